@@ -1,0 +1,25 @@
+import * as z from 'zod/mini'
+
+/** An endpoint as it is configured, and nothing more (seed 000, "Endpoint record"). */
+export const endpointRecord = z.object({
+  endpoint: z.string().check(z.describe('the address in canonical form, tcp://127.0.0.1:8530')),
+  databases: z.array(z.string()).check(z.describe('empty: every database; the first is the default')),
+})
+
+/** {@link endpointRecord} as a type. */
+export type EndpointRecord = z.infer<typeof endpointRecord>
+
+/** Answer of `GET /_api/endpoint`, sorted by address. */
+export const endpointList = z.array(endpointRecord)
+
+/**
+ * Body of `POST /_api/endpoint`. `databases` may be left out: empty. Keys that are not known, such
+ * as the seed's `database`, are accepted and ignored.
+ */
+export const endpointInput = z.object({
+  endpoint: z.string(),
+  databases: z._default(z.array(z.string()), []),
+})
+
+/** {@link endpointInput} as a type, as it is sent. */
+export type EndpointInput = z.input<typeof endpointInput>
