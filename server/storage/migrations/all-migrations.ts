@@ -1,0 +1,13 @@
+import type { Migration } from 'kysely/migration'
+import type { EngineName } from '../engine.ts'
+import { endpoints } from './0001-endpoints.ts'
+
+/**
+ * Every migration by its name, in the order in which they run. Append only: a name that has been
+ * released is never changed nor taken out, because stores remember it.
+ */
+export function allMigrations(engine: EngineName): Record<string, Migration> {
+  return {
+    '0001-endpoints': endpoints(engine),
+  }
+}

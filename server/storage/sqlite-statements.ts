@@ -1,0 +1,65 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { CompiledQuery, QueryResult } from 'kysely'
+
+/** Statements kept prepared on each connection: far more than Gatehouse has different queries. */
+const capacity = 256
+
+interface Prepared {
+  readonly statement: StatementSync
+  readonly returnsRows: boolean
+}
+
+/** Runs compiled queries on one connection and keeps their statements prepared. */
+export class SqliteStatements {
+  readonly #db: DatabaseSync
+  readonly #prepared = new Map<string, Prepared>()
+
+  constructor(db: DatabaseSync) {
+    this.#db = db
+  }
+
+  /**
+   * Runs the query to its end. `numAffectedRows` and `insertId` are there where they mean
+   * something: SQLite leaves the figures of an earlier statement behind after any other.
+   */
+  execute<R>({ sql, parameters }: CompiledQuery): QueryResult<R> {
+    const { statement, returnsRows } = this.#prepare(sql)
+    const values = parameters as (null | number | bigint | string | Uint8Array)[]
+    if (returnsRows) {
+      const rows = statement.all(...values) as R[]
+      return changesRows(sql) ? { rows, numAffectedRows: BigInt(rows.length) } : { rows }
+    }
+    const { changes, lastInsertRowid } = statement.run(...values)
+    if (!changesRows(sql)) return { rows: [] }
+    const numAffectedRows = BigInt(changes)
+    if (!insertsRows(sql) || changes === 0) return { rows: [], numAffectedRows }
+    return { rows: [], numAffectedRows, insertId: BigInt(lastInsertRowid) }
+  }
+
+  #prepare(sql: string): Prepared {
+    let prepared = this.#prepared.get(sql)
+    if (prepared === undefined) {
+      const statement = this.#db.prepare(sql)
+      prepared = { statement, returnsRows: statement.columns().length > 0 }
+      if (this.#prepared.size >= capacity) {
+        for (const oldest of this.#prepared.keys()) {
+          this.#prepared.delete(oldest)
+          break
+        }
+      }
+    } else {
+      // Put back at the end: a Map keeps its order, so the first key is the longest unused.
+      this.#prepared.delete(sql)
+    }
+    this.#prepared.set(sql, prepared)
+    return prepared
+  }
+}
+
+function changesRows(sql: string): boolean {
+  return /^\s*(insert|update|delete|replace|with)\b/i.test(sql)
+}
+
+function insertsRows(sql: string): boolean {
+  return /^\s*(insert|replace)\b/i.test(sql)
+}
