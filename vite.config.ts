@@ -1,0 +1,64 @@
+import react from '@vitejs/plugin-react'
+import { configDefaults, defineConfig } from 'vitest/config'
+
+/** Where `npm run dev` expects the server: the default of `--endpoint`. */
+const SERVER = 'http://127.0.0.1:8529'
+
+/**
+ * The console's build and development server, and Vitest for everything that is not a browser
+ * journey.
+ */
+export default defineConfig({
+  base: '/_console/',
+  plugins: [react()],
+  build: {
+    outDir: 'dist/console',
+    emptyOutDir: true,
+    // The console's policy allows fonts and pictures from its own origin, not from data: URLs.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          // React alone changes rarely enough to be worth a file of its own. Everything else is
+          // left to the splitting at import(): a group for a library would drag the parts that
+          // only dialogs need into the first view.
+          groups: [{ name: 'react', test: /node_modules\/(react|react-dom|scheduler)\// }],
+        },
+      },
+    },
+  },
+  server: {
+    host: '127.0.0.1',
+    port: 5173,
+    strictPort: true,
+    proxy: Object.fromEntries(
+      // The Host header stays the browser's: the server compares it with the request's origin.
+      ['/_db', '/_api', '/_oauth2', '/_idp'].map((path) => [
+        path,
+        { target: SERVER, changeOrigin: false },
+      ]),
+    ),
+  },
+  test: {
+    include: [
+      'server/**/*.test.ts',
+      'web/**/*.test.{ts,tsx}',
+      'bin/**/*.test.ts',
+      '.ci/**/*.test.ts',
+    ],
+    exclude: [
+      ...configDefaults.exclude,
+      // These watch the server's system calls, which not every machine allows: .ci/test.ts looks.
+      ...(process.env.GATEHOUSE_TEST_STRACE === '1' ? [] : ['**/*.strace.test.ts']),
+    ],
+    environment: 'node',
+    globalSetup: 'server/storage/postgres.global-setup.ts',
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    restoreMocks: true,
+  },
+})
