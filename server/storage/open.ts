@@ -17,7 +17,7 @@ export interface Store {
    * PostgreSQL it lags by up to a second, and this process's own changes count too.
    */
   changedOutside(): boolean
-  /** Stops accepting work, finishes what is under way, closes. To be called once. */
+  /** Stops accepting work, finishes what is under way, closes. Again: the same promise. */
   close(): Promise<void>
 }
 
@@ -45,10 +45,14 @@ export async function openStore(location: StoreLocation, role: 'node' | 'tool'):
     await engine.close()
     throw error
   }
+  let closing: Promise<void> | undefined
   return {
     engine: engine.name,
     db,
     changedOutside: () => engine.changedOutside(),
-    close: () => engine.close(),
+    close() {
+      closing ??= engine.close()
+      return closing
+    },
   }
 }

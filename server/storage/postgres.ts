@@ -4,6 +4,7 @@ import { Failure, systemCode } from '../failure.ts'
 import type { Engine } from './engine.ts'
 import { InFlight } from './in-flight.ts'
 import { createPool, guardPool } from './postgres-pool.ts'
+import { postgresError } from './unavailable.ts'
 
 /** How often the store is asked whether it has changed, in milliseconds. */
 const pollInterval = 1_000
@@ -80,7 +81,9 @@ function watchRevision(pool: pg.Pool) {
   }
   return {
     async start(): Promise<void> {
-      seen = await current()
+      seen = await current().catch((error) => {
+        throw postgresError(error)
+      })
       timer = setInterval(() => {
         polling ??= poll()
       }, pollInterval)

@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterEach, beforeEach, describe, inject } from 'vitest'
+import type { EngineName } from './engine.ts'
+import { openStore, type Store, type StoreLocation } from './open.ts'
+
+/** The engine under test; each test has a store of its own in it, empty and not yet opened. */
+export interface TestEngine {
+  readonly name: EngineName
+  /** Where the store of the running test is. */
+  location(): StoreLocation
+  /** Opens it, as a node by default; closed after the test unless the test does so itself. */
+  open(role?: 'node' | 'tool'): Promise<Store>
+}
+
+/** What each test needs made before it and taken away after it. */
+interface Place {
+  readonly location: StoreLocation
+  remove(): Promise<void>
+}
+
+/**
+ * For tests: declares the tests of `suite` for each real engine, SQLite in a folder and the
+ * PostgreSQL of `postgres.global-setup.ts`.
+ *
+ * @example
+ * forEachEngine((engine) => {
+ *   test('starts with no endpoints', async () => {
+ *     const store = await engine.open()
+ *     expect(await store.db.selectFrom('endpoints').selectAll().execute()).toEqual([])
+ *   })
+ * })
+ */
+export function forEachEngine(suite: (engine: TestEngine) => void): void {
+  forEngine('sqlite', suite)
+  forEngine('postgres', suite)
+}
+
+/** Like {@link forEachEngine}, for what only one of them has. */
+export function forEngine(name: EngineName, suite: (engine: TestEngine) => void): void {
+  describe(name, () => {
+    let place: Place
+    let opened: Store[] = []
+
+    beforeEach(async () => {
+      place = name === 'sqlite' ? makeFolder() : await makeDatabase()
+    })
+
+    afterEach(async () => {
+      const stores = opened
+      opened = []
+      await Promise.all(stores.map((store) => store.close()))
+      await place.remove()
+    })
+
+    suite({
+      name,
+      location: () => place.location,
+      async open(role = 'node') {
+        const store = await openStore(place.location, role)
+        opened.push(store)
+        return store
+      },
+    })
+  })
+}
+
+function makeFolder(): Place {
+  const data = mkdtempSync(join(tmpdir(), 'gatehouse-store-'))
+  return { location: { data }, remove: async () => rmSync(data, { recursive: true, force: true }) }
+}
+
+async function makeDatabase(): Promise<Place> {
+  const admin = inject('postgresUrl')
+  const name = `test_${randomBytes(8).toString('hex')}`
+  const databaseUrl = new URL(admin)
+  databaseUrl.pathname = name
+  await command(admin, `create database ${name}`)
+  return {
+    location: { databaseUrl: databaseUrl.href },
+    remove: () => command(admin, `drop database ${name} with (force)`),
+  }
+}
+
+async function command(connectionString: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  try {
+    await client.query(sql)
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,160 @@
+import { sql } from 'kysely'
+import { expect, test, vi } from 'vitest'
+import { Failure } from '../failure.ts'
+import { forEachEngine } from './each-engine.testing.ts'
+import { nextRevision } from './next-revision.ts'
+
+const moment = { timeout: 5_000, interval: 20 }
+
+forEachEngine((engine) => {
+  test('opens again with everything in it', async () => {
+    const first = await engine.open()
+    await first.db.insertInto('databases').values({ name: 'ada', created_at: 1 }).execute()
+    await first.close()
+    const second = await engine.open()
+    expect(await second.db.selectFrom('databases').selectAll().execute()).toEqual([
+      { name: 'ada', created_at: 1 },
+    ])
+    expect(await second.db.selectFrom('counters').selectAll().execute()).toEqual([
+      { name: 'revision', value: 0 },
+    ])
+  })
+
+  test('lets several processes open a new store at once', async () => {
+    const stores = await Promise.all([1, 2, 3, 4].map(() => engine.open('tool')))
+    const counts = stores.map((store) => store.db.selectFrom('counters').selectAll().execute())
+    expect(await Promise.all(counts)).toEqual(stores.map(() => [{ name: 'revision', value: 0 }]))
+  })
+
+  test('refuses a store that a newer Gatehouse has changed', async () => {
+    const store = await engine.open()
+    await sql`insert into kysely_migration (name, timestamp)
+      values ('9999-tomorrow', '2999-01-01T00:00:00.000Z')`.execute(store.db)
+    await store.close()
+    await expect(engine.open()).rejects.toMatchObject({
+      code: 'conflict',
+      message:
+        'This store was last used by a newer Gatehouse (it has "9999-tomorrow"). ' +
+        'Start that version or a newer one.',
+    })
+  })
+
+  test('orders names by code point', async () => {
+    const { db } = await engine.open()
+    const names = ['b', 'A', 'Z', 'a', 'é', '_system', '\u{1F600}', '\uFFFD']
+    await db
+      .insertInto('databases')
+      .values(names.map((name) => ({ name, created_at: 0 })))
+      .execute()
+    const rows = await db.selectFrom('databases').select('name').orderBy('name').execute()
+    const ordered = ['A', 'Z', '_system', 'a', 'b', 'é', '\uFFFD', '\u{1F600}']
+    expect(rows.map(({ name }) => name)).toEqual(ordered)
+  })
+
+  test('returns big integers as numbers', async () => {
+    const { db } = await engine.open()
+    const created_at = Number.MAX_SAFE_INTEGER
+    const row = await db
+      .insertInto('databases')
+      .values({ name: 'ada', created_at })
+      .returningAll()
+      .executeTakeFirst()
+    expect(row).toEqual({ name: 'ada', created_at })
+  })
+
+  test('counts the rows that a statement has changed, with and without returning', async () => {
+    const { db } = await engine.open()
+    const values = ['a', 'b', 'c'].map((name) => ({ name, created_at: 0 }))
+    const insert = db.insertInto('databases').values(values)
+    expect((await insert.executeTakeFirst()).numInsertedOrUpdatedRows).toBe(3n)
+    const again = insert.onConflict((conflict) => conflict.doNothing())
+    expect((await again.executeTakeFirst()).numInsertedOrUpdatedRows).toBe(0n)
+    const remove = db.deleteFrom('databases').where('name', '>', 'a')
+    expect(await remove.returning('name').execute()).toEqual([{ name: 'b' }, { name: 'c' }])
+    expect((await remove.executeTakeFirst()).numDeletedRows).toBe(0n)
+  })
+
+  test('leaves the errors of a query as they are', async () => {
+    const { db } = await engine.open()
+    const insert = db.insertInto('databases').values({ name: 'ada', created_at: 1 })
+    await insert.execute()
+    const refused = await insert.execute().catch((error: unknown) => error)
+    expect(refused).toBeInstanceOf(Error)
+    expect(refused).not.toBeInstanceOf(Failure)
+    expect(String(refused)).toMatch(/unique/i)
+  })
+
+  test('keeps what a transaction has not committed from everybody else', async () => {
+    const { db } = await engine.open()
+    const count = async () => (await db.selectFrom('databases').selectAll().execute()).length
+    await db.transaction().execute(async (trx) => {
+      await trx.insertInto('databases').values({ name: 'ada', created_at: 1 }).execute()
+      expect(await trx.selectFrom('databases').selectAll().execute()).toHaveLength(1)
+      expect(await count()).toBe(0)
+    })
+    expect(await count()).toBe(1)
+  })
+
+  test('undoes all of a transaction that throws', async () => {
+    const { db } = await engine.open()
+    const thrown = new Failure('conflict', 'on second thoughts')
+    const attempt = db.transaction().execute(async (trx) => {
+      await trx.insertInto('databases').values({ name: 'ada', created_at: 1 }).execute()
+      await nextRevision(trx)
+      throw thrown
+    })
+    await expect(attempt).rejects.toBe(thrown)
+    expect(await db.selectFrom('databases').selectAll().execute()).toEqual([])
+    expect(await db.transaction().execute(nextRevision)).toBe(1)
+  })
+
+  test('hands out each revision once to 50 concurrent transactions, in order', async () => {
+    const { db } = await engine.open()
+    const revisions = await Promise.all(
+      Array.from({ length: 50 }, (_, nth) =>
+        db.transaction().execute(async (trx) => {
+          const revision = await nextRevision(trx)
+          await trx
+            .insertInto('endpoints')
+            .values({ address: `tcp://127.0.0.1:${nth + 1}`, databases: '[]', revision })
+            .execute()
+          return revision
+        }),
+      ),
+    )
+    const oneToFifty = Array.from({ length: 50 }, (_, nth) => nth + 1)
+    expect(revisions.toSorted((a, b) => a - b)).toEqual(oneToFifty)
+    const stored = await db.selectFrom('endpoints').select('revision').orderBy('revision').execute()
+    expect(stored.map(({ revision }) => revision)).toEqual(oneToFifty)
+  })
+
+  test('notices once what another process has changed', async () => {
+    const node = await engine.open()
+    const tool = await engine.open('tool')
+    expect(node.changedOutside()).toBe(false)
+    await tool.db.transaction().execute(nextRevision)
+    await vi.waitFor(() => expect(node.changedOutside()).toBe(true), moment)
+    expect(node.changedOutside()).toBe(false)
+  })
+
+  test('finishes what is under way when it closes, and refuses what is new', async () => {
+    const store = await engine.open()
+    const entered = Promise.withResolvers<void>()
+    const goOn = Promise.withResolvers<void>()
+    const underWay = store.db.transaction().execute(async (trx) => {
+      entered.resolve()
+      await goOn.promise
+      return nextRevision(trx)
+    })
+    await entered.promise
+    const closed = store.close()
+    await expect(store.db.transaction().execute(nextRevision)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: 'The store is closed.',
+    })
+    goOn.resolve()
+    expect(await underWay).toBe(1)
+    await closed
+    expect(store.changedOutside()).toBe(false)
+  })
+})
