@@ -1,0 +1,27 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+/** Where the path of the Chromium that was found to work is kept. */
+export const CHROMIUM_RECORD = fileURLToPath(
+  new URL('../../node_modules/.cache/gatehouse/chromium', import.meta.url),
+)
+
+/** Chromium's own errands, which have no place in a test, and which a closed network refuses. */
+export const CHROMIUM_ARGS: string[] = [
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--no-first-run',
+]
+
+/**
+ * The Chromium to use: `GATEHOUSE_CHROMIUM`, or the one found before; `undefined` leaves the
+ * choice to Playwright.
+ */
+export function chromiumPath(): string | undefined {
+  const named = process.env.GATEHOUSE_CHROMIUM
+  if (named !== undefined && named !== '') return named
+  if (!existsSync(CHROMIUM_RECORD)) return undefined
+  const found = readFileSync(CHROMIUM_RECORD, 'utf8').trim()
+  return existsSync(found) ? found : undefined
+}

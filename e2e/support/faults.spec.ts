@@ -1,0 +1,70 @@
+import { expect, type Page, test } from '@playwright/test'
+import { type Faults, watchFaults } from './faults.ts'
+
+/** Opens a page with this script, under a policy that allows that and nothing else. */
+async function open(page: Page, script: string): Promise<Faults> {
+  const context = page.context()
+  const faults = await watchFaults(context)
+  await context.route('http://page.test/**', (route) => {
+    const { pathname } = new URL(route.request().url())
+    if (pathname === '/gone') return route.abort('connectionrefused')
+    if (pathname === '/refused') return route.fulfill({ status: 409, body: '{}' })
+    if (pathname === '/script.js') {
+      return route.fulfill({ contentType: 'text/javascript', body: script })
+    }
+    return route.fulfill({
+      contentType: 'text/html',
+      headers: { 'content-security-policy': "default-src 'self'" },
+      body: '<!doctype html><script src="/script.js"></script>',
+    })
+  })
+  await page.goto('http://page.test/')
+  return faults
+}
+
+for (const [name, script, pattern] of [
+  ['an error on the console', 'console.error("broken")', /^console broken$/],
+  ['an error that nobody caught', 'throw new Error("thrown")', /^error Error: thrown/],
+  ['a rejection that nobody caught', 'Promise.reject(new Error("lost"))', /^error Error: lost/],
+  [
+    'a violation of the content security policy',
+    'document.head.append(Object.assign(document.createElement("script"), { textContent: "1" }))',
+    /^console content security policy: script-src-elem inline/,
+  ],
+  [
+    'an answer that is a refusal',
+    'fetch("/refused")',
+    /^http 409 GET http:\/\/page\.test\/refused$/,
+  ],
+  [
+    'a request without an answer',
+    'fetch("/gone").catch(() => {})',
+    /^request failed GET .*\/gone: /,
+  ],
+] as const) {
+  test(`sees ${name}, unless the journey allows it`, async ({ page }) => {
+    const faults = await open(page, script)
+    await expect
+      .poll(() => faults.list())
+      .toEqual(expect.arrayContaining([expect.stringMatching(pattern)]))
+    faults.allow(pattern)
+    expect(faults.list().filter((fault) => pattern.test(fault))).toEqual([])
+  })
+}
+
+test('sees faults in a window that is opened later', async ({ page }) => {
+  const faults = await open(page, 'window.later = () => console.error("later")')
+  const other = await page.context().newPage()
+  await other.goto('http://page.test/')
+  await other.evaluate('window.later()')
+  await expect.poll(() => faults.list()).toEqual(['console later'])
+})
+
+test('sees no fault in a request that the page gave up', async ({ page }) => {
+  const faults = await open(
+    page,
+    'const c = new AbortController(); fetch("/x", c).catch(() => { document.title = "gave up" }); c.abort()',
+  )
+  await expect(page).toHaveTitle('gave up')
+  expect(faults.list()).toEqual([])
+})

@@ -1,0 +1,36 @@
+import { createServer } from 'node:net'
+
+/** Ports for servers of tests: below those that the system gives to outgoing connections. */
+const [FIRST, LAST] = [20_000, 29_999]
+/** Each worker has a stretch of its own, so that two never try the same port at once. */
+const PER_WORKER = 500
+const WORKERS = (LAST - FIRST + 1) / PER_WORKER
+
+// A second run on the same machine starts elsewhere, and no port is used twice in a run.
+const start = process.pid * 7
+let used = 0
+
+/**
+ * A port of 127.0.0.1 that nobody listens on, in the stretch of this worker.
+ *
+ * @param worker Playwright's `parallelIndex`
+ * @throws when the whole stretch is taken
+ */
+export async function freePort(worker: number): Promise<number> {
+  const base = FIRST + (worker % WORKERS) * PER_WORKER
+  for (let tries = 0; tries < PER_WORKER; tries += 1) {
+    const port = base + ((start + used++) % PER_WORKER)
+    if (await canListen(port)) return port
+  }
+  throw new Error(`every port from ${base} to ${base + PER_WORKER - 1} is taken`)
+}
+
+function canListen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', () => resolve(false))
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => {
+      server.close(() => resolve(true))
+    })
+  })
+}

@@ -1,0 +1,138 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { test as base, expect } from '@playwright/test'
+import { type Faults, watchFaults } from './faults.ts'
+import { freePort } from './free-port.ts'
+import { type ServerProcess, startServer } from './server-process.ts'
+
+/** An answer to a request made outside the browser. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  /** The body, parsed where it is JSON, otherwise as text. */
+  readonly body: unknown
+}
+
+/** A real Gatehouse with a data folder of its own, ready when the test begins. */
+export interface Gatehouse {
+  /** Its first endpoint as a browser names it, `http://127.0.0.1:20000`: the journey's `baseURL`. */
+  readonly url: string
+  readonly port: number
+  /** Its data folder, removed after the test. */
+  readonly data: string
+  /** The process that runs now. */
+  readonly pid: number
+  /** Everything it has printed so far, over all its starts. */
+  readonly log: () => string
+  /** Stops it in good order. */
+  stop(): Promise<void>
+  /** Ends it at once, as a power cut would. */
+  kill(): Promise<void>
+  /** Starts it again with the same port and data, after stopping it if it runs. */
+  restart(): Promise<void>
+  /** A port that nobody listens on, for another endpoint. */
+  freePort(): Promise<number>
+  /** Asks outside the browser; `url` is a path, or a whole URL to ask another endpoint. */
+  get(url: string): Promise<Answer>
+  /** Sends JSON outside the browser. */
+  post(url: string, body: unknown): Promise<Answer>
+  /** Sends `DELETE` outside the browser. */
+  delete(url: string): Promise<Answer>
+}
+
+/** What every journey may ask for. */
+export interface Fixtures {
+  gatehouse: Gatehouse
+  /** Faults in the browser, which fail the test unless it allows them. */
+  faults: Faults
+}
+
+/**
+ * Playwright's `test` with a server for each test. A test fails, though all it expects is there,
+ * when the browser met a fault that it did not allow.
+ */
+export const test = base.extend<Fixtures>({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads from the pattern what is needed
+  gatehouse: async ({}, use, testInfo) => {
+    const data = await mkdtemp(path.join(tmpdir(), 'gatehouse-e2e-'))
+    const port = await freePort(testInfo.parallelIndex)
+    const url = `http://127.0.0.1:${port}`
+    let printed = ''
+    let server: ServerProcess | undefined
+    const print = (text: string) => {
+      printed += text
+    }
+    const start = async () => {
+      server = await startServer({ port, data, print })
+    }
+    const over = async (end: (running: ServerProcess) => Promise<void>) => {
+      const running = server
+      server = undefined
+      if (running !== undefined) await end(running)
+    }
+    const stop = () => over((running) => running.stop())
+    const kill = () => over((running) => running.kill())
+
+    const ask = async (target: string, init?: RequestInit): Promise<Answer> => {
+      const response = await fetch(new URL(target, url), { redirect: 'manual', ...init })
+      const text = await response.text()
+      const json = response.headers.get('content-type')?.startsWith('application/json')
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: json ? JSON.parse(text) : text,
+      }
+    }
+
+    try {
+      await start()
+      await use({
+        url,
+        port,
+        data,
+        get pid() {
+          return server?.pid ?? Number.NaN
+        },
+        log: () => printed,
+        stop,
+        kill,
+        async restart() {
+          await stop()
+          await start()
+        },
+        freePort: () => freePort(testInfo.parallelIndex),
+        get: (target) => ask(target),
+        post: (target, body) =>
+          ask(target, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json' },
+            body: JSON.stringify(body),
+          }),
+        delete: (target) => ask(target, { method: 'DELETE' }),
+      })
+      await stop()
+    } finally {
+      await kill()
+      if (testInfo.status !== testInfo.expectedStatus || printed.includes('"level":60')) {
+        await testInfo.attach('gatehouse.log', { body: printed, contentType: 'text/plain' })
+      }
+      await rm(data, { recursive: true, force: true })
+    }
+  },
+
+  baseURL: async ({ gatehouse }, use) => {
+    await use(gatehouse.url)
+  },
+
+  faults: [
+    async ({ context }, use) => {
+      const faults = await watchFaults(context)
+      await use(faults)
+      expect(faults.list(), 'faults in the browser').toEqual([])
+    },
+    { auto: true },
+  ],
+})
+
+export { expect }

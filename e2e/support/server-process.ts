@@ -1,0 +1,105 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** How long a server may take to be ready, and to stop, in milliseconds. */
+const PATIENCE = 20_000
+
+/** A running server. */
+export interface ServerProcess {
+  readonly pid: number
+  /** Asks it to stop and waits until it has; kills it when it takes too long, and then throws. */
+  stop(): Promise<void>
+  /** Ends it at once, as a power cut would. */
+  kill(): Promise<void>
+}
+
+/** Where a server listens and keeps its data. */
+export interface ServerOptions {
+  readonly port: number
+  readonly data: string
+  /** More flags of `gatehouse start`. */
+  readonly flags?: readonly string[]
+  /** Added to the environment. */
+  readonly env?: Readonly<Record<string, string>>
+  /** Is told everything that the server prints. */
+  readonly print: (text: string) => void
+}
+
+const isOver = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null
+
+/**
+ * Starts a real server and waits until it is ready.
+ *
+ * @throws when it ends instead, or is not ready in time; nothing is left running then
+ */
+export async function startServer(options: ServerOptions): Promise<ServerProcess> {
+  const { port, data, flags = [], env = {}, print } = options
+  const child = spawn(
+    process.execPath,
+    [
+      'server/main.ts',
+      'start',
+      ...['--endpoint', `tcp://127.0.0.1:${port}`, '--data', data, '--log', 'info', '--drain', '1'],
+      ...flags,
+    ],
+    // Without the variables of a developer's own Gatehouse.
+    { cwd: root, env: { ...foreign(process.env), ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
+  )
+  child.stdout.setEncoding('utf8').on('data', print)
+  child.stderr.setEncoding('utf8').on('data', print)
+  const exit = new Promise<void>((resolve) => {
+    child.once('close', () => resolve())
+    child.once('error', (error) => {
+      print(`${error.message}\n`)
+      resolve()
+    })
+  })
+
+  const end = async (signal: NodeJS.Signals) => {
+    if (!isOver(child)) child.kill(signal)
+    await exit
+  }
+  const kill = () => end('SIGKILL')
+
+  const isReady = async () => {
+    try {
+      return (await fetch(`http://127.0.0.1:${port}/_api/health`)).status === 200
+    } catch {
+      return false
+    }
+  }
+  const deadline = performance.now() + PATIENCE
+  while (!(await isReady())) {
+    if (child.pid === undefined || isOver(child)) {
+      await exit
+      throw new Error(`the server ended (exit code ${child.exitCode}) instead of getting ready`)
+    }
+    if (performance.now() > deadline) {
+      await kill()
+      throw new Error(`the server was not ready after ${PATIENCE} ms`)
+    }
+    // There is nothing to wait for but its answer: ask again.
+    await pause(20)
+  }
+
+  return {
+    pid: child.pid ?? Number.NaN,
+    kill,
+    async stop() {
+      let late = false
+      const timer = setTimeout(() => {
+        late = true
+        child.kill('SIGKILL')
+      }, PATIENCE)
+      await end('SIGTERM').finally(() => clearTimeout(timer))
+      if (late) throw new Error(`the server had not stopped after ${PATIENCE} ms`)
+    },
+  }
+}
+
+function foreign(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('GATEHOUSE_')))
+}

@@ -1,0 +1,39 @@
+import { defineConfig, devices } from '@playwright/test'
+import { CHROMIUM_ARGS, chromiumPath } from './e2e/support/chromium.ts'
+
+const executablePath = chromiumPath()
+
+/**
+ * Journeys in a real browser, each against a server of its own (`e2e/support/gatehouse.ts`). A
+ * test that passes only at the second try has found something: there are no retries.
+ */
+export default defineConfig({
+  testDir: 'e2e',
+  outputDir: 'test-results',
+  forbidOnly: Boolean(process.env.CI),
+  fullyParallel: true,
+  workers: 2,
+  retries: 0,
+  timeout: 60_000,
+  expect: { timeout: 10_000 },
+  reporter: 'list',
+  use: {
+    trace: 'retain-on-failure',
+    screenshot: 'only-on-failure',
+    locale: 'en-US',
+    timezoneId: 'UTC',
+  },
+  projects: [
+    {
+      name: 'chromium',
+      use: {
+        ...devices['Desktop Chrome'],
+        viewport: { width: 1440, height: 900 },
+        launchOptions: {
+          args: CHROMIUM_ARGS,
+          ...(executablePath === undefined ? {} : { executablePath }),
+        },
+      },
+    },
+  ],
+})
