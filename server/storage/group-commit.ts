@@ -4,7 +4,7 @@ import { Failure } from '../failure.ts'
 import { busy, sqliteCode, sqliteError } from './unavailable.ts'
 
 /** How long a write waits for another process that holds SQLite's write lock, in milliseconds. */
-const patience = 5_000
+const defaultPatience = 5_000
 
 /** How long it pauses between two tries, in milliseconds. */
 const betweenTries = 5
@@ -43,12 +43,15 @@ export class GroupCommit {
   readonly #savepoint: StatementSync
   readonly #release: StatementSync
   readonly #undo: StatementSync
+  readonly #patience: number
   readonly #waiting: (() => void)[] = []
   #locked = false
   #group: Group | undefined
 
-  constructor(db: DatabaseSync) {
+  /** `patience`: milliseconds to wait for another process, 5,000 by default. The connection's `busy_timeout` is to be short. */
+  constructor(db: DatabaseSync, patience = defaultPatience) {
     this.#db = db
+    this.#patience = patience
     this.#begin = db.prepare('begin immediate')
     this.#commit = db.prepare('commit')
     this.#savepoint = db.prepare('savepoint gatehouse_unit')
@@ -124,7 +127,7 @@ export class GroupCommit {
   }
 
   async #enter(): Promise<Group> {
-    const deadline = performance.now() + patience
+    const deadline = performance.now() + this.#patience
     if (this.#locked) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     this.#locked = true
     if (this.#group !== undefined) return this.#group

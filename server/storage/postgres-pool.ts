@@ -29,8 +29,11 @@ export function createPool(connectionString: string): pg.Pool {
         oid === int8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format),
     },
   })
-  // An idle connection that breaks leaves the pool by itself; unheard, it would end the process.
+  // A connection that breaks leaves the pool by itself, and the next query on it fails; but an
+  // error that nobody listens to would end the process. The pool reports those of idle
+  // connections, each client its own while it is out and no query is running.
   pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 

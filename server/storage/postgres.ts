@@ -33,8 +33,7 @@ export async function openPostgres(databaseUrl: string): Promise<Engine> {
     watch: revision.start,
     changedOutside: revision.changed,
     async close() {
-      await revision.stop()
-      await inFlight.close()
+      await Promise.all([inFlight.close(), revision.stop()])
       await pool.end()
     },
   }

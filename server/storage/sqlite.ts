@@ -12,10 +12,10 @@ import { busy, sqliteCode, sqliteError } from './unavailable.ts'
 const openingPatience = 5_000
 
 /**
- * SQLite's own wait for another writer, in milliseconds. It stops the event loop, so a node lets
- * it be short and tries again by itself (`group-commit.ts`); a tool has nothing else to do.
+ * SQLite's own wait for another writer, in milliseconds. Short, because it stops the event loop:
+ * `group-commit.ts` goes on trying without that.
  */
-const busyTimeout = { node: 5, tool: 5_000 } as const
+const busyTimeout = 5
 
 /**
  * Opens `gatehouse.sqlite` in the data folder, and makes both where they are missing.
@@ -36,10 +36,10 @@ export async function openSqlite(data: string, role: 'node' | 'tool'): Promise<E
     await enableWal(writer)
     writer.exec('pragma synchronous = full')
     writer.exec('pragma foreign_keys = on')
-    const reader = new DatabaseSync(path, { readOnly: true, timeout: busyTimeout[role] })
+    const reader = new DatabaseSync(path, { readOnly: true, timeout: busyTimeout })
     // Closed before the writer: the last to close tidies the log away, and this one cannot.
     opened.unshift(() => reader.close())
-    writer.exec(`pragma busy_timeout = ${busyTimeout[role]}`)
+    writer.exec(`pragma busy_timeout = ${busyTimeout}`)
     return engineOf(writer, reader, closeAll)
   } catch (error) {
     closeAll()

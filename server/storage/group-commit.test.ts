@@ -1,0 +1,243 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type Kysely, sql } from 'kysely'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { Failure } from '../failure.ts'
+import { forEngine, type TestEngine } from './each-engine.testing.ts'
+import { GroupCommit } from './group-commit.ts'
+import type { Tables } from './tables.ts'
+
+const notStored = {
+  code: 'unavailable',
+  message: 'The change could not be stored, and nothing of it was kept. Try again.',
+}
+
+forEngine('sqlite', (engine) => {
+  let db: Kysely<Tables>
+  let outside: DatabaseSync
+
+  beforeEach(async () => {
+    db = (await engine.open()).db
+    outside = new DatabaseSync(fileOf(engine), { timeout: 0 })
+  })
+
+  afterEach(() => {
+    outside.close()
+  })
+
+  const insert = (name: string) =>
+    db.insertInto('databases').values({ name, created_at: 0 }).execute()
+
+  /** What is committed, as every other process sees it. */
+  const committed = (): string[] =>
+    outside
+      .prepare('select name from databases order by name')
+      .all()
+      .map(({ name }) => String(name))
+
+  test('shares one commit among the writes of a turn', async () => {
+    const before = countCommits(engine)
+    await Promise.all(Array.from({ length: 100 }, (_, nth) => insert(`plain-${nth}`)))
+    expect(countCommits(engine) - before).toBe(1)
+    const transactions = Array.from({ length: 100 }, (_, nth) =>
+      db.transaction().execute(async (trx) => {
+        await trx
+          .insertInto('databases')
+          .values({ name: `a-${nth}`, created_at: 0 })
+          .execute()
+        await trx
+          .insertInto('databases')
+          .values({ name: `b-${nth}`, created_at: 0 })
+          .execute()
+      }),
+    )
+    await Promise.all(transactions)
+    expect(countCommits(engine) - before).toBe(2)
+    expect(committed()).toHaveLength(300)
+  })
+
+  test('commits writes of different turns apart', async () => {
+    const before = countCommits(engine)
+    for (const name of ['a', 'b', 'c']) await insert(name)
+    expect(countCommits(engine) - before).toBe(3)
+  })
+
+  test('answers nobody before the commit', async () => {
+    const seen: string[][] = []
+    const look = () => seen.push(committed())
+    const transaction = db
+      .transaction()
+      .execute((trx) => trx.insertInto('databases').values({ name: 'b', created_at: 0 }).execute())
+    await Promise.all([insert('a').then(look), transaction.then(look), insert('c').then(look)])
+    expect(seen).toEqual([
+      ['a', 'b', 'c'],
+      ['a', 'b', 'c'],
+      ['a', 'b', 'c'],
+    ])
+  })
+
+  test('refuses nobody because of a row that is not committed yet', async () => {
+    const seen: string[][] = []
+    const look = () => seen.push(committed())
+    const again = () => insert('a').catch(look)
+    const inTransaction = () =>
+      db.transaction().execute(async (trx) => {
+        const rows = await trx.selectFrom('databases').selectAll().execute()
+        if (rows.length > 0) throw new Failure('database-exists', 'there is one')
+      })
+    await Promise.all([insert('a'), again(), inTransaction().catch(look)])
+    expect(seen).toEqual([['a'], ['a']])
+  })
+
+  test('does not show plain reads what is not committed', async () => {
+    const stored = insert('a')
+    await Promise.resolve()
+    expect(await db.selectFrom('databases').selectAll().execute()).toEqual([])
+    expect((await sql`select * from databases`.execute(db)).rows).toEqual([])
+    await stored
+    expect(await db.selectFrom('databases').selectAll().execute()).toHaveLength(1)
+  })
+
+  test('undoes one unit of a group and commits the others', async () => {
+    const before = countCommits(engine)
+    const thrown = new Error('on second thoughts')
+    const results = await Promise.allSettled([
+      insert('a'),
+      db.transaction().execute(async (trx) => {
+        await trx.insertInto('databases').values({ name: 'b', created_at: 0 }).execute()
+        throw thrown
+      }),
+      insert('a'),
+      insert('c'),
+    ])
+    expect(results.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'rejected',
+      'fulfilled',
+    ])
+    expect(results[1]).toMatchObject({ reason: thrown })
+    expect(results[2]).toMatchObject({ reason: { message: expect.stringMatching(/UNIQUE/) } })
+    expect(committed()).toEqual(['a', 'c'])
+    expect(countCommits(engine) - before).toBe(1)
+  })
+
+  test('fails every member of a group whose commit fails, and goes on with the next', async () => {
+    await createDeferred(db)
+    const results = await Promise.allSettled([
+      insert('a'),
+      db.transaction().execute((trx) => sql`insert into child values (1)`.execute(trx)),
+      db.transaction().execute(async (trx) => {
+        await trx.insertInto('databases').values({ name: 'b', created_at: 0 }).execute()
+        throw new Failure('conflict', 'may rest on what was never stored')
+      }),
+      insert('c'),
+    ])
+    for (const result of results) {
+      expect(result).toMatchObject({ status: 'rejected', reason: notStored })
+      expect(result).toMatchObject({
+        reason: { cause: { message: 'FOREIGN KEY constraint failed' }, kind: { status: 503 } },
+      })
+    }
+    expect(committed()).toEqual([])
+    await insert('d')
+    expect(committed()).toEqual(['d'])
+  })
+
+  test('fails every member of a group that SQLite itself has rolled back', async () => {
+    await insert('taken')
+    const results = await Promise.allSettled([
+      insert('a'),
+      db.transaction().execute(async (trx) => {
+        const rollBackAll = sql`insert or rollback into databases values ('taken', 0)`
+        await expect(rollBackAll.execute(trx)).rejects.toThrow(/UNIQUE/)
+        // Nothing of this transaction is left to go on with, nor to commit.
+        const more = trx.insertInto('databases').values({ name: 'b', created_at: 0 }).execute()
+        await expect(more).rejects.toMatchObject(notStored)
+      }),
+    ])
+    for (const result of results) {
+      expect(result).toMatchObject({ status: 'rejected', reason: notStored })
+    }
+    await insert('c')
+    expect(committed()).toEqual(['c', 'taken'])
+  })
+
+  test('commits what is due before it lets the next unit in', async () => {
+    const long = db.transaction().execute(async (trx) => {
+      await trx.insertInto('databases').values({ name: 'a', created_at: 0 }).execute()
+      await nextTurn()
+      await nextTurn()
+    })
+    const next = db.transaction().execute(async (trx) => {
+      await trx.insertInto('databases').values({ name: 'b', created_at: 0 }).execute()
+      return committed()
+    })
+    expect(await next).toEqual(['a'])
+    await long
+  })
+
+  test('waits for another process that writes, and reads on meanwhile', async () => {
+    outside.exec('begin immediate')
+    let stored = false
+    const waiting = insert('a').then(() => {
+      stored = true
+    })
+    for (let turn = 0; turn < 50; turn++) {
+      await nextTurn()
+      expect(await db.selectFrom('databases').selectAll().execute()).toEqual([])
+    }
+    expect(stored).toBe(false)
+    outside.exec('commit')
+    await waiting
+    expect(committed()).toEqual(['a'])
+  })
+
+  test('gives up when another process does not stop writing', async () => {
+    outside.exec('begin immediate')
+    const own = new DatabaseSync(fileOf(engine), { timeout: 0 })
+    const commits = new GroupCommit(own, 30)
+    const work = () => own.exec("insert into databases values ('a', 0)")
+    const inVain = await Promise.allSettled([commits.write(work), commits.write(work)])
+    for (const result of inVain) {
+      expect(result).toMatchObject({
+        reason: {
+          code: 'unavailable',
+          message: 'Another process is holding the store. Try again.',
+        },
+      })
+    }
+    outside.exec('commit')
+    await commits.write(work)
+    own.close()
+    expect(committed()).toEqual(['a'])
+  })
+})
+
+function fileOf(engine: TestEngine): string {
+  return join((engine.location() as { data: string }).data, 'gatehouse.sqlite')
+}
+
+/** Two tables whose foreign key is checked at COMMIT only. */
+async function createDeferred(db: Kysely<Tables>): Promise<void> {
+  await sql`create table parent (id integer primary key)`.execute(db)
+  await sql`create table child (
+    parent integer references parent (id) deferrable initially deferred
+  )`.execute(db)
+}
+
+/**
+ * Commits in the write-ahead log: its frames that carry the size of the database after them
+ * (https://sqlite.org/fileformat2.html#walformat).
+ */
+function countCommits(engine: TestEngine): number {
+  const log = readFileSync(`${fileOf(engine)}-wal`)
+  const frame = 24 + log.readUInt32BE(8)
+  let commits = 0
+  for (let at = 32; at + frame <= log.length; at += frame) {
+    if (log.readUInt32BE(at + 4) > 0) commits++
+  }
+  return commits
+}

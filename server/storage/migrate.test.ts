@@ -1,0 +1,44 @@
+import type { Kysely } from 'kysely'
+import { expect, test } from 'vitest'
+import { forEachEngine } from './each-engine.testing.ts'
+import { migrate } from './migrate.ts'
+import { allMigrations } from './migrations/all-migrations.ts'
+
+const createNotes = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema.createTable('notes').addColumn('text', 'text').execute()
+  },
+}
+
+const fail = {
+  async up(): Promise<void> {
+    throw new Error('on purpose')
+  },
+}
+
+forEachEngine((engine) => {
+  test('runs each migration once', async () => {
+    const { db } = await engine.open()
+    const migrations = { ...allMigrations(engine.name), '0900-notes': createNotes }
+    await migrate(db, migrations)
+    // A second run would fail: the table exists.
+    await migrate(db, migrations)
+    const tables = await db.introspection.getTables()
+    expect(tables.map(({ name }) => name)).toContain('notes')
+  })
+
+  test('keeps nothing of a start whose migrations fail', async () => {
+    const { db } = await engine.open()
+    const migrations = {
+      ...allMigrations(engine.name),
+      '0900-notes': createNotes,
+      '0901-fail': fail,
+    }
+    await expect(migrate(db, migrations)).rejects.toMatchObject({
+      code: 'unavailable',
+      cause: { message: 'on purpose' },
+    })
+    const tables = await db.introspection.getTables()
+    expect(tables.map(({ name }) => name)).not.toContain('notes')
+  })
+})

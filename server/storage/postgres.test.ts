@@ -1,0 +1,87 @@
+import { inspect } from 'node:util'
+import { sql } from 'kysely'
+import pg from 'pg'
+import { beforeEach, expect, inject, test, vi } from 'vitest'
+import { forEngine } from './each-engine.testing.ts'
+import { nextRevision } from './next-revision.ts'
+import { openStore, type Store } from './open.ts'
+
+const moment = { timeout: 5_000, interval: 20 }
+
+test('says why a server cannot be reached, without the password', async () => {
+  const databaseUrl = 'postgres://ada:s3cret@127.0.0.1:1/gatehouse'
+  const refused = await openStore({ databaseUrl }, 'node').catch((error) => error)
+  expect(refused).toMatchObject({
+    code: 'unavailable',
+    message:
+      'PostgreSQL at 127.0.0.1:1/gatehouse cannot be used: connect ECONNREFUSED 127.0.0.1:1.',
+  })
+  expect(inspect(refused)).not.toContain('s3cret')
+})
+
+test('says that there is no such database', async () => {
+  const url = new URL(inject('postgresUrl'))
+  url.pathname = 'nowhere'
+  await expect(openStore({ databaseUrl: url.href }, 'node')).rejects.toMatchObject({
+    code: 'unavailable',
+    message: `PostgreSQL at ${url.host}/nowhere cannot be used: database "nowhere" does not exist.`,
+  })
+})
+
+test('refuses a URL that is none, without repeating it', async () => {
+  const refused = await openStore({ databaseUrl: 's3cret' }, 'node').catch((error) => error)
+  expect(refused).toMatchObject({
+    code: 'unavailable',
+    message: 'The URL of the database is not a URL.',
+  })
+  expect(inspect(refused)).not.toContain('s3cret')
+})
+
+forEngine('postgres', (engine) => {
+  let store: Store
+
+  beforeEach(async () => {
+    store = await engine.open()
+  })
+
+  test('fails with unavailable when the connection breaks, and connects again', async () => {
+    const cut = store.db.transaction().execute(async (trx) => {
+      await nextRevision(trx)
+      await sql`select pg_terminate_backend(pg_backend_pid())`.execute(trx)
+    })
+    await expect(cut).rejects.toMatchObject({ code: 'unavailable', kind: { status: 503 } })
+    expect(await store.db.transaction().execute(nextRevision)).toBe(1)
+  })
+
+  test('survives the end of its idle connections', async () => {
+    await Promise.all([1, 2, 3].map(() => store.db.transaction().execute(nextRevision)))
+    const others = new pg.Client({ connectionString: inject('postgresUrl') })
+    await others.connect()
+    const { databaseUrl } = engine.location() as { databaseUrl: string }
+    const name = new URL(databaseUrl).pathname.slice(1)
+    await others.query(
+      'select pg_terminate_backend(pid) from pg_stat_activity where datname = $1',
+      [name],
+    )
+    await others.end()
+    // The first query may meet a connection whose end has not been heard of yet.
+    await vi.waitFor(
+      async () => expect(await store.db.transaction().execute(nextRevision)).toBe(4),
+      moment,
+    )
+  })
+
+  test('does not reuse a connection on which a query ran out of time', async () => {
+    const pid = async () =>
+      (await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(store.db)).rows[0]?.pid
+    const before = await pid()
+    expect(await pid()).toBe(before)
+    await store.db.connection().execute(async (connection) => {
+      await sql`set statement_timeout = 10`.execute(connection)
+      await expect(sql`select pg_sleep(60)`.execute(connection)).rejects.toMatchObject({
+        code: 'unavailable',
+      })
+    })
+    expect(await pid()).not.toBe(before)
+  })
+})

@@ -1,0 +1,69 @@
+import { DatabaseSync } from 'node:sqlite'
+import { CompiledQuery } from 'kysely'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { SqliteStatements } from './sqlite-statements.ts'
+
+let db: DatabaseSync
+let statements: SqliteStatements
+
+beforeEach(() => {
+  db = new DatabaseSync(':memory:')
+  db.exec('create table notes (id integer primary key, text text unique)')
+  statements = new SqliteStatements(db)
+})
+
+afterEach(() => {
+  db.close()
+})
+
+const execute = (sql: string, ...parameters: unknown[]) =>
+  statements.execute(CompiledQuery.raw(sql, parameters))
+
+test('says which row was inserted and how many were changed', () => {
+  expect(execute('insert into notes (text) values (?), (?)', 'a', 'b')).toEqual({
+    rows: [],
+    numAffectedRows: 2n,
+    insertId: 2n,
+  })
+  expect(execute('update notes set text = text || ?', '!')).toEqual({
+    rows: [],
+    numAffectedRows: 2n,
+  })
+  expect(execute('delete from notes where id = 1 returning text')).toEqual({
+    rows: [{ text: 'a!' }],
+    numAffectedRows: 1n,
+  })
+})
+
+test('repeats no figures of an earlier statement', () => {
+  execute("insert into notes (text) values ('a')")
+  expect(execute("insert into notes (text) values ('a') on conflict do nothing")).toEqual({
+    rows: [],
+    numAffectedRows: 0n,
+  })
+  expect(execute('create table more (id integer)')).toEqual({ rows: [] })
+})
+
+test('prepares a statement once, and forgets the longest unused of very many', () => {
+  const prepare = vi.spyOn(db, 'prepare')
+  execute('select 0 as n')
+  execute('select 0 as n')
+  expect(prepare).toHaveBeenCalledTimes(1)
+  execute('select -1 as n')
+  for (let n = 1; n < 256; n++) {
+    execute('select 0 as n')
+    execute(`select ${n} as n`)
+  }
+  expect(prepare).toHaveBeenCalledTimes(257)
+  execute('select 0 as n')
+  expect(prepare).toHaveBeenCalledTimes(257)
+  execute('select -1 as n')
+  expect(prepare).toHaveBeenCalledTimes(258)
+})
+
+test('notices that a table has got another column', () => {
+  execute("insert into notes (text) values ('a')")
+  expect(execute('select * from notes').rows).toEqual([{ id: 1, text: 'a' }])
+  execute('alter table notes add column more integer')
+  expect(execute('select * from notes').rows).toEqual([{ id: 1, text: 'a', more: null }])
+})

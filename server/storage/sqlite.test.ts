@@ -1,0 +1,131 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { forEngine } from './each-engine.testing.ts'
+import { openStore } from './open.ts'
+
+let folder: string
+let data: string
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gatehouse-sqlite-'))
+  data = join(folder, 'new', 'data')
+})
+
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
+
+test('makes a data folder and files that nobody else can read', async () => {
+  const store = await openStore({ data }, 'node')
+  await store.db.insertInto('databases').values({ name: 'ada', created_at: 1 }).execute()
+  expect(mode(data)).toBe('700')
+  for (const file of ['gatehouse.sqlite', 'gatehouse.sqlite-wal', 'lock.sqlite']) {
+    expect(mode(join(data, file))).toBe('600')
+  }
+  await store.close()
+})
+
+test('says that the data folder is not a folder', async () => {
+  writeFileSync(join(folder, 'file'), '')
+  data = join(folder, 'file')
+  await expect(openStore({ data }, 'node')).rejects.toMatchObject({
+    code: 'unavailable',
+    message: `The data folder ${data} is not a folder.`,
+  })
+  data = join(folder, 'file', 'below')
+  await expect(openStore({ data }, 'tool')).rejects.toMatchObject({
+    code: 'unavailable',
+    message: `The data folder ${data} is not a folder.`,
+  })
+})
+
+test('says that the file is not a database, and lets go of the folder', async () => {
+  const path = join(folder, 'gatehouse.sqlite')
+  writeFileSync(path, 'something else '.repeat(1_000))
+  await expect(openStore({ data: folder }, 'node')).rejects.toMatchObject({
+    code: 'unavailable',
+    message:
+      `The store in the data folder ${folder} cannot be opened. ` +
+      'The file of the store is not a database.',
+  })
+  rmSync(path)
+  const store = await openStore({ data: folder }, 'node')
+  await store.close()
+})
+
+test('refuses a second node on the same data folder, and lets it in after the first', async () => {
+  const first = await openStore({ data }, 'node')
+  await expect(openStore({ data }, 'node')).rejects.toMatchObject({
+    code: 'conflict',
+    message:
+      `Another Gatehouse runs on the data folder ${data}. ` +
+      'Stop it first, or give this one a folder of its own with --data.',
+  })
+  // The refusal has not loosened the first one's hold.
+  await expect(openStore({ data }, 'node')).rejects.toMatchObject({ code: 'conflict' })
+  await first.close()
+  const second = await openStore({ data }, 'node')
+  await second.close()
+})
+
+test('a node that is killed leaves what it acknowledged and nothing in the way', async () => {
+  const script = join(import.meta.dirname, 'child-node.testing.ts')
+  const child = spawn(process.execPath, [script, data, '100000'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const ended = once(child, 'exit')
+  let acknowledged = 0
+  for await (const line of createInterface(child.stdout)) {
+    if (line.startsWith('acknowledged')) acknowledged++
+    if (acknowledged === 1) {
+      await expect(openStore({ data }, 'node')).rejects.toMatchObject({ code: 'conflict' })
+    }
+    if (acknowledged === 20) child.kill('SIGKILL')
+  }
+  await ended
+  const store = await openStore({ data }, 'node')
+  const rows = await store.db.selectFrom('databases').select('name').execute()
+  const names = new Set(rows.map(({ name }) => name))
+  for (let n = 1; n <= acknowledged; n++) expect(names).toContain(`d${n}`)
+  // One more may have been stored and not yet acknowledged.
+  expect(names.size).toBeLessThanOrEqual(acknowledged + 1)
+  await store.close()
+})
+
+forEngine('sqlite', (engine) => {
+  test('lets a tool work beside a node, which notices it at once', async () => {
+    const node = await engine.open('node')
+    const tool = await engine.open('tool')
+    const insert = (name: string) => ({ name, created_at: 1 })
+    await tool.db.insertInto('databases').values(insert('by-tool')).execute()
+    expect(node.changedOutside()).toBe(true)
+    expect(node.changedOutside()).toBe(false)
+    await node.db.insertInto('databases').values(insert('by-node')).execute()
+    expect(await tool.db.selectFrom('databases').select('name').execute()).toHaveLength(2)
+  })
+
+  test('does not take its own commits for changes from outside', async () => {
+    const node = await engine.open('node')
+    await node.db.insertInto('databases').values({ name: 'ada', created_at: 1 }).execute()
+    expect(node.changedOutside()).toBe(false)
+  })
+
+  test('notices a change from outside also while it has a group of its own open', async () => {
+    const node = await engine.open('node')
+    const tool = await engine.open('tool')
+    await tool.db.insertInto('databases').values({ name: 'by-tool', created_at: 1 }).execute()
+    await node.db.transaction().execute(async (trx) => {
+      await trx.insertInto('databases').values({ name: 'by-node', created_at: 1 }).execute()
+      expect(node.changedOutside()).toBe(true)
+      expect(node.changedOutside()).toBe(false)
+    })
+    expect(node.changedOutside()).toBe(false)
+  })
+})
