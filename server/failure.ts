@@ -5,7 +5,11 @@ export interface FailureKind {
   readonly id: string
 }
 
-const kind = (status: number, errorNum: number, id: string): FailureKind => ({ status, errorNum, id })
+const kind = (status: number, errorNum: number, id: string): FailureKind => ({
+  status,
+  errorNum,
+  id,
+})
 
 /**
  * Every way in which a request can fail, and the one place that gives each its status, its

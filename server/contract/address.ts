@@ -28,7 +28,10 @@ const fault = (part: AddressPart, text: string): ParsedAddress => ({ ok: false, 
 export function parseAddress(text: string, { anyPort = false } = {}): ParsedAddress {
   const match = /^([A-Za-z][A-Za-z0-9+.-]*):\/\/(.*)$/s.exec(text)
   if (match === null) {
-    return fault('scheme', 'An address is written tcp://host:port, ssl://host:port or unix:///path.')
+    return fault(
+      'scheme',
+      'An address is written tcp://host:port, ssl://host:port or unix:///path.',
+    )
   }
   const scheme = match[1]?.toLowerCase()
   const rest = match[2] ?? ''
@@ -71,7 +74,10 @@ function parseHostAndPort(scheme: 'tcp' | 'ssl', rest: string, anyPort: boolean)
   const stray = /[/?#@\\\s]/.exec(rest)
   if (stray !== null) {
     const what = stray[0].trim() === '' ? 'a space' : `"${stray[0]}"`
-    return fault('host', `A ${scheme} address is a host and a port alone; ${what} has no place in it.`)
+    return fault(
+      'host',
+      `A ${scheme} address is a host and a port alone; ${what} has no place in it.`,
+    )
   }
   // A bracketed host may hold colons; any other has none, so the last colon is not searched for.
   const match = /^(\[[^\]]*\]|[^:[\]]*)(?::([^:]*))?$/.exec(rest)
@@ -126,7 +132,8 @@ const isDottedQuad = (host: string): boolean => QUAD.test(host)
 
 /** RFC 5952 form of `[…]`, without the brackets; the URL parser (WHATWG) knows how to make it. */
 function compressIpv6(bracketed: string): string | undefined {
-  if (!/^\[[0-9A-Fa-f:.]+\]$/.test(bracketed) || !URL.canParse(`http://${bracketed}`)) return undefined
+  if (!/^\[[0-9A-Fa-f:.]+\]$/.test(bracketed) || !URL.canParse(`http://${bracketed}`))
+    return undefined
   return new URL(`http://${bracketed}`).hostname.slice(1, -1)
 }
 
@@ -138,7 +145,8 @@ function parsePath(path: string): ParsedAddress {
   if (/[\u0000-\u001f\u007f]/.test(path) || !path.isWellFormed() || path.trim() !== path) {
     return fault('path', 'The path holds a character that cannot stand in the name of a socket.')
   }
-  if (/\/(?:\.{0,2})$/.test(path)) return fault('path', 'The path ends in a folder, not in a socket.')
+  if (/\/(?:\.{0,2})$/.test(path))
+    return fault('path', 'The path ends in a folder, not in a socket.')
   const parts: string[] = []
   for (const part of path.split('/')) {
     if (part === '..') parts.pop()

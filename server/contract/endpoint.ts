@@ -3,7 +3,9 @@ import * as z from 'zod/mini'
 /** An endpoint as it is configured, and nothing more (seed 000, "Endpoint record"). */
 export const endpointRecord = z.object({
   endpoint: z.string().check(z.describe('the address in canonical form, tcp://127.0.0.1:8530')),
-  databases: z.array(z.string()).check(z.describe('empty: every database; the first is the default')),
+  databases: z
+    .array(z.string())
+    .check(z.describe('empty: every database; the first is the default')),
 })
 
 /** {@link endpointRecord} as a type. */

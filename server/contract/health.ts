@@ -3,7 +3,9 @@ import * as z from 'zod/mini'
 /** Answer of `GET /_api/health` and what stands below it; 503 where what was asked for is false. */
 export const health = z.object({
   alive: z.boolean(),
-  ready: z.boolean().check(z.describe('false while it starts, before and while it stops, or without storage')),
+  ready: z
+    .boolean()
+    .check(z.describe('false while it starts, before and while it stops, or without storage')),
   reason: z.nullable(z.string()),
 })
 

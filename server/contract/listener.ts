@@ -17,7 +17,9 @@ export const listenerStatus = z.object({
   since: z.string().check(z.describe('when it came into this state, ISO 8601, UTC')),
   nextTry: time,
   drainUntil: time,
-  revision: z.number().check(z.describe('of the endpoint: send it as If-Match to change just this one')),
+  revision: z
+    .number()
+    .check(z.describe('of the endpoint: send it as If-Match to change just this one')),
   connections: z.number().check(z.describe('open now')),
   requests: z.number(),
   requestsPerSecond: z.number().check(z.describe('over the last 5 s')),

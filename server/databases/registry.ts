@@ -1,0 +1,78 @@
+import { DATABASE_NAME_RULE, isDatabaseName, SYSTEM_DATABASE } from '../contract/database.ts'
+import type { LiveEvent } from '../contract/event.ts'
+import { Failure } from '../failure.ts'
+import type { Store } from '../storage/open.ts'
+import { deleteDatabase, insertDatabase, readDatabases } from './repository.ts'
+
+/** Which databases exist. Kept in memory, since every request asks. */
+export interface DatabaseRegistry {
+  /** Whether a database exists; `_system` always does. */
+  has(name: string): boolean
+  /** All names: `_system` first, then by code point. */
+  list(): string[]
+  /**
+   * Creates a database, durably.
+   *
+   * @throws Failure `bad-database-name`, `database-exists` or `unavailable`.
+   */
+  create(name: string): Promise<void>
+  /**
+   * Drops a database, durably; requests for it find nothing from then on.
+   *
+   * @throws Failure `forbidden` for `_system`, `database-not-found` or `unavailable`.
+   */
+  drop(name: string): Promise<void>
+  /** Reads the names anew, after another process has changed the store. */
+  sync(): Promise<void>
+}
+
+/** Makes a {@link DatabaseRegistry} of what is stored. */
+export async function createDatabaseRegistry(
+  store: Store,
+  publish: (event: LiveEvent) => void,
+): Promise<DatabaseRegistry> {
+  let names = new Set(await readDatabases(store))
+  let changes = 0
+  const registry: DatabaseRegistry = {
+    has: (name) => name === SYSTEM_DATABASE || names.has(name),
+    list: () => [SYSTEM_DATABASE, ...[...names].sort()],
+    async create(name) {
+      if (!isDatabaseName(name)) {
+        const shown = JSON.stringify(name)
+        throw new Failure(
+          'bad-database-name',
+          `${shown} is no database name. ${DATABASE_NAME_RULE}`,
+        )
+      }
+      const isNew = name !== SYSTEM_DATABASE && (await insertDatabase(store, name, Date.now()))
+      if (!isNew) throw new Failure('database-exists', `There is a database ${name} already.`)
+      changes++
+      names.add(name)
+      publish({ type: 'database', name })
+    },
+    async drop(name) {
+      if (name === SYSTEM_DATABASE) {
+        throw new Failure('forbidden', 'The database _system holds the administration and stays.')
+      }
+      if (!(await deleteDatabase(store, name))) {
+        throw new Failure('database-not-found', 'database not found')
+      }
+      changes++
+      names.delete(name)
+      publish({ type: 'database', name })
+    },
+    async sync() {
+      let seen: number
+      let read: Set<string>
+      do {
+        seen = changes
+        read = new Set(await readDatabases(store))
+        // A change of our own while we read may be missing from what was read.
+      } while (seen !== changes)
+      const different = names.symmetricDifference(read)
+      names = read
+      for (const name of different) publish({ type: 'database', name })
+    },
+  }
+  return registry
+}

@@ -1,0 +1,52 @@
+import { Hono } from 'hono'
+import { type Acknowledgement, acknowledgement } from '../contract/acknowledgement.ts'
+import { databaseInput, databaseList } from '../contract/database.ts'
+import type { Administration } from '../http/administration.ts'
+import { describe } from '../http/describe.ts'
+import type { AppEnv } from '../http/env.ts'
+import { jsonBody } from '../http/json-body.ts'
+import type { DatabaseRegistry } from './registry.ts'
+
+const done = (code: number): Acknowledgement => ({ result: true, error: false, code })
+
+/** `/_api/database`: which databases exist. */
+export const databaseRoutes = (databases: DatabaseRegistry, administration: Administration) =>
+  new Hono<AppEnv>()
+    .get(
+      '/',
+      describe({ summary: 'List the databases', answers: { 200: databaseList } }),
+      administration,
+      (c) =>
+        c.json(
+          databases.list().map((name) => ({ name })),
+          200,
+        ),
+    )
+    .post(
+      '/',
+      describe({
+        summary: 'Create a database',
+        body: databaseInput,
+        answers: { 201: acknowledgement },
+        failures: { 400: 'no such name is allowed', 409: 'the database exists already' },
+      }),
+      administration,
+      jsonBody(databaseInput),
+      async (c) => {
+        await databases.create(c.req.valid('json').name)
+        return c.json(done(201), 201)
+      },
+    )
+    .delete(
+      '/:name',
+      describe({
+        summary: 'Drop a database',
+        answers: { 200: acknowledgement },
+        failures: { 403: '_system cannot be dropped', 404: 'there is no such database' },
+      }),
+      administration,
+      async (c) => {
+        await databases.drop(c.req.param('name'))
+        return c.json(done(200), 200)
+      },
+    )

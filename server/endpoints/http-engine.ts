@@ -1,0 +1,92 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { Connection } from './connection.ts'
+import type { Traffic } from './traffic.ts'
+
+/** The listener behind a request, as the engine needs to know it. */
+export interface Door {
+  readonly traffic: Traffic
+  /** Whether responses are to tell their client that the connection ends. */
+  readonly closing: boolean
+}
+
+/** Serves HTTP/1.1 on connections that others accept. */
+export interface HttpEngine<D extends Door> {
+  /** Says what answers requests. To be called once, before the first connection is served. */
+  onRequest(handle: (request: IncomingMessage, response: ServerResponse) => void): void
+  /** The door that a request came through. */
+  doorOf(request: IncomingMessage): D
+  /** Takes a connection that came through a door; the record is kept until the socket closes. */
+  serve(socket: Socket, door: D): Connection
+  /** Ends the timer that looks for slow clients. Connections are the listeners' to close. */
+  close(): void
+}
+
+/** Times and sizes of every connection, in ms and bytes. */
+export const HTTP_LIMITS = Object.freeze({
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  // Node looks only every 30 s by default: a slow client would be cut a minute late.
+  connectionsCheckingInterval: 1_000,
+  keepAliveTimeout: 65_000,
+  maxHeaderSize: 16 * 1024,
+})
+
+const CONNECTION = Symbol('connection')
+const DOOR = Symbol('door')
+const BEGUN = Symbol('begun')
+
+type Served<D> = Socket & { [CONNECTION]?: Connection; [DOOR]?: D }
+type Timed = ServerResponse & { [BEGUN]?: number }
+
+/**
+ * Makes the one HTTP server of the process. It never listens: listeners are plain `net` servers that
+ * hand their connections over (`'connection'` may be emitted, Node's `http.Server` documents it).
+ * So thousands of endpoints share one parser set-up and one timer, closing an endpoint is
+ * `net.Server.close`, which leaves busy keep-alive connections alone, and every request knows the
+ * endpoint it came through.
+ */
+export function createHttpEngine<D extends Door>(): HttpEngine<D> {
+  const http = createServer(HTTP_LIMITS)
+  // The look for slow clients starts with 'listening', which this server never comes to by itself.
+  http.emit('listening')
+
+  // One function for all responses, so that a request costs no closure.
+  function finished(this: ServerResponse): void {
+    const socket = this.req.socket as Served<D>
+    const now = performance.now()
+    socket[CONNECTION]?.end(this, now)
+    // A client that left before its answer got none: no status to count.
+    if (!this.headersSent) return
+    socket[DOOR]?.traffic.count(this.statusCode, now - ((this as Timed)[BEGUN] ?? now), Date.now())
+  }
+
+  const doorOf = (request: IncomingMessage): D => {
+    const door = (request.socket as Served<D>)[DOOR]
+    if (door === undefined) throw new Error('a request came on a connection nobody handed over')
+    return door
+  }
+
+  return {
+    onRequest(handle) {
+      http.on('request', (request, response: Timed) => {
+        const connection = (request.socket as Served<D>)[CONNECTION]
+        response[BEGUN] = performance.now()
+        response.once('close', finished)
+        connection?.begin(response, doorOf(request).closing)
+        handle(request, response)
+      })
+    },
+    doorOf,
+    serve(socket: Served<D>, door) {
+      const connection = new Connection(socket)
+      socket[CONNECTION] = connection
+      socket[DOOR] = door
+      http.emit('connection', socket)
+      return connection
+    },
+    close() {
+      http.close()
+    },
+  }
+}

@@ -1,0 +1,26 @@
+import type { ListenerStatus } from '../contract/listener.ts'
+import type { Listener } from './listener.ts'
+
+const time = (ms: number | undefined) =>
+  ms === undefined || ms === 0 ? null : new Date(ms).toISOString()
+
+/** What `/_api/listener` says of a listener on the node of that name, from the real sockets. */
+export function listenerStatus(listener: Listener, node: string): ListenerStatus {
+  const bytes = listener.bytes
+  return {
+    endpoint: listener.name,
+    node,
+    state: listener.state,
+    error: listener.state === 'failed' ? (listener.error?.message ?? null) : null,
+    since: new Date(listener.since).toISOString(),
+    nextTry: time(listener.nextTry),
+    drainUntil: time(listener.drainUntil),
+    revision: listener.revision,
+    connections: listener.connections,
+    requests: listener.traffic.requests,
+    requestsPerSecond: listener.traffic.requestsPerSecond,
+    bytesIn: bytes.in,
+    bytesOut: bytes.out,
+    lastRequest: time(listener.traffic.lastRequest),
+  }
+}

@@ -1,0 +1,273 @@
+import { createServer, type Server, type Socket } from 'node:net'
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls'
+import { type Address, formatAddress, isLoopback } from '../contract/address.ts'
+import type { ListenerState } from '../contract/listener.ts'
+import { Failure } from '../failure.ts'
+import { bindingFailure, resolveHost } from './address.ts'
+import type { Certificate } from './certificate.ts'
+import type { Connection } from './connection.ts'
+import { HTTP_LIMITS, type HttpEngine } from './http-engine.ts'
+import type { Mapping } from './mapping.ts'
+import { Traffic } from './traffic.ts'
+import { clearStaleSocket, restrictSocket } from './unix-socket.ts'
+
+/** How often a draining listener looks for connections that have become idle, ms. */
+const DRAIN_LOOK = 100
+
+/** What a listener needs of the node it runs on. */
+export interface ListenerDeps {
+  readonly engine: HttpEngine<Listener>
+  /** Of `ssl://` addresses; undefined where none is configured. */
+  readonly certificate: Certificate | undefined
+  /** Called after each change of {@link Listener.state}. */
+  readonly changed: (listener: Listener) => void
+}
+
+/**
+ * What runs for one endpoint: its socket, its connections and its counters. Opening, draining and
+ * closing one touches no other.
+ */
+export class Listener {
+  /** Whether only this machine can reach it. */
+  readonly loopback: boolean
+  readonly traffic = new Traffic()
+  /** Takes effect with the next request, also on connections that are open. */
+  mapping: Mapping
+  /** Of the endpoint: raised by every change of it. */
+  revision: number
+  /** When the next attempt to open is due, ms since 1970. Set by whoever makes the attempts. */
+  nextTry: number | undefined
+  #address: Address
+  #state: ListenerState = 'opening'
+  #since = Date.now()
+  #error: Failure | undefined
+  #drainUntil: number | undefined
+  #server: Server | undefined
+  #draining: AbortController | undefined
+  #endDrain: (() => void) | undefined
+  readonly #connections = new Map<Socket, Connection>()
+  // Of ssl:// alone: what a TLS connection runs on, there from before its handshake.
+  readonly #carriers = new Set<Socket>()
+  readonly #deps: ListenerDeps
+
+  constructor(address: Address, mapping: Mapping, revision: number, deps: ListenerDeps) {
+    this.#address = address
+    this.loopback = isLoopback(address)
+    this.mapping = mapping
+    this.revision = revision
+    this.#deps = deps
+  }
+
+  /** Where it listens. A port 0 becomes the one that the system chose, once it is open. */
+  get address(): Address {
+    return this.#address
+  }
+
+  /** The address in canonical form. */
+  get name(): string {
+    return formatAddress(this.#address)
+  }
+
+  get state(): ListenerState {
+    return this.#state
+  }
+
+  /** When it came into its state, ms since 1970. */
+  get since(): number {
+    return this.#since
+  }
+
+  /** Why it is `failed`. */
+  get error(): Failure | undefined {
+    return this.#error
+  }
+
+  /** When a drain cuts what is left, ms since 1970. */
+  get drainUntil(): number | undefined {
+    return this.#drainUntil
+  }
+
+  /** How many connections are open. */
+  get connections(): number {
+    return this.#connections.size
+  }
+
+  /** Whether responses tell their client that the connection ends. */
+  get closing(): boolean {
+    return this.#state === 'draining'
+  }
+
+  /** Aborted when the drain begins: what streams without end must end then. */
+  get draining(): AbortSignal {
+    this.#draining ??= new AbortController()
+    if (this.closing) this.#draining.abort()
+    return this.#draining.signal
+  }
+
+  /** Bytes that came in and went out, those of open connections included. */
+  get bytes(): { readonly in: number; readonly out: number } {
+    let bytesIn = this.traffic.bytesIn
+    let bytesOut = this.traffic.bytesOut
+    for (const socket of this.#connections.keys()) {
+      bytesIn += socket.bytesRead
+      bytesOut += socket.bytesWritten
+    }
+    return { in: bytesIn, out: bytesOut }
+  }
+
+  /**
+   * Opens the socket; `listening` when it resolves.
+   *
+   * @throws Failure with the reason in plain words (see `bindingFailure`); the listener is `failed`
+   * then, holds no socket, and may be opened again.
+   */
+  async open(): Promise<void> {
+    this.#become('opening')
+    try {
+      await this.#listen()
+    } catch (cause) {
+      const failure = cause instanceof Failure ? cause : bindingFailure(this.address, cause)
+      this.#error = failure
+      this.#become('failed')
+      throw failure
+    }
+    if (this.closing) {
+      // The node is being stopped: what came open meanwhile must not stay so.
+      this.#server?.close()
+      return
+    }
+    this.#error = undefined
+    this.nextTry = undefined
+    this.#become('listening')
+  }
+
+  /**
+   * Stops accepting at once: the port is free when this returns. Connections without a request for
+   * one second are closed, busy ones are told with their next response, and what is left after
+   * `grace` ms is cut. Resolves when no connection is left.
+   */
+  drain(grace: number): Promise<void> {
+    this.#drainUntil = Date.now() + grace
+    this.#become('draining')
+    this.nextTry = undefined
+    // net.Server's own close, never http.Server's: that one cuts busy connections between requests.
+    this.#server?.close()
+    this.#draining?.abort()
+    for (const connection of this.#connections.values()) connection.sayLast()
+    return new Promise((resolve) => {
+      const look = setInterval(() => this.#closeIdle(), DRAIN_LOOK)
+      const cut = setTimeout(() => this.close(), grace)
+      this.#endDrain = () => {
+        clearInterval(look)
+        clearTimeout(cut)
+        this.#endDrain = undefined
+        resolve()
+      }
+      this.#endDrainIfEmpty()
+    })
+  }
+
+  /** Closes the socket and cuts every connection, now. */
+  close(): void {
+    this.#server?.close()
+    for (const socket of this.#connections.keys()) socket.destroy()
+    for (const socket of this.#carriers) socket.destroy()
+  }
+
+  /** Puts a renewed certificate in use for connections to come. */
+  renewCertificate(): void {
+    if (this.address.scheme === 'ssl' && this.#deps.certificate !== undefined) {
+      ;(this.#server as TlsServer | undefined)?.setSecureContext(this.#deps.certificate.context)
+    }
+  }
+
+  #become(state: ListenerState): void {
+    this.#state = state
+    this.#since = Date.now()
+    this.#deps.changed(this)
+  }
+
+  async #listen(): Promise<void> {
+    const { address } = this
+    const where =
+      address.scheme === 'unix'
+        ? { path: address.path }
+        : await resolveHost(address.host).then(({ ip, v6 }) => ({
+            host: ip,
+            port: address.port,
+            // Else [::] would take the IPv4 side of the port too, and two endpoints would be one.
+            ipv6Only: v6,
+          }))
+    if (address.scheme === 'unix') await clearStaleSocket(address.path)
+    const server = this.#createServer()
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject)
+      server.listen({ ...where, exclusive: true }, () => {
+        server.off('error', reject)
+        resolve()
+      })
+    })
+    if (address.scheme === 'unix') await restrictSocket(address.path)
+    const bound = server.address()
+    if (address.scheme !== 'unix' && bound !== null && typeof bound === 'object') {
+      this.#address = { ...address, port: bound.port }
+    }
+    server.on('error', (cause) => {
+      this.#error = bindingFailure(address, cause)
+      this.#become('failed')
+      server.close()
+    })
+    this.#server = server
+  }
+
+  #createServer(): Server {
+    // As http.Server sets them for itself: half-open, since a client may end its side after asking.
+    const options = { allowHalfOpen: true, noDelay: true }
+    if (this.address.scheme !== 'ssl') {
+      return createServer(options, (socket) => this.#accept(socket))
+    }
+    if (this.#deps.certificate === undefined) {
+      throw new Failure(
+        'bad-parameter',
+        'An ssl endpoint needs a certificate. Start Gatehouse with --tls-cert and --tls-key.',
+      )
+    }
+    const server = createTlsServer({
+      ...options,
+      ...this.#deps.certificate.context,
+      handshakeTimeout: HTTP_LIMITS.headersTimeout,
+      ALPNProtocols: ['http/1.1'],
+    })
+    server.on('connection', (carrier: Socket) => {
+      this.#carriers.add(carrier)
+      carrier.once('close', () => {
+        this.#carriers.delete(carrier)
+        this.#endDrainIfEmpty()
+      })
+    })
+    server.on('secureConnection', (socket) => this.#accept(socket))
+    server.on('tlsClientError', (_error, socket) => socket.destroy())
+    return server
+  }
+
+  #accept(socket: Socket): void {
+    this.#connections.set(socket, this.#deps.engine.serve(socket, this))
+    socket.once('close', () => {
+      this.#connections.delete(socket)
+      this.traffic.bytesIn += socket.bytesRead
+      this.traffic.bytesOut += socket.bytesWritten
+      this.#endDrainIfEmpty()
+    })
+  }
+
+  #endDrainIfEmpty(): void {
+    if (this.#connections.size + this.#carriers.size === 0) this.#endDrain?.()
+  }
+
+  #closeIdle(): void {
+    const now = performance.now()
+    for (const [socket, connection] of this.#connections) {
+      if (connection.isIdle(now)) socket.destroy()
+    }
+  }
+}

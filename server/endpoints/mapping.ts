@@ -1,0 +1,42 @@
+import { DATABASE_NAME_RULE, isDatabaseName, SYSTEM_DATABASE } from '../contract/database.ts'
+import { Failure } from '../failure.ts'
+
+/**
+ * Which databases can be reached through an endpoint (seed 000, "Database mapping rules"). Never
+ * changes: remapping an endpoint puts another one in its place, so it is read without a lock.
+ */
+export interface Mapping {
+  /** In order; empty means every database. */
+  readonly names: readonly string[]
+  /** Where a request goes that names no database: the first name, or `_system`. */
+  readonly defaultDatabase: string
+}
+
+/**
+ * Makes a {@link Mapping} of names as they were sent.
+ *
+ * @throws Failure `bad-database-name` for a name that no database can have, `bad-parameter` for a
+ * name that stands twice. Databases that do not exist yet may be named.
+ */
+export function createMapping(names: readonly string[]): Mapping {
+  for (const name of names) {
+    if (!isDatabaseName(name)) {
+      throw new Failure(
+        'bad-database-name',
+        `${JSON.stringify(name)} is no database name. ${DATABASE_NAME_RULE}`,
+      )
+    }
+  }
+  const twice = names.find((name, at) => names.indexOf(name) !== at)
+  if (twice !== undefined) {
+    throw new Failure('bad-parameter', `The list of databases names ${twice} twice.`)
+  }
+  return Object.freeze({
+    names: Object.freeze([...names]),
+    defaultDatabase: names[0] ?? SYSTEM_DATABASE,
+  })
+}
+
+/** Whether a mapping lets a database through. Says nothing about whether the database exists. */
+export const reaches = (mapping: Mapping, database: string): boolean =>
+  mapping.names.length === 0 || mapping.names.includes(database)

@@ -1,0 +1,78 @@
+import { Hono } from 'hono'
+import * as z from 'zod/mini'
+import { type Acknowledgement, acknowledgement } from '../contract/acknowledgement.ts'
+import { endpointInput, endpointList } from '../contract/endpoint.ts'
+import { Failure } from '../failure.ts'
+import type { Administration } from '../http/administration.ts'
+import { describe } from '../http/describe.ts'
+import type { AppEnv } from '../http/env.ts'
+import { jsonBody } from '../http/json-body.ts'
+import type { EndpointRegistry, ExpectedRevision } from './registry.ts'
+
+const DONE: Acknowledgement = { result: true, error: false, code: 200 }
+
+/** `/_api/endpoint` (seed 000): what is configured. */
+export const endpointRoutes = (endpoints: EndpointRegistry, administration: Administration) =>
+  new Hono<AppEnv>()
+    .get(
+      '/',
+      describe({ summary: 'List the endpoints', answers: { 200: endpointList } }),
+      administration,
+      (c) => c.json(endpoints.list(), 200),
+    )
+    .post(
+      '/',
+      describe({
+        summary: 'Add an endpoint, or replace the databases of one; If-Match takes its revision',
+        body: endpointInput,
+        answers: { 200: acknowledgement },
+        failures: {
+          400: 'a field is wrong, or the address cannot be used here',
+          403: 'the system forbids the port',
+          409: 'the port is taken, or it is the last way to _system',
+          412: 'the endpoint has another revision',
+        },
+      }),
+      administration,
+      jsonBody(endpointInput),
+      async (c) => {
+        await endpoints.add(c.req.valid('json'), expectedRevision(c.req.header('If-Match')))
+        return c.json(DONE, 200)
+      },
+    )
+    .delete(
+      '/:address{.+}',
+      describe({
+        summary: 'Remove an endpoint; the address is percent-encoded',
+        answers: { 200: acknowledgement },
+        failures: {
+          404: 'there is no such endpoint',
+          409: 'it is the last way to _system',
+          412: 'the endpoint has another revision',
+        },
+      }),
+      administration,
+      async (c) => {
+        await endpoints.remove(c.req.param('address'), expectedRevision(c.req.header('If-Match')))
+        return c.json(DONE, 200)
+      },
+    )
+
+const revision = z.coerce.number().check(z.int(), z.nonnegative())
+
+/**
+ * Reads the revision of an `If-Match` header (RFC 9110 §13.1.1): `*`, or one entity tag, the quotes
+ * of which may be missing.
+ *
+ * @throws Failure `bad-parameter`
+ */
+function expectedRevision(header: string | undefined): ExpectedRevision {
+  if (header === undefined) return undefined
+  if (header.trim() === '*') return 'any'
+  const digits = /^"?([0-9]{1,15})"?$/.exec(header.trim())?.[1]
+  const read = revision.safeParse(digits)
+  if (digits === undefined || !read.success) {
+    throw new Failure('bad-parameter', 'The header If-Match takes one revision, as in "12", or *.')
+  }
+  return read.data
+}

@@ -1,0 +1,61 @@
+/**
+ * Upper bounds of the histogram of request durations, in seconds. One more bucket, for everything
+ * above, follows the last.
+ */
+export const DURATION_BOUNDS: readonly number[] = Object.freeze([
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+])
+
+/**
+ * What went through one listener since it was opened. Plain numbers that are counted up: it is
+ * written at every request, and read only when somebody asks.
+ */
+export class Traffic {
+  requests = 0
+  /** Bytes of connections that have closed; open ones are asked themselves. */
+  bytesIn = 0
+  bytesOut = 0
+  /** When the last request ended, ms since 1970; 0 before the first. */
+  lastRequest = 0
+  /** Over the last sampling period (see {@link sample}). */
+  requestsPerSecond = 0
+  // Made at the first request: thousands of listeners may idle.
+  #statuses: Map<number, number> | undefined
+  #durations: Float64Array | undefined
+  #seconds = 0
+  #sampledRequests = 0
+
+  /** Counts one answered request. `milliseconds` from its head read to its answer written. */
+  count(status: number, milliseconds: number, now: number): void {
+    this.requests++
+    this.lastRequest = now
+    this.#statuses ??= new Map()
+    this.#statuses.set(status, (this.#statuses.get(status) ?? 0) + 1)
+    this.#durations ??= new Float64Array(DURATION_BOUNDS.length + 1)
+    const seconds = milliseconds / 1000
+    let bucket = 0
+    while (bucket < DURATION_BOUNDS.length && seconds > (DURATION_BOUNDS[bucket] as number))
+      bucket++
+    this.#durations[bucket] = (this.#durations[bucket] as number) + 1
+    this.#seconds += seconds
+  }
+
+  /** Ends a sampling period of `seconds` and sets {@link requestsPerSecond} for it. */
+  sample(seconds: number): void {
+    this.requestsPerSecond = (this.requests - this.#sampledRequests) / seconds
+    this.#sampledRequests = this.requests
+  }
+
+  /** Answered requests by status. */
+  get statuses(): ReadonlyMap<number, number> {
+    return this.#statuses ?? new Map()
+  }
+
+  /** Answered requests by duration, a count per bucket of {@link DURATION_BOUNDS}, and their sum. */
+  get durations(): { readonly buckets: Float64Array; readonly seconds: number } {
+    return {
+      buckets: this.#durations ?? new Float64Array(DURATION_BOUNDS.length + 1),
+      seconds: this.#seconds,
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import { Hono } from 'hono'
+import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
+import type { Administration } from '../http/administration.ts'
+import { describe } from '../http/describe.ts'
+import type { AppEnv } from '../http/env.ts'
+import type { EventHub } from './hub.ts'
+
+/** How often a stream says that it is alive, ms. */
+export const HEARTBEAT = 15_000
+
+/** How soon a reader is asked to come back after its stream has ended, ms. */
+const RETRY = 1_000
+
+/**
+ * `/_api/events`: live changes as server-sent events (HTML Standard §9.2), resumed after the
+ * `Last-Event-ID`. The first event, `hello`, carries the id to resume from when nothing else came.
+ */
+export const eventRoutes = (hub: EventHub, administration: Administration) =>
+  new Hono<AppEnv>().get(
+    '/',
+    describe({ summary: 'Follow live changes', answers: { 200: 'text/event-stream' } }),
+    administration,
+    (c) => {
+      const draining = c.env.via.draining
+      // Proxies that collect answers before they pass them on are asked not to (nginx).
+      c.header('X-Accel-Buffering', 'no')
+      return streamSSE(c, (stream) =>
+        follow(hub, stream, c.req.header('Last-Event-ID') ?? hub.lastId, draining),
+      )
+    },
+  )
+
+async function follow(
+  hub: EventHub,
+  stream: SSEStreamingApi,
+  from: string,
+  draining: AbortSignal,
+): Promise<void> {
+  let wake = () => {}
+  const unsubscribe = hub.subscribe(() => wake())
+  const stop = () => {
+    stream.abort()
+    wake()
+  }
+  stream.onAbort(() => wake())
+  draining.addEventListener('abort', stop, { once: true })
+  try {
+    let seen = from
+    await stream.writeSSE({ event: 'hello', data: '{}', id: seen, retry: RETRY })
+    while (!stream.aborted && !draining.aborted) {
+      for (const { id, event } of hub.after(seen)) {
+        seen = id
+        await stream.writeSSE({ id, data: JSON.stringify(event) })
+      }
+      const quiet = await new Promise<boolean>((resolve) => {
+        const timer = setTimeout(() => resolve(true), HEARTBEAT)
+        timer.unref()
+        wake = () => {
+          clearTimeout(timer)
+          resolve(false)
+        }
+        // Something may have come while the last write was waited for.
+        if (stream.aborted || draining.aborted || hub.lastId !== seen) wake()
+      })
+      if (quiet) await stream.writeSSE({ event: 'heartbeat', data: '{}' })
+    }
+  } finally {
+    unsubscribe()
+    draining.removeEventListener('abort', stop)
+  }
+}

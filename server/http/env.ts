@@ -1,0 +1,24 @@
+import type { HttpBindings } from '@hono/node-server'
+
+/** The endpoint that a request came through, as routes may know it. */
+export interface Via {
+  /** The address of the endpoint, canonical. */
+  readonly name: string
+  /** Whether only this machine can reach the endpoint. */
+  readonly loopback: boolean
+  /** Whether the connection is encrypted by us. */
+  readonly address: { readonly scheme: 'tcp' | 'ssl' | 'unix' }
+  /** The endpoint's databases, in order; empty: all. Another object after each remapping. */
+  readonly mapping: { readonly names: readonly string[]; readonly defaultDatabase: string }
+  /** Aborted when the endpoint is removed or the node stops: streams without end must end then. */
+  readonly draining: AbortSignal
+}
+
+/** What every route of the application has at hand. */
+export interface AppEnv {
+  Bindings: Partial<HttpBindings> & { readonly via: Via }
+  Variables: {
+    /** The database that the request is for. */
+    database: string
+  }
+}

@@ -1,0 +1,63 @@
+import type { MiddlewareHandler } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import { createMiddleware } from 'hono/factory'
+import * as z from 'zod/mini'
+import { Failure } from '../failure.ts'
+import type { AppEnv } from './env.ts'
+
+z.config(z.locales.en())
+
+/** The largest body that the administration takes, bytes. */
+export const BODY_LIMIT = 1024 * 1024
+
+const limit = bodyLimit({
+  maxSize: BODY_LIMIT,
+  onError: () => {
+    throw new Failure('too-large', 'The body is larger than 1 MiB.')
+  },
+})
+
+/** `application/json` or a `+json` type, parameters aside (RFC 6839 §3.1). */
+const JSON_TYPE = /^application\/(?:[a-z0-9!#$&^_.+-]+\+)?json\s*(?:;|$)/i
+
+/**
+ * Validates the body against a schema; handlers get it by `c.req.valid('json')`. A missing
+ * Content-Type counts as JSON.
+ *
+ * Fails with `unsupported-media-type`, `too-large`, `bad-json`, or `bad-parameter` naming the field.
+ */
+export const jsonBody = <S extends z.ZodMiniType>(
+  schema: S,
+): MiddlewareHandler<AppEnv, string, { in: { json: z.input<S> }; out: { json: z.output<S> } }> =>
+  createMiddleware(async (c, next) => {
+    const type = c.req.header('Content-Type')
+    if (type !== undefined && !JSON_TYPE.test(type)) {
+      throw new Failure(
+        'unsupported-media-type',
+        `The body must be JSON; the header Content-Type says ${JSON.stringify(type.slice(0, 64))}.`,
+      )
+    }
+    await limit(c, async () => {
+      c.req.addValidatedData('json', checked(schema, parsed(await c.req.text())) as object)
+      await next()
+    })
+  })
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new Failure('bad-json', 'The body is not JSON.', { cause })
+  }
+}
+
+function checked<S extends z.ZodMiniType>(schema: S, value: unknown): z.output<S> {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  const faults = result.error.issues.map((issue) => {
+    const reason = issue.message.replace(/^Invalid input: /, '')
+    const field = z.core.toDotPath(issue.path)
+    return field === '' ? `the body: ${reason}` : `${field}: ${reason}`
+  })
+  throw new Failure('bad-parameter', `The body is not as it should be. ${faults.join('; ')}.`)
+}

@@ -1,0 +1,29 @@
+import { getPath as honoPath } from 'hono/utils/url'
+
+const PREFIX = '/_db/'
+
+/** A request's path, and the database that it names by `/_db/<name>/`, if it does. */
+export interface RequestPath {
+  /** What is routed: the prefix is stripped, and it begins with a slash. */
+  readonly path: string
+  /** The name as it was sent, decoded. */
+  readonly database: string | undefined
+}
+
+/** Takes the database prefix off a request's path (design, "The URL space"). Never throws. */
+export function splitRequestPath(request: Request): RequestPath {
+  const path = honoPath(request)
+  if (!path.startsWith(PREFIX)) return { path, database: undefined }
+  const end = path.indexOf('/', PREFIX.length)
+  const name = path.slice(PREFIX.length, end === -1 ? undefined : end)
+  return { path: end === -1 ? '/' : path.slice(end), database: decoded(name) }
+}
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    // Then it names no database: none has a percent sign in its name.
+    return name
+  }
+}

@@ -1,0 +1,37 @@
+import { createMiddleware } from 'hono/factory'
+import { SYSTEM_DATABASE } from '../contract/database.ts'
+import { Failure } from '../failure.ts'
+import type { AppEnv } from './env.ts'
+import { splitRequestPath } from './request-path.ts'
+
+/** Belongs to the system database whatever the default of the endpoint is. */
+const SYSTEM_ANYWHERE = /^\/(?:_console|_oauth2|_idp)(?:\/|$)/
+const SYSTEM_ONLY = /^\/_api(?:\/|$)/
+const ANY_DATABASE = /^\/_api\/health(?:\/|$)/
+
+/**
+ * Decides which database a request is for, and whether the endpoint it came through lets it there.
+ * A name outside the mapping and one that does not exist are answered alike, so a client cannot find
+ * out what it may not reach.
+ *
+ * Fails with `database-not-found`, or `system-only` for administration asked of another database.
+ */
+export const selectDatabase = (exists: (name: string) => boolean) =>
+  createMiddleware<AppEnv>(async (c, next) => {
+    const { mapping } = c.env.via
+    const { path, database: named } = splitRequestPath(c.req.raw)
+    const database =
+      named ?? (SYSTEM_ANYWHERE.test(path) ? SYSTEM_DATABASE : mapping.defaultDatabase)
+    const mapped = mapping.names.length === 0 || mapping.names.includes(database)
+    if (!mapped || !exists(database)) {
+      throw new Failure('database-not-found', 'database not found')
+    }
+    if (database !== SYSTEM_DATABASE) {
+      if (SYSTEM_ONLY.test(path) && !ANY_DATABASE.test(path)) {
+        throw new Failure('system-only', 'This is allowed in the database _system only.')
+      }
+      if (SYSTEM_ANYWHERE.test(path)) throw new Failure('not-found', 'There is no such path.')
+    }
+    c.set('database', database)
+    await next()
+  })

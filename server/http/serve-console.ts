@@ -1,0 +1,75 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { serveStatic } from '@hono/node-server/serve-static'
+import { Hono } from 'hono'
+import { compress } from 'hono/compress'
+import { createMiddleware } from 'hono/factory'
+import { Failure } from '../failure.ts'
+import type { AppEnv } from './env.ts'
+import { pagePolicy } from './security-headers.ts'
+
+/** Where the page asks for the nonce of its styles. */
+const NONCE_MARK = '__CSP_NONCE__'
+
+/**
+ * Serves the built console below `/_console/`. Files whose names carry a hash never change and may be
+ * kept for ever; the page, which names them, is asked for anew each time and is what every other
+ * path answers (the routes below are the console's own).
+ *
+ * @param folder where `vite build` has put it; if it is not there, requests fail with `unavailable`.
+ */
+export function consoleRoutes(folder: string) {
+  const page = readPage(folder)
+  const guarded = new Hono<AppEnv>().use(
+    createMiddleware<AppEnv>(async (c, next) => {
+      if (!c.env.via.loopback) {
+        throw new Failure(
+          'forbidden',
+          'The console answers on loopback and unix endpoints only, as long as there is no sign-in.',
+        )
+      }
+      await next()
+    }),
+  )
+  if (page === undefined) {
+    return guarded.get('/*', () => {
+      throw new Failure('unavailable', 'The console is not built. Run npm run build first.')
+    })
+  }
+  return guarded
+    .use(compress())
+    .get(
+      '/*',
+      serveStatic({
+        root: folder,
+        rewriteRequestPath: (path) => {
+          const file = path.replace(/^\/_console/, '')
+          // The page is never served as it lies there: it wants its nonce.
+          return file === '/' || file === '/index.html' ? '/no-such-file' : file
+        },
+        onFound(path, c) {
+          const hashed = path.includes('/assets/')
+          c.header('Cache-Control', hashed ? 'public, max-age=31536000, immutable' : 'no-cache')
+        },
+      }),
+    )
+    .get('/assets/*', () => {
+      // Not the page: a script that is gone must fail as such, so that the console can say so.
+      throw new Failure('not-found', 'There is no such file. Reload the console.')
+    })
+    .get('/*', (c) => {
+      const nonce = randomBytes(16).toString('base64')
+      c.header('Content-Security-Policy', pagePolicy(nonce))
+      c.header('Cache-Control', 'no-store')
+      return c.html(page.replaceAll(NONCE_MARK, nonce))
+    })
+}
+
+function readPage(folder: string): string | undefined {
+  try {
+    return readFileSync(join(folder, 'index.html'), 'utf8')
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import pretty from 'pino-pretty'
+import { type Command, helpText, parseCommandLine } from './command-line.ts'
+import type { Config } from './config.ts'
+import { addEndpoint, listEndpoints, removeEndpoint } from './endpoint-command.ts'
+import { Failure } from './failure.ts'
+import { start } from './start.ts'
+import { openStore, type Store } from './storage/open.ts'
+
+// The process: what it was given goes in, sentences and an exit code come out. 0 done, 1 it could
+// not be done, 2 it was asked for in the wrong way.
+
+const ROOT = join(import.meta.dirname, '..')
+
+const print = (text: string) => process.stdout.write(`${text}\n`)
+const complain = (text: string) => process.stderr.write(`${text}\n`)
+
+function createLog(config: Config) {
+  const options = { level: config.log, base: { node: config.node } }
+  if (!process.stdout.isTTY) return pino(options)
+  return pino(options, pretty({ ignore: 'pid,hostname,node', translateTime: 'HH:MM:ss' }))
+}
+
+async function run(config: Config): Promise<void> {
+  const log = createLog(config)
+  const node = await start(config, log, join(ROOT, 'dist', 'console'))
+  const [first] = node.addresses
+  log.info({ addresses: node.addresses.length, pid: process.pid }, 'gatehouse is ready')
+  if (process.stdout.isTTY && first?.startsWith('tcp://')) {
+    print(`\n  The console: ${first.replace('tcp:', 'http:')}/_console/\n`)
+  }
+  let signals = 0
+  const stop = (signal: NodeJS.Signals) => {
+    if (++signals > 2) process.exit(1)
+    log.info({ signal }, signals === 1 ? 'stopping' : 'stopping at once')
+    void node.stop().then(() => {
+      log.info('stopped')
+      process.exitCode = 0
+    })
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+}
+
+/** Opens the store for one task, beside a running node, and closes it again. */
+async function withStore<T>(config: Config, task: (store: Store) => Promise<T>): Promise<T> {
+  const { data, databaseUrl } = config
+  const store = await openStore(databaseUrl === undefined ? { data } : { databaseUrl }, 'tool')
+  try {
+    return await task(store)
+  } finally {
+    await store.close()
+  }
+}
+
+async function carryOut(command: Command): Promise<void> {
+  switch (command.name) {
+    case 'help':
+      return void print(helpText())
+    case 'version': {
+      const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+      return void print(version)
+    }
+    case 'start':
+      return run(command.config)
+    case 'endpoint list': {
+      const lines = await withStore(command.config, listEndpoints)
+      for (const line of lines) print(line)
+      return
+    }
+    case 'endpoint add': {
+      const { address, databases } = command
+      print(await withStore(command.config, (store) => addEndpoint(store, address, databases)))
+      return
+    }
+    case 'endpoint remove': {
+      const { address } = command
+      print(await withStore(command.config, (store) => removeEndpoint(store, address)))
+      return
+    }
+  }
+}
+
+const parsed = parseCommandLine(process.argv.slice(2), process.env, process.cwd())
+if (parsed.ok) {
+  try {
+    await carryOut(parsed.command)
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    complain(error.message)
+    process.exitCode = 1
+  }
+} else {
+  for (const fault of parsed.faults) complain(fault)
+  process.exitCode = 2
+}

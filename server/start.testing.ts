@@ -1,0 +1,105 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import type { Config } from './config.ts'
+import { type Node, start } from './start.ts'
+
+/** A node started by a test, in its process, on a port that the system chose. */
+export interface TestNode {
+  readonly node: Node
+  /** Canonical address of its first endpoint. */
+  readonly address: string
+  readonly port: number
+  readonly data: string
+  /** Asks through the first endpoint. */
+  readonly ask: (method: string, path: string, body?: unknown) => Promise<Answer>
+  /** Stops it; the data folder is removed unless it was given. */
+  readonly stop: () => Promise<void>
+}
+
+/** An answer, read whole. */
+export interface Answer {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+  readonly json: any
+}
+
+/** The settings of a node for tests; `data` is missing and made. */
+const SETTINGS: Omit<Config, 'data'> = {
+  endpoints: ['tcp://127.0.0.1:0'],
+  databaseUrl: undefined,
+  publicOrigin: undefined,
+  node: 'test',
+  drain: 2_000,
+  readyDelay: 0,
+  tls: undefined,
+  log: 'silent',
+}
+
+/** Starts a node for a test. */
+export async function startForTest(settings: Partial<Config> = {}): Promise<TestNode> {
+  const data = settings.data ?? (await mkdtemp(join(tmpdir(), 'gatehouse-')))
+  const config = { ...SETTINGS, ...settings, data }
+  const node = await start(config, pino({ level: config.log }), join(data, 'no-console'))
+  const address = node.addresses[0] ?? ''
+  const port = Number(/:([0-9]+)$/.exec(address)?.[1])
+  return {
+    node,
+    address,
+    port,
+    data,
+    ask: (method, path, body) => ask(port, method, path, { body }),
+    async stop() {
+      await node.stop()
+      if (settings.data === undefined) await rm(data, { recursive: true, force: true })
+    },
+  }
+}
+
+/** What else a request of {@link ask} may carry. A body that is no string is sent as JSON. */
+export interface AskOptions {
+  readonly body?: unknown
+  readonly headers?: Record<string, string>
+  readonly host?: string
+  readonly socketPath?: string
+}
+
+/** Asks over a connection of its own: no pool, no keep-alive. */
+export function ask(
+  port: number,
+  method: string,
+  path: string,
+  { body, headers, host = '127.0.0.1', socketPath }: AskOptions = {},
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const where = socketPath === undefined ? { host, port } : { socketPath }
+    const request = httpRequest({ ...where, method, path, headers, agent: false }, (response) => {
+      let text = ''
+      response.setEncoding('utf8')
+      response.on('data', (part: string) => {
+        text += part
+      })
+      response.on('error', reject)
+      response.on('end', () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          text,
+          get json() {
+            return JSON.parse(text)
+          },
+        }),
+      )
+    })
+    request.on('error', reject)
+    request.end(body === undefined || typeof body === 'string' ? body : JSON.stringify(body))
+  })
+}
+
+/** `/_api/endpoint/<address>`, encoded as the seed asks. */
+export const endpointPath = (address: string): string =>
+  `/_api/endpoint/${encodeURIComponent(address)}`

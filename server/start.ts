@@ -1,0 +1,188 @@
+import { getRequestListener, type HttpBindings } from '@hono/node-server'
+import type { Logger } from 'pino'
+import { type AppDeps, createApp } from './app.ts'
+import { type Config, DEFAULT_ENDPOINT } from './config.ts'
+import { createDatabaseRegistry } from './databases/registry.ts'
+import { readAddress } from './endpoints/address.ts'
+import { loadCertificate } from './endpoints/certificate.ts'
+import { createHttpEngine } from './endpoints/http-engine.ts'
+import type { Listener } from './endpoints/listener.ts'
+import { createMetrics } from './endpoints/metrics.ts'
+import { createEndpointRegistry, type EndpointRegistry } from './endpoints/registry.ts'
+import { createEventHub } from './events/hub.ts'
+import { Failure } from './failure.ts'
+import type { Readiness } from './health/readiness.ts'
+import { openStore } from './storage/open.ts'
+
+/** How often the store is asked for changes of others when no request asks, ms. */
+const CATCH_UP = 500
+
+/** The period over which requests per second are counted, ms. */
+const SAMPLE = 5_000
+
+/** A running node. */
+export interface Node {
+  /** The addresses that listen, canonical, sorted. */
+  readonly addresses: readonly string[]
+  /**
+   * Stops in order: turns not ready, waits the ready delay, stops accepting, drains, closes the
+   * store. Called again, it cuts what still drains.
+   */
+  stop(): Promise<void>
+}
+
+/**
+ * Starts a node: opens in order, and if something fails undoes in reverse what was opened.
+ *
+ * @param config an endpoint with port 0 listens on a port that the system chooses, for tests.
+ * @param consoleFolder where the console was built.
+ * @throws Failure with a sentence: the store cannot be opened, the certificate cannot be used, or no
+ * endpoint at all at the first start.
+ */
+export async function start(config: Config, log: Logger, consoleFolder: string): Promise<Node> {
+  const undo: (() => unknown)[] = []
+  try {
+    return await open(config, log, consoleFolder, undo)
+  } catch (error) {
+    for (const close of undo.reverse()) await close()
+    throw error
+  }
+}
+
+async function open(
+  config: Config,
+  log: Logger,
+  consoleFolder: string,
+  undo: (() => unknown)[],
+): Promise<Node> {
+  const store = await openStore(
+    config.databaseUrl === undefined ? { data: config.data } : { databaseUrl: config.databaseUrl },
+    'node',
+  )
+  undo.push(() => store.close())
+
+  const events = createEventHub()
+  const readiness: Readiness = { reason: 'The node is starting.' }
+  const certificate =
+    config.tls && (await loadCertificate(config.tls, (message, err) => log.warn({ err }, message)))
+  if (certificate !== undefined) undo.push(() => certificate.close())
+
+  const databases = await createDatabaseRegistry(store, events.publish)
+  const engine = createHttpEngine<Listener>()
+  undo.push(() => engine.close())
+  const endpoints = createEndpointRegistry({
+    store,
+    engine,
+    certificate,
+    publish: events.publish,
+    grace: config.drain,
+  })
+  undo.push(() => endpoints.stop(0))
+  certificate?.onRenewed(() => {
+    for (const listener of endpoints.listeners()) listener.renewCertificate()
+    log.info('the renewed certificate is in use')
+  })
+
+  let catchingUp: Promise<void> | undefined
+  const catchUp: AppDeps['catchUp'] = () => {
+    if (catchingUp === undefined && store.changedOutside()) {
+      catchingUp = Promise.all([databases.sync(), endpoints.sync()])
+        .then(() => {})
+        .finally(() => {
+          catchingUp = undefined
+        })
+    }
+    return catchingUp
+  }
+
+  const app = createApp({
+    endpoints,
+    databases,
+    events,
+    metrics: createMetrics(() => endpoints.listeners()),
+    readiness,
+    log,
+    node: config.node,
+    publicOrigin: config.publicOrigin,
+    consoleFolder,
+    catchUp,
+  })
+  const answer = getRequestListener((request, bindings) => {
+    const { incoming, outgoing } = bindings as HttpBindings
+    return app.fetch(request, { incoming, outgoing, via: engine.doorOf(incoming) })
+  })
+  engine.onRequest((request, response) => void answer(request, response))
+
+  await openEndpoints(endpoints, config, log)
+  const timers = [
+    setInterval(() => {
+      Promise.resolve(catchUp()).catch((err: unknown) => log.error({ err }, 'the store is away'))
+    }, CATCH_UP),
+    setInterval(() => {
+      for (const listener of endpoints.listeners()) listener.traffic.sample(SAMPLE / 1000)
+    }, SAMPLE),
+  ]
+  undo.push(() => timers.forEach(clearInterval))
+  readiness.reason = null
+
+  let stopping: Promise<void> | undefined
+  return {
+    get addresses() {
+      return endpoints
+        .listeners()
+        .filter(({ state }) => state === 'listening')
+        .map(({ name }) => name)
+    },
+    stop() {
+      if (stopping !== undefined) void endpoints.stop(0)
+      stopping ??= (async () => {
+        readiness.reason = 'The node is stopping.'
+        await new Promise((resolve) => setTimeout(resolve, config.readyDelay))
+        await endpoints.stop(config.drain)
+        for (const close of undo.reverse()) await close()
+      })()
+      return stopping
+    },
+  }
+}
+
+/** Opens what is stored, and adds what the configuration gives and is missing. */
+async function openEndpoints(
+  endpoints: EndpointRegistry,
+  config: Config,
+  log: Logger,
+): Promise<void> {
+  await endpoints.restore()
+  const first = endpoints.list().length === 0
+  const given = first && config.endpoints.length === 0 ? [DEFAULT_ENDPOINT] : config.endpoints
+  const listens = () => endpoints.listeners().some(({ state }) => state === 'listening')
+  const failures: string[] = []
+  // At the first start what cannot be opened is stored only once something else could be: a typing
+  // error must not stay behind in a server that never ran.
+  const late: (() => Promise<void>)[] = []
+  for (const text of given) {
+    const address = readAddress(text, { anyPort: true })
+    try {
+      await endpoints.ensure(address, first)
+    } catch (error) {
+      failures.push(`${text}: ${(error as Error).message}`)
+      late.push(() => endpoints.ensure(address, false))
+    }
+  }
+  if (first && !listens()) {
+    throw new Failure('conflict', `No endpoint could be opened. ${failures.join(' ')}`)
+  }
+  for (const again of late) await again()
+
+  for (const { name, state, loopback, error } of endpoints.listeners()) {
+    if (state === 'listening') log.info({ endpoint: name }, 'listening')
+    else log.error({ endpoint: name, reason: error?.message }, 'endpoint could not be opened')
+    if (state === 'listening' && !loopback) {
+      log.warn(
+        { endpoint: name },
+        'the administration does not answer here until there is a sign-in',
+      )
+    }
+  }
+  log.info('the administration and the console answer on loopback and unix endpoints only')
+}
