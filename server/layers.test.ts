@@ -85,6 +85,8 @@ describe('reading imports', () => {
 describe('the table of layers', () => {
   test.each([
     ['server/main.ts', "import './start.ts'; process.exit(0)"],
+    ['server/main.ts', "import './command-line.ts'; import './endpoint-command.ts'"],
+    ['server/endpoint-command.ts', "import './endpoints/repository.ts'"],
     [
       'server/start.ts',
       "import './app.ts'; import './storage/open.ts'; import './endpoints/registry.ts'",
@@ -172,6 +174,9 @@ describe('the table of layers', () => {
     ['server/oauth2/client.ts', "import '../failure.ts'", 'oauth2-client may not import failure'],
     ['server/contract/a.ts', "import * as z from 'zod'", 'contract knows only zod/mini'],
     ['server/contract/a.ts', "import 'node:fs'", 'contract knows only zod/mini'],
+    ['server/endpoint-command.ts', "import './start.ts'", 'command may not import start'],
+    ['server/endpoint-command.ts', 'process.exit(1)', 'touches process'],
+    ['server/start.ts', "import './endpoint-command.ts'", 'start may not import command'],
     ['server/config.ts', 'export const home = process.env.HOME', 'touches process'],
     ['server/start.ts', "import { env } from 'node:process'", 'touches process'],
     ['server/start.ts', "import './layers.testing.ts'", 'which is for tests'],

@@ -172,6 +172,7 @@ function isMember(
 /** A kind of file, by its place. */
 type Layer =
   | 'main'
+  | 'command'
   | 'config'
   | 'start'
   | 'app'
@@ -188,11 +189,13 @@ type Layer =
 
 /**
  * Which layers a layer may import. Imports go one way, from left to right:
- * `main → start → app → <noun>/routes → <noun> → storage`. A noun's routes and insides may import
+ * `main → start → app → <noun>/routes → <noun> → storage`; a command (`endpoint-command.ts`) is a
+ * part of main that works on the store beside a running node. A noun's routes and insides may import
  * their own noun only, and a feature of the console itself only: see {@link sameFolder}.
  */
 const allowed: Readonly<Record<Layer, readonly Layer[]>> = {
-  main: ['config', 'start', 'app', 'http', 'noun', 'storage', 'contract', 'failure'],
+  main: ['command', 'config', 'start', 'app', 'http', 'noun', 'storage', 'contract', 'failure'],
+  command: ['config', 'noun', 'storage', 'contract', 'failure'],
   config: ['noun', 'contract', 'failure'],
   start: [
     'config',
@@ -226,6 +229,7 @@ const WEB_ROOTS = ['web/main.tsx', 'web/router.tsx']
 
 const topLevel: Readonly<Record<string, Layer>> = {
   'server/main.ts': 'main',
+  'server/command-line.ts': 'command',
   'server/config.ts': 'config',
   'server/start.ts': 'start',
   'server/app.ts': 'app',
@@ -249,6 +253,7 @@ function layerOf(file: string): Layer | undefined {
   if (known !== undefined) return known
   if (folder === 'web') return 'web'
   if (folder.startsWith('web/')) return 'web-feature'
+  if (/^server\/[a-z]+-command\.ts$/.test(file)) return 'command'
   if (!folder.startsWith('server/')) return undefined
   return /(^|[/-])routes\.ts$/.test(file) ? 'routes' : 'noun'
 }
