@@ -64,7 +64,9 @@ export const test = base.extend<Fixtures>({
       printed += text
     }
     const start = async () => {
-      server = await startServer({ port, data, print })
+      server = await startServer({ port, data, print }).catch((error: Error) => {
+        throw new Error(`${error.message}\n${printed}`, { cause: error })
+      })
     }
     const over = async (end: (running: ServerProcess) => Promise<void>) => {
       const running = server
@@ -114,7 +116,7 @@ export const test = base.extend<Fixtures>({
       await stop()
     } finally {
       await kill()
-      if (testInfo.status !== testInfo.expectedStatus || printed.includes('"level":60')) {
+      if (testInfo.status !== testInfo.expectedStatus) {
         await testInfo.attach('gatehouse.log', { body: printed, contentType: 'text/plain' })
       }
       await rm(data, { recursive: true, force: true })
