@@ -10,6 +10,7 @@ const SERVER = 'http://127.0.0.1:8529'
  */
 export default defineConfig({
   base: '/_console/',
+  publicDir: 'web/public',
   plugins: [react()],
   build: {
     outDir: 'dist/console',

@@ -1,0 +1,43 @@
+import classes from './database-chips.module.css'
+import { missingFrom } from './mapping.ts'
+
+/** What {@link DatabaseChips} shows. */
+export interface DatabaseChipsProps {
+  /** Empty: every database. `null`: the endpoint has been removed. */
+  readonly mapping: readonly string[] | null
+  /** The names there are; `undefined` while they are not known. */
+  readonly existing: readonly string[] | undefined
+  /** How many chips there is room for; the rest is counted. */
+  readonly room?: number
+}
+
+/** The databases of an endpoint in their order; the first is the default. */
+export function DatabaseChips({ mapping, existing, room = 3 }: DatabaseChipsProps) {
+  if (mapping === null) return <span className="dim">Removed</span>
+  if (mapping.length === 0) return <span>All databases</span>
+  const missing = missingFrom(mapping, existing)
+  const shown = mapping.slice(0, room)
+  const hidden = mapping.slice(room)
+  return (
+    <span className={classes.chips}>
+      {shown.map((name, index) => (
+        <span
+          key={name}
+          className={classes.chip}
+          data-missing={missing.includes(name) || undefined}
+          data-tip={missing.includes(name) ? `${name} does not exist yet` : undefined}
+        >
+          <span className={`mono ${classes.name}`}>{name}</span>
+          {index === 0 && <span className={classes.default}>default</span>}
+          {missing.includes(name) && <span className="visually-hidden">does not exist yet</span>}
+        </span>
+      ))}
+      {hidden.length > 0 && (
+        <span className={classes.more} data-tip={hidden.join(', ')}>
+          +{hidden.length}
+          <span className="visually-hidden"> more: {hidden.join(', ')}</span>
+        </span>
+      )}
+    </span>
+  )
+}

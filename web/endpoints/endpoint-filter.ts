@@ -1,0 +1,72 @@
+import { type BadgeState, stateWords } from '../ui/state-badge.tsx'
+import type { EndpointRow } from './endpoint-rows.ts'
+
+/** What was typed into the filter, taken apart; in lower case but for database names. */
+export interface EndpointFilter {
+  readonly states: readonly string[]
+  readonly databases: readonly string[]
+  readonly nodes: readonly string[]
+  /** Each must occur in the address or in the name of a mapped database. */
+  readonly words: readonly string[]
+}
+
+/** Takes `state:failed db:shop node:a 853` apart. Never throws: what has no meaning is a word. */
+export function parseFilter(text: string): EndpointFilter {
+  const filter = { states: [], databases: [], nodes: [], words: [] } as Record<
+    keyof EndpointFilter,
+    string[]
+  >
+  for (const word of text.split(/\s+/)) {
+    const [, key, value] = /^(state|db|node):(.+)$/i.exec(word) ?? []
+    if (key === undefined || value === undefined) {
+      if (word !== '') filter.words.push(word.toLowerCase())
+    } else if (key.toLowerCase() === 'state') filter.states.push(value.toLowerCase())
+    else if (key.toLowerCase() === 'db') filter.databases.push(value)
+    else filter.nodes.push(value.toLowerCase())
+  }
+  return filter
+}
+
+/** Whether a row passes: one of the states, every database reachable, one of the nodes, each word. */
+export function passes(filter: EndpointFilter, row: EndpointRow): boolean {
+  const { states, databases, nodes, words } = filter
+  if (states.length > 0 && !states.includes(row.state)) return false
+  if (nodes.length > 0 && !row.listeners.some(({ node }) => nodes.includes(node.toLowerCase()))) {
+    return false
+  }
+  const mapped = row.databases
+  if (
+    !databases.every((name) => mapped !== null && (mapped.length === 0 || mapped.includes(name)))
+  ) {
+    return false
+  }
+  const text = `${row.address} ${mapped?.join(' ') ?? ''}`.toLowerCase()
+  return words.every((word) => text.includes(word))
+}
+
+/** The state that the counts above the table have chosen: the filter's only one. */
+export const chosenState = (text: string): string | undefined => {
+  const { states } = parseFilter(text)
+  return states.length === 1 ? states[0] : undefined
+}
+
+/** The text of the filter with its states replaced by one, or by none. */
+export function withState(text: string, state: BadgeState | undefined): string {
+  const others = text.split(/\s+/).filter((word) => word !== '' && !/^state:/i.test(word))
+  return [...(state === undefined ? [] : [`state:${state}`]), ...others].join(' ')
+}
+
+/** "No endpoint matches “853” in state Failed. 128 are hidden." */
+export function noMatchSentence(text: string, hidden: number): string {
+  const { states, databases, nodes, words } = parseFilter(text)
+  const wording = (state: string) => stateWords[state as BadgeState]?.replace('…', '') ?? state
+  const parts = [
+    words.length > 0 && `matches “${words.join(' ')}”`,
+    states.length > 0 &&
+      `${words.length > 0 ? '' : 'is '}in state ${states.map(wording).join(' or ')}`,
+    databases.length > 0 && `reaches ${databases.join(' and ')}`,
+    nodes.length > 0 && `runs on ${nodes.join(' or ')}`,
+  ].filter((part) => part !== false)
+  const joined = parts.join(' and ').replace('” and in state', '” in state')
+  return `No endpoint ${joined}. ${hidden === 1 ? '1 is' : `${hidden} are`} hidden.`
+}

@@ -1,0 +1,64 @@
+import { Button } from '@mantine/core'
+import { type KeyboardEvent, type PropsWithChildren, useEffect, useRef } from 'react'
+import classes from './endpoint-form.module.css'
+
+/** What {@link EndpointForm} holds together. */
+export interface EndpointFormProps {
+  /** Verb and thing: "Add endpoint". */
+  readonly saveLabel: string
+  readonly busy: boolean
+  /** A fault that belongs to no field. */
+  readonly fault: string | undefined
+  /** How often faults were shown: each time the first of them gets the focus. */
+  readonly raised: number
+  /** What will be, once it is saved. */
+  readonly sentences: readonly string[]
+  readonly onSave: () => void
+  readonly onCancel: () => void
+}
+
+/** The frame of the add and the mapping form. Ctrl/⌘ Enter saves from anywhere in it. */
+export function EndpointForm(props: PropsWithChildren<EndpointFormProps>) {
+  const { saveLabel, busy, fault, raised, sentences, onSave, onCancel, children } = props
+  const form = useRef<HTMLFormElement>(null)
+  useEffect(() => {
+    if (raised === 0) return
+    form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [data-fault]')?.focus()
+  }, [raised])
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
+    event.preventDefault()
+    form.current?.requestSubmit()
+  }
+  return (
+    <form
+      ref={form}
+      noValidate
+      className={classes.form}
+      onKeyDown={onKeyDown}
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (!busy) onSave()
+      }}
+    >
+      {children}
+      <div role="status" className={classes.sentences}>
+        {sentences.map((sentence) => (
+          <p key={sentence}>{sentence}</p>
+        ))}
+      </div>
+      <p role="alert" className={classes.fault} tabIndex={-1} data-fault={fault && ''}>
+        {fault}
+      </p>
+      <div className={classes.actions}>
+        <Button variant="default" onClick={onCancel}>
+          Cancel
+        </Button>
+        {/* It stays enabled: a form says what is missing instead of refusing to be asked. */}
+        <Button variant="filled" type="submit" aria-disabled={busy || undefined}>
+          {busy ? 'Saving…' : saveLabel}
+        </Button>
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,47 @@
+import { Button } from '@mantine/core'
+import { IconPlus } from '@tabler/icons-react'
+import { Outlet } from '@tanstack/react-router'
+import { LoadFailure } from '../ui/load-failure.tsx'
+import { PartBoundary } from '../ui/part-boundary.tsx'
+import { SkeletonRows } from '../ui/skeleton-rows.tsx'
+import { usePageTitle } from '../ui/use-page-title.ts'
+import { countRows } from './endpoint-rows.ts'
+import classes from './endpoints-page.module.css'
+import { EndpointsView } from './endpoints-view.tsx'
+import { preloadForms, RowDialogs } from './row-dialogs.tsx'
+import { useEndpointRows } from './use-endpoint-rows.ts'
+import { useEndpointsLocation } from './use-endpoints-location.ts'
+
+/** The Endpoints page: what is configured, what runs for it, and the ways to change it. */
+export function EndpointsPage() {
+  const { rows, failure, stateFailure, retry } = useEndpointRows()
+  const { add } = useEndpointsLocation()
+  const failed = rows === undefined ? 0 : countRows(rows).failed
+  usePageTitle(failed > 0 && `${failed} failed`, 'Endpoints')
+  return (
+    <>
+      <div className={classes.head}>
+        <h1>Endpoints</h1>
+        <Button
+          variant="filled"
+          leftSection={<IconPlus size={16} stroke={1.75} aria-hidden="true" />}
+          onClick={add}
+          onPointerEnter={preloadForms}
+          onFocus={preloadForms}
+        >
+          Add endpoint
+        </Button>
+      </div>
+      <PartBoundary>
+        <Outlet />
+        {rows !== undefined && <RowDialogs rows={rows} />}
+      </PartBoundary>
+      {stateFailure !== null && failure === null && (
+        <LoadFailure what="What runs for the endpoints" error={stateFailure} onRetry={retry} />
+      )}
+      {failure !== null && <LoadFailure what="The endpoints" error={failure} onRetry={retry} />}
+      {failure === null && rows === undefined && <SkeletonRows what="the endpoints" />}
+      {rows !== undefined && <EndpointsView rows={rows} />}
+    </>
+  )
+}

@@ -1,0 +1,116 @@
+import { Button } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { ApiFailure, answer, api } from '../api.ts'
+import { announce } from '../ui/announce.tsx'
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
+import type { EndpointRow } from './endpoint-rows.ts'
+import { GoneDialog } from './gone-dialog.tsx'
+import { databasesQuery, endpointsQuery, listenersQuery } from './queries.ts'
+import { judgeRemoval } from './removal.ts'
+import { useEndpointsLocation } from './use-endpoints-location.ts'
+import { consoleUrl, yourEndpoint } from './ways-in.ts'
+
+/** Asks before an endpoint is removed: what will happen, and why not where it cannot be. */
+export function RemoveEndpointDialog(props: { address: string; rows: readonly EndpointRow[] }) {
+  const { address, rows } = props
+  const { close, add } = useEndpointsLocation()
+  const { data: databases = [] } = useQuery(databasesQuery)
+  const [neighbour] = useState(() => neighbourOf(address, rows))
+  const remove = useRemoval(address, close)
+
+  const row = rows.find(({ id }) => id === address)
+  if (row === undefined) return remove.isIdle ? <GoneDialog address={address} /> : null
+  const here = yourEndpoint(
+    location,
+    rows.flatMap((each) => (each.databases === null ? [] : each.address)),
+  )
+  const drainSeconds = readDrainSeconds()
+  const removal = judgeRemoval({ row, rows, databases, here, drainSeconds })
+  const way = removal.wayOut === undefined ? undefined : consoleUrl(removal.wayOut, location)
+  const dialog = {
+    onClose: close,
+    keep: 'Keep it',
+    fault: remove.error?.message ?? '',
+    returnTo: () => rowOrNeighbour(address, neighbour),
+  }
+  if (removal.refused !== undefined) {
+    return (
+      <ConfirmDialog
+        {...dialog}
+        title={`${address} cannot be removed`}
+        other={
+          <Button variant="default" onClick={add}>
+            Add endpoint
+          </Button>
+        }
+      >
+        <p>{removal.refused}</p>
+      </ConfirmDialog>
+    )
+  }
+  return (
+    <ConfirmDialog
+      {...dialog}
+      title={`Remove ${address}?`}
+      confirm={{
+        label: 'Remove endpoint',
+        busy: remove.isPending,
+        run: () => remove.mutate(row.revision),
+      }}
+    >
+      {removal.own && <p>You are connected through this endpoint. This page will stop working.</p>}
+      <p>{removal.consequences.join(' ')}</p>
+      {way !== undefined && (
+        <p>
+          <a href={way}>Open the console at {removal.wayOut}</a>
+        </p>
+      )}
+    </ConfirmDialog>
+  )
+}
+
+function useRemoval(address: string, onDone: () => void) {
+  const queryClient = useQueryClient()
+  return useMutation({
+    mutationFn: async (revision: number | undefined) => {
+      const headers: Record<string, string> =
+        revision === undefined ? {} : { 'If-Match': `"${revision}"` }
+      const param = { address: encodeURIComponent(address) }
+      await answer(api._api.endpoint[':address{.+}'].$delete({ param }, { headers })).catch(
+        (error: unknown) => {
+          // Removed by somebody else is removed.
+          if (!(error instanceof ApiFailure && error.status === 404)) throw error
+        },
+      )
+    },
+    onSuccess: async () => {
+      announce(`${address} was removed.`)
+      await Promise.all([
+        queryClient.invalidateQueries({ queryKey: endpointsQuery.queryKey }),
+        queryClient.invalidateQueries({ queryKey: listenersQuery.queryKey }),
+      ])
+      onDone()
+    },
+  })
+}
+
+/** The row that will stand where this one stood. */
+function neighbourOf(address: string, rows: readonly EndpointRow[]): string | undefined {
+  const at = rows.findIndex(({ id }) => id === address)
+  return (rows[at + 1] ?? rows[at - 1])?.id
+}
+
+const rowOrNeighbour = (address: string, neighbour: string | undefined) =>
+  [address, neighbour]
+    .flatMap((id) =>
+      id === undefined ? [] : document.querySelector<HTMLElement>(`[data-row="${CSS.escape(id)}"]`),
+    )
+    .find((row) => row !== null)
+
+/** How long the server lets a removed endpoint drain: it writes this into the page. */
+function readDrainSeconds(): number | undefined {
+  const told = document.querySelector<HTMLMetaElement>('meta[name="drain-seconds"]')?.content
+  const seconds = Number(told)
+  return told !== undefined && told !== '' && Number.isFinite(seconds) ? seconds : undefined
+}

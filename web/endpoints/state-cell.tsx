@@ -1,0 +1,27 @@
+import { Countdown } from '../ui/countdown.tsx'
+import { StateBadge } from '../ui/state-badge.tsx'
+import type { EndpointRow } from './endpoint-rows.ts'
+
+/** The state of a row: the worst of its nodes, with what will happen next. */
+export function StateCell({ row }: { row: EndpointRow }) {
+  const { state, lead, listeners, connections } = row
+  if (lead?.state === 'failed' && lead.nextTry !== null) {
+    const retry = (
+      <>
+        next try in <Countdown to={Date.parse(lead.nextTry)} />
+      </>
+    )
+    return <StateBadge state={state} detail={retry} />
+  }
+  if (lead?.state === 'draining' && lead.drainUntil !== null) {
+    const left = (
+      <>
+        {connections} left, <Countdown to={Date.parse(lead.drainUntil)} />
+      </>
+    )
+    return <StateBadge state={state} detail={left} />
+  }
+  const alike = listeners.filter((listener) => listener.state === state).length
+  const some = alike < listeners.length ? `on ${alike} of ${listeners.length}` : undefined
+  return <StateBadge state={state} detail={state === 'unknown' ? 'no news yet' : some} />
+}

@@ -1,0 +1,46 @@
+import { useQueryClient } from '@tanstack/react-query'
+import {
+  createContext,
+  type PropsWithChildren,
+  useContext,
+  useEffect,
+  useState,
+  useSyncExternalStore,
+} from 'react'
+import { API_BASE } from '../api.ts'
+import { invalidateSoon } from './invalidate-soon.ts'
+import { type Connection, type LiveConnection, openLiveConnection } from './live-connection.ts'
+
+const LiveContext = createContext<LiveConnection | undefined>(undefined)
+
+/** Opens the console's one stream of live events, and lets what it tells be read anew. */
+export function LiveProvider({ children }: PropsWithChildren) {
+  const queryClient = useQueryClient()
+  const [live, setLive] = useState<LiveConnection>()
+  useEffect(() => {
+    const invalidation = invalidateSoon(queryClient)
+    const opened = openLiveConnection({
+      url: `${API_BASE}/_api/events`,
+      onEvent: invalidation.note,
+    })
+    setLive(opened)
+    return () => {
+      opened.close()
+      invalidation.stop()
+    }
+  }, [queryClient])
+  return <LiveContext value={live}>{children}</LiveContext>
+}
+
+const connecting: Connection = { state: 'connecting' }
+const never = () => () => {}
+
+/** How the stream of live events stands, and how to try it now. */
+export function useConnection(): Connection & { tryNow: () => void } {
+  const live = useContext(LiveContext)
+  const connection = useSyncExternalStore(
+    live?.subscribe ?? never,
+    live?.current ?? (() => connecting),
+  )
+  return { ...connection, tryNow: () => live?.tryNow() }
+}

@@ -1,0 +1,41 @@
+import { ActionIcon } from '@mantine/core'
+import { IconCheck, IconCopy } from '@tabler/icons-react'
+import { useEffect, useState } from 'react'
+import { announce } from './announce.tsx'
+import { copyText } from './copy-text.ts'
+
+/** How long the tick stands after copying, in milliseconds. */
+const TICK_MS = 1_500
+
+/** Copies a text; says so by a tick and to screen readers. */
+export function CopyButton({
+  text,
+  ...place
+}: {
+  text: string
+  className?: string
+  tabIndex?: number
+}) {
+  const [copied, setCopied] = useState(false)
+  useEffect(() => {
+    if (!copied) return
+    const timer = setTimeout(() => setCopied(false), TICK_MS)
+    return () => clearTimeout(timer)
+  }, [copied])
+  const copy = async () => {
+    const done = await copyText(text)
+    setCopied(done)
+    announce(done ? `${text} was copied.` : `${text} could not be copied.`)
+  }
+  const Icon = copied ? IconCheck : IconCopy
+  return (
+    <ActionIcon
+      {...place}
+      aria-label={`Copy ${text}`}
+      onClick={copy}
+      data-copied={copied || undefined}
+    >
+      <Icon size={16} stroke={1.5} aria-hidden="true" />
+    </ActionIcon>
+  )
+}

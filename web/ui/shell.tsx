@@ -1,0 +1,51 @@
+import type { PropsWithChildren, ReactNode } from 'react'
+import { Announcer } from './announce.tsx'
+import { Logo } from './logo.tsx'
+import classes from './shell.module.css'
+import { ThemeSwitch } from './theme-switch.tsx'
+import { Tip } from './tip.tsx'
+
+/** What the frame of every page holds. */
+export interface ShellProps {
+  /** The links of the sidebar, each an {@link navItemClass}. */
+  readonly nav: ReactNode
+  /** What stands in the top bar, before the theme. */
+  readonly status: ReactNode
+  /** What is said above the page, whatever the page is. */
+  readonly banner: ReactNode
+  /** Whether what the page shows may be out of date. */
+  readonly stale: boolean
+}
+
+/** The class of a link in the sidebar: an icon and a word; `aria-current` marks where one is. */
+export const navItemClass = classes.item
+
+/** The frame of every page: sidebar, top bar, banner and the page itself. */
+export function Shell({ nav, status, banner, stale, children }: PropsWithChildren<ShellProps>) {
+  return (
+    <div className={classes.shell}>
+      <a href="#main" className={classes.skip}>
+        Skip to the page
+      </a>
+      <div className={classes.brand}>
+        <Logo />
+        <span className={classes.name}>Gatehouse</span>
+      </div>
+      <nav aria-label="Main" className={classes.nav}>
+        {nav}
+      </nav>
+      <header className={classes.top}>
+        {status}
+        <ThemeSwitch />
+      </header>
+      <div className={classes.page} data-stale={stale || undefined}>
+        {banner}
+        <main id="main" tabIndex={-1} className={classes.main}>
+          {children}
+        </main>
+      </div>
+      <Announcer />
+      <Tip />
+    </div>
+  )
+}

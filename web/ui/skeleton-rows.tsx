@@ -1,0 +1,17 @@
+import classes from './skeleton-rows.module.css'
+
+const rows = ['a', 'b', 'c', 'd', 'e']
+
+/** Grey bars in place of rows that are being loaded; they show only after 200 ms. */
+export function SkeletonRows({ what }: { what: string }) {
+  return (
+    <div className={classes.rows} role="status">
+      <span className="visually-hidden">Loading {what}…</span>
+      {rows.map((row) => (
+        <div key={row} className={classes.row}>
+          <span className={classes.bar} />
+        </div>
+      ))}
+    </div>
+  )
+}

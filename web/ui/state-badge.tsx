@@ -1,0 +1,57 @@
+import type { ReactNode } from 'react'
+import classes from './state-badge.module.css'
+
+/** What a badge can show. */
+export type BadgeState = 'listening' | 'opening' | 'failed' | 'draining' | 'elsewhere' | 'unknown'
+
+/** The word of each state. */
+export const stateWords: Readonly<Record<BadgeState, string>> = {
+  listening: 'Listening',
+  opening: 'Opening…',
+  failed: 'Failed',
+  draining: 'Draining',
+  elsewhere: 'Elsewhere',
+  unknown: 'Unknown',
+}
+
+// Each state has a shape of its own, so that colour is never the only sign of it. Drawn, since the
+// fonts lack these characters.
+const ring = <circle cx="6" cy="6" r="4.25" fill="none" stroke="currentColor" strokeWidth="1.5" />
+const shapes: Readonly<Record<BadgeState, ReactNode>> = {
+  listening: <circle cx="6" cy="6" r="4" fill="currentColor" />,
+  opening: (
+    <circle
+      cx="6"
+      cy="6"
+      r="4.25"
+      fill="none"
+      stroke="currentColor"
+      strokeWidth="1.5"
+      strokeDasharray="2.2 2.25"
+    />
+  ),
+  failed: <path d="M6 1.2 11.4 10.8H.6Z" fill="currentColor" />,
+  draining: (
+    <>
+      {ring}
+      <path d="M6 1.75a4.25 4.25 0 0 0 0 8.5Z" fill="currentColor" />
+    </>
+  ),
+  elsewhere: ring,
+  unknown: ring,
+}
+
+/** A state as shape, word and detail, such as "Draining 12 left, 24 s". */
+export function StateBadge({ state, detail }: { state: BadgeState; detail?: ReactNode }) {
+  return (
+    <span className={classes.badge} data-state={state}>
+      <span className={classes.word}>
+        <svg viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">
+          {shapes[state]}
+        </svg>
+        {stateWords[state]}
+      </span>
+      {detail !== undefined && <span className={classes.detail}> {detail}</span>}
+    </span>
+  )
+}

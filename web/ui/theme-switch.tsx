@@ -1,0 +1,33 @@
+import { useMantineColorScheme } from '@mantine/core'
+import { IconDeviceDesktop, IconMoon, IconSun } from '@tabler/icons-react'
+import classes from './theme-switch.module.css'
+
+const themes = [
+  { value: 'auto', label: 'As the system', Icon: IconDeviceDesktop },
+  { value: 'light', label: 'Light', Icon: IconSun },
+  { value: 'dark', label: 'Dark', Icon: IconMoon },
+] as const
+
+/** Chooses the theme: the system's, light or dark. */
+export function ThemeSwitch() {
+  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  return (
+    <fieldset className={classes.switch}>
+      <legend className="visually-hidden">Theme</legend>
+      {themes.map(({ value, label, Icon }) => (
+        <label key={value} className={classes.choice} data-tip={label}>
+          <input
+            type="radio"
+            name="theme"
+            value={value}
+            aria-label={label}
+            className="visually-hidden"
+            checked={colorScheme === value}
+            onChange={() => setColorScheme(value)}
+          />
+          <Icon size={16} stroke={1.5} aria-hidden="true" />
+        </label>
+      ))}
+    </fieldset>
+  )
+}
