@@ -12,10 +12,10 @@ import { busy, sqliteCode, sqliteError } from './unavailable.ts'
 const openingPatience = 5_000
 
 /**
- * SQLite's own wait for another writer, in milliseconds. Short, because it stops the event loop:
- * `group-commit.ts` goes on trying without that.
+ * SQLite's own wait for another process, in milliseconds. It stops the event loop: short where
+ * we go on trying by ourselves; longer where a read would fail, which next to never waits.
  */
-const busyTimeout = 5
+const busyTimeout = { writing: 5, reading: 1_000 } as const
 
 /**
  * Opens `gatehouse.sqlite` in the data folder, and makes both where they are missing.
@@ -31,15 +31,14 @@ export async function openSqlite(data: string, role: 'node' | 'tool'): Promise<E
   try {
     if (role === 'node') opened.unshift(holdDataFolder(data))
     const path = createFile(data, 'gatehouse.sqlite')
-    const writer = new DatabaseSync(path, { timeout: openingPatience })
+    const writer = new DatabaseSync(path, { timeout: busyTimeout.writing })
     opened.unshift(() => writer.close())
     await enableWal(writer)
     writer.exec('pragma synchronous = full')
     writer.exec('pragma foreign_keys = on')
-    const reader = new DatabaseSync(path, { readOnly: true, timeout: busyTimeout })
+    const reader = new DatabaseSync(path, { readOnly: true, timeout: busyTimeout.reading })
     // Closed before the writer: the last to close tidies the log away, and this one cannot.
     opened.unshift(() => reader.close())
-    writer.exec(`pragma busy_timeout = ${busyTimeout}`)
     return engineOf(writer, reader, closeAll)
   } catch (error) {
     closeAll()
@@ -80,7 +79,7 @@ function engineOf(writer: DatabaseSync, reader: DatabaseSync, closeFiles: () => 
   }
 }
 
-/** SQLite refuses this at once, whatever its timeout, while another process does the same. */
+/** Fails, even at once and whatever the timeout, while another process does the same. */
 async function enableWal(db: DatabaseSync): Promise<void> {
   const deadline = performance.now() + openingPatience
   for (;;) {
