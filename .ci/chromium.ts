@@ -32,7 +32,8 @@ const found = () => {
   }
 }
 
-const playwright = (...args: string[]) => runCommand('playwright', args, { limit: 150 })
+const playwright = (...args: string[]) =>
+  runCommand('playwright', args, { limit: 150, quiet: true })
 
 /**
  * Finds a Chromium that really starts, and fetches one if there is none: Playwright's own download
@@ -52,7 +53,8 @@ export async function findChromium(): Promise<string | undefined> {
     () => DEBIAN,
     async () => {
       process.stdout.write('Downloading Chromium.\n')
-      await playwright('install', '--no-shell', 'chromium')
+      const exitCode = await playwright('install', '--no-shell', 'chromium')
+      if (exitCode !== 0) process.stdout.write('It cannot be downloaded here.\n')
       return own
     },
     async () => {
