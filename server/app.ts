@@ -131,4 +131,6 @@ const openApi = (app: Hono<AppEnv>) =>
       },
     },
     exclude: [/^\/_console/, '/'],
+    // Else /_api/openapi.json would be taken for a file, for its dot.
+    excludeStaticFile: false,
   })

@@ -155,8 +155,13 @@ const freeze = (config: Config): Config =>
 
 function readFlags(argv: readonly string[], extra: readonly string[], faults: string[]) {
   const known = [...SETTINGS.map(({ flag }) => flag), ...extra]
+  // A flag that another follows lacks its value; parseArgs would take the other one for it.
+  const args = argv.map((word, at) => {
+    const bare = word.startsWith('--') && known.includes(word.slice(2))
+    return bare && argv[at + 1]?.startsWith('--') ? `${word}=` : word
+  })
   const { tokens } = parseArgs({
-    args: [...argv],
+    args,
     options: Object.fromEntries(known.map((flag) => [flag, { type: 'string', multiple: true }])),
     allowPositionals: true,
     strict: false,

@@ -1,4 +1,3 @@
-import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import type { Logger } from 'pino'
 import { type AppDeps, createApp } from './app.ts'
 import { type Config, DEFAULT_ENDPOINT } from './config.ts'
@@ -12,6 +11,7 @@ import { createEndpointRegistry, type EndpointRegistry } from './endpoints/regis
 import { createEventHub } from './events/hub.ts'
 import { Failure } from './failure.ts'
 import type { Readiness } from './health/readiness.ts'
+import { nodeHandler } from './http/node-handler.ts'
 import { openStore } from './storage/open.ts'
 
 /** How often the store is asked for changes of others when no request asks, ms. */
@@ -107,11 +107,7 @@ async function open(
     consoleFolder,
     catchUp,
   })
-  const answer = getRequestListener((request, bindings) => {
-    const { incoming, outgoing } = bindings as HttpBindings
-    return app.fetch(request, { incoming, outgoing, via: engine.doorOf(incoming) })
-  })
-  engine.onRequest((request, response) => void answer(request, response))
+  engine.onRequest(nodeHandler(app.fetch, engine.doorOf))
 
   await openEndpoints(endpoints, config, log)
   const timers = [

@@ -108,6 +108,9 @@ function parseHost(text: string): ParsedHost {
     const host = compressIpv6(text)
     return host === undefined ? no(`${text} is no IPv6 address.`) : { ok: true, host }
   }
+  // Before letters are made small: that would turn the Kelvin sign into a k.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the whole of ASCII is what is meant
+  if (/[^\x00-\x7f]/.test(text)) return no('Write an international host name in its xn-- form.')
   const host = text.toLowerCase()
   if (isDottedQuad(host)) return { ok: true, host }
   const labels = host.split('.')
@@ -116,8 +119,6 @@ function parseHost(text: string): ParsedHost {
   if (/^(?:[0-9]+|0x[0-9a-f]*)$/.test(labels.at(-1) ?? '')) {
     return no(`"${text}" is no IPv4 address. Write four numbers from 0 to 255, as in 127.0.0.1.`)
   }
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the whole of ASCII is what is meant
-  if (/[^\x00-\x7f]/.test(host)) return no('Write an international host name in its xn-- form.')
   if (host.length > 253 || !labels.every((label) => NAME_LABEL.test(label))) {
     return no(`"${text}" is no host name. Letters, digits, "-" and "." make one.`)
   }

@@ -46,8 +46,8 @@ type Timed = ServerResponse & { [BEGUN]?: number }
  * `net.Server.close`, which leaves busy keep-alive connections alone, and every request knows the
  * endpoint it came through.
  */
-export function createHttpEngine<D extends Door>(): HttpEngine<D> {
-  const http = createServer(HTTP_LIMITS)
+export function createHttpEngine<D extends Door>(limits = HTTP_LIMITS): HttpEngine<D> {
+  const http = createServer({ ...limits })
   // The look for slow clients starts with 'listening', which this server never comes to by itself.
   http.emit('listening')
 

@@ -38,6 +38,8 @@ export class Listener {
   /** When the next attempt to open is due, ms since 1970. Set by whoever makes the attempts. */
   nextTry: number | undefined
   #address: Address
+  // Kept, not printed each time: thousands of listeners are sorted by it.
+  #name: string
   #state: ListenerState = 'opening'
   #since = Date.now()
   #error: Failure | undefined
@@ -52,6 +54,7 @@ export class Listener {
 
   constructor(address: Address, mapping: Mapping, revision: number, deps: ListenerDeps) {
     this.#address = address
+    this.#name = formatAddress(address)
     this.loopback = isLoopback(address)
     this.mapping = mapping
     this.revision = revision
@@ -65,7 +68,7 @@ export class Listener {
 
   /** The address in canonical form. */
   get name(): string {
-    return formatAddress(this.#address)
+    return this.#name
   }
 
   get state(): ListenerState {
@@ -211,6 +214,7 @@ export class Listener {
     const bound = server.address()
     if (address.scheme !== 'unix' && bound !== null && typeof bound === 'object') {
       this.#address = { ...address, port: bound.port }
+      this.#name = formatAddress(this.#address)
     }
     server.on('error', (cause) => {
       this.#error = bindingFailure(address, cause)

@@ -89,6 +89,8 @@ const RETRY = { first: 1_000, longest: 60_000 }
 export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegistry {
   const { store, publish } = deps
   const entries = new Map<string, Listener>()
+  // How many endpoints have that host in their address: a request may ask, so nothing is searched.
+  const hosts = new Map<string, number>()
   const draining = new Set<Listener>()
   const ways = createWaysIn()
   const exclusively = createKeyedLock()
@@ -110,13 +112,22 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
       },
     })
 
+  function countHost({ address }: Listener, by: 1 | -1): void {
+    if (address.scheme === 'unix') return
+    const count = (hosts.get(address.host) ?? 0) + by
+    if (count === 0) hosts.delete(address.host)
+    else hosts.set(address.host, count)
+  }
+
   const list = (listener: Listener) => {
     entries.set(listener.name, listener)
+    countHost(listener, 1)
     ways.look(listener)
   }
 
   function unlist(listener: Listener): void {
     entries.delete(listener.name)
+    countHost(listener, -1)
     ways.forget(listener)
     clearTimeout(retries.get(listener)?.timer)
     retries.delete(listener)
@@ -229,8 +240,7 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
         endpoint: name,
         databases: [...mapping.names],
       })),
-    hasHost: (host) =>
-      entries.values().some(({ address }) => address.scheme !== 'unix' && address.host === host),
+    hasHost: (host) => hosts.has(host),
     listeners: () => sorted([...entries.values(), ...draining]),
     async add(input, expected) {
       const address = readAddress(input.endpoint)

@@ -41,16 +41,21 @@ export function consoleRoutes(folder: string) {
     .use(compress())
     .get(
       '/*',
+      async (c, next) => {
+        await next()
+        if (c.res.headers.has('Cache-Control')) return
+        const kept = c.res.ok && c.req.path.startsWith('/_console/assets/')
+        c.res.headers.set(
+          'Cache-Control',
+          kept ? 'public, max-age=31536000, immutable' : 'no-cache',
+        )
+      },
       serveStatic({
         root: folder,
         rewriteRequestPath: (path) => {
           const file = path.replace(/^\/_console/, '')
           // The page is never served as it lies there: it wants its nonce.
           return file === '/' || file === '/index.html' ? '/no-such-file' : file
-        },
-        onFound(path, c) {
-          const hashed = path.includes('/assets/')
-          c.header('Cache-Control', hashed ? 'public, max-age=31536000, immutable' : 'no-cache')
         },
       }),
     )

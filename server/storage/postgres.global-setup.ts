@@ -42,7 +42,7 @@ export default async function startPostgres(project: TestProject): Promise<() =>
     cwd: home,
   })
   const { server, port } = await startServer(join(binaries, 'postgres'), data, identity)
-  const guard = spawnGuard(server, home, identity)
+  const guard = spawnGuard(server, home)
   project.provide('postgresUrl', `postgres://gatehouse@127.0.0.1:${port}/postgres`)
   return async () => {
     const ended = once(server, 'exit')
@@ -106,11 +106,10 @@ async function freePort(): Promise<number> {
 }
 
 /** Ends the server when this process is gone, however it went: then the pipe closes. */
-function spawnGuard(server: ChildProcess, home: string, identity: Identity): ChildProcess {
+function spawnGuard(server: ChildProcess, home: string): ChildProcess {
   const script =
     'cat; kill -QUIT "$1"; while kill -0 "$1" 2>/dev/null; do sleep 0.1; done; rm -rf "$2"'
   const guard = spawn('sh', ['-c', script, 'guard', String(server.pid), home], {
-    ...identity,
     cwd: tmpdir(),
     // A process group of its own: Ctrl-C in the terminal is not meant for it.
     detached: true,

@@ -1,0 +1,467 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Api, createApp } from './app.ts'
+import { createDatabaseRegistry } from './databases/registry.ts'
+import { createHttpEngine } from './endpoints/http-engine.ts'
+import type { Listener } from './endpoints/listener.ts'
+import { createMetrics } from './endpoints/metrics.ts'
+import { createEndpointRegistry } from './endpoints/registry.ts'
+import { createEventHub } from './events/hub.ts'
+import type { Readiness } from './health/readiness.ts'
+import type { Via } from './http/env.ts'
+import { openStore, type Store } from './storage/open.ts'
+
+// Routes without a socket: requests are handed to the application as if an endpoint had.
+
+const folder = mkdtempSync(join(tmpdir(), 'gatehouse-'))
+const events = createEventHub()
+const readiness: Readiness = { reason: null }
+const lines: string[] = []
+const drain = new AbortController()
+let store: Store
+let app: Api
+
+const via = (over: Partial<Via> = {}): Via => ({
+  name: 'tcp://127.0.0.1:8529',
+  loopback: true,
+  address: { scheme: 'tcp' },
+  mapping: { names: [], defaultDatabase: '_system' },
+  draining: drain.signal,
+  ...over,
+})
+const blog = via({ mapping: { names: ['blog', '_system'], defaultDatabase: 'blog' } })
+const outside = via({ name: 'tcp://0.0.0.0:8529', loopback: false })
+
+const ask = async (path: string, init: RequestInit = {}, through = via()) => {
+  const headers = new Headers(init.headers)
+  if (!headers.has('Host')) headers.set('Host', 'localhost:8529')
+  return app.request(path, { ...init, headers }, { via: through })
+}
+
+beforeAll(async () => {
+  const consoleFolder = join(folder, 'console')
+  mkdirSync(join(consoleFolder, 'assets'), { recursive: true })
+  writeFileSync(
+    join(consoleFolder, 'index.html'),
+    '<meta name="csp-nonce" content="__CSP_NONCE__">',
+  )
+  writeFileSync(join(consoleFolder, 'theme.js'), 'theme()')
+  writeFileSync(join(consoleFolder, 'assets', 'main-abc.js'), 'main()')
+  store = await openStore({ data: folder }, 'node')
+  const databases = await createDatabaseRegistry(store, events.publish)
+  await databases.create('blog')
+  const endpoints = createEndpointRegistry({
+    store,
+    engine: createHttpEngine<Listener>(),
+    certificate: undefined,
+    publish: events.publish,
+    grace: 0,
+  })
+  app = createApp({
+    endpoints,
+    databases,
+    events,
+    metrics: createMetrics(() => endpoints.listeners()),
+    readiness,
+    log: pino({ level: 'debug' }, { write: (line) => lines.push(line) }),
+    node: 'a',
+    publicOrigin: 'https://gate.example.org',
+    consoleFolder,
+    catchUp: () => undefined,
+  })
+})
+afterAll(async () => {
+  await store.close()
+  rmSync(folder, { recursive: true })
+})
+
+describe('failures', () => {
+  it('are the Error object under /_api, in UTF-8', async () => {
+    for (const path of ['/_api', '/_api/nothing', '/_db/blog/_api/endpoint', '/_db/no/_api/x']) {
+      const answer = await ask(path)
+      expect(answer.headers.get('Content-Type')).toBe('application/json; charset=utf-8')
+      expect(Object.keys((await answer.json()) as object)).toEqual([
+        'error',
+        'code',
+        'errorNum',
+        'errorMessage',
+      ])
+    }
+  })
+
+  it('are the error body elsewhere', async () => {
+    const answer = await ask('/nothing/here/at/all')
+    expect(answer.status).toBe(404)
+    expect(answer.headers.get('Content-Type')).toBe('application/json')
+    expect(await answer.json()).toEqual({ id: 'not_found', message: 'There is no such path.' })
+  })
+
+  it('are a page with the same status for a browser that navigates, with nothing unescaped', async () => {
+    const path = '/_db/%3Cscript%3E/x'
+    for (const header of [
+      ['Sec-Fetch-Mode', 'navigate'],
+      ['Accept', 'text/html,*/*'],
+    ] as [string, string][]) {
+      const answer = await ask(path, { headers: [header] })
+      expect(answer.status).toBe(404)
+      expect(answer.headers.get('Content-Type')).toContain('text/html')
+      const page = await answer.text()
+      expect(page).toContain('database not found')
+      expect(page).not.toContain('<script>')
+    }
+  })
+
+  it('tell nothing of what went wrong inside, which is logged', async () => {
+    const { createApp: create } = await import('./app.ts')
+    const broken = create({
+      endpoints: {
+        list() {
+          throw new Error('the secret inside')
+        },
+        hasHost: () => false,
+      } as never,
+      databases: { has: () => true } as never,
+      events,
+      metrics: createMetrics(() => []),
+      readiness,
+      log: pino({ level: 'error' }, { write: (line) => lines.push(line) }),
+      node: 'a',
+      publicOrigin: undefined,
+      consoleFolder: folder,
+      catchUp: () => undefined,
+    })
+    const headers = { Host: 'localhost' }
+    const answer = await broken.request('/_api/endpoint', { headers }, { via: via() })
+    expect(answer.status).toBe(500)
+    expect(await answer.json()).toMatchObject({ error: true, code: 500, errorNum: 4 })
+    expect(lines.join()).toContain('the secret inside')
+  })
+})
+
+describe('the order of checks', () => {
+  const post = { method: 'POST', body: 'x', headers: { 'Content-Type': 'text/plain' } }
+  const rows: [number, string, RequestInit, Via][] = [
+    [421, '/_db/no/_api/endpoint', { headers: { Host: 'evil.example' } }, via()],
+    [404, '/_db/no/_api/nothing', post, blog],
+    [400, '/_db/blog/_api/nothing', post, blog],
+    [404, '/_db/_system/_api/nothing', post, outside],
+    [405, '/_api/address', { ...post, method: 'PUT' }, outside],
+    [403, '/_api/endpoint', post, outside],
+    [415, '/_api/endpoint', post, via()],
+  ]
+  it.each(rows)('%i comes before what follows it', async (status, path, init, through) => {
+    expect((await ask(path, init, through)).status).toBe(status)
+  })
+})
+
+describe('the Host check', () => {
+  it.each([
+    'localhost',
+    'LOCALHOST:1',
+    'a.localhost',
+    '127.0.0.1:8529',
+    '10.1.2.3',
+    '[::1]:8529',
+    'gate.example.org',
+  ])('lets %s administer', async (host) => {
+    expect((await ask('/_api/endpoint', { headers: { Host: host } })).status).toBe(200)
+  })
+
+  it.each([
+    'evil.example',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+    '1.2.3',
+    'gate.example.org.evil',
+    '',
+  ])('refuses %j the administration and the console with 421', async (host) => {
+    for (const path of [
+      '/_api/endpoint',
+      '/_db/_system/_api/endpoint',
+      '/_console/',
+      '/%5Fapi/endpoint',
+    ]) {
+      expect((await ask(path, { headers: { Host: host } })).status).toBe(421)
+    }
+  })
+
+  it('leaves data and health to any name', async () => {
+    const headers = { Host: 'data.example' }
+    expect((await ask('/', { headers }, blog)).status).toBe(200)
+    expect((await ask('/_api/health', { headers })).status).toBe(200)
+  })
+})
+
+describe('the origin check', () => {
+  const attempt = (headers: Record<string, string>, method = 'POST') =>
+    ask('/_api/database', {
+      method,
+      headers: { 'Content-Type': 'application/json', ...headers },
+      ...(method === 'GET' ? {} : { body: JSON.stringify({ name: '_system' }) }),
+    })
+  // 409 is the answer of the route itself: the request got through.
+  it.each([
+    ['no browser', {}, 409],
+    [
+      'our page',
+      { Origin: 'http://localhost:8529', 'Sec-Fetch-Site': 'same-origin', 'X-Gatehouse': '1' },
+      409,
+    ],
+    [
+      'our page in a browser without Fetch Metadata',
+      { Origin: 'http://localhost:8529', 'X-Gatehouse': '1' },
+      409,
+    ],
+    [
+      'our page behind the public URL',
+      { Origin: 'https://gate.example.org', 'X-Gatehouse': '1' },
+      409,
+    ],
+    [
+      'a form of our origin',
+      { Origin: 'http://localhost:8529', 'Sec-Fetch-Site': 'same-origin' },
+      403,
+    ],
+    ['another page', { Origin: 'https://evil.example', 'X-Gatehouse': '1' }, 403],
+    [
+      'another port of this host',
+      { Origin: 'http://localhost:3000', 'Sec-Fetch-Site': 'same-site', 'X-Gatehouse': '1' },
+      403,
+    ],
+    ['a sandboxed page', { Origin: 'null', 'X-Gatehouse': '1' }, 403],
+    ['a page that hides its origin', { 'Sec-Fetch-Site': 'cross-site', 'X-Gatehouse': '1' }, 403],
+    ['an address typed by hand', { 'Sec-Fetch-Site': 'none', 'X-Gatehouse': '1' }, 403],
+  ])('%s', async (_who, headers, status) => {
+    expect((await attempt(headers as Record<string, string>)).status).toBe(status)
+  })
+
+  it.each(['application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'text/plain'])(
+    'refuses what a form can send (%s), even without an origin',
+    async (type) => {
+      expect((await attempt({ 'Content-Type': type })).status).toBe(415)
+    },
+  )
+
+  it('lets other pages read nothing: no answer allows another origin', async () => {
+    const answer = await attempt({ Origin: 'https://evil.example' }, 'GET')
+    const names = [...answer.headers.keys()]
+    expect(names.filter((name) => name.startsWith('access-control-'))).toEqual([])
+  })
+})
+
+describe('an endpoint that other machines can reach', () => {
+  it('answers neither the administration nor the console yet, and says why', async () => {
+    for (const path of [
+      '/_api/endpoint',
+      '/_api/database',
+      '/_api/listener',
+      '/_api/address',
+      '/_api/events',
+      '/_api/metrics',
+      '/_api/openapi.json',
+      '/_console/',
+      '/_console/assets/main-abc.js',
+    ]) {
+      const answer = await ask(path, {}, outside)
+      expect([path, answer.status]).toEqual([path, 403])
+      expect(await answer.text()).toContain('loopback')
+    }
+  })
+
+  it('answers health and data paths', async () => {
+    expect((await ask('/_api/health', {}, outside)).status).toBe(200)
+    expect(await (await ask('/', {}, outside)).json()).toEqual({
+      service: 'gatehouse',
+      database: '_system',
+    })
+  })
+})
+
+describe('every answer', () => {
+  it('carries the security headers, and no page may frame or run anything', async () => {
+    for (const path of [
+      '/',
+      '/nothing',
+      '/_api/endpoint',
+      '/_api/nothing',
+      '/_console/',
+      '/_db/no/',
+    ]) {
+      const { headers } = await ask(path)
+      expect(headers.get('X-Content-Type-Options')).toBe('nosniff')
+      expect(headers.get('Content-Security-Policy')).toMatch(
+        /^default-src 'none'.*frame-ancestors 'none'/,
+      )
+      expect(headers.get('Referrer-Policy')).toBe('same-origin')
+      expect(headers.get('Cross-Origin-Opener-Policy')).toBe('same-origin')
+      expect(headers.has('Strict-Transport-Security')).toBe(false)
+    }
+    const encrypted = await ask('/', {}, via({ address: { scheme: 'ssl' } }))
+    expect(encrypted.headers.get('Strict-Transport-Security')).toBe('max-age=31536000')
+  })
+})
+
+describe('the console', () => {
+  it('serves hashed files for ever and the page never from a cache', async () => {
+    const file = await ask('/_console/assets/main-abc.js')
+    expect(await file.text()).toBe('main()')
+    expect(file.headers.get('Cache-Control')).toBe('public, max-age=31536000, immutable')
+    const theme = await ask('/_console/theme.js')
+    expect(theme.headers.get('Cache-Control')).toBe('no-cache')
+    for (const path of ['/_console/', '/_console/index.html', '/_console/endpoints/new']) {
+      const page = await ask(path)
+      expect(page.status).toBe(200)
+      expect(page.headers.get('Cache-Control')).toBe('no-store')
+    }
+  })
+
+  it('gives each page a nonce of its own, and the policy the same', async () => {
+    const nonces = await Promise.all(
+      [1, 2].map(async () => {
+        const page = await ask('/_console/')
+        const nonce = /content="([^"]+)"/.exec(await page.text())?.[1] ?? ''
+        expect(nonce).toMatch(/^[A-Za-z0-9+/]{22}==$/)
+        const policy = page.headers.get('Content-Security-Policy') ?? ''
+        expect(policy).toContain(`style-src 'self' 'nonce-${nonce}'`)
+        expect(policy).not.toContain('unsafe')
+        return nonce
+      }),
+    )
+    expect(nonces[0]).not.toBe(nonces[1])
+  })
+
+  it('answers 404 for a script that is gone, and nothing from outside its folder', async () => {
+    expect((await ask('/_console/assets/gone.js')).status).toBe(404)
+    const sneaky = await ask('/_console/..%2fgatehouse.sqlite')
+    expect(await sneaky.text()).not.toContain('SQLite')
+  })
+
+  it('is served whatever the default database, where _system is reached', async () => {
+    expect((await ask('/_console/', {}, blog)).status).toBe(200)
+    const closed = via({ mapping: { names: ['blog'], defaultDatabase: 'blog' } })
+    expect((await ask('/_console/', {}, closed)).status).toBe(404)
+  })
+})
+
+describe('/_api/health', () => {
+  it('answers in any database; readiness turns 503 with its reason, liveness does not', async () => {
+    for (const path of ['/_api/health', '/_api/health/ready', '/_db/blog/_api/health']) {
+      expect(await (await ask(path)).json()).toEqual({ alive: true, ready: true, reason: null })
+    }
+    readiness.reason = 'The node is stopping.'
+    try {
+      const answer = await ask('/_api/health/ready')
+      expect(answer.status).toBe(503)
+      expect(await answer.json()).toMatchObject({ ready: false, reason: 'The node is stopping.' })
+      expect((await ask('/_api/health')).status).toBe(503)
+      expect((await ask('/_api/health/live')).status).toBe(200)
+    } finally {
+      readiness.reason = null
+    }
+  })
+})
+
+describe('/_api/openapi.json', () => {
+  it('describes every route under /_api, with the statuses of its answers', async () => {
+    const spec = (await (await ask('/_api/openapi.json')).json()) as {
+      openapi: string
+      paths: Record<string, Record<string, { summary?: string; responses?: object }>>
+    }
+    expect(spec.openapi).toBe('3.1.0')
+    const described = Object.entries(spec.paths).flatMap(([path, methods]) =>
+      Object.entries(methods)
+        .filter(([, operation]) => operation.summary !== undefined && operation.responses)
+        .map(([method]) => `${method.toUpperCase()} ${path}`),
+    )
+    const served = app.routes
+      .filter(({ method, path }) => method !== 'ALL' && path.startsWith('/_api'))
+      .map(({ method, path }) => `${method} ${path.replace(/:([a-z]+)(?:\{[^}]*\})?/g, '{$1}')}`)
+    expect(new Set(described)).toEqual(new Set(served))
+    expect(served).toContain('DELETE /_api/endpoint/{address}')
+  })
+
+  it('is made from the schema that validates', async () => {
+    const spec = (await (await ask('/_api/openapi.json')).json()) as never
+    const body = (
+      spec as {
+        paths: Record<
+          string,
+          { post: { requestBody: { content: Record<string, { schema: object }> } } }
+        >
+      }
+    ).paths['/_api/endpoint']?.post.requestBody.content['application/json']?.schema
+    expect(body).toMatchObject({ type: 'object', required: ['endpoint'] })
+  })
+})
+
+describe('/_api/events', () => {
+  /** Reads a stream until it has held `text`, and lets it go. */
+  async function readUntil(answer: Response, text: string): Promise<string> {
+    const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader()
+    let read = ''
+    while (reader !== undefined && !read.includes(text)) {
+      const { value, done } = await reader.read()
+      if (done) break
+      read += value
+    }
+    await reader?.cancel()
+    return read
+  }
+
+  it('tells what happens from now on, and resumes after the last event seen', async () => {
+    const live = await ask('/_api/events')
+    expect(live.headers.get('Content-Type')).toContain('text/event-stream')
+    const before = events.lastId
+    events.publish({ type: 'database', name: 'first' })
+    expect(await readUntil(live, 'first')).toContain('{"type":"database","name":"first"}')
+
+    events.publish({ type: 'database', name: 'second' })
+    const resumed = await ask('/_api/events', { headers: { 'Last-Event-ID': before } })
+    const read = await readUntil(resumed, 'second')
+    expect(read.indexOf('first')).toBeGreaterThan(-1)
+    expect(read.indexOf('second')).toBeGreaterThan(read.indexOf('first'))
+  })
+
+  it('tells a reader of another run to begin anew', async () => {
+    const resumed = await ask('/_api/events', { headers: { 'Last-Event-ID': 'ffffffff-3' } })
+    expect(await readUntil(resumed, 'reset')).toContain('{"type":"reset"}')
+  })
+
+  it('ends when its endpoint drains', async () => {
+    const closing = new AbortController()
+    const stream = await ask('/_api/events', {}, via({ draining: closing.signal }))
+    const reader = stream.body?.getReader()
+    await reader?.read()
+    closing.abort()
+    let ended = false
+    while (!ended) ended = (await reader?.read())?.done ?? true
+    expect(ended).toBe(true)
+  })
+})
+
+describe('/_api/metrics', () => {
+  it('answers in the text format of Prometheus', async () => {
+    const answer = await ask('/_api/metrics')
+    expect(answer.headers.get('Content-Type')).toContain('text/plain; version=0.0.4')
+    expect(await answer.text()).toContain('# TYPE gatehouse_request_duration_seconds histogram')
+  })
+})
+
+describe('the log', () => {
+  it('has one line a request at debug', async () => {
+    lines.length = 0
+    await ask('/_api/database')
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({
+        level: 20,
+        method: 'GET',
+        path: '/_api/database',
+        status: 200,
+        msg: 'request',
+      }),
+    ])
+  })
+})

@@ -1,0 +1,138 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { ask, startForTest, type TestNode } from './start.testing.ts'
+
+// The process itself: what it prints, and with which code it ends.
+
+const MAIN = join(import.meta.dirname, 'main.ts')
+const children: ChildProcess[] = []
+let data: string
+
+interface Ended {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+function gatehouse(...argv: string[]): { child: ChildProcess; ended: Promise<Ended> } {
+  const child = spawn(process.execPath, [MAIN, ...argv], { stdio: ['ignore', 'pipe', 'pipe'] })
+  children.push(child)
+  let out = ''
+  let err = ''
+  child.stdout?.setEncoding('utf8').on('data', (part) => {
+    out += part
+  })
+  child.stderr?.setEncoding('utf8').on('data', (part) => {
+    err += part
+  })
+  const ended = new Promise<Ended>((resolve) => {
+    child.on('close', (code) => resolve({ code, out, err }))
+  })
+  return { child, ended }
+}
+
+beforeAll(() => {
+  data = mkdtempSync(join(tmpdir(), 'gatehouse-'))
+})
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL')
+})
+afterAll(() => rmSync(data, { recursive: true }))
+
+describe('gatehouse', () => {
+  it('prints its help and its version, with code 0', async () => {
+    const help = await gatehouse('--help').ended
+    expect(help).toMatchObject({ code: 0, err: '' })
+    expect(help.out).toContain('gatehouse endpoint add ADDRESS')
+    const version = await gatehouse('--version').ended
+    expect(version).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })
+  })
+
+  it('ends with code 2 and every fault, and starts nothing', async () => {
+    const ended = await gatehouse('--drain=x', '--log=y', '--endpoint=z').ended
+    expect(ended).toMatchObject({ code: 2, out: '' })
+    expect(ended.err.trim().split('\n')).toHaveLength(3)
+  })
+
+  it('ends with code 1 and a sentence where nothing can be opened at the first start', async () => {
+    const folder = join(data, 'never')
+    const flags = ['--data', folder, '--endpoint', 'tcp://192.0.2.1:8531']
+    const ended = await gatehouse(...flags).ended
+    expect(ended.code).toBe(1)
+    expect(ended.err).toContain('192.0.2.1 is no address of this machine')
+    // What never ran has stored nothing.
+    expect(await gatehouse('endpoint', 'list', '--data', folder).ended).toMatchObject({
+      code: 0,
+      out: '',
+    })
+  })
+})
+
+describe('a second node', () => {
+  it('is refused on the same data folder, with a sentence', async () => {
+    const node = await startForTest()
+    try {
+      const ended = await gatehouse('--data', node.data, '--endpoint', 'tcp://127.0.0.1:8532').ended
+      expect(ended.code).toBe(1)
+      expect(ended.err).toContain(`Another Gatehouse runs on the data folder ${node.data}`)
+      expect((await node.ask('GET', '/_api/endpoint')).status).toBe(200)
+    } finally {
+      await node.stop()
+    }
+  })
+})
+
+describe('gatehouse endpoint, beside a running node', () => {
+  const port = 23_900
+  const address = `tcp://127.0.0.1:${port}`
+  let node: TestNode
+  const command = (...words: string[]) => gatehouse('endpoint', ...words, '--data', node.data).ended
+
+  beforeAll(async () => {
+    node = await startForTest()
+  })
+  afterAll(() => node.stop())
+
+  it('adds: the node has opened it by the next request', async () => {
+    const added = await command('add', address.replace('tcp', 'TCP'), '--databases', 'a,b')
+    expect(added).toMatchObject({ code: 0, out: `${address}\n`, err: '' })
+    const records = (await node.ask('GET', '/_api/endpoint')).json
+    expect(records).toContainEqual({ endpoint: address, databases: ['a', 'b'] })
+    expect((await ask(port, 'GET', '/_api/health')).status).toBe(404)
+  })
+
+  it('remaps what is there: the node follows', async () => {
+    expect((await command('add', address)).code).toBe(0)
+    const listed = await command('list')
+    expect(listed.out.split('\n')).toContain(`${address}\t*`)
+    // By itself: nobody asks the node about endpoints.
+    await vi.waitFor(async () => expect((await ask(port, 'GET', '/_api/health')).status).toBe(200))
+  })
+
+  it('removes: the node has closed it, without being asked', async () => {
+    expect(await command('remove', address)).toMatchObject({ code: 0, out: `${address}\n` })
+    await vi.waitFor(
+      () => expect(ask(port, 'GET', '/')).rejects.toMatchObject({ code: 'ECONNREFUSED' }),
+      { timeout: 5_000 },
+    )
+  })
+
+  it('refuses with code 1 and a sentence', async () => {
+    expect(await command('remove', address)).toMatchObject({
+      code: 1,
+      err: `There is no endpoint ${address}.\n`,
+    })
+    expect(await command('remove', node.address)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('the last endpoint that reaches _system'),
+    })
+    expect(await command('add', 'tcp://127.1:80')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('no IPv4 address'),
+    })
+    expect(await command('add', address, '--databases', '1a')).toMatchObject({ code: 1 })
+  })
+})

@@ -1,0 +1,148 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { hostname, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Config, type Environment, parseConfig } from './config.ts'
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gatehouse-'))
+  for (const name of ['cert.pem', 'key.pem']) writeFileSync(join(folder, name), '')
+  writeFileSync(join(folder, 'url'), 'postgres://u:p@host/db\n')
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const faults = (argv: string[], env: Environment = {}) => {
+  const parsed = parseConfig(argv, env, folder)
+  return parsed.ok ? [] : parsed.faults
+}
+const config = (argv: string[], env: Environment = {}): Config => {
+  const parsed = parseConfig(argv, env, folder)
+  if (!parsed.ok) throw new Error(parsed.faults.join('\n'))
+  return parsed.config
+}
+
+describe('parseConfig', () => {
+  it('has a default for everything', () => {
+    expect(config([])).toEqual({
+      endpoints: [],
+      data: join(folder, 'data'),
+      databaseUrl: undefined,
+      publicOrigin: undefined,
+      node: hostname(),
+      drain: 30_000,
+      readyDelay: 0,
+      tls: undefined,
+      log: 'info',
+    })
+  })
+
+  it('answers what cannot be changed', () => {
+    const frozen = config(['--endpoint', 'tcp://a:1'])
+    expect(Object.isFrozen(frozen) && Object.isFrozen(frozen.endpoints)).toBe(true)
+  })
+
+  const cases: [string, string[], Environment, Partial<Config>][] = [
+    [
+      'endpoints',
+      ['--endpoint=TCP://A:1', '--endpoint', 'tcp://b:2'],
+      {},
+      { endpoints: ['tcp://a:1', 'tcp://b:2'] },
+    ],
+    [
+      'endpoints of the environment',
+      [],
+      { GATEHOUSE_ENDPOINTS: 'tcp://a:1, tcp://b:2,' },
+      { endpoints: ['tcp://a:1', 'tcp://b:2'] },
+    ],
+    [
+      'an endpoint given twice',
+      ['--endpoint=tcp://a:1', '--endpoint=tcp://A:1'],
+      {},
+      { endpoints: ['tcp://a:1'] },
+    ],
+    ['seconds', ['--drain', '1.5', '--ready-delay=3'], {}, { drain: 1500, readyDelay: 3000 }],
+    [
+      'seconds of the environment',
+      [],
+      { GATEHOUSE_DRAIN: '0', GATEHOUSE_READY_DELAY: '2' },
+      { drain: 0, readyDelay: 2000 },
+    ],
+    [
+      'a public URL',
+      ['--public-url', 'https://Gate.example.org:443/'],
+      {},
+      { publicOrigin: 'https://gate.example.org' },
+    ],
+    ['a level', [], { GATEHOUSE_LOG: 'debug' }, { log: 'debug' }],
+    ['a node', [], { GATEHOUSE_NODE: 'a' }, { node: 'a' }],
+    ['an empty variable, which is none', [], { GATEHOUSE_NODE: '' }, { node: hostname() }],
+    ['a store', ['--database-url', 'postgresql://h/d'], {}, { databaseUrl: 'postgresql://h/d' }],
+  ]
+  it.each(cases)('reads %s', (_what, argv, env, expected) => {
+    expect(config(argv, env)).toMatchObject(expected)
+  })
+
+  it('lets a flag win over the environment', () => {
+    const env = { GATEHOUSE_NODE: 'env', GATEHOUSE_ENDPOINTS: 'tcp://env:1', GATEHOUSE_LOG: 'warn' }
+    expect(config(['--node', 'flag', '--endpoint', 'tcp://flag:1'], env)).toMatchObject({
+      node: 'flag',
+      endpoints: ['tcp://flag:1'],
+      log: 'warn',
+    })
+  })
+
+  it('resolves files from the folder it was started in', () => {
+    const { tls, data } = config(['--tls-cert=cert.pem', '--tls-key=key.pem', '--data=x/../y'])
+    expect(tls).toEqual({ cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') })
+    expect(data).toBe(join(folder, 'y'))
+  })
+
+  it('reads the URL of the store from a file, and leaves it out of what it says', () => {
+    expect(config([], { GATEHOUSE_DATABASE_URL_FILE: join(folder, 'url') }).databaseUrl).toBe(
+      'postgres://u:p@host/db',
+    )
+    const said = faults(['--database-url', 'mysql://u:secret@host/db'])
+    expect(said).toEqual(['--database-url takes an URL that begins with postgres://.'])
+  })
+
+  it('reports every fault of flags and environment at once', () => {
+    const said = faults(
+      ['--endpoint', 'tcp://127.1:80', '--drain=soon', '--nonsense', '--node', '--log=loud'],
+      {
+        GATEHOUSE_READY_DELAY: '-1',
+        GATEHOUSE_PUBLIC_URL: 'gate.example.org',
+        GATEHOUSE_TLS_KEY: 'key.pem',
+      },
+    ).join('\n')
+    for (const part of [
+      '--endpoint "tcp://127.1:80": "127.1" is no IPv4 address',
+      '--drain takes seconds',
+      'There is no flag --nonsense',
+      '--node needs a value',
+      '--log takes trace, debug',
+      'GATEHOUSE_READY_DELAY takes seconds',
+      'GATEHOUSE_PUBLIC_URL takes scheme, host and port alone',
+      'GATEHOUSE_TLS_KEY goes with --tls-cert',
+    ]) {
+      expect(said).toContain(part)
+    }
+  })
+
+  it.each(['https://a.org/path', 'https://a.org/?q', 'https://u@a.org', 'ftp://a.org'])(
+    'refuses the public URL %s',
+    (url) => {
+      expect(faults(['--public-url', url])).toHaveLength(1)
+    },
+  )
+
+  it('names a certificate that cannot be read', () => {
+    const said = faults(['--tls-cert=missing.pem', '--tls-key=key.pem'])
+    expect(said).toEqual([expect.stringMatching(/^--tls-cert cannot be read: .*missing\.pem/)])
+  })
+
+  it('hands back the words that are no flags', () => {
+    const parsed = parseConfig(['endpoint', '--node', 'a', 'list'], {}, folder)
+    expect(parsed).toMatchObject({ ok: true, words: ['endpoint', 'list'] })
+  })
+})

@@ -1,0 +1,208 @@
+import { isIPv4, isIPv6 } from 'node:net'
+import { posix } from 'node:path'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { formatAddress, parseAddress } from './address.ts'
+
+// A million strings in all, in four families: as people write them, the same with a few characters
+// changed, made of an address's own characters in any order, and anything at all.
+
+const number = (max: number) => fc.nat({ max }).map(String)
+const oneOf = (...texts: string[]) => fc.constantFrom(...texts)
+
+const odd = oneOf('http', 'tcps', 'tcp', 'unix', '')
+const scheme = fc.oneof({ weight: 19, arbitrary: oneOf('tcp', 'ssl', 'TCP', 'sSl') }, odd)
+const pathScheme = fc.oneof({ weight: 19, arbitrary: oneOf('unix', 'uNIX') }, odd)
+const quad = fc
+  .tuple(number(255), number(255), number(255), number(255))
+  .map((numbers) => numbers.join('.'))
+const oddNumber = fc.oneof(
+  number(300),
+  number(2 ** 32),
+  fc.nat({ max: 300 }).map((n) => `0x${n.toString(16)}`),
+  fc.nat({ max: 300 }).map((n) => `0${n.toString(8)}`),
+)
+const oddQuad = fc.array(oddNumber, { minLength: 1, maxLength: 5 }).map((parts) => parts.join('.'))
+const label = fc.string({
+  unit: oneOf(...'abzABZ0159-_'),
+  minLength: 1,
+  maxLength: 12,
+})
+const name = fc.array(label, { minLength: 1, maxLength: 4 }).map((labels) => labels.join('.'))
+const ipv6 = fc.ipV6()
+const zone = oneOf('%lo', '%25eth0', '%1')
+const host = fc.oneof(
+  { weight: 3, arbitrary: quad },
+  oddQuad,
+  { weight: 2, arbitrary: name },
+  { weight: 2, arbitrary: ipv6.map((text) => `[${text}]`) },
+  fc.tuple(ipv6, zone).map((parts) => `[${parts.join('')}]`),
+  ipv6,
+  oneOf('localhost', 'LOCALHOST', '*', '', '[::]', '0.0.0.0', '[::1]'),
+)
+const port = fc.oneof(
+  { weight: 8, arbitrary: fc.integer({ min: 1, max: 65535 }).map(String) },
+  number(99999),
+  fc.nat({ max: 65535 }).map((n) => `0${n}`),
+  oneOf('', '0', '00', '+1', '-1', '1e3', '0x50', '80 ', '65536', '80.0'),
+)
+const tail = fc.oneof(
+  { weight: 19, arbitrary: fc.constant('') },
+  oneOf('/', '/path', '?a=b', '#a', ' ', '\n', ':1', '@', '\\'),
+)
+const user = fc.oneof(
+  { weight: 19, arbitrary: fc.constant('') },
+  oneOf('ada@', 'ada:secret@', '@', ':@'),
+)
+const segment = fc.oneof(
+  oneOf('run', 'gatehouse', 'a.sock', '.', '..', '', '...', 'a b', 'ü', '%2e', '?', '*'),
+  fc.string({ maxLength: 30 }),
+)
+const path = fc.array(segment, { maxLength: 4 }).map((segments) => `/${segments.join('/')}`)
+
+const socketAddress = fc
+  .tuple(scheme, user, host, port, tail)
+  .map(([s, u, h, p, t]) => `${s}://${u}${h}:${p}${t}`)
+const pathAddress = fc.tuple(pathScheme, path).map(([s, p]) => `${s}://${p}`)
+const plausible = fc.oneof({ weight: 3, arbitrary: socketAddress }, pathAddress)
+
+const anyCharacter = fc.oneof(
+  oneOf(...'tcpsluniTCP:/[].0123456789abcdefx%@?#-_*~ \t\n\u0000'),
+  fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+  // Half a character, a full-width digit, the Kelvin sign, a soft hyphen, a full stop that is none.
+  oneOf('\ud800', '\udc00', '１', '\u212A', '\u00AD', '。', 'ß', 'İ'),
+)
+const change = fc.tuple(fc.nat({ max: 60 }), fc.nat({ max: 2 }), anyCharacter)
+const mutated = fc
+  .tuple(plausible, fc.array(change, { minLength: 1, maxLength: 2 }))
+  .map(([text, changes]) =>
+    changes.reduce((now, [at, dropped, put]) => {
+      const where = now.length === 0 ? 0 : at % (now.length + 1)
+      return now.slice(0, where) + put + now.slice(where + dropped)
+    }, text),
+  )
+const jumbled = fc
+  .tuple(scheme, fc.array(anyCharacter, { maxLength: 24 }))
+  .map(([s, characters]) => `${s}://${characters.join('')}`)
+const garbage = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.string({ unit: 'grapheme' }),
+  fc.webUrl(),
+  fc.array(anyCharacter, { maxLength: 40 }).map((characters) => characters.join('')),
+  fc.array(fc.nat({ max: 0xffff })).map((units) => String.fromCharCode(...units)),
+)
+
+// How many strings were read, and how many of them were addresses.
+let read = 0
+let accepted = 0
+
+/** What holds for every string. Plain comparisons: `expect` a million times takes a minute. */
+function holds(text: string): void {
+  read++
+  const parsed = parseAddress(text)
+  if (!parsed.ok) {
+    if (!['scheme', 'host', 'port', 'path'].includes(parsed.part) || parsed.fault === '') {
+      throw new Error('the fault is of no part, or has no sentence')
+    }
+    return
+  }
+  accepted++
+  const { address } = parsed
+  const canonical = formatAddress(address)
+  const again = parseAddress(canonical)
+  if (!again.ok) throw new Error(`its canonical form ${canonical} is refused: ${again.fault}`)
+  if (formatAddress(again.address) !== canonical) throw new Error('it is printed differently twice')
+  if (JSON.stringify(again.address) !== JSON.stringify(address)) {
+    throw new Error(`${canonical} is another address`)
+  }
+  if (address.scheme === 'unix') {
+    if (posix.normalize(address.path) !== address.path || address.path.endsWith('/')) {
+      throw new Error(`the path ${address.path} is not normalised`)
+    }
+    if (Buffer.byteLength(address.path) > 107) throw new Error('the path is too long to bind')
+    return
+  }
+  if (!(Number.isInteger(address.port) && address.port >= 1 && address.port <= 65535)) {
+    throw new Error(`the port is ${address.port}`)
+  }
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the whole of ASCII is what is meant
+  if (/[^\x00-\x7f]/.test(text)) throw new Error('it is not ASCII, its canonical form is')
+  if (!/^[a-z0-9._:-]+$/.test(address.host)) throw new Error(`the host is ${address.host}`)
+  // As the URL parser sees it (WHATWG), which knows inet_aton's spellings: no host that it takes
+  // for an IPv4 address may be written in another way than as itself.
+  const url = `http://${isIPv6(address.host) ? `[${address.host}]` : address.host}/`
+  const seen = URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, '') : undefined
+  if ((isIPv6(address.host) || (seen !== undefined && isIPv4(seen))) && seen !== address.host) {
+    throw new Error(`${address.host} is another spelling of ${seen}`)
+  }
+}
+
+const forEvery = (texts: fc.Arbitrary<string>, numRuns: number) =>
+  fc.assert(fc.property(texts, holds), { numRuns })
+
+test('addresses as people write them parse and print round-trip', () => {
+  forEvery(plausible, 400_000)
+  // Or the property would say nothing.
+  expect(accepted).toBeGreaterThan(100_000)
+})
+
+test('addresses with characters changed parse and print round-trip, or are refused', () => {
+  const before = accepted
+  forEvery(mutated, 250_000)
+  expect(accepted - before).toBeGreaterThan(10_000)
+})
+
+test('jumbled characters of an address parse and print round-trip, or are refused', () => {
+  forEvery(jumbled, 200_000)
+})
+
+test('anything else is refused without throwing', () => {
+  forEvery(garbage, 150_000)
+  expect(read).toBe(1_000_000)
+})
+
+const upper = (text: string, which: readonly boolean[]) =>
+  [...text].map((letter, at) => (which[at % which.length] ? letter.toUpperCase() : letter)).join('')
+const letterCases = fc.array(fc.boolean(), { minLength: 1 })
+const canonical = (text: string) => {
+  const parsed = parseAddress(text)
+  if (!parsed.ok) throw new Error(`${text} is refused: ${parsed.fault}`)
+  return formatAddress(parsed.address)
+}
+const groups = fc.array(fc.oneof(fc.constant(0), fc.nat({ max: 0xffff })), {
+  minLength: 8,
+  maxLength: 8,
+})
+
+test('two spellings of one address have one form', () => {
+  fc.assert(
+    fc.property(groups, fc.integer({ min: 1, max: 65535 }), letterCases, (numbers, at, letters) => {
+      const plain = numbers.map((n) => n.toString(16))
+      const padded = numbers.map((n) => n.toString(16).padStart(4, '0'))
+      const dotted = [numbers[6] ?? 0, numbers[7] ?? 0].flatMap((n) => [n >> 8, n & 255]).join('.')
+      const spellings = [
+        plain.join(':'),
+        padded.join(':'),
+        [...plain.slice(0, 6), dotted].join(':'),
+        // The first zero group alone left out, which is not always how RFC 5952 would have it.
+        plain.join(':').replace(/(^|:)0(:|$)/, '::'),
+      ]
+      const forms = spellings.map((text) => canonical(upper(`tcp://[${text}]:${at}`, letters)))
+      expect(new Set(forms).size).toBe(1)
+    }),
+    { numRuns: 5_000 },
+  )
+  fc.assert(
+    fc.property(fc.domain(), letterCases, (domain, letters) => {
+      const text = `ssl://${domain}:443`
+      expect(canonical(upper(text, letters))).toBe(canonical(text))
+    }),
+    { numRuns: 5_000 },
+  )
+  fc.assert(
+    fc.property(fc.array(oneOf('/', '/.', '/x/..', '//'), { maxLength: 5 }), (detours) => {
+      expect(canonical(`unix://${detours.join('')}/run/a.sock`)).toBe('unix:///run/a.sock')
+    }),
+    { numRuns: 1_000 },
+  )
+})

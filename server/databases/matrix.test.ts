@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Answer, ask, endpointPath, startForTest, type TestNode } from '../start.testing.ts'
+
+// Which database each endpoint reaches by which name, by real connections (seed 000, "Database
+// mapping rules"; design, "Which database").
+
+const MAPPINGS: readonly string[][] = [[], ['a'], ['b'], ['a', 'b'], ['b', '_system']]
+const NAMES = [undefined, '_system', 'a', 'b'] as const
+
+let node: TestNode
+const ports = new Map<string, number>()
+
+beforeAll(async () => {
+  node = await startForTest()
+  for (const name of ['a', 'b']) await node.ask('POST', '/_api/database', { name })
+  let port = 23_500
+  for (const databases of MAPPINGS) {
+    let answer: Answer
+    do {
+      const endpoint = `tcp://127.0.0.1:${++port}`
+      answer = await node.ask('POST', '/_api/endpoint', { endpoint, databases })
+    } while (answer.status === 409)
+    expect(answer.status).toBe(200)
+    ports.set(String(databases), port)
+  }
+})
+afterAll(() => node.stop())
+
+/** Which database the rules say; undefined: none. */
+function expected(mapping: readonly string[], name: string | undefined): string | undefined {
+  if (name === undefined) return mapping[0] ?? '_system'
+  return mapping.length === 0 || mapping.includes(name) ? name : undefined
+}
+
+const cases = MAPPINGS.flatMap((mapping) =>
+  NAMES.map((name) => ({ mapping, name, database: expected(mapping, name) })),
+)
+
+describe.each(cases)('an endpoint of [$mapping] asked for $name', ({ mapping, name, database }) => {
+  const askHere = (path: string) => {
+    const prefix = name === undefined ? '' : `/_db/${name}`
+    return ask(ports.get(String(mapping)) ?? 0, 'GET', prefix + path)
+  }
+
+  it(`leads to ${database ?? 'nothing'}`, async () => {
+    const root = await askHere('/')
+    const list = await askHere('/_api/endpoint')
+    const health = await askHere('/_api/health')
+    const nowhere = await askHere('/_console/')
+    if (database === undefined) {
+      expect(root.status).toBe(404)
+      expect(root.json).toMatchObject({ id: 'database_not_found' })
+      expect(list.json).toMatchObject({ code: 404, errorNum: 1228 })
+      expect(health.json).toMatchObject({ code: 404, errorNum: 1228 })
+      return
+    }
+    expect(health.status).toBe(200)
+    if (database === '_system') {
+      expect(root.status).toBe(302)
+      expect(root.headers.location).toBe('/_console/')
+      expect(list.status).toBe(200)
+      expect(list.json).toHaveLength(MAPPINGS.length + 1)
+    } else {
+      expect(root.status).toBe(200)
+      expect(root.json).toEqual({ service: 'gatehouse', database })
+      expect(list.json).toMatchObject({ code: 400, errorNum: 1230 })
+    }
+    // Built it is not here, so "unavailable" is the console's answer, and 404 anybody else's.
+    const consoleHere =
+      name === undefined
+        ? mapping.length === 0 || mapping.includes('_system')
+        : database === '_system'
+    expect(nowhere.status).toBe(consoleHere ? 503 : 404)
+  })
+})
+
+describe('a database that is not there', () => {
+  it('cannot be told from one that the mapping leaves out', async () => {
+    const port = ports.get('a') ?? 0
+    const [absent, unmapped] = await Promise.all([
+      ask(port, 'GET', '/_db/nothing/articles'),
+      ask(port, 'GET', '/_db/b/articles'),
+    ])
+    expect(absent.status).toBe(404)
+    expect(absent.text).toBe(unmapped.text)
+    const byNoName = await ask(port, 'GET', '/_db/%E0%A4%A/x')
+    expect(byNoName.text).toBe(unmapped.text)
+  })
+
+  it('may be mapped beforehand, and is reached once it is created', async () => {
+    const endpoint = `tcp://127.0.0.1:${ports.get('a')}`
+    await node.ask('POST', '/_api/endpoint', { endpoint, databases: ['later', 'a'] })
+    const port = ports.get('a') ?? 0
+    expect((await ask(port, 'GET', '/')).status).toBe(404)
+    await node.ask('POST', '/_api/database', { name: 'later' })
+    expect((await ask(port, 'GET', '/')).json).toMatchObject({ database: 'later' })
+    await node.ask('DELETE', '/_api/database/later')
+    expect((await ask(port, 'GET', '/')).status).toBe(404)
+    await node.ask('POST', '/_api/endpoint', { endpoint, databases: ['a'] })
+    expect((await node.ask('DELETE', endpointPath('tcp://127.0.0.1:1'))).status).toBe(404)
+  })
+})
+
+describe('/_api/database', () => {
+  it('lists _system first, then the others by name', async () => {
+    const answer = await node.ask('GET', '/_api/database')
+    expect(answer.json).toEqual([{ name: '_system' }, { name: 'a' }, { name: 'b' }])
+  })
+
+  it('answers 201 to a new name and 409 / 1207 to one that exists', async () => {
+    const created = await node.ask('POST', '/_api/database', { name: 'fresh' })
+    expect(created.status).toBe(201)
+    expect(created.json).toEqual({ result: true, error: false, code: 201 })
+    for (const name of ['fresh', '_system']) {
+      const again = await node.ask('POST', '/_api/database', { name })
+      expect(again.json).toMatchObject({ error: true, code: 409, errorNum: 1207 })
+    }
+    // Case counts: it is another name.
+    expect((await node.ask('POST', '/_api/database', { name: 'Fresh' })).status).toBe(201)
+    await node.ask('DELETE', '/_api/database/Fresh')
+    const dropped = await node.ask('DELETE', '/_api/database/fresh')
+    expect(dropped.status).toBe(200)
+    expect(dropped.json).toEqual({ result: true, error: false, code: 200 })
+    const gone = await node.ask('DELETE', '/_api/database/fresh')
+    expect(gone.json).toMatchObject({ error: true, code: 404, errorNum: 1228 })
+  })
+
+  it.each(['', '1a', '_a', 'a b', 'a/b', 'ä', 'a'.repeat(65)])(
+    'answers 400 / 1229 to the name %j',
+    async (name) => {
+      const answer = await node.ask('POST', '/_api/database', { name })
+      expect(answer.json).toMatchObject({ error: true, code: 400, errorNum: 1229 })
+    },
+  )
+
+  it('answers 403 / 11 to dropping _system', async () => {
+    const answer = await node.ask('DELETE', '/_api/database/_system')
+    expect(answer.json).toMatchObject({ error: true, code: 403, errorNum: 11 })
+  })
+})

@@ -1,0 +1,295 @@
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ask, endpointPath, startForTest, type TestNode } from '../start.testing.ts'
+
+// The Endpoint Administration Service (seed 000), row by row, by plain HTTP against a server that
+// was started. The names of the blocks are the seed's headings.
+
+const JSON_UTF8 = 'application/json; charset=utf-8'
+const ACKNOWLEDGED = { result: true, error: false, code: 200 }
+const ABSENT = { error: true, code: 404, errorNum: 1231, errorMessage: 'endpoint not found' }
+
+let node: TestNode
+
+beforeAll(async () => {
+  node = await startForTest()
+  await node.ask('POST', '/_api/database', { name: 'blog' })
+})
+afterAll(() => node.stop())
+
+/** A port nobody listens on: below the range from which the system gives out ports by itself. */
+let lastPort = 23_000
+const freeAddress = async (): Promise<string> => {
+  for (;;) {
+    const port = ++lastPort
+    const taken = await new Promise<boolean>((resolve) => {
+      const probe = connect({ host: '127.0.0.1', port })
+      probe.once('connect', () => {
+        probe.destroy()
+        resolve(true)
+      })
+      probe.once('error', () => resolve(false))
+    })
+    if (!taken) return `tcp://127.0.0.1:${port}`
+  }
+}
+const add = (endpoint: string, databases: string[] = []) =>
+  node.ask('POST', '/_api/endpoint', { endpoint, databases })
+const portOf = (address: string) => Number(/[0-9]+$/.exec(address)?.[0])
+
+describe('List endpoints', () => {
+  it('answers 200 with an array of endpoint records and nothing besides', async () => {
+    const answer = await node.ask('GET', '/_api/endpoint')
+    expect(answer.status).toBe(200)
+    expect(answer.headers['content-type']).toBe(JSON_UTF8)
+    expect(answer.json).toEqual([{ endpoint: node.address, databases: [] }])
+  })
+
+  it('lists every configured endpoint, sorted by address', async () => {
+    const addresses = [await freeAddress(), await freeAddress()]
+    for (const address of addresses.toReversed()) await add(address, ['blog'])
+    const records = (await node.ask('GET', '/_api/endpoint')).json as { endpoint: string }[]
+    const listed = records.map(({ endpoint }) => endpoint)
+    expect(listed).toEqual([node.address, ...addresses].sort())
+    for (const address of addresses) await node.ask('DELETE', endpointPath(address))
+  })
+
+  it('answers 400 outside the system database', async () => {
+    const answer = await node.ask('GET', '/_db/blog/_api/endpoint')
+    expect(answer.status).toBe(400)
+    expect(answer.headers['content-type']).toBe(JSON_UTF8)
+    expect(answer.json).toEqual({
+      error: true,
+      code: 400,
+      errorNum: 1230,
+      errorMessage: expect.stringContaining('_system'),
+    })
+  })
+
+  it.each(['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'])(
+    'answers 405 to %s, naming the methods that are supported',
+    async (method) => {
+      const answer = await node.ask(method, '/_api/endpoint')
+      expect(answer.status).toBe(405)
+      expect(answer.headers.allow).toBe('GET, HEAD, POST')
+      expect(answer.headers['content-type']).toBe(JSON_UTF8)
+      expect(answer.json).toMatchObject({ error: true, code: 405, errorNum: 405 })
+    },
+  )
+
+  it('answers 405 to GET of a single endpoint', async () => {
+    const answer = await node.ask('GET', endpointPath(node.address))
+    expect(answer.status).toBe(405)
+    expect(answer.headers.allow).toBe('DELETE')
+  })
+})
+
+describe('Add an endpoint', () => {
+  it('accepts an empty array of databases, answers 200 and listens', async () => {
+    const address = await freeAddress()
+    const answer = await add(address, [])
+    expect(answer.status).toBe(200)
+    expect(answer.headers['content-type']).toBe(JSON_UTF8)
+    expect(answer.json).toEqual(ACKNOWLEDGED)
+    expect((await ask(portOf(address), 'GET', '/_api/health')).status).toBe(200)
+  })
+
+  it('answers 200 and the acknowledgement to the same body again', async () => {
+    const address = await freeAddress()
+    expect((await add(address, ['blog'])).json).toEqual(ACKNOWLEDGED)
+    const again = await add(address, ['blog'])
+    expect(again.status).toBe(200)
+    expect(again.json).toEqual(ACKNOWLEDGED)
+    const records = (await node.ask('GET', '/_api/endpoint')).json as { endpoint: string }[]
+    expect(records.filter(({ endpoint }) => endpoint === address)).toHaveLength(1)
+  })
+
+  it('answers 200 to a body with an additional key "database", which has no effect', async () => {
+    const endpoint = await freeAddress()
+    const answer = await node.ask('POST', '/_api/endpoint', {
+      endpoint,
+      databases: ['blog'],
+      database: ['other'],
+    })
+    expect(answer.status).toBe(200)
+    const records = (await node.ask('GET', '/_api/endpoint')).json
+    expect(records).toContainEqual({ endpoint, databases: ['blog'] })
+  })
+
+  it('takes a missing list of databases for an empty one', async () => {
+    const endpoint = await freeAddress()
+    expect((await node.ask('POST', '/_api/endpoint', { endpoint })).status).toBe(200)
+    const records = (await node.ask('GET', '/_api/endpoint')).json
+    expect(records).toContainEqual({ endpoint, databases: [] })
+  })
+
+  it.each<[string, unknown, number, string]>([
+    ['no endpoint', { databases: [] }, 10, 'endpoint: expected string, received undefined'],
+    ['an endpoint that is no string', { endpoint: 8530 }, 10, 'endpoint: expected string'],
+    ['databases that are no array', { endpoint: 'tcp://a:1', databases: 'a' }, 10, 'databases:'],
+    ['a name that is no string', { endpoint: 'tcp://a:1', databases: [1] }, 10, 'databases[0]:'],
+    ['a malformed address', { endpoint: '127.0.0.1:8530' }, 10, 'tcp://host:port'],
+    ['a name twice', { endpoint: 'tcp://a:1', databases: ['a', 'a'] }, 10, 'names a twice'],
+    ['a bad database name', { endpoint: 'tcp://a:1', databases: ['1a'] }, 1229, '"1a"'],
+    ['an array', [], 10, 'the body: expected object'],
+    ['what is no JSON', '{"endpoint":', 600, 'not JSON'],
+  ])('answers 400 to %s and changes nothing', async (_what, body, errorNum, says) => {
+    const before = (await node.ask('GET', '/_api/endpoint')).text
+    const answer = await node.ask('POST', '/_api/endpoint', body)
+    expect(answer.status).toBe(400)
+    expect(answer.json).toEqual({
+      error: true,
+      code: 400,
+      errorNum,
+      errorMessage: expect.stringContaining(says),
+    })
+    expect((await node.ask('GET', '/_api/endpoint')).text).toBe(before)
+  })
+
+  it('answers 415 to another content type, naming the header, and 413 to a large body', async () => {
+    const form = await ask(node.port, 'POST', '/_api/endpoint', {
+      body: '{}',
+      headers: { 'Content-Type': 'text/plain' },
+    })
+    expect(form.status).toBe(415)
+    expect(form.json.errorMessage).toContain('Content-Type')
+    const large = await node.ask('POST', '/_api/endpoint', { endpoint: 'x'.repeat(2 ** 20) })
+    expect(large.status).toBe(413)
+    expect(large.json).toMatchObject({ error: true, code: 413, errorNum: 413 })
+  })
+})
+
+describe('Remove an endpoint', () => {
+  it('answers 200 to the percent-encoded address of an endpoint that exists', async () => {
+    const address = await freeAddress()
+    await add(address)
+    const answer = await node.ask('DELETE', endpointPath(address))
+    expect(answer.status).toBe(200)
+    expect(answer.headers['content-type']).toBe(JSON_UTF8)
+    expect(answer.json).toEqual(ACKNOWLEDGED)
+    await expect(ask(portOf(address), 'GET', '/')).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+  })
+
+  it('answers 404 with errorNum 1231 when it no longer exists', async () => {
+    const address = await freeAddress()
+    await add(address)
+    await node.ask('DELETE', endpointPath(address))
+    const again = await node.ask('DELETE', endpointPath(address))
+    expect(again.status).toBe(404)
+    expect(again.headers['content-type']).toBe(JSON_UTF8)
+    expect(again.json).toEqual(ABSENT)
+  })
+
+  it('knows an endpoint under every spelling of its address', async () => {
+    const address = await freeAddress()
+    await add(address)
+    const spelled = address.replace('tcp', 'TCP')
+    expect((await node.ask('DELETE', endpointPath(spelled))).status).toBe(200)
+  })
+
+  it('answers 404 for an address that none could have', async () => {
+    expect((await node.ask('DELETE', endpointPath('nonsense'))).json).toEqual(ABSENT)
+    expect((await node.ask('DELETE', '/_api/endpoint/%ff%fe')).json).toEqual(ABSENT)
+  })
+
+  it.each(['PUT', 'POST', 'PATCH'])('answers 405 to %s', async (method) => {
+    const answer = await node.ask(method, endpointPath(node.address))
+    expect(answer.status).toBe(405)
+    expect(answer.headers.allow).toBe('DELETE')
+  })
+})
+
+describe('Revisions', () => {
+  const revisionOf = async (address: string): Promise<number> => {
+    const listeners = (await node.ask('GET', '/_api/listener')).json as {
+      endpoint: string
+      state: string
+      revision: number
+    }[]
+    const found = listeners.find((each) => each.endpoint === address && each.state !== 'draining')
+    return found?.revision ?? Number.NaN
+  }
+
+  it('changes and removes only the revision that If-Match names', async () => {
+    const endpoint = await freeAddress()
+    await add(endpoint)
+    const stale = await revisionOf(endpoint)
+    const post = (revision: number | string, databases: string[]) =>
+      ask(node.port, 'POST', '/_api/endpoint', {
+        body: { endpoint, databases },
+        headers: { 'If-Match': `${revision}` },
+      })
+    expect((await post(`"${stale}"`, ['blog'])).status).toBe(200)
+    const current = await revisionOf(endpoint)
+    expect(current).toBeGreaterThan(stale)
+
+    const refused = await post(stale, ['other'])
+    expect(refused.status).toBe(412)
+    expect(refused.json).toMatchObject({ error: true, code: 412, errorNum: 412 })
+    const drop = (revision: number) =>
+      ask(node.port, 'DELETE', endpointPath(endpoint), {
+        headers: { 'If-Match': `"${revision}"` },
+      })
+    expect((await drop(stale)).status).toBe(412)
+    const records = (await node.ask('GET', '/_api/endpoint')).json
+    expect(records).toContainEqual({ endpoint, databases: ['blog'] })
+    expect((await drop(current)).status).toBe(200)
+  })
+
+  it('refuses to add under If-Match what is not there, and a header that is no revision', async () => {
+    const endpoint = await freeAddress()
+    const post = (header: string) =>
+      ask(node.port, 'POST', '/_api/endpoint', {
+        body: { endpoint },
+        headers: { 'If-Match': header },
+      })
+    expect((await post('*')).status).toBe(412)
+    expect((await post('"7"')).status).toBe(412)
+    expect((await post('W/"x"')).status).toBe(400)
+    await expect(ask(portOf(endpoint), 'GET', '/')).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+  })
+})
+
+describe('The last way to _system', () => {
+  it('is neither removed nor remapped away, until there is another', async () => {
+    const refusal = { error: true, code: 409, errorNum: 1200 }
+    const only = await startForTest()
+    try {
+      const removed = await only.ask('DELETE', endpointPath(only.address))
+      expect(removed.status).toBe(409)
+      expect(removed.json).toMatchObject(refusal)
+      const body = { endpoint: only.address, databases: ['blog'] }
+      expect((await only.ask('POST', '/_api/endpoint', body)).json).toMatchObject(refusal)
+      expect((await only.ask('GET', '/_api/endpoint')).json).toEqual([
+        { endpoint: only.address, databases: [] },
+      ])
+      // Mapped to some databases, _system among them, it leads in as before.
+      body.databases = ['blog', '_system']
+      expect((await only.ask('POST', '/_api/endpoint', body)).status).toBe(200)
+
+      const other = await freeAddress()
+      await only.ask('POST', '/_db/_system/_api/endpoint', { endpoint: other })
+      const path = `/_db/_system${endpointPath(only.address)}`
+      expect((await only.ask('DELETE', path)).status).toBe(200)
+      const last = await ask(portOf(other), 'DELETE', endpointPath(other))
+      expect(last.json).toMatchObject(refusal)
+    } finally {
+      await only.stop()
+    }
+  })
+
+  it('keeps one of two that are removed at once', async () => {
+    const pair = await startForTest()
+    try {
+      const other = await freeAddress()
+      await pair.ask('POST', '/_api/endpoint', { endpoint: other })
+      const answers = await Promise.all([
+        pair.ask('DELETE', endpointPath(pair.address)),
+        pair.ask('DELETE', endpointPath(other)),
+      ])
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
+    } finally {
+      await pair.stop()
+    }
+  })
+})

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest'
+import { DURATION_BOUNDS, Traffic } from './traffic.ts'
+
+describe('Traffic', () => {
+  it('puts a duration in the bucket of the first bound that it does not exceed', () => {
+    const traffic = new Traffic()
+    for (const ms of [0.5, 0.51, 10_000, 10_001]) traffic.count(200, ms, 1)
+    const { buckets, seconds } = traffic.durations
+    expect(buckets[0]).toBe(1)
+    expect(buckets[1]).toBe(1)
+    expect(buckets[DURATION_BOUNDS.length - 1]).toBe(1)
+    expect(buckets[DURATION_BOUNDS.length]).toBe(1)
+    expect(seconds).toBeCloseTo(20.00201)
+  })
+
+  it('counts requests by status, and when the last one was', () => {
+    const traffic = new Traffic()
+    traffic.count(200, 1, 5)
+    traffic.count(404, 1, 7)
+    traffic.count(200, 1, 9)
+    expect([...traffic.statuses]).toEqual([
+      [200, 2],
+      [404, 1],
+    ])
+    expect(traffic.lastRequest).toBe(9)
+  })
+
+  it('says how many requests a second came over the last period alone', () => {
+    const traffic = new Traffic()
+    for (let n = 0; n < 10; n++) traffic.count(200, 1, 1)
+    traffic.sample(5)
+    expect(traffic.requestsPerSecond).toBe(2)
+    traffic.sample(5)
+    expect(traffic.requestsPerSecond).toBe(0)
+  })
+})
