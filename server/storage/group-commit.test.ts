@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { Failure } from '../failure.ts'
 import { forEngine, type TestEngine } from './each-engine.testing.ts'
 import { GroupCommit } from './group-commit.ts'
@@ -163,6 +163,23 @@ forEngine('sqlite', (engine) => {
     }
     await insert('c')
     expect(committed()).toEqual(['c', 'taken'])
+  })
+
+  test('goes on with the next group also when a failed one could not be rolled back', async () => {
+    await createDeferred(db)
+    const own = new DatabaseSync(fileOf(engine), { timeout: 0 })
+    const commits = new GroupCommit(own)
+    const orphan = own.prepare('insert into child values (1)')
+    const rollback = vi.spyOn(own, 'exec').mockImplementationOnce(() => {
+      throw new Error('on purpose')
+    })
+    const failing = commits.write(() => orphan.run())
+    await expect(failing).rejects.toMatchObject(notStored)
+    expect(rollback).toHaveBeenCalledExactlyOnceWith('rollback')
+    await commits.write(() => own.exec("insert into databases values ('a', 0)"))
+    own.close()
+    expect(committed()).toEqual(['a'])
+    expect((await sql`select * from child`.execute(db)).rows).toEqual([])
   })
 
   test('commits what is due before it lets the next unit in', async () => {

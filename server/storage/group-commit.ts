@@ -151,6 +151,7 @@ export class GroupCommit {
   async #beginImmediate(deadline: number): Promise<void> {
     for (;;) {
       try {
+        this.#leaveTransaction()
         this.#begin.run()
         return
       } catch (error) {
@@ -204,9 +205,14 @@ export class GroupCommit {
       { cause },
     )
     try {
-      if (this.#db.isTransaction) this.#db.exec('rollback')
-    } finally {
-      group.reject(group.failure)
+      this.#leaveTransaction()
+    } catch {
+      // Tried again before the next group begins; this one's members know enough.
     }
+    group.reject(group.failure)
+  }
+
+  #leaveTransaction(): void {
+    if (this.#db.isTransaction) this.#db.exec('rollback')
   }
 }
