@@ -6,6 +6,7 @@ import classes from './endpoint-list.module.css'
 import type { EndpointTableProps } from './endpoint-table.tsx'
 import { StateCell } from './state-cell.tsx'
 import { sayCount } from './traffic.ts'
+import { YouAreHere } from './you-are-here.tsx'
 
 /** The endpoints on a narrow screen: two lines each, with the same menu. */
 export function EndpointList({ rows, here, databases, menuOf, onMenu }: EndpointTableProps) {
@@ -16,7 +17,7 @@ export function EndpointList({ rows, here, databases, menuOf, onMenu }: Endpoint
           <div className={classes.facts}>
             <div className={classes.line}>
               <AddressText address={row.address} />
-              {row.id === here && <span className={classes.here}>You are here</span>}
+              {row.id === here && <YouAreHere />}
             </div>
             <div className={classes.line}>
               <StateCell row={row} />

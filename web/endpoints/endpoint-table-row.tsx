@@ -9,6 +9,7 @@ import type { EndpointRow } from './endpoint-rows.ts'
 import classes from './endpoint-table.module.css'
 import { StateCell } from './state-cell.tsx'
 import { NO_FIGURE, sayCount, sayRate } from './traffic.ts'
+import { YouAreHere } from './you-are-here.tsx'
 
 interface EndpointTableRowProps {
   row: EndpointRow
@@ -41,7 +42,7 @@ export const EndpointTableRow = memo(function EndpointTableRow(props: EndpointTa
         <span className={classes.addressLine}>
           <AddressText address={row.address} />
           <CopyButton text={row.address} tabIndex={tabIndex} className={classes.copy} />
-          {here && <span className={classes.here}>You are here</span>}
+          {here && <YouAreHere />}
         </span>
       </th>
       <td>
@@ -68,7 +69,9 @@ function TrafficCells({ row, tabIndex }: { row: EndpointRow; tabIndex: number })
   if (row.state === 'failed' && row.lead?.error) {
     return (
       <td colSpan={3} className={classes.reason}>
-        <span data-tip={row.lead.error}>{row.lead.error}</span>
+        <span data-tip={row.lead.error} tabIndex={tabIndex}>
+          {row.lead.error}
+        </span>
       </td>
     )
   }

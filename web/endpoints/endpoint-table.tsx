@@ -56,7 +56,9 @@ export function EndpointTable(props: EndpointTableProps & { room: RowRoom }) {
           <th scope="col" className={classes.state}>
             State
           </th>
-          <th scope="col">Address</th>
+          <th scope="col" className={classes.address}>
+            Address
+          </th>
           <th scope="col">Databases</th>
           <th scope="col" className={classes.connections}>
             Connections

@@ -102,7 +102,7 @@ function MappingForm({ address, begun, first, row }: MappingFormProps) {
             onKeepYours={() => setBase({ mapping: theirs, revision: row?.revision })}
           />
         )}
-        <MappingEditor draft={draft} faults={faults} onChange={change} />
+        <MappingEditor draft={draft} faults={faults} onChange={change} first />
       </EndpointForm>
     </Dialog>
   )

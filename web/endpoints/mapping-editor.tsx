@@ -12,7 +12,8 @@ const choices = [
 ] as const
 
 /** Chooses the databases of an endpoint: every one, or some in an order; the first is the default. */
-export function MappingEditor({ draft, faults, onChange }: FormPart) {
+export function MappingEditor(props: FormPart & { readonly first?: boolean }) {
+  const { draft, faults, onChange, first = false } = props
   const { data: existing } = useQuery(databasesQuery)
   const { reach, names } = draft
   return (
@@ -21,6 +22,7 @@ export function MappingEditor({ draft, faults, onChange }: FormPart) {
         label="Databases"
         choices={choices}
         value={reach}
+        first={first}
         // With the choice of "Only these" the fault stands at the field that mends it.
         fault={reach === 'all' ? faults.databases : undefined}
         onChange={(next) => onChange({ reach: next })}

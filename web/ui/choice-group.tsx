@@ -11,12 +11,14 @@ export interface ChoiceGroupProps<T extends string> {
   /** What the present choice means. */
   readonly note?: string | undefined
   readonly fault?: string | undefined
+  /** Whether it has the focus when its dialog opens. */
+  readonly first?: boolean
   readonly onChange: (value: T) => void
 }
 
 /** One of a few, all in sight: native radio buttons, so the arrows choose. */
 export function ChoiceGroup<T extends string>(props: ChoiceGroupProps<T>) {
-  const { label, choices, value, inline = false, note, fault, onChange } = props
+  const { label, choices, value, inline = false, note, fault, first, onChange } = props
   const id = useId()
   return (
     <fieldset className={classes.group} aria-describedby={`${id}-fault ${id}-note`}>
@@ -31,6 +33,7 @@ export function ChoiceGroup<T extends string>(props: ChoiceGroupProps<T>) {
               className={inline ? 'visually-hidden' : undefined}
               checked={choice.value === value}
               data-fault={(fault && choice.value === value) || undefined}
+              data-autofocus={(first && choice.value === value) || undefined}
               onChange={() => onChange(choice.value)}
             />
             {choice.label}

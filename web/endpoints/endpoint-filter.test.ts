@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'vitest'
+import { chosenState, noMatchSentence, parseFilter, passes, withState } from './endpoint-filter.ts'
+import { joinRows } from './endpoint-rows.ts'
+
+const rows = joinRows(
+  [
+    { endpoint: 'tcp://127.0.0.1:8530', databases: ['blog', 'shop'] },
+    { endpoint: 'tcp://127.0.0.1:8531', databases: [] },
+    { endpoint: 'tcp://10.0.0.4:9000', databases: ['archive'] },
+  ],
+  [],
+)
+const found = (text: string) =>
+  rows
+    .filter((row) => passes(parseFilter(text), row))
+    .map(({ address }) => address.split(':').at(-1))
+
+describe('the filter', () => {
+  test.each([
+    ['', ['9000', '8530', '8531']],
+    ['  853 ', ['8530', '8531']],
+    ['853 BLOG', ['8530']],
+    ['db:shop', ['8530', '8531']],
+    ['db:shop db:archive', ['8531']],
+    ['db:Shop', ['8531']],
+    ['state:unknown 9000', ['9000']],
+    ['state:failed', []],
+    ['state:failed state:UNKNOWN 9000', ['9000']],
+    ['node:a', []],
+    ['state:', []],
+  ])('"%s" lets through %j', (text, ports) => {
+    expect(found(text)).toEqual(ports)
+  })
+})
+
+test('the counts put their state in place of the former and leave the rest', () => {
+  expect(withState('853 state:failed db:shop', 'draining')).toBe('state:draining 853 db:shop')
+  expect(withState('state:failed 853', undefined)).toBe('853')
+  expect(chosenState('state:failed 853')).toBe('failed')
+  expect(chosenState('state:failed state:opening')).toBeUndefined()
+})
+
+test.each([
+  ['853 state:failed', 128, 'No endpoint matches “853” in state Failed. 128 are hidden.'],
+  ['state:opening', 1, 'No endpoint is in state Opening. 1 is hidden.'],
+  ['db:shop', 2, 'No endpoint reaches shop. 2 are hidden.'],
+  ['x db:shop node:a', 2, 'No endpoint matches “x” and reaches shop and runs on a. 2 are hidden.'],
+])('nothing matches "%s" in plain words', (text, hidden, sentence) => {
+  expect(noMatchSentence(text, hidden)).toBe(sentence)
+})

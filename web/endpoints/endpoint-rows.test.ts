@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest'
+import type { ListenerState, ListenerStatus } from '../../server/contract/listener.ts'
+import { countRows, joinRows } from './endpoint-rows.ts'
+
+const listener = (
+  endpoint: string,
+  state: ListenerState = 'listening',
+  more: Partial<ListenerStatus> = {},
+): ListenerStatus => ({
+  endpoint,
+  node: 'a',
+  state,
+  error: null,
+  since: '2026-01-01T00:00:00Z',
+  nextTry: null,
+  drainUntil: null,
+  revision: 1,
+  connections: 0,
+  requests: 0,
+  requestsPerSecond: 0,
+  bytesIn: 0,
+  bytesOut: 0,
+  lastRequest: null,
+  ...more,
+})
+const record = (endpoint: string, ...databases: string[]) => ({ endpoint, databases })
+const ONE = 'tcp://127.0.0.1:8530'
+
+test('sorts by address, ports as numbers', () => {
+  const endpoints = ['tcp://b:1', 'tcp://a:10000', 'tcp://a:9', 'ssl://z:1'].map((each) =>
+    record(each),
+  )
+  const order = joinRows(endpoints, []).map(({ address }) => address)
+  expect(order).toEqual(['ssl://z:1', 'tcp://a:9', 'tcp://a:10000', 'tcp://b:1'])
+})
+
+test('a removed endpoint stays beside its successor until it has drained', () => {
+  const rows = joinRows(
+    [record(ONE, 'blog')],
+    [listener(ONE, 'draining', { connections: 12 }), listener(ONE, 'listening')],
+  )
+  expect(
+    rows.map(({ state, databases, connections }) => ({ state, databases, connections })),
+  ).toEqual([
+    { state: 'listening', databases: ['blog'], connections: 0 },
+    { state: 'draining', databases: null, connections: 12 },
+  ])
+  expect(countRows(rows)).toMatchObject({ endpoints: 1, listening: 1, draining: 1, failed: 0 })
+})
+
+test('the worst of several nodes leads, and their figures add up', () => {
+  const [row] = joinRows(
+    [record(ONE)],
+    [
+      listener(ONE, 'listening', { connections: 2, lastRequest: '2026-01-01T00:00:09Z' }),
+      listener(ONE, 'failed', { node: 'b', error: 'taken', revision: 7 }),
+      listener(ONE, 'listening', {
+        node: 'c',
+        connections: 3,
+        lastRequest: '2026-01-01T00:00:05Z',
+      }),
+    ],
+  )
+  expect(row).toMatchObject({
+    state: 'failed',
+    lead: { error: 'taken' },
+    revision: 7,
+    connections: 5,
+    lastRequest: '2026-01-01T00:00:09Z',
+  })
+})
+
+test('an endpoint of which nothing is heard is unknown, and one just removed is not shown', () => {
+  expect(joinRows([record(ONE)], [])).toMatchObject([{ state: 'unknown', revision: undefined }])
+  expect(joinRows([], [listener(ONE)])).toEqual([])
+})
+
+test('gives the same row again while its parts are the same', () => {
+  const endpoints = [record(ONE), record('tcp://127.0.0.1:8531')]
+  const [a, b] = [listener(ONE), listener('tcp://127.0.0.1:8531')]
+  const before = joinRows(endpoints, [a, b])
+  const known = new Map(before.map((row) => [row.id, row]))
+  const after = joinRows(endpoints, [a, { ...b, connections: 1 }], known)
+  expect(after[0]).toBe(before[0])
+  expect(after[1]).not.toBe(before[1])
+})

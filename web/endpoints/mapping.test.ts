@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { missingFrom, sayChange, sayMapping } from './mapping.ts'
+
+test.each([
+  [
+    [],
+    'Requests that name no database reach _system. Every other database is reachable by its name.',
+  ],
+  [['blog'], 'Requests that name no database reach blog. No other is reachable.'],
+  [['blog', 'shop'], 'Requests that name no database reach blog. Also reachable: shop.'],
+  [['a', 'b', 'c'], 'Requests that name no database reach a. Also reachable: b and c.'],
+])('%j is told as "%s"', (mapping, sentence) => {
+  expect(sayMapping(mapping)).toBe(sentence)
+})
+
+const existing = ['_system', 'archive', 'blog', 'shop']
+
+test.each([
+  [['blog', 'archive'], ['blog'], ['No longer reachable here: archive.']],
+  [['blog'], ['blog', 'shop'], ['Newly reachable here: shop.']],
+  [['blog', 'shop'], ['shop', 'blog'], ['The default changes from blog to shop.']],
+  [
+    [],
+    ['shop'],
+    [
+      'No longer reachable here: _system, archive and blog.',
+      'The default changes from _system to shop.',
+    ],
+  ],
+  [['later'], ['later'], []],
+])('from %j to %j', (before, after, sentences) => {
+  expect(sayChange(before, after, existing)).toEqual(sentences)
+})
+
+test('a name without a database is missing only when the databases are known', () => {
+  expect(missingFrom(['blog', 'press'], existing)).toEqual(['press'])
+  expect(missingFrom(['blog', 'press'], undefined)).toEqual([])
+})

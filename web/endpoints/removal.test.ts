@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'vitest'
+import type { ListenerState } from '../../server/contract/listener.ts'
+import { type EndpointRow, joinRows } from './endpoint-rows.ts'
+import { judgeRemoval } from './removal.ts'
+
+const row = (
+  port: number,
+  databases: string[],
+  state: ListenerState = 'listening',
+  connections = 0,
+): EndpointRow => {
+  const address = `tcp://127.0.0.1:${port}`
+  const [made] = joinRows([{ endpoint: address, databases }], [])
+  if (made === undefined) throw new Error('no row')
+  return { ...made, state, connections }
+}
+const judge = (rows: EndpointRow[], more: Partial<Parameters<typeof judgeRemoval>[0]> = {}) => {
+  const [first] = rows
+  if (first === undefined) throw new Error('no row')
+  return judgeRemoval({
+    row: first,
+    rows,
+    databases: ['_system', 'blog', 'shop'],
+    here: undefined,
+    drainSeconds: 30,
+    ...more,
+  })
+}
+const admin = row(8529, [])
+
+describe('before an endpoint is removed', () => {
+  test('it says how many connections are open, and what is then out of reach', () => {
+    const { consequences } = judge([row(8530, ['shop'], 'listening', 12), row(8529, ['_system'])])
+    expect(consequences).toEqual([
+      'New connections are refused at once; the 12 open ones get 30 s to finish.',
+      'No other endpoint reaches shop.',
+    ])
+  })
+
+  test('what another reaches is not missed, unless that one has failed', () => {
+    const shop = row(8530, ['shop', 'blog'])
+    expect(judge([shop, admin]).consequences).toHaveLength(1)
+    const left = judge([shop, row(8531, [], 'failed'), row(8529, ['_system'])])
+    expect(left.consequences).toContain('No other endpoint reaches shop or blog.')
+  })
+
+  test('one that is not open cuts nobody', () => {
+    const { consequences } = judge([row(8530, ['shop'], 'failed'), admin])
+    expect(consequences).toEqual(['It is not open, so no connection is cut.'])
+  })
+
+  test('the last way in is refused', () => {
+    const { refused } = judge([admin, row(8530, ['shop']), row(8531, [], 'failed')])
+    expect(refused).toMatch('Nobody could sign in without this endpoint')
+    expect(judge([admin, row(8530, ['_system'])]).refused).toBeUndefined()
+  })
+
+  test('one’s own is named, with another way to the console', () => {
+    const { own, wayOut } = judge([admin, row(8530, ['_system'])], { here: admin.address })
+    expect({ own, wayOut }).toEqual({ own: true, wayOut: 'tcp://127.0.0.1:8530' })
+  })
+})

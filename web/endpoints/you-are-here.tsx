@@ -1,0 +1,12 @@
+import { IconMapPin } from '@tabler/icons-react'
+import classes from './you-are-here.module.css'
+
+/** Marks the endpoint through which this page came; where there is little room, by a pin alone. */
+export function YouAreHere() {
+  return (
+    <span className={classes.here} data-tip="This page came through this endpoint">
+      <IconMapPin size={14} stroke={1.5} aria-hidden="true" />
+      <span className={classes.words}>You are here</span>
+    </span>
+  )
+}
