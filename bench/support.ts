@@ -1,0 +1,281 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { writeEndpoint } from '../server/endpoints/repository.ts'
+import { ask, endpointPath } from '../server/start.testing.ts'
+import { openStore } from '../server/storage/open.ts'
+import type { MemoryUse } from './memory-probe.ts'
+
+/** A server under measurement, a process of its own, with listeners on an address of its own. */
+export interface Subject {
+  readonly name: 'Gatehouse' | 'Caddy'
+  /** How many listeners it had when it was ready. */
+  readonly size: number
+  readonly host: string
+  readonly process: ChildProcess
+  /** From spawning it until it said that all its listeners listen, ms. */
+  readonly startTime: number
+  /** What a listener answers with 200. */
+  readonly path: string
+  /** Has it add a listener on a port; resolves when that is answered. */
+  add(port: number): Promise<void>
+  /** Has it remove one; resolves when that is answered. */
+  remove(port: number): Promise<void>
+  stop(): Promise<void>
+}
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+/** First port of every subject; below those that the system gives to outgoing connections. */
+const FIRST_PORT = 10_000
+/** How long a server may take to be ready, or an answer to come, ms. */
+const PATIENCE = 120_000
+
+const children = new Set<ChildProcess>()
+const folder = mkdtempSync(join(tmpdir(), 'gatehouse-bench-'))
+let subjects = 0
+
+// However the run ends, nothing of it stays: no process, no file.
+process.on('exit', () => {
+  for (const child of children) child.kill('SIGKILL')
+  rmSync(folder, { recursive: true, force: true })
+})
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+
+/** A folder inside the run's own, which goes when the run ends. */
+export function makeFolder(name: string): string {
+  const path = join(folder, name)
+  mkdirSync(path, { recursive: true })
+  return path
+}
+
+/** The ports on which a subject of that size listens before anything is added. */
+export const portsOf = (size: number): number[] =>
+  Array.from({ length: size }, (_, at) => FIRST_PORT + at)
+
+// Each subject has an IPv4 address of its own in 127.0.0.0/8, all of which Linux answers: their ports
+// cannot meet, nor those of another run or of tests on 127.0.0.1.
+const nextHost = () =>
+  `127.${100 + (process.pid % 100)}.${Math.floor(process.pid / 100) % 250}.${++subjects}`
+
+/** A data folder with that many endpoints stored in it, each reaching every database. */
+export async function storeEndpoints(size: number): Promise<{ data: string; host: string }> {
+  const host = nextHost()
+  const data = makeFolder(`gatehouse-${subjects}`)
+  const store = await openStore({ data }, 'tool')
+  await Promise.all(
+    portsOf(size).map((port) =>
+      writeEndpoint(store, { endpoint: `tcp://${host}:${port}`, databases: [] }),
+    ),
+  )
+  await store.close()
+  return { data, host }
+}
+
+/**
+ * Starts a node on a data folder of {@link storeEndpoints}.
+ *
+ * @param nodeFlags flags of Node.js itself.
+ */
+export async function startGatehouse(
+  size: number,
+  { data, host }: { data: string; host: string },
+  nodeFlags: readonly string[] = [],
+): Promise<Subject> {
+  const flags = ['--data', data, '--endpoint', `tcp://${host}:${FIRST_PORT}`, '--drain', '1']
+  const env = Object.entries(process.env).filter(([name]) => !name.startsWith('GATEHOUSE_'))
+  const started = await startProcess(
+    process.execPath,
+    [...nodeFlags, join(ROOT, 'server', 'main.ts'), 'start', ...flags],
+    Object.fromEntries(env),
+    async (printed) => printed().includes('gatehouse is ready'),
+  )
+  const administer = (method: string, path: string, body?: unknown) =>
+    asked(host, FIRST_PORT, method, path, body)
+  const { json } = await administer('GET', '/_api/listener')
+  const other = json.find(({ state }: { state: string }) => state !== 'listening')
+  if (other !== undefined || json.length !== size) {
+    throw new Error(`not every endpoint listens: ${other?.error ?? `there are ${json.length}`}`)
+  }
+  return {
+    name: 'Gatehouse',
+    size,
+    host,
+    ...started,
+    path: '/_api/health',
+    async add(port) {
+      await administer('POST', '/_api/endpoint', { endpoint: `tcp://${host}:${port}` })
+    },
+    async remove(port) {
+      await administer('DELETE', endpointPath(`tcp://${host}:${port}`))
+    },
+  }
+}
+
+/** What a node has in memory, as it is or after collecting its garbage; see `memory-probe.ts`. */
+export function memoryOf(subject: Subject, which: 'as it is' | 'collected'): Promise<MemoryUse> {
+  return new Promise((resolve) => {
+    subject.process.once('message', (answer) => resolve(answer as MemoryUse))
+    subject.process.send(which)
+  })
+}
+
+/**
+ * Starts a Caddy whose configuration has that many servers, each with one listener and the same
+ * short answer. Everything that would make it slower and that Gatehouse does not do either is off:
+ * certificates, HTTP/2, its access log, and keeping the configuration in a file.
+ */
+export async function startCaddy(size: number): Promise<Subject> {
+  const host = nextHost()
+  const home = makeFolder(`caddy-${subjects}`)
+  const server = (port: number) => ({
+    listen: [`${host}:${port}`],
+    protocols: ['h1'],
+    automatic_https: { disable: true },
+    routes: [{ handle: [{ handler: 'static_response', status_code: 200, body: 'ok' }] }],
+  })
+  // The administration's port stands before the first.
+  const admin = FIRST_PORT - 1
+  const config = {
+    admin: { listen: `${host}:${admin}`, config: { persist: false } },
+    logging: { logs: { default: { level: 'ERROR' } } },
+    apps: {
+      http: {
+        servers: Object.fromEntries(portsOf(size).map((port) => [`port-${port}`, server(port)])),
+      },
+    },
+  }
+  const file = join(home, 'caddy.json')
+  await writeFile(file, JSON.stringify(config))
+  const env = { ...process.env, HOME: home, XDG_CONFIG_HOME: home, XDG_DATA_HOME: home }
+  const last = FIRST_PORT + size - 1
+  const started = await startProcess('caddy', ['run', '--config', file], env, () =>
+    answers(host, last, '/'),
+  )
+  const path = (port: number) => `/config/apps/http/servers/port-${port}`
+  return {
+    name: 'Caddy',
+    size,
+    host,
+    ...started,
+    path: '/',
+    async add(port) {
+      await patiently(() => asked(host, admin, 'POST', path(port), server(port)))
+    },
+    async remove(port) {
+      await patiently(() => asked(host, admin, 'DELETE', path(port)))
+    },
+  }
+}
+
+async function startProcess(
+  command: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  isReady: (printed: () => string) => Promise<boolean>,
+): Promise<Pick<Subject, 'process' | 'startTime' | 'stop'>> {
+  const begun = performance.now()
+  // A channel is opened for the memory probe alone: a node that is timed has none.
+  const channel = args.includes('--expose-gc') ? (['ipc'] as const) : []
+  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe', ...channel] })
+  children.add(child)
+  let printed = ''
+  let fresh = Promise.withResolvers<void>()
+  const hear = (text: string) => {
+    printed = (printed + text).slice(-4_000)
+    fresh.resolve()
+    fresh = Promise.withResolvers()
+  }
+  child.stdout?.setEncoding('utf8').on('data', hear)
+  child.stderr?.setEncoding('utf8').on('data', hear)
+  const ended = new Promise<void>((resolve) => {
+    child.once('error', (error) => hear(`${error.message}\n`))
+    child.once('close', () => {
+      children.delete(child)
+      resolve()
+      fresh.resolve()
+    })
+  })
+  while (!(await isReady(() => printed))) {
+    if (!children.has(child) || performance.now() - begun > PATIENCE) {
+      child.kill('SIGKILL')
+      throw new Error(`${command} did not get ready:\n${printed}`)
+    }
+    await Promise.race([fresh.promise, pause(20)])
+  }
+  return {
+    process: child,
+    startTime: performance.now() - begun,
+    async stop() {
+      const timer = setTimeout(() => child.kill('SIGKILL'), 10_000)
+      child.kill('SIGTERM')
+      await ended
+      clearTimeout(timer)
+    },
+  }
+}
+
+async function asked(host: string, port: number, method: string, path: string, body?: unknown) {
+  const headers = body === undefined ? undefined : { 'Content-Type': 'application/json' }
+  const answer = await ask(port, method, path, { host, body, headers })
+  if (answer.status === 200) return answer
+  throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text}`)
+}
+
+/** Caddy opens its administration anew at each change, and a connection that comes then is reset. */
+async function patiently<T>(task: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await task()
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).syscall !== 'connect' || tries === 10) throw error
+    }
+  }
+}
+
+/** Whether a port answers a request with 200, over a connection made for it. */
+export const answers = (host: string, port: number, path: string): Promise<boolean> =>
+  ask(port, 'GET', path, { host }).then(
+    ({ status }) => status === 200,
+    () => false,
+  )
+
+/** Whether the system refuses connections to a port. */
+export function refuses(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port })
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(false)
+    })
+    socket.once('error', () => resolve(true))
+  })
+}
+
+/** Asks again at once until it is so. @throws when it is not so after two minutes. */
+export async function until(isSo: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + PATIENCE
+  while (!(await isSo())) {
+    if (performance.now() > deadline) throw new Error('what was asked for did not come about')
+  }
+}
+
+/** The value below which that share of the numbers lies: 0.5 is the median. */
+export function quantile(numbers: readonly number[], share = 0.5): number {
+  const sorted = numbers.toSorted((a, b) => a - b)
+  const at = (sorted.length - 1) * share
+  const low = sorted[Math.floor(at)] ?? Number.NaN
+  const high = sorted[Math.ceil(at)] ?? Number.NaN
+  return low + (high - low) * (at - Math.floor(at))
+}
+
+/** Numbers 0 to `count` - 1 in random order, so that none always follows the same other. */
+export function shuffled(count: number): number[] {
+  return Array.from({ length: count }, (_, at) => ({ at, key: Math.random() }))
+    .sort((a, b) => a.key - b.key)
+    .map(({ at }) => at)
+}

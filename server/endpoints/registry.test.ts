@@ -1,0 +1,53 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { openStore, type Store } from '../storage/open.ts'
+import { createHttpEngine } from './http-engine.ts'
+import type { Listener } from './listener.ts'
+import { createEndpointRegistry, type EndpointRegistry } from './registry.ts'
+
+let data: string
+let store: Store
+let endpoints: EndpointRegistry
+
+beforeEach(async () => {
+  data = await mkdtemp(join(tmpdir(), 'gatehouse-'))
+  store = await openStore({ data }, 'node')
+  endpoints = createEndpointRegistry({
+    store,
+    engine: createHttpEngine<Listener>(),
+    certificate: undefined,
+    publish: () => {},
+    grace: 0,
+  })
+})
+
+afterEach(async () => {
+  await endpoints.stop(0)
+  await store.close()
+  await rm(data, { recursive: true, force: true })
+})
+
+test('a host is known as long as one endpoint has it', async () => {
+  const host = '127.0.0.1'
+  expect(endpoints.hasHost(host)).toBe(false)
+  const any = { scheme: 'tcp', host, port: 0 } as const
+  await endpoints.ensure({ scheme: 'unix', path: join(data, 'socket') }, true)
+  await endpoints.ensure(any, true)
+  await endpoints.ensure(any, true)
+  const [first, second] = endpoints.listeners().map(({ name }) => name)
+  expect(endpoints.hasHost(host)).toBe(true)
+
+  await endpoints.remove(first as string)
+  expect(endpoints.hasHost(host)).toBe(true)
+  await endpoints.remove(second as string)
+  expect(endpoints.hasHost(host)).toBe(false)
+})
+
+test('a listener is named by the port that the system chose', async () => {
+  await endpoints.ensure({ scheme: 'tcp', host: '127.0.0.1', port: 0 }, true)
+  const [listener] = endpoints.listeners()
+  expect(listener?.name).toMatch(/^tcp:\/\/127\.0\.0\.1:[1-9][0-9]*$/)
+  expect(endpoints.list()).toEqual([{ endpoint: listener?.name, databases: [] }])
+})
