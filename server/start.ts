@@ -122,6 +122,7 @@ async function open(
   readiness.reason = null
 
   let stopping: Promise<void> | undefined
+  let endDelay = () => {}
   return {
     get addresses() {
       return endpoints
@@ -130,10 +131,19 @@ async function open(
         .map(({ name }) => name)
     },
     stop() {
-      if (stopping !== undefined) void endpoints.stop(0)
+      if (stopping !== undefined) {
+        endDelay()
+        void endpoints.stop(0)
+      }
       stopping ??= (async () => {
         readiness.reason = 'The node is stopping.'
-        await new Promise((resolve) => setTimeout(resolve, config.readyDelay))
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, config.readyDelay)
+          endDelay = () => {
+            clearTimeout(timer)
+            resolve()
+          }
+        })
         await endpoints.stop(config.drain)
         for (const close of undo.reverse()) await close()
       })()

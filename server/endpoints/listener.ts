@@ -46,7 +46,9 @@ export class Listener {
   #drainUntil: number | undefined
   #server: Server | undefined
   #draining: AbortController | undefined
+  #drained: Promise<void> | undefined
   #endDrain: (() => void) | undefined
+  #cut: NodeJS.Timeout | undefined
   readonly #connections = new Map<Socket, Connection>()
   // Of ssl:// alone: what a TLS connection runs on, there from before its handshake.
   readonly #carriers = new Set<Socket>()
@@ -147,10 +149,21 @@ export class Listener {
   /**
    * Stops accepting at once: the port is free when this returns. Connections without a request for
    * one second are closed, busy ones are told with their next response, and what is left after
-   * `grace` ms is cut. Resolves when no connection is left.
+   * `grace` ms is cut. Resolves when no connection is left. Called again, it can only bring the cut
+   * forward.
    */
   drain(grace: number): Promise<void> {
-    this.#drainUntil = Date.now() + grace
+    const until = Date.now() + grace
+    this.#drainUntil = Math.min(this.#drainUntil ?? until, until)
+    this.#drained ??= this.#beginDrain()
+    if (this.#endDrain !== undefined) {
+      clearTimeout(this.#cut)
+      this.#cut = setTimeout(() => this.close(), this.#drainUntil - Date.now())
+    }
+    return this.#drained
+  }
+
+  #beginDrain(): Promise<void> {
     this.#become('draining')
     this.nextTry = undefined
     // net.Server's own close, never http.Server's: that one cuts busy connections between requests.
@@ -159,10 +172,9 @@ export class Listener {
     for (const connection of this.#connections.values()) connection.sayLast()
     return new Promise((resolve) => {
       const look = setInterval(() => this.#closeIdle(), DRAIN_LOOK)
-      const cut = setTimeout(() => this.close(), grace)
       this.#endDrain = () => {
         clearInterval(look)
-        clearTimeout(cut)
+        clearTimeout(this.#cut)
         this.#endDrain = undefined
         resolve()
       }
@@ -210,7 +222,12 @@ export class Listener {
         resolve()
       })
     })
-    if (address.scheme === 'unix') await restrictSocket(address.path)
+    if (address.scheme === 'unix') {
+      await restrictSocket(address.path).catch((error: unknown) => {
+        server.close()
+        throw error
+      })
+    }
     const bound = server.address()
     if (address.scheme !== 'unix' && bound !== null && typeof bound === 'object') {
       this.#address = { ...address, port: bound.port }

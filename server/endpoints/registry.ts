@@ -65,7 +65,7 @@ export interface EndpointRegistry {
    * @throws Failure `endpoint-not-found` where none drains.
    */
   closeDraining(address: string): void
-  /** Drains everything, `grace` ms at most. */
+  /** Drains everything, `grace` ms at most. Called again, it can only bring the cut forward. */
   stop(grace: number): Promise<void>
 }
 
@@ -311,8 +311,8 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
     async stop(grace) {
       stopped = true
       for (const { timer } of retries.values()) clearTimeout(timer)
-      await Promise.all([...entries.values()].map((listener) => listener.drain(grace)))
-      for (const listener of draining) listener.close()
+      const all = [...entries.values(), ...draining]
+      await Promise.all(all.map((listener) => listener.drain(grace)))
     },
   }
 }
