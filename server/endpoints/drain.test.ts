@@ -1,0 +1,382 @@
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Config } from '../config.ts'
+import type { ListenerStatus } from '../contract/listener.ts'
+import { killProcesses, type ServerProcess, startProcess } from '../server-process.testing.ts'
+import { ask, endpointPath, startForTest, type TestNode } from '../start.testing.ts'
+import { canListen, freePorts } from './free-ports.testing.ts'
+import { KeepAliveClient, openClients, Reset } from './keep-alive-client.testing.ts'
+
+const moment = { timeout: 5_000, interval: 10 }
+const WORKING =
+  'POST /_api/database HTTP/1.1\r\nHost: localhost\r\nContent-Length: 16\r\n\r\n{"name":'
+
+/** How late a timer may be on a busy machine, ms. */
+const LATE = 900
+
+let folder: string
+const clients: KeepAliveClient[] = []
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gatehouse-drain-'))
+})
+
+afterEach(async () => {
+  for (const client of clients.splice(0)) client.leave()
+  await killProcesses()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Opens connections that are left when the test ends. */
+async function open(count: number, port: number): Promise<KeepAliveClient[]> {
+  const opened = await openClients(count, { port })
+  clients.push(...opened)
+  return opened
+}
+
+const openOne = async (port: number) => (await open(1, port))[0] as KeepAliveClient
+
+/** A connection with a request under way: half of its body is still to be sent. */
+async function openWorking(port: number): Promise<KeepAliveClient> {
+  const client = await openOne(port)
+  await client.sendPart(WORKING)
+  return client
+}
+
+/** Sends the rest of the body: the request creates a database. */
+const finishWorking = (client: KeepAliveClient, name: string) => client.ask(`"${name}"}`)
+
+const connectionRefused = (port: number) =>
+  KeepAliveClient.open({ port }).then(
+    (client) => {
+      client.leave()
+      return 'accepted'
+    },
+    (error: NodeJS.ErrnoException) => error.code,
+  )
+
+interface RealServer extends ServerProcess {
+  readonly port: number
+  add(port: number): Promise<void>
+  remove(port: number): Promise<void>
+}
+
+/** A server in a process of its own: neither side waits for the other's event loop. */
+async function startReal(...flags: string[]): Promise<RealServer> {
+  const [port = 0] = await freePorts(1)
+  const endpoint = `tcp://127.0.0.1:${port}`
+  const server = await startProcess(['--data', folder, '--endpoint', endpoint, ...flags])
+  const expectDone = async (answer: ReturnType<typeof ask>) =>
+    expect((await answer).json).toEqual({ result: true, error: false, code: 200 })
+  return {
+    ...server,
+    port,
+    add: (other) =>
+      expectDone(
+        ask(port, 'POST', '/_api/endpoint', { body: { endpoint: `tcp://127.0.0.1:${other}` } }),
+      ),
+    remove: (other) => expectDone(ask(port, 'DELETE', endpointPath(`tcp://127.0.0.1:${other}`))),
+  }
+}
+
+describe('busy connections', () => {
+  test('of one endpoint are left alone while 50 others are added and removed', async () => {
+    const server = await startReal()
+    const [busy = 0, ...others] = await freePorts(51)
+    await server.add(busy)
+    const workers = await open(32, busy)
+    const sockets = workers.map(({ socket }) => socket.localPort)
+    let done = false
+    const work = Promise.all(workers.map((client) => client.keepBusy({ until: () => done })))
+
+    // Ten at a time, each answered in between and removed with a connection that it must drain.
+    const each = async (port: number) => {
+      await server.add(port)
+      const visitor = await openOne(port)
+      expect((await visitor.ask()).status).toBe(200)
+      await server.remove(port)
+      expect(await connectionRefused(port)).toBe('ECONNREFUSED')
+    }
+    const queue = [...others]
+    await Promise.all(
+      Array.from({ length: 10 }, async () => {
+        for (let port = queue.pop(); port !== undefined; port = queue.pop()) await each(port)
+      }),
+    )
+    const answers = workers.map(({ answered }) => answered)
+    await vi.waitFor(
+      () =>
+        workers.forEach(({ answered }, at) => {
+          expect(answered).toBeGreaterThan(answers[at] ?? 0)
+        }),
+      moment,
+    )
+    done = true
+    await work
+    // Nobody was told to go, cut, or connected anew.
+    expect(workers.map(({ ending }) => ending)).toEqual(workers.map(() => undefined))
+    expect(workers.map(({ socket }) => socket.localPort)).toEqual(sockets)
+    for (const count of answers) expect(count).toBeGreaterThan(10)
+  })
+
+  test('of a removed endpoint are told, not reset, and none is served afterwards', async () => {
+    const grace = 3_000
+    const server = await startReal('--drain', String(grace / 1000))
+    const [port = 0] = await freePorts(1)
+    await server.add(port)
+    const workers = await open(256, port)
+    const work = Promise.all(workers.map((client) => client.keepBusy()))
+    await vi.waitFor(() => {
+      for (const { answered } of workers) expect(answered).toBeGreaterThan(3)
+    }, moment)
+    // One that will not have finished: the drain goes on to the end of the grace time.
+    const slow = await openWorking(port)
+
+    const asked = performance.now()
+    await server.remove(port)
+    const removed = performance.now()
+    expect(await connectionRefused(port)).toBe('ECONNREFUSED')
+    expect(await canListen(port, '127.0.0.1')).toBe(true)
+
+    await work
+    const count = (how: string) => workers.filter(({ ending }) => ending === how).length
+    expect(count('reset')).toBe(0)
+    expect(count('told')).toBeGreaterThanOrEqual(240)
+    expect(count('told') + count('between')).toBe(256)
+    // Each was let go with its next answer, long before the grace time ended.
+    for (const { endedAt } of workers) expect(endedAt).toBeLessThan(asked + grace)
+
+    expect(await slow.ended).toBe('reset')
+    expect(slow.endedAt).toBeGreaterThan(asked + grace - 50)
+    expect(slow.endedAt).toBeLessThan(removed + grace + LATE)
+    for (const { lastAnswer } of workers) expect(lastAnswer).toBeLessThan(removed + grace)
+    await vi.waitFor(async () => {
+      const listeners = (await ask(server.port, 'GET', '/_api/listener')).json
+      expect(listeners).toHaveLength(1)
+    }, moment)
+  })
+})
+
+describe('a removed endpoint', () => {
+  let node: TestNode
+  let port: number
+  let address: string
+
+  async function start(settings: Partial<Config>): Promise<void> {
+    ;[port = 0] = await freePorts(1)
+    address = `tcp://127.0.0.1:${port}`
+    node = await startForTest(settings)
+    await add()
+  }
+
+  const add = async () =>
+    expect((await node.ask('POST', '/_api/endpoint', { endpoint: address })).status).toBe(200)
+  const remove = async () =>
+    expect((await node.ask('DELETE', endpointPath(address))).status).toBe(200)
+  const listeners = async (): Promise<ListenerStatus[]> =>
+    (await node.ask('GET', '/_api/listener')).json.filter(
+      ({ endpoint }: ListenerStatus) => endpoint === address,
+    )
+
+  afterEach(async () => {
+    for (const client of clients) client.leave()
+    await node.stop()
+  })
+
+  test('lets a slow request finish within the grace time', async () => {
+    await start({ drain: 20_000 })
+    const slow = await openWorking(port)
+    await vi.waitFor(async () => expect((await listeners())[0]?.connections).toBe(1), moment)
+    const idle = await openOne(port)
+    await remove()
+    // What has no request goes first: the slow one has outlived it.
+    await idle.ended
+    expect(await finishWorking(slow, 'slow1')).toMatchObject({ status: 201, close: true })
+    expect(await slow.ended).toBe('told')
+    await vi.waitFor(async () => expect(await listeners()).toEqual([]), moment)
+  })
+
+  test('cuts a slow request when the grace time is over', async () => {
+    await start({ drain: 1_500 })
+    const slow = await openWorking(port)
+    const silent = await openWorking(port)
+    const asked = performance.now()
+    await remove()
+    const [draining] = await listeners()
+    expect(draining).toMatchObject({ state: 'draining', connections: 2 })
+    const until = Date.parse(draining?.drainUntil ?? '') - Date.now() + performance.now()
+    expect(Math.abs(until - (asked + 1_500))).toBeLessThan(LATE)
+    expect(await slow.ended).toBe('reset')
+    await expect(finishWorking(silent, 'slow2')).rejects.toThrow(Reset)
+    for (const { endedAt } of [slow, silent]) {
+      expect(endedAt).toBeGreaterThan(asked + 1_450)
+      expect(endedAt).toBeLessThan(asked + 1_500 + LATE)
+    }
+    await vi.waitFor(async () => expect(await listeners()).toEqual([]), moment)
+  })
+
+  test('lets a request finish whose head is half sent', async () => {
+    await start({ drain: 20_000 })
+    const half = await openOne(port)
+    await half.ask()
+    await half.sendPart('GET /_api/health HTTP/1.1\r\nHo')
+    const idle = await openOne(port)
+    await remove()
+    await idle.ended
+    expect(await half.ask('st: localhost\r\n\r\n')).toMatchObject({ status: 200, close: true })
+    expect(await half.ended).toBe('told')
+  })
+
+  test('closes connections once they have had no request for a second', async () => {
+    await start({ drain: 20_000 })
+    const [used, unused] = (await open(2, port)) as [KeepAliveClient, KeepAliveClient]
+    await used.ask()
+    await vi.waitFor(async () => expect((await listeners())[0]?.connections).toBe(2), moment)
+    const opened = performance.now()
+    await remove()
+    expect(await Promise.all([used.ended, unused.ended])).toEqual(['between', 'between'])
+    // Not before: a client that had just been answered may have its next request on the way.
+    expect(used.endedAt).toBeGreaterThan(used.lastAnswer + 950)
+    expect(used.endedAt).toBeLessThan(opened + 1_000 + LATE)
+    expect(unused.endedAt).toBeLessThan(opened + 1_000 + LATE)
+  })
+
+  test('ends its event streams at once, in order', async () => {
+    await start({ drain: 20_000 })
+    const streams = await Promise.all([1, 2, 3].map(() => openEvents(port)))
+    const other = await openEvents(node.port)
+    const asked = performance.now()
+    await remove()
+    await Promise.all(streams.map(({ ended }) => ended))
+    expect(performance.now() - asked).toBeLessThan(LATE)
+    // Whole, with the last chunk: a reader sees an end, not an error, and comes back.
+    expect(streams.map(({ response }) => response.complete)).toEqual([true, true, true])
+    // The streams of other endpoints go on, and tell of it.
+    await vi.waitFor(() => expect(other.text()).toContain(`"endpoint":"${address}"`), moment)
+    expect(other.response.complete).toBe(false)
+    other.response.destroy()
+    await vi.waitFor(async () => expect(await listeners()).toEqual([]), moment)
+  })
+
+  test('can be added again while it drains, and the drain can be cut by itself', async () => {
+    await start({ drain: 20_000 })
+    const slow = await openWorking(port)
+    await remove()
+    await add()
+    const states = async () => (await listeners()).map(({ state }) => state)
+    expect(await states()).toEqual(['listening', 'draining'])
+    const list = (await node.ask('GET', '/_api/endpoint')).json as { endpoint: string }[]
+    expect(list.filter(({ endpoint }) => endpoint === address)).toHaveLength(1)
+
+    const fresh = await openOne(port)
+    expect(await fresh.ask()).toMatchObject({ status: 200, close: false })
+    const close = `/_api/listener/${encodeURIComponent(address)}/close`
+    expect((await node.ask('POST', close)).status).toBe(200)
+    expect(await slow.ended).toBe('reset')
+    await vi.waitFor(async () => expect(await states()).toEqual(['listening']), moment)
+    expect(await fresh.ask()).toMatchObject({ status: 200, close: false })
+    expect((await node.ask('POST', close)).json).toMatchObject({ code: 404, errorNum: 1231 })
+  })
+
+  test('finishes its requests also when the node is stopped meanwhile', async () => {
+    await start({ drain: 20_000 })
+    const slow = await openWorking(port)
+    await remove()
+    const stopped = node.stop()
+    await vi.waitFor(async () => {
+      expect(await connectionRefused(node.port)).toBe('ECONNREFUSED')
+    }, moment)
+    expect(await finishWorking(slow, 'slow3')).toMatchObject({ status: 201, close: true })
+    await stopped
+  })
+})
+
+interface Events {
+  readonly response: IncomingMessage
+  readonly ended: Promise<unknown>
+  text(): string
+}
+
+/** Opens an event stream and reads its first event. */
+async function openEvents(port: number): Promise<Events> {
+  const request = httpRequest({ port, host: '127.0.0.1', path: '/_api/events', agent: false }).end()
+  const [response] = (await once(request, 'response')) as [IncomingMessage]
+  let text = ''
+  response.setEncoding('utf8').on('data', (part: string) => {
+    text += part
+  })
+  response.on('error', () => {})
+  const ended = once(response, 'close')
+  await vi.waitFor(() => expect(text).toContain('event: hello'), moment)
+  return { response, ended, text: () => text }
+}
+
+describe('a node that is told to stop', () => {
+  test('turns unready first, lets busy ones finish, and exits with 0', async () => {
+    const server = await startReal('--drain', '20', '--ready-delay', '1.5')
+    const workers = await open(16, server.port)
+    const work = Promise.all(
+      workers.map((client) => client.keepBusy({ path: '/_api/health/live' })),
+    )
+    const slow = await openWorking(server.port)
+    await vi.waitFor(() => {
+      for (const { answered } of workers) expect(answered).toBeGreaterThan(3)
+    }, moment)
+
+    server.signal('SIGTERM')
+    const status = async (path: string) => (await ask(server.port, 'GET', path)).status
+    await vi.waitFor(async () => expect(await status('/_api/health')).toBe(503), moment)
+    // A balancer that asks now finds it open, alive and unready.
+    expect(await status('/_api/health/ready')).toBe(503)
+    expect(await status('/_api/health/live')).toBe(200)
+    expect(await status('/')).toBe(302)
+    await vi.waitFor(async () => {
+      expect(await connectionRefused(server.port)).toBe('ECONNREFUSED')
+    }, moment)
+    await work
+    expect(workers.filter(({ ending }) => ending === 'reset')).toEqual([])
+    expect(await finishWorking(slow, 'slow4')).toMatchObject({ status: 201, close: true })
+    const done = performance.now()
+    expect(await server.exit).toEqual({ code: 0, signal: null })
+    // With nothing left to drain it does not wait for the rest of the time.
+    expect(performance.now() - done).toBeLessThan(5_000)
+  })
+
+  test('cuts what is left when the drain time is over, and exits with 0', async () => {
+    const server = await startReal('--drain', '1')
+    const slow = await openWorking(server.port)
+    const told = performance.now()
+    server.signal('SIGTERM')
+    expect(await slow.ended).toBe('reset')
+    expect(slow.endedAt).toBeGreaterThan(told + 950)
+    expect(slow.endedAt).toBeLessThan(told + 1_000 + LATE)
+    expect(await server.exit).toEqual({ code: 0, signal: null })
+  })
+
+  test('cuts what is left when it is told a second time', async () => {
+    const server = await startReal('--drain', '60')
+    const slow = await openWorking(server.port)
+    server.signal('SIGTERM')
+    await vi.waitFor(async () => {
+      expect(await connectionRefused(server.port)).toBe('ECONNREFUSED')
+    }, moment)
+    expect(slow.ending).toBe(undefined)
+    server.signal('SIGTERM')
+    expect(await slow.ended).toBe('reset')
+    expect(await server.exit).toEqual({ code: 0, signal: null })
+  })
+
+  test('does not wait for the rest of the ready delay when it is told a second time', async () => {
+    const server = await startReal('--drain', '60', '--ready-delay', '60')
+    server.signal('SIGTERM')
+    await vi.waitFor(async () => {
+      expect((await ask(server.port, 'GET', '/_api/health')).status).toBe(503)
+    }, moment)
+    server.signal('SIGINT')
+    expect(await server.exit).toEqual({ code: 0, signal: null })
+  })
+})
