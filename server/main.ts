@@ -42,6 +42,7 @@ async function run(config: Config): Promise<void> {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
+  process.on('SIGHUP', stop)
 }
 
 /** Opens the store for one task, beside a running node, and closes it again. */

@@ -22,9 +22,147 @@ export interface CountersTable {
   value: number
 }
 
-/** Every table, as Kysely needs to know them. What really exists is made in `migrations/`. */
+/** Somebody who has signed in, known by provider, issuer and subject together. */
+export interface PeopleTable {
+  /** A random UUID: the primary key. */
+  id: string
+  provider: string
+  /** The issuer, or the token endpoint of a provider without one. */
+  issuer: string
+  /** The id at the provider. */
+  subject: string
+  /** `<provider>:<subject>`. */
+  username: string
+  /** As the provider calls the person. */
+  name: string | null
+  role: string
+  created_at: number
+  last_sign_in_at: number | null
+  /** Of the provider, encrypted, as of the last sign-in. */
+  access_token: string | null
+  refresh_token: string | null
+  token_expires_at: number | null
+}
+
+/** A sign-in that lasts. The secret in the cookie is not here, only its hash. */
+export interface SessionsTable {
+  /** SHA-256 of the secret, hexadecimal: the primary key. */
+  hash: string
+  /** By which it is listed and revoked. */
+  id: string
+  person_id: string
+  created_at: number
+  last_seen_at: number
+  /** When it ends at the latest. */
+  expires_at: number
+  address: string | null
+  user_agent: string | null
+  /** The fingerprint of the operator key it was made with; null: made by another provider. */
+  operator_key: string | null
+  /** Of the provider, encrypted. */
+  access_token: string | null
+  refresh_token: string | null
+  token_expires_at: number | null
+}
+
+/** A sign-in under way, from its start to its callback. */
+export interface SignInsTable {
+  /** SHA-256 of the CSRF token, hexadecimal: the primary key. */
+  hash: string
+  provider: string
+  form: string
+  /** What the provider was told. */
+  redirect_uri: string
+  /** What it is told at the exchange. */
+  exchange_uri: string
+  /** Of PKCE (RFC 7636), encrypted. */
+  verifier: string
+  nonce: string | null
+  return_to: string
+  expires_at: number
+}
+
+/** An API credential. */
+export interface TokensTable {
+  id: string
+  name: string
+  /** Its first characters, by which people tell one from another. */
+  prefix: string
+  /** SHA-256 of the token, hexadecimal. */
+  hash: string
+  owner_id: string
+  role: string
+  /** A JSON array of names; null: every database. */
+  databases: string | null
+  created_at: number
+  expires_at: number | null
+  last_used_at: number | null
+}
+
+/** What was changed, by whom: each row's hash covers the one before. */
+export interface AuditTable {
+  seq: number
+  at: number
+  actor: string
+  by: string
+  address: string | null
+  action: string
+  target: string
+  outcome: string
+  /** JSON. */
+  before: string
+  /** JSON. */
+  after: string
+  hash: string
+}
+
+/** The last row of the audit log; its lock puts the rows in order. One row, `id` 1. */
+export interface AuditHeadTable {
+  id: number
+  seq: number
+  hash: string
+}
+
+/** Failed attempts in a running period, by what they are counted for. */
+export interface FailuresTable {
+  key: string
+  count: number
+  expires_at: number
+}
+
+/** What the local provider keeps: its sessions, codes and grants. */
+export interface LocalProviderTable {
+  /** Kind and id: the primary key. */
+  key: string
+  /** JSON. */
+  payload: string
+  uid: string | null
+  grant_id: string | null
+  consumed_at: number | null
+  expires_at: number | null
+}
+
+/** Single values of the store, such as the id of this installation. */
+export interface SettingsTable {
+  name: string
+  value: string
+}
+
+/**
+ * Every table, as Kysely needs to know them; times are milliseconds since 1970, UTC. What really
+ * exists is made in `migrations/`.
+ */
 export interface Tables {
   endpoints: EndpointsTable
   databases: DatabasesTable
   counters: CountersTable
+  people: PeopleTable
+  sessions: SessionsTable
+  sign_ins: SignInsTable
+  tokens: TokensTable
+  audit: AuditTable
+  audit_head: AuditHeadTable
+  failures: FailuresTable
+  local_provider: LocalProviderTable
+  settings: SettingsTable
 }

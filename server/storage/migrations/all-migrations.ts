@@ -1,6 +1,7 @@
 import type { Migration } from 'kysely/migration'
 import type { EngineName } from '../engine.ts'
 import { endpoints } from './0001-endpoints.ts'
+import { access } from './0002-access.ts'
 
 /**
  * Every migration by its name, in the order in which they run. Append only: a name that has been
@@ -9,5 +10,6 @@ import { endpoints } from './0001-endpoints.ts'
 export function allMigrations(engine: EngineName): Record<string, Migration> {
   return {
     '0001-endpoints': endpoints(engine),
+    '0002-access': access(engine),
   }
 }

@@ -1,0 +1,9 @@
+import type { Transaction } from 'kysely'
+import type { AuditEntry } from '../contract/audit.ts'
+import type { Tables } from './tables.ts'
+
+/**
+ * Puts a change on record in the change's own transaction: if the record cannot be written, the
+ * change does not happen either. Repositories of administrative data are given one.
+ */
+export type Recorder = (trx: Transaction<Tables>, entry: AuditEntry) => Promise<void>

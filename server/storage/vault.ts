@@ -1,0 +1,49 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+
+/** Encrypts what is kept of others' secrets, such as the tokens of providers. */
+export interface Vault {
+  /**
+   * @param place what the secret belongs to, such as `sessions/<id>/access`: it is authenticated
+   * along, so a ciphertext moved to another row does not open there.
+   */
+  seal(secret: string, place: string): string
+  /**
+   * @throws Error where the text was sealed with another key or for another place, or was altered.
+   */
+  open(sealed: string, place: string): string
+}
+
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+
+/**
+ * Makes a {@link Vault}: AES-256-GCM (NIST SP 800-38D) with a random nonce; the text names the key
+ * that it was sealed with, so that a wrong key is told from an altered text.
+ *
+ * @param key 32 bytes.
+ */
+export function createVault(key: Uint8Array): Vault {
+  if (key.length !== 32) throw new RangeError('the key of a vault has 32 bytes')
+  const keyId = createHash('sha256').update('gatehouse vault').update(key).digest('hex').slice(0, 8)
+  return {
+    seal(secret, place) {
+      const nonce = randomBytes(NONCE_BYTES)
+      const cipher = createCipheriv('aes-256-gcm', key, nonce)
+      cipher.setAAD(Buffer.from(`${keyId}/${place}`))
+      const text = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()])
+      return `${keyId}.${Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64url')}`
+    },
+    open(sealed, place) {
+      const [id, data = ''] = sealed.split('.')
+      if (id !== keyId) throw new Error('sealed with another key')
+      const bytes = Buffer.from(data, 'base64url')
+      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), {
+        authTagLength: TAG_BYTES,
+      })
+      decipher.setAAD(Buffer.from(`${keyId}/${place}`))
+      decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
+      const text = bytes.subarray(NONCE_BYTES + TAG_BYTES)
+      return Buffer.concat([decipher.update(text), decipher.final()]).toString('utf8')
+    },
+  }
+}
