@@ -39,13 +39,17 @@ export function EndpointMenu(props: EndpointMenuProps) {
       offset={4}
       width={208}
       returnFocus={false}
+      // Within the page's main part, where a landmark holds it; the first item takes the focus.
+      withinPortal={false}
+      floatingStrategy="fixed"
+      withInitialFocusPlaceholder={false}
       transitionProps={{ transition: 'fade', duration: 120 }}
     >
       <Menu.Target>
         <Anchor at={button.getBoundingClientRect()} name={`Actions for ${row.address}`} />
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item leftSection={<IconCopy {...icon} />} onClick={act(props.onCopy)}>
+        <Menu.Item data-autofocus leftSection={<IconCopy {...icon} />} onClick={act(props.onCopy)}>
           Copy address
         </Menu.Item>
         {!removed && (

@@ -6,7 +6,6 @@ import { Dialog } from '../ui/dialog.tsx'
 import { draftMapping, type EndpointDraft, emptyDraft, mappingFaults } from './endpoint-draft.ts'
 import { EndpointForm } from './endpoint-form.tsx'
 import type { EndpointRow } from './endpoint-rows.ts'
-import { findRow } from './find-row.ts'
 import { GoneDialog } from './gone-dialog.tsx'
 import { sameMapping, sayChange, sayMapping } from './mapping.ts'
 import { MappingConflict } from './mapping-conflict.tsx'
@@ -76,12 +75,7 @@ function MappingForm({ address, begun, first, row }: MappingFormProps) {
       ]
     : []
   return (
-    <Dialog
-      title={`Mapping of ${address}`}
-      width={560}
-      onClose={close}
-      returnTo={() => findRow(address)}
-    >
+    <Dialog title={`Mapping of ${address}`} width={560} onClose={close}>
       <EndpointForm
         saveLabel="Save mapping"
         busy={save.isPending}

@@ -5,6 +5,7 @@ import { ApiFailure, answer, api } from '../api.ts'
 import { announce } from '../ui/announce.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import type { EndpointRow } from './endpoint-rows.ts'
+import { findRow } from './find-row.ts'
 import { GoneDialog } from './gone-dialog.tsx'
 import { databasesQuery, endpointsQuery, listenersQuery } from './queries.ts'
 import { judgeRemoval } from './removal.ts'
@@ -32,7 +33,8 @@ export function RemoveEndpointDialog(props: { address: string; rows: readonly En
     onClose: close,
     keep: 'Keep it',
     fault: remove.error?.message ?? '',
-    returnTo: () => rowOrNeighbour(address, neighbour),
+    returnTo: () =>
+      findRow(address) === null && neighbour !== undefined ? findRow(neighbour) : undefined,
   }
   if (removal.refused !== undefined) {
     return (
@@ -100,13 +102,6 @@ function neighbourOf(address: string, rows: readonly EndpointRow[]): string | un
   const at = rows.findIndex(({ id }) => id === address)
   return (rows[at + 1] ?? rows[at - 1])?.id
 }
-
-const rowOrNeighbour = (address: string, neighbour: string | undefined) =>
-  [address, neighbour]
-    .flatMap((id) =>
-      id === undefined ? [] : document.querySelector<HTMLElement>(`[data-row="${CSS.escape(id)}"]`),
-    )
-    .find((row) => row !== null)
 
 /** How long the server lets a removed endpoint drain: it writes this into the page. */
 function readDrainSeconds(): number | undefined {

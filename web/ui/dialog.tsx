@@ -1,5 +1,6 @@
 import { Modal } from '@mantine/core'
 import { type PropsWithChildren, useEffect, useRef } from 'react'
+import classes from './dialog.module.css'
 
 /** What a {@link Dialog} needs. */
 export interface DialogProps {
@@ -9,8 +10,8 @@ export interface DialogProps {
   /** Asked by Esc, the cross and a click outside. */
   readonly onClose: () => void
   /**
-   * Where the focus goes afterwards when what had it before is gone: the row of what was added,
-   * the table that a row was removed from.
+   * Where the focus goes afterwards, instead of back to what opened the dialog: to the row of what
+   * was added, to the one beside what was removed.
    */
   readonly returnTo?: () => HTMLElement | null | undefined
 }
@@ -28,18 +29,23 @@ export function Dialog({
 }: PropsWithChildren<DialogProps>) {
   useFocusReturn(returnTo)
   return (
-    <Modal
+    <Modal.Root
       opened
       onClose={onClose}
-      title={title}
       size={width}
       returnFocus={false}
-      overlayProps={{ backgroundOpacity: 1 }}
       transitionProps={{ transition: 'fade', duration: 160 }}
-      closeButtonProps={{ 'aria-label': 'Close' }}
     >
-      {children}
-    </Modal>
+      <Modal.Overlay backgroundOpacity={1} />
+      <Modal.Content>
+        {/* Mantine's own header would be a second banner of the page. */}
+        <div className={classes.head}>
+          <Modal.Title>{title}</Modal.Title>
+          <Modal.CloseButton aria-label="Close" />
+        </div>
+        <Modal.Body>{children}</Modal.Body>
+      </Modal.Content>
+    </Modal.Root>
   )
 }
 

@@ -27,17 +27,19 @@ export function Shell({ nav, status, banner, stale, children }: PropsWithChildre
       <a href="#main" className={classes.skip}>
         Skip to the page
       </a>
-      <div className={classes.brand}>
-        <Logo />
-        <span className={classes.name}>Gatehouse</span>
-      </div>
+      <header className={classes.header}>
+        <div className={classes.brand}>
+          <Logo />
+          <span className={classes.name}>Gatehouse</span>
+        </div>
+        <div className={classes.top}>
+          {status}
+          <ThemeSwitch />
+        </div>
+      </header>
       <nav aria-label="Main" className={classes.nav}>
         {nav}
       </nav>
-      <header className={classes.top}>
-        {status}
-        <ThemeSwitch />
-      </header>
       <div className={classes.page} data-stale={stale || undefined}>
         {banner}
         <main id="main" tabIndex={-1} className={classes.main}>

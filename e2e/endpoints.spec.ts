@@ -1,0 +1,288 @@
+import { createServer, type Server } from 'node:net'
+import type { Page } from '@playwright/test'
+import { expectAccessible } from './support/expect-accessible.ts'
+import { expect, type Gatehouse, test } from './support/gatehouse.ts'
+
+const consolePath = '/_console/endpoints'
+
+/** The row of an endpoint, by its address. */
+const rowOf = (page: Page, address: string) =>
+  page.getByRole('row').filter({ has: page.getByRole('rowheader').filter({ hasText: address }) })
+
+const openMenu = (page: Page, address: string) =>
+  page.getByRole('button', { name: `Actions for ${address}` }).click()
+
+async function chooseInMenu(page: Page, address: string, item: string): Promise<void> {
+  await openMenu(page, address)
+  await page.getByRole('menuitem', { name: item }).click()
+}
+
+const addDatabases = async (page: Page, ...names: string[]) => {
+  for (const name of names) {
+    await page.getByRole('combobox', { name: 'Add a database' }).fill(name)
+    await page.keyboard.press('Enter')
+  }
+}
+
+const makeDatabases = async (gatehouse: Gatehouse, ...names: string[]) => {
+  for (const name of names) await gatehouse.post('/_db/_system/_api/database', { name })
+}
+
+const listen = (port: number) =>
+  new Promise<Server>((resolve, reject) => {
+    const server = createServer().once('error', reject)
+    server.listen(port, '127.0.0.1', () => resolve(server))
+  })
+
+const close = (server: Server) => new Promise((resolve) => server.close(resolve))
+
+test('Operators add an endpoint, reach it, map it anew and remove it', async ({
+  page,
+  gatehouse,
+}) => {
+  await makeDatabases(gatehouse, 'blog', 'shop')
+  const port = await gatehouse.freePort()
+  const address = `tcp://127.0.0.1:${port}`
+  const url = `http://127.0.0.1:${port}`
+
+  await page.goto(consolePath)
+  await expect(page.getByText('One endpoint so far, the one you came through.')).toBeVisible()
+
+  await page.getByRole('button', { name: 'Add endpoint' }).click()
+  const form = page.getByRole('dialog', { name: 'Add endpoint' })
+  await form.getByLabel('Port').fill(String(port))
+  await form.getByLabel('Only these').check()
+  await addDatabases(page, 'blog', 'shop')
+  await expect(form.getByText('Requests that name no database reach blog.')).toBeVisible()
+  await form.getByRole('button', { name: 'Add endpoint' }).click()
+
+  await expect(form).toBeHidden()
+  await expect(rowOf(page, address)).toContainText('Listening')
+  await expect(rowOf(page, address)).toBeFocused()
+  expect(await gatehouse.get(url)).toMatchObject({ status: 200, body: { database: 'blog' } })
+  expect((await gatehouse.get(`${url}/_db/shop/`)).status).toBe(200)
+
+  await chooseInMenu(page, address, 'Edit mapping')
+  const mapping = page.getByRole('dialog', { name: `Mapping of ${address}` })
+  await mapping.getByRole('button', { name: 'Take out shop' }).click()
+  await expect(mapping.getByText('No longer reachable here: shop.')).toBeVisible()
+  await mapping.getByRole('button', { name: 'Save mapping' }).click()
+  await expect(mapping).toBeHidden()
+  await expect(rowOf(page, address)).not.toContainText('shop')
+  expect((await gatehouse.get(`${url}/_db/shop/`)).status).toBe(404)
+
+  await chooseInMenu(page, address, 'Remove endpoint')
+  const question = page.getByRole('dialog', { name: `Remove ${address}?` })
+  await expect(question).toContainText('New connections are refused at once')
+  await question.getByRole('button', { name: 'Remove endpoint' }).click()
+  await expect(question).toBeHidden()
+  await expect(page.getByText('One endpoint so far')).toBeVisible()
+  await close(await listen(port))
+})
+
+test('A taken port is explained at its field, and the form stays as it was', async ({
+  page,
+  gatehouse,
+  faults,
+}) => {
+  faults.allow(/^http 409 POST .*\/_api\/endpoint$/)
+  const port = await gatehouse.freePort()
+  const other = await listen(port)
+  await page.goto(`${consolePath}/new`)
+  const field = page.getByLabel('Port')
+  await expect(field).toBeFocused()
+
+  await page.keyboard.press('Control+Enter')
+  await expect(field).toHaveAccessibleDescription(
+    'The port is missing. Choose one from 1 to 65535.',
+  )
+
+  await field.fill(String(port))
+  await page.getByLabel('Only these').check()
+  await addDatabases(page, 'blog')
+  await page.keyboard.press('Control+Enter')
+  await expect(field).toHaveAccessibleDescription(
+    `Port ${port} on 127.0.0.1 is taken by another program. ` +
+      'Choose another, or stop that program. (EADDRINUSE)',
+  )
+  await expect(field).toBeFocused()
+  await expect(field).toHaveValue(String(port))
+  await expect(page.getByRole('list', { name: 'Databases in order' })).toContainText('blog')
+
+  await close(other)
+  await page.keyboard.press('Control+Enter')
+  await expect(rowOf(page, `tcp://127.0.0.1:${port}`)).toContainText('Listening')
+})
+
+test('Databases are ordered by the keyboard alone, and none is never all', async ({
+  page,
+  gatehouse,
+}) => {
+  await page.goto(`${consolePath}/new`)
+  await page.getByLabel('Port').fill(String(await gatehouse.freePort()))
+  await page.getByLabel('Only these').check()
+  await addDatabases(page, 'blog', 'shop')
+  const names = page.getByRole('list', { name: 'Databases in order' }).getByRole('listitem')
+
+  await page.getByRole('button', { name: 'Move shop up' }).focus()
+  await page.keyboard.press('Alt+ArrowUp')
+  await expect(names).toHaveText([/^shop/, /^blog/])
+  await expect(page.getByRole('button', { name: 'Move shop up' })).toBeFocused()
+  await expect(page.getByText('Requests that name no database reach shop.')).toBeVisible()
+
+  await page.keyboard.press('Delete')
+  await expect(page.getByRole('button', { name: 'Take out blog' })).toBeFocused()
+  await page.keyboard.press('Delete')
+  await expect(page.getByRole('combobox', { name: 'Add a database' })).toBeFocused()
+  await page.keyboard.press('Control+Enter')
+  await expect(page.getByRole('combobox', { name: 'Add a database' })).toHaveAccessibleDescription(
+    'No database is chosen. Add one, or choose All databases.',
+  )
+})
+
+test('The last way in cannot be removed, and the page says why', async ({ page, gatehouse }) => {
+  const own = `tcp://127.0.0.1:${gatehouse.port}`
+  await page.goto(consolePath)
+  await chooseInMenu(page, own, 'Remove endpoint')
+  const refusal = page.getByRole('dialog', { name: `${own} cannot be removed` })
+  await expect(refusal).toContainText('Nobody could sign in without this endpoint')
+  await expect(refusal.getByRole('button', { name: 'Remove endpoint' })).toBeHidden()
+  await page.keyboard.press('Escape')
+  await expect(page.getByRole('button', { name: `Actions for ${own}` })).toBeFocused()
+
+  const port = await gatehouse.freePort()
+  const address = `tcp://127.0.0.1:${port}`
+  await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: address, databases: [] })
+  await expect(rowOf(page, address)).toContainText('Listening')
+  await chooseInMenu(page, own, 'Remove endpoint')
+  const question = page.getByRole('dialog', { name: `Remove ${own}?` })
+  await expect(question).toContainText('You are connected through this endpoint.')
+  await question.getByRole('link', { name: `Open the console at ${address}` }).click()
+  await expect(page).toHaveURL(`http://127.0.0.1:${port}${consolePath}`)
+})
+
+test('What others change shows by itself, also while it is edited here', async ({
+  page,
+  gatehouse,
+}) => {
+  const address = `tcp://127.0.0.1:${await gatehouse.freePort()}`
+  const others = (databases: string[]) =>
+    gatehouse.post('/_db/_system/_api/endpoint', { endpoint: address, databases })
+  await page.goto(consolePath)
+  await expect(page.getByText('Live', { exact: true })).toBeVisible()
+  await others(['blog', 'archive'])
+  await expect(rowOf(page, address)).toContainText('archive')
+
+  await chooseInMenu(page, address, 'Edit mapping')
+  const mapping = page.getByRole('dialog', { name: `Mapping of ${address}` })
+  await mapping.getByRole('button', { name: 'Take out archive' }).click()
+  await others(['blog', 'archive', 'news'])
+  const conflict = mapping.getByRole('alert').filter({ hasText: 'Theirs, in force now' })
+  await expect(conflict).toContainText('news')
+  await conflict.getByRole('button', { name: 'Keep mine' }).click()
+  await mapping.getByRole('button', { name: 'Save mapping' }).click()
+  await expect(mapping).toBeHidden()
+  await expect(rowOf(page, address)).not.toContainText('archive')
+})
+
+test('Rows are reached and changed by the keyboard, and the focus comes back', async ({
+  page,
+  gatehouse,
+}) => {
+  const address = `tcp://127.0.0.1:${await gatehouse.freePort()}`
+  await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: address, databases: ['blog'] })
+  await page.goto(consolePath)
+  await rowOf(page, `tcp://127.0.0.1:${gatehouse.port}`).focus()
+  await page.keyboard.press('End')
+  await page.keyboard.press('Home')
+  const first = page.getByRole('row').nth(1)
+  await expect(first).toBeFocused()
+  await page.keyboard.press('j')
+  await expect(page.getByRole('row').nth(2)).toBeFocused()
+
+  await rowOf(page, address).focus()
+  await page.keyboard.press('e')
+  await expect(page.getByRole('dialog', { name: `Mapping of ${address}` })).toBeVisible()
+  await page.keyboard.press('Escape')
+  await expect(rowOf(page, address)).toBeFocused()
+  await page.keyboard.press('Delete')
+  await expect(page.getByRole('button', { name: 'Keep it' })).toBeFocused()
+  await page.keyboard.press('Enter')
+  await expect(rowOf(page, address)).toBeFocused()
+})
+
+test('The filter says what it hides, and lives in the address of the page', async ({ page }) => {
+  await page.goto(consolePath)
+  await page.getByRole('searchbox', { name: 'Filter endpoints' }).fill('853 state:draining')
+  await expect(
+    page.getByText('No endpoint matches “853” in state Draining. 1 is hidden.'),
+  ).toBeVisible()
+  await page.reload()
+  await expect(page.getByRole('searchbox', { name: 'Filter endpoints' })).toHaveValue(
+    '853 state:draining',
+  )
+  await page.getByRole('button', { name: 'Clear filters' }).last().click()
+  await expect(page.getByRole('rowheader')).toHaveCount(1)
+})
+
+test('A lost connection is told, and mends by itself', async ({ page, gatehouse, faults }) => {
+  faults.allow(/^request failed /)
+  await page.goto(consolePath)
+  await expect(page.getByText('Live', { exact: true })).toBeVisible()
+  await gatehouse.stop()
+  await expect(
+    page.getByText(/^No connection since .* What you see may be out of date\./),
+  ).toBeVisible()
+  await expectAccessible(page)
+  await gatehouse.restart()
+  await page.getByRole('button', { name: 'Try now' }).click()
+  await expect(page.getByText('Live', { exact: true })).toBeVisible()
+  await expect(page.getByText(/^No connection since/)).toBeHidden()
+})
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test.describe(`In the ${colorScheme} theme`, () => {
+    test.use({ colorScheme })
+
+    test('axe finds nothing, on the page or in a dialog', async ({ page, gatehouse }) => {
+      const address = `tcp://127.0.0.1:${await gatehouse.freePort()}`
+      await gatehouse.post('/_db/_system/_api/endpoint', {
+        endpoint: address,
+        databases: ['blog', 'shop', 'archive', 'news', 'wiki'],
+      })
+      const squatted = await gatehouse.freePort()
+      await gatehouse.post('/_db/_system/_api/endpoint', {
+        endpoint: `tcp://127.0.0.1:${squatted}`,
+        databases: [],
+      })
+      await gatehouse.stop()
+      const other = await listen(squatted)
+      await gatehouse.restart()
+
+      await page.goto(consolePath)
+      await expect(page.getByText('is taken by another program')).toBeVisible()
+      await expectAccessible(page)
+      await openMenu(page, address)
+      await expect(page.getByRole('menu')).toBeVisible()
+      await expectAccessible(page)
+      await page.getByRole('menuitem', { name: 'Edit mapping' }).click()
+      await expect(page.getByRole('dialog')).toBeVisible()
+      await expectAccessible(page)
+      await page.goto(`${consolePath}/new`)
+      await page.getByLabel('Only these').check()
+      await page.keyboard.press('Control+Enter')
+      await expect(page.getByText('The port is missing.')).toBeVisible()
+      await expectAccessible(page)
+      await page.goto(`${consolePath}?remove=${encodeURIComponent(address)}`)
+      await expect(page.getByRole('dialog')).toBeVisible()
+      await expectAccessible(page)
+      await page.setViewportSize({ width: 390, height: 844 })
+      await page.goto(`${consolePath}?q=nothing`)
+      await expect(page.getByText('No endpoint matches')).toBeVisible()
+      await page.getByRole('button', { name: 'Clear filters' }).last().click()
+      await expect(page.getByRole('listitem')).toHaveCount(3)
+      await expectAccessible(page)
+      await close(other)
+    })
+  })
+}
