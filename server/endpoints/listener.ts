@@ -5,7 +5,7 @@ import type { ListenerState } from '../contract/listener.ts'
 import { Failure } from '../failure.ts'
 import { bindingFailure, resolveHost } from './address.ts'
 import type { Certificate } from './certificate.ts'
-import type { Connection } from './connection.ts'
+import { type Connection, IDLE_BEFORE_CLOSE } from './connection.ts'
 import { HTTP_LIMITS, type HttpEngine } from './http-engine.ts'
 import type { Mapping } from './mapping.ts'
 import { Traffic } from './traffic.ts'
@@ -51,7 +51,7 @@ export class Listener {
   #cut: NodeJS.Timeout | undefined
   readonly #connections = new Map<Socket, Connection>()
   // Of ssl:// alone: what a TLS connection runs on, there from before its handshake.
-  readonly #carriers = new Set<Socket>()
+  readonly #carriers = new Map<Socket, { readonly peer: string; readonly since: number }>()
   readonly #deps: ListenerDeps
 
   constructor(address: Address, mapping: Mapping, revision: number, deps: ListenerDeps) {
@@ -186,7 +186,7 @@ export class Listener {
   close(): void {
     this.#server?.close()
     for (const socket of this.#connections.keys()) socket.destroy()
-    for (const socket of this.#carriers) socket.destroy()
+    for (const socket of this.#carriers.keys()) socket.destroy()
   }
 
   /** Puts a renewed certificate in use for connections to come. */
@@ -260,7 +260,7 @@ export class Listener {
       ALPNProtocols: ['http/1.1'],
     })
     server.on('connection', (carrier: Socket) => {
-      this.#carriers.add(carrier)
+      this.#carriers.set(carrier, { peer: peerOf(carrier), since: performance.now() })
       carrier.once('close', () => {
         this.#carriers.delete(carrier)
         this.#endDrainIfEmpty()
@@ -290,5 +290,14 @@ export class Listener {
     for (const [socket, connection] of this.#connections) {
       if (connection.isIdle(now)) socket.destroy()
     }
+    if (this.#carriers.size === 0) return
+    const secure = new Set([...this.#connections.keys()].map(peerOf))
+    for (const [carrier, { peer, since }] of this.#carriers) {
+      // Without its handshake it has asked for nothing either.
+      if (!secure.has(peer) && now - since >= IDLE_BEFORE_CLOSE) carrier.destroy()
+    }
   }
 }
+
+/** Which connection of one listener a socket belongs to: TLS has two sockets for each. */
+const peerOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`

@@ -1,5 +1,6 @@
-import { chmod, lstat, unlink } from 'node:fs/promises'
+import { chmod, lstat, stat, unlink } from 'node:fs/promises'
 import { connect } from 'node:net'
+import { dirname } from 'node:path'
 import { systemCode } from '../failure.ts'
 
 /** Owner and group may connect; nobody else. */
@@ -16,7 +17,11 @@ export async function clearStaleSocket(path: string): Promise<void> {
     if (systemCode(error) === 'ENOENT') return undefined
     throw error
   })
-  if (found === undefined) return
+  if (found === undefined) {
+    // A folder that is missing is reported as EACCES by libuv's bind, as Windows would.
+    await stat(dirname(path))
+    return
+  }
   if (!found.isSocket()) throw coded('EEXIST', `${path} is not a socket`)
   if (await answers(path)) throw coded('EADDRINUSE', `${path} is listened on`)
   await unlink(path)
