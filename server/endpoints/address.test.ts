@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest'
+import { bindingFailure, canonicalAddress, readAddress, resolveHost } from './address.ts'
+
+const coded = (code: string) => Object.assign(new Error('the system says no'), { code })
+
+describe('what the system says when an address cannot be bound', () => {
+  test.each([
+    ['EADDRINUSE', 'tcp://127.0.0.1:8530', 'conflict', /^Port 8530 on 127\.0\.0\.1 is taken /],
+    ['EADDRINUSE', 'tcp://[::1]:8530', 'conflict', /^Port 8530 on \[::1\] is taken /],
+    ['EADDRINUSE', 'unix:///run/a.sock', 'conflict', /listens on \/run\/a\.sock/],
+    ['EEXIST', 'unix:///run/a.sock', 'conflict', /^\/run\/a\.sock exists and is no socket/],
+    ['EACCES', 'tcp://127.0.0.1:80', 'forbidden', /^Ports below 1024 need permission/],
+    ['EPERM', 'ssl://127.0.0.1:443', 'forbidden', /^Ports below 1024 need permission/],
+    ['EACCES', 'tcp://127.0.0.1:8530', 'forbidden', /does not let Gatehouse listen on port 8530/],
+    ['EACCES', 'unix:///run/a.sock', 'forbidden', /make a socket at \/run\/a\.sock/],
+    ['EROFS', 'unix:///run/a.sock', 'forbidden', /make a socket at \/run\/a\.sock/],
+    ['EADDRNOTAVAIL', 'tcp://192.0.2.1:8530', 'bad-parameter', /^192\.0\.2\.1 is no address of /],
+    ['ENOTFOUND', 'tcp://nowhere.invalid:1', 'bad-parameter', /^The name nowhere\.invalid leads/],
+    ['EAI_AGAIN', 'tcp://nowhere.invalid:1', 'bad-parameter', /^The name nowhere\.invalid leads/],
+    ['ENOENT', 'unix:///run/a.sock', 'bad-parameter', /at \/run\/a\.sock\. Does its folder exist/],
+    ['EINVAL', 'tcp://[::ffff:7f00:1]:1', 'bad-parameter', /cannot be listened on here/],
+    ['EMFILE', 'tcp://127.0.0.1:8530', 'unavailable', /Raise the limit on open files/],
+    ['ENFILE', 'unix:///run/a.sock', 'unavailable', /Raise the limit on open files/],
+  ] as const)('%s on %s is %s, in plain words', (code, address, kind, words) => {
+    const cause = coded(code)
+    const failure = bindingFailure(readAddress(address), cause)
+    expect(failure).toMatchObject({ code: kind, cause })
+    expect(failure.message).toMatch(words)
+    expect(failure.message).toMatch(new RegExp(`[.?] \\(${code}\\)$`))
+    expect(failure.message).not.toContain('the system says no')
+  })
+})
+
+test('an address that somebody sent is parsed, or refused with a sentence', () => {
+  expect(readAddress('TCP://LOCALHOST:80')).toEqual({ scheme: 'tcp', host: 'localhost', port: 80 })
+  expect(() => readAddress('tcp://127.1:80')).toThrow(
+    expect.objectContaining({
+      code: 'bad-parameter',
+      message: expect.stringContaining('"127.1" is no IPv4 address'),
+    }),
+  )
+  expect(canonicalAddress('TCP://LOCALHOST:80')).toBe('tcp://localhost:80')
+  expect(canonicalAddress('tcp://127.1:80')).toBe(undefined)
+})
+
+test('a name is bound by its IPv4 address, an IP address as it is', async () => {
+  expect(await resolveHost('localhost')).toEqual({ ip: '127.0.0.1', v6: false })
+  expect(await resolveHost('192.0.2.1')).toEqual({ ip: '192.0.2.1', v6: false })
+  expect(await resolveHost('::1')).toEqual({ ip: '::1', v6: true })
+  await expect(resolveHost('nowhere.invalid')).rejects.toThrow(/ENOTFOUND|EAI_AGAIN/)
+})
