@@ -281,11 +281,11 @@ function readOptions(options: OAuth2ClientOptions) {
     given[name] === undefined || given[name] === null ? undefined : url(name)
   const positive = (name: keyof OAuth2ClientOptions, fallback: number): number => {
     const value = given[name] ?? fallback
-    // 2^31 - 1: a longer timer fires at once.
+    // A longer timer would fire at once.
     if (Number.isInteger(value) && Number(value) > 0 && Number(value) < 2 ** 31) {
       return Number(value)
     }
-    faults.push(`${name} must be a positive whole number`)
+    faults.push(`${name} must be a whole number from 1 to 2^31 - 1`)
     return fallback
   }
   const authMethod = (): TokenEndpointAuthMethod => {
@@ -386,7 +386,7 @@ async function send(
     return { status, contentType: response.headers.get('content-type') ?? '', body: body.trim() }
   } catch (thrown) {
     if (thrown instanceof OAuth2Error) throw thrown
-    if (signal.aborted || codeOf(thrown) === 'UND_ERR_CONNECT_TIMEOUT') {
+    if (signal.aborted) {
       const message = `the ${place} gave no complete answer within ${limits.timeout} ms`
       throw new OAuth2Error('timeout', message, { status })
     }
@@ -460,11 +460,11 @@ function judge(
   return fields
 }
 
-/** JSON or form-encoded, by what it is rather than by what it claims to be. */
+/** JSON, or form-encoded; providers label both as plain text or as a page. */
 function parseTokenBody({ body, contentType }: Answer): Record<string, unknown> | undefined {
   const type = (contentType.split(';')[0] ?? '').trim().toLowerCase()
   const json = parseJson(body)
-  if (json || /[/+]json$/.test(type)) return json
+  if (json || body.startsWith('{') || /[/+]json$/.test(type)) return json
   const pairs = [...new URLSearchParams(body)]
   const names = new Set(pairs.map(([name]) => name))
   // A page or a sentence is a form too, to a lenient parser.
@@ -531,7 +531,7 @@ function redactor(
     .map((spelling) => {
       const pattern = spelling.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
       // `id` in `invalid_grant` gives nothing away: short ones count as whole words only.
-      return spelling.length < 8 ? `(?<![a-z0-9])${pattern}(?![a-z0-9])` : pattern
+      return spelling.length < 8 ? `(?<!\\w)${pattern}(?!\\w)` : pattern
     })
   const any = new RegExp(patterns.join('|'), 'gi')
   return (text) => text.replace(any, '[redacted]')
@@ -554,10 +554,4 @@ function copyError(thrown: unknown, hide: Redact, depth = 0): unknown {
   copy.stack = hide(thrown.stack ?? '')
   const code = (thrown as { code?: unknown }).code
   return typeof code === 'string' ? Object.assign(copy, { code }) : copy
-}
-
-/** The code that undici gives its own errors, which fetch wraps. */
-function codeOf(thrown: unknown): unknown {
-  const cause: unknown = thrown instanceof Error ? thrown.cause : undefined
-  return cause instanceof Error ? (cause as { code?: unknown }).code : undefined
 }

@@ -1,8 +1,7 @@
 import type { OAuth2ClientOptions } from './client.ts'
 
 /** What is the same for every application of a provider. */
-export interface Preset
-  extends Required<Pick<OAuth2ClientOptions, 'authEndpoint' | 'tokenEndpoint'>> {
+export interface Preset extends Pick<OAuth2ClientOptions, 'authEndpoint' | 'tokenEndpoint'> {
   /** The provider's name, as people know it. */
   readonly label: string
   readonly activeUserEndpoint: string
