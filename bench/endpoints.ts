@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs'
+import { fsyncSync, openSync, writeSync } from 'node:fs'
 import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -55,18 +55,16 @@ function caddyVersion(): string | undefined {
   }
 }
 
-/** How long this disk takes to keep 4 KiB for good, ms: the floor under a durable change. */
-function diskTimes(): number[] {
+/** Writes 4 KiB and has the disk keep them, on call; answers how long it took, ms. */
+function createDiskProbe(): () => number {
   const file = openSync(join(makeFolder('disk'), 'probe'), 'w')
   const page = Buffer.alloc(4096, 1)
-  const times = Array.from({ length: 100 }, () => {
+  return () => {
     const begun = performance.now()
     writeSync(file, page)
     fsyncSync(file)
     return performance.now() - begun
-  })
-  closeSync(file)
-  return times
+  }
 }
 
 interface Times {
@@ -95,7 +93,10 @@ async function measureChanges(withCaddy: boolean): Promise<void> {
   const times = new Map(
     subjects.map((subject): [Subject, Times] => [subject, { add: [], remove: [] }]),
   )
+  const keepOnDisk = createDiskProbe()
+  const disk: number[] = []
   for (let round = 0; round < WARM_UP + ROUNDS; round++) {
+    disk.push(keepOnDisk())
     for (const at of shuffled(subjects.length)) {
       const subject = subjects[at] as Subject
       const into = round < WARM_UP ? { add: [], remove: [] } : times.get(subject)
@@ -105,6 +106,8 @@ async function measureChanges(withCaddy: boolean): Promise<void> {
     }
   }
   for (const subject of subjects) await subject.stop()
+  print(`The disk: 4 KiB written and synced between the rounds, ${spread(disk)} ms`)
+  print()
 
   const of = (name: Subject['name'], size: number) =>
     subjects.flatMap((subject) =>
@@ -211,7 +214,6 @@ const caddy = caddyVersion()
 const begun = performance.now()
 const load = () => (loadavg()[0] ?? 0).toFixed(1)
 print(`Node.js ${process.version}, ${availableParallelism()} cores, load ${load()} at the begin`)
-print(`Disk: 4 KiB written and synced in ${ms(quantile(diskTimes()))} ms (median of 100)`)
 print(
   caddy === undefined
     ? 'Caddy is not installed (apt-get install caddy): left out.'
