@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest'
+import { forEachEngine } from './each-engine.testing.ts'
+import { countFailure, FAILURES, PERIOD } from './failure-limit.ts'
+
+forEachEngine((engine) => {
+  it('lets failures pass up to the limit, then refuses until the period ends', async () => {
+    const store = await engine.open()
+    for (let n = 0; n < FAILURES; n++) await countFailure(store, 'a', n)
+    await expect(countFailure(store, 'a', 100)).rejects.toMatchObject({
+      code: 'too-many-requests',
+      headers: { 'Retry-After': '300' },
+    })
+    await countFailure(store, 'b', 100)
+    await countFailure(store, 'a', PERIOD)
+  })
+
+  it('counts each of many at once', async () => {
+    const store = await engine.open()
+    const results = await Promise.allSettled(
+      Array.from({ length: FAILURES + 5 }, () => countFailure(store, 'a', 0)),
+    )
+    expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(5)
+  })
+})
