@@ -1,0 +1,375 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { EndpointRecord } from '../contract/endpoint.ts'
+import type { ListenerStatus } from '../contract/listener.ts'
+import { type Answer, ask, endpointPath, startForTest, type TestNode } from '../start.testing.ts'
+import { freePorts } from './free-ports.testing.ts'
+import { listeningAddresses } from './kernel-sockets.testing.ts'
+
+// Random sequences of adding, remapping and removing, on real sockets, against a model that is a map.
+// After every step all four must say the same: the model, the list, the listeners, the kernel.
+
+/** An address that the sequences use. */
+interface Slot {
+  /** In canonical form. */
+  readonly address: string
+  /** Another way to write it. */
+  readonly spelling: string
+  /** How the kernel shows its socket. */
+  readonly socket: string
+  /** How a client reaches it. */
+  readonly reach: { readonly port: number; readonly host?: string; readonly socketPath?: string }
+  readonly loopback: boolean
+}
+
+interface Stored {
+  readonly databases: readonly string[]
+  readonly revision: number
+}
+
+/** The whole model: what is stored, by address. */
+type Model = Map<string, Stored>
+
+const DONE = { result: true, error: false, code: 200 }
+const DATABASES = ['_system', 'ada', 'bob', 'never-made'] as const
+
+const same = (a: readonly string[], b: readonly string[]) => a.join() === b.join()
+const reaches = ({ databases }: Pick<Stored, 'databases'>, name: string) =>
+  databases.length === 0 || databases.includes(name)
+
+/** What the steps share: a node, the slots, and what ought to be. */
+class World {
+  readonly node: TestNode
+  readonly slots: readonly Slot[]
+  readonly model: Model = new Map()
+  /** The sockets of this process that are not the node's. */
+  readonly foreign: readonly string[]
+
+  constructor(node: TestNode, slots: readonly Slot[], foreign: readonly string[]) {
+    this.node = node
+    this.slots = slots
+    this.foreign = foreign
+  }
+
+  slot(at: number): Slot {
+    return this.slots[at % this.slots.length] as Slot
+  }
+
+  /** The slots through which the server can be administered. */
+  ways(): Slot[] {
+    return this.slots.filter((slot) => {
+      const stored = this.model.get(slot.address)
+      return slot.loopback && stored !== undefined && reaches(stored, '_system')
+    })
+  }
+
+  isLastWay(slot: Slot): boolean {
+    const ways = this.ways()
+    return ways.length === 1 && ways[0] === slot
+  }
+
+  /** Another stored endpoint with which it cannot share the port. */
+  clashes(slot: Slot): boolean {
+    const ipv4 = (each: Slot) => /^tcp:\/\/[0-9]/.test(each.socket)
+    const host = (each: Slot) => each.socket.slice(0, each.socket.lastIndexOf(':'))
+    return this.slots.some(
+      (other) =>
+        other !== slot &&
+        this.model.has(other.address) &&
+        ipv4(other) &&
+        ipv4(slot) &&
+        other.reach.port === slot.reach.port &&
+        [other, slot].some((each) => host(each) === 'tcp://0.0.0.0' || host(other) === host(slot)),
+    )
+  }
+
+  /** Asks by any way that the model knows: whatever was done before, there must be one. */
+  async admin(
+    method: string,
+    path: string,
+    options: { body?: unknown; revision?: number | undefined } = {},
+  ): Promise<Answer> {
+    const ways = this.ways()
+    const way = ways[this.#turn++ % ways.length]
+    if (way === undefined) throw new Error('the model has lost the last way to _system')
+    const { port, ...reach } = way.reach
+    const { revision } = options
+    const headers: Record<string, string> =
+      revision === undefined ? {} : { 'If-Match': `"${revision}"` }
+    return ask(port, method, `/_db/_system${path}`, { ...reach, headers, body: options.body })
+  }
+  #turn = 0
+
+  /** Compares the model with the list, the listeners and the kernel. */
+  async check(): Promise<void> {
+    const stored = [...this.model].sort(([a], [b]) => (a < b ? -1 : 1))
+    const list = (await this.admin('GET', '/_api/endpoint')).json as EndpointRecord[]
+    expect(list).toEqual(stored.map(([endpoint, { databases }]) => ({ endpoint, databases })))
+
+    const all = (await this.admin('GET', '/_api/listener')).json as ListenerStatus[]
+    const listeners = all.filter(({ state }) => state !== 'draining')
+    expect(
+      listeners.map(({ endpoint, state, error, revision }) => [endpoint, state, error, revision]),
+    ).toEqual(stored.map(([address, { revision }]) => [address, 'listening', null, revision]))
+
+    const sockets = this.slots
+      .filter(({ address }) => this.model.has(address))
+      .map(({ socket }) => socket)
+    expect(await listeningAddresses(process.pid)).toEqual([...this.foreign, ...sockets].sort())
+  }
+
+  /** Asks through one endpoint: whatever its mapping lets through, and nothing else. */
+  async visit(slot: Slot): Promise<void> {
+    const stored = this.model.get(slot.address)
+    const { port, ...reach } = slot.reach
+    if (stored === undefined) {
+      // Another endpoint may answer in its place: a wildcard of the same port.
+      if (this.clashes(slot)) return
+      await expect(ask(port, 'GET', '/', reach)).rejects.toThrow(/ECONNREFUSED|ENOENT/)
+      return
+    }
+    for (const name of DATABASES) {
+      const { status } = await ask(port, 'GET', `/_db/${name}/_api/health`, reach)
+      const exists = name !== 'never-made'
+      expect([slot.address, name, status]).toEqual([
+        slot.address,
+        name,
+        exists && reaches(stored, name) ? 200 : 404,
+      ])
+    }
+  }
+
+  /** Takes over the revision that a change has brought: a higher one than there ever was. */
+  async noteChange(slot: Slot, databases: readonly string[]): Promise<void> {
+    const highest = Math.max(this.#highest, ...this.model.values().map(({ revision }) => revision))
+    this.model.set(slot.address, { databases, revision: highest + 1 })
+    const all = (await this.admin('GET', '/_api/listener')).json as ListenerStatus[]
+    const now = all.find(
+      ({ endpoint, state }) => endpoint === slot.address && state === 'listening',
+    )
+    expect(now?.revision).toBeGreaterThan(highest)
+    this.#highest = now?.revision ?? 0
+    this.model.set(slot.address, { databases, revision: this.#highest })
+  }
+  #highest = 0
+}
+
+type Step = fc.AsyncCommand<Model, World>
+
+/** Which revision a change asks for: none, the right one, or one that has passed. */
+type Precondition = 'none' | 'current' | 'passed'
+
+/** What `If-Match` says, and whether it holds. */
+function precondition(how: Precondition, stored: Stored | undefined) {
+  if (how === 'none') return { revision: undefined, holds: true }
+  const revision = stored?.revision ?? 1
+  return how === 'current'
+    ? { revision, holds: stored !== undefined }
+    : { revision: revision + 1_000, holds: false }
+}
+
+class Add implements Step {
+  readonly at: number
+  readonly databases: readonly string[]
+  readonly spelled: boolean
+  readonly how: Precondition
+
+  constructor(at: number, databases: readonly string[], spelled: boolean, how: Precondition) {
+    this.at = at
+    this.databases = databases
+    this.spelled = spelled
+    this.how = how
+  }
+
+  check = () => true
+
+  async run(_: Model, world: World): Promise<void> {
+    const { databases, how } = this
+    const slot = world.slot(this.at)
+    const stored = world.model.get(slot.address)
+    const { revision, holds } = precondition(how, stored)
+    const { status, json } = await world.admin('POST', '/_api/endpoint', {
+      body: { endpoint: this.spelled ? slot.spelling : slot.address, databases },
+      revision,
+    })
+    const expected = (): object => {
+      if (databases.some((name) => name.includes(' '))) return { code: 400, errorNum: 1229 }
+      if (new Set(databases).size < databases.length) return { code: 400, errorNum: 10 }
+      if (!holds) return { code: 412, errorNum: 412 }
+      if (stored === undefined) return world.clashes(slot) ? { code: 409, errorNum: 1200 } : DONE
+      const gives = world.isLastWay(slot) && !reaches({ databases }, '_system')
+      return gives ? { code: 409, errorNum: 1200 } : DONE
+    }
+    expect(json).toMatchObject(expected())
+    if (status === 200 && !(stored !== undefined && same(stored.databases, databases))) {
+      await world.noteChange(slot, databases)
+    }
+    await world.check()
+    await world.visit(slot)
+  }
+
+  toString = () => `add(${this.at}, [${this.databases}], ${this.spelled}, ${this.how})`
+}
+
+class Remove implements Step {
+  readonly at: number
+  readonly spelled: boolean
+  readonly how: Precondition
+
+  constructor(at: number, spelled: boolean, how: Precondition) {
+    this.at = at
+    this.spelled = spelled
+    this.how = how
+  }
+
+  check = () => true
+
+  async run(_: Model, world: World): Promise<void> {
+    const slot = world.slot(this.at)
+    const stored = world.model.get(slot.address)
+    const { revision, holds } = precondition(this.how, stored)
+    const { status, json } = await world.admin(
+      'DELETE',
+      endpointPath(this.spelled ? slot.spelling : slot.address),
+      { revision },
+    )
+    const expected = (): object => {
+      if (stored === undefined) {
+        return { code: 404, errorNum: 1231, errorMessage: 'endpoint not found' }
+      }
+      if (!holds) return { code: 412, errorNum: 412 }
+      return world.isLastWay(slot) ? { code: 409, errorNum: 1200 } : DONE
+    }
+    expect(json).toMatchObject(expected())
+    if (status === 200) world.model.delete(slot.address)
+    await world.check()
+    await world.visit(slot)
+  }
+
+  toString = () => `remove(${this.at}, ${this.spelled}, ${this.how})`
+}
+
+/** Every slot but the ways in at once: the answers do not depend on the order. */
+class Flip implements Step {
+  check = () => true
+
+  async run(_: Model, world: World): Promise<void> {
+    const ways = world.ways()
+    const rest = world.slots.filter((slot) => !ways.includes(slot))
+    const absent = rest.filter((slot) => !world.model.has(slot.address))
+    const present = rest.filter((slot) => world.model.has(slot.address))
+    // Of those with one port only one is added: which one wins is not for a model to say.
+    const ports = new Set(ways.concat(present).map(({ reach }) => reach.port))
+    const added = absent.filter(({ reach }) => {
+      if (reach.port === 0) return true
+      if (ports.has(reach.port)) return false
+      ports.add(reach.port)
+      return true
+    })
+    const answers = await Promise.all([
+      ...added.map(({ address }) =>
+        world.admin('POST', '/_api/endpoint', { body: { endpoint: address, databases: ['ada'] } }),
+      ),
+      ...present.map(({ address }) => world.admin('DELETE', endpointPath(address))),
+    ])
+    expect(answers.map(({ json }) => json)).toEqual(answers.map(() => DONE))
+    for (const { address } of present) world.model.delete(address)
+    const all = (await world.admin('GET', '/_api/listener')).json as ListenerStatus[]
+    for (const { address } of added) {
+      const now = all.find(({ endpoint, state }) => endpoint === address && state === 'listening')
+      world.model.set(address, { databases: ['ada'], revision: now?.revision ?? Number.NaN })
+    }
+    const revisions = [...world.model.values()].map(({ revision }) => revision)
+    expect(new Set(revisions).size).toBe(revisions.length)
+    await world.check()
+  }
+
+  toString = () => 'flip()'
+}
+
+/** The addresses of one run: names, families, schemes, and some that cannot listen together. */
+function makeSlots(ports: readonly number[], folder: string): Slot[] {
+  const tcp = (host: string, port: number, at = host, spelled = host): Slot => ({
+    address: `tcp://${host}:${port}`,
+    spelling: `TCP://${spelled}:${port}`,
+    socket: `tcp://${at}:${port}`,
+    reach: { port, host: at === '0.0.0.0' ? '127.0.0.1' : at.replace(/[[\]]/g, '') },
+    loopback: host !== '0.0.0.0',
+  })
+  const unix = (name: string): Slot => ({
+    address: `unix://${folder}/${name}`,
+    spelling: `unix://${folder}//x/.././${name}`,
+    socket: `unix://${folder}/${name}`,
+    reach: { port: 0, socketPath: join(folder, name) },
+    loopback: true,
+  })
+  const [a = 0, b = 0, c = 0] = ports
+  return [
+    tcp('127.0.0.1', a),
+    tcp('127.0.0.2', a),
+    tcp('0.0.0.0', a),
+    tcp('127.0.0.1', b),
+    tcp('localhost', b, '127.0.0.1', 'LocalHost'),
+    tcp('[::1]', b, '[::1]', '[0:0:0:0:0:0:0:1]'),
+    tcp('localhost', c, '127.0.0.1', 'LOCALHOST'),
+    tcp('[::1]', c, '[::1]', '[0::0001]'),
+    unix('a.sock'),
+    unix('b.sock'),
+  ]
+}
+
+const at = fc.nat({ max: 9 })
+const databases = fc.oneof(
+  { weight: 6, arbitrary: fc.subarray([...DATABASES]) },
+  { weight: 3, arbitrary: fc.constant([]) },
+  fc.constantFrom(['ada', 'ada'], ['no name'], ['bob', '_system']),
+)
+const how = fc.oneof(
+  { weight: 6, arbitrary: fc.constant<Precondition>('none') },
+  fc.constantFrom<Precondition>('current', 'passed'),
+)
+const steps = fc.commands(
+  [
+    fc
+      .tuple(at, databases, fc.boolean(), how)
+      .map(([slot, names, spelled, match]) => new Add(slot, names, spelled, match)),
+    fc
+      .tuple(at, databases, fc.boolean(), how)
+      .map(([slot, names, spelled, match]) => new Add(slot, names, spelled, match)),
+    fc.tuple(at, fc.boolean(), how).map((parts) => new Remove(...parts)),
+    fc.constant(new Flip()),
+  ],
+  { size: '+1', maxCommands: 36 },
+)
+
+test('any sequence of adds, remaps and removes leaves list, listeners and sockets equal', async () => {
+  const ports = await freePorts(3)
+  const foreign = await listeningAddresses(process.pid)
+  let made = 0
+  await fc.assert(
+    fc.asyncProperty(steps, async (sequence) => {
+      const folder = mkdtempSync(join(tmpdir(), 'gatehouse-model-'))
+      const slots = makeSlots(ports, folder)
+      const first = slots[0] as Slot
+      const node = await startForTest({ endpoints: [first.address] })
+      try {
+        for (const name of ['ada', 'bob']) await node.ask('POST', '/_api/database', { name })
+        const world = new World(node, slots, foreign)
+        await world.noteChange(first, [])
+        await world.check()
+        await fc.asyncModelRun(() => ({ model: world.model, real: world }), sequence)
+        made += [...sequence].length
+      } finally {
+        await node.stop()
+        rmSync(folder, { recursive: true, force: true })
+      }
+      // Nothing of it listens any more.
+      expect(await listeningAddresses(process.pid)).toEqual(foreign)
+    }),
+    { numRuns: 25 },
+  )
+  expect(made).toBeGreaterThan(250)
+}, 120_000)
