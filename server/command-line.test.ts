@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { helpText, parseCommandLine } from './command-line.ts'
-import { SETTINGS } from './config.ts'
+import { SETTINGS, VARIABLES } from './settings.ts'
 
 const parse = (...argv: string[]) => parseCommandLine(argv, {}, '/')
 
@@ -52,5 +52,9 @@ describe('helpText', () => {
   it.each(SETTINGS)('explains --$flag and $env', ({ flag, env }) => {
     expect(helpText()).toContain(`--${flag} `)
     expect(helpText()).toContain(env)
+  })
+
+  it.each(VARIABLES)('explains $env, which has no flag', ({ env }) => {
+    expect(helpText()).toContain(`  ${env}\n`)
   })
 })

@@ -1,4 +1,6 @@
-import { type Config, type Environment, parseConfig, SETTINGS } from './config.ts'
+import { type Config, parseConfig } from './config.ts'
+import type { Environment } from './config-access.ts'
+import { SETTINGS, VARIABLES } from './settings.ts'
 
 /** What a command line asks for. */
 export type Command =
@@ -79,6 +81,7 @@ export function helpText(): string {
   const flags = SETTINGS.map(
     ({ flag, value, env, help }) => `  --${flag} ${value}\n      ${help}\n      ${env}`,
   )
+  const variables = VARIABLES.map(({ env, help }) => `  ${env}\n      ${help}`)
   return `Gatehouse: a multi-database JSON server whose endpoints are added, mapped and removed while it runs.
 
 Usage
@@ -93,5 +96,8 @@ store, beside a running node.
 
 Flags, each with the variable that it wins over
 ${flags.join('\n')}
+
+Variables without a flag. Each key and secret may also be in a file, which …_FILE names.
+${variables.join('\n')}
 `
 }

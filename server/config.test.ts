@@ -2,7 +2,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Config, type Environment, parseConfig } from './config.ts'
+import { type Config, parseConfig } from './config.ts'
+import type { Environment } from './config-access.ts'
+
+/** What several nodes must be given. */
+const KEYS = {
+  GATEHOUSE_OPERATOR_KEY: 'canary-operator-key',
+  GATEHOUSE_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+}
 
 let folder: string
 beforeAll(() => {
@@ -34,12 +41,18 @@ describe('parseConfig', () => {
       readyDelay: 0,
       tls: undefined,
       log: 'info',
+      operatorKey: undefined,
+      secretKey: undefined,
+      admins: [],
+      trustedProxies: [],
+      providers: [],
     })
   })
 
   it('answers what cannot be changed', () => {
     const frozen = config(['--endpoint', 'tcp://a:1'])
     expect(Object.isFrozen(frozen) && Object.isFrozen(frozen.endpoints)).toBe(true)
+    expect(Object.isFrozen(frozen.admins) && Object.isFrozen(frozen.providers)).toBe(true)
   })
 
   const cases: [string, string[], Environment, Partial<Config>][] = [
@@ -77,7 +90,7 @@ describe('parseConfig', () => {
     ['a level', [], { GATEHOUSE_LOG: 'debug' }, { log: 'debug' }],
     ['a node', [], { GATEHOUSE_NODE: 'a' }, { node: 'a' }],
     ['an empty variable, which is none', [], { GATEHOUSE_NODE: '' }, { node: hostname() }],
-    ['a store', ['--database-url', 'postgresql://h/d'], {}, { databaseUrl: 'postgresql://h/d' }],
+    ['a store', ['--database-url', 'postgresql://h/d'], KEYS, { databaseUrl: 'postgresql://h/d' }],
   ]
   it.each(cases)('reads %s', (_what, argv, env, expected) => {
     expect(config(argv, env)).toMatchObject(expected)
@@ -99,10 +112,9 @@ describe('parseConfig', () => {
   })
 
   it('reads the URL of the store from a file, and leaves it out of what it says', () => {
-    expect(config([], { GATEHOUSE_DATABASE_URL_FILE: join(folder, 'url') }).databaseUrl).toBe(
-      'postgres://u:p@host/db',
-    )
-    const said = faults(['--database-url', 'mysql://u:secret@host/db'])
+    const env = { ...KEYS, GATEHOUSE_DATABASE_URL_FILE: 'url' }
+    expect(config([], env).databaseUrl).toBe('postgres://u:p@host/db')
+    const said = faults(['--database-url', 'mysql://u:secret@host/db'], KEYS)
     expect(said).toEqual(['--database-url takes an URL that begins with postgres://.'])
   })
 

@@ -2,19 +2,20 @@ import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import {
+  type AccessConfig,
+  type Environment,
+  type Given,
+  list,
+  quoted,
+  readAccess,
+  readSecret,
+} from './config-access.ts'
 import { formatAddress, parseAddress } from './contract/address.ts'
-
-/** The levels of the log, most to least. */
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
-
-/** {@link LOG_LEVELS} as a type. */
-export type LogLevel = (typeof LOG_LEVELS)[number]
-
-/** The endpoint of a server that has none stored and is given none. */
-export const DEFAULT_ENDPOINT = 'tcp://127.0.0.1:8529'
+import { LOG_LEVELS, type LogLevel, SETTINGS, type Setting } from './settings.ts'
 
 /** Everything that a node is told when it is started. Frozen. */
-export interface Config {
+export interface Config extends AccessConfig {
   /** Canonical addresses that were given; each is added where it is missing. */
   readonly endpoints: readonly string[]
   /** The data folder, absolute. */
@@ -39,66 +40,6 @@ export type ParsedConfig =
   | { readonly ok: true; readonly config: Config; readonly words: readonly string[] }
   | { readonly ok: false; readonly faults: readonly string[] }
 
-/** A setting as the help shows it. A flag wins over the environment. */
-export interface Setting {
-  readonly flag: string
-  readonly value: string
-  readonly env: string
-  readonly help: string
-}
-
-/** Every setting, in the order of the help. */
-export const SETTINGS: readonly Setting[] = [
-  {
-    flag: 'endpoint',
-    value: 'ADDRESS',
-    env: 'GATEHOUSE_ENDPOINTS',
-    help: `an endpoint to add if it is missing; repeatable, commas in the environment (${DEFAULT_ENDPOINT} where none is stored)`,
-  },
-  { flag: 'data', value: 'FOLDER', env: 'GATEHOUSE_DATA', help: 'the data folder (./data)' },
-  {
-    flag: 'database-url',
-    value: 'URL',
-    env: 'GATEHOUSE_DATABASE_URL',
-    help: 'a PostgreSQL (SQLite in the data folder); …_FILE names a file that holds it',
-  },
-  {
-    flag: 'public-url',
-    value: 'URL',
-    env: 'GATEHOUSE_PUBLIC_URL',
-    help: 'where people reach this server, such as https://gatehouse.example.org',
-  },
-  { flag: 'node', value: 'NAME', env: 'GATEHOUSE_NODE', help: "this node's name (the host's)" },
-  {
-    flag: 'drain',
-    value: 'SECONDS',
-    env: 'GATEHOUSE_DRAIN',
-    help: 'how long connections may finish when their endpoint goes (30)',
-  },
-  {
-    flag: 'ready-delay',
-    value: 'SECONDS',
-    env: 'GATEHOUSE_READY_DELAY',
-    help: 'how long health is 503 before a stop begins to drain (0)',
-  },
-  {
-    flag: 'tls-cert',
-    value: 'FILE',
-    env: 'GATEHOUSE_TLS_CERT',
-    help: 'certificate chain of ssl:// endpoints, PEM',
-  },
-  { flag: 'tls-key', value: 'FILE', env: 'GATEHOUSE_TLS_KEY', help: 'its key, PEM' },
-  {
-    flag: 'log',
-    value: 'LEVEL',
-    env: 'GATEHOUSE_LOG',
-    help: `${LOG_LEVELS.join(', ')} (info)`,
-  },
-]
-
-/** The environment, as `process.env` holds it. */
-export type Environment = Readonly<Record<string, string | undefined>>
-
 /**
  * Reads flags and environment into a {@link Config}, reporting every fault of both at once. An empty
  * variable counts as not set. Words that are no flags are handed back for whoever knows commands.
@@ -116,7 +57,7 @@ export function parseConfig(
   const { flags, words } = readFlags(argv, extraFlags, faults)
 
   /** The value of a setting, and how to call it in a sentence about it. */
-  const read = (flag: string): { text: string; from: string } | undefined => {
+  const read = (flag: string): Given => {
     const setting = SETTINGS.find((each) => each.flag === flag) as Setting
     const given = flags.get(flag)?.at(-1)
     if (given !== undefined) return { text: given, from: `--${flag}` }
@@ -132,26 +73,33 @@ export function parseConfig(
     return Number(given.text) * 1000
   }
 
+  const databaseUrl = readDatabaseUrl(
+    flags.has('database-url')
+      ? read('database-url')
+      : readSecret('GATEHOUSE_DATABASE_URL', env, folder, faults),
+    faults,
+  )
+  // Commands beside a running node work on the store and need no keys.
+  const runs = words.length === 0 || words[0] === 'start'
   const config: Config = {
     endpoints: readEndpoints(flags.get('endpoint'), env, faults),
     data: resolve(folder, read('data')?.text ?? 'data'),
-    databaseUrl: readDatabaseUrl(read('database-url'), env, faults),
+    databaseUrl,
     publicOrigin: readPublicOrigin(read('public-url'), faults),
     node: read('node')?.text ?? hostname(),
     drain: seconds('drain', 30),
     readyDelay: seconds('ready-delay', 0),
     tls: readTls(read('tls-cert'), read('tls-key'), folder, faults),
     log: readLevel(read('log'), faults),
+    ...readAccess(env, folder, runs && databaseUrl !== undefined, faults),
   }
   return faults.length > 0 ? { ok: false, faults } : { ok: true, config: freeze(config), words }
 }
 
-type Given = { text: string; from: string } | undefined
-
-const quoted = (text: string) => JSON.stringify(text.slice(0, 80))
-
-const freeze = (config: Config): Config =>
-  Object.freeze({ ...config, endpoints: Object.freeze(config.endpoints) })
+function freeze(config: Config): Config {
+  for (const value of Object.values(config)) if (Array.isArray(value)) Object.freeze(value)
+  return Object.freeze(config)
+}
 
 function readFlags(argv: readonly string[], extra: readonly string[], faults: string[]) {
   const known = [...SETTINGS.map(({ flag }) => flag), ...extra]
@@ -185,9 +133,8 @@ function readFlags(argv: readonly string[], extra: readonly string[], faults: st
 
 function readEndpoints(flags: string[] | undefined, env: Environment, faults: string[]): string[] {
   const from = flags === undefined ? 'GATEHOUSE_ENDPOINTS' : '--endpoint'
-  const texts = flags ?? (env.GATEHOUSE_ENDPOINTS ?? '').split(',').map((text) => text.trim())
+  const texts = flags ?? list(env.GATEHOUSE_ENDPOINTS)
   const addresses = texts.flatMap((text) => {
-    if (text === '') return []
     const parsed = parseAddress(text)
     if (parsed.ok) return [formatAddress(parsed.address)]
     faults.push(`${from} ${quoted(text)}: ${parsed.fault}`)
@@ -196,24 +143,12 @@ function readEndpoints(flags: string[] | undefined, env: Environment, faults: st
   return [...new Set(addresses)]
 }
 
-function readDatabaseUrl(given: Given, env: Environment, faults: string[]): string | undefined {
-  const file = env.GATEHOUSE_DATABASE_URL_FILE
-  let text = given?.text
-  let from = given?.from ?? ''
-  if (text === undefined && file !== undefined && file !== '') {
-    from = 'GATEHOUSE_DATABASE_URL_FILE'
-    try {
-      text = readFileSync(file, 'utf8').trim()
-    } catch (error) {
-      faults.push(`${from} cannot be read: ${(error as Error).message}.`)
-      return undefined
-    }
-  }
+function readDatabaseUrl(given: Given, faults: string[]): string | undefined {
   // The value is never shown: it may hold a password.
-  if (text !== undefined && !/^postgres(?:ql)?:\/\//.test(text)) {
-    faults.push(`${from} takes an URL that begins with postgres://.`)
+  if (given !== undefined && !/^postgres(?:ql)?:\/\//.test(given.text)) {
+    faults.push(`${given.from} takes an URL that begins with postgres://.`)
   }
-  return text
+  return given?.text
 }
 
 function readPublicOrigin(given: Given, faults: string[]): string | undefined {

@@ -196,7 +196,7 @@ type Layer =
 const allowed: Readonly<Record<Layer, readonly Layer[]>> = {
   main: ['command', 'config', 'start', 'app', 'http', 'noun', 'storage', 'contract', 'failure'],
   command: ['config', 'noun', 'storage', 'contract', 'failure'],
-  config: ['noun', 'contract', 'failure'],
+  config: ['config', 'http', 'noun', 'contract', 'failure'],
   start: [
     'config',
     'app',
@@ -231,6 +231,8 @@ const topLevel: Readonly<Record<string, Layer>> = {
   'server/main.ts': 'main',
   'server/command-line.ts': 'command',
   'server/config.ts': 'config',
+  'server/config-access.ts': 'config',
+  'server/settings.ts': 'config',
   'server/start.ts': 'start',
   'server/app.ts': 'app',
   'server/failure.ts': 'failure',

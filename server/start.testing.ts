@@ -38,6 +38,11 @@ const SETTINGS: Omit<Config, 'data'> = {
   readyDelay: 0,
   tls: undefined,
   log: 'silent',
+  operatorKey: undefined,
+  secretKey: undefined,
+  admins: [],
+  trustedProxies: [],
+  providers: [],
 }
 
 /** Starts a node for a test. */

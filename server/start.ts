@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { type AppDeps, createApp } from './app.ts'
-import { type Config, DEFAULT_ENDPOINT } from './config.ts'
+import type { Config } from './config.ts'
 import { createDatabaseRegistry } from './databases/registry.ts'
 import { readAddress } from './endpoints/address.ts'
 import { loadCertificate } from './endpoints/certificate.ts'
@@ -12,6 +12,7 @@ import { createEventHub } from './events/hub.ts'
 import { Failure } from './failure.ts'
 import type { Readiness } from './health/readiness.ts'
 import { nodeHandler } from './http/node-handler.ts'
+import { DEFAULT_ENDPOINT } from './settings.ts'
 import { openStore } from './storage/open.ts'
 
 /** How often the store is asked for changes of others when no request asks, ms. */
