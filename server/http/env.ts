@@ -1,4 +1,6 @@
 import type { HttpBindings } from '@hono/node-server'
+import type { Actor } from '../contract/audit.ts'
+import type { Principal } from '../contract/principal.ts'
 
 /** The endpoint that a request came through, as routes may know it. */
 export interface Via {
@@ -20,5 +22,9 @@ export interface AppEnv {
   Variables: {
     /** The database that the request is for. */
     database: string
+    /** Who is signed in; only where a `permit` stands before (http/permit.ts). */
+    principal: Principal | undefined
+    /** As the audit log names whoever asks; where somebody does. */
+    actor: Actor
   }
 }

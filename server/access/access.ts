@@ -1,0 +1,72 @@
+import type { Actor } from '../contract/audit.ts'
+import type { Person } from '../contract/person.ts'
+import type { Role } from '../contract/role.ts'
+import type { SessionInfo } from '../contract/session.ts'
+import type { TokenInfo, TokenInput } from '../contract/token.ts'
+import type { Store } from '../storage/open.ts'
+import type { Recorder } from '../storage/recorder.ts'
+import type { Vault } from '../storage/vault.ts'
+import { type Authenticator, createAuthenticator } from './authenticate.ts'
+import { changeRole, listPeople } from './people.ts'
+import { beginSession, endSessions, type From, listSessions, type SignIn } from './sessions.ts'
+import { createToken, listTokens, revokeToken, type TokenOwner } from './tokens.ts'
+
+/** People, their sessions and their tokens, and who a request comes from. */
+export interface Access {
+  readonly authenticate: Authenticator['authenticate']
+  /** Signs somebody in and answers the secret of the new session (`sessions.ts`). */
+  signIn(signIn: SignIn, from: From): Promise<string>
+  people(): Promise<Person[]>
+  /** See `people.ts`; the person's sessions end at once. */
+  changeRole(id: string, role: Role, actor: Actor): Promise<void>
+  sessions(person: string, current: string): Promise<SessionInfo[]>
+  /** Ends one session of a person, or `all`, at once. */
+  endSession(person: string, session: string, actor: Actor): Promise<void>
+  tokens(owner: string | 'everybody'): Promise<TokenInfo[]>
+  createToken(
+    owner: TokenOwner,
+    input: TokenInput,
+    actor: Actor,
+  ): Promise<{ token: string; info: TokenInfo }>
+  /** Revokes a token, at once. */
+  revokeToken(owner: TokenOwner, id: string, actor: Actor): Promise<void>
+  /** Follows what another process has changed in the store. */
+  sync(): void
+}
+
+/** What {@link Access} is made of. */
+export interface AccessDeps {
+  readonly store: Store
+  readonly vault: Vault
+  readonly record: Recorder
+  /** Usernames that are always admins. */
+  readonly admins: readonly string[]
+  /** The time, ms since 1970. */
+  readonly now: () => number
+}
+
+/** Makes {@link Access}: whatever changes is forgotten by the authenticator before it is answered. */
+export function createAccess(deps: AccessDeps): Access {
+  const { store, record, admins, now } = deps
+  const authenticator = createAuthenticator(store, now)
+  const forgetting = async <T>(change: Promise<T>): Promise<T> => {
+    try {
+      return await change
+    } finally {
+      authenticator.forget()
+    }
+  }
+  return {
+    authenticate: authenticator.authenticate,
+    signIn: (signIn, from) => forgetting(beginSession(deps, signIn, from)),
+    people: () => listPeople(store, now()),
+    changeRole: (id, role, actor) =>
+      forgetting(changeRole(store, record, id, role, { admins, actor })),
+    sessions: (person, current) => listSessions(store, person, now(), current),
+    endSession: (person, session, actor) => forgetting(endSessions(deps, person, session, actor)),
+    tokens: (owner) => listTokens(store, owner),
+    createToken: (owner, input, actor) => createToken(deps, owner, input, actor),
+    revokeToken: (owner, id, actor) => forgetting(revokeToken(deps, owner, id, actor)),
+    sync: () => authenticator.forget(),
+  }
+}

@@ -1,0 +1,164 @@
+import type { Principal } from '../contract/principal.ts'
+import { lowerOf, type Role } from '../contract/role.ts'
+import { Failure } from '../failure.ts'
+import type { Store } from '../storage/open.ts'
+import { hashSecret, isTokenText } from './secret-text.ts'
+import { type FoundSession, findSession, IDLE, TOUCH, touchSession } from './sessions.ts'
+import { type FoundToken, findToken, touchToken } from './tokens.ts'
+
+/** What a request brings to be known by. */
+export interface Credentials {
+  /** The header `Authorization`; beats the cookie. */
+  readonly authorization: string | undefined
+  /** The secret of the session's cookie. */
+  readonly session: string | undefined
+}
+
+/** Tells who a request comes from. */
+export interface Authenticator {
+  /**
+   * The principal of a request; undefined where it brings no credentials, or a session that is over.
+   *
+   * @throws Failure `unauthenticated` where it brings a token, or something in its place, that is
+   * not valid: whoever sends one means to be known by it.
+   */
+  authenticate(credentials: Credentials): Promise<Principal | undefined>
+  /** Forgets what is remembered, after sessions, tokens or roles have changed. */
+  forget(): void
+}
+
+interface Remembered {
+  readonly principal: Principal
+  /** When the credential was last used, and when that was last written down; ms since 1970. */
+  used: number
+  written: number
+}
+
+/** How many credentials are remembered; then all are forgotten, which costs a look-up each. */
+const MOST_REMEMBERED = 10_000
+
+/**
+ * Makes an {@link Authenticator}. On SQLite, where every change of another process is noticed before
+ * the next request, what was found is remembered until something changes; with PostgreSQL every
+ * request asks the store, so that a session ended at one node is dead at the others at once.
+ */
+export function createAuthenticator(store: Store, now: () => number): Authenticator {
+  const remembers = store.engine === 'sqlite'
+  const remembered = new Map<string, Remembered>()
+  let forgotten = 0
+
+  /** `since`: how often had been forgotten when the store was asked; an older answer is not kept. */
+  const remember = (hash: string, found: Remembered, since: number): Remembered => {
+    if (remembers && since === forgotten) {
+      if (remembered.size >= MOST_REMEMBERED) remembered.clear()
+      remembered.set(hash, found)
+    }
+    return found
+  }
+
+  async function bySession(secret: string): Promise<Principal | undefined> {
+    const hash = hashSecret(secret)
+    let found = remembered.get(hash)
+    if (found === undefined) {
+      const since = forgotten
+      const row = await findSession(store, hash)
+      if (row === undefined) return undefined
+      found = remember(hash, ofSession(row), since)
+    }
+    const at = now()
+    const { expires } = found.principal
+    if (at >= found.used + IDLE || (expires !== null && at >= expires)) return undefined
+    found.used = at
+    if (at - found.written >= TOUCH) {
+      found.written = at
+      await touchSession(store, hash, at)
+    }
+    return { ...found.principal, idleExpires: Math.min(at + IDLE, expires ?? Infinity) }
+  }
+
+  async function byToken(text: string): Promise<Principal> {
+    const hash = hashSecret(text)
+    let found = isTokenText(text) ? remembered.get(hash) : undefined
+    if (found === undefined && isTokenText(text)) {
+      const since = forgotten
+      const row = await findToken(store, hash)
+      if (row !== undefined) found = remember(hash, ofToken(row), since)
+    }
+    const at = now()
+    if (found === undefined) throw notValid('The token is not valid.')
+    if (found.principal.expires !== null && at >= found.principal.expires) {
+      throw notValid('The token has expired.')
+    }
+    found.used = at
+    if (at - found.written >= TOUCH) {
+      found.written = at
+      await touchToken(store, found.principal.credential, at)
+    }
+    return found.principal
+  }
+
+  return {
+    async authenticate({ authorization, session }) {
+      if (authorization !== undefined) return byToken(tokenOf(authorization))
+      return session === undefined ? undefined : bySession(session)
+    },
+    forget() {
+      forgotten++
+      remembered.clear()
+    },
+  }
+}
+
+/** The token of an `Authorization` header: Bearer (RFC 6750), or Basic without a password. */
+function tokenOf(header: string): string {
+  const [, scheme, value = ''] = /^([A-Za-z]+) +(\S+) *$/.exec(header) ?? []
+  if (scheme?.toLowerCase() === 'bearer') return value
+  if (scheme?.toLowerCase() !== 'basic') {
+    throw notValid('Send a token, as "Authorization: Bearer TOKEN" or as the user part of the URL.')
+  }
+  const [user = '', ...password] = Buffer.from(value, 'base64').toString('utf8').split(':')
+  if (password.join(':') !== '') {
+    throw notValid('A token stands in the user part of the URL alone; the password is left empty.')
+  }
+  return user
+}
+
+const notValid = (message: string) => new Failure('unauthenticated', message)
+
+function ofSession(row: FoundSession): Remembered {
+  return {
+    used: row.last_seen_at,
+    written: row.last_seen_at,
+    principal: {
+      personId: row.person_id,
+      username: row.username,
+      name: row.name,
+      provider: row.provider,
+      role: row.role as Role,
+      by: 'session',
+      databases: null,
+      credential: row.id,
+      expires: row.expires_at,
+      idleExpires: null,
+    },
+  }
+}
+
+function ofToken(row: FoundToken): Remembered {
+  return {
+    used: 0,
+    written: row.last_used_at ?? 0,
+    principal: {
+      personId: row.owner_id,
+      username: row.username,
+      name: row.person_name,
+      provider: row.provider,
+      role: lowerOf(row.role as Role, row.owner_role as Role),
+      by: 'token',
+      databases: row.databases === null ? null : (JSON.parse(row.databases) as string[]),
+      credential: row.id,
+      expires: row.expires_at,
+      idleExpires: null,
+    },
+  }
+}

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest'
+import { createOperatorKey, createTokenText, hashSecret, isTokenText } from './secret-text.ts'
+
+describe('createTokenText', () => {
+  it('makes tokens that can stand in an URL and are never the same', () => {
+    const tokens = new Set(Array.from({ length: 1000 }, createTokenText))
+    expect(tokens.size).toBe(1000)
+    for (const token of tokens) {
+      expect(token).toMatch(/^gh_[0-9A-Za-z]{49}$/)
+      expect(isTokenText(token)).toBe(true)
+      expect(new URL(`http://${token}@localhost/`).username).toBe(token)
+    }
+  })
+
+  it('uses its whole alphabet in its whole length: 256 bits are in it', () => {
+    const tokens = Array.from({ length: 2000 }, createTokenText)
+    // The first character holds what is left of 256 bits beyond 62 ** 42: less than 62 values.
+    for (let at = 4; at < 46; at++) {
+      expect(new Set(tokens.map((token) => token[at])).size).toBe(62)
+    }
+  })
+})
+
+describe('isTokenText', () => {
+  const token = createTokenText()
+  it.each([...token].map((_, at) => at))('notices another character at %i', (at) => {
+    const other = token[at] === 'x' ? 'y' : 'x'
+    expect(isTokenText(token.slice(0, at) + other + token.slice(at + 1))).toBe(false)
+  })
+
+  it('refuses what is too short, too long or something else', () => {
+    for (const text of ['', token.slice(0, -1), `${token}x`, ` ${token}`, createOperatorKey()]) {
+      expect(isTokenText(text)).toBe(false)
+    }
+  })
+})
+
+describe('hashSecret', () => {
+  it('is SHA-256', () => {
+    expect(hashSecret('abc')).toBe(
+      'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+    )
+  })
+})

@@ -1,0 +1,116 @@
+import type { MiddlewareHandler } from 'hono'
+import { createMiddleware } from 'hono/factory'
+import type { Principal } from '../contract/principal.ts'
+import { atLeast, type Role } from '../contract/role.ts'
+import { Failure } from '../failure.ts'
+import type { Client, ClientOf } from './client.ts'
+import type { AppEnv } from './env.ts'
+import { guardOrigin } from './guard-origin.ts'
+import type { SessionCookie } from './session-cookie.ts'
+
+/** What decides whether a request may do what it asks. */
+export interface PermitDeps {
+  /** Who the credentials belong to (`access/authenticate.ts`). */
+  readonly authenticate: (credentials: {
+    authorization: string | undefined
+    session: string | undefined
+  }) => Promise<Principal | undefined>
+  /** Counts a token that was not valid; throws `too-many-requests` when there were too many. */
+  readonly countFailure: (client: Client) => Promise<void>
+  readonly clientOf: ClientOf
+  readonly cookie: SessionCookie
+  /** Whether a browser that is signed in by cookie may ask for this host. */
+  readonly isOurHost: (host: string) => boolean
+  readonly publicOrigin: string | undefined
+}
+
+/** What a route asks of whoever comes: a role, or `public`: nothing. */
+export type Permission = Role | 'public'
+
+/** Makes the middleware that every route declares its permission with. */
+export type Permit = (needed: Permission) => MiddlewareHandler<AppEnv>
+
+const PERMISSION = Symbol('permission')
+
+/** The permission that a handler declares; undefined: it is no {@link Permit}. */
+export const permissionOf = (handler: unknown): Permission | undefined =>
+  (handler as { [PERMISSION]?: Permission })[PERMISSION]
+
+/**
+ * Makes a {@link Permit}: checks the credentials of a request and sets `principal` and `actor` for
+ * what follows. With `public` a request without credentials passes too.
+ *
+ * Fails with `unauthenticated` and the challenge Bearer (RFC 6750 §3; never Basic, for which a
+ * browser would ask and which it would remember), `forbidden`, `misdirected`, `too-many-requests`.
+ */
+export function createPermit(deps: PermitDeps): Permit {
+  const identify = async (
+    authorization: string | undefined,
+    session: string | undefined,
+    client: Client,
+  ) => {
+    try {
+      return await deps.authenticate({ authorization, session })
+    } catch (error) {
+      if (!(error instanceof Failure) || error.code !== 'unauthenticated') throw error
+      await deps.countFailure(client)
+      throw challenge(error.message)
+    }
+  }
+
+  return (needed) => {
+    const middleware = createMiddleware<AppEnv>(async (c, next) => {
+      const client = deps.clientOf(c)
+      const authorization = c.req.header('Authorization')
+      const session = deps.cookie.read(c, client.secure)
+      const principal = await identify(authorization, session, client)
+      if (principal !== undefined) {
+        c.set('principal', principal)
+        c.set('actor', { name: principal.username, by: principal.by, address: client.address })
+        const byBrowser = authorization === undefined || isRememberedBasic(authorization, c.req)
+        // What a browser sends by itself says nothing of who made it send it.
+        if (byBrowser) {
+          if (!deps.isOurHost(client.host)) {
+            throw new Failure('misdirected', 'You are not signed in under this host name.')
+          }
+          guardOrigin(c, deps.publicOrigin)
+        }
+      }
+      if (needed !== 'public') judge(principal, needed, c.get('database'))
+      await next()
+    })
+    return Object.assign(middleware, { [PERMISSION]: needed })
+  }
+}
+
+/** Whether a principal may do in a database what a role may. */
+function judge(principal: Principal | undefined, needed: Role, database: string): void {
+  if (principal === undefined) throw challenge('Sign in, or send a token.')
+  if (!atLeast(principal.role, needed)) {
+    throw new Failure(
+      'forbidden',
+      principal.role === 'pending'
+        ? 'You are signed in and have no role yet. An admin can give you one.'
+        : `This takes the role ${needed}; you are ${principal.role}.`,
+    )
+  }
+  if (principal.databases !== null && !principal.databases.includes(database)) {
+    throw new Failure('forbidden', 'The token is not for this database.')
+  }
+}
+
+const challenge = (message: string) =>
+  new Failure('unauthenticated', message, { headers: { 'WWW-Authenticate': 'Bearer' } })
+
+/** HTTP Basic sent by a browser: from an URL that it was once given, to wherever a page points. */
+function isRememberedBasic(
+  authorization: string,
+  request: { header(name: string): string | undefined },
+): boolean {
+  if (!/^basic /i.test(authorization)) return false
+  return (
+    request.header('Sec-Fetch-Site') !== undefined ||
+    request.header('Cookie') !== undefined ||
+    (request.header('User-Agent') ?? '').includes('Mozilla/')
+  )
+}
