@@ -11,6 +11,9 @@ export interface DatabaseChipsProps {
   readonly room?: number
 }
 
+/** Names beyond this length give way when there is no room; shorter ones stay readable. */
+const LONG = 10
+
 /** The databases of an endpoint in their order; the first is the default. */
 export function DatabaseChips({ mapping, existing, room = 3 }: DatabaseChipsProps) {
   if (mapping === null) return <span className="dim">Removed</span>
@@ -20,18 +23,23 @@ export function DatabaseChips({ mapping, existing, room = 3 }: DatabaseChipsProp
   const hidden = mapping.slice(room)
   return (
     <span className={classes.chips}>
-      {shown.map((name, index) => (
-        <span
-          key={name}
-          className={classes.chip}
-          data-missing={missing.includes(name) || undefined}
-          data-tip={missing.includes(name) ? `${name} does not exist yet` : undefined}
-        >
-          <span className={`mono ${classes.name}`}>{name}</span>
-          {index === 0 && <span className={classes.default}>default</span>}
-          {missing.includes(name) && <span className="visually-hidden">does not exist yet</span>}
-        </span>
-      ))}
+      {shown.map((name, index) => {
+        const absent = missing.includes(name)
+        const long = name.length > LONG
+        return (
+          <span
+            key={name}
+            className={classes.chip}
+            data-long={long || undefined}
+            data-missing={absent || undefined}
+            data-tip={absent ? `${name} does not exist yet` : long ? name : undefined}
+          >
+            <span className={`mono ${classes.name}`}>{name}</span>
+            {index === 0 && <span className={classes.default}>default</span>}
+            {absent && <span className="visually-hidden">does not exist yet</span>}
+          </span>
+        )
+      })}
       {hidden.length > 0 && (
         <span className={classes.more} data-tip={hidden.join(', ')}>
           +{hidden.length}

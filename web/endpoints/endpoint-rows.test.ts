@@ -48,6 +48,12 @@ test('a removed endpoint stays beside its successor until it has drained', () =>
   expect(countRows(rows)).toMatchObject({ endpoints: 1, listening: 1, draining: 1, failed: 0 })
 })
 
+test('an endpoint of a node that is stopping drains, and is not removed', () => {
+  expect(joinRows([record(ONE)], [listener(ONE, 'draining')])).toMatchObject([
+    { id: ONE, state: 'draining', databases: [] },
+  ])
+})
+
 test('the worst of several nodes leads, and their figures add up', () => {
   const [row] = joinRows(
     [record(ONE)],

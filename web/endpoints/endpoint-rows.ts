@@ -42,7 +42,15 @@ export function joinRows(
   listeners: readonly ListenerStatus[],
   previous: ReadonlyMap<string, EndpointRow> = new Map(),
 ): EndpointRow[] {
-  const running = Map.groupBy(listeners, rowIdOf)
+  const configured = new Set(endpoints.map(({ endpoint }) => endpoint))
+  const alive = new Set(listeners.flatMap((one) => (one.state === 'draining' ? [] : keyOf(one))))
+  const running = Map.groupBy(listeners, (one) => {
+    // What drains was removed, unless a node is stopping: then its endpoint stays, and has no
+    // other listener there.
+    const left =
+      one.state === 'draining' && (alive.has(keyOf(one)) || !configured.has(one.endpoint))
+    return left ? `${one.endpoint} draining` : one.endpoint
+  })
   const rows = endpoints.map(({ endpoint, databases }) =>
     reuse(previous, makeRow(endpoint, endpoint, databases, running.get(endpoint) ?? [])),
   )
@@ -54,8 +62,7 @@ export function joinRows(
   return sortByAddress(rows)
 }
 
-const rowIdOf = ({ endpoint, state }: ListenerStatus) =>
-  state === 'draining' ? `${endpoint} draining` : endpoint
+const keyOf = ({ endpoint, node }: ListenerStatus) => `${node} ${endpoint}`
 
 function makeRow(
   id: string,

@@ -3,7 +3,7 @@ import { Countdown } from '../ui/countdown.tsx'
 import classes from './connection-banner.module.css'
 import { useConnection } from './live-provider.tsx'
 
-const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' })
 
 /** Says that the page may be out of date, since when, and when the next try is; else nothing. */
 export function ConnectionBanner() {
