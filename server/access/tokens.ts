@@ -28,7 +28,7 @@ export interface TokenDeps {
  *
  * @throws Failure `forbidden` for a role above the owner's; `bad-parameter`, `bad-database-name`.
  */
-export function createToken(
+export async function createToken(
   { store, record, now }: TokenDeps,
   owner: TokenOwner,
   input: TokenInput,

@@ -1,0 +1,408 @@
+import { randomBytes } from 'node:crypto'
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { Actor, AuditEntry } from '../contract/audit.ts'
+import { forEachEngine } from '../storage/each-engine.testing.ts'
+import type { Store } from '../storage/open.ts'
+import { createVault } from '../storage/vault.ts'
+import { type Access, createAccess } from './access.ts'
+import { OPERATOR } from './people.ts'
+import { createTokenText } from './secret-text.ts'
+import { ABSOLUTE, IDLE, type SignIn } from './sessions.ts'
+
+const HOUR = 60 * 60 * 1000
+const actor: Actor = { name: 'local:operator', by: 'session', address: '127.0.0.1' }
+const from = { address: '127.0.0.1', userAgent: 'a browser' }
+const operator: SignIn = {
+  ...OPERATOR,
+  name: 'Operator',
+  tokens: { access: 'provider-token-o', refresh: null, expires: null },
+  operatorKey: 'fingerprint',
+}
+const github = (subject: string, over: Partial<SignIn> = {}): SignIn => ({
+  provider: 'github',
+  issuer: 'https://github.example/token',
+  subject,
+  name: `Person ${subject}`,
+  tokens: { access: `provider-token-${subject}`, refresh: `refresh-${subject}`, expires: 1 },
+  operatorKey: null,
+  ...over,
+})
+
+forEachEngine((engine) => {
+  let store: Store
+  let access: Access
+  let time: number
+  let entries: AuditEntry[]
+
+  const open = (admins: string[] = []) =>
+    createAccess({
+      store,
+      vault: createVault(randomBytes(32)),
+      record: async (_trx, entry) => {
+        entries.push(entry)
+      },
+      admins,
+      now: () => time,
+    })
+  beforeEach(async () => {
+    store = await engine.open()
+    time = Date.parse('2026-11-20T12:00:00Z')
+    entries = []
+    access = open()
+  })
+
+  const bySession = (session: string) => access.authenticate({ authorization: undefined, session })
+  const byToken = (token: string) =>
+    access.authenticate({ authorization: `Bearer ${token}`, session: undefined })
+  const idOf = async (username: string) =>
+    (await access.people()).find((each) => each.username === username)?.id ?? ''
+  /** An admin from GitHub, made so by the operator. */
+  const admin = async (subject: string) => {
+    await access.signIn(github(subject), from)
+    await access.changeRole(await idOf(`github:${subject}`), 'admin', actor)
+  }
+
+  describe('signing in', () => {
+    it('makes the operator an admin and everybody else pending', async () => {
+      expect(await bySession(await access.signIn(operator, from))).toMatchObject({
+        username: 'local:operator',
+        role: 'admin',
+        by: 'session',
+      })
+      expect(await bySession(await access.signIn(github('1'), from))).toMatchObject({
+        username: 'github:1',
+        name: 'Person 1',
+        role: 'pending',
+      })
+    })
+
+    it('makes the first to sign in no more than the second', async () => {
+      expect(await bySession(await access.signIn(github('1'), from))).toMatchObject({
+        role: 'pending',
+      })
+    })
+
+    it('makes those admins whom the configuration names', async () => {
+      access = open(['github:1'])
+      expect(await bySession(await access.signIn(github('1'), from))).toMatchObject({
+        role: 'admin',
+      })
+      const other = github('1', { provider: 'oidc' })
+      expect(await bySession(await access.signIn(other, from))).toMatchObject({ role: 'pending' })
+    })
+
+    it('knows a person by provider, issuer and id together', async () => {
+      await admin('1')
+      const same = await access.signIn(github('1', { name: 'Renamed' }), from)
+      expect(await bySession(same)).toMatchObject({ role: 'admin', name: 'Renamed' })
+      const moved = await access.signIn(github('1', { issuer: 'https://other.example' }), from)
+      expect(await bySession(moved)).toMatchObject({ role: 'pending', username: 'github:1' })
+      expect(await access.people()).toHaveLength(2)
+    })
+
+    it('makes one person of many first sign-ins at once, and a session each', async () => {
+      const secrets = await Promise.all(
+        Array.from({ length: 20 }, () => access.signIn(github('1'), from)),
+      )
+      expect(new Set(secrets).size).toBe(20)
+      expect(await access.people()).toMatchObject([{ username: 'github:1', sessions: 20 }])
+    })
+
+    it('stores neither the secret of the session nor the tokens of the provider readably', async () => {
+      const secret = await access.signIn(github('1'), from)
+      const rows = [
+        ...(await store.db.selectFrom('sessions').selectAll().execute()),
+        ...(await store.db.selectFrom('people').selectAll().execute()),
+      ]
+      expect(rows).toHaveLength(2)
+      const stored = JSON.stringify(rows)
+      expect(stored).not.toContain(secret)
+      expect(stored).not.toContain('provider-token-1')
+      expect(stored).not.toContain('refresh-1')
+    })
+
+    it('updates the stored token of a person who comes again', async () => {
+      const sealed = async () =>
+        (await store.db.selectFrom('people').select('access_token').executeTakeFirstOrThrow())
+          .access_token
+      await access.signIn(github('1'), from)
+      const first = await sealed()
+      await access.signIn(
+        github('1', { tokens: { access: 'new', refresh: null, expires: null } }),
+        from,
+      )
+      expect(await sealed()).not.toBe(first)
+    })
+
+    it('is put on record, the person too', async () => {
+      await access.signIn(github('1'), from)
+      expect(entries.map(({ action, target }) => [action, target])).toEqual([
+        ['person.create', 'github:1'],
+        ['session.begin', 'github:1'],
+      ])
+    })
+  })
+
+  describe('a session', () => {
+    it('has a secret of 256 bits, another one each time', async () => {
+      const secrets = [await access.signIn(operator, from), await access.signIn(operator, from)]
+      expect(secrets[0]).toMatch(/^[A-Za-z0-9_-]{43}$/)
+      expect(secrets[0]).not.toBe(secrets[1])
+      expect(await bySession('x'.repeat(43))).toBeUndefined()
+    })
+
+    it('ends after 12 hours without use, and lasts while it is used', async () => {
+      const secret = await access.signIn(operator, from)
+      for (let n = 0; n < 5; n++) {
+        time += IDLE - 1
+        expect(await bySession(secret)).toBeDefined()
+      }
+      time += IDLE
+      expect(await bySession(secret)).toBeUndefined()
+    })
+
+    it('ends after 7 days, however much it is used', async () => {
+      const secret = await access.signIn(operator, from)
+      const end = time + ABSOLUTE
+      for (; time < end; time += HOUR) expect(await bySession(secret)).toBeDefined()
+      expect(await bySession(secret)).toBeUndefined()
+    })
+
+    it('remembers its use across a restart', async () => {
+      const secret = await access.signIn(operator, from)
+      time += IDLE - 1
+      await bySession(secret)
+      access = open()
+      time += IDLE - 1
+      expect(await bySession(secret)).toBeDefined()
+    })
+
+    it('ends at once when it is ended, and no other does', async () => {
+      const [one, two] = [await access.signIn(operator, from), await access.signIn(operator, from)]
+      const principal = await bySession(one)
+      await access.endSession(principal?.personId ?? '', principal?.credential ?? '', actor)
+      expect(await bySession(one)).toBeUndefined()
+      expect(await bySession(two)).toBeDefined()
+      expect(entries.at(-1)).toMatchObject({ action: 'session.end', target: 'local:operator' })
+    })
+
+    it('is ended only by the name of its own person', async () => {
+      const mine = await bySession(await access.signIn(operator, from))
+      const theirs = await bySession(await access.signIn(github('1'), from))
+      await expect(
+        access.endSession(mine?.personId ?? '', theirs?.credential ?? '', actor),
+      ).rejects.toMatchObject({ code: 'not-found' })
+    })
+
+    it('is listed with where it came from, the current one marked', async () => {
+      const current = await bySession(await access.signIn(operator, from))
+      time += 1
+      await access.signIn(operator, { address: '10.0.0.1', userAgent: null })
+      const listed = await access.sessions(current?.personId ?? '', current?.credential ?? '')
+      expect(listed).toMatchObject([
+        { address: '10.0.0.1', userAgent: null, current: false },
+        { address: '127.0.0.1', userAgent: 'a browser', current: true },
+      ])
+      expect(JSON.stringify(listed)).not.toMatch(/[0-9a-f]{64}/)
+    })
+  })
+
+  describe('a role', () => {
+    it('is changed by an admin, and ends the sessions of the person', async () => {
+      const secret = await access.signIn(github('1'), from)
+      expect(await bySession(secret)).toBeDefined()
+      await access.changeRole(await idOf('github:1'), 'operator', actor)
+      expect(await bySession(secret)).toBeUndefined()
+      expect(await bySession(await access.signIn(github('1'), from))).toMatchObject({
+        role: 'operator',
+      })
+      expect(entries.find(({ action }) => action === 'person.role')).toMatchObject({
+        target: 'github:1',
+        before: { role: 'pending' },
+        after: { role: 'operator' },
+      })
+    })
+
+    it('of the last admin stays; the operator does not count, and stays admin', async () => {
+      await access.signIn(operator, from)
+      await admin('1')
+      const refused = { code: 'conflict', message: expect.stringContaining('the last admin') }
+      await expect(
+        access.changeRole(await idOf('github:1'), 'viewer', actor),
+      ).rejects.toMatchObject(refused)
+      await expect(
+        access.changeRole(await idOf('local:operator'), 'viewer', actor),
+      ).rejects.toMatchObject({ code: 'conflict' })
+    })
+
+    it('leaves one admin when two demote each other at once', async () => {
+      await admin('1')
+      await admin('2')
+      const [one, two] = [await idOf('github:1'), await idOf('github:2')]
+      const results = await Promise.allSettled([
+        access.changeRole(one, 'viewer', actor),
+        access.changeRole(two, 'viewer', actor),
+      ])
+      expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+      const admins = (await access.people()).filter(({ role }) => role === 'admin')
+      expect(admins).toHaveLength(1)
+    })
+
+    it('of one whom the configuration names cannot be lowered', async () => {
+      access = open(['github:1'])
+      await access.signIn(github('1'), from)
+      await admin('2')
+      await expect(
+        access.changeRole(await idOf('github:1'), 'viewer', actor),
+      ).rejects.toMatchObject({ message: expect.stringContaining('GATEHOUSE_ADMINS') })
+    })
+
+    it('of nobody is 404', async () => {
+      await expect(access.changeRole('no-such', 'viewer', actor)).rejects.toMatchObject({
+        code: 'not-found',
+      })
+    })
+  })
+
+  describe('a token', () => {
+    const owner = async () => {
+      const principal = await bySession(await access.signIn(operator, from))
+      if (principal === undefined) throw new Error('not signed in')
+      return principal
+    }
+
+    it('is shown once and stored as its hash', async () => {
+      const { token, info } = await access.createToken(
+        await owner(),
+        { name: 'ci', role: 'viewer' },
+        actor,
+      )
+      expect(await byToken(token)).toMatchObject({
+        username: 'local:operator',
+        role: 'viewer',
+        by: 'token',
+        databases: null,
+      })
+      const rows = await store.db.selectFrom('tokens').selectAll().execute()
+      expect(JSON.stringify(rows)).not.toContain(token)
+      expect(info).toMatchObject({ name: 'ci', prefix: token.slice(0, 8), owner: 'local:operator' })
+      expect(JSON.stringify([await access.tokens('everybody'), entries])).not.toContain(token)
+    })
+
+    it('is known as Bearer and as the user part of an URL, with an empty password', async () => {
+      const { token } = await access.createToken(
+        await owner(),
+        { name: 'a', role: 'viewer' },
+        actor,
+      )
+      const basic = (text: string) =>
+        access.authenticate({
+          authorization: `Basic ${Buffer.from(text).toString('base64')}`,
+          session: undefined,
+        })
+      expect(await basic(`${token}:`)).toMatchObject({ by: 'token' })
+      expect(await basic(token)).toMatchObject({ by: 'token' })
+      await expect(basic(`${token}:x`)).rejects.toMatchObject({ code: 'unauthenticated' })
+      await expect(basic(`x:${token}`)).rejects.toMatchObject({ code: 'unauthenticated' })
+    })
+
+    it('beats a session, and when it is not valid the session does not help', async () => {
+      const session = await access.signIn(operator, from)
+      const { token } = await access.createToken(
+        await owner(),
+        { name: 'a', role: 'viewer' },
+        actor,
+      )
+      const both = (text: string) =>
+        access.authenticate({ authorization: `Bearer ${text}`, session })
+      expect(await both(token)).toMatchObject({ by: 'token', role: 'viewer' })
+      await expect(both(createTokenText())).rejects.toMatchObject({ code: 'unauthenticated' })
+      await expect(
+        access.authenticate({ authorization: 'Digest x', session }),
+      ).rejects.toMatchObject({ code: 'unauthenticated' })
+    })
+
+    it('has the lower of its own role and of what its owner is now', async () => {
+      await admin('1')
+      await admin('2')
+      const principal = await bySession(await access.signIn(github('1'), from))
+      const { token } = await access.createToken(
+        principal ?? (await owner()),
+        { name: 'a', role: 'admin' },
+        actor,
+      )
+      expect(await byToken(token)).toMatchObject({ role: 'admin' })
+      await access.changeRole(await idOf('github:1'), 'viewer', actor)
+      expect(await byToken(token)).toMatchObject({ role: 'viewer' })
+      await access.changeRole(await idOf('github:1'), 'pending', actor)
+      expect(await byToken(token)).toMatchObject({ role: 'pending' })
+    })
+
+    it('cannot be more than its owner', async () => {
+      await access.signIn(github('1'), from)
+      await access.changeRole(await idOf('github:1'), 'viewer', actor)
+      const viewer = await bySession(await access.signIn(github('1'), from))
+      await expect(
+        access.createToken(viewer ?? (await owner()), { name: 'a', role: 'operator' }, actor),
+      ).rejects.toMatchObject({ code: 'forbidden' })
+    })
+
+    it('carries its databases, and ends when it expires', async () => {
+      const expires = new Date(time + HOUR).toISOString()
+      const { token } = await access.createToken(
+        await owner(),
+        { name: 'a', role: 'viewer', databases: ['blog', 'blog'], expires },
+        actor,
+      )
+      expect(await byToken(token)).toMatchObject({ databases: ['blog'] })
+      time += HOUR
+      await expect(byToken(token)).rejects.toMatchObject({ message: 'The token has expired.' })
+    })
+
+    it.each([
+      [{ expires: 'tomorrow' }, 'bad-parameter'],
+      [{ expires: '2020-01-01T00:00:00Z' }, 'bad-parameter'],
+      [{ databases: ['1a'] }, 'bad-database-name'],
+      [{ databases: [] }, 'bad-parameter'],
+    ])('is refused with %j', async (over, code) => {
+      const input = { name: 'a', role: 'viewer' as const, ...over }
+      // Not only rejected: thrown before anything is stored.
+      const asked = owner().then((who) => access.createToken(who, input, actor))
+      await expect(asked).rejects.toMatchObject({ code })
+      expect(await access.tokens('everybody')).toEqual([])
+    })
+
+    it('is dead at once when it is revoked, by its owner or an admin alone', async () => {
+      const mine = await owner()
+      const { token, info } = await access.createToken(mine, { name: 'a', role: 'viewer' }, actor)
+      expect(await byToken(token)).toBeDefined()
+      const stranger = { personId: 'another', role: 'operator' as const }
+      await expect(access.revokeToken(stranger, info.id, actor)).rejects.toMatchObject({
+        code: 'not-found',
+      })
+      await access.revokeToken(mine, info.id, actor)
+      await expect(byToken(token)).rejects.toMatchObject({ code: 'unauthenticated' })
+      expect(entries.at(-1)).toMatchObject({ action: 'token.revoke', target: 'local:operator/a' })
+    })
+
+    it('is listed with when it was last used', async () => {
+      const mine = await owner()
+      const { token } = await access.createToken(mine, { name: 'a', role: 'viewer' }, actor)
+      expect(await access.tokens(mine.personId)).toMatchObject([{ lastUsed: null }])
+      time += HOUR
+      await byToken(token)
+      expect(await access.tokens(mine.personId)).toMatchObject([
+        { lastUsed: new Date(time).toISOString() },
+      ])
+      expect(await access.tokens('another')).toEqual([])
+    })
+  })
+
+  it('notices what another process has changed, once it is told to look', async () => {
+    const secret = await access.signIn(operator, from)
+    await bySession(secret)
+    await store.db.deleteFrom('sessions').execute()
+    access.sync()
+    expect(await bySession(secret)).toBeUndefined()
+  })
+})

@@ -1,0 +1,59 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { fingerprint, openOperatorKey, openSecretKey, renewOperatorKey } from './secret-files.ts'
+
+let data: string
+beforeEach(() => {
+  data = join(mkdtempSync(join(tmpdir(), 'gatehouse-')), 'data')
+})
+afterEach(() => rmSync(join(data, '..'), { recursive: true }))
+
+const modeOf = (name: string) => statSync(join(data, name)).mode & 0o777
+
+describe('openOperatorKey', () => {
+  it('makes a key of 256 bits at the first start, for the owner alone, and keeps it', () => {
+    const first = openOperatorKey(data, undefined)
+    expect(first.isNew).toBe(true)
+    expect(first.read()).toMatch(/^gatehouse-[0-9A-Za-z]{43}$/)
+    expect(modeOf('operator.key')).toBe(0o600)
+    const second = openOperatorKey(data, undefined)
+    expect(second.isNew).toBe(false)
+    expect(second.read()).toBe(first.read())
+    expect(first.file).toBe(join(data, 'operator.key'))
+  })
+
+  it('takes the one given, and writes nothing', () => {
+    const key = openOperatorKey(data, 'given')
+    expect([key.read(), key.isNew, key.file]).toEqual(['given', false, null])
+    expect(() => statSync(data)).toThrow('ENOENT')
+  })
+
+  it('follows a renewal while it runs', () => {
+    const key = openOperatorKey(data, undefined)
+    const old = key.read()
+    const renewed = renewOperatorKey(data)
+    expect(key.read()).toBe(renewed)
+    expect(renewed).not.toBe(old)
+    expect(modeOf('operator.key')).toBe(0o600)
+    expect(fingerprint(renewed)).not.toBe(fingerprint(old))
+    expect(renewed).not.toContain(fingerprint(renewed))
+  })
+})
+
+describe('openSecretKey', () => {
+  it('makes 32 bytes at the first start, for the owner alone, and keeps them', () => {
+    const key = openSecretKey(data, undefined)
+    expect(key).toHaveLength(32)
+    expect(modeOf('secret.key')).toBe(0o600)
+    expect(openSecretKey(data, undefined)).toEqual(key)
+    expect(readFileSync(join(data, 'secret.key'), 'utf8').trim()).toHaveLength(44)
+  })
+
+  it('names a file that holds something else', () => {
+    openSecretKey(data, undefined)
+    writeFileSync(join(data, 'secret.key'), 'short')
+    expect(() => openSecretKey(data, undefined)).toThrow(/secret\.key does not hold a key/)
+  })
+})

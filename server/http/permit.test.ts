@@ -1,0 +1,157 @@
+import { Hono } from 'hono'
+import { describe, expect, it } from 'vitest'
+import type { Principal } from '../contract/principal.ts'
+import type { Role } from '../contract/role.ts'
+import { Failure } from '../failure.ts'
+import type { AppEnv, Via } from './env.ts'
+import { createPermit, type Permission, permissionOf } from './permit.ts'
+import { renderFailure, toFailure } from './render-failure.ts'
+import { createSessionCookie } from './session-cookie.ts'
+
+const via: Via = {
+  name: 'tcp://127.0.0.1:8529',
+  loopback: true,
+  address: { scheme: 'tcp' },
+  mapping: { names: [], defaultDatabase: '_system' },
+  draining: new AbortController().signal,
+}
+const principal = (over: Partial<Principal>): Principal => ({
+  personId: 'p',
+  username: 'github:1',
+  name: null,
+  provider: 'github',
+  role: 'admin',
+  by: 'token',
+  databases: null,
+  credential: 'c',
+  expires: null,
+  idleExpires: null,
+  ...over,
+})
+
+let failures = 0
+const permit = createPermit({
+  // The credentials name the principal: `<role>[@<database>]`.
+  async authenticate({ authorization, session }) {
+    const text = authorization?.replace(/^\S+ /, '') ?? session
+    if (text === 'wrong') throw new Failure('unauthenticated', 'The token is not valid.')
+    if (text === undefined || text === 'over') return undefined
+    const [role, database] = text.split('@')
+    return principal({
+      role: role as Role,
+      by: authorization === undefined ? 'session' : 'token',
+      databases: database === undefined ? null : [database],
+    })
+  },
+  async countFailure() {
+    if (++failures > 2) throw new Failure('too-many-requests', 'Too many.')
+  },
+  clientOf: (c) => ({ address: '10.0.0.9', secure: false, host: c.req.header('Host') ?? '' }),
+  cookie: createSessionCookie('x', 1000),
+  isOurHost: (host) => host === 'ours',
+  publicOrigin: undefined,
+})
+
+function ask(permission: Permission, headers: Record<string, string>, method = 'GET') {
+  const app = new Hono<AppEnv>()
+    .use(async (c, next) => {
+      c.set('database', '_system')
+      await next()
+    })
+    .all('/', permit(permission), (c) => c.json({ actor: c.get('actor') ?? null }))
+  app.onError((error, c) => renderFailure(toFailure(error), c))
+  return app.request('/', { method, headers: { Host: 'ours', ...headers } }, { via })
+}
+const bearer = (text: string) => ({ Authorization: `Bearer ${text}` })
+const cookie = (text: string) => ({ Cookie: `gatehouse_x=${text}` })
+
+describe('permit', () => {
+  it('answers 401 with the challenge Bearer to whoever is not signed in, browsers too', async () => {
+    for (const headers of [{}, cookie('over'), { 'Sec-Fetch-Mode': 'navigate' }]) {
+      const answer = await ask('viewer', headers as Record<string, string>)
+      expect(answer.status).toBe(401)
+      expect(answer.headers.get('WWW-Authenticate')).toBe('Bearer')
+    }
+  })
+
+  const roles: Role[] = ['pending', 'viewer', 'operator', 'admin']
+  it.each(roles.flatMap((needed) => roles.map((has) => [needed, has] as const)))(
+    'where %s is needed, %s gets what it may',
+    async (needed, has) => {
+      const may = roles.indexOf(has) >= roles.indexOf(needed)
+      expect((await ask(needed, bearer(has))).status).toBe(may ? 200 : 403)
+    },
+  )
+
+  it('lets nobody and everybody through to what is public', async () => {
+    expect((await ask('public', {})).status).toBe(200)
+    expect((await ask('public', cookie('pending'))).status).toBe(200)
+  })
+
+  it('keeps a token to its databases', async () => {
+    expect((await ask('viewer', bearer('viewer@_system'))).status).toBe(200)
+    expect((await ask('viewer', bearer('viewer@blog'))).status).toBe(403)
+  })
+
+  it('names the actor, with where the request came from', async () => {
+    expect(await (await ask('viewer', bearer('admin'))).json()).toEqual({
+      actor: { name: 'github:1', by: 'token', address: '10.0.0.9' },
+    })
+  })
+
+  it('counts tokens that are not valid, and says when there were too many', async () => {
+    failures = 0
+    const statuses = []
+    for (let n = 0; n < 3; n++) statuses.push((await ask('viewer', bearer('wrong'))).status)
+    expect(statuses).toEqual([401, 401, 429])
+    expect((await ask('viewer', bearer('viewer'))).status).toBe(200)
+  })
+
+  const ours = { Origin: 'http://ours', 'Sec-Fetch-Site': 'same-origin', 'X-Gatehouse': '1' }
+  it.each([
+    ['a cookie from our page', { ...cookie('admin'), ...ours }, 200],
+    [
+      'a cookie from another page',
+      { ...cookie('admin'), Origin: 'https://evil', 'X-Gatehouse': '1' },
+      403,
+    ],
+    ['a cookie from a form of ours', { ...cookie('admin'), Origin: 'http://ours' }, 403],
+    ['a cookie under a foreign host', { ...cookie('admin'), Host: 'evil' }, 421],
+    ['a token from another page', { ...bearer('admin'), Origin: 'https://evil' }, 200],
+    ['a token under any host', { ...bearer('admin'), Host: 'data.example' }, 200],
+    [
+      'Basic that a browser remembers, from another page',
+      { Authorization: 'Basic admin', 'Sec-Fetch-Site': 'cross-site', Origin: 'https://evil' },
+      403,
+    ],
+    [
+      'Basic of a browser without Fetch Metadata, from another page',
+      { Authorization: 'Basic admin', 'User-Agent': 'Mozilla/5.0', Origin: 'https://evil' },
+      403,
+    ],
+    ['Basic of a script', { Authorization: 'Basic admin', Origin: 'https://evil' }, 200],
+  ])('lets %s change what it may: %#', async (_who, headers, status) => {
+    const answer = await ask('operator', headers as unknown as Record<string, string>, 'DELETE')
+    expect(answer.status).toBe(status)
+  })
+
+  it('marks the handlers that declare a permission', () => {
+    expect(permissionOf(permit('viewer'))).toBe('viewer')
+    expect(permissionOf(() => {})).toBeUndefined()
+  })
+})
+
+describe('createSessionCookie', () => {
+  const session = createSessionCookie('abc', 7 * 24 * 60 * 60 * 1000)
+
+  it('is out of reach of scripts and of other sites', () => {
+    expect(session.give('secret', false)).toBe(
+      'gatehouse_abc=secret; Max-Age=604800; Path=/; HttpOnly; SameSite=Lax',
+    )
+  })
+
+  it('is bound to its host where the connection is encrypted', () => {
+    expect(session.give('secret', true)).toMatch(/^__Host-gatehouse_abc=secret; .*Secure/)
+    expect(session.take(true)).toMatch(/^__Host-gatehouse_abc=; Max-Age=0; .*Secure/)
+  })
+})
