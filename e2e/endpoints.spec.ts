@@ -1,46 +1,23 @@
-import { createServer, type Server } from 'node:net'
-import type { Page } from '@playwright/test'
+import {
+  addDatabases,
+  chooseInMenu,
+  consolePath,
+  openMenu,
+  rowOf,
+} from './support/endpoints-page.ts'
 import { expectAccessible } from './support/expect-accessible.ts'
-import { expect, type Gatehouse, test } from './support/gatehouse.ts'
+import { expect, test } from './support/gatehouse.ts'
+import { listen } from './support/listen.ts'
 
-const consolePath = '/_console/endpoints'
-
-/** The row of an endpoint, by its address. */
-const rowOf = (page: Page, address: string) =>
-  page.getByRole('row').filter({ has: page.getByRole('rowheader').filter({ hasText: address }) })
-
-const openMenu = (page: Page, address: string) =>
-  page.getByRole('button', { name: `Actions for ${address}` }).click()
-
-async function chooseInMenu(page: Page, address: string, item: string): Promise<void> {
-  await openMenu(page, address)
-  await page.getByRole('menuitem', { name: item }).click()
-}
-
-const addDatabases = async (page: Page, ...names: string[]) => {
-  for (const name of names) {
-    await page.getByRole('combobox', { name: 'Add a database' }).fill(name)
-    await page.keyboard.press('Enter')
-  }
-}
-
-const makeDatabases = async (gatehouse: Gatehouse, ...names: string[]) => {
-  for (const name of names) await gatehouse.post('/_db/_system/_api/database', { name })
-}
-
-const listen = (port: number) =>
-  new Promise<Server>((resolve, reject) => {
-    const server = createServer().once('error', reject)
-    server.listen(port, '127.0.0.1', () => resolve(server))
-  })
-
-const close = (server: Server) => new Promise((resolve) => server.close(resolve))
+// Longer than most files here: one journey after the other, with nothing to be shared between them.
 
 test('Operators add an endpoint, reach it, map it anew and remove it', async ({
   page,
   gatehouse,
 }) => {
-  await makeDatabases(gatehouse, 'blog', 'shop')
+  for (const name of ['blog', 'shop']) {
+    await gatehouse.post('/_db/_system/_api/database', { name })
+  }
   const port = await gatehouse.freePort()
   const address = `tcp://127.0.0.1:${port}`
   const url = `http://127.0.0.1:${port}`
@@ -77,7 +54,7 @@ test('Operators add an endpoint, reach it, map it anew and remove it', async ({
   await question.getByRole('button', { name: 'Remove endpoint' }).click()
   await expect(question).toBeHidden()
   await expect(page.getByText('One endpoint so far')).toBeVisible()
-  await close(await listen(port))
+  await (await listen(port)).close()
 })
 
 test('A taken port is explained at its field, and the form stays as it was', async ({
@@ -109,7 +86,7 @@ test('A taken port is explained at its field, and the form stays as it was', asy
   await expect(field).toHaveValue(String(port))
   await expect(page.getByRole('list', { name: 'Databases in order' })).toContainText('blog')
 
-  await close(other)
+  await other.close()
   await page.keyboard.press('Control+Enter')
   await expect(rowOf(page, `tcp://127.0.0.1:${port}`)).toContainText('Listening')
 })
@@ -234,9 +211,11 @@ test('A lost connection is told, and mends by itself', async ({ page, gatehouse,
     page.getByText(/^No connection since .* What you see may be out of date\./),
   ).toBeVisible()
   await expectAccessible(page)
-  await gatehouse.restart()
   await page.getByRole('button', { name: 'Try now' }).click()
-  await expect(page.getByText('Live', { exact: true })).toBeVisible()
+  await expect(page.getByText(/Trying again in/)).toBeVisible()
+  await gatehouse.restart()
+  // The pauses between tries grow up to 15 s.
+  await expect(page.getByText('Live', { exact: true })).toBeVisible({ timeout: 20_000 })
   await expect(page.getByText(/^No connection since/)).toBeHidden()
 })
 
@@ -282,7 +261,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await page.getByRole('button', { name: 'Clear filters' }).last().click()
       await expect(page.getByRole('listitem')).toHaveCount(3)
       await expectAccessible(page)
-      await close(other)
+      await other.close()
     })
   })
 }

@@ -5,7 +5,7 @@ import { DatabaseChips } from './database-chips.tsx'
 import classes from './endpoint-list.module.css'
 import type { EndpointTableProps } from './endpoint-table.tsx'
 import { StateCell } from './state-cell.tsx'
-import { sayCount } from './traffic.ts'
+import { NO_FIGURE, sayCount } from './traffic.ts'
 import { YouAreHere } from './you-are-here.tsx'
 
 /** The endpoints on a narrow screen: two lines each, with the same menu. */
@@ -26,9 +26,12 @@ export function EndpointList({ rows, here, databases, menuOf, onMenu }: Endpoint
                   <span className={classes.chips}>
                     <DatabaseChips mapping={row.databases} existing={databases} room={1} />
                   </span>
-                  <span className={classes.open} data-live>
-                    {sayCount(row.connections)} open
-                  </span>
+                  {/* A draining one says how many are left beside its state. */}
+                  {row.state !== 'draining' && (
+                    <span className={classes.open} data-live>
+                      {row.lead === undefined ? NO_FIGURE : sayCount(row.connections)} open
+                    </span>
+                  )}
                 </>
               )}
             </div>

@@ -42,7 +42,6 @@ export function openLiveConnection({ url, onEvent }: LiveConnectionOptions): Liv
   let silence: ReturnType<typeof setTimeout> | undefined
   let failures = 0
   let lostSince = 0
-  let everOpen = false
 
   const become = (next: Connection) => {
     connection = next
@@ -78,9 +77,8 @@ export function openLiveConnection({ url, onEvent }: LiveConnectionOptions): Liv
     heard()
     stream.onopen = () => {
       failures = 0
-      // A new stream does not know what the former one had already told.
-      if (everOpen) onEvent({ type: 'reset' })
-      everOpen = true
+      // What changed before this stream began, or between two streams, nobody has told.
+      onEvent({ type: 'reset' })
       become({ state: 'live' })
       heard()
     }
