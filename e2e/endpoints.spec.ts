@@ -224,6 +224,8 @@ for (const colorScheme of ['light', 'dark'] as const) {
     test.use({ colorScheme })
 
     test('axe finds nothing, on the page or in a dialog', async ({ page, gatehouse }) => {
+      // axe looks at seven views, which takes its time on a busy machine.
+      test.slow()
       const address = `tcp://127.0.0.1:${await gatehouse.freePort()}`
       await gatehouse.post('/_db/_system/_api/endpoint', {
         endpoint: address,
