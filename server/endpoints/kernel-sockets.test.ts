@@ -5,7 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { freePorts } from './free-ports.testing.ts'
-import { listeningAddresses, parseTcp, parseUnix } from './kernel-sockets.testing.ts'
+import {
+  expectListening,
+  listeningAddresses,
+  parseTcp,
+  parseUnix,
+} from './kernel-sockets.testing.ts'
 
 const servers: Server[] = []
 
@@ -75,11 +80,12 @@ test('shows the sockets of a process while they listen', async () => {
   // A connection is no listening socket, neither side of it.
   const connection = connect(port, '127.0.0.1')
   await once(connection, 'connect')
-  expect(await listeningAddresses(process.pid)).toEqual(
-    [...before, `tcp://127.0.0.1:${port}`, `tcp://[::1]:${other}`, `unix://${path}`].sort(),
-  )
+  const own = [`tcp://127.0.0.1:${port}`, `tcp://[::1]:${other}`, `unix://${path}`]
+  await expectListening(process.pid, [...before, ...own])
+  await expect(expectListening(process.pid, before)).rejects.toThrow(/to deeply equal/)
   connection.destroy()
   for (const server of opened) server.close()
-  expect(await listeningAddresses(process.pid)).toEqual(before)
+  await expectListening(process.pid, before)
+  await expect(expectListening(process.pid, own)).rejects.toThrow(/to deeply equal/)
   rmSync(folder, { recursive: true })
 })

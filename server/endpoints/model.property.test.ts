@@ -7,7 +7,7 @@ import type { EndpointRecord } from '../contract/endpoint.ts'
 import type { ListenerStatus } from '../contract/listener.ts'
 import { type Answer, ask, endpointPath, startForTest, type TestNode } from '../start.testing.ts'
 import { freePorts } from './free-ports.testing.ts'
-import { listeningAddresses } from './kernel-sockets.testing.ts'
+import { expectListening, listeningAddresses } from './kernel-sockets.testing.ts'
 
 // Random sequences of adding, remapping and removing, on real sockets, against a model that is a map.
 // After every step all four must say the same: the model, the list, the listeners, the kernel.
@@ -118,7 +118,7 @@ class World {
     const sockets = this.slots
       .filter(({ address }) => this.model.has(address))
       .map(({ socket }) => socket)
-    expect(await listeningAddresses(process.pid)).toEqual([...this.foreign, ...sockets].sort())
+    await expectListening(process.pid, [...this.foreign, ...sockets])
   }
 
   /** Asks through one endpoint: whatever its mapping lets through, and nothing else. */
@@ -367,7 +367,7 @@ test('any sequence of adds, remaps and removes leaves list, listeners and socket
         rmSync(folder, { recursive: true, force: true })
       }
       // Nothing of it listens any more.
-      expect(await listeningAddresses(process.pid)).toEqual(foreign)
+      await expectListening(process.pid, foreign)
     }),
     { numRuns: 25 },
   )

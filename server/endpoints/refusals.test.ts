@@ -22,7 +22,7 @@ import { killProcesses, startProcess } from '../server-process.testing.ts'
 import { type Answer, ask, endpointPath, startForTest, type TestNode } from '../start.testing.ts'
 import { freePorts } from './free-ports.testing.ts'
 import { KeepAliveClient } from './keep-alive-client.testing.ts'
-import { listeningAddresses } from './kernel-sockets.testing.ts'
+import { expectListening, listeningAddresses } from './kernel-sockets.testing.ts'
 
 const moment = { timeout: 10_000, interval: 20 }
 /** How late a timer may be on a busy machine, ms. */
@@ -99,12 +99,12 @@ async function expectRefused(node: TestNode, endpoint: string, refusal: Refusal)
   const look = async () => ({
     endpoints: (await node.ask('GET', '/_api/endpoint')).json,
     listeners: (await listeners(node)).map((each) => [each.endpoint, each.state, each.revision]),
-    sockets: await listeningAddresses(process.pid),
     files: readdirSync(folder),
   })
   const witness = await KeepAliveClient.open({ port: node.port })
   await witness.ask()
   const before = await look()
+  const sockets = await listeningAddresses(process.pid)
   const { status, json, headers } = await add(node, endpoint)
   expect(json).toEqual({
     error: true,
@@ -115,6 +115,7 @@ async function expectRefused(node: TestNode, endpoint: string, refusal: Refusal)
   expect(status).toBe(refusal.status)
   expect(headers['content-type']).toBe('application/json; charset=utf-8')
   expect(await look()).toEqual(before)
+  await expectListening(process.pid, sockets)
   expect(await witness.ask()).toMatchObject({ status: 200, close: false })
   witness.leave()
 }
@@ -247,7 +248,7 @@ describe('an endpoint is refused, and leaves nothing behind, on', () => {
         'Ports below 1024 need permission from the system. Choose 1024 or higher. (EACCES)',
     })
     expect(answer.status).toBe(403)
-    expect(await listeningAddresses(server.pid)).toEqual(before)
+    await expectListening(server.pid, before)
     expect((await ask(port, 'GET', '/_api/endpoint')).json).toEqual(list)
   })
 })
