@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest'
+import { challengeOf, createCsrfToken } from './csrf-token.ts'
+
+test('a token has 32 alphanumerics, none likelier than another', () => {
+  const counts = new Map<string, number>()
+  for (let made = 0; made < 6_200; made++) {
+    const token = createCsrfToken()
+    expect(token).toMatch(/^[A-Za-z0-9]{32}$/)
+    for (const sign of token) counts.set(sign, (counts.get(sign) ?? 0) + 1)
+  }
+  expect(counts.size).toBe(62)
+  // 3,200 each; a byte modulo 62 would give eight of them 3,875. One in 10^15 runs fails.
+  for (const count of counts.values()) expect(Math.abs(count - 3_200)).toBeLessThan(450)
+})
+
+test('the challenge is the one of RFC 7636, appendix B', () => {
+  expect(challengeOf('dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk')).toBe(
+    'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+  )
+})

@@ -1,0 +1,46 @@
+/** What a provider gave for its own API. */
+export interface ProviderTokens {
+  readonly access: string
+  readonly refresh: string | null
+  /** When the access token ends, ms since 1970; null: the provider did not say. */
+  readonly expires: number | null
+}
+
+/**
+ * Who a provider says that somebody is. Provider, issuer and subject together are the identity:
+ * never the e-mail address, and never the id alone.
+ */
+export interface Identity {
+  /** As it stands in paths. */
+  readonly provider: string
+  /** The issuer, or the token endpoint of a provider without one. */
+  readonly issuer: string
+  /** The id at the provider. */
+  readonly subject: string
+  /** As the provider calls the person. */
+  readonly name: string | null
+  readonly tokens: ProviderTokens
+  /** The fingerprint of the operator key that was given; null at every provider but the local one. */
+  readonly operatorKey: string | null
+}
+
+/** The tokens of an answer of a token endpoint (RFC 6749 §5.1); `now` in ms since 1970. */
+export function tokensOf(
+  answer: {
+    readonly access_token: string
+    readonly refresh_token?: unknown
+    readonly expires_in?: unknown
+  },
+  now: number,
+): ProviderTokens {
+  const seconds = Number(answer.expires_in)
+  const { refresh_token: refresh } = answer
+  return {
+    access: answer.access_token,
+    refresh: typeof refresh === 'string' && refresh !== '' ? refresh : null,
+    expires: Number.isFinite(seconds) && seconds > 0 ? now + Math.min(seconds, YEAR) * 1000 : null,
+  }
+}
+
+/** Seconds: nothing longer is meant, and a longer one is no date. */
+const YEAR = 366 * 24 * 60 * 60
