@@ -2,19 +2,76 @@ import { type Config, parseConfig } from './config.ts'
 import type { Environment } from './config-access.ts'
 import { SETTINGS, VARIABLES } from './settings.ts'
 
+/** How a command is called, and what the help says of it. */
+interface Spec {
+  /** What follows its name, in order; each is needed. */
+  readonly operands: readonly string[]
+  /** Its own flags, besides those of the configuration: `null` for one without a value. */
+  readonly flags: Readonly<Record<string, string | null>>
+  /** Those of its flags that must be given. */
+  readonly needed?: readonly string[]
+  readonly help: string
+}
+
+/** Every command but `help` and `version`, by its words. */
+const COMMANDS = {
+  start: { operands: [], flags: {}, help: 'run a node; what runs without a command' },
+  'endpoint list': { operands: [], flags: {}, help: 'list the stored endpoints' },
+  'endpoint add': {
+    operands: ['ADDRESS'],
+    flags: { databases: 'a,b' },
+    help: 'store an endpoint; a running node opens it',
+  },
+  'endpoint remove': {
+    operands: ['ADDRESS'],
+    flags: {},
+    help: 'remove an endpoint; a running node closes it',
+  },
+  'token create': {
+    operands: [],
+    flags: { name: 'NAME', role: 'ROLE', databases: 'a,b', expires: '30d' },
+    needed: ['name', 'role'],
+    help: 'make an API token (viewer, operator or admin) and print it, alone',
+  },
+  'user role': {
+    operands: ['USERNAME', 'ROLE'],
+    flags: { issuer: 'URL' },
+    help: 'give a person, such as github:583231, another role',
+  },
+  'operator-key': {
+    operands: [],
+    flags: { renew: null },
+    help: 'print the operator key; with --renew a new one, which ends the sessions of the old',
+  },
+  'audit verify': {
+    operands: [],
+    flags: { last: 'HASH' },
+    help: 'check the audit log, also for what was cut off behind a hash that you know',
+  },
+} as const satisfies Record<string, Spec>
+
+/** The words of a command. */
+export type CommandName = keyof typeof COMMANDS
+
+/** A command with what it was given. */
+export interface GivenCommand<Name extends CommandName> {
+  readonly name: Name
+  readonly config: Config
+  /** As many as the command takes. */
+  readonly operands: readonly string[]
+  /** The command's own flags that were given; '' for one without a value. */
+  readonly flags: Readonly<Record<string, string>>
+}
+
+/** A command that works on the store, beside a running node. */
+export type StoreCommand = GivenCommand<Exclude<CommandName, 'start'>>
+
 /** What a command line asks for. */
 export type Command =
   | { readonly name: 'help' }
   | { readonly name: 'version' }
-  | { readonly name: 'start'; readonly config: Config }
-  | { readonly name: 'endpoint list'; readonly config: Config }
-  | {
-      readonly name: 'endpoint add'
-      readonly config: Config
-      readonly address: string
-      readonly databases: readonly string[]
-    }
-  | { readonly name: 'endpoint remove'; readonly config: Config; readonly address: string }
+  | GivenCommand<'start'>
+  | StoreCommand
 
 /** What {@link parseCommandLine} answers: the command, or a sentence for each fault. */
 export type ParsedCommandLine =
@@ -37,61 +94,65 @@ export function parseCommandLine(
   }
   if (argv.includes('--version')) return { ok: true, command: { name: 'version' } }
 
-  const adds = argv[0] === 'endpoint' && argv[1] === 'add'
-  const { rest, databases } = adds ? takeDatabases(argv) : { rest: argv, databases: [] }
-  const parsed = parseConfig(rest, env, folder)
-  if (!parsed.ok) return parsed
-  const { config, words } = parsed
-  const [noun = 'start', verb, address, ...more] = words
-  const fault = (text: string): ParsedCommandLine => ({ ok: false, faults: [text] })
-
-  if (noun === 'start') {
-    if (verb !== undefined) return fault(`start takes flags alone; ${verb} is none.`)
-    return { ok: true, command: { name: 'start', config } }
+  const name = nameOf(argv)
+  if (name === undefined) return { ok: false, faults: [unknown(argv)] }
+  const spec: Spec = COMMANDS[name]
+  const parsed = parseConfig(argv, env, folder, { command: name, flags: spec.flags })
+  const faults = parsed.ok ? [] : [...parsed.faults]
+  const { words, extra } = parsed
+  const operands = words.slice(words[0] === name.split(' ')[0] ? name.split(' ').length : 0)
+  for (const missing of spec.operands.slice(operands.length)) {
+    faults.push(`${name} needs ${missing}.`)
   }
-  if (noun !== 'endpoint') return fault(`There is no command ${noun}. gatehouse --help lists them.`)
-  if (more.length > 0) return fault(`endpoint ${verb} takes one address; ${more[0]} is too much.`)
-  if (verb === 'list' && address === undefined) {
-    return { ok: true, command: { name: 'endpoint list', config } }
+  for (const more of operands.slice(spec.operands.length)) {
+    faults.push(`${name} does not take ${JSON.stringify(more)}.`)
   }
-  if (verb !== 'add' && verb !== 'remove') {
-    return fault('endpoint takes list, add ADDRESS or remove ADDRESS.')
+  for (const flag of spec.needed ?? []) {
+    if (extra[flag] === undefined) faults.push(`${name} needs --${flag}.`)
   }
-  if (address === undefined) return fault(`endpoint ${verb} needs an address.`)
-  return verb === 'add'
-    ? { ok: true, command: { name: 'endpoint add', config, address, databases } }
-    : { ok: true, command: { name: 'endpoint remove', config, address } }
+  if (!parsed.ok || faults.length > 0) return { ok: false, faults }
+  return { ok: true, command: { name, config: parsed.config, operands, flags: extra } as Command }
 }
 
-/** Takes `--databases a,b` out of a command line. */
-function takeDatabases(argv: readonly string[]) {
-  const rest: string[] = []
-  const databases: string[] = []
-  for (let at = 0; at < argv.length; at++) {
-    const word = argv[at] as string
-    const list = word === '--databases' ? (argv[++at] ?? '') : word.match(/^--databases=(.*)$/)?.[1]
-    if (list === undefined) rest.push(word)
-    else databases.push(...list.split(',').filter((name) => name !== ''))
-  }
-  return { rest, databases }
+/** The command that a command line begins with; `start` where it begins with a flag. */
+function nameOf(argv: readonly string[]): CommandName | undefined {
+  const [first = '', second = ''] = argv
+  if (first === '' || first.startsWith('-')) return 'start'
+  return (Object.keys(COMMANDS) as CommandName[]).find(
+    (name) => name === first || name === `${first} ${second}`,
+  )
+}
+
+function unknown([first = '', second]: readonly string[]): string {
+  const verbs = Object.keys(COMMANDS).flatMap((name) =>
+    name.startsWith(`${first} `) ? [name.slice(first.length + 1)] : [],
+  )
+  if (verbs.length === 0) return `There is no command ${first}. gatehouse --help lists them.`
+  const given = second === undefined ? '' : `, not ${JSON.stringify(second)}`
+  return `${first} takes ${verbs.join(' or ')}${given}.`
 }
 
 /** What `--help` prints. */
 export function helpText(): string {
+  const commands = Object.entries<Spec>(COMMANDS).map(([name, spec]) => {
+    const flags = Object.entries(spec.flags).map(([flag, value]) => {
+      const text = value === null ? `--${flag}` : `--${flag} ${value}`
+      return spec.needed?.includes(flag) ? text : `[${text}]`
+    })
+    const call = ['gatehouse', name === 'start' ? '[start]' : name, ...spec.operands, ...flags]
+    return `  ${call.join(' ')}\n      ${spec.help}`
+  })
   const flags = SETTINGS.map(
     ({ flag, value, env, help }) => `  --${flag} ${value}\n      ${help}\n      ${env}`,
   )
   const variables = VARIABLES.map(({ env, help }) => `  ${env}\n      ${help}`)
   return `Gatehouse: a multi-database JSON server whose endpoints are added, mapped and removed while it runs.
 
-Usage
-  gatehouse [start] [flags]                        run a node
-  gatehouse endpoint list                          list the stored endpoints
-  gatehouse endpoint add ADDRESS [--databases a,b] store an endpoint; a running node opens it
-  gatehouse endpoint remove ADDRESS                remove one; a running node closes it
+Commands
+${commands.join('\n')}
   gatehouse --help | --version
 
-An address is tcp://host:port, ssl://host:port or unix:///path. The endpoint commands work on the
+An address is tcp://host:port, ssl://host:port or unix:///path. All commands but start work on the
 store, beside a running node.
 
 Flags, each with the variable that it wins over

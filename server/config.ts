@@ -36,9 +36,22 @@ export interface Config extends AccessConfig {
 }
 
 /** What {@link parseConfig} answers: the settings, or a sentence for each that is wrong. */
-export type ParsedConfig =
-  | { readonly ok: true; readonly config: Config; readonly words: readonly string[] }
+export type ParsedConfig = (
+  | { readonly ok: true; readonly config: Config }
   | { readonly ok: false; readonly faults: readonly string[] }
+) & {
+  /** The words that are no flags. */
+  readonly words: readonly string[]
+  /** The command's own flags that were given; '' for one without a value. */
+  readonly extra: Readonly<Record<string, string>>
+}
+
+/** The command that a configuration is read for. */
+export interface For {
+  readonly command: string
+  /** Its own flags, by name: `null` for one without a value. */
+  readonly flags: Readonly<Record<string, string | null>>
+}
 
 /**
  * Reads flags and environment into a {@link Config}, reporting every fault of both at once. An empty
@@ -51,10 +64,16 @@ export function parseConfig(
   argv: readonly string[],
   env: Environment,
   folder: string,
-  extraFlags: readonly string[] = [],
+  { command, flags: own }: For = { command: 'start', flags: {} },
 ): ParsedConfig {
   const faults: string[] = []
-  const { flags, words } = readFlags(argv, extraFlags, faults)
+  const { flags, words } = readFlags(argv, own, faults)
+  const extra = Object.fromEntries(
+    Object.keys(own).flatMap((flag) => {
+      const value = flags.get(flag)?.at(-1)
+      return value === undefined ? [] : [[flag, value]]
+    }),
+  )
 
   /** The value of a setting, and how to call it in a sentence about it. */
   const read = (flag: string): Given => {
@@ -80,7 +99,7 @@ export function parseConfig(
     faults,
   )
   // Commands beside a running node work on the store and need no keys.
-  const runs = words.length === 0 || words[0] === 'start'
+  const runs = command === 'start'
   const config: Config = {
     endpoints: readEndpoints(flags.get('endpoint'), env, faults),
     data: resolve(folder, read('data')?.text ?? 'data'),
@@ -93,7 +112,10 @@ export function parseConfig(
     log: readLevel(read('log'), faults),
     ...readAccess(env, folder, runs && databaseUrl !== undefined, faults),
   }
-  return faults.length > 0 ? { ok: false, faults } : { ok: true, config: freeze(config), words }
+  const rest = { words, extra }
+  return faults.length > 0
+    ? { ok: false, faults, ...rest }
+    : { ok: true, config: freeze(config), ...rest }
 }
 
 function freeze(config: Config): Config {
@@ -101,16 +123,21 @@ function freeze(config: Config): Config {
   return Object.freeze(config)
 }
 
-function readFlags(argv: readonly string[], extra: readonly string[], faults: string[]) {
-  const known = [...SETTINGS.map(({ flag }) => flag), ...extra]
+function readFlags(argv: readonly string[], own: For['flags'], faults: string[]) {
+  const valued = Object.keys(own).filter((flag) => own[flag] !== null)
+  const bare = Object.keys(own).filter((flag) => own[flag] === null)
+  const known = [...SETTINGS.map(({ flag }) => flag), ...valued]
   // A flag that another follows lacks its value; parseArgs would take the other one for it.
   const args = argv.map((word, at) => {
-    const bare = word.startsWith('--') && known.includes(word.slice(2))
-    return bare && argv[at + 1]?.startsWith('--') ? `${word}=` : word
+    const wants = word.startsWith('--') && known.includes(word.slice(2))
+    return wants && argv[at + 1]?.startsWith('--') ? `${word}=` : word
   })
   const { tokens } = parseArgs({
     args,
-    options: Object.fromEntries(known.map((flag) => [flag, { type: 'string', multiple: true }])),
+    options: {
+      ...Object.fromEntries(known.map((flag) => [flag, { type: 'string', multiple: true }])),
+      ...Object.fromEntries(bare.map((flag) => [flag, { type: 'boolean' }])),
+    },
     allowPositionals: true,
     strict: false,
     tokens: true,
@@ -120,8 +147,11 @@ function readFlags(argv: readonly string[], extra: readonly string[], faults: st
   for (const token of tokens) {
     if (token.kind === 'positional') words.push(token.value)
     if (token.kind !== 'option') continue
-    if (!known.includes(token.name)) {
-      faults.push(`There is no flag ${token.rawName}. gatehouse --help lists them.`)
+    if (bare.includes(token.name)) {
+      if (token.value !== undefined) faults.push(`--${token.name} takes no value.`)
+      flags.set(token.name, [''])
+    } else if (!known.includes(token.name)) {
+      faults.push(`There is no flag ${token.rawName} here. gatehouse --help lists them.`)
     } else if (token.value === undefined || token.value === '') {
       faults.push(`--${token.name} needs a value.`)
     } else {

@@ -19,15 +19,13 @@ export async function listEndpoints(store: Store): Promise<string[]> {
  * Stores an endpoint, or another mapping for one that is stored, and answers its canonical address.
  * Whether it can be opened shows on the node.
  *
+ * @param databases names with commas; none: every database.
  * @throws Failure `bad-parameter`, `bad-database-name`
  */
-export async function addEndpoint(
-  store: Store,
-  text: string,
-  databases: readonly string[],
-): Promise<string> {
+export async function addEndpoint(store: Store, text: string, databases = ''): Promise<string> {
+  const names = databases.split(',').filter((name) => name !== '')
   const endpoint = formatAddress(readAddress(text))
-  await writeEndpoint(store, { endpoint, databases: [...createMapping(databases).names] })
+  await writeEndpoint(store, { endpoint, databases: [...createMapping(names).names] })
   return endpoint
 }
 

@@ -2,7 +2,13 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import pretty from 'pino-pretty'
-import { type Command, helpText, parseCommandLine } from './command-line.ts'
+import {
+  changeRoleByCommand,
+  createTokenByCommand,
+  operatorKeyByCommand,
+} from './access-command.ts'
+import { createRecorder } from './audit/record.ts'
+import { type Command, helpText, parseCommandLine, type StoreCommand } from './command-line.ts'
 import type { Config } from './config.ts'
 import { addEndpoint, listEndpoints, removeEndpoint } from './endpoint-command.ts'
 import { Failure } from './failure.ts'
@@ -12,9 +18,10 @@ import { openStore, type Store } from './storage/open.ts'
 // The process: what it was given goes in, sentences and an exit code come out. 0 done, 1 it could
 // not be done, 2 it was asked for in the wrong way.
 
-const ROOT = join(import.meta.dirname, '..')
+// In a checkout this is server/main.ts; in the package it is dist/server/main.js.
+const ROOT = join(import.meta.dirname, import.meta.filename.endsWith('.ts') ? '..' : '../..')
 
-const print = (text: string) => process.stdout.write(`${text}\n`)
+const print = (text: string): void => void process.stdout.write(`${text}\n`)
 const complain = (text: string) => process.stderr.write(`${text}\n`)
 
 function createLog(config: Config) {
@@ -57,30 +64,35 @@ async function withStore<T>(config: Config, task: (store: Store) => Promise<T>):
 }
 
 async function carryOut(command: Command): Promise<void> {
+  if (command.name === 'help') return print(helpText())
+  if (command.name === 'version') return print(version())
+  if (command.name === 'start') return run(command.config)
+  for (const line of await withStore(command.config, (store) => work(store, command))) print(line)
+}
+
+const version = (): string => JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).version
+
+/** Carries out a command that works on the store; answers the lines to print. */
+async function work(store: Store, command: StoreCommand): Promise<string[]> {
+  const { config, operands, flags } = command
+  const [first = '', second = ''] = operands
+  const record = createRecorder()
   switch (command.name) {
-    case 'help':
-      return void print(helpText())
-    case 'version': {
-      const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
-      return void print(version)
-    }
-    case 'start':
-      return run(command.config)
-    case 'endpoint list': {
-      const lines = await withStore(command.config, listEndpoints)
-      for (const line of lines) print(line)
-      return
-    }
-    case 'endpoint add': {
-      const { address, databases } = command
-      print(await withStore(command.config, (store) => addEndpoint(store, address, databases)))
-      return
-    }
-    case 'endpoint remove': {
-      const { address } = command
-      print(await withStore(command.config, (store) => removeEndpoint(store, address)))
-      return
-    }
+    case 'endpoint list':
+      return listEndpoints(store)
+    case 'endpoint add':
+      return [await addEndpoint(store, first, flags.databases)]
+    case 'endpoint remove':
+      return [await removeEndpoint(store, first)]
+    case 'token create':
+      return [await createTokenByCommand(store, record, flags, Date.now())]
+    case 'user role':
+      await changeRoleByCommand(store, record, first, second, flags.issuer, config.admins)
+      return [`${first} is ${second}`]
+    case 'operator-key':
+      return [await operatorKeyByCommand(store, record, config, flags.renew !== undefined)]
+    case 'audit verify':
+      throw new Failure('not-found', 'Not built yet.')
   }
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Transaction } from 'kysely'
-import type { Actor } from '../contract/audit.ts'
+import type { Actor, AuditEntry } from '../contract/audit.ts'
 import type { Person } from '../contract/person.ts'
 import type { Role } from '../contract/role.ts'
 import { Failure } from '../failure.ts'
@@ -65,13 +65,14 @@ export async function listPeople(store: Store, now: number): Promise<Person[]> {
  * Finds the person of an identity, or makes one, inside a sign-in's transaction. An identity is
  * provider, issuer and id together; never the e-mail. New people are `pending`, unless they are the
  * operator or `admins` names them; those it names are made admin again at each sign-in.
+ *
+ * @returns the person, and what is to be put on record of it at the end of the transaction.
  */
 export async function recognise(
   trx: Transaction<Tables>,
-  record: Recorder,
   identity: ProviderIdentity,
   options: { admins: readonly string[]; actor: Actor; now: number },
-): Promise<PeopleTable> {
+): Promise<{ person: PeopleTable; entry: AuditEntry | undefined }> {
   const { provider, issuer, subject, name } = identity
   const username = `${provider}:${subject}`
   const known = await trx
@@ -90,17 +91,20 @@ export async function recognise(
       .set({ name, role, last_sign_in_at: options.now })
       .where('id', '=', known.id)
       .execute()
-    if (known.role !== role) {
-      await record(trx, {
-        actor: options.actor,
-        action: 'person.role',
-        target: username,
-        outcome: 'done',
-        before: { role: known.role },
-        after: { role },
-      })
+    const changed = { before: { role: known.role }, after: { role } }
+    return {
+      person: after,
+      entry:
+        known.role === role
+          ? undefined
+          : {
+              actor: options.actor,
+              action: 'person.role',
+              target: username,
+              outcome: 'done',
+              ...changed,
+            },
     }
-    return after
   }
   const made: PeopleTable = {
     id: randomUUID(),
@@ -122,16 +126,44 @@ export async function recognise(
     .onConflict((conflict) => conflict.columns(['provider', 'issuer', 'subject']).doNothing())
     .executeTakeFirst()
   // Somebody signed in twice at once for the first time; the other one is there by now.
-  if (inserted.numInsertedOrUpdatedRows === 0n) return recognise(trx, record, identity, options)
-  await record(trx, {
-    actor: options.actor,
-    action: 'person.create',
-    target: username,
-    outcome: 'done',
-    before: null,
-    after: { role, issuer },
-  })
-  return made
+  if (inserted.numInsertedOrUpdatedRows === 0n) return recognise(trx, identity, options)
+  return {
+    person: made,
+    entry: {
+      actor: options.actor,
+      action: 'person.create',
+      target: username,
+      outcome: 'done',
+      before: null,
+      after: { role, issuer },
+    },
+  }
+}
+
+/** The id of the operator, who is put among the people if nobody has used the key yet. */
+export async function ensureOperator(store: Store, now: number): Promise<string> {
+  await store.db
+    .insertInto('people')
+    .values({
+      id: randomUUID(),
+      ...OPERATOR,
+      name: null,
+      role: 'admin',
+      created_at: now,
+      last_sign_in_at: null,
+      access_token: null,
+      refresh_token: null,
+      token_expires_at: null,
+    })
+    .onConflict((conflict) => conflict.columns(['provider', 'issuer', 'subject']).doNothing())
+    .execute()
+  const { id } = await store.db
+    .selectFrom('people')
+    .select('id')
+    .where('provider', '=', OPERATOR.provider)
+    .where('subject', '=', OPERATOR.subject)
+    .executeTakeFirstOrThrow()
+  return id
 }
 
 /**

@@ -67,7 +67,7 @@ export function beginSession(deps: SessionDeps, signIn: SignIn, from: From): Pro
       .deleteFrom('sessions')
       .where((eb) => eb.or([eb('expires_at', '<', now), eb('last_seen_at', '<', now - IDLE)]))
       .execute()
-    const person = await recognise(trx, record, signIn, { admins: deps.admins, actor, now })
+    const { person, entry } = await recognise(trx, signIn, { admins: deps.admins, actor, now })
     await trx
       .updateTable('people')
       .set(sealed(`people/${person.id}`))
@@ -88,6 +88,7 @@ export function beginSession(deps: SessionDeps, signIn: SignIn, from: From): Pro
         ...sealed(`sessions/${id}`),
       })
       .execute()
+    if (entry !== undefined) await record(trx, entry)
     await record(trx, {
       actor,
       action: 'session.begin',
@@ -197,7 +198,26 @@ export function endSessions(
   })
 }
 
-/** Ends every session that was made with an operator key other than that of the fingerprint. */
-export async function endOperatorSessions(store: Store, keep: string): Promise<void> {
-  await store.db.deleteFrom('sessions').where('operator_key', '<>', keep).execute()
+/**
+ * Ends every session that was made with an operator key other than that of the fingerprint, and what
+ * the local provider remembers: after a renewal of the key.
+ */
+export function endOperatorSessions(
+  store: Store,
+  record: Recorder,
+  keep: string,
+  actor: Actor,
+): Promise<void> {
+  return store.db.transaction().execute(async (trx) => {
+    await trx.deleteFrom('sessions').where('operator_key', '<>', keep).execute()
+    await trx.deleteFrom('local_provider').execute()
+    await record(trx, {
+      actor,
+      action: 'operator-key.renew',
+      target: 'local:operator',
+      outcome: 'done',
+      before: null,
+      after: null,
+    })
+  })
 }

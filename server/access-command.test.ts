@@ -1,0 +1,150 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createAuthenticator } from './access/authenticate.ts'
+import { OPERATOR } from './access/people.ts'
+import { fingerprint, openOperatorKey } from './access/secret-files.ts'
+import { beginSession, type SignIn } from './access/sessions.ts'
+import {
+  changeRoleByCommand,
+  createTokenByCommand,
+  operatorKeyByCommand,
+} from './access-command.ts'
+import { createRecorder } from './audit/record.ts'
+import { forEachEngine } from './storage/each-engine.testing.ts'
+import type { Store } from './storage/open.ts'
+import { createVault } from './storage/vault.ts'
+
+const now = Date.parse('2026-11-20T12:00:00Z')
+const record = createRecorder(() => now)
+
+forEachEngine((engine) => {
+  let store: Store
+  let data: string
+  beforeEach(async () => {
+    store = await engine.open()
+    data = mkdtempSync(join(tmpdir(), 'gatehouse-'))
+  })
+  afterEach(() => rmSync(data, { recursive: true }))
+
+  const signIn = (over: Partial<SignIn>) =>
+    beginSession(
+      { store, vault: createVault(new Uint8Array(32)), record, admins: [], now: () => now },
+      {
+        provider: 'github',
+        issuer: 'a',
+        subject: '1',
+        name: null,
+        tokens: { access: 'x', refresh: null, expires: null },
+        operatorKey: null,
+        ...over,
+      },
+      { address: null, userAgent: null },
+    )
+  const roles = async () =>
+    (
+      await store.db.selectFrom('people').select(['issuer', 'role']).orderBy('issuer').execute()
+    ).map(({ issuer, role }) => [issuer, role])
+  const recorded = () =>
+    store.db
+      .selectFrom('audit')
+      .select(['actor', 'by', 'action', 'target'])
+      .orderBy('seq')
+      .execute()
+
+  describe('token create', () => {
+    const create = (flags: Record<string, string>) =>
+      createTokenByCommand(store, record, flags, now)
+
+    it('makes a token of the operator, who need not have signed in', async () => {
+      const token = await create({ name: 'ci', role: 'operator', databases: 'a,b', expires: '30d' })
+      const { authenticate } = createAuthenticator(store, () => now)
+      expect(await authenticate({ authorization: `Bearer ${token}`, session: undefined })).toEqual(
+        expect.objectContaining({
+          username: 'local:operator',
+          role: 'operator',
+          databases: ['a', 'b'],
+          expires: now + 30 * 24 * 60 * 60 * 1000,
+        }),
+      )
+      expect(await recorded()).toEqual([
+        {
+          actor: 'command-line',
+          by: 'command-line',
+          action: 'token.create',
+          target: 'local:operator/ci',
+        },
+      ])
+    })
+
+    it.each([
+      [{ name: 'a', role: 'pending' }, '--role takes viewer, operator or admin'],
+      [{ name: 'a'.repeat(65), role: 'viewer' }, '--name takes 1 to 64 characters'],
+      [{ name: 'a', role: 'viewer', expires: '30' }, '--expires takes a length of time'],
+      [{ name: 'a', role: 'viewer', databases: '1a' }, 'no database name'],
+    ])('refuses %j with a sentence', async (flags, says) => {
+      await expect(create(flags as unknown as Record<string, string>)).rejects.toThrow(says)
+    })
+  })
+
+  describe('user role', () => {
+    const change = (username: string, role: string, issuer?: string) =>
+      changeRoleByCommand(store, record, username, role, issuer, [])
+
+    it('gives somebody who has signed in a role, and ends their sessions', async () => {
+      await signIn({})
+      await change('github:1', 'admin')
+      expect(await roles()).toEqual([['a', 'admin']])
+      expect(await store.db.selectFrom('sessions').selectAll().execute()).toEqual([])
+      expect((await recorded()).at(-1)).toMatchObject({
+        actor: 'command-line',
+        action: 'person.role',
+        target: 'github:1',
+      })
+    })
+
+    it('asks which one is meant where several issuers know the name', async () => {
+      await signIn({})
+      await signIn({ issuer: 'b' })
+      await expect(change('github:1', 'viewer')).rejects.toThrow('Add --issuer: a, b')
+      await change('github:1', 'viewer', 'b')
+      expect(await roles()).toEqual([
+        ['a', 'pending'],
+        ['b', 'viewer'],
+      ])
+    })
+
+    it('says what to do for somebody who has not signed in, and for what is no role', async () => {
+      await expect(change('github:9', 'admin')).rejects.toThrow('GATEHOUSE_ADMINS')
+      await expect(change('github:9', 'king')).rejects.toThrow('no role "king"')
+    })
+  })
+
+  describe('operator-key', () => {
+    const key = (renew: boolean, operatorKey?: string) =>
+      operatorKeyByCommand(store, record, { data, operatorKey }, renew)
+
+    it('prints the key that there is', async () => {
+      const first = await key(false)
+      expect(first).toBe(openOperatorKey(data, undefined).read())
+      expect(await key(false)).toBe(first)
+    })
+
+    it('renews it: the sessions made with the old one end, no other', async () => {
+      const old = await key(false)
+      await signIn({ ...OPERATOR, operatorKey: fingerprint(old) })
+      await signIn({})
+      const renewed = await key(true)
+      expect(renewed).not.toBe(old)
+      const left = await store.db.selectFrom('sessions').select('operator_key').execute()
+      expect(left).toEqual([{ operator_key: null }])
+      expect((await recorded()).at(-1)).toMatchObject({ action: 'operator-key.renew' })
+    })
+
+    it('refuses to renew a key that the environment gives', async () => {
+      await expect(key(true, 'given')).rejects.toThrow('GATEHOUSE_OPERATOR_KEY')
+      expect(await key(false, 'given')).toBe('given')
+    })
+  })
+})
