@@ -1,0 +1,23 @@
+import type { AuditEntry } from '../contract/audit.ts'
+import type { Store } from '../storage/open.ts'
+import { createRecorder } from './record.ts'
+
+/** For tests: an entry that says that somebody added a database, with what matters instead. */
+export const entry = (over: Partial<AuditEntry> = {}): AuditEntry => ({
+  actor: { name: 'github:1', by: 'session', address: '192.0.2.7' },
+  action: 'database.create',
+  target: 'blog',
+  outcome: 'done',
+  before: null,
+  after: {},
+  ...over,
+})
+
+/** For tests: records each entry in a transaction of its own, one after the other. */
+export async function recordAll(
+  store: Store,
+  entries: readonly AuditEntry[],
+  record = createRecorder(),
+): Promise<void> {
+  for (const one of entries) await store.db.transaction().execute((trx) => record(trx, one))
+}

@@ -1,0 +1,209 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { forEachEngine } from '../storage/each-engine.testing.ts'
+import type { Store } from '../storage/open.ts'
+import { entry, recordAll } from './audit.testing.ts'
+import { createRecorder } from './record.ts'
+import { rowHash } from './row-hash.ts'
+import { type KnownRow, verifyChain } from './verify.ts'
+
+const ROWS = 12
+
+forEachEngine((engine) => {
+  async function written(rows = ROWS): Promise<{ store: Store; hashes: string[] }> {
+    const store = await engine.open()
+    await recordAll(
+      store,
+      Array.from({ length: rows }, (_, at) => entry({ target: `d${at + 1}` })),
+    )
+    const stored = await store.db.selectFrom('audit').select('hash').orderBy('seq').execute()
+    return { store, hashes: stored.map(({ hash }) => hash) }
+  }
+  const run = (store: Store, statement: string) => sql.raw(statement).execute(store.db)
+  const insert = (seq: number | string) =>
+    `insert into audit (seq, at, actor, by, action, target, outcome, before, after, hash)
+     select ${seq}, at, actor, by, action, target, outcome, before, after, hash
+     from audit where seq = 7`
+
+  test('counts the rows that fit and names the last hash', async () => {
+    const { store, hashes } = await written()
+    expect(await verifyChain(store)).toEqual({ fits: true, seq: ROWS, hash: hashes.at(-1) })
+  })
+
+  test('reads a log longer than a page', async () => {
+    const store = await engine.open()
+    const record = createRecorder()
+    await store.db.transaction().execute(async (trx) => {
+      for (let row = 0; row < 1_001; row++) await record(trx, entry())
+    })
+    expect(await verifyChain(store)).toMatchObject({ fits: true, seq: 1_001 })
+    await run(store, `update audit set actor = 'x' where seq = 1001`)
+    expect(await verifyChain(store)).toMatchObject({ fits: false, seq: '1001' })
+  })
+
+  test.each([
+    ['at', '1'],
+    ['actor', `'x'`],
+    ['by', `'x'`],
+    ['address', 'null'],
+    ['action', `'x'`],
+    ['target', `'x'`],
+    ['outcome', `'refused'`],
+    ['before', `'[]'`],
+    ['after', `'{ }'`],
+    ['hash', `''`],
+    ['at', '9223372036854775807'],
+  ])('names the row whose %s was edited to %s', async (column, value) => {
+    const { store } = await written()
+    await run(store, `update audit set ${column} = ${value} where seq = 7`)
+    expect(await verifyChain(store)).toEqual({
+      fits: false,
+      seq: '7',
+      reason: 'Row 7 does not fit: it, or the row before it, was changed.',
+    })
+  })
+
+  test('names the row after one that was given a hash to fit its edit', async () => {
+    const { store, hashes } = await written()
+    const [row] = await store.db.selectFrom('audit').selectAll().where('seq', '=', 7).execute()
+    if (row === undefined) throw new Error('no row 7')
+    const forged = { ...row, actor: 'x' }
+    const hash = rowHash(hashes[5] ?? '', { ...forged, seq: '7', at: String(row.at) })
+    await run(store, `update audit set actor = 'x', hash = '${hash}' where seq = 7`)
+    expect(await verifyChain(store)).toMatchObject({ fits: false, seq: '8' })
+  })
+
+  test.each([
+    ['deleted', ['delete from audit where seq = 7'], '7', 'Row 7 is missing: row 8 follows row 6.'],
+    [
+      'deleted and closed up',
+      [
+        'delete from audit where seq = 7',
+        ...[8, 9, 10, 11, 12].map((seq) => `update audit set seq = ${seq - 1} where seq = ${seq}`),
+      ],
+      '7',
+      'Row 7 does not fit: it, or the row before it, was changed.',
+    ],
+    [
+      'swapped',
+      [
+        'update audit set seq = -1 where seq = 3',
+        'update audit set seq = 3 where seq = 9',
+        'update audit set seq = 9 where seq = -1',
+      ],
+      '3',
+      'Row 3 does not fit: it, or the row before it, was changed.',
+    ],
+    ['inserted in front', [insert(0)], '0', 'Row 0 was inserted: rows are numbered from 1.'],
+    [
+      'inserted far in front',
+      [insert('-9223372036854775807')],
+      '-9223372036854775807',
+      'Row -9223372036854775807 was inserted: rows are numbered from 1.',
+    ],
+    [
+      'inserted behind',
+      [insert(13)],
+      '13',
+      'Row 13 does not fit: it, or the row before it, was changed.',
+    ],
+    [
+      'cut off the end',
+      ['delete from audit where seq > 10'],
+      '11',
+      'Row 11 is missing: the log was cut off, 12 were written.',
+    ],
+    [
+      'all of them',
+      ['delete from audit'],
+      '1',
+      'Row 1 is missing: the log was cut off, 12 were written.',
+    ],
+    [
+      'left out of the head',
+      ['update audit_head set seq = 10, hash = (select hash from audit where seq = 10)'],
+      '11',
+      'Row 11 was inserted: 10 were written.',
+    ],
+    [
+      'not the one in the head',
+      [`update audit_head set hash = 'x'`],
+      '12',
+      'Row 12 does not fit: it is not the one that was written last.',
+    ],
+    [
+      'without a head',
+      ['delete from audit_head'],
+      '13',
+      'Row 13 cannot be known: the head is missing.',
+    ],
+  ])(
+    'names the first row that does not fit where rows were %s',
+    async (_what, forgery, seq, reason) => {
+      const { store } = await written()
+      for (const statement of forgery) await run(store, statement)
+      expect(await verifyChain(store)).toEqual({ fits: false, seq, reason })
+    },
+  )
+
+  test('finds rows cut off together with the head by a row known before', async () => {
+    const { store, hashes } = await written()
+    const last = hashes[11] ?? ''
+    await run(store, 'delete from audit where seq > 10')
+    await run(store, `update audit_head set seq = 10, hash = '${hashes[9]}'`)
+    expect(await verifyChain(store)).toMatchObject({ fits: true, seq: 10 })
+    const misfit = { fits: false, seq: '11' }
+    expect(await verifyChain(store, { seq: 12, hash: last })).toMatchObject(misfit)
+    expect(await verifyChain(store, { seq: undefined, hash: last })).toMatchObject(misfit)
+  })
+
+  test('finds a log that was written anew by a row known before', async () => {
+    const { store, hashes } = await written()
+    for (const table of ['audit', 'audit_head']) await run(store, `delete from ${table}`)
+    await run(store, `insert into audit_head (id, seq, hash) values (1, 0, '')`)
+    await recordAll(
+      store,
+      Array.from({ length: 6 }, () => entry({ target: 'forged' })),
+    )
+    expect(await verifyChain(store)).toMatchObject({ fits: true, seq: 6 })
+    expect(await verifyChain(store, { seq: 5, hash: hashes[4] ?? '' })).toEqual({
+      fits: false,
+      seq: '5',
+      reason: 'Row 5 has another hash than the one given: the log was rewritten.',
+    })
+  })
+
+  test('accepts rows that came after the one known before', async () => {
+    const { store, hashes } = await written()
+    const rows: KnownRow[] = [
+      { seq: 12, hash: hashes[11] ?? '' },
+      { seq: 5, hash: hashes[4] ?? '' },
+      { seq: undefined, hash: hashes[4] ?? '' },
+      { seq: 0, hash: '' },
+    ]
+    for (const known of rows) {
+      expect(await verifyChain(store, known)).toMatchObject({ fits: true, seq: ROWS })
+    }
+  })
+
+  test('fits while rows are being written', async () => {
+    const { store } = await written()
+    let writing = true
+    const writer = recordAll(
+      store,
+      Array.from({ length: 100 }, () => entry()),
+    ).then(() => {
+      writing = false
+    })
+    let walks = 0
+    while (writing) {
+      expect(await verifyChain(store)).toMatchObject({ fits: true })
+      walks++
+      // SQLite answers within a turn of the event loop: the writer needs the next one.
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    await writer
+    expect(walks).toBeGreaterThan(1)
+    expect(await verifyChain(store)).toMatchObject({ fits: true, seq: ROWS + 100 })
+  })
+})
