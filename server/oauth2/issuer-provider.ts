@@ -1,0 +1,184 @@
+import * as oauth from 'oauth4webapi'
+import { Failure } from '../failure.ts'
+import { createDiscovery } from './discovery.ts'
+import { nameOf } from './endpoint-provider.ts'
+import { type Identity, tokensOf } from './identity.ts'
+import { limitedFetch } from './limited-fetch.ts'
+import type { AuthorizationResponse, Provider, ProviderDeps } from './provider.ts'
+import type { ProviderConfig } from './provider-config.ts'
+import { providerFailure } from './provider-failure.ts'
+
+/** What the local provider does differently. */
+export interface IssuerOptions {
+  /** In place of the network. */
+  readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
+  /** In place of the authorization endpoint that discovery finds. */
+  readonly authEndpoint?: (origin: string) => string
+  /** In place of asking for `openid profile`. */
+  readonly parameters?: Readonly<Record<string, string>>
+  /** In place of what the ID token's claims say by the standard. */
+  readonly identify?: (claims: oauth.IDToken) => Partial<Identity>
+}
+
+/**
+ * An OpenID provider, known by its issuer: discovery at the first sign-in (OpenID Connect Discovery
+ * 1.0 §4), the ID token checked in full (OpenID Connect Core 1.0 §3.1.3.7), its signature too.
+ */
+export function createIssuerProvider(
+  config: Pick<
+    Extract<ProviderConfig, { kind: 'issuer' }>,
+    'label' | 'form' | 'issuer' | 'clientId' | 'clientSecret'
+  > & { readonly name: string },
+  { now }: ProviderDeps,
+  options: IssuerOptions = {},
+): Provider {
+  const { name, label, form, issuer, clientId, clientSecret } = config
+  const http = {
+    [oauth.customFetch]: limitedFetch(options.fetch ?? fetch),
+    // The configuration lets http pass for this machine alone.
+    [oauth.allowInsecureRequests]: issuer.startsWith('http:'),
+    signal: () => AbortSignal.timeout(10_000),
+  }
+  const server = createDiscovery(issuer, http, now)
+  const client: oauth.Client = { client_id: clientId, [oauth.clockTolerance]: 30 }
+
+  // Discovery says what a server can do, not what it expects of one client: found out once.
+  let method: AuthMethod | undefined
+  /** Asks the token endpoint, with the way of authentication that it takes. */
+  async function authenticated<T>(
+    as: oauth.AuthorizationServer,
+    ask: (auth: oauth.ClientAuth) => Promise<T>,
+  ): Promise<T> {
+    const methods = method === undefined ? authMethods(as) : [method]
+    for (const [index, each] of methods.entries()) {
+      try {
+        const answer = await ask(AUTH[each](clientSecret))
+        method = each
+        return answer
+      } catch (error) {
+        if (index === methods.length - 1 || !isInvalidClient(error)) throw error
+      }
+    }
+    throw new Failure('unavailable', `${label} takes no client secret.`)
+  }
+
+  async function exchange(response: AuthorizationResponse): Promise<Identity> {
+    const as = await server.read()
+    const { code, iss, exchangeUri, verifier, nonce } = response
+    const parameters = checkIssuer(as, client, { code, iss }, label)
+    const [answer, claims] = await authenticated(as, async (auth) => {
+      const sent = await oauth.authorizationCodeGrantRequest(
+        as,
+        client,
+        auth,
+        parameters,
+        exchangeUri,
+        verifier,
+        http,
+      )
+      const options = { expectedNonce: nonce, requireIdToken: true }
+      const answer = await oauth.processAuthorizationCodeResponse(as, client, sent, options)
+      // By TLS alone it would be the right server too (§3.1.3.7, 6); but http is allowed here.
+      await oauth.validateApplicationLevelSignature(as, sent, http)
+      return [answer, oauth.getValidatedIdTokenClaims(answer) as oauth.IDToken] as const
+    })
+    let known: Readonly<Record<string, unknown>> = claims
+    if (nameOf(known) === null && as.userinfo_endpoint !== undefined) {
+      const sent = await oauth.userInfoRequest(as, client, answer.access_token, http)
+      known = await oauth.processUserInfoResponse(as, client, claims.sub, sent)
+    }
+    return {
+      provider: name,
+      // As it spells itself: with a slash at the end or without, it is the same issuer.
+      issuer: as.issuer,
+      subject: claims.sub,
+      name: nameOf(known),
+      tokens: tokensOf(answer, now()),
+      operatorKey: null,
+      ...options.identify?.(claims),
+    }
+  }
+
+  const judged = async <T>(operation: () => Promise<T>): Promise<T> => {
+    try {
+      return await operation()
+    } catch (error) {
+      throw providerFailure(label, error)
+    }
+  }
+
+  return {
+    name,
+    label,
+    form,
+    authorize: ({ origin, redirectUri, state, challenge, nonce }) =>
+      judged(async () => {
+        const endpoint =
+          options.authEndpoint?.(origin) ?? (await server.read()).authorization_endpoint
+        if (endpoint === undefined) throw new Error('no authorization_endpoint was discovered')
+        const url = new URL(endpoint)
+        const parameters = {
+          scope: 'openid profile',
+          ...options.parameters,
+          client_id: clientId,
+          redirect_uri: redirectUri,
+          response_type: 'code',
+          state,
+          nonce,
+          code_challenge: challenge,
+          code_challenge_method: 'S256',
+        }
+        for (const [key, value] of Object.entries(parameters)) url.searchParams.set(key, value)
+        return url.href
+      }),
+    complete: (response) => judged(() => exchange(response)),
+    refresh: (refreshToken) =>
+      judged(async () => {
+        const as = await server.read()
+        const answer = await authenticated(as, async (auth) => {
+          const sent = await oauth.refreshTokenGrantRequest(as, client, auth, refreshToken, http)
+          return oauth.processRefreshTokenResponse(as, client, sent)
+        })
+        return tokensOf(answer, now())
+      }),
+  }
+}
+
+const AUTH = {
+  client_secret_basic: oauth.ClientSecretBasic,
+  client_secret_post: oauth.ClientSecretPost,
+}
+
+type AuthMethod = keyof typeof AUTH
+
+/** Basic is what counts where discovery says nothing (OpenID Connect Discovery 1.0 §3). */
+function authMethods(as: oauth.AuthorizationServer): AuthMethod[] {
+  const supported = as.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
+  return (['client_secret_basic', 'client_secret_post'] as const).filter((each) =>
+    supported.includes(each),
+  )
+}
+
+/** By a 401 the server may say so in the body or in a challenge (RFC 6749 §5.2). */
+const isInvalidClient = (error: unknown): boolean =>
+  (error instanceof oauth.ResponseBodyError && error.error === 'invalid_client') ||
+  error instanceof oauth.WWWAuthenticateChallengeError
+
+/**
+ * Checks that the answer is this issuer's, where it says whose it is or has promised to (RFC 9207
+ * §2.4). The state has been compared before.
+ */
+function checkIssuer(
+  as: oauth.AuthorizationServer,
+  client: oauth.Client,
+  given: { readonly code: string; readonly iss: string | undefined },
+  label: string,
+): URLSearchParams {
+  const parameters = new URLSearchParams({ code: given.code })
+  if (given.iss !== undefined) parameters.set('iss', given.iss)
+  try {
+    return oauth.validateAuthResponse(as, client, parameters, oauth.expectNoState)
+  } catch (cause) {
+    throw new Failure('bad-parameter', `This answer does not come from ${label}.`, { cause })
+  }
+}

@@ -1,0 +1,46 @@
+import { ResponseBodyError } from 'oauth4webapi'
+import { Failure } from '../failure.ts'
+import { OAuth2Error } from './client.ts'
+
+/** The wording of others, fit for a page of ours: one line, at most 64 characters. */
+export const cut = (text: string): string =>
+  text
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ')
+    .trim()
+    .slice(0, 64)
+
+/** Errors of a token endpoint that speak of this server's registration, not of the person's code. */
+const REGISTRATION = /^(?:invalid_client|unauthorized_client|incorrect_client_credentials)$/
+
+/**
+ * What a failed exchange comes to: the provider's refusal of a code is the request's fault, whatever
+ * else goes wrong between two servers is not.
+ *
+ * @param label of the provider, as people call it.
+ */
+export function providerFailure(label: string, cause: unknown): Failure {
+  if (cause instanceof Failure) return cause
+  const { error, status } = reported(cause)
+  if (error !== undefined && REGISTRATION.test(error)) {
+    return new Failure(
+      'unavailable',
+      `${label} does not accept this server (${cut(error)}). Its operator has to check the client id and secret.`,
+      { cause },
+    )
+  }
+  if (status !== undefined && status < 500 && error !== undefined) {
+    return new Failure('bad-parameter', `${label} did not accept this sign-in (${cut(error)}).`, {
+      cause,
+    })
+  }
+  return new Failure('unavailable', `${label} gave no answer that can be used.`, { cause })
+}
+
+/** What the provider said in the words of RFC 6749 §5.2, if it did. */
+function reported(cause: unknown): { error?: string; status?: number | undefined } {
+  if (cause instanceof ResponseBodyError) return cause
+  if (!(cause instanceof OAuth2Error)) return {}
+  if (cause.code === 'http-status') return { error: `status ${cause.status}`, status: cause.status }
+  if (cause.code !== 'provider-error') return {}
+  return { error: (cause.cause as { error: string }).error, status: cause.status }
+}
