@@ -1,0 +1,20 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach } from 'vitest'
+import { openStore, type Store } from '../storage/open.ts'
+
+/** For tests: a function that opens a store of its own, closed and removed after the test. */
+export function createOpenStore(): () => Promise<Store> {
+  const undo: (() => unknown)[] = []
+  afterEach(async () => {
+    for (const close of undo.splice(0).reverse()) await close()
+  })
+  return async () => {
+    const data = mkdtempSync(join(tmpdir(), 'gatehouse-sign-in-'))
+    undo.push(() => rmSync(data, { recursive: true, force: true }))
+    const store = await openStore({ data }, 'node')
+    undo.push(() => store.close())
+    return store
+  }
+}
