@@ -13,6 +13,7 @@ import {
 import { connect, createServer, type ListenOptions, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { connect as connectTls } from 'node:tls'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Config } from '../config.ts'
@@ -270,6 +271,44 @@ async function lowPort(): Promise<number> {
   }
   throw new Error('every port from 901 to 1023 is taken')
 }
+
+describe('a change that cannot be stored', () => {
+  /** Makes the store refuse to write endpoints; it can still be read. */
+  function refuseTo(what: 'insert' | 'delete', { data }: TestNode): void {
+    const store = new DatabaseSync(join(data, 'gatehouse.sqlite'))
+    store.exec(
+      `create trigger refusing_${what} before ${what} on endpoints begin select raise(abort, 'no'); end`,
+    )
+    store.close()
+  }
+
+  test('leaves no socket of an endpoint that was to be added', async () => {
+    const node = await start()
+    refuseTo('insert', node)
+    const path = join(folder, 'a.sock')
+    for (const endpoint of [address, `unix://${path}`]) {
+      await expectRefused(node, endpoint, { status: 500, errorNum: 4, message: /on our side/ })
+    }
+    expect(existsSync(path)).toBe(false)
+  })
+
+  test('leaves an endpoint that was to be removed or remapped as it was', async () => {
+    const node = await start()
+    expect((await add(node, address)).json).toEqual(DONE)
+    const before = (await node.ask('GET', '/_api/endpoint')).json
+    refuseTo('insert', node)
+    const remapped = { endpoint: address, databases: ['ada'] }
+    expect((await node.ask('POST', '/_api/endpoint', remapped)).status).toBe(500)
+    refuseTo('delete', node)
+    expect((await remove(node, address)).status).toBe(500)
+    expect((await node.ask('GET', '/_api/endpoint')).json).toEqual(before)
+    expect((await ask(port, 'GET', '/_api/endpoint')).json).toEqual(before)
+    // Both count as ways in as before: neither is refused as the last one.
+    for (const endpoint of [address, node.address]) {
+      expect((await remove(node, endpoint)).status).toBe(500)
+    }
+  })
+})
 
 test('both wildcards of one port are two endpoints', async () => {
   const node = await start()
