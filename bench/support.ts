@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { createRecorder, START } from '../server/audit/record.ts'
 import { writeEndpoint } from '../server/endpoints/repository.ts'
 import { ask, endpointPath } from '../server/start.testing.ts'
 import { openStore } from '../server/storage/open.ts'
@@ -69,7 +70,11 @@ export async function storeEndpoints(size: number): Promise<{ data: string; host
   const store = await openStore({ data }, 'tool')
   await Promise.all(
     portsOf(size).map((port) =>
-      writeEndpoint(store, { endpoint: `tcp://${host}:${port}`, databases: [] }),
+      writeEndpoint(
+        store,
+        { endpoint: `tcp://${host}:${port}`, databases: [] },
+        { record: createRecorder(), actor: START },
+      ),
     ),
   )
   await store.close()

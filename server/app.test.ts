@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Api, createApp } from './app.ts'
+import { createRecorder, START } from './audit/record.ts'
 import { createDatabaseRegistry } from './databases/registry.ts'
 import { createHttpEngine } from './endpoints/http-engine.ts'
 import type { Listener } from './endpoints/listener.ts'
@@ -18,6 +19,7 @@ import { openStore, type Store } from './storage/open.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-'))
 const events = createEventHub()
+const record = createRecorder()
 const readiness: Readiness = { reason: null }
 const lines: string[] = []
 const drain = new AbortController()
@@ -51,10 +53,11 @@ beforeAll(async () => {
   writeFileSync(join(consoleFolder, 'theme.js'), 'theme()')
   writeFileSync(join(consoleFolder, 'assets', 'main-abc.js'), 'main()')
   store = await openStore({ data: folder }, 'node')
-  const databases = await createDatabaseRegistry(store, events.publish)
-  await databases.create('blog')
+  const databases = await createDatabaseRegistry(store, events.publish, record)
+  await databases.create('blog', START)
   const endpoints = createEndpointRegistry({
     store,
+    record,
     engine: createHttpEngine<Listener>(),
     certificate: undefined,
     publish: events.publish,

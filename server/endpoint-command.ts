@@ -1,3 +1,4 @@
+import { COMMAND_LINE } from './audit/record.ts'
 import { formatAddress } from './contract/address.ts'
 import { SYSTEM_DATABASE } from './contract/database.ts'
 import { readAddress } from './endpoints/address.ts'
@@ -5,6 +6,7 @@ import { createMapping } from './endpoints/mapping.ts'
 import { deleteEndpoint, readEndpoints, writeEndpoint } from './endpoints/repository.ts'
 import { Failure } from './failure.ts'
 import type { Store } from './storage/open.ts'
+import type { Recorder } from './storage/recorder.ts'
 
 /** Every stored endpoint, a line each: its address, and its databases or `*` for all. */
 export async function listEndpoints(store: Store): Promise<string[]> {
@@ -22,10 +24,16 @@ export async function listEndpoints(store: Store): Promise<string[]> {
  * @param databases names with commas; none: every database.
  * @throws Failure `bad-parameter`, `bad-database-name`
  */
-export async function addEndpoint(store: Store, text: string, databases = ''): Promise<string> {
+export async function addEndpoint(
+  store: Store,
+  record: Recorder,
+  text: string,
+  databases = '',
+): Promise<string> {
   const names = databases.split(',').filter((name) => name !== '')
   const endpoint = formatAddress(readAddress(text))
-  await writeEndpoint(store, { endpoint, databases: [...createMapping(names).names] })
+  const mapping = [...createMapping(names).names]
+  await writeEndpoint(store, { endpoint, databases: mapping }, { record, actor: COMMAND_LINE })
   return endpoint
 }
 
@@ -34,7 +42,11 @@ export async function addEndpoint(store: Store, text: string, databases = ''): P
  *
  * @throws Failure `endpoint-not-found`; `conflict` where no other would lead to `_system`.
  */
-export async function removeEndpoint(store: Store, text: string): Promise<string> {
+export async function removeEndpoint(
+  store: Store,
+  record: Recorder,
+  text: string,
+): Promise<string> {
   const address = formatAddress(readAddress(text))
   const stored = await readEndpoints(store)
   if (!stored.some(({ endpoint }) => endpoint === address)) {
@@ -49,6 +61,6 @@ export async function removeEndpoint(store: Store, text: string): Promise<string
       `${address} is the last endpoint that reaches _system. Add another that does first.`,
     )
   }
-  await deleteEndpoint(store, address)
+  await deleteEndpoint(store, address, { record, actor: COMMAND_LINE })
   return address
 }

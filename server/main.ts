@@ -81,9 +81,9 @@ async function work(store: Store, command: StoreCommand): Promise<string[]> {
     case 'endpoint list':
       return listEndpoints(store)
     case 'endpoint add':
-      return [await addEndpoint(store, first, flags.databases)]
+      return [await addEndpoint(store, record, first, flags.databases)]
     case 'endpoint remove':
-      return [await removeEndpoint(store, first)]
+      return [await removeEndpoint(store, record, first)]
     case 'token create':
       return [await createTokenByCommand(store, record, flags, Date.now())]
     case 'user role':

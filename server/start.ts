@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { type AppDeps, createApp } from './app.ts'
+import { createRecorder, START } from './audit/record.ts'
 import type { Config } from './config.ts'
 import { createDatabaseRegistry } from './databases/registry.ts'
 import { readAddress } from './endpoints/address.ts'
@@ -62,17 +63,19 @@ async function open(
   )
   undo.push(() => store.close())
 
+  const record = createRecorder()
   const events = createEventHub()
   const readiness: Readiness = { reason: 'The node is starting.' }
   const certificate =
     config.tls && (await loadCertificate(config.tls, (message, err) => log.warn({ err }, message)))
   if (certificate !== undefined) undo.push(() => certificate.close())
 
-  const databases = await createDatabaseRegistry(store, events.publish)
+  const databases = await createDatabaseRegistry(store, events.publish, record)
   const engine = createHttpEngine<Listener>()
   undo.push(() => engine.close())
   const endpoints = createEndpointRegistry({
     store,
+    record,
     engine,
     certificate,
     publish: events.publish,
@@ -170,10 +173,10 @@ async function openEndpoints(
   for (const text of given) {
     const address = readAddress(text, { anyPort: true })
     try {
-      await endpoints.ensure(address, first)
+      await endpoints.ensure(address, START, first)
     } catch (error) {
       failures.push(`${text}: ${(error as Error).message}`)
-      late.push(() => endpoints.ensure(address, false))
+      late.push(() => endpoints.ensure(address, START, false))
     }
   }
   if (first && !listens()) {

@@ -1,7 +1,9 @@
+import type { Actor } from '../contract/audit.ts'
 import { DATABASE_NAME_RULE, isDatabaseName, SYSTEM_DATABASE } from '../contract/database.ts'
 import type { LiveEvent } from '../contract/event.ts'
 import { Failure } from '../failure.ts'
 import type { Store } from '../storage/open.ts'
+import type { Recorder } from '../storage/recorder.ts'
 import { deleteDatabase, insertDatabase, readDatabases } from './repository.ts'
 
 /** Which databases exist. Kept in memory, since every request asks. */
@@ -15,28 +17,29 @@ export interface DatabaseRegistry {
    *
    * @throws Failure `bad-database-name`, `database-exists` or `unavailable`.
    */
-  create(name: string): Promise<void>
+  create(name: string, actor: Actor): Promise<void>
   /**
    * Drops a database, durably; requests for it find nothing from then on.
    *
    * @throws Failure `forbidden` for `_system`, `database-not-found` or `unavailable`.
    */
-  drop(name: string): Promise<void>
+  drop(name: string, actor: Actor): Promise<void>
   /** Reads the names anew, after another process has changed the store. */
   sync(): Promise<void>
 }
 
-/** Makes a {@link DatabaseRegistry} of what is stored. */
+/** Makes a {@link DatabaseRegistry} of what is stored; each change is put on record. */
 export async function createDatabaseRegistry(
   store: Store,
   publish: (event: LiveEvent) => void,
+  record: Recorder,
 ): Promise<DatabaseRegistry> {
   let names = new Set(await readDatabases(store))
   let changes = 0
   const registry: DatabaseRegistry = {
     has: (name) => name === SYSTEM_DATABASE || names.has(name),
     list: () => [SYSTEM_DATABASE, ...[...names].sort()],
-    async create(name) {
+    async create(name, actor) {
       if (!isDatabaseName(name)) {
         const shown = JSON.stringify(name)
         throw new Failure(
@@ -44,17 +47,19 @@ export async function createDatabaseRegistry(
           `${shown} is no database name. ${DATABASE_NAME_RULE}`,
         )
       }
-      const isNew = name !== SYSTEM_DATABASE && (await insertDatabase(store, name, Date.now()))
+      const isNew =
+        name !== SYSTEM_DATABASE &&
+        (await insertDatabase(store, name, Date.now(), { record, actor }))
       if (!isNew) throw new Failure('database-exists', `There is a database ${name} already.`)
       changes++
       names.add(name)
       publish({ type: 'database', name })
     },
-    async drop(name) {
+    async drop(name, actor) {
       if (name === SYSTEM_DATABASE) {
         throw new Failure('forbidden', 'The database _system holds the administration and stays.')
       }
-      if (!(await deleteDatabase(store, name))) {
+      if (!(await deleteDatabase(store, name, { record, actor }))) {
         throw new Failure('database-not-found', 'database not found')
       }
       changes++

@@ -1,5 +1,6 @@
 import { nextRevision } from '../storage/next-revision.ts'
 import type { Store } from '../storage/open.ts'
+import type { OnRecord } from '../storage/recorder.ts'
 
 /** The names of all stored databases; `_system` is not stored, it always is. */
 export async function readDatabases(store: Store): Promise<string[]> {
@@ -7,8 +8,13 @@ export async function readDatabases(store: Store): Promise<string[]> {
   return rows.map((row) => row.name)
 }
 
-/** Stores a database; false if it is there already. Durable when it resolves. */
-export function insertDatabase(store: Store, name: string, now: number): Promise<boolean> {
+/** Stores a database, on record; false if it is there already. Durable when it resolves. */
+export function insertDatabase(
+  store: Store,
+  name: string,
+  now: number,
+  { record, actor }: OnRecord,
+): Promise<boolean> {
   return store.db.transaction().execute(async (trx) => {
     const result = await trx
       .insertInto('databases')
@@ -16,17 +22,29 @@ export function insertDatabase(store: Store, name: string, now: number): Promise
       .onConflict((conflict) => conflict.column('name').doNothing())
       .executeTakeFirst()
     const inserted = (result.numInsertedOrUpdatedRows ?? 0n) > 0n
-    if (inserted) await nextRevision(trx)
+    if (inserted) {
+      await nextRevision(trx)
+      const [action, outcome] = ['database.create', 'done'] as const
+      await record(trx, { actor, action, target: name, outcome, before: null, after: {} })
+    }
     return inserted
   })
 }
 
-/** Removes a database; false if it was not there. Durable when it resolves. */
-export function deleteDatabase(store: Store, name: string): Promise<boolean> {
+/** Removes a database, on record; false if it was not there. Durable when it resolves. */
+export function deleteDatabase(
+  store: Store,
+  name: string,
+  { record, actor }: OnRecord,
+): Promise<boolean> {
   return store.db.transaction().execute(async (trx) => {
     const result = await trx.deleteFrom('databases').where('name', '=', name).executeTakeFirst()
     const found = result.numDeletedRows > 0n
-    if (found) await nextRevision(trx)
+    if (found) {
+      await nextRevision(trx)
+      const [action, outcome] = ['database.drop', 'done'] as const
+      await record(trx, { actor, action, target: name, outcome, before: {}, after: null })
+    }
     return found
   })
 }

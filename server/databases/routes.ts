@@ -33,7 +33,7 @@ export const databaseRoutes = (databases: DatabaseRegistry, administration: Admi
       administration,
       jsonBody(databaseInput),
       async (c) => {
-        await databases.create(c.req.valid('json').name)
+        await databases.create(c.req.valid('json').name, c.get('actor'))
         return c.json(done(201), 201)
       },
     )
@@ -46,7 +46,7 @@ export const databaseRoutes = (databases: DatabaseRegistry, administration: Admi
       }),
       administration,
       async (c) => {
-        await databases.drop(c.req.param('name'))
+        await databases.drop(c.req.param('name'), c.get('actor'))
         return c.json(done(200), 200)
       },
     )

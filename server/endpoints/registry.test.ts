@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createRecorder, START } from '../audit/record.ts'
 import { openStore, type Store } from '../storage/open.ts'
 import { createHttpEngine } from './http-engine.ts'
 import type { Listener } from './listener.ts'
@@ -16,6 +17,7 @@ beforeEach(async () => {
   store = await openStore({ data }, 'node')
   endpoints = createEndpointRegistry({
     store,
+    record: createRecorder(),
     engine: createHttpEngine<Listener>(),
     certificate: undefined,
     publish: () => {},
@@ -33,20 +35,20 @@ test('a host is known as long as one endpoint has it', async () => {
   const host = '127.0.0.1'
   expect(endpoints.hasHost(host)).toBe(false)
   const any = { scheme: 'tcp', host, port: 0 } as const
-  await endpoints.ensure({ scheme: 'unix', path: join(data, 'socket') }, true)
-  await endpoints.ensure(any, true)
-  await endpoints.ensure(any, true)
+  await endpoints.ensure({ scheme: 'unix', path: join(data, 'socket') }, START, true)
+  await endpoints.ensure(any, START, true)
+  await endpoints.ensure(any, START, true)
   const [first, second] = endpoints.listeners().map(({ name }) => name)
   expect(endpoints.hasHost(host)).toBe(true)
 
-  await endpoints.remove(first as string)
+  await endpoints.remove(first as string, START)
   expect(endpoints.hasHost(host)).toBe(true)
-  await endpoints.remove(second as string)
+  await endpoints.remove(second as string, START)
   expect(endpoints.hasHost(host)).toBe(false)
 })
 
 test('a listener is named by the port that the system chose', async () => {
-  await endpoints.ensure({ scheme: 'tcp', host: '127.0.0.1', port: 0 }, true)
+  await endpoints.ensure({ scheme: 'tcp', host: '127.0.0.1', port: 0 }, START, true)
   const [listener] = endpoints.listeners()
   expect(listener?.name).toMatch(/^tcp:\/\/127\.0\.0\.1:[1-9][0-9]*$/)
   expect(endpoints.list()).toEqual([{ endpoint: listener?.name, databases: [] }])

@@ -1,9 +1,11 @@
 import { type Address, formatAddress, isWildcard } from '../contract/address.ts'
+import type { Actor } from '../contract/audit.ts'
 import { SYSTEM_DATABASE } from '../contract/database.ts'
 import type { EndpointInput, EndpointRecord } from '../contract/endpoint.ts'
 import type { LiveEvent } from '../contract/event.ts'
 import { Failure, systemCode } from '../failure.ts'
 import type { Store } from '../storage/open.ts'
+import type { Recorder } from '../storage/recorder.ts'
 import { canonicalAddress, readAddress } from './address.ts'
 import type { Certificate } from './certificate.ts'
 import type { HttpEngine } from './http-engine.ts'
@@ -37,20 +39,20 @@ export interface EndpointRegistry {
    * @throws Failure: what the body or the system refuses, `conflict` for the last way to `_system`,
    * `precondition-failed`, `unavailable`.
    */
-  add(input: EndpointInput, expected?: ExpectedRevision): Promise<void>
+  add(input: EndpointInput, actor: Actor, expected?: ExpectedRevision): Promise<void>
   /**
    * Removes an endpoint: durably, then no connection is accepted any more, then it drains.
    *
    * @throws Failure `endpoint-not-found`, `conflict`, `precondition-failed`, `unavailable`.
    */
-  remove(address: string, expected?: ExpectedRevision): Promise<void>
+  remove(address: string, actor: Actor, expected?: ExpectedRevision): Promise<void>
   /** Opens what is stored; what cannot be opened is `failed` and tried again. */
   restore(): Promise<void>
   /**
    * Stores an endpoint given at the start and opens it if it can; never changes one that is there.
    * `strict`: what cannot be opened is not stored, and the reason is thrown.
    */
-  ensure(address: Address, strict: boolean): Promise<void>
+  ensure(address: Address, actor: Actor, strict: boolean): Promise<void>
   /** Reads what is stored anew, after another process has changed it, and follows. */
   sync(): Promise<void>
   /**
@@ -72,6 +74,8 @@ export interface EndpointRegistry {
 /** What an {@link EndpointRegistry} is made of. */
 export interface EndpointRegistryDeps {
   readonly store: Store
+  /** Puts each change on record, in the change's own transaction. */
+  readonly record: Recorder
   readonly engine: HttpEngine<Listener>
   readonly certificate: Certificate | undefined
   readonly publish: (event: LiveEvent) => void
@@ -87,7 +91,7 @@ const RETRY = { first: 1_000, longest: 60_000 }
  * invariant: what is listed, what is stored and what listens change together or not at all.
  */
 export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegistry {
-  const { store, publish } = deps
+  const { store, record, publish } = deps
   const entries = new Map<string, Listener>()
   // How many endpoints have that host in their address: a request may ask, so nothing is searched.
   const hosts = new Map<string, number>()
@@ -158,14 +162,14 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
       if (current && !stopped) await listener.open()
     })
 
-  async function remap(listener: Listener, mapping: Mapping): Promise<void> {
+  const write = (endpoint: string, { names }: Mapping, actor: Actor) =>
+    writeEndpoint(store, { endpoint, databases: [...names] }, { record, actor })
+
+  async function remap(listener: Listener, mapping: Mapping, actor: Actor): Promise<void> {
     if (sameNames(listener.mapping, mapping)) return
     if (!reaches(mapping, SYSTEM_DATABASE)) ways.giveUp(listener)
     try {
-      listener.revision = await writeEndpoint(store, {
-        endpoint: listener.name,
-        databases: [...mapping.names],
-      })
+      listener.revision = await write(listener.name, mapping, actor)
       listener.mapping = mapping
     } finally {
       ways.look(listener)
@@ -173,14 +177,11 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
     publish({ type: 'endpoint', endpoint: listener.name, revision: listener.revision })
   }
 
-  async function open(address: Address, mapping: Mapping): Promise<void> {
+  async function open(address: Address, mapping: Mapping, actor: Actor): Promise<void> {
     const listener = create(address, mapping, 0)
     try {
       await listener.open()
-      listener.revision = await writeEndpoint(store, {
-        endpoint: listener.name,
-        databases: [...mapping.names],
-      })
+      listener.revision = await write(listener.name, mapping, actor)
     } catch (error) {
       listener.close()
       throw explained(error, address)
@@ -242,16 +243,18 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
       })),
     hasHost: (host) => hosts.has(host),
     listeners: () => sorted([...entries.values(), ...draining]),
-    async add(input, expected) {
+    async add(input, actor, expected) {
       const address = readAddress(input.endpoint)
       const mapping = createMapping(input.databases ?? [])
       await exclusively(formatAddress(address), async () => {
         const existing = entries.get(formatAddress(address))
         requireRevision(existing, expected)
-        await (existing === undefined ? open(address, mapping) : remap(existing, mapping))
+        await (existing === undefined
+          ? open(address, mapping, actor)
+          : remap(existing, mapping, actor))
       })
     },
-    async remove(text, expected) {
+    async remove(text, actor, expected) {
       const name = canonicalAddress(text)
       if (name === undefined) throw notFound()
       await exclusively(name, async () => {
@@ -260,7 +263,7 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
         requireRevision(listener, expected)
         ways.giveUp(listener)
         try {
-          await deleteEndpoint(store, name)
+          await deleteEndpoint(store, name, { record, actor })
         } catch (error) {
           ways.look(listener)
           throw error
@@ -271,15 +274,15 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
     async restore() {
       await Promise.all((await readEndpoints(store)).map(openStored))
     },
-    async ensure(address, strict) {
+    async ensure(address, actor, strict) {
       const name = formatAddress(address)
       await exclusively(name, async () => {
         if (entries.has(name)) return
         try {
-          await open(address, createMapping([]))
+          await open(address, createMapping([]), actor)
         } catch (error) {
           if (strict) throw error
-          await writeEndpoint(store, { endpoint: name, databases: [] })
+          await write(name, createMapping([]), actor)
           await follow(name)
         }
       })

@@ -36,7 +36,8 @@ export const endpointRoutes = (endpoints: EndpointRegistry, administration: Admi
       administration,
       jsonBody(endpointInput),
       async (c) => {
-        await endpoints.add(c.req.valid('json'), expectedRevision(c.req.header('If-Match')))
+        const expected = expectedRevision(c.req.header('If-Match'))
+        await endpoints.add(c.req.valid('json'), c.get('actor'), expected)
         return c.json(DONE, 200)
       },
     )
@@ -53,7 +54,8 @@ export const endpointRoutes = (endpoints: EndpointRegistry, administration: Admi
       }),
       administration,
       async (c) => {
-        await endpoints.remove(c.req.param('address'), expectedRevision(c.req.header('If-Match')))
+        const expected = expectedRevision(c.req.header('If-Match'))
+        await endpoints.remove(c.req.param('address'), c.get('actor'), expected)
         return c.json(DONE, 200)
       },
     )

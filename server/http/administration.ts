@@ -1,7 +1,11 @@
 import { createMiddleware } from 'hono/factory'
+import type { Actor } from '../contract/audit.ts'
 import { Failure } from '../failure.ts'
 import type { AppEnv } from './env.ts'
 import { guardOrigin } from './guard-origin.ts'
+
+/** Whoever administers, as long as nobody has to say who they are. */
+const LOCAL: Actor = { name: 'local', by: 'system', address: null }
 
 /** Lets a request administer the server, or throws. */
 export type Administration = ReturnType<typeof administration>
@@ -22,5 +26,6 @@ export const administration = (publicOrigin: string | undefined) =>
       )
     }
     guardOrigin(c, publicOrigin)
+    c.set('actor', LOCAL)
     await next()
   })

@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import type { AuditEntry } from '../contract/audit.ts'
+import type { Actor, AuditEntry } from '../contract/audit.ts'
 import type { Tables } from './tables.ts'
 
 /**
@@ -7,3 +7,10 @@ import type { Tables } from './tables.ts'
  * change does not happen either. Repositories of administrative data are given one.
  */
 export type Recorder = (trx: Transaction<Tables>, entry: AuditEntry) => Promise<void>
+
+/** What a repository needs to put its change on record. */
+export interface OnRecord {
+  readonly record: Recorder
+  /** Who changes it. */
+  readonly actor: Actor
+}

@@ -1,0 +1,41 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { createRecorder } from '../audit/record.ts'
+import type { Actor } from '../contract/audit.ts'
+import { forEachEngine } from '../storage/each-engine.testing.ts'
+import type { Store } from '../storage/open.ts'
+import { deleteDatabase, insertDatabase, readDatabases } from './repository.ts'
+
+const actor: Actor = { name: 'github:1', by: 'session', address: '192.0.2.7' }
+const by = { record: createRecorder(), actor }
+
+const recorded = (store: Store) =>
+  store.db
+    .selectFrom('audit')
+    .select(['actor', 'action', 'target', 'outcome', 'before', 'after'])
+    .orderBy('seq')
+    .execute()
+
+forEachEngine((engine) => {
+  test('what is created and dropped is on record; what changes nothing is not', async () => {
+    const store = await engine.open()
+    expect(await insertDatabase(store, 'blog', 1, by)).toBe(true)
+    expect(await insertDatabase(store, 'blog', 2, by)).toBe(false)
+    expect(await deleteDatabase(store, 'shop', by)).toBe(false)
+    expect(await deleteDatabase(store, 'blog', by)).toBe(true)
+    const row = { actor: 'github:1', target: 'blog', outcome: 'done' }
+    expect(await recorded(store)).toEqual([
+      { ...row, action: 'database.create', before: 'null', after: '{}' },
+      { ...row, action: 'database.drop', before: '{}', after: 'null' },
+    ])
+  })
+
+  test('a change that cannot be put on record does not happen', async () => {
+    const store = await engine.open()
+    await insertDatabase(store, 'blog', 1, by)
+    await sql`update audit set seq = 2`.execute(store.db)
+    await expect(insertDatabase(store, 'shop', 1, by)).rejects.toThrow(/unique/i)
+    await expect(deleteDatabase(store, 'blog', by)).rejects.toThrow(/unique/i)
+    expect(await readDatabases(store)).toEqual(['blog'])
+  })
+})

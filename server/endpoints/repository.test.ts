@@ -1,0 +1,71 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { createRecorder } from '../audit/record.ts'
+import type { Actor } from '../contract/audit.ts'
+import { forEachEngine } from '../storage/each-engine.testing.ts'
+import type { Store } from '../storage/open.ts'
+import { deleteEndpoint, readEndpoints, writeEndpoint } from './repository.ts'
+
+const ADDRESS = 'tcp://127.0.0.1:8530'
+const actor: Actor = { name: 'github:1', by: 'token', address: '192.0.2.7' }
+const by = { record: createRecorder(), actor }
+
+const recorded = (store: Store) =>
+  store.db
+    .selectFrom('audit')
+    .select(['actor', 'action', 'target', 'outcome', 'before', 'after'])
+    .orderBy('seq')
+    .execute()
+const write = (store: Store, databases: string[]) =>
+  writeEndpoint(store, { endpoint: ADDRESS, databases }, by)
+
+forEachEngine((engine) => {
+  test('each change of an endpoint is on record, with what was and what is', async () => {
+    const store = await engine.open()
+    await write(store, ['a'])
+    await write(store, ['b', 'a'])
+    await deleteEndpoint(store, ADDRESS, by)
+    const row = { actor: 'github:1', target: ADDRESS, outcome: 'done' }
+    const [a, ba] = ['{"databases":["a"]}', '{"databases":["b","a"]}']
+    expect(await recorded(store)).toEqual([
+      { ...row, action: 'endpoint.add', before: 'null', after: a },
+      { ...row, action: 'endpoint.map', before: a, after: ba },
+      { ...row, action: 'endpoint.remove', before: ba, after: 'null' },
+    ])
+  })
+
+  test('what changes nothing is not on record', async () => {
+    const store = await engine.open()
+    const revision = await write(store, ['a'])
+    expect(await write(store, ['a'])).toBe(revision)
+    expect(await deleteEndpoint(store, 'tcp://127.0.0.1:1', by)).toBe(false)
+    expect(await recorded(store)).toHaveLength(1)
+  })
+
+  test('a change that cannot be put on record does not happen', async () => {
+    const store = await engine.open()
+    await write(store, ['a'])
+    await sql`update audit set seq = 2`.execute(store.db)
+    await expect(write(store, ['b'])).rejects.toThrow(/unique/i)
+    await expect(deleteEndpoint(store, ADDRESS, by)).rejects.toThrow(/unique/i)
+    const stored = await readEndpoints(store)
+    expect(stored).toEqual([{ endpoint: ADDRESS, databases: ['a'], revision: 1 }])
+  })
+
+  test('writes and removals of one endpoint by two processes never wait for each other', async () => {
+    const stores = [await engine.open('tool'), await engine.open('tool')] as const
+    await Promise.all(
+      Array.from({ length: 60 }, async (_, at) => {
+        const store = stores[at % 2 === 0 ? 0 : 1]
+        if (at % 3 === 0) await deleteEndpoint(store, ADDRESS, by)
+        else await write(store, [`d${at}`])
+      }),
+    )
+    // Each row's "before" is the "after" of the row before: nobody came in between.
+    const rows = await recorded(stores[0])
+    expect(rows.map(({ before }) => before)).toEqual([
+      'null',
+      ...rows.slice(0, -1).map(({ after }) => after),
+    ])
+  })
+})
