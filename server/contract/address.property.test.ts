@@ -1,11 +1,13 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import { posix } from 'node:path'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { formatAddress, parseAddress } from './address.ts'
 
 // A million strings in all, in four families: as people write them, the same with a few characters
 // changed, made of an address's own characters in any order, and anything at all.
+
+vi.setConfig({ testTimeout: 120_000 })
 
 const number = (max: number) => fc.nat({ max }).map(String)
 const oneOf = (...texts: string[]) => fc.constantFrom(...texts)
