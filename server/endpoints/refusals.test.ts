@@ -273,18 +273,21 @@ async function lowPort(): Promise<number> {
 }
 
 describe('a change that cannot be stored', () => {
-  /** Makes the store refuse to write endpoints; it can still be read. */
-  function refuseTo(what: 'insert' | 'delete', { data }: TestNode): void {
+  /** Makes the store refuse every change of an endpoint; it can still be read. */
+  function refuseChanges({ data }: TestNode): void {
     const store = new DatabaseSync(join(data, 'gatehouse.sqlite'))
-    store.exec(
-      `create trigger refusing_${what} before ${what} on endpoints begin select raise(abort, 'no'); end`,
-    )
+    for (const what of ['insert', 'update', 'delete']) {
+      store.exec(
+        `create trigger refusing_${what} before ${what} on endpoints
+         begin select raise(abort, 'no'); end`,
+      )
+    }
     store.close()
   }
 
   test('leaves no socket of an endpoint that was to be added', async () => {
     const node = await start()
-    refuseTo('insert', node)
+    refuseChanges(node)
     const path = join(folder, 'a.sock')
     for (const endpoint of [address, `unix://${path}`]) {
       await expectRefused(node, endpoint, { status: 500, errorNum: 4, message: /on our side/ })
@@ -296,10 +299,9 @@ describe('a change that cannot be stored', () => {
     const node = await start()
     expect((await add(node, address)).json).toEqual(DONE)
     const before = (await node.ask('GET', '/_api/endpoint')).json
-    refuseTo('insert', node)
+    refuseChanges(node)
     const remapped = { endpoint: address, databases: ['ada'] }
     expect((await node.ask('POST', '/_api/endpoint', remapped)).status).toBe(500)
-    refuseTo('delete', node)
     expect((await remove(node, address)).status).toBe(500)
     expect((await node.ask('GET', '/_api/endpoint')).json).toEqual(before)
     expect((await ask(port, 'GET', '/_api/endpoint')).json).toEqual(before)
