@@ -46,7 +46,7 @@ const COMMANDS = {
   'audit verify': {
     operands: [],
     flags: { last: 'HASH' },
-    help: 'check the audit log, also for what was cut off behind a hash that you know',
+    help: 'check the audit log and print its last row, N:HASH; with --last it must hold that row',
   },
 } as const satisfies Record<string, Spec>
 

@@ -8,6 +8,7 @@ import {
   operatorKeyByCommand,
 } from './access-command.ts'
 import { createRecorder } from './audit/record.ts'
+import { verifyAuditLog } from './audit-command.ts'
 import { type Command, helpText, parseCommandLine, type StoreCommand } from './command-line.ts'
 import type { Config } from './config.ts'
 import { addEndpoint, listEndpoints, removeEndpoint } from './endpoint-command.ts'
@@ -92,7 +93,7 @@ async function work(store: Store, command: StoreCommand): Promise<string[]> {
     case 'operator-key':
       return [await operatorKeyByCommand(store, record, config, flags.renew !== undefined)]
     case 'audit verify':
-      throw new Failure('not-found', 'Not built yet.')
+      return [await verifyAuditLog(store, flags.last)]
   }
 }
 

@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest'
+import { entry, recordAll } from './audit/audit.testing.ts'
+import { verifyAuditLog } from './audit-command.ts'
+import { forEngine } from './storage/each-engine.testing.ts'
+
+forEngine('sqlite', (engine) => {
+  describe('gatehouse audit verify', () => {
+    test('answers what it takes again, and the hash alone', async () => {
+      const store = await engine.open()
+      expect(await verifyAuditLog(store, undefined)).toBe('0:')
+      await recordAll(store, [entry(), entry()])
+      expect(await verifyAuditLog(store, '0:')).toMatch(/^2:[0-9a-f]{64}$/)
+      const known = await verifyAuditLog(store, undefined)
+      await recordAll(store, [entry()])
+      expect(await verifyAuditLog(store, known)).toMatch(/^3:/)
+      expect(await verifyAuditLog(store, known.slice(2))).toMatch(/^3:/)
+    })
+
+    test('names the first row that does not fit', async () => {
+      const store = await engine.open()
+      await recordAll(store, [entry(), entry(), entry()])
+      const known = await verifyAuditLog(store, undefined)
+      await expect(verifyAuditLog(store, `2:${known.slice(2)}`)).rejects.toMatchObject({
+        code: 'conflict',
+        message: 'Row 2 has another hash than the one given: the log was rewritten.',
+      })
+      await store.db.deleteFrom('audit').where('seq', '=', 3).execute()
+      await expect(verifyAuditLog(store, undefined)).rejects.toMatchObject({
+        code: 'conflict',
+        message: 'Row 3 is missing: the log was cut off, 3 were written.',
+      })
+    })
+
+    test.each(['', '3', '3:', 'x', `${'a'.repeat(64)} `, `-1:${'a'.repeat(64)}`])(
+      'refuses --last %j',
+      async (last) => {
+        const store = await engine.open()
+        const refused = verifyAuditLog(store, last)
+        await expect(refused).rejects.toMatchObject({ code: 'bad-parameter' })
+      },
+    )
+  })
+})
