@@ -9,6 +9,8 @@ type Schema = z.ZodMiniType
 export interface RouteDescription {
   /** One sentence: what it does. */
   readonly summary: string
+  /** The schema that validates the query string, if it takes one. */
+  readonly query?: z.ZodMiniObject
   /** The schema that validates the body, if it takes one. */
   readonly body?: Schema
   /** What it answers by status: a schema, or the media type where it is not JSON. */
@@ -35,9 +37,21 @@ export function describe(route: RouteDescription): MiddlewareHandler {
   ])
   return describeRoute({
     summary: route.summary,
+    ...(route.query && { parameters: parameters(route.query) }),
     ...(route.body && { requestBody: { required: true, content: json(route.body, 'input') } }),
     responses: Object.fromEntries([...answers, ...failures]),
   })
+}
+
+/** The parameters of a query string (OpenAPI 3.1, "Parameter Object"). */
+function parameters(query: z.ZodMiniObject) {
+  const { properties = {}, required = [] } = z.toJSONSchema(query, { io: 'input' })
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: 'query' as const,
+    required: required.includes(name),
+    schema: schema as object,
+  }))
 }
 
 const json = (schema: Schema, io: 'input' | 'output') => ({

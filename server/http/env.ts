@@ -1,5 +1,5 @@
 import type { HttpBindings } from '@hono/node-server'
-import type { Actor } from '../contract/audit.ts'
+import type { Actor, AuditAction } from '../contract/audit.ts'
 import type { Principal } from '../contract/principal.ts'
 
 /** The endpoint that a request came through, as routes may know it. */
@@ -16,6 +16,12 @@ export interface Via {
   readonly draining: AbortSignal
 }
 
+/** What a request asks to be changed, as its route declares it. */
+export interface AuditedChange {
+  readonly action: AuditAction
+  readonly target: () => string
+}
+
 /** What every route of the application has at hand. */
 export interface AppEnv {
   Bindings: Partial<HttpBindings> & { readonly via: Via }
@@ -26,5 +32,7 @@ export interface AppEnv {
     principal: Principal | undefined
     /** As the audit log names whoever asks; where somebody does. */
     actor: Actor
+    /** What the route is about to change, for the audit log (http/audited.ts). */
+    change: AuditedChange | undefined
   }
 }

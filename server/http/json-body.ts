@@ -1,11 +1,10 @@
 import type { MiddlewareHandler } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { createMiddleware } from 'hono/factory'
-import * as z from 'zod/mini'
+import type * as z from 'zod/mini'
 import { Failure } from '../failure.ts'
 import type { AppEnv } from './env.ts'
-
-z.config(z.locales.en())
+import { validated } from './validated.ts'
 
 /** The largest body that the administration takes, bytes. */
 export const BODY_LIMIT = 1024 * 1024
@@ -38,7 +37,10 @@ export const jsonBody = <S extends z.ZodMiniType>(
       )
     }
     await limit(c, async () => {
-      c.req.addValidatedData('json', checked(schema, parsed(await c.req.text())) as object)
+      c.req.addValidatedData(
+        'json',
+        validated(schema, parsed(await c.req.text()), 'body') as object,
+      )
       await next()
     })
   })
@@ -49,15 +51,4 @@ function parsed(text: string): unknown {
   } catch (cause) {
     throw new Failure('bad-json', 'The body is not JSON.', { cause })
   }
-}
-
-function checked<S extends z.ZodMiniType>(schema: S, value: unknown): z.output<S> {
-  const result = schema.safeParse(value)
-  if (result.success) return result.data
-  const faults = result.error.issues.map((issue) => {
-    const reason = issue.message.replace(/^Invalid input: /, '')
-    const field = z.core.toDotPath(issue.path)
-    return field === '' ? `the body: ${reason}` : `${field}: ${reason}`
-  })
-  throw new Failure('bad-parameter', `The body is not as it should be. ${faults.join('; ')}.`)
 }

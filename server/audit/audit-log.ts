@@ -1,0 +1,18 @@
+import type { AuditEntry, AuditPage, AuditQuery } from '../contract/audit.ts'
+import type { Store } from '../storage/open.ts'
+import { recordRefusal } from './record.ts'
+import { readAuditPage } from './repository.ts'
+
+/** What the application does with the audit log; changes record themselves. */
+export interface AuditLog {
+  /** See `repository.ts`. */
+  page(query: AuditQuery): Promise<AuditPage>
+  /** See `record.ts`. */
+  recordRefusal(entry: AuditEntry): Promise<void>
+}
+
+/** Makes the {@link AuditLog} of a store. */
+export const createAuditLog = (store: Store): AuditLog => ({
+  page: (query) => readAuditPage(store, query),
+  recordRefusal: (entry) => recordRefusal(store, entry),
+})

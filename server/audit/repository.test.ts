@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest'
+import type { AuditQuery } from '../contract/audit.ts'
+import { forEachEngine } from '../storage/each-engine.testing.ts'
+import type { Store } from '../storage/open.ts'
+import { entry, recordAll } from './audit.testing.ts'
+import { createRecorder } from './record.ts'
+import { readAuditPage } from './repository.ts'
+
+const DAY = 24 * 60 * 60 * 1000
+const START = Date.parse('2026-01-01T12:00:00Z')
+
+forEachEngine((engine) => {
+  /** Four rows, a day apart. */
+  async function written(): Promise<Store> {
+    const store = await engine.open()
+    const by = (name: string) => ({ actor: { name, by: 'session', address: null } as const })
+    let day = 0
+    await recordAll(
+      store,
+      [
+        entry({ ...by('github:100'), action: 'endpoint.add', after: { databases: ['a'] } }),
+        entry({ ...by('GitHub:2'), action: 'endpoint.map' }),
+        entry({ ...by('local:operator'), action: 'person.role' }),
+        entry({ ...by('my_github:1'), action: 'database.create', outcome: 'refused' }),
+      ],
+      createRecorder(() => START + day++ * DAY),
+    )
+    return store
+  }
+  const seqs = async (store: Store, query: AuditQuery) =>
+    (await readAuditPage(store, query)).rows.map(({ seq }) => seq)
+
+  test('gives each row back as it was put on record', async () => {
+    const { rows, next } = await readAuditPage(await written(), {})
+    expect(next).toBeNull()
+    expect(rows.map(({ seq }) => seq)).toEqual([4, 3, 2, 1])
+    expect(rows.at(-1)).toEqual({
+      seq: 1,
+      at: '2026-01-01T12:00:00.000Z',
+      actor: 'github:100',
+      by: 'session',
+      address: null,
+      action: 'endpoint.add',
+      target: 'blog',
+      outcome: 'done',
+      before: null,
+      after: { databases: ['a'] },
+      hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+    })
+  })
+
+  test.each<[string, AuditQuery, number[]]>([
+    ['how the actor begins', { who: 'github:1' }, [1]],
+    ['an actor in either case', { who: 'GITHUB' }, [2, 1]],
+    ['an actor, not a pattern', { who: '%github' }, []],
+    ['no end of an actor', { who: 'operator' }, []],
+    ['an action', { what: 'endpoint.map' }, [2]],
+    ['a noun', { what: 'endpoint' }, [2, 1]],
+    ['a noun of which nothing was changed', { what: 'token' }, []],
+    ['a time from which', { from: '2026-01-02T12:00:00Z' }, [4, 3, 2]],
+    ['a time before which', { to: '2026-01-02T12:00:00Z' }, [1]],
+    ['a time in another zone', { to: '2026-01-02T13:00:00.001+01:00' }, [2, 1]],
+    ['days', { from: '2026-01-02', to: '2026-01-04' }, [3, 2]],
+    ['all at once', { who: 'github', what: 'endpoint', from: '2026-01-02', before: 3 }, [2]],
+  ])('finds rows by %s', async (_what, query, found) => {
+    expect(await seqs(await written(), query)).toEqual(found)
+  })
+
+  test('pages through, and rows that come meanwhile move nothing', async () => {
+    const store = await written()
+    const first = await readAuditPage(store, { limit: 2 })
+    expect(first).toMatchObject({ rows: [{ seq: 4 }, { seq: 3 }], next: 3 })
+    await recordAll(store, [entry()])
+    const second = await readAuditPage(store, { limit: 2, before: 3 })
+    expect(second).toMatchObject({ rows: [{ seq: 2 }, { seq: 1 }], next: null })
+  })
+
+  test('gives 50 rows unless another number is asked for', async () => {
+    const store = await engine.open()
+    await recordAll(
+      store,
+      Array.from({ length: 51 }, () => entry()),
+    )
+    const page = await readAuditPage(store, {})
+    expect([page.rows.length, page.next]).toEqual([50, 2])
+    expect((await readAuditPage(store, { limit: 500 })).rows).toHaveLength(51)
+  })
+})

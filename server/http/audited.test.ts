@@ -1,0 +1,97 @@
+import { Hono } from 'hono'
+import { afterEach, expect, test } from 'vitest'
+import type { AuditEntry } from '../contract/audit.ts'
+import { Failure, type FailureCode, failureKinds } from '../failure.ts'
+import { actionOf, audited, recordRefusals } from './audited.ts'
+import type { AppEnv } from './env.ts'
+import { renderFailure, toFailure } from './render-failure.ts'
+
+const actor = { name: 'github:1', by: 'session', address: '192.0.2.7' } as const
+
+let kept: AuditEntry[] = []
+let anonymous = 0
+let errors: unknown[] = []
+let keep = async (entry: AuditEntry) => void kept.push(entry)
+
+afterEach(() => {
+  kept = []
+  anonymous = 0
+  errors = []
+  keep = async (entry) => void kept.push(entry)
+})
+
+/** Asks a route that fails with that code; `signedIn` before it does. */
+async function ask(code: FailureCode | undefined, signedIn = true, method = 'DELETE') {
+  const app = new Hono<AppEnv>()
+    .use(
+      recordRefusals({
+        record: (entry) => keep(entry),
+        countAnonymous: () => void anonymous++,
+        onError: (error) => void errors.push(error),
+      }),
+    )
+    .delete(
+      '/:name',
+      audited('database.drop', (c) => c.req.param('name')),
+      async (c, next) => {
+        if (signedIn) c.set('actor', actor)
+        await next()
+      },
+      (c) => {
+        if (code !== undefined) throw new Failure(code, 'No.')
+        return c.json({})
+      },
+    )
+    .put('/:name', (c) => {
+      c.set('actor', actor)
+      throw new Failure('conflict', 'No.')
+    })
+  app.onError((error, c) => renderFailure(toFailure(error), c))
+  return app.request('/blog', { method })
+}
+
+test.each(Object.keys(failureKinds) as FailureCode[])(
+  'a change that ends in %s is on record where its status says that it was refused',
+  async (code) => {
+    const { status } = failureKinds[code]
+    expect((await ask(code)).status).toBe(status)
+    const row = {
+      actor,
+      action: 'database.drop',
+      target: 'blog',
+      outcome: 'refused',
+      before: null,
+      after: { refused: code },
+    }
+    expect(kept).toEqual([401, 403, 409, 412].includes(status) ? [row] : [])
+    expect(anonymous).toBe(0)
+  },
+)
+
+test('a change that was done is left to itself', async () => {
+  expect((await ask(undefined)).status).toBe(200)
+  expect(kept).toEqual([])
+})
+
+test('a refusal of nobody known is counted, not kept', async () => {
+  await ask('unauthenticated', false)
+  await ask('forbidden', false)
+  await ask('not-found', false)
+  expect([kept, anonymous]).toEqual([[], 2])
+})
+
+test('what a route does not declare is not on record', async () => {
+  expect((await ask(undefined, true, 'PUT')).status).toBe(409)
+  expect(kept).toEqual([])
+})
+
+test('a refusal that cannot be put on record is answered all the same', async () => {
+  keep = () => Promise.reject(new Error('the store is away'))
+  expect((await ask('conflict')).status).toBe(409)
+  expect(errors).toEqual([new Error('the store is away')])
+})
+
+test('handlers that declare an action are told from others', () => {
+  expect(actionOf(audited('database.drop', () => ''))).toBe('database.drop')
+  expect(actionOf(() => {})).toBeUndefined()
+})

@@ -1,0 +1,57 @@
+import { Hono } from 'hono'
+import { expect, test } from 'vitest'
+import { auditQuery } from '../contract/audit.ts'
+import type { AppEnv } from './env.ts'
+import { queryInput } from './query-input.ts'
+import { renderFailure, toFailure } from './render-failure.ts'
+
+const app = new Hono<AppEnv>().get('/_api/x', queryInput(auditQuery), (c) =>
+  c.json(c.req.valid('query')),
+)
+app.onError((error, c) => renderFailure(toFailure(error), c))
+const ask = (query: string) => app.request(`/_api/x${query}`)
+
+test.each([
+  ['', {}],
+  ['?other=1&other=2', {}],
+  ['?who=github:1&what=endpoint', { who: 'github:1', what: 'endpoint' }],
+  ['?what=person.role', { what: 'person.role' }],
+  ['?limit=500&before=7', { limit: 500, before: 7 }],
+  ['?from=2026-01-02&to=2026-01-02T03:04:05%2B01:00', { from: '2026-01-02' }],
+])('%s is understood', async (query, values) => {
+  const answer = await ask(query)
+  expect(answer.status).toBe(200)
+  expect(await answer.json()).toMatchObject(values)
+})
+
+test.each([
+  ['limit', '0'],
+  ['limit', '501'],
+  ['limit', ''],
+  ['limit', '1e2'],
+  ['limit', '-1'],
+  ['limit', '1.5'],
+  ['before', '0'],
+  ['before', '9999999999999999'],
+  ['before', 'x'],
+  ['what', 'endpoints'],
+  ['what', ''],
+  ['from', 'yesterday'],
+  ['from', '2026-02-30'],
+  ['from', '2026-01-02T03:04:05'],
+  ['to', '1767322800000'],
+  ['who', 'x'.repeat(257)],
+])('%s=%s is refused, and the message names it', async (name, value) => {
+  const answer = await ask(`?${name}=${value}`)
+  expect(answer.status).toBe(400)
+  expect(await answer.json()).toMatchObject({
+    errorNum: 10,
+    errorMessage: expect.stringContaining(`${name}: `),
+  })
+})
+
+test('a parameter that is given twice is refused', async () => {
+  const answer = await ask('?limit=1&limit=2')
+  expect(answer.status).toBe(400)
+  expect(await answer.json()).toMatchObject({ errorMessage: 'limit is given more than once.' })
+})
