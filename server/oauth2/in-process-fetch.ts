@@ -1,0 +1,44 @@
+import { createServer, type RequestListener, request } from 'node:http'
+import { duplexPair } from 'node:stream'
+
+/**
+ * A `fetch` that hands requests to a listener in this process, whatever their URL, without a socket:
+ * a request to the public URL would have to come back through TLS and NAT, and may not.
+ */
+export function inProcessFetch(
+  listener: RequestListener,
+): (url: string, init: RequestInit) => Promise<Response> {
+  // It never listens; connections are put in.
+  const server = createServer(listener)
+  return (url, { method = 'GET', headers, body, signal }) =>
+    new Promise((resolve, reject) => {
+      const { host, pathname, search } = new URL(url)
+      const [near, far] = duplexPair()
+      server.emit('connection', far)
+      const sent = request({
+        createConnection: () => near,
+        method,
+        path: pathname + search,
+        headers: { ...Object.fromEntries(new Headers(headers)), host, connection: 'close' },
+        ...(signal && { signal }),
+      })
+      sent.on('error', reject)
+      sent.on('response', async (answer) => {
+        try {
+          const parts: Buffer[] = []
+          for await (const part of answer) parts.push(part)
+          resolve(
+            new Response(parts.length === 0 ? null : Buffer.concat(parts), {
+              status: answer.statusCode ?? 0,
+              headers: Object.entries(answer.headersDistinct).flatMap(([name, values = []]) =>
+                values.map((value): [string, string] => [name, value]),
+              ),
+            }),
+          )
+        } catch (error) {
+          reject(error)
+        }
+      })
+      sent.end(body === undefined || body === null ? undefined : String(body))
+    })
+}

@@ -1,0 +1,109 @@
+import type { Adapter, AdapterFactory, AdapterPayload } from 'oidc-provider'
+import type { Store } from '../storage/open.ts'
+import type { Vault } from '../storage/vault.ts'
+import { hashOf } from './csrf-token.ts'
+
+/** What the local provider keeps, for all nodes of a store: nothing of it outlives a sign-in. */
+export interface LocalProviderStore {
+  readonly adapter: AdapterFactory
+  /** Deletes what a sign-in has left: its session, grant and tokens. */
+  end(accessToken: string): Promise<void>
+}
+
+/** Ends what is under way at the local provider, on all nodes: after it nobody is half signed in. */
+export async function endLocalSignIns({ db }: Store): Promise<void> {
+  await db.deleteFrom('local_provider').execute()
+}
+
+/**
+ * Makes a {@link LocalProviderStore}. Ids, which are secrets here, are stored as hashes, and what
+ * belongs to them encrypted.
+ *
+ * @param now tells ms since 1970.
+ */
+export function createLocalProviderStore(
+  { db }: Store,
+  vault: Vault,
+  now: () => number,
+): LocalProviderStore {
+  const keyOf = (kind: string, id: string) => `${kind}/${hashOf(id)}`
+  const placeOf = (key: string) => `local_provider/${key}`
+
+  const read = (row: { key: string; payload: string; consumed_at: number | null } | undefined) => {
+    if (row === undefined) return undefined
+    const payload: AdapterPayload = JSON.parse(vault.open(row.payload, placeOf(row.key)))
+    return row.consumed_at === null
+      ? payload
+      : { ...payload, consumed: Math.floor(row.consumed_at / 1000) }
+  }
+  const living = () =>
+    db
+      .selectFrom('local_provider')
+      .select(['key', 'payload', 'consumed_at'])
+      .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now())]))
+
+  const find = async (kind: string, id: string) =>
+    read(await living().where('key', '=', keyOf(kind, id)).executeTakeFirst())
+
+  const adapter = (kind: string): Adapter => ({
+    async upsert(id, payload, expiresIn) {
+      const key = keyOf(kind, id)
+      const values = {
+        payload: vault.seal(JSON.stringify(payload), placeOf(key)),
+        uid: payload.uid === undefined ? null : hashOf(payload.uid),
+        grant_id: payload.grantId === undefined ? null : hashOf(payload.grantId),
+        expires_at: expiresIn === undefined ? null : now() + expiresIn * 1000,
+      }
+      await db.transaction().execute(async (trx) => {
+        await trx.deleteFrom('local_provider').where('expires_at', '<=', now()).execute()
+        await trx
+          .insertInto('local_provider')
+          .values({ key, consumed_at: null, ...values })
+          .onConflict((conflict) => conflict.column('key').doUpdateSet(values))
+          .execute()
+      })
+    },
+    find: (id) => find(kind, id),
+    async findByUid(uid) {
+      return read(
+        await living()
+          .where('key', 'like', `${kind}/%`)
+          .where('uid', '=', hashOf(uid))
+          .executeTakeFirst(),
+      )
+    },
+    async findByUserCode() {
+      throw new Error('the local provider has no device flow')
+    },
+    async consume(id) {
+      await db
+        .updateTable('local_provider')
+        .set({ consumed_at: now() })
+        .where('key', '=', keyOf(kind, id))
+        .execute()
+    },
+    async destroy(id) {
+      await db.deleteFrom('local_provider').where('key', '=', keyOf(kind, id)).execute()
+    },
+    async revokeByGrantId(grantId) {
+      await db.deleteFrom('local_provider').where('grant_id', '=', hashOf(grantId)).execute()
+    },
+  })
+
+  return {
+    adapter,
+    async end(accessToken) {
+      const { grantId = '', sessionUid = '' } = (await find('AccessToken', accessToken)) ?? {}
+      await db
+        .deleteFrom('local_provider')
+        .where((eb) =>
+          eb.or([
+            eb('grant_id', '=', hashOf(grantId)),
+            eb('uid', '=', hashOf(sessionUid)),
+            eb('key', '=', keyOf('Grant', grantId)),
+          ]),
+        )
+        .execute()
+    },
+  }
+}

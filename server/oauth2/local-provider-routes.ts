@@ -1,0 +1,90 @@
+import { type Context, Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import { Failure } from '../failure.ts'
+import type { ClientOf } from '../http/client.ts'
+import type { AppEnv } from '../http/env.ts'
+import { guardForm } from '../http/own-origin.ts'
+import { toFailure } from '../http/render-failure.ts'
+import { failedSignInPage, keyPage, signInPolicy } from '../http/sign-in-pages.ts'
+import type { GivenKey, LocalProvider } from './local-provider.ts'
+import { callbackPath } from './sign-in.ts'
+
+/** What the routes of the local provider are made of. */
+export interface LocalProviderRoutesDeps {
+  readonly local: LocalProvider
+  readonly clientOf: ClientOf
+  readonly publicOrigin: string | undefined
+}
+
+/**
+ * `/_idp`: where a browser passes at a sign-in with the operator key. The rest of the provider, its
+ * token endpoint and its keys, is asked in this process alone and does not answer here.
+ */
+export function localProviderRoutes({ local, clientOf, publicOrigin }: LocalProviderRoutesDeps) {
+  const pass = async (c: Context<AppEnv>) => {
+    const path = c.req.path.slice('/_idp'.length) + new URL(c.req.url).search
+    const cookie = c.req.header('Cookie')
+    try {
+      const { location, cookies } = await local.page({ path, cookie, secure: clientOf(c).secure })
+      for (const each of cookies) c.header('Set-Cookie', each, { append: true })
+      return c.redirect(location, 303)
+    } catch (error) {
+      return failed(c, error)
+    }
+  }
+  /** Shows the key page, or why it cannot be shown. */
+  const showKeyPage = (c: Context<AppEnv>, uid: string, fault?: Failure) => {
+    const page = keyPage({ action: `/_idp/key/${uid}`, fault: fault?.message })
+    return c.html(page, (fault?.kind.status ?? 200) as ContentfulStatusCode, { ...fault?.headers })
+  }
+
+  return new Hono<AppEnv>()
+    .use(async (c, next) => {
+      c.header('Cache-Control', 'no-store')
+      c.header('Content-Security-Policy', signInPolicy({ leavesOrigin: false }))
+      await next()
+    })
+    .get('/auth', pass)
+    .get('/auth/:uid', pass)
+    .get('/key/:uid', async (c) => {
+      const uid = c.req.param('uid')
+      try {
+        await local.giveKey(uid, c.req.header('Cookie'))
+        return showKeyPage(c, uid)
+      } catch (error) {
+        return failed(c, error)
+      }
+    })
+    .post(
+      '/key/:uid',
+      bodyLimit({
+        maxSize: 16 * 1024,
+        onError: () => {
+          throw new Failure('too-large', 'The form is larger than 16 KiB.')
+        },
+      }),
+      async (c) => {
+        guardForm(c, publicOrigin, clientOf)
+        const uid = c.req.param('uid')
+        const text = new URLSearchParams(await c.req.text()).get('key') ?? ''
+        const key: GivenKey = { text, address: clientOf(c).address }
+        try {
+          return c.redirect(await local.giveKey(uid, c.req.header('Cookie'), key), 303)
+        } catch (error) {
+          const wrong = error instanceof Failure && REFUSED.includes(error.code)
+          return wrong ? showKeyPage(c, uid, error) : failed(c, error)
+        }
+      },
+    )
+}
+
+/** The key was wrong: it is asked for again. */
+const REFUSED: readonly Failure['code'][] = ['forbidden', 'too-many-requests']
+
+function failed(c: Context<AppEnv>, error: unknown): Response | Promise<Response> {
+  const { kind, code, message } = toFailure(error)
+  if (code !== 'bad-parameter') throw error
+  const page = failedSignInPage({ status: kind.status, message, start: callbackPath('local') })
+  return c.html(page, kind.status as ContentfulStatusCode)
+}
