@@ -3,8 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Access, createAccess } from './access/access.ts'
+import { OPERATOR } from './access/people.ts'
+import { hashSecret } from './access/secret-text.ts'
+import { createTokenByCommand } from './access-command.ts'
 import { type Api, createApp } from './app.ts'
 import { createRecorder, START } from './audit/record.ts'
+import { atLeast, ROLES, type Role } from './contract/role.ts'
 import { createDatabaseRegistry } from './databases/registry.ts'
 import { createHttpEngine } from './endpoints/http-engine.ts'
 import type { Listener } from './endpoints/listener.ts'
@@ -13,7 +18,11 @@ import { createEndpointRegistry } from './endpoints/registry.ts'
 import { createEventHub } from './events/hub.ts'
 import type { Readiness } from './health/readiness.ts'
 import type { Via } from './http/env.ts'
+import { type Permission, permissionOf } from './http/permit.ts'
+import { createPendingSignIns } from './oauth2/pending-sign-in.ts'
+import { countFailure } from './storage/failure-limit.ts'
 import { openStore, type Store } from './storage/open.ts'
+import { createVault } from './storage/vault.ts'
 
 // Routes without a socket: requests are handed to the application as if an endpoint had.
 
@@ -25,6 +34,8 @@ const lines: string[] = []
 const drain = new AbortController()
 let store: Store
 let app: Api
+let access: Access
+let token: string
 
 const via = (over: Partial<Via> = {}): Via => ({
   name: 'tcp://127.0.0.1:8529',
@@ -40,6 +51,9 @@ const outside = via({ name: 'tcp://0.0.0.0:8529', loopback: false })
 const ask = async (path: string, init: RequestInit = {}, through = via()) => {
   const headers = new Headers(init.headers)
   if (!headers.has('Host')) headers.set('Host', 'localhost:8529')
+  if (!headers.has('Authorization') && !headers.has('Cookie')) {
+    headers.set('Authorization', `Bearer ${token}`)
+  }
   return app.request(path, { ...init, headers }, { via: through })
 }
 
@@ -53,6 +67,9 @@ beforeAll(async () => {
   writeFileSync(join(consoleFolder, 'theme.js'), 'theme()')
   writeFileSync(join(consoleFolder, 'assets', 'main-abc.js'), 'main()')
   store = await openStore({ data: folder }, 'node')
+  const vault = createVault(new Uint8Array(32))
+  access = createAccess({ store, vault, record, admins: [], now: Date.now })
+  token = await createTokenByCommand(store, record, { name: 'a', role: 'admin' }, Date.now())
   const databases = await createDatabaseRegistry(store, events.publish, record)
   await databases.create('blog', START)
   const endpoints = createEndpointRegistry({
@@ -64,6 +81,12 @@ beforeAll(async () => {
     grace: 0,
   })
   app = createApp({
+    access,
+    providers: [],
+    pendingSignIns: createPendingSignIns(store, vault, Date.now),
+    countFailure: (key) => countFailure(store, key, Date.now()),
+    instance: 'test',
+    trustedProxies: [],
     endpoints,
     databases,
     events,
@@ -120,6 +143,12 @@ describe('failures', () => {
   it('tell nothing of what went wrong inside, which is logged', async () => {
     const { createApp: create } = await import('./app.ts')
     const broken = create({
+      access: { authenticate: () => ({ role: 'viewer', databases: null }) } as never,
+      providers: [],
+      pendingSignIns: {} as never,
+      countFailure: async () => {},
+      instance: 'test',
+      trustedProxies: [],
       endpoints: {
         list() {
           throw new Error('the secret inside')
@@ -136,7 +165,7 @@ describe('failures', () => {
       consoleFolder: folder,
       catchUp: () => undefined,
     })
-    const headers = { Host: 'localhost' }
+    const headers = { Host: 'localhost', Authorization: 'Bearer x' }
     const answer = await broken.request('/_api/endpoint', { headers }, { via: via() })
     expect(answer.status).toBe(500)
     expect(await answer.json()).toMatchObject({ error: true, code: 500, errorNum: 4 })
@@ -145,20 +174,47 @@ describe('failures', () => {
 })
 
 describe('the order of checks', () => {
-  const post = { method: 'POST', body: 'x', headers: { 'Content-Type': 'text/plain' } }
+  const as = (authorization: string) => ({
+    method: 'POST',
+    body: 'x',
+    headers: { 'Content-Type': 'text/plain', Authorization: authorization },
+  })
+  const nobody = as('Bearer nobody')
+  const post = (role: string) => as(`Bearer <${role}>`)
   const rows: [number, string, RequestInit, Via][] = [
-    [421, '/_db/no/_api/endpoint', { headers: { Host: 'evil.example' } }, via()],
-    [404, '/_db/no/_api/nothing', post, blog],
-    [400, '/_db/blog/_api/nothing', post, blog],
-    [404, '/_db/_system/_api/nothing', post, outside],
-    [405, '/_api/address', { ...post, method: 'PUT' }, outside],
-    [403, '/_api/endpoint', post, outside],
-    [415, '/_api/endpoint', post, via()],
+    [421, '/_db/no/_console/', { headers: { Host: 'evil.example' } }, via()],
+    [404, '/_db/no/_api/nothing', nobody, blog],
+    [400, '/_db/blog/_api/nothing', nobody, blog],
+    [404, '/_db/_system/_api/nothing', nobody, outside],
+    [405, '/_api/address', { ...nobody, method: 'PUT' }, outside],
+    [401, '/_api/endpoint', nobody, outside],
+    [403, '/_api/endpoint', post('viewer'), outside],
+    [415, '/_api/endpoint', post('admin'), outside],
   ]
   it.each(rows)('%i comes before what follows it', async (status, path, init, through) => {
+    const role = /<(.*)>/.exec(String((init.headers as Record<string, string>).Authorization))?.[1]
+    if (role !== undefined) {
+      const flags = { name: 'a', role }
+      const made = await createTokenByCommand(store, createRecorder(), flags, Date.now())
+      init.headers = { ...init.headers, Authorization: `Bearer ${made}` }
+    }
     expect((await ask(path, init, through)).status).toBe(status)
   })
 })
+
+/** The cookie of a new session of the operator. */
+const signedIn = async () => {
+  const secret = await access.signIn(
+    {
+      ...OPERATOR,
+      name: null,
+      tokens: { access: 'x', refresh: null, expires: null },
+      operatorKey: 'x',
+    },
+    { address: null, userAgent: null },
+  )
+  return { Cookie: `gatehouse_test=${secret}` }
+}
 
 describe('the Host check', () => {
   it.each([
@@ -169,8 +225,10 @@ describe('the Host check', () => {
     '10.1.2.3',
     '[::1]:8529',
     'gate.example.org',
-  ])('lets %s administer', async (host) => {
-    expect((await ask('/_api/endpoint', { headers: { Host: host } })).status).toBe(200)
+  ])('lets a browser administer under %s', async (host) => {
+    const headers = { Host: host, ...(await signedIn()) }
+    expect((await ask('/_api/endpoint', { headers })).status).toBe(200)
+    expect((await ask('/_console/', { headers })).status).toBe(200)
   })
 
   it.each([
@@ -180,29 +238,33 @@ describe('the Host check', () => {
     '1.2.3',
     'gate.example.org.evil',
     '',
-  ])('refuses %j the administration and the console with 421', async (host) => {
+  ])('refuses a browser the administration, the console and the sign-in under %j', async (host) => {
+    const headers = { Host: host, ...(await signedIn()) }
     for (const path of [
       '/_api/endpoint',
       '/_db/_system/_api/endpoint',
       '/_console/',
-      '/%5Fapi/endpoint',
+      '/%5Fconsole/',
+      '/_oauth2/local/auth',
+      '/_idp/auth',
     ]) {
-      expect((await ask(path, { headers: { Host: host } })).status).toBe(421)
+      expect([path, (await ask(path, { headers })).status]).toEqual([path, 421])
     }
   })
 
-  it('leaves data and health to any name', async () => {
+  it('leaves data, health and tokens to any name', async () => {
     const headers = { Host: 'data.example' }
     expect((await ask('/', { headers }, blog)).status).toBe(200)
     expect((await ask('/_api/health', { headers })).status).toBe(200)
+    expect((await ask('/_api/endpoint', { headers })).status).toBe(200)
   })
 })
 
 describe('the origin check', () => {
-  const attempt = (headers: Record<string, string>, method = 'POST') =>
+  const attempt = async (headers: Record<string, string>, method = 'POST') =>
     ask('/_api/database', {
       method,
-      headers: { 'Content-Type': 'application/json', ...headers },
+      headers: { 'Content-Type': 'application/json', ...(await signedIn()), ...headers },
       ...(method === 'GET' ? {} : { body: JSON.stringify({ name: '_system' }) }),
     })
   // 409 is the answer of the route itself: the request got through.
@@ -255,31 +317,86 @@ describe('the origin check', () => {
   })
 })
 
-describe('an endpoint that other machines can reach', () => {
-  it('answers neither the administration nor the console yet, and says why', async () => {
-    for (const path of [
-      '/_api/endpoint',
-      '/_api/database',
-      '/_api/listener',
-      '/_api/address',
-      '/_api/events',
-      '/_api/metrics',
-      '/_api/openapi.json',
-      '/_console/',
-      '/_console/assets/main-abc.js',
-    ]) {
-      const answer = await ask(path, {}, outside)
-      expect([path, answer.status]).toEqual([path, 403])
-      expect(await answer.text()).toContain('loopback')
+describe('permissions', () => {
+  /** Every route, with the permission that it declares, and a path that matches it. */
+  const routes = () => {
+    const found = new Map<string, { permission: Permission | undefined; path: string }>()
+    for (const { method, path, handler } of app.routes) {
+      if (method === 'ALL' || /^\/_(?:console|oauth2|idp)/.test(path)) continue
+      const known = found.get(`${method} ${path}`)
+      found.set(`${method} ${path}`, {
+        permission: known?.permission ?? permissionOf(handler),
+        // Nothing there is: whoever is let through finds that out.
+        path: path.replace(/:id(?=\/session)/, 'me').replace(/:[a-z]+(?:\{[^}]*\})?/g, 'absent'),
+      })
+    }
+    return [...found].map(([route, rest]) => ({ route, method: route.split(' ')[0], ...rest }))
+  }
+
+  it('are declared by every route', () => {
+    expect(routes().filter(({ permission }) => permission === undefined)).toEqual([])
+    expect(routes().length).toBeGreaterThan(20)
+  })
+
+  it.each(ROLES)('let %s do what the role may, and nothing else', async (role) => {
+    const secret = await access.signIn(
+      {
+        provider: 'github',
+        issuer: 'a',
+        subject: role,
+        name: null,
+        tokens: { access: 'x', refresh: null, expires: null },
+        operatorKey: null,
+      },
+      { address: null, userAgent: null },
+    )
+    const person = (await access.people()).find(({ username }) => username === `github:${role}`)
+    await store.db
+      .updateTable('people')
+      .set({ role })
+      .where('id', '=', person?.id ?? '')
+      .execute()
+    access.sync()
+    for (const { route, method, path, permission } of routes()) {
+      const answer = await ask(path, {
+        method: method ?? 'GET',
+        headers: {
+          Cookie: `gatehouse_test=${secret}`,
+          Origin: 'http://localhost:8529',
+          'X-Gatehouse': '1',
+        },
+        ...(method === 'GET' || method === 'DELETE' ? {} : { body: '{}' }),
+      })
+      const may =
+        permission === 'public' || permission === 'known' || atLeast(role, permission as Role)
+      expect([route, answer.status === 403]).toEqual([route, !may])
+      await answer.body?.cancel()
+      // Signing out is a route as well; whoever did is signed in again.
+      if (route === 'DELETE /_api/session') {
+        await store.db
+          .insertInto('sessions')
+          .values({
+            hash: hashSecret(secret),
+            id: `${role}-again`,
+            person_id: person?.id ?? '',
+            created_at: Date.now(),
+            last_seen_at: Date.now(),
+            expires_at: Date.now() + 60_000,
+          })
+          .execute()
+      }
     }
   })
 
-  it('answers health and data paths', async () => {
-    expect((await ask('/_api/health', {}, outside)).status).toBe(200)
-    expect(await (await ask('/', {}, outside)).json()).toEqual({
-      service: 'gatehouse',
-      database: '_system',
-    })
+  it('let nobody in who is not signed in, on any endpoint, but to what is public', async () => {
+    for (const { route, method, path, permission } of routes()) {
+      const init = { method: method ?? 'GET', headers: { Cookie: 'x=y' } }
+      const answer = await ask(path, init, outside)
+      const open = permission === 'public' || permission === 'known'
+      expect([route, answer.status === 401]).toEqual([route, !open])
+      if (!open) expect(answer.headers.get('WWW-Authenticate')).toBe('Bearer')
+      await answer.body?.cancel()
+    }
   })
 })
 

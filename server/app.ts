@@ -1,30 +1,54 @@
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import { generateSpecs } from 'hono-openapi'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
+import type { Access } from './access/access.ts'
+import { type AccessRoutesDeps, sessionRoutes, tokenRoutes, userRoutes } from './access/routes.ts'
+import { ABSOLUTE } from './access/sessions.ts'
 import { SYSTEM_DATABASE } from './contract/database.ts'
+import { atLeast } from './contract/role.ts'
 import type { DatabaseRegistry } from './databases/registry.ts'
 import { databaseRoutes } from './databases/routes.ts'
 import { addressRoutes, listenerRoutes } from './endpoints/listener-routes.ts'
 import type { EndpointRegistry } from './endpoints/registry.ts'
 import { endpointRoutes } from './endpoints/routes.ts'
 import type { EventHub } from './events/hub.ts'
-import { eventRoutes } from './events/routes.ts'
+import { eventRoutes, type IsStillIn } from './events/routes.ts'
 import type { Readiness } from './health/readiness.ts'
 import { healthRoutes } from './health/routes.ts'
-import { administration } from './http/administration.ts'
+import { createClientOf } from './http/client.ts'
 import { describe } from './http/describe.ts'
 import type { AppEnv } from './http/env.ts'
 import { guardHost } from './http/guard-host.ts'
 import { noRoute } from './http/no-route.ts'
+import { createPermit } from './http/permit.ts'
 import { API_JSON, renderFailure, toFailure } from './http/render-failure.ts'
 import { splitRequestPath } from './http/request-path.ts'
 import { securityHeaders } from './http/security-headers.ts'
 import { selectDatabase } from './http/select-database.ts'
 import { consoleRoutes } from './http/serve-console.ts'
+import { createSessionCookie } from './http/session-cookie.ts'
+import type { PendingSignIns } from './oauth2/pending-sign-in.ts'
+import type { Provider } from './oauth2/provider.ts'
+import {
+  type BeginSession,
+  oauth2Routes,
+  type ProviderDeps,
+  providerRoutes,
+} from './oauth2/routes.ts'
 
 /** What the application is made of. */
 export interface AppDeps {
+  readonly access: Access
+  /** The ways to sign in, in the order of their buttons. */
+  readonly providers: readonly Provider[]
+  readonly pendingSignIns: PendingSignIns
+  /** Counts a failed attempt; see `storage/failure-limit.ts`. */
+  readonly countFailure: (key: string) => Promise<void>
+  /** The id of this installation. */
+  readonly instance: string
+  /** Addresses and ranges of proxies whose forwarded headers count. */
+  readonly trustedProxies: readonly string[]
   readonly endpoints: EndpointRegistry
   readonly databases: DatabaseRegistry
   readonly events: EventHub
@@ -43,11 +67,39 @@ export interface AppDeps {
 
 /** Makes the application: every route of every database, answering through any endpoint. */
 export function createApp(deps: AppDeps) {
-  const { endpoints, databases, log } = deps
-  const admin = administration(deps.publicOrigin)
-  const publicHost = deps.publicOrigin && new URL(deps.publicOrigin).hostname
-
+  const { endpoints, databases, access, log, publicOrigin } = deps
+  const publicHost = publicOrigin && new URL(publicOrigin).hostname
   const isOurHost = (host: string) => host === publicHost || endpoints.hasHost(host)
+
+  const clientOf = createClientOf(deps.trustedProxies)
+  const cookie = createSessionCookie(deps.instance, ABSOLUTE)
+  const permit = createPermit({
+    authenticate: access.authenticate,
+    countFailure: ({ address }) => deps.countFailure(`token/${address}`),
+    clientOf,
+    cookie,
+    isOurHost,
+    publicOrigin,
+  })
+  const bySession = (c: Context<AppEnv>) =>
+    access.authenticate({
+      authorization: undefined,
+      session: cookie.read(c, clientOf(c).secure),
+    })
+  const isStillIn: IsStillIn = async (c) => {
+    const authorization = c.req.header('Authorization')
+    const principal = await (authorization === undefined
+      ? bySession(c)
+      : access.authenticate({ authorization, session: undefined }).catch(() => undefined))
+    return principal !== undefined && atLeast(principal.role, 'viewer')
+  }
+  const beginSession: BeginSession = async (c, identity) => {
+    const { address, secure } = clientOf(c)
+    const userAgent = c.req.header('User-Agent') ?? null
+    return cookie.give(await access.signIn(identity, { address, userAgent }), secure)
+  }
+  const people: AccessRoutesDeps = { access, permit, clientOf, cookie }
+  const ways: ProviderDeps = { providers: deps.providers, clientOf, publicOrigin }
 
   const base = new Hono<AppEnv>({ getPath: (request) => splitRequestPath(request).path })
   const app = base
@@ -78,31 +130,45 @@ export function createApp(deps: AppDeps) {
         c.res.headers.set('Content-Type', API_JSON)
       }
     })
-    .route('/_api/endpoint', endpointRoutes(endpoints, admin))
-    .route('/_api/listener', listenerRoutes(endpoints, deps.node, admin))
-    .route('/_api/address', addressRoutes(admin))
-    .route('/_api/database', databaseRoutes(databases, admin))
-    .route('/_api/events', eventRoutes(deps.events, admin))
-    .route('/_api/health', healthRoutes(deps.readiness))
+    .route('/_api/endpoint', endpointRoutes(endpoints, permit))
+    .route('/_api/listener', listenerRoutes(endpoints, deps.node, permit))
+    .route('/_api/address', addressRoutes(permit))
+    .route('/_api/database', databaseRoutes(databases, permit))
+    .route('/_api/events', eventRoutes(deps.events, permit, isStillIn))
+    .route('/_api/health', healthRoutes(deps.readiness, permit))
+    .route('/_api/session', sessionRoutes(people))
+    .route('/_api/user', userRoutes(people))
+    .route('/_api/token', tokenRoutes(people))
+    .route('/_api/provider', providerRoutes(ways, permit('public'), permit('admin')))
     .get(
       '/_api/metrics',
       describe({ summary: 'Read the metrics', answers: { 200: 'text/plain' } }),
-      admin,
+      permit('viewer'),
       async (c) =>
         c.text(await deps.metrics.metrics(), 200, { 'Content-Type': deps.metrics.contentType }),
     )
     .get(
       '/_api/openapi.json',
       describe({ summary: 'Read this description', answers: { 200: 'application/json' } }),
-      admin,
+      permit('viewer'),
       async (c) => c.json(await openApi(base), 200),
     )
-    .get('/', (c) => {
+    .get('/', permit('public'), (c) => {
       const database = c.get('database')
-      if (database === SYSTEM_DATABASE && c.env.via.loopback) return c.redirect('/_console/', 302)
+      if (database === SYSTEM_DATABASE) return c.redirect('/_console/', 302)
       return c.json({ service: 'gatehouse', database }, 200)
     })
 
+  base.route(
+    '/_oauth2',
+    oauth2Routes({
+      ...ways,
+      pending: deps.pendingSignIns,
+      beginSession,
+      hasSession: async (c) => (await bySession(c)) !== undefined,
+      log,
+    }),
+  )
   base.get('/_console', (c) => c.redirect('/_console/', 308))
   base.route('/_console', consoleRoutes(deps.consoleFolder))
 
@@ -130,7 +196,7 @@ const openApi = (app: Hono<AppEnv>) =>
         description: 'Every path also answers below /_db/<name>/, for the database of that name.',
       },
     },
-    exclude: [/^\/_console/, '/'],
+    exclude: [/^\/_(?:console|oauth2|idp)/, '/'],
     // Else /_api/openapi.json would be taken for a file, for its dot.
     excludeStaticFile: false,
   })

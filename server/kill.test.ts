@@ -8,7 +8,7 @@ import type { EndpointRecord } from './contract/endpoint.ts'
 import { freePorts } from './endpoints/free-ports.testing.ts'
 import { expectListening } from './endpoints/kernel-sockets.testing.ts'
 import { killProcesses, MAIN, type ServerProcess, startProcess } from './server-process.testing.ts'
-import { ask, endpointPath } from './start.testing.ts'
+import { ask, endpointPath, makeToken } from './start.testing.ts'
 import { forEachEngine } from './storage/each-engine.testing.ts'
 import type { StoreLocation } from './storage/open.ts'
 
@@ -94,7 +94,8 @@ async function live(
     'data' in location ? ['--data', location.data] : ['--database-url', location.databaseUrl]
   const known = new Map<string, Known>(addresses.map((address) => [address, { sure: ABSENT }]))
   const call = (method: string, path: string, body?: unknown) =>
-    ask(0, method, path, { socketPath, body })
+    ask(0, method, path, { socketPath, body, headers: { Authorization: `Bearer ${token}` } })
+  let token = ''
 
   const start = ({ main, env }: BundledServer): Promise<ServerProcess> =>
     startProcess([...store, '--endpoint', admin, '--log', 'info', '--drain', '5'], {
@@ -155,6 +156,7 @@ async function live(
 
   for (let round = 1; round <= rounds; round++) {
     const server = await start(bundle)
+    if (token === '') token = await makeToken({ data: '', databaseUrl: undefined, ...location })
     await check(server)
     // At some sending or some answering, of whichever client that may be.
     let left = CLIENTS + random(30)

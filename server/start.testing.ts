@@ -3,8 +3,11 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
+import { createTokenByCommand } from './access-command.ts'
+import { createRecorder } from './audit/record.ts'
 import type { Config } from './config.ts'
 import { type Node, start } from './start.ts'
+import { openStore } from './storage/open.ts'
 
 /** A node started by a test, in its process, on a port that the system chose. */
 export interface TestNode {
@@ -13,8 +16,15 @@ export interface TestNode {
   readonly address: string
   readonly port: number
   readonly data: string
-  /** Asks through the first endpoint. */
-  readonly ask: (method: string, path: string, body?: unknown) => Promise<Answer>
+  /** An API token of the operator, for everything. */
+  readonly token: string
+  /** Asks with the token, through the first endpoint unless `port` names another. */
+  readonly ask: (
+    method: string,
+    path: string,
+    body?: unknown,
+    options?: AskOptions,
+  ) => Promise<Answer>
   /** Stops it; the data folder is removed unless it was given. */
   readonly stop: () => Promise<void>
 }
@@ -50,6 +60,7 @@ export async function startForTest(settings: Partial<Config> = {}): Promise<Test
   const data = settings.data ?? (await mkdtemp(join(tmpdir(), 'gatehouse-')))
   const config = { ...SETTINGS, ...settings, data }
   const node = await start(config, pino({ level: config.log }), join(data, 'no-console'))
+  const token = await makeToken(config)
   const address = node.addresses[0] ?? ''
   const port = Number(/:([0-9]+)$/.exec(address)?.[1])
   return {
@@ -57,7 +68,13 @@ export async function startForTest(settings: Partial<Config> = {}): Promise<Test
     address,
     port,
     data,
-    ask: (method, path, body) => ask(port, method, path, { body }),
+    token,
+    ask: (method, path, body, options) =>
+      ask(options?.port ?? port, method, path, {
+        ...options,
+        body,
+        headers: { Authorization: `Bearer ${token}`, ...options?.headers },
+      }),
     async stop() {
       await node.stop()
       if (settings.data === undefined) await rm(data, { recursive: true, force: true })
@@ -65,9 +82,25 @@ export async function startForTest(settings: Partial<Config> = {}): Promise<Test
   }
 }
 
+/** Makes a token of the operator, for everything, beside a node that may be running. */
+export async function makeToken({
+  data,
+  databaseUrl,
+}: Pick<Config, 'data' | 'databaseUrl'>): Promise<string> {
+  const store = await openStore(databaseUrl === undefined ? { data } : { databaseUrl }, 'tool')
+  try {
+    const flags = { name: 'tests', role: 'admin' }
+    return await createTokenByCommand(store, createRecorder(), flags, Date.now())
+  } finally {
+    await store.close()
+  }
+}
+
 /** What else a request of {@link ask} may carry. A body that is no string is sent as JSON. */
 export interface AskOptions {
   readonly body?: unknown
+  /** Another port than that of the first endpoint, for {@link TestNode.ask}. */
+  readonly port?: number
   readonly headers?: Record<string, string>
   readonly host?: string
   readonly socketPath?: string

@@ -1,4 +1,6 @@
 import type { Logger } from 'pino'
+import { createAccess } from './access/access.ts'
+import { type OperatorKey, openOperatorKey, openSecretKey } from './access/secret-files.ts'
 import { type AppDeps, createApp } from './app.ts'
 import { createRecorder, START } from './audit/record.ts'
 import type { Config } from './config.ts'
@@ -13,8 +15,13 @@ import { createEventHub } from './events/hub.ts'
 import { Failure } from './failure.ts'
 import type { Readiness } from './health/readiness.ts'
 import { nodeHandler } from './http/node-handler.ts'
+import { createPendingSignIns } from './oauth2/pending-sign-in.ts'
+import { createProvider } from './oauth2/provider.ts'
 import { DEFAULT_ENDPOINT } from './settings.ts'
+import { countFailure } from './storage/failure-limit.ts'
+import { instanceId } from './storage/instance-id.ts'
 import { openStore } from './storage/open.ts'
+import { createVault } from './storage/vault.ts'
 
 /** How often the store is asked for changes of others when no request asks, ms. */
 const CATCH_UP = 500
@@ -26,6 +33,8 @@ const SAMPLE = 5_000
 export interface Node {
   /** The addresses that listen, canonical, sorted. */
   readonly addresses: readonly string[]
+  /** What the local provider asks for. */
+  readonly operatorKey: OperatorKey
   /**
    * Stops in order: turns not ready, waits the ready delay, stops accepting, drains, closes the
    * store. Called again, it cuts what still drains.
@@ -63,7 +72,10 @@ async function open(
   )
   undo.push(() => store.close())
 
+  const operatorKey = openOperatorKey(config.data, config.operatorKey)
+  const vault = createVault(openSecretKey(config.data, config.secretKey))
   const record = createRecorder()
+  const access = createAccess({ store, vault, record, admins: config.admins, now: Date.now })
   const events = createEventHub()
   const readiness: Readiness = { reason: 'The node is starting.' }
   const certificate =
@@ -90,6 +102,7 @@ async function open(
   let catchingUp: Promise<void> | undefined
   const catchUp: AppDeps['catchUp'] = () => {
     if (catchingUp === undefined && store.changedOutside()) {
+      access.sync()
       catchingUp = Promise.all([databases.sync(), endpoints.sync()])
         .then(() => {})
         .finally(() => {
@@ -100,6 +113,12 @@ async function open(
   }
 
   const app = createApp({
+    access,
+    providers: config.providers.map((provider) => createProvider(provider, { now: Date.now })),
+    pendingSignIns: createPendingSignIns(store, vault, Date.now),
+    countFailure: (key) => countFailure(store, key, Date.now()),
+    instance: await instanceId(store),
+    trustedProxies: config.trustedProxies,
     endpoints,
     databases,
     events,
@@ -128,6 +147,7 @@ async function open(
   let stopping: Promise<void> | undefined
   let endDelay = () => {}
   return {
+    operatorKey,
     get addresses() {
       return endpoints
         .listeners()
@@ -184,15 +204,8 @@ async function openEndpoints(
   }
   for (const again of late) await again()
 
-  for (const { name, state, loopback, error } of endpoints.listeners()) {
+  for (const { name, state, error } of endpoints.listeners()) {
     if (state === 'listening') log.info({ endpoint: name }, 'listening')
     else log.error({ endpoint: name, reason: error?.message }, 'endpoint could not be opened')
-    if (state === 'listening' && !loopback) {
-      log.warn(
-        { endpoint: name },
-        'the administration does not answer here until there is a sign-in',
-      )
-    }
   }
-  log.info('the administration and the console answer on loopback and unix endpoints only')
 }

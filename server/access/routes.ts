@@ -33,7 +33,7 @@ export const sessionRoutes = ({ access, permit, clientOf, cookie }: AccessRoutes
         summary: 'Tell who is signed in; null: nobody',
         answers: { 200: currentSession },
       }),
-      permit('public'),
+      permit('known'),
       (c) => c.json(toSession(c.get('principal')), 200),
     )
     .delete(
@@ -42,7 +42,7 @@ export const sessionRoutes = ({ access, permit, clientOf, cookie }: AccessRoutes
         summary: 'Sign out: the session ends here, at once',
         answers: { 200: acknowledgement },
       }),
-      permit('public'),
+      permit('known'),
       async (c) => {
         const principal = c.get('principal')
         if (principal?.by === 'session') {

@@ -39,7 +39,7 @@ const cases = MAPPINGS.flatMap((mapping) =>
 describe.each(cases)('an endpoint of [$mapping] asked for $name', ({ mapping, name, database }) => {
   const askHere = (path: string) => {
     const prefix = name === undefined ? '' : `/_db/${name}`
-    return ask(ports.get(String(mapping)) ?? 0, 'GET', prefix + path)
+    return node.ask('GET', prefix + path, undefined, { port: ports.get(String(mapping)) ?? 0 })
   }
 
   it(`leads to ${database ?? 'nothing'}`, async () => {

@@ -1,21 +1,21 @@
 import { Hono } from 'hono'
 import { type Acknowledgement, acknowledgement } from '../contract/acknowledgement.ts'
 import { databaseInput, databaseList } from '../contract/database.ts'
-import type { Administration } from '../http/administration.ts'
 import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
 import { jsonBody } from '../http/json-body.ts'
+import type { Permit } from '../http/permit.ts'
 import type { DatabaseRegistry } from './registry.ts'
 
 const done = (code: number): Acknowledgement => ({ result: true, error: false, code })
 
 /** `/_api/database`: which databases exist. */
-export const databaseRoutes = (databases: DatabaseRegistry, administration: Administration) =>
+export const databaseRoutes = (databases: DatabaseRegistry, permit: Permit) =>
   new Hono<AppEnv>()
     .get(
       '/',
       describe({ summary: 'List the databases', answers: { 200: databaseList } }),
-      administration,
+      permit('viewer'),
       (c) =>
         c.json(
           databases.list().map((name) => ({ name })),
@@ -30,7 +30,7 @@ export const databaseRoutes = (databases: DatabaseRegistry, administration: Admi
         answers: { 201: acknowledgement },
         failures: { 400: 'no such name is allowed', 409: 'the database exists already' },
       }),
-      administration,
+      permit('operator'),
       jsonBody(databaseInput),
       async (c) => {
         await databases.create(c.req.valid('json').name, c.get('actor'))
@@ -44,7 +44,7 @@ export const databaseRoutes = (databases: DatabaseRegistry, administration: Admi
         answers: { 200: acknowledgement },
         failures: { 403: '_system cannot be dropped', 404: 'there is no such database' },
       }),
-      administration,
+      permit('operator'),
       async (c) => {
         await databases.drop(c.req.param('name'), c.get('actor'))
         return c.json(done(200), 200)

@@ -7,18 +7,21 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Config } from '../config.ts'
 import type { ListenerStatus } from '../contract/listener.ts'
 import { killProcesses, type ServerProcess, startProcess } from '../server-process.testing.ts'
-import { ask, endpointPath, startForTest, type TestNode } from '../start.testing.ts'
+import { ask, endpointPath, makeToken, startForTest, type TestNode } from '../start.testing.ts'
 import { canListen, freePorts } from './free-ports.testing.ts'
 import { KeepAliveClient, openClients, Reset } from './keep-alive-client.testing.ts'
 
 const moment = { timeout: 10_000, interval: 10 }
-const WORKING =
-  'POST /_api/database HTTP/1.1\r\nHost: localhost\r\nContent-Length: 16\r\n\r\n{"name":'
+const working = () =>
+  'POST /_api/database HTTP/1.1\r\nHost: localhost\r\n' +
+  `Authorization: Bearer ${token}\r\nContent-Length: 16\r\n\r\n{"name":`
 
 /** How late a timer may be on a busy machine, ms. */
 const LATE = 2_500
 
 let folder: string
+/** Of the server that was started last. */
+let token: string
 const clients: KeepAliveClient[] = []
 
 beforeEach(() => {
@@ -43,7 +46,7 @@ const openOne = async (port: number) => (await open(1, port))[0] as KeepAliveCli
 /** A connection with a request under way: half of its body is still to be sent. */
 async function openWorking(port: number): Promise<KeepAliveClient> {
   const client = await openOne(port)
-  await client.sendPart(WORKING)
+  await client.sendPart(working())
   return client
 }
 
@@ -70,6 +73,8 @@ async function startReal(...flags: string[]): Promise<RealServer> {
   const [port = 0] = await freePorts(1)
   const endpoint = `tcp://127.0.0.1:${port}`
   const server = await startProcess(['--data', folder, '--endpoint', endpoint, ...flags])
+  token = await makeToken({ data: folder, databaseUrl: undefined })
+  const headers = { Authorization: `Bearer ${token}` }
   const expectDone = async (answer: ReturnType<typeof ask>) =>
     expect((await answer).json).toEqual({ result: true, error: false, code: 200 })
   return {
@@ -77,9 +82,13 @@ async function startReal(...flags: string[]): Promise<RealServer> {
     port,
     add: (other) =>
       expectDone(
-        ask(port, 'POST', '/_api/endpoint', { body: { endpoint: `tcp://127.0.0.1:${other}` } }),
+        ask(port, 'POST', '/_api/endpoint', {
+          body: { endpoint: `tcp://127.0.0.1:${other}` },
+          headers,
+        }),
       ),
-    remove: (other) => expectDone(ask(port, 'DELETE', endpointPath(`tcp://127.0.0.1:${other}`))),
+    remove: (other) =>
+      expectDone(ask(port, 'DELETE', endpointPath(`tcp://127.0.0.1:${other}`), { headers })),
   }
 }
 
@@ -155,7 +164,8 @@ describe('busy connections', () => {
     expect(slow.endedAt).toBeLessThan(removed + grace + LATE)
     for (const { lastAnswer } of workers) expect(lastAnswer).toBeLessThan(removed + grace)
     await vi.waitFor(async () => {
-      const listeners = (await ask(server.port, 'GET', '/_api/listener')).json
+      const headers = { Authorization: `Bearer ${token}` }
+      const listeners = (await ask(server.port, 'GET', '/_api/listener', { headers })).json
       expect(listeners).toHaveLength(1)
     }, moment)
   })
@@ -170,6 +180,7 @@ describe('a removed endpoint', () => {
     ;[port = 0] = await freePorts(1)
     address = `tcp://127.0.0.1:${port}`
     node = await startForTest(settings)
+    token = node.token
     await add()
   }
 
@@ -303,7 +314,9 @@ interface Events {
 
 /** Opens an event stream and reads its first event. */
 async function openEvents(port: number): Promise<Events> {
-  const request = httpRequest({ port, host: '127.0.0.1', path: '/_api/events', agent: false }).end()
+  const headers = { Authorization: `Bearer ${token}` }
+  const where = { port, host: '127.0.0.1', path: '/_api/events', headers, agent: false }
+  const request = httpRequest(where).end()
   const [response] = (await once(request, 'response')) as [IncomingMessage]
   let text = ''
   response.setEncoding('utf8').on('data', (part: string) => {

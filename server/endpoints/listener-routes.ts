@@ -3,20 +3,16 @@ import { Hono } from 'hono'
 import { type Acknowledgement, acknowledgement } from '../contract/acknowledgement.ts'
 import { formatHost } from '../contract/address.ts'
 import { type AddressList, addressList, listenerList } from '../contract/listener.ts'
-import type { Administration } from '../http/administration.ts'
 import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
+import type { Permit } from '../http/permit.ts'
 import { listenerStatus } from './listener-status.ts'
 import type { EndpointRegistry } from './registry.ts'
 
 const DONE: Acknowledgement = { result: true, error: false, code: 200 }
 
 /** `/_api/listener`: what runs, from the real sockets of the node of that name. */
-export const listenerRoutes = (
-  endpoints: EndpointRegistry,
-  node: string,
-  administration: Administration,
-) =>
+export const listenerRoutes = (endpoints: EndpointRegistry, node: string, permit: Permit) =>
   new Hono<AppEnv>()
     .get(
       '/',
@@ -24,7 +20,7 @@ export const listenerRoutes = (
         summary: 'List what listens, has failed or drains',
         answers: { 200: listenerList },
       }),
-      administration,
+      permit('viewer'),
       (c) =>
         c.json(
           endpoints.listeners().map((listener) => listenerStatus(listener, node)),
@@ -38,7 +34,7 @@ export const listenerRoutes = (
         answers: { 200: acknowledgement },
         failures: { 404: 'there is no such endpoint', 409: 'it has not failed, or fails again' },
       }),
-      administration,
+      permit('operator'),
       async (c) => {
         await endpoints.retry(c.req.param('address'))
         return c.json(DONE, 200)
@@ -51,7 +47,7 @@ export const listenerRoutes = (
         answers: { 200: acknowledgement },
         failures: { 404: 'no endpoint of this address drains' },
       }),
-      administration,
+      permit('operator'),
       (c) => {
         endpoints.closeDraining(c.req.param('address'))
         return c.json(DONE, 200)
@@ -59,11 +55,11 @@ export const listenerRoutes = (
     )
 
 /** `/_api/address`: the addresses of this machine, for whoever adds an endpoint. */
-export const addressRoutes = (administration: Administration) =>
+export const addressRoutes = (permit: Permit) =>
   new Hono<AppEnv>().get(
     '/',
     describe({ summary: 'List the addresses of this machine', answers: { 200: addressList } }),
-    administration,
+    permit('viewer'),
     (c) => c.json(ownAddresses(), 200),
   )
 

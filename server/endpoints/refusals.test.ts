@@ -20,7 +20,14 @@ import type { Config } from '../config.ts'
 import type { EndpointRecord } from '../contract/endpoint.ts'
 import type { ListenerStatus } from '../contract/listener.ts'
 import { killProcesses, startProcess } from '../server-process.testing.ts'
-import { type Answer, ask, endpointPath, startForTest, type TestNode } from '../start.testing.ts'
+import {
+  type Answer,
+  ask,
+  endpointPath,
+  makeToken,
+  startForTest,
+  type TestNode,
+} from '../start.testing.ts'
 import { freePorts } from './free-ports.testing.ts'
 import { KeepAliveClient } from './keep-alive-client.testing.ts'
 import { expectListening, listeningAddresses } from './kernel-sockets.testing.ts'
@@ -231,10 +238,12 @@ describe('an endpoint is refused, and leaves nothing behind, on', () => {
     const through = process.getuid?.() === 0 ? ['setpriv', ...without] : []
     const server = await startProcess(flags, { through })
     const before = await listeningAddresses(server.pid)
-    const list = (await ask(port, 'GET', '/_api/endpoint')).json
+    const headers = { Authorization: `Bearer ${await makeToken({ data, databaseUrl: undefined })}` }
+    const list = (await ask(port, 'GET', '/_api/endpoint', { headers })).json
     const low = await lowPort()
     const answer = await ask(port, 'POST', '/_api/endpoint', {
       body: { endpoint: `tcp://127.0.0.1:${low}` },
+      headers,
     })
     if (low >= unprivileged()) {
       // A container may let everybody have every port; then there is nothing to refuse.
@@ -250,7 +259,7 @@ describe('an endpoint is refused, and leaves nothing behind, on', () => {
     })
     expect(answer.status).toBe(403)
     await expectListening(server.pid, before)
-    expect((await ask(port, 'GET', '/_api/endpoint')).json).toEqual(list)
+    expect((await ask(port, 'GET', '/_api/endpoint', { headers })).json).toEqual(list)
   })
 })
 
@@ -304,7 +313,8 @@ describe('a change that cannot be stored', () => {
     expect((await node.ask('POST', '/_api/endpoint', remapped)).status).toBe(500)
     expect((await remove(node, address)).status).toBe(500)
     expect((await node.ask('GET', '/_api/endpoint')).json).toEqual(before)
-    expect((await ask(port, 'GET', '/_api/endpoint')).json).toEqual(before)
+    const there = await node.ask('GET', '/_api/endpoint', undefined, { port })
+    expect(there.json).toEqual(before)
     // Both count as ways in as before: neither is refused as the last one.
     for (const endpoint of [address, node.address]) {
       expect((await remove(node, endpoint)).status).toBe(500)

@@ -3,21 +3,21 @@ import * as z from 'zod/mini'
 import { type Acknowledgement, acknowledgement } from '../contract/acknowledgement.ts'
 import { endpointInput, endpointList } from '../contract/endpoint.ts'
 import { Failure } from '../failure.ts'
-import type { Administration } from '../http/administration.ts'
 import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
 import { jsonBody } from '../http/json-body.ts'
+import type { Permit } from '../http/permit.ts'
 import type { EndpointRegistry, ExpectedRevision } from './registry.ts'
 
 const DONE: Acknowledgement = { result: true, error: false, code: 200 }
 
 /** `/_api/endpoint` (seed 000): what is configured. */
-export const endpointRoutes = (endpoints: EndpointRegistry, administration: Administration) =>
+export const endpointRoutes = (endpoints: EndpointRegistry, permit: Permit) =>
   new Hono<AppEnv>()
     .get(
       '/',
       describe({ summary: 'List the endpoints', answers: { 200: endpointList } }),
-      administration,
+      permit('viewer'),
       (c) => c.json(endpoints.list(), 200),
     )
     .post(
@@ -33,7 +33,7 @@ export const endpointRoutes = (endpoints: EndpointRegistry, administration: Admi
           412: 'the endpoint has another revision',
         },
       }),
-      administration,
+      permit('operator'),
       jsonBody(endpointInput),
       async (c) => {
         const expected = expectedRevision(c.req.header('If-Match'))
@@ -52,7 +52,7 @@ export const endpointRoutes = (endpoints: EndpointRegistry, administration: Admi
           412: 'the endpoint has another revision',
         },
       }),
-      administration,
+      permit('operator'),
       async (c) => {
         const expected = expectedRevision(c.req.header('If-Match'))
         await endpoints.remove(c.req.param('address'), c.get('actor'), expected)

@@ -147,8 +147,7 @@ describe('Add an endpoint', () => {
   })
 
   it('answers 415 to another content type, naming the header, and 413 to a large body', async () => {
-    const form = await ask(node.port, 'POST', '/_api/endpoint', {
-      body: '{}',
+    const form = await node.ask('POST', '/_api/endpoint', '{}', {
       headers: { 'Content-Type': 'text/plain' },
     })
     expect(form.status).toBe(415)
@@ -215,10 +214,14 @@ describe('Revisions', () => {
     await add(endpoint)
     const stale = await revisionOf(endpoint)
     const post = (revision: number | string, databases: string[]) =>
-      ask(node.port, 'POST', '/_api/endpoint', {
-        body: { endpoint, databases },
-        headers: { 'If-Match': `${revision}` },
-      })
+      node.ask(
+        'POST',
+        '/_api/endpoint',
+        { endpoint, databases },
+        {
+          headers: { 'If-Match': `${revision}` },
+        },
+      )
     expect((await post(`"${stale}"`, ['blog'])).status).toBe(200)
     const current = await revisionOf(endpoint)
     expect(current).toBeGreaterThan(stale)
@@ -227,7 +230,7 @@ describe('Revisions', () => {
     expect(refused.status).toBe(412)
     expect(refused.json).toMatchObject({ error: true, code: 412, errorNum: 412 })
     const drop = (revision: number) =>
-      ask(node.port, 'DELETE', endpointPath(endpoint), {
+      node.ask('DELETE', endpointPath(endpoint), undefined, {
         headers: { 'If-Match': `"${revision}"` },
       })
     expect((await drop(stale)).status).toBe(412)
@@ -239,10 +242,7 @@ describe('Revisions', () => {
   it('refuses to add under If-Match what is not there, and a header that is no revision', async () => {
     const endpoint = await freeAddress()
     const post = (header: string) =>
-      ask(node.port, 'POST', '/_api/endpoint', {
-        body: { endpoint },
-        headers: { 'If-Match': header },
-      })
+      node.ask('POST', '/_api/endpoint', { endpoint }, { headers: { 'If-Match': header } })
     expect((await post('*')).status).toBe(412)
     expect((await post('"7"')).status).toBe(412)
     expect((await post('W/"x"')).status).toBe(400)
@@ -271,7 +271,9 @@ describe('The last way to _system', () => {
       await only.ask('POST', '/_db/_system/_api/endpoint', { endpoint: other })
       const path = `/_db/_system${endpointPath(only.address)}`
       expect((await only.ask('DELETE', path)).status).toBe(200)
-      const last = await ask(portOf(other), 'DELETE', endpointPath(other))
+      const last = await only.ask('DELETE', endpointPath(other), undefined, {
+        port: portOf(other),
+      })
       expect(last.json).toMatchObject(refusal)
     } finally {
       await only.stop()

@@ -27,7 +27,8 @@ export function createWaysIn(): WaysIn {
   const ways = new Set<Listener>()
   return {
     look(listener) {
-      if (listener.state === 'listening' && leadsIn(listener)) ways.add(listener)
+      if (listener.state === 'listening' && reaches(listener.mapping, SYSTEM_DATABASE))
+        ways.add(listener)
       else ways.delete(listener)
     },
     forget(listener) {
@@ -45,7 +46,3 @@ export function createWaysIn(): WaysIn {
     },
   }
 }
-
-/** Whether the administration answers through a listener: on this machine alone, for now. */
-const leadsIn = (listener: Listener): boolean =>
-  listener.loopback && reaches(listener.mapping, SYSTEM_DATABASE)

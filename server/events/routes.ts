@@ -1,8 +1,8 @@
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
-import type { Administration } from '../http/administration.ts'
 import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
+import type { Permit } from '../http/permit.ts'
 import type { EventHub } from './hub.ts'
 
 /** How often a stream says that it is alive, ms. */
@@ -11,21 +11,26 @@ export const HEARTBEAT = 15_000
 /** How soon a reader is asked to come back after its stream has ended, ms. */
 const RETRY = 1_000
 
+/** Whether the credentials that a request came with are still good for it. */
+export type IsStillIn = (c: Context<AppEnv>) => Promise<boolean>
+
 /**
  * `/_api/events`: live changes as server-sent events (HTML Standard §9.2), resumed after the
  * `Last-Event-ID`. The first event, `hello`, carries the id to resume from when nothing else came.
  */
-export const eventRoutes = (hub: EventHub, administration: Administration) =>
+export const eventRoutes = (hub: EventHub, permit: Permit, isStillIn: IsStillIn) =>
   new Hono<AppEnv>().get(
     '/',
     describe({ summary: 'Follow live changes', answers: { 200: 'text/event-stream' } }),
-    administration,
+    permit('viewer'),
     (c) => {
       const draining = c.env.via.draining
       // Proxies that collect answers before they pass them on are asked not to (nginx).
       c.header('X-Accel-Buffering', 'no')
       return streamSSE(c, (stream) =>
-        follow(hub, stream, c.req.header('Last-Event-ID') ?? hub.lastId, draining),
+        follow(hub, stream, c.req.header('Last-Event-ID') ?? hub.lastId, draining, () =>
+          isStillIn(c),
+        ),
       )
     },
   )
@@ -35,6 +40,7 @@ async function follow(
   stream: SSEStreamingApi,
   from: string,
   draining: AbortSignal,
+  isStillIn: () => Promise<boolean>,
 ): Promise<void> {
   let wake = () => {}
   const unsubscribe = hub.subscribe(() => wake())
@@ -47,7 +53,8 @@ async function follow(
   try {
     let seen = from
     await stream.writeSSE({ event: 'hello', data: '{}', id: seen, retry: RETRY })
-    while (!stream.aborted && !draining.aborted) {
+    // Asked before each word: a session that ends ends its streams, too.
+    while (!stream.aborted && !draining.aborted && (await isStillIn())) {
       for (const { id, event } of hub.after(seen)) {
         seen = id
         await stream.writeSSE({ id, data: JSON.stringify(event) })
@@ -62,7 +69,7 @@ async function follow(
         // Something may have come while the last write was waited for.
         if (stream.aborted || draining.aborted || hub.lastId !== seen) wake()
       })
-      if (quiet) await stream.writeSSE({ event: 'heartbeat', data: '{}' })
+      if (quiet && (await isStillIn())) await stream.writeSSE({ event: 'heartbeat', data: '{}' })
     }
   } finally {
     unsubscribe()

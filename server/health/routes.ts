@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import { type Health, health } from '../contract/health.ts'
 import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
+import type { Permit } from '../http/permit.ts'
 import type { Readiness } from './readiness.ts'
 
 /**
@@ -9,7 +10,7 @@ import type { Readiness } from './readiness.ts'
  * balancer asks `/_api/health` or `/_api/health/ready`, which turn 503 before a stop; a supervisor
  * asks `/_api/health/live`, which does not, or it would kill a node that drains.
  */
-export const healthRoutes = (readiness: Readiness) => {
+export const healthRoutes = (readiness: Readiness, permit: Permit) => {
   const now = (): Health => ({
     alive: true,
     ready: readiness.reason === null,
@@ -22,6 +23,7 @@ export const healthRoutes = (readiness: Readiness) => {
         summary: 'Whether the node is ready (503 where not)',
         answers: { 200: health, 503: health },
       }),
+      permit('public'),
       (c) => c.json(now(), readiness.reason === null ? 200 : 503),
     )
     .get(
@@ -30,11 +32,13 @@ export const healthRoutes = (readiness: Readiness) => {
         summary: 'Whether the node is ready (503 where not)',
         answers: { 200: health, 503: health },
       }),
+      permit('public'),
       (c) => c.json(now(), readiness.reason === null ? 200 : 503),
     )
     .get(
       '/live',
       describe({ summary: 'Whether the node is alive', answers: { 200: health } }),
+      permit('public'),
       (c) => c.json(now(), 200),
     )
 }

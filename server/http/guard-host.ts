@@ -4,8 +4,7 @@ import { Failure } from '../failure.ts'
 import type { AppEnv } from './env.ts'
 import { splitRequestPath } from './request-path.ts'
 
-const GUARDED = /^\/(?:_api|_console|_oauth2|_idp)(?:\/|$)/
-const PUBLIC = /^\/_api\/health(?:\/|$)/
+const GUARDED = /^\/(?:_console|_oauth2|_idp)(?:\/|$)/
 
 /** The host of a `Host` header (RFC 9110 §7.2): lower case, without port and brackets. */
 export function hostName(header: string | undefined): string {
@@ -16,23 +15,29 @@ export function hostName(header: string | undefined): string {
 }
 
 /**
- * Refuses the administration to a request for a foreign host, with 421. A web page whose name was
- * made to lead here (DNS rebinding) is same-origin to its browser; the name it asks for gives it
- * away. Allowed are loopback names, IP addresses, and what `isOurs` knows: the hosts of endpoints
- * and of the public URL. Data is reached by any name.
+ * Whether a browser may be here under this `Host`: a loopback name, an IP address, or what `isOurs`
+ * knows: the hosts of endpoints and of the public URL. A web page whose name was made to lead here
+ * (DNS rebinding) is same-origin to its browser; the name that it asks for gives it away.
+ *
+ * @throws Failure `misdirected`
+ */
+export function requireOwnHost(header: string, isOurs: (host: string) => boolean): void {
+  const host = hostName(header)
+  if (isLoopbackHost(host) || isIpLiteral(host) || isOurs(host)) return
+  throw new Failure(
+    'misdirected',
+    'This server is not administered under that host name. Use an address of this machine, or ' +
+      'name the host with --public-url.',
+  )
+}
+
+/**
+ * Refuses the console and the sign-in to a request for a foreign host, with 421. Data is reached by
+ * any name; what is asked with a session's cookie is looked at in `permit.ts`.
  */
 export const guardHost = (isOurs: (host: string) => boolean) =>
   createMiddleware<AppEnv>(async (c, next) => {
     const { path } = splitRequestPath(c.req.raw)
-    if (GUARDED.test(path) && !PUBLIC.test(path)) {
-      const host = hostName(c.req.header('Host') ?? new URL(c.req.url).host)
-      if (!isLoopbackHost(host) && !isIpLiteral(host) && !isOurs(host)) {
-        throw new Failure(
-          'misdirected',
-          'This server does not administer itself under that host name. Use an address of this ' +
-            'machine, or name the host with --public-url.',
-        )
-      }
-    }
+    if (GUARDED.test(path)) requireOwnHost(c.req.header('Host') ?? new URL(c.req.url).host, isOurs)
     await next()
   })

@@ -83,9 +83,17 @@ describe('permit', () => {
     },
   )
 
-  it('lets nobody and everybody through to what is public', async () => {
+  it('lets nobody and everybody through to what is public, whatever they bring', async () => {
     expect((await ask('public', {})).status).toBe(200)
-    expect((await ask('public', cookie('pending'))).status).toBe(200)
+    expect((await ask('public', bearer('wrong'))).status).toBe(200)
+  })
+
+  it('knows whoever is signed in where a route needs nobody', async () => {
+    expect(await (await ask('known', {})).json()).toEqual({ actor: null })
+    expect(await (await ask('known', cookie('pending'))).json()).toMatchObject({
+      actor: { name: 'github:1', by: 'session' },
+    })
+    expect((await ask('known', bearer('wrong'))).status).toBe(401)
   })
 
   it('keeps a token to its databases', async () => {

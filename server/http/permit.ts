@@ -5,6 +5,7 @@ import { atLeast, type Role } from '../contract/role.ts'
 import { Failure } from '../failure.ts'
 import type { Client, ClientOf } from './client.ts'
 import type { AppEnv } from './env.ts'
+import { requireOwnHost } from './guard-host.ts'
 import { guardOrigin } from './guard-origin.ts'
 import type { SessionCookie } from './session-cookie.ts'
 
@@ -19,13 +20,16 @@ export interface PermitDeps {
   readonly countFailure: (client: Client) => Promise<void>
   readonly clientOf: ClientOf
   readonly cookie: SessionCookie
-  /** Whether a browser that is signed in by cookie may ask for this host. */
+  /** Whether a host name is of an endpoint or of the public URL. */
   readonly isOurHost: (host: string) => boolean
   readonly publicOrigin: string | undefined
 }
 
-/** What a route asks of whoever comes: a role, or `public`: nothing. */
-export type Permission = Role | 'public'
+/**
+ * What a route asks of whoever comes: a role; `known`: nothing, but credentials count where there are
+ * any; `public`: nothing, and credentials are not looked at.
+ */
+export type Permission = Role | 'known' | 'public'
 
 /** Makes the middleware that every route declares its permission with. */
 export type Permit = (needed: Permission) => MiddlewareHandler<AppEnv>
@@ -38,7 +42,7 @@ export const permissionOf = (handler: unknown): Permission | undefined =>
 
 /**
  * Makes a {@link Permit}: checks the credentials of a request and sets `principal` and `actor` for
- * what follows. With `public` a request without credentials passes too.
+ * what follows.
  *
  * Fails with `unauthenticated` and the challenge Bearer (RFC 6750 §3; never Basic, for which a
  * browser would ask and which it would remember), `forbidden`, `misdirected`, `too-many-requests`.
@@ -59,6 +63,7 @@ export function createPermit(deps: PermitDeps): Permit {
   }
 
   return (needed) => {
+    if (needed === 'public') return Object.assign(pass, { [PERMISSION]: needed })
     const middleware = createMiddleware<AppEnv>(async (c, next) => {
       const client = deps.clientOf(c)
       const authorization = c.req.header('Authorization')
@@ -70,18 +75,18 @@ export function createPermit(deps: PermitDeps): Permit {
         const byBrowser = authorization === undefined || isRememberedBasic(authorization, c.req)
         // What a browser sends by itself says nothing of who made it send it.
         if (byBrowser) {
-          if (!deps.isOurHost(client.host)) {
-            throw new Failure('misdirected', 'You are not signed in under this host name.')
-          }
+          requireOwnHost(client.host, deps.isOurHost)
           guardOrigin(c, deps.publicOrigin)
         }
       }
-      if (needed !== 'public') judge(principal, needed, c.get('database'))
+      if (needed !== 'known') judge(principal, needed, c.get('database'))
       await next()
     })
     return Object.assign(middleware, { [PERMISSION]: needed })
   }
 }
+
+const pass = createMiddleware<AppEnv>((_c, next) => next())
 
 /** Whether a principal may do in a database what a role may. */
 function judge(principal: Principal | undefined, needed: Role, database: string): void {

@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest'
+import { forEachEngine } from './each-engine.testing.ts'
+import { instanceId } from './instance-id.ts'
+
+forEachEngine((engine) => {
+  it('is made once, however many ask at once', async () => {
+    const store = await engine.open()
+    const ids = await Promise.all([instanceId(store), instanceId(store), instanceId(store)])
+    expect(new Set(ids).size).toBe(1)
+    expect(ids[0]).toMatch(/^[0-9a-f]{8}$/)
+  })
+})
