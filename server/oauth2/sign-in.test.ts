@@ -1,0 +1,380 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { forEachEngine, forEngine } from '../storage/each-engine.testing.ts'
+import { type PlainProvider, startPlainProvider } from './plain-provider.testing.ts'
+import type { ProviderConfig } from './provider-config.ts'
+import { createRig, plainConfig, type RigOptions } from './sign-in.testing.ts'
+
+// The defences of sign-in.md; what seed 001 itself says is in seed-001.test.ts.
+
+async function startProvider(): Promise<PlainProvider> {
+  const provider = await startPlainProvider()
+  onTestFinished(() => provider.close())
+  return provider
+}
+
+const exchanges = (provider: PlainProvider) =>
+  provider.requests.filter(({ path }) => path === '/token')
+
+forEachEngine((engine) => {
+  test('50 callbacks at once give one session and one token request', async () => {
+    const provider = await startProvider()
+    const rig = createRig({ store: await engine.open(), configs: [plainConfig(provider.origin)] })
+    const { token } = await rig.start('oauth2')
+    const query = { csrfToken: token, code: 'c', state: token }
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => rig.callback('oauth2', query, token)),
+    )
+    expect(answers.map(({ status }) => status).sort()).toEqual([303, ...Array(49).fill(400)])
+    expect(exchanges(provider)).toHaveLength(1)
+    expect(rig.signedIn).toHaveLength(1)
+  })
+})
+
+forEngine('sqlite', (engine) => {
+  const setUp = async (
+    over: Parameters<typeof plainConfig>[1] = {},
+    options: Partial<RigOptions> = {},
+  ) => {
+    const provider = await startProvider()
+    const configs = [plainConfig(provider.origin, over)]
+    const rig = createRig({ store: await engine.open(), configs, ...options })
+    return { provider, rig }
+  }
+
+  describe('a callback', () => {
+    test('that is replayed is refused', async () => {
+      const { provider, rig } = await setUp()
+      const { token } = await rig.start('oauth2')
+      const query = { csrfToken: token, code: 'c' }
+      expect((await rig.callback('oauth2', query, token)).status).toBe(303)
+      expect((await rig.callback('oauth2', query, token)).status).toBe(400)
+      expect(exchanges(provider)).toHaveLength(1)
+    })
+
+    test('that failed at the provider cannot be tried again', async () => {
+      const { provider, rig } = await setUp()
+      provider.token = { status: 400, body: { error: 'invalid_grant' } }
+      const { token } = await rig.start('oauth2')
+      const query = { csrfToken: token, code: 'c' }
+      expect((await rig.callback('oauth2', query, token)).status).toBe(400)
+      provider.token = { body: { access_token: 't' } }
+      expect((await rig.callback('oauth2', query, token)).status).toBe(400)
+      expect(rig.signedIn).toEqual([])
+    })
+
+    test('that comes after 300 seconds is refused, one before is not', async () => {
+      const { rig } = await setUp()
+      const [early, late] = [await rig.start('oauth2'), await rig.start('oauth2')]
+      rig.clock.now += 299_999
+      const answer = (token: string) =>
+        rig.callback('oauth2', { csrfToken: token, code: 'c' }, token)
+      expect((await answer(early.token)).status).toBe(303)
+      rig.clock.now += 1
+      expect((await answer(late.token)).status).toBe(400)
+    })
+
+    test('with a token and cookie that were never given out is refused', async () => {
+      const { provider, rig } = await setUp()
+      const token = 'x'.repeat(32)
+      const answer = await rig.callback('oauth2', { csrfToken: token, code: 'c' }, token)
+      expect(answer.status).toBe(400)
+      expect(provider.requests).toEqual([])
+    })
+
+    test('of a sign-in that another one superseded gets 400, or the root where somebody is signed in', async () => {
+      const { rig } = await setUp()
+      const first = await rig.start('oauth2')
+      const second = await rig.start('oauth2', { Cookie: `oauth2_csrf_token=${first.token}` })
+      const query = { csrfToken: first.token, code: 'c' }
+      expect((await rig.callback('oauth2', query, second.token)).status).toBe(400)
+      // Also with its own cookie, should a browser have kept it.
+      expect((await rig.callback('oauth2', query, first.token)).status).toBe(400)
+      const done = await rig.callback(
+        'oauth2',
+        { csrfToken: second.token, code: 'c' },
+        second.token,
+      )
+      expect(done.status).toBe(303)
+      const cookie = `oauth2_csrf_token=${second.token}; session=1`
+      const stale = await rig.callback('oauth2', query, cookie)
+      expect([stale.status, stale.headers.get('Location')]).toEqual([303, 'http://localhost:8529/'])
+      expect(stale.headers.getSetCookie()).toEqual([])
+      expect(rig.signedIn).toHaveLength(1)
+    })
+
+    test('gets its 500 and its 400 for a code also where somebody is signed in', async () => {
+      const { rig } = await setUp()
+      const { token } = await rig.start('oauth2')
+      const cookie = `oauth2_csrf_token=${token}; session=1`
+      expect((await rig.callback('oauth2', { error: 'x' }, cookie)).status).toBe(500)
+      expect((await rig.callback('oauth2', { csrfToken: token }, cookie)).status).toBe(400)
+    })
+  })
+
+  describe('the forms of the callback', () => {
+    const CALLBACK = 'http://localhost:8529/_oauth2/oauth2/auth'
+    test.each([
+      ['csrf-in-url', (t: string) => `${CALLBACK}?csrfToken=${t}`, () => CALLBACK],
+      [
+        'csrf-in-url-identical',
+        (t: string) => `${CALLBACK}?csrfToken=${t}`,
+        (t: string) => `${CALLBACK}?csrfToken=${t}`,
+      ],
+      ['exact', () => CALLBACK, () => CALLBACK],
+    ] as const)('%s', async (form, redirect, exchange) => {
+      const { provider, rig } = await setUp({ form })
+      const { token, sent } = await rig.start('oauth2')
+      expect(sent.get('redirect_uri')).toBe(redirect(token))
+      const back = new URL(redirect(token))
+      back.searchParams.set('state', token)
+      back.searchParams.set('code', 'c')
+      const answer = await rig.callback('oauth2', back.search.slice(1), token)
+      expect(answer.status).toBe(303)
+      expect(exchanges(provider)[0]?.form.get('redirect_uri')).toBe(exchange(token))
+    })
+
+    test('exact takes the token from state alone', async () => {
+      const { rig } = await setUp({ form: 'exact' })
+      const { token } = await rig.start('oauth2')
+      const query = { csrfToken: token, code: 'c' }
+      expect((await rig.callback('oauth2', query, token)).status).toBe(400)
+    })
+  })
+
+  describe('what providers answer', () => {
+    const complete = async (token: PlainProvider['token'], user?: PlainProvider['user']) => {
+      const { provider, rig } = await setUp({ form: 'exact' })
+      provider.token = token
+      if (user !== undefined) provider.user = user
+      const started = await rig.start('oauth2')
+      const answer = await rig.callback(
+        'oauth2',
+        { state: started.token, code: 'c' },
+        started.token,
+      )
+      return { answer, rig, text: await answer.text() }
+    }
+
+    test('may be form-encoded', async () => {
+      const { rig } = await complete({
+        type: 'application/x-www-form-urlencoded',
+        body: 'access_token=gho_1&scope=user&token_type=bearer',
+      })
+      expect(rig.signedIn).toMatchObject([{ subject: '583231', tokens: { access: 'gho_1' } }])
+    })
+
+    test('may report an error with status 200, which is 400 to the person', async () => {
+      const { answer, rig, text } = await complete({ body: { error: 'bad_verification_code' } })
+      expect(answer.status).toBe(400)
+      expect(text).toContain('bad_verification_code')
+      expect(rig.signedIn).toEqual([])
+    })
+
+    test.each([
+      [
+        'our registration is refused',
+        { status: 401, body: { error: 'invalid_client' } },
+        'client id',
+      ],
+      ['a page', { type: 'text/html', body: '<b>busy</b>' }, 'no answer that can be used'],
+      ['a fault of its own', { status: 502, body: '' }, 'no answer that can be used'],
+      ['no token', { body: { token_type: 'bearer' } }, 'no answer that can be used'],
+    ])('%s: 503, with words for people', async (_, token, says) => {
+      const { answer, rig, text } = await complete(token)
+      expect(answer.status).toBe(503)
+      expect(text).toContain(says)
+      expect(rig.signedIn).toEqual([])
+    })
+
+    test('nothing at all, when it is down: 503', async () => {
+      const { provider, rig } = await setUp()
+      const { token } = await rig.start('oauth2')
+      provider.close()
+      expect((await rig.callback('oauth2', { csrfToken: token, code: 'c' }, token)).status).toBe(
+        503,
+      )
+    })
+
+    test('says no secret, neither to the person nor to the log', async () => {
+      const { answer, rig, text } = await complete({
+        status: 400,
+        body: { error: 'invalid_grant', error_description: 'canary-secret app-id' },
+      })
+      expect(answer.status).toBe(400)
+      for (const said of [text, rig.lines.join()]) {
+        expect(said).not.toContain('canary-secret')
+      }
+      expect(rig.lines.join()).toContain('invalid_grant')
+    })
+  })
+
+  describe('mix-up of providers', () => {
+    const two = async () => {
+      const [a, b] = [await startProvider(), await startProvider()]
+      const configs: ProviderConfig[] = [
+        plainConfig(a.origin, { name: 'github', form: 'exact' }),
+        plainConfig(b.origin, { name: 'oauth2', form: 'exact' }),
+      ]
+      return { a, b, rig: createRig({ store: await engine.open(), configs }) }
+    }
+
+    test("A's sign-in is not finished at B's callback, and goes on at A's", async () => {
+      const { a, b, rig } = await two()
+      const { token } = await rig.start('github')
+      const query = { state: token, code: 'of-b' }
+      expect((await rig.callback('oauth2', query, token)).status).toBe(400)
+      expect([...a.requests, ...b.requests]).toEqual([])
+      expect((await rig.callback('github', query, token)).status).toBe(303)
+    })
+
+    test("B's answer at A's callback says whose it is: 400, no token request at either", async () => {
+      const { a, b, rig } = await two()
+      for (const iss of [b.origin, 'https://evil.example', 'nonsense', '']) {
+        const { token } = await rig.start('github')
+        const query = { state: token, code: 'of-b', iss }
+        expect((await rig.callback('github', query, token)).status).toBe(400)
+      }
+      expect([...a.requests, ...b.requests]).toEqual([])
+      const { token } = await rig.start('github')
+      const query = { state: token, code: 'of-a', iss: `${a.origin}/tenant` }
+      expect((await rig.callback('github', query, token)).status).toBe(303)
+    })
+  })
+
+  describe('the start', () => {
+    test.each([
+      ['no browser', {}, 303],
+      ['our page', { Origin: 'http://localhost:8529', 'Sec-Fetch-Site': 'same-origin' }, 303],
+      ['our page in an older browser', { Origin: 'http://localhost:8529' }, 303],
+      ['a bookmark', { 'Sec-Fetch-Site': 'none' }, 303],
+      ['another page', { Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' }, 403],
+      ['another page in an older browser', { Origin: 'https://evil.example' }, 403],
+      ['another port', { Origin: 'http://localhost:3000', 'Sec-Fetch-Site': 'same-site' }, 403],
+      ['a sandboxed page', { Origin: 'null' }, 403],
+      ['a page that hides its origin', { 'Sec-Fetch-Site': 'cross-site' }, 403],
+    ])('by a form of %s', async (_, headers, status) => {
+      const { rig } = await setUp()
+      const { answer } = await rig.start('oauth2', headers as Record<string, string>)
+      expect(answer.status).toBe(status)
+      if (status === 403) expect(answer.headers.getSetCookie()).toEqual([])
+    })
+
+    test('remembers where to return to, on this origin alone', async () => {
+      const { rig } = await setUp()
+      for (const [returnTo, location] of [
+        ['/_console/endpoints?a=b#c', 'http://localhost:8529/_console/endpoints?a=b#c'],
+        ['//evil.example', 'http://localhost:8529/'],
+        ['/\\evil.example', 'http://localhost:8529/'],
+        ['https://evil.example', 'http://localhost:8529/'],
+      ]) {
+        const form = new URLSearchParams({ returnTo: returnTo ?? '' }).toString()
+        const type = { 'Content-Type': 'application/x-www-form-urlencoded' }
+        const { token } = await rig.start('oauth2', type, form)
+        const answer = await rig.callback('oauth2', { csrfToken: token, code: 'c' }, token)
+        expect(answer.headers.get('Location')).toBe(location)
+      }
+    })
+
+    test.each(['evil.example', '192.0.2.1:8529', 'localhost.evil.example', '0.0.0.0:8529', 'x y'])(
+      'under the host %s needs --public-url, and says so',
+      async (host) => {
+        const { rig } = await setUp()
+        const { answer } = await rig.start('oauth2', { Host: host })
+        expect(answer.status).toBe(400)
+        expect(await answer.text()).toContain('--public-url')
+        expect(answer.headers.getSetCookie()).toEqual([])
+      },
+    )
+
+    test('takes the public URL, whatever the Host and whoever forwards', async () => {
+      const { rig } = await setUp({}, { publicOrigin: 'https://gate.example' })
+      for (const headers of [
+        { Host: 'gate.example' },
+        { Host: 'evil.example' },
+        { 'X-Forwarded-Host': 'evil.example', 'X-Forwarded-Proto': 'http' },
+        { Forwarded: 'host=evil.example' },
+      ] as Record<string, string>[]) {
+        const { sent } = await rig.start('oauth2', headers)
+        expect(sent.get('redirect_uri')).toMatch(
+          /^https:\/\/gate\.example\/_oauth2\/oauth2\/auth\?/,
+        )
+      }
+    })
+
+    test('on this machine takes the host that the browser shows, besides the public URL', async () => {
+      const { rig } = await setUp({}, { publicOrigin: 'https://gate.example' })
+      const { sent } = await rig.start('oauth2', { Origin: 'http://localhost:8529' })
+      expect(sent.get('redirect_uri')).toMatch(/^http:\/\/localhost:8529\//)
+    })
+
+    test('believes no forwarded header of a peer that is not trusted', async () => {
+      const { rig } = await setUp()
+      const headers = { 'X-Forwarded-Host': 'evil.example', 'X-Forwarded-Proto': 'https' }
+      const { sent, setCookie } = await rig.start('oauth2', headers)
+      expect(sent.get('redirect_uri')).toMatch(/^http:\/\/localhost:8529\//)
+      expect(setCookie).not.toContain('Secure')
+    })
+
+    test('is refused for a form beyond 16 KiB, and at a provider that there is not', async () => {
+      const { rig } = await setUp()
+      const type = {
+        'Content-Type': 'application/x-www-form-urlencoded',
+        'Content-Length': '16385',
+      }
+      expect((await rig.start('oauth2', type, 'x'.repeat(16_385))).answer.status).toBe(413)
+      expect((await rig.start('github')).answer.status).toBe(404)
+      expect((await rig.callback('github', {})).status).toBe(404)
+    })
+  })
+
+  describe('the page of a sign-in that failed', () => {
+    test('escapes the words of the provider and cuts them at 64 characters', async () => {
+      const { rig } = await setUp()
+      const answer = await rig.callback('oauth2', {
+        error: `<script>alert(1)</script>\r\n\u202e${'a'.repeat(100)}`,
+      })
+      const page = await answer.text()
+      expect(page).not.toContain('<script')
+      expect(page).toContain('&lt;script&gt;')
+      expect(page).not.toMatch(/[\u202e\r]/)
+      expect(page).not.toContain('a'.repeat(65))
+    })
+
+    test('says what happened and what to do, and has a button that begins again', async () => {
+      const { rig } = await setUp()
+      const answer = await rig.callback('oauth2', {})
+      const page = await answer.text()
+      expect(answer.headers.get('Content-Type')).toContain('text/html')
+      expect(page).toContain('CSRF mismatch')
+      expect(page).toContain('<form method="post" action="/_oauth2/oauth2/auth"><button>Sign in')
+      expect(page).not.toMatch(/<script|<style|\sstyle=|\son[a-z]+=/)
+    })
+
+    test('runs nothing, and lets its form lead to other hosts', async () => {
+      const { rig } = await setUp()
+      const { headers } = await rig.callback('oauth2', {})
+      expect(headers.get('Content-Security-Policy')).toBe(
+        "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'",
+      )
+      expect(headers.get('X-Content-Type-Options')).toBe('nosniff')
+    })
+  })
+
+  test('garbage never gives a 5xx, the 500 for an error excepted', async () => {
+    const { provider, rig } = await setUp()
+    provider.token = { status: 400, body: { error: 'invalid_grant' } }
+    const { token } = await rig.start('oauth2')
+    for (const query of [
+      '%',
+      '&&&==',
+      `csrfToken=${token}%00`,
+      `csrfToken[]=${token}&code=c`,
+      `state=${token}&code=%ff%fe`,
+      `csrfToken=${token}&code=${'x'.repeat(8_000)}`,
+    ]) {
+      for (const cookie of [undefined, token, '%', 'a=b; ; =']) {
+        expect((await rig.callback('oauth2', query, cookie)).status).toBe(400)
+      }
+    }
+  })
+})
