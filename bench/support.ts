@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { createRecorder, START } from '../server/audit/record.ts'
 import { writeEndpoint } from '../server/endpoints/repository.ts'
-import { ask, endpointPath } from '../server/start.testing.ts'
+import { ask, endpointPath, makeToken } from '../server/start.testing.ts'
 import { openStore } from '../server/storage/open.ts'
 import type { MemoryUse } from './memory-probe.ts'
 
@@ -99,8 +99,9 @@ export async function startGatehouse(
     Object.fromEntries(env),
     async (printed) => printed().includes('gatehouse is ready'),
   )
+  const token = await makeToken({ data, databaseUrl: undefined })
   const administer = (method: string, path: string, body?: unknown) =>
-    asked(host, FIRST_PORT, method, path, body)
+    asked(host, FIRST_PORT, method, path, body, { Authorization: `Bearer ${token}` })
   const { json } = await administer('GET', '/_api/listener')
   const other = json.find(({ state }: { state: string }) => state !== 'listening')
   if (other !== undefined || json.length !== size) {
@@ -224,8 +225,17 @@ async function startProcess(
   }
 }
 
-async function asked(host: string, port: number, method: string, path: string, body?: unknown) {
-  const headers = body === undefined ? undefined : { 'Content-Type': 'application/json' }
+async function asked(
+  host: string,
+  port: number,
+  method: string,
+  path: string,
+  body?: unknown,
+  credentials: Record<string, string> = {},
+) {
+  const type: Record<string, string> =
+    body === undefined ? {} : { 'Content-Type': 'application/json' }
+  const headers = { ...type, ...credentials }
   const answer = await ask(port, method, path, { host, body, headers })
   if (answer.status === 200) return answer
   throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text}`)
