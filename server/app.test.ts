@@ -8,6 +8,7 @@ import { OPERATOR } from './access/people.ts'
 import { hashSecret } from './access/secret-text.ts'
 import { createTokenByCommand } from './access-command.ts'
 import { type Api, createApp } from './app.ts'
+import { createAuditLog } from './audit/audit-log.ts'
 import { createRecorder, START } from './audit/record.ts'
 import { atLeast, ROLES, type Role } from './contract/role.ts'
 import { createDatabaseRegistry } from './databases/registry.ts'
@@ -17,6 +18,7 @@ import { createMetrics } from './endpoints/metrics.ts'
 import { createEndpointRegistry } from './endpoints/registry.ts'
 import { createEventHub } from './events/hub.ts'
 import type { Readiness } from './health/readiness.ts'
+import { actionOf } from './http/audited.ts'
 import type { Via } from './http/env.ts'
 import { type Permission, permissionOf } from './http/permit.ts'
 import { createPendingSignIns } from './oauth2/pending-sign-in.ts'
@@ -89,6 +91,7 @@ beforeAll(async () => {
     trustedProxies: [],
     endpoints,
     databases,
+    audit: createAuditLog(store),
     events,
     metrics: createMetrics(() => endpoints.listeners()),
     readiness,
@@ -156,6 +159,7 @@ describe('failures', () => {
         hasHost: () => false,
       } as never,
       databases: { has: () => true } as never,
+      audit: createAuditLog(store),
       events,
       metrics: createMetrics(() => []),
       readiness,
@@ -514,6 +518,37 @@ describe('/_api/openapi.json', () => {
       }
     ).paths['/_api/endpoint']?.post.requestBody.content['application/json']?.schema
     expect(body).toMatchObject({ type: 'object', required: ['endpoint'] })
+  })
+})
+
+/** Changing routes that keep no record of their own: what they do changes nothing that is stored. */
+const UNRECORDED = [
+  'POST /_api/listener/:address{.+}/retry',
+  'POST /_api/listener/:address{.+}/close',
+]
+
+describe('every change', () => {
+  const routes = () => {
+    const found = new Map<string, (string | undefined)[]>()
+    for (const { method, path, handler } of app.routes) {
+      if (!path.startsWith('/_api/') || ['ALL', 'GET'].includes(method)) continue
+      const name = `${method} ${path}`
+      found.set(name, [...(found.get(name) ?? []), actionOf(handler)])
+    }
+    return found
+  }
+
+  it('declares what the audit log calls it, or is known to keep no record', () => {
+    const silent = [...routes()].filter(([, actions]) => actions.every((one) => one === undefined))
+    expect(silent.map(([name]) => name)).toEqual(UNRECORDED)
+  })
+
+  it('declares it before its permission, the refusals of which are on record too', () => {
+    const late = [...routes()].filter(
+      ([name, actions]) => !UNRECORDED.includes(name) && actions[1] === undefined,
+    )
+    expect(late).toEqual([])
+    expect(routes().get('POST /_api/endpoint')?.[1]).toBe('endpoint.add')
   })
 })
 

@@ -1,10 +1,12 @@
 import { type Context, Hono } from 'hono'
 import { generateSpecs } from 'hono-openapi'
 import type { Logger } from 'pino'
-import type { Registry } from 'prom-client'
+import { Counter, type Registry } from 'prom-client'
 import type { Access } from './access/access.ts'
 import { type AccessRoutesDeps, sessionRoutes, tokenRoutes, userRoutes } from './access/routes.ts'
 import { ABSOLUTE } from './access/sessions.ts'
+import type { AuditLog } from './audit/audit-log.ts'
+import { auditRoutes } from './audit/routes.ts'
 import { SYSTEM_DATABASE } from './contract/database.ts'
 import { atLeast } from './contract/role.ts'
 import type { DatabaseRegistry } from './databases/registry.ts'
@@ -16,6 +18,7 @@ import type { EventHub } from './events/hub.ts'
 import { eventRoutes, type IsStillIn } from './events/routes.ts'
 import type { Readiness } from './health/readiness.ts'
 import { healthRoutes } from './health/routes.ts'
+import { type RefusalDeps, recordRefusals } from './http/audited.ts'
 import { createClientOf } from './http/client.ts'
 import { describe } from './http/describe.ts'
 import type { AppEnv } from './http/env.ts'
@@ -51,6 +54,7 @@ export interface AppDeps {
   readonly trustedProxies: readonly string[]
   readonly endpoints: EndpointRegistry
   readonly databases: DatabaseRegistry
+  readonly audit: AuditLog
   readonly events: EventHub
   readonly metrics: Registry
   readonly readiness: Readiness
@@ -130,10 +134,12 @@ export function createApp(deps: AppDeps) {
         c.res.headers.set('Content-Type', API_JSON)
       }
     })
+    .use('/_api/*', recordRefusals(refusals(deps)))
     .route('/_api/endpoint', endpointRoutes(endpoints, permit))
     .route('/_api/listener', listenerRoutes(endpoints, deps.node, permit))
     .route('/_api/address', addressRoutes(permit))
     .route('/_api/database', databaseRoutes(databases, permit))
+    .route('/_api/audit', auditRoutes(deps.audit, permit))
     .route('/_api/events', eventRoutes(deps.events, permit, isStillIn))
     .route('/_api/health', healthRoutes(deps.readiness, permit))
     .route('/_api/session', sessionRoutes(people))
@@ -185,6 +191,20 @@ export function createApp(deps: AppDeps) {
 
 /** The application's routes as types, for the console's client. */
 export type Api = ReturnType<typeof createApp>
+
+/** Where refused changes go: those of somebody known into the log, the others into a number. */
+function refusals({ audit, metrics, log }: AppDeps): RefusalDeps {
+  const anonymous = new Counter({
+    name: 'gatehouse_anonymous_refusals_total',
+    help: 'Changes refused to somebody not signed in',
+    registers: [metrics],
+  })
+  return {
+    record: audit.recordRefusal,
+    countAnonymous: () => anonymous.inc(),
+    onError: (err) => log.error({ err }, 'a refused change could not be put on record'),
+  }
+}
 
 const openApi = (app: Hono<AppEnv>) =>
   generateSpecs(app, {

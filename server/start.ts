@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import { createAccess } from './access/access.ts'
 import { type OperatorKey, openOperatorKey, openSecretKey } from './access/secret-files.ts'
 import { type AppDeps, createApp } from './app.ts'
+import { createAuditLog } from './audit/audit-log.ts'
 import { createRecorder, START } from './audit/record.ts'
 import type { Config } from './config.ts'
 import { createDatabaseRegistry } from './databases/registry.ts'
@@ -121,6 +122,7 @@ async function open(
     trustedProxies: config.trustedProxies,
     endpoints,
     databases,
+    audit: createAuditLog(store),
     events,
     metrics: createMetrics(() => endpoints.listeners()),
     readiness,

@@ -6,6 +6,7 @@ import type { Principal } from '../contract/principal.ts'
 import { type CurrentSession, currentSession, sessionList } from '../contract/session.ts'
 import { createdToken, tokenInput, tokenList } from '../contract/token.ts'
 import { Failure } from '../failure.ts'
+import { audited } from '../http/audited.ts'
 import type { ClientOf } from '../http/client.ts'
 import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
@@ -42,6 +43,7 @@ export const sessionRoutes = ({ access, permit, clientOf, cookie }: AccessRoutes
         summary: 'Sign out: the session ends here, at once',
         answers: { 200: acknowledgement },
       }),
+      audited('session.end', (c) => c.get('actor')?.name),
       permit('known'),
       async (c) => {
         const principal = c.get('principal')
@@ -76,6 +78,7 @@ export const userRoutes = ({ access, permit }: AccessRoutesDeps) => {
         answers: { 200: acknowledgement },
         failures: { 404: 'there is no such person', 409: 'no admin would be left' },
       }),
+      audited('person.role', (c) => c.req.param('id')),
       permit('admin'),
       jsonBody(personChange),
       async (c) => {
@@ -100,6 +103,7 @@ export const userRoutes = ({ access, permit }: AccessRoutesDeps) => {
         answers: { 200: acknowledgement },
         failures: { 404: 'there is no such session' },
       }),
+      audited('session.end', (c) => c.req.param('id')),
       permit('pending'),
       async (c) => {
         const id = personOf(c.get('principal') as Principal, c.req.param('id'))
@@ -138,6 +142,7 @@ export const tokenRoutes = ({ access, permit }: AccessRoutesDeps) =>
         answers: { 201: createdToken },
         failures: { 400: 'a field is wrong', 403: 'its role is above yours' },
       }),
+      audited('token.create', (c) => c.req.valid('json')?.name),
       permit('viewer'),
       jsonBody(tokenInput),
       async (c) => {
@@ -153,6 +158,7 @@ export const tokenRoutes = ({ access, permit }: AccessRoutesDeps) =>
         answers: { 200: acknowledgement },
         failures: { 404: 'there is no such token' },
       }),
+      audited('token.revoke', (c) => c.req.param('id')),
       permit('viewer'),
       async (c) => {
         const principal = c.get('principal') as Principal

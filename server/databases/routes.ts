@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import { type Acknowledgement, acknowledgement } from '../contract/acknowledgement.ts'
 import { databaseInput, databaseList } from '../contract/database.ts'
+import { audited } from '../http/audited.ts'
 import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
 import { jsonBody } from '../http/json-body.ts'
@@ -30,6 +31,7 @@ export const databaseRoutes = (databases: DatabaseRegistry, permit: Permit) =>
         answers: { 201: acknowledgement },
         failures: { 400: 'no such name is allowed', 409: 'the database exists already' },
       }),
+      audited('database.create', (c) => c.req.valid('json')?.name),
       permit('operator'),
       jsonBody(databaseInput),
       async (c) => {
@@ -44,6 +46,7 @@ export const databaseRoutes = (databases: DatabaseRegistry, permit: Permit) =>
         answers: { 200: acknowledgement },
         failures: { 403: '_system cannot be dropped', 404: 'there is no such database' },
       }),
+      audited('database.drop', (c) => c.req.param('name')),
       permit('operator'),
       async (c) => {
         await databases.drop(c.req.param('name'), c.get('actor'))

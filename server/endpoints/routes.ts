@@ -3,10 +3,12 @@ import * as z from 'zod/mini'
 import { type Acknowledgement, acknowledgement } from '../contract/acknowledgement.ts'
 import { endpointInput, endpointList } from '../contract/endpoint.ts'
 import { Failure } from '../failure.ts'
+import { audited } from '../http/audited.ts'
 import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
 import { jsonBody } from '../http/json-body.ts'
 import type { Permit } from '../http/permit.ts'
+import { canonicalAddress } from './address.ts'
 import type { EndpointRegistry, ExpectedRevision } from './registry.ts'
 
 const DONE: Acknowledgement = { result: true, error: false, code: 200 }
@@ -33,6 +35,7 @@ export const endpointRoutes = (endpoints: EndpointRegistry, permit: Permit) =>
           412: 'the endpoint has another revision',
         },
       }),
+      audited('endpoint.add', (c) => named(c.req.valid('json')?.endpoint)),
       permit('operator'),
       jsonBody(endpointInput),
       async (c) => {
@@ -52,6 +55,7 @@ export const endpointRoutes = (endpoints: EndpointRegistry, permit: Permit) =>
           412: 'the endpoint has another revision',
         },
       }),
+      audited('endpoint.remove', (c) => named(c.req.param('address'))),
       permit('operator'),
       async (c) => {
         const expected = expectedRevision(c.req.header('If-Match'))
@@ -59,6 +63,9 @@ export const endpointRoutes = (endpoints: EndpointRegistry, permit: Permit) =>
         return c.json(DONE, 200)
       },
     )
+
+/** An address as the log names it, also one that is none. */
+const named = (address: string | undefined) => canonicalAddress(address ?? '') ?? address
 
 const revision = z.coerce.number().check(z.int(), z.nonnegative())
 

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { AuditPage } from '../contract/audit.ts'
+import { endpointPath, startForTest, type TestNode } from '../start.testing.ts'
+
+// The log as its readers see it, of a node that runs.
+
+let node: TestNode
+
+beforeAll(async () => {
+  node = await startForTest()
+})
+afterAll(() => node.stop())
+
+/** What is on record of endpoints and databases, oldest first. */
+async function log(query = ''): Promise<AuditPage['rows']> {
+  const answer = await node.ask('GET', `/_api/audit?${query}`)
+  expect(answer.status).toBe(200)
+  const { rows } = answer.json as AuditPage
+  return rows.filter(({ action }) => /^(endpoint|database)\./.test(action)).reverse()
+}
+
+test('the endpoint of the first start is on record as the doing of the start', async () => {
+  expect(await log()).toMatchObject([
+    { actor: 'start', by: 'system', address: null, action: 'endpoint.add', target: node.address },
+  ])
+})
+
+test('changes and refused changes are on record, what changes nothing is not', async () => {
+  const [first] = await log()
+  await node.ask('POST', '/_api/database', { name: 'blog' })
+  await node.ask('POST', '/_api/database', { name: 'blog' })
+  await node.ask('DELETE', '/_api/database/_system')
+  await node.ask('DELETE', '/_api/database/blog')
+  const { address } = node
+  await node.ask('POST', '/_api/endpoint', { endpoint: address })
+  await node.ask('POST', '/_api/endpoint', { endpoint: address, databases: ['_system', 'a'] })
+  await node.ask('POST', '/_api/endpoint', { endpoint: address.toUpperCase(), databases: ['a'] })
+  await node.ask('DELETE', endpointPath(address))
+  await node.ask('GET', '/_api/endpoint')
+
+  const rows = await log()
+  expect(rows[0]).toEqual(first)
+  expect(rows.slice(1)).toMatchObject([
+    { action: 'database.create', target: 'blog', outcome: 'done', before: null, after: {} },
+    {
+      action: 'database.create',
+      target: 'blog',
+      outcome: 'refused',
+      before: null,
+      after: { refused: 'database-exists' },
+    },
+    {
+      action: 'database.drop',
+      target: '_system',
+      outcome: 'refused',
+      after: { refused: 'forbidden' },
+    },
+    { action: 'database.drop', target: 'blog', outcome: 'done', before: {}, after: null },
+    {
+      action: 'endpoint.map',
+      target: address,
+      outcome: 'done',
+      before: { databases: [] },
+      after: { databases: ['_system', 'a'] },
+    },
+    {
+      action: 'endpoint.add',
+      target: address,
+      outcome: 'refused',
+      after: { refused: 'conflict' },
+    },
+    {
+      action: 'endpoint.remove',
+      target: address,
+      outcome: 'refused',
+      after: { refused: 'conflict' },
+    },
+  ])
+  const actors = new Set(rows.slice(1).map(({ actor, by }) => `${actor} by ${by}`))
+  expect(actors.size).toBe(1)
+  expect(actors).not.toContain('start by system')
+})
+
+test('is filtered and paged', async () => {
+  await node.ask('POST', '/_api/database', { name: 'one' })
+  await node.ask('POST', '/_api/database', { name: 'two' })
+  const newest = await node.ask('GET', '/_api/audit?what=database.create&limit=1')
+  expect(newest.json).toMatchObject({ rows: [{ target: 'two' }], next: expect.any(Number) })
+  const { next } = newest.json as AuditPage
+  const older = await node.ask('GET', `/_api/audit?what=database.create&limit=1&before=${next}`)
+  expect(older.json.rows).toMatchObject([{ target: 'one' }])
+  expect(await log('who=START')).toHaveLength(1)
+  expect(await log('to=2020-01-01')).toEqual([])
+})
+
+test('a parameter that is wrong is named', async () => {
+  const answer = await node.ask('GET', '/_api/audit?limit=501')
+  expect(answer.json).toEqual({
+    error: true,
+    code: 400,
+    errorNum: 10,
+    errorMessage: 'The query is not as it should be. limit: a whole number from 1 to 500.',
+  })
+})
