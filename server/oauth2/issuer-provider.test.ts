@@ -1,0 +1,248 @@
+import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { forEachEngine, forEngine } from '../storage/each-engine.testing.ts'
+import { startTestProvider } from './provider.testing.ts'
+import type { ProviderConfig } from './provider-config.ts'
+import { createRig } from './sign-in.testing.ts'
+
+const SECRET = 'a: canary+secret with%41&=~/"'
+const CALLBACK = 'http://localhost:8529/_oauth2/oidc/auth'
+
+const config = (issuer: string): ProviderConfig => ({
+  kind: 'issuer',
+  name: 'oidc',
+  label: 'Work',
+  form: 'exact',
+  issuer,
+  clientId: 'app-id',
+  clientSecret: SECRET,
+})
+
+describe('at oidc-provider, which demands PKCE and compares the redirect URI', () => {
+  const startIt = async (method: string) => {
+    const provider = await startTestProvider([
+      {
+        client_id: 'app-id',
+        client_secret: SECRET,
+        redirect_uris: [CALLBACK],
+        grant_types: ['authorization_code', 'refresh_token'],
+        token_endpoint_auth_method: method as 'client_secret_basic',
+      },
+    ])
+    onTestFinished(() => provider.close())
+    return provider
+  }
+
+  forEachEngine((engine) => {
+    test.each(['client_secret_basic', 'client_secret_post'])(
+      'signs in by discovery, with %s',
+      async (method) => {
+        const provider = await startIt(method)
+        const rig = createRig({ store: await engine.open(), configs: [config(provider.issuer)] })
+        for (const time of [1, 2]) {
+          const { location, token, sent } = await rig.start('oidc')
+          expect(sent.get('redirect_uri')).toBe(CALLBACK)
+          expect(sent.get('nonce')).toMatch(/^[\w-]{43}$/)
+          const back = await provider.authorize(location)
+          expect(back.origin + back.pathname).toBe(CALLBACK)
+          expect(back.searchParams.get('iss')).toBe(provider.issuer)
+          const answer = await rig.callback('oidc', back.search.slice(1), token)
+          expect(answer.status).toBe(303)
+          expect(rig.signedIn).toHaveLength(time)
+        }
+        expect(rig.signedIn[0]).toMatchObject({
+          provider: 'oidc',
+          issuer: provider.issuer,
+          subject: 'ada',
+          operatorKey: null,
+        })
+        const asked = (path: string) => provider.requests.filter((each) => each === path).length
+        expect(asked('/token')).toBe(2)
+        expect(asked('/.well-known/openid-configuration')).toBe(1)
+      },
+    )
+  })
+
+  forEngine('sqlite', (engine) => {
+    test('an answer of another issuer, or of none, is refused before anything is sent', async () => {
+      const provider = await startIt('client_secret_basic')
+      const rig = createRig({ store: await engine.open(), configs: [config(provider.issuer)] })
+      for (const iss of ['https://evil.example', `${provider.issuer}/`, undefined]) {
+        const { location, token } = await rig.start('oidc')
+        const back = await provider.authorize(location)
+        if (iss === undefined) back.searchParams.delete('iss')
+        else back.searchParams.set('iss', iss)
+        const answer = await rig.callback('oidc', back.search.slice(1), token)
+        expect(answer.status).toBe(400)
+        expect(await answer.text()).toContain('does not come from Work')
+      }
+      expect(provider.requests).not.toContain('/token')
+    })
+
+    test("another browser's code is refused: its verifier is another", async () => {
+      const provider = await startIt('client_secret_basic')
+      const rig = createRig({ store: await engine.open(), configs: [config(provider.issuer)] })
+      const [mine, theirs] = [await rig.start('oidc'), await rig.start('oidc')]
+      const back = await provider.authorize(theirs.location)
+      back.searchParams.set('state', mine.token)
+      const answer = await rig.callback('oidc', back.search.slice(1), mine.token)
+      expect(answer.status).toBe(400)
+      expect(await answer.text()).toContain('invalid_grant')
+    })
+  })
+})
+
+interface Forged {
+  readonly claims?: Readonly<Record<string, unknown>>
+  readonly header?: Readonly<Record<string, unknown>>
+  readonly key?: KeyObject
+  readonly without?: 'id_token' | 'signature'
+  readonly metadata?: Readonly<Record<string, unknown>>
+  readonly keys?: 'away'
+  /** Takes the client secret in the form alone, as some do that say nothing of it. */
+  readonly post?: true
+}
+
+describe('the ID token', () => {
+  const right = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const wrong = generateKeyPairSync('rsa', { modulusLength: 2048 })
+
+  /** An issuer whose tokens the test forges. */
+  async function startIssuer(forged: Forged) {
+    let down = false
+    let nonce = ''
+    let tokenRequests = 0
+    const server = createServer((request, response) => {
+      const { pathname } = new URL(request.url ?? '/', issuer)
+      const json = (value: unknown, status = down ? 503 : 200) =>
+        response
+          .writeHead(status, { 'Content-Type': 'application/json' })
+          .end(JSON.stringify(value))
+      if (pathname === '/jwks') {
+        if (forged.keys === 'away') return json({}, 500)
+        const { n, e } = right.publicKey.export({ format: 'jwk' })
+        return json({ keys: [{ kty: 'RSA', n, e, kid: 'k', use: 'sig', alg: 'RS256' }] })
+      }
+      if (pathname === '/token') {
+        tokenRequests++
+        if (forged.post && request.headers.authorization !== undefined) {
+          return json({ error: 'invalid_client' }, 401)
+        }
+        const now = Math.floor(Date.now() / 1000)
+        const claims = {
+          iss: issuer,
+          aud: 'app-id',
+          sub: 'ada',
+          name: 'Ada',
+          nonce,
+          iat: now,
+          exp: now + 60,
+          ...forged.claims,
+        }
+        const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+        const text = `${part({ alg: 'RS256', kid: 'k', ...forged.header })}.${part(claims)}`
+        const signature =
+          forged.without === 'signature'
+            ? ''
+            : sign('sha256', Buffer.from(text), forged.key ?? right.privateKey).toString(
+                'base64url',
+              )
+        const id_token = forged.without === 'id_token' ? undefined : `${text}.${signature}`
+        return json({ access_token: 't', token_type: 'Bearer', id_token })
+      }
+      return json({
+        issuer,
+        authorization_endpoint: `${issuer}/auth`,
+        token_endpoint: `${issuer}/token`,
+        jwks_uri: `${issuer}/jwks`,
+        ...forged.metadata,
+      })
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    onTestFinished(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    return {
+      issuer,
+      tokenRequests: () => tokenRequests,
+      isDown(value: boolean) {
+        down = value
+      },
+      give(value: string) {
+        nonce = value
+      },
+    }
+  }
+
+  forEngine('sqlite', (engine) => {
+    const signIn = async (forged: Forged) => {
+      const issuer = await startIssuer(forged)
+      const rig = createRig({ store: await engine.open(), configs: [config(issuer.issuer)] })
+      const { token, sent, answer: started } = await rig.start('oidc')
+      if (started.status !== 303) return { answer: started, rig }
+      issuer.give(sent.get('nonce') ?? '')
+      return { answer: await rig.callback('oidc', { state: token, code: 'c' }, token), rig }
+    }
+
+    test('is taken when it is right, and names the person', async () => {
+      const { answer, rig } = await signIn({})
+      expect(answer.status).toBe(303)
+      expect(rig.signedIn).toMatchObject([{ subject: 'ada', name: 'Ada' }])
+    })
+
+    test('is asked for in the way of authentication that the provider takes, found out once', async () => {
+      const issuer = await startIssuer({
+        post: true,
+        metadata: {
+          token_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic'],
+        },
+      })
+      const rig = createRig({ store: await engine.open(), configs: [config(issuer.issuer)] })
+      for (const requests of [2, 3]) {
+        const { token, sent } = await rig.start('oidc')
+        issuer.give(sent.get('nonce') ?? '')
+        const answer = await rig.callback('oidc', { state: token, code: 'c' }, token)
+        expect(answer.status).toBe(303)
+        expect(issuer.tokenRequests()).toBe(requests)
+      }
+    })
+
+    const past = Math.floor(Date.now() / 1000) - 3_600
+    test.each<[string, Forged]>([
+      ['missing', { without: 'id_token' }],
+      ['signed with another key', { key: wrong.privateKey }],
+      ['not signed', { without: 'signature' }],
+      ['not signed, by its own word', { header: { alg: 'none' }, without: 'signature' }],
+      ['for somebody else', { claims: { aud: 'another-app' } }],
+      ['of another issuer', { claims: { iss: 'https://evil.example' } }],
+      ['of another sign-in', { claims: { nonce: 'another' } }],
+      ['without the nonce', { claims: { nonce: undefined } }],
+      ['expired', { claims: { exp: past, iat: past - 60 } }],
+      ['without a subject', { claims: { sub: undefined } }],
+      ['signed by a key that cannot be read', { keys: 'away' }],
+      [
+        'of an issuer that calls itself otherwise',
+        { metadata: { issuer: 'https://evil.example' } },
+      ],
+    ])('is refused when it is %s', async (_, forged) => {
+      const { answer, rig } = await signIn(forged)
+      expect(answer.status).toBe(503)
+      expect(rig.signedIn).toEqual([])
+    })
+
+    test('a failed discovery is not remembered', async () => {
+      const issuer = await startIssuer({})
+      const rig = createRig({ store: await engine.open(), configs: [config(issuer.issuer)] })
+      issuer.isDown(true)
+      const first = await rig.start('oidc')
+      expect(first.answer.status).toBe(503)
+      expect(await first.answer.text()).toContain('Work gave no answer')
+      issuer.isDown(false)
+      expect((await rig.start('oidc')).answer.status).toBe(303)
+    })
+  })
+})

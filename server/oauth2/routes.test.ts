@@ -1,0 +1,73 @@
+import { Hono } from 'hono'
+import { createMiddleware } from 'hono/factory'
+import { describe, expect, test } from 'vitest'
+import { providerList, providerSetupList } from '../contract/session.ts'
+import { Failure } from '../failure.ts'
+import { createClientOf } from '../http/client.ts'
+import type { AppEnv } from '../http/env.ts'
+import { renderFailure, toFailure } from '../http/render-failure.ts'
+import { createProvider } from './provider.ts'
+import { providerRoutes } from './routes.ts'
+import { plainConfig } from './sign-in.testing.ts'
+
+const rig = (publicOrigin?: string) => {
+  const permit = createMiddleware<AppEnv>(async (c, next) => {
+    if (c.req.header('Authorization') === undefined) throw new Failure('unauthenticated', 'no')
+    await next()
+  })
+  const everybody = createMiddleware<AppEnv>((_, next) => next())
+  const providers = [
+    createProvider(
+      plainConfig('https://a.example', { name: 'github', label: 'GitHub', form: 'exact' }),
+      {
+        now: Date.now,
+      },
+    ),
+    createProvider(plainConfig('https://b.example'), { now: Date.now }),
+  ]
+  const deps = { providers, clientOf: createClientOf([]), publicOrigin }
+  const app = new Hono<AppEnv>().route('/_api/provider', providerRoutes(deps, everybody, permit))
+  app.onError((error, c) => renderFailure(toFailure(error), c))
+  return async (path: string, headers: Record<string, string> = {}) => {
+    const via = { address: { scheme: 'tcp' } } as AppEnv['Bindings']['via']
+    const answer = await app.request(
+      path,
+      { headers: { Host: 'localhost:8529', ...headers } },
+      { via },
+    )
+    return { status: answer.status, json: await answer.json() }
+  }
+}
+
+describe('GET /_api/provider', () => {
+  test('lists the ways to sign in, in the order of the buttons, for everybody', async () => {
+    const { status, json } = await rig()('/_api/provider')
+    expect(status).toBe(200)
+    expect(providerList.parse(json)).toEqual([
+      { name: 'github', label: 'GitHub', start: '/_oauth2/github/auth' },
+      { name: 'oauth2', label: 'Example', start: '/_oauth2/oauth2/auth' },
+    ])
+    expect(JSON.stringify(json)).not.toMatch(/app-id|canary/)
+  })
+})
+
+describe('GET /_api/provider/setup', () => {
+  test('is for those whom the permission lets', async () => {
+    expect((await rig()('/_api/provider/setup')).status).toBe(401)
+  })
+
+  test.each([
+    [undefined, 'localhost:8529', 'http://localhost:8529/_oauth2/github/auth'],
+    [undefined, '192.0.2.1', null],
+    ['https://gate.example', '192.0.2.1', 'https://gate.example/_oauth2/github/auth'],
+  ])('names the callback to register: public URL %s, Host %s', async (origin, Host, callback) => {
+    const { json } = await rig(origin)('/_api/provider/setup', { Host, Authorization: 'x' })
+    expect(providerSetupList.parse(json)[0]).toEqual({
+      name: 'github',
+      label: 'GitHub',
+      form: 'exact',
+      callback,
+    })
+    expect(JSON.stringify(json)).not.toMatch(/app-id|canary/)
+  })
+})
