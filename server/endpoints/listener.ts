@@ -1,13 +1,15 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls'
 import { type Address, formatAddress, isLoopback } from '../contract/address.ts'
+import { SYSTEM_DATABASE } from '../contract/database.ts'
 import type { ListenerState } from '../contract/listener.ts'
 import { Failure } from '../failure.ts'
 import { bindingFailure, resolveHost } from './address.ts'
 import type { Certificate } from './certificate.ts'
 import { type Connection, IDLE_BEFORE_CLOSE } from './connection.ts'
+import type { ConnectionLimit } from './connection-limit.ts'
 import { HTTP_LIMITS, type HttpEngine } from './http-engine.ts'
-import type { Mapping } from './mapping.ts'
+import { type Mapping, reaches } from './mapping.ts'
 import { Traffic } from './traffic.ts'
 import { clearStaleSocket, restrictSocket } from './unix-socket.ts'
 
@@ -19,6 +21,7 @@ export interface ListenerDeps {
   readonly engine: HttpEngine<Listener>
   /** Of `ssl://` addresses; undefined where none is configured. */
   readonly certificate: Certificate | undefined
+  readonly limit: ConnectionLimit
   /** Called after each change of {@link Listener.state}. */
   readonly changed: (listener: Listener) => void
 }
@@ -245,7 +248,7 @@ export class Listener {
     // As http.Server sets them for itself: half-open, since a client may end its side after asking.
     const options = { allowHalfOpen: true, noDelay: true }
     if (this.address.scheme !== 'ssl') {
-      return createServer(options, (socket) => this.#accept(socket))
+      return createServer(options, (socket) => this.#admit(socket) && this.#accept(socket))
     }
     if (this.#deps.certificate === undefined) {
       throw new Failure(
@@ -260,6 +263,7 @@ export class Listener {
       ALPNProtocols: ['http/1.1'],
     })
     server.on('connection', (carrier: Socket) => {
+      if (!this.#admit(carrier)) return
       this.#carriers.set(carrier, { peer: peerOf(carrier), since: performance.now() })
       carrier.once('close', () => {
         this.#carriers.delete(carrier)
@@ -269,6 +273,17 @@ export class Listener {
     server.on('secureConnection', (socket) => this.#accept(socket))
     server.on('tlsClientError', (_error, socket) => socket.destroy())
     return server
+  }
+
+  /** Takes a place for a connection; where there is none, it is closed at once. */
+  #admit(socket: Socket): boolean {
+    const { limit } = this.#deps
+    if (!limit.enter(reaches(this.mapping, SYSTEM_DATABASE))) {
+      socket.destroy()
+      return false
+    }
+    socket.once('close', () => limit.leave())
+    return true
   }
 
   #accept(socket: Socket): void {

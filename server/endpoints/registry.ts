@@ -8,6 +8,7 @@ import type { Store } from '../storage/open.ts'
 import type { Recorder } from '../storage/recorder.ts'
 import { canonicalAddress, readAddress } from './address.ts'
 import type { Certificate } from './certificate.ts'
+import { createConnectionLimit, openFilesLimit } from './connection-limit.ts'
 import type { HttpEngine } from './http-engine.ts'
 import { createKeyedLock } from './keyed-lock.ts'
 import { Listener } from './listener.ts'
@@ -21,8 +22,11 @@ import {
 } from './repository.ts'
 import { createWaysIn } from './ways-in.ts'
 
-/** The revision that a change asks for (`If-Match`): a number, or `any` that exists. */
-export type ExpectedRevision = number | 'any' | undefined
+/**
+ * What a change asks for: a revision or `any` that exists (`If-Match`), or `none`: that there is no
+ * such endpoint (`If-None-Match: *`).
+ */
+export type ExpectedRevision = number | 'any' | 'none' | undefined
 
 /** The endpoints of this node: what is configured, and the listeners that carry it out. */
 export interface EndpointRegistry {
@@ -81,6 +85,8 @@ export interface EndpointRegistryDeps {
   readonly publish: (event: LiveEvent) => void
   /** How long a removed endpoint drains, ms. */
   readonly grace: number
+  /** How many files this process may have open; by default what the system says. */
+  readonly openFiles?: number
 }
 
 /** Pauses between attempts to open a failed endpoint, ms: doubled each time from first to longest. */
@@ -99,12 +105,14 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
   const ways = createWaysIn()
   const exclusively = createKeyedLock()
   const retries = new Map<Listener, { timer: NodeJS.Timeout; pause: number }>()
+  const limit = createConnectionLimit(deps.openFiles ?? openFilesLimit(), () => entries.size)
   let stopped = false
 
   const create = (address: Address, mapping: Mapping, revision: number) =>
     new Listener(address, mapping, revision, {
       engine: deps.engine,
       certificate: deps.certificate,
+      limit,
       changed(listener) {
         // One that is not listed yet, or no more, is the business of whoever opens or drains it.
         if (entries.get(listener.name) === listener) {
@@ -329,7 +337,10 @@ const sameNames = (a: Mapping, b: Mapping): boolean =>
   a.names.length === b.names.length && a.names.every((name, at) => name === b.names[at])
 
 function requireRevision(listener: Listener | undefined, expected: ExpectedRevision): void {
-  if (expected === undefined) return
+  if (expected === undefined || (expected === 'none' && listener === undefined)) return
+  if (expected === 'none') {
+    throw new Failure('precondition-failed', `There is an endpoint ${listener?.name} already.`)
+  }
   if (listener !== undefined && (expected === 'any' || expected === listener.revision)) return
   throw new Failure(
     'precondition-failed',

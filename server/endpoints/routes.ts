@@ -25,7 +25,9 @@ export const endpointRoutes = (endpoints: EndpointRegistry, permit: Permit) =>
     .post(
       '/',
       describe({
-        summary: 'Add an endpoint, or replace the databases of one; If-Match takes its revision',
+        summary:
+          'Add an endpoint, or replace the databases of one: If-Match takes its revision, ' +
+          'If-None-Match: * allows a new one alone',
         body: endpointInput,
         answers: { 200: acknowledgement },
         failures: {
@@ -39,7 +41,8 @@ export const endpointRoutes = (endpoints: EndpointRegistry, permit: Permit) =>
       permit('operator'),
       jsonBody(endpointInput),
       async (c) => {
-        const expected = expectedRevision(c.req.header('If-Match'))
+        const onlyNew = c.req.header('If-None-Match')?.trim() === '*'
+        const expected = onlyNew ? 'none' : expectedRevision(c.req.header('If-Match'))
         await endpoints.add(c.req.valid('json'), c.get('actor'), expected)
         return c.json(DONE, 200)
       },

@@ -250,6 +250,29 @@ describe('Revisions', () => {
   })
 })
 
+describe('If-None-Match: *', () => {
+  it('adds what is not there, and leaves the mapping of what is', async () => {
+    const endpoint = await freeAddress()
+    const onlyNew = (databases: string[]) =>
+      node.ask(
+        'POST',
+        '/_api/endpoint',
+        { endpoint, databases },
+        {
+          headers: { 'If-None-Match': '*' },
+        },
+      )
+    expect((await onlyNew(['blog'])).status).toBe(200)
+    const again = await onlyNew(['other'])
+    expect(again.json).toMatchObject({
+      code: 412,
+      errorMessage: expect.stringContaining('already'),
+    })
+    const records = (await node.ask('GET', '/_api/endpoint')).json
+    expect(records).toContainEqual({ endpoint, databases: ['blog'] })
+  })
+})
+
 describe('The last way to _system', () => {
   it('is neither removed nor remapped away, until there is another', async () => {
     const refusal = { error: true, code: 409, errorNum: 1200 }
