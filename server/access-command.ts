@@ -7,6 +7,7 @@ import type { Config } from './config.ts'
 import { role as roles } from './contract/role.ts'
 import { tokenInput } from './contract/token.ts'
 import { Failure } from './failure.ts'
+import { endLocalSignIns } from './oauth2/local-provider-adapter.ts'
 import type { Store } from './storage/open.ts'
 import type { Recorder } from './storage/recorder.ts'
 
@@ -106,6 +107,7 @@ export async function operatorKeyByCommand(
     )
   }
   const key = renewOperatorKey(config.data)
+  await endLocalSignIns(store)
   await endOperatorSessions(store, record, fingerprint(key), COMMAND_LINE)
   return key
 }

@@ -21,6 +21,7 @@ import type { Readiness } from './health/readiness.ts'
 import { actionOf } from './http/audited.ts'
 import type { Via } from './http/env.ts'
 import { type Permission, permissionOf } from './http/permit.ts'
+import { createLocalProvider } from './oauth2/local-provider.ts'
 import { createPendingSignIns } from './oauth2/pending-sign-in.ts'
 import { countFailure } from './storage/failure-limit.ts'
 import { openStore, type Store } from './storage/open.ts'
@@ -85,6 +86,16 @@ beforeAll(async () => {
   app = createApp({
     access,
     providers: [],
+    localProvider: createLocalProvider({
+      store,
+      vault,
+      secretKey: new Uint8Array(32),
+      operatorKey: () => 'the operator key',
+      fingerprint: (key) => key,
+      publicOrigin: 'https://gate.example.org',
+      now: Date.now,
+      onError: () => {},
+    }),
     pendingSignIns: createPendingSignIns(store, vault, Date.now),
     countFailure: (key) => countFailure(store, key, Date.now()),
     instance: 'test',
@@ -149,6 +160,7 @@ describe('failures', () => {
       access: { authenticate: () => ({ role: 'viewer', databases: null }) } as never,
       providers: [],
       pendingSignIns: {} as never,
+      localProvider: {} as never,
       countFailure: async () => {},
       instance: 'test',
       trustedProxies: [],

@@ -31,6 +31,8 @@ import { securityHeaders } from './http/security-headers.ts'
 import { selectDatabase } from './http/select-database.ts'
 import { consoleRoutes } from './http/serve-console.ts'
 import { createSessionCookie } from './http/session-cookie.ts'
+import type { LocalProvider } from './oauth2/local-provider.ts'
+import { localProviderRoutes } from './oauth2/local-provider-routes.ts'
 import type { PendingSignIns } from './oauth2/pending-sign-in.ts'
 import type { Provider } from './oauth2/provider.ts'
 import {
@@ -43,8 +45,9 @@ import {
 /** What the application is made of. */
 export interface AppDeps {
   readonly access: Access
-  /** The ways to sign in, in the order of their buttons. */
+  /** The ways to sign in beside the local provider, in the order of their buttons. */
   readonly providers: readonly Provider[]
+  readonly localProvider: LocalProvider
   readonly pendingSignIns: PendingSignIns
   /** Counts a failed attempt; see `storage/failure-limit.ts`. */
   readonly countFailure: (key: string) => Promise<void>
@@ -103,7 +106,9 @@ export function createApp(deps: AppDeps) {
     return cookie.give(await access.signIn(identity, { address, userAgent }), secure)
   }
   const people: AccessRoutesDeps = { access, permit, clientOf, cookie }
-  const ways: ProviderDeps = { providers: deps.providers, clientOf, publicOrigin }
+  const local = deps.localProvider
+  const providers = [...deps.providers, local.provider]
+  const ways: ProviderDeps = { providers, clientOf, publicOrigin }
 
   const base = new Hono<AppEnv>({ getPath: (request) => splitRequestPath(request).path })
   const app = base
@@ -177,6 +182,7 @@ export function createApp(deps: AppDeps) {
   )
   base.get('/_console', (c) => c.redirect('/_console/', 308))
   base.route('/_console', consoleRoutes(deps.consoleFolder))
+  base.route('/_idp', localProviderRoutes({ local, clientOf, publicOrigin }))
 
   base.notFound((c) => {
     throw noRoute(base, c.req.method, c.req.path)

@@ -1,6 +1,11 @@
 import type { Logger } from 'pino'
 import { createAccess } from './access/access.ts'
-import { type OperatorKey, openOperatorKey, openSecretKey } from './access/secret-files.ts'
+import {
+  fingerprint,
+  type OperatorKey,
+  openOperatorKey,
+  openSecretKey,
+} from './access/secret-files.ts'
 import { type AppDeps, createApp } from './app.ts'
 import { createAuditLog } from './audit/audit-log.ts'
 import { createRecorder, START } from './audit/record.ts'
@@ -74,7 +79,8 @@ async function open(
   undo.push(() => store.close())
 
   const operatorKey = openOperatorKey(config.data, config.operatorKey)
-  const vault = createVault(openSecretKey(config.data, config.secretKey))
+  const secretKey = openSecretKey(config.data, config.secretKey)
+  const vault = createVault(secretKey)
   const record = createRecorder()
   const access = createAccess({ store, vault, record, admins: config.admins, now: Date.now })
   const events = createEventHub()
@@ -113,8 +119,21 @@ async function open(
     return catchingUp
   }
 
+  // Imported here: commands beside a running node begin faster without it.
+  const { createLocalProvider } = await import('./oauth2/local-provider.ts')
+  const localProvider = createLocalProvider({
+    store,
+    vault,
+    secretKey,
+    operatorKey: operatorKey.read,
+    fingerprint,
+    publicOrigin: config.publicOrigin,
+    now: Date.now,
+    onError: (err) => log.error({ err }, 'the local provider failed'),
+  })
   const app = createApp({
     access,
+    localProvider,
     providers: config.providers.map((provider) => createProvider(provider, { now: Date.now })),
     pendingSignIns: createPendingSignIns(store, vault, Date.now),
     countFailure: (key) => countFailure(store, key, Date.now()),
