@@ -65,7 +65,7 @@ beforeAll(async () => {
   mkdirSync(join(consoleFolder, 'assets'), { recursive: true })
   writeFileSync(
     join(consoleFolder, 'index.html'),
-    '<meta name="csp-nonce" content="__CSP_NONCE__">',
+    '<meta name="csp-nonce" content="__CSP_NONCE__"><i>__DRAIN_SECONDS__</i>',
   )
   writeFileSync(join(consoleFolder, 'theme.js'), 'theme()')
   writeFileSync(join(consoleFolder, 'assets', 'main-abc.js'), 'main()')
@@ -109,6 +109,7 @@ beforeAll(async () => {
     log: pino({ level: 'debug' }, { write: (line) => lines.push(line) }),
     node: 'a',
     publicOrigin: 'https://gate.example.org',
+    drain: 30_000,
     consoleFolder,
     catchUp: () => undefined,
   })
@@ -159,8 +160,8 @@ describe('failures', () => {
     const broken = create({
       access: { authenticate: () => ({ role: 'viewer', databases: null }) } as never,
       providers: [],
-      pendingSignIns: {} as never,
       localProvider: {} as never,
+      pendingSignIns: {} as never,
       countFailure: async () => {},
       instance: 'test',
       trustedProxies: [],
@@ -178,6 +179,7 @@ describe('failures', () => {
       log: pino({ level: 'error' }, { write: (line) => lines.push(line) }),
       node: 'a',
       publicOrigin: undefined,
+      drain: 30_000,
       consoleFolder: folder,
       catchUp: () => undefined,
     })
@@ -467,6 +469,10 @@ describe('the console', () => {
       }),
     )
     expect(nonces[0]).not.toBe(nonces[1])
+  })
+
+  it('tells the page how long a removed endpoint drains', async () => {
+    expect(await (await ask('/_console/')).text()).toContain('<i>30</i>')
   })
 
   it('answers 404 for a script that is gone, and nothing from outside its folder', async () => {

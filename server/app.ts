@@ -66,6 +66,8 @@ export interface AppDeps {
   readonly node: string
   /** The origin under which people reach the server, where it was configured. */
   readonly publicOrigin: string | undefined
+  /** How long a removed endpoint drains, ms. */
+  readonly drain: number
   /** The folder of the built console. */
   readonly consoleFolder: string
   /** Follows what another process has changed in the store, before a request is looked at. */
@@ -180,9 +182,9 @@ export function createApp(deps: AppDeps) {
       log,
     }),
   )
-  base.get('/_console', (c) => c.redirect('/_console/', 308))
-  base.route('/_console', consoleRoutes(deps.consoleFolder))
   base.route('/_idp', localProviderRoutes({ local, clientOf, publicOrigin }))
+  base.get('/_console', (c) => c.redirect('/_console/', 308))
+  base.route('/_console', consoleRoutes(deps.consoleFolder, deps.drain))
 
   base.notFound((c) => {
     throw noRoute(base, c.req.method, c.req.path)

@@ -36,8 +36,14 @@ async function run(config: Config): Promise<void> {
   const node = await start(config, log, join(ROOT, 'dist', 'console'))
   const [first] = node.addresses
   log.info({ addresses: node.addresses.length, pid: process.pid }, 'gatehouse is ready')
-  if (process.stdout.isTTY && first?.startsWith('tcp://')) {
-    print(`\n  The console: ${first.replace('tcp:', 'http:')}/_console/\n`)
+  // On a terminal alone: what a log keeps must not hold the key.
+  if (process.stdout.isTTY) {
+    if (first?.startsWith('tcp://')) {
+      print(`\n  The console:      ${first.replace('tcp:', 'http:')}/_console/`)
+    }
+    const { isNew, file, read } = node.operatorKey
+    if (isNew) print(`  The operator key: ${read()}\n  It is kept in     ${file}\n`)
+    else if (file !== null) print(`  The operator key is in ${file}\n`)
   }
   let signals = 0
   const stop = (signal: NodeJS.Signals) => {

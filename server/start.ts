@@ -148,6 +148,7 @@ async function open(
     log,
     node: config.node,
     publicOrigin: config.publicOrigin,
+    drain: config.drain,
     consoleFolder,
     catchUp,
   })

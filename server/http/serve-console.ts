@@ -11,15 +11,19 @@ import { pagePolicy } from './security-headers.ts'
 /** Where the page asks for the nonce of its styles. */
 const NONCE_MARK = '__CSP_NONCE__'
 
+/** Where it asks how long a removed endpoint drains, in seconds. */
+const DRAIN_MARK = '__DRAIN_SECONDS__'
+
 /**
  * Serves the built console below `/_console/`. Files whose names carry a hash never change and may be
  * kept for ever; the page, which names them, is asked for anew each time and is what every other
  * path answers (the routes below are the console's own).
  *
  * @param folder where `vite build` has put it; if it is not there, requests fail with `unavailable`.
+ * @param drain how long a removed endpoint drains, ms: the page says so before one removes one.
  */
-export function consoleRoutes(folder: string) {
-  const page = readPage(folder)
+export function consoleRoutes(folder: string, drain: number) {
+  const page = readPage(folder)?.replaceAll(DRAIN_MARK, String(drain / 1000))
   if (page === undefined) {
     return new Hono<AppEnv>().get('/*', () => {
       throw new Failure('unavailable', 'The console is not built. Run npm run build first.')
