@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { ask, startForTest, type TestNode } from './start.testing.ts'
+import { openStore } from './storage/open.ts'
 
 // The process itself: what it prints, and with which code it ends.
 
@@ -134,5 +135,36 @@ describe('gatehouse endpoint, beside a running node', () => {
       err: expect.stringContaining('no IPv4 address'),
     })
     expect(await command('add', address, '--databases', '1a')).toMatchObject({ code: 1 })
+  })
+})
+
+describe('gatehouse audit verify, beside a running node', () => {
+  it('prints what it takes again as --last; a log that does not fit ends it with code 1', async () => {
+    const node = await startForTest()
+    try {
+      const flags = ['--data', node.data]
+      const verify = (...more: string[]) => gatehouse('audit', 'verify', ...more, ...flags).ended
+      const { code, out, err } = await verify()
+      expect({ code, err }).toEqual({ code: 0, err: '' })
+      expect(out).toMatch(/^\d+:[0-9a-f]{64}\n$/)
+
+      const added = await gatehouse('endpoint', 'add', 'tcp://127.0.0.1:23901', ...flags).ended
+      expect(added.code).toBe(0)
+      const { rows } = (await node.ask('GET', '/_api/audit?who=command-line&limit=1')).json
+      expect(rows).toMatchObject([{ action: 'endpoint.add', by: 'command-line', address: null }])
+      const later = await verify('--last', out.trim())
+      expect(later).toMatchObject({ code: 0, out: `${rows[0].seq}:${rows[0].hash}\n` })
+
+      const store = await openStore({ data: node.data }, 'tool')
+      await store.db.updateTable('audit').set({ actor: 'x' }).where('seq', '=', 1).execute()
+      await store.close()
+      expect(await verify()).toEqual({
+        code: 1,
+        out: '',
+        err: 'Row 1 does not fit: it, or the row before it, was changed.\n',
+      })
+    } finally {
+      await node.stop()
+    }
   })
 })

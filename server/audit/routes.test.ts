@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { AuditPage } from '../contract/audit.ts'
-import { endpointPath, startForTest, type TestNode } from '../start.testing.ts'
+import { ask, endpointPath, startForTest, type TestNode } from '../start.testing.ts'
 
 // The log as its readers see it, of a node that runs.
 
@@ -76,9 +76,35 @@ test('changes and refused changes are on record, what changes nothing is not', a
       after: { refused: 'conflict' },
     },
   ])
-  const actors = new Set(rows.slice(1).map(({ actor, by }) => `${actor} by ${by}`))
-  expect(actors.size).toBe(1)
-  expect(actors).not.toContain('start by system')
+  const who = { actor: 'local:operator', by: 'token', address: '127.0.0.1' }
+  for (const row of rows.slice(1)) expect(row).toMatchObject(who)
+})
+
+test('a viewer reads it, and what a viewer is refused is on record', async () => {
+  const made = await node.ask('POST', '/_api/token', { name: 'v', role: 'viewer' })
+  const headers = { Authorization: `Bearer ${made.json.token}` }
+  const refused = await node.ask('POST', '/_api/database', { name: 'x' }, { headers })
+  expect(refused.status).toBe(403)
+  await node.ask('DELETE', '/_api/database/x', undefined, { headers })
+  const answer = await node.ask('GET', '/_api/audit?what=database', undefined, { headers })
+  expect(answer.json.rows.slice(0, 2)).toMatchObject([
+    { action: 'database.drop', target: 'x', outcome: 'refused', after: { refused: 'forbidden' } },
+    // The body of whoever may not even ask is not read.
+    { action: 'database.create', target: '', outcome: 'refused', after: { refused: 'forbidden' } },
+  ])
+})
+
+test('what nobody known is refused is counted, and not on record', async () => {
+  const counted = async () =>
+    Number(
+      /^gatehouse_anonymous_refusals_total (\d+)/m.exec(
+        (await node.ask('GET', '/_api/metrics')).text,
+      )?.[1],
+    )
+  const [rows, count] = [await log(), await counted()]
+  expect((await ask(node.port, 'POST', '/_api/database', { body: { name: 'x' } })).status).toBe(401)
+  expect(await log()).toEqual(rows)
+  expect(await counted()).toBe(count + 1)
 })
 
 test('is filtered and paged', async () => {
