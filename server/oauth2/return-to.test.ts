@@ -9,6 +9,8 @@ describe('returnPath', () => {
     ['/a/../b', '/b'],
     ['/%2f%2fevil.example', '/%2f%2fevil.example'],
     ['/@evil.example', '/@evil.example'],
+    ['/a\\b', '/a/b'],
+    ['/\u2028/evil.example', '/%E2%80%A8/evil.example'],
   ])('%j leads to %j', (text, path) => {
     expect(returnPath(text)).toBe(path)
   })
@@ -22,6 +24,7 @@ describe('returnPath', () => {
     '/\\evil.example',
     '\\\\evil.example',
     '\\/evil.example',
+    'http://gatehouse.invalid/evil',
     '/\t/evil.example',
     '/\n/evil.example',
     '\t//evil.example',
@@ -31,7 +34,6 @@ describe('returnPath', () => {
     '/..//evil.example',
     '/a/..//evil.example',
     '/%2e//evil.example',
-    '/\u2028/evil.example',
     'javascript:alert(1)',
     'data:text/html,x',
     'evil.example',
