@@ -23,6 +23,7 @@ import type { Readiness } from './health/readiness.ts'
 import { nodeHandler } from './http/node-handler.ts'
 import { createPendingSignIns } from './oauth2/pending-sign-in.ts'
 import { createProvider } from './oauth2/provider.ts'
+import { callbackPath } from './oauth2/sign-in.ts'
 import { DEFAULT_ENDPOINT } from './settings.ts'
 import { countFailure } from './storage/failure-limit.ts'
 import { instanceId } from './storage/instance-id.ts'
@@ -155,6 +156,7 @@ async function open(
   engine.onRequest(nodeHandler(app.fetch, engine.doorOf))
 
   await openEndpoints(endpoints, config, log)
+  announceProviders(config, log)
   const timers = [
     setInterval(() => {
       Promise.resolve(catchUp()).catch((err: unknown) => log.error({ err }, 'the store is away'))
@@ -229,5 +231,16 @@ async function openEndpoints(
   for (const { name, state, error } of endpoints.listeners()) {
     if (state === 'listening') log.info({ endpoint: name }, 'listening')
     else log.error({ endpoint: name, reason: error?.message }, 'endpoint could not be opened')
+  }
+}
+
+/** Says which URL has to be registered at each provider. */
+function announceProviders({ providers, publicOrigin }: Config, log: Logger): void {
+  for (const { name } of providers) {
+    const callback = (publicOrigin ?? 'http://127.0.0.1:<port>') + callbackPath(name)
+    log.info({ provider: name, callback }, 'the callback URL to register at the provider')
+  }
+  if (providers.length > 0 && publicOrigin === undefined) {
+    log.warn('without --public-url, people can sign in on this machine alone')
   }
 }
