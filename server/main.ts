@@ -28,7 +28,15 @@ const complain = (text: string) => process.stderr.write(`${text}\n`)
 function createLog(config: Config) {
   const options = { level: config.log, base: { node: config.node } }
   if (!process.stdout.isTTY) return pino(options)
-  return pino(options, pretty({ ignore: 'pid,hostname,node', translateTime: 'HH:MM:ss' }))
+  return pino(
+    options,
+    pretty({
+      ignore: 'pid,hostname,node',
+      translateTime: 'HH:MM:ss',
+      singleLine: true,
+      sync: true,
+    }),
+  )
 }
 
 async function run(config: Config): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { createAccess } from './access/access.ts'
+import { type RefreshDeps, refreshTokens } from './access/refresh-tokens.ts'
 import {
   fingerprint,
   type OperatorKey,
@@ -35,6 +36,9 @@ const CATCH_UP = 500
 
 /** The period over which requests per second are counted, ms. */
 const SAMPLE = 5_000
+
+/** How often it is looked for tokens of providers that are about to end, ms. */
+const REFRESH = 60_000
 
 /** A running node. */
 export interface Node {
@@ -132,10 +136,16 @@ async function open(
     now: Date.now,
     onError: (err) => log.error({ err }, 'the local provider failed'),
   })
+  const providers = config.providers.map((each) => createProvider(each, { now: Date.now }))
+  const refresh: RefreshDeps['refresh'] = (name, token) => {
+    const provider = providers.find((each) => each.name === name)
+    if (provider !== undefined) return provider.refresh(token)
+    throw new Failure('bad-parameter', `The provider ${name} is not configured any more.`)
+  }
   const app = createApp({
     access,
     localProvider,
-    providers: config.providers.map((provider) => createProvider(provider, { now: Date.now })),
+    providers,
     pendingSignIns: createPendingSignIns(store, vault, Date.now),
     countFailure: (key) => countFailure(store, key, Date.now()),
     instance: await instanceId(store),
@@ -161,6 +171,11 @@ async function open(
     setInterval(() => {
       Promise.resolve(catchUp()).catch((err: unknown) => log.error({ err }, 'the store is away'))
     }, CATCH_UP),
+    setInterval(() => {
+      refreshTokens({ store, vault, now: Date.now, refresh }).catch((err: unknown) =>
+        log.error({ err }, 'the tokens of providers could not be renewed'),
+      )
+    }, REFRESH),
     setInterval(() => {
       for (const listener of endpoints.listeners()) listener.traffic.sample(SAMPLE / 1000)
     }, SAMPLE),
