@@ -33,7 +33,7 @@ forEachEngine((engine) => {
     ])
   })
 
-  test('makes one chain of 50 concurrent transactions of two processes', async () => {
+  test('makes one chain of 50 concurrent transactions through two stores', async () => {
     const stores = await Promise.all([engine.open('tool'), engine.open('tool')])
     const record = createRecorder()
     await Promise.all(

@@ -52,7 +52,7 @@ forEachEngine((engine) => {
     expect(stored).toEqual([{ endpoint: ADDRESS, databases: ['a'], revision: 1 }])
   })
 
-  test('writes and removals of one endpoint by two processes never wait for each other', async () => {
+  test('writes and removals of one endpoint through two stores never wait for each other', async () => {
     const stores = [await engine.open('tool'), await engine.open('tool')] as const
     await Promise.all(
       Array.from({ length: 60 }, async (_, at) => {
