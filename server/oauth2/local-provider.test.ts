@@ -271,6 +271,24 @@ describe('the key page', () => {
       expect(node.signedIn).toEqual([])
     })
 
+    test('is for the sign-in that its address names, whatever cookies are sent', async () => {
+      const node = await startNode(await engine.open())
+      const browser = createBrowser()
+      const [one, two] = [
+        await browser.post(start(node.origin), {}),
+        await browser.post(start(node.origin), {}),
+      ]
+      const cookie = [...browser.jar]
+        .filter(([key]) => key.includes(one.url.pathname))
+        .map(([key, { value }]) => `${key.split(' ')[2]}=${value}`)
+        .join('; ')
+      const crossed = await browser.ask('POST', two.url, { key: KEY }, { Cookie: cookie })
+      expect(crossed.status).toBe(400)
+      expect((await browser.ask('POST', one.url, { key: KEY }, { Cookie: cookie })).status).toBe(
+        303,
+      )
+    })
+
     test.each(['/token', '/jwks', '/.well-known/openid-configuration', '/session/end', '/me', '/'])(
       'is all that is reached from outside: %s is not',
       async (path) => {
