@@ -3,7 +3,8 @@ import { Failure } from '../failure.ts'
 import { forEachEngine } from '../storage/each-engine.testing.ts'
 import type { Store } from '../storage/open.ts'
 import { createVault } from '../storage/vault.ts'
-import { AHEAD, type FreshTokens, refreshTokens } from './refresh-tokens.ts'
+import type { ProviderTokens } from './provider-tokens.ts'
+import { AHEAD, refreshTokens } from './refresh-tokens.ts'
 import { beginSession, IDLE } from './sessions.ts'
 
 const vault = createVault(new Uint8Array(32))
@@ -13,7 +14,7 @@ forEachEngine((engine) => {
   let store: Store
   let time: number
   let asked: string[]
-  let answer: () => FreshTokens
+  let answer: () => ProviderTokens
 
   beforeEach(async () => {
     store = await engine.open()

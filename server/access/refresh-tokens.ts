@@ -1,14 +1,8 @@
 import { Failure } from '../failure.ts'
 import type { Store } from '../storage/open.ts'
 import type { Vault } from '../storage/vault.ts'
+import { type ProviderTokens, sealTokens } from './provider-tokens.ts'
 import { IDLE } from './sessions.ts'
-
-/** The tokens that a provider gives; see `SignIn.tokens`. */
-export interface FreshTokens {
-  readonly access: string
-  readonly refresh: string | null
-  readonly expires: number | null
-}
 
 /** What {@link refreshTokens} works with. */
 export interface RefreshDeps {
@@ -19,7 +13,7 @@ export interface RefreshDeps {
    * Asks a provider for new tokens (RFC 6749 §6). Rejects with the Failure `unavailable` where it
    * does not answer; any other rejection is its last word.
    */
-  readonly refresh: (provider: string, refreshToken: string) => Promise<FreshTokens>
+  readonly refresh: (provider: string, refreshToken: string) => Promise<ProviderTokens>
 }
 
 /** Tokens are renewed this long before they end, ms. */
@@ -93,24 +87,19 @@ async function keep(
   vault: Vault,
   { hash, id, person }: { hash: string; id: string; person: string },
   old: string,
-  fresh: FreshTokens,
+  fresh: ProviderTokens,
 ): Promise<void> {
   // A provider that gives no new refresh token means the old one to be used again.
-  const refresh = fresh.refresh ?? old
-  const sealed = (place: string) => ({
-    access_token: vault.seal(fresh.access, `${place}/access`),
-    refresh_token: vault.seal(refresh, `${place}/refresh`),
-    token_expires_at: fresh.expires,
-  })
+  const tokens = { ...fresh, refresh: fresh.refresh ?? old }
   await store.db.transaction().execute(async (trx) => {
     await trx
       .updateTable('sessions')
-      .set(sealed(`sessions/${id}`))
+      .set(sealTokens(vault, `sessions/${id}`, tokens))
       .where('hash', '=', hash)
       .execute()
     await trx
       .updateTable('people')
-      .set(sealed(`people/${person}`))
+      .set(sealTokens(vault, `people/${person}`, tokens))
       .where('id', '=', person)
       .execute()
   })

@@ -7,6 +7,7 @@ import type { Recorder } from '../storage/recorder.ts'
 import type { PeopleTable, SessionsTable } from '../storage/tables.ts'
 import type { Vault } from '../storage/vault.ts'
 import { type ProviderIdentity, recognise } from './people.ts'
+import { type ProviderTokens, sealTokens } from './provider-tokens.ts'
 import { createSessionSecret, hashSecret } from './secret-text.ts'
 
 /** A session that is not used ends after this, ms: 12 h. */
@@ -20,12 +21,7 @@ export const TOUCH = 60_000
 
 /** A sign-in that a provider has vouched for. */
 export interface SignIn extends ProviderIdentity {
-  /** The provider's tokens, as it gave them; `expires` in ms since 1970. */
-  readonly tokens: {
-    readonly access: string
-    readonly refresh: string | null
-    readonly expires: number | null
-  }
+  readonly tokens: ProviderTokens
   /** The fingerprint of the operator key it was made with; null: of another provider. */
   readonly operatorKey: string | null
 }
@@ -57,11 +53,6 @@ export function beginSession(deps: SessionDeps, signIn: SignIn, from: From): Pro
   const id = randomUUID()
   const username = `${signIn.provider}:${signIn.subject}`
   const actor: Actor = { name: username, by: 'session', address: from.address }
-  const sealed = (place: string) => ({
-    access_token: vault.seal(signIn.tokens.access, `${place}/access`),
-    refresh_token: signIn.tokens.refresh && vault.seal(signIn.tokens.refresh, `${place}/refresh`),
-    token_expires_at: signIn.tokens.expires,
-  })
   return store.db.transaction().execute(async (trx) => {
     await trx
       .deleteFrom('sessions')
@@ -70,7 +61,7 @@ export function beginSession(deps: SessionDeps, signIn: SignIn, from: From): Pro
     const { person, entry } = await recognise(trx, signIn, { admins: deps.admins, actor, now })
     await trx
       .updateTable('people')
-      .set(sealed(`people/${person.id}`))
+      .set(sealTokens(vault, `people/${person.id}`, signIn.tokens))
       .where('id', '=', person.id)
       .execute()
     await trx
@@ -85,7 +76,7 @@ export function beginSession(deps: SessionDeps, signIn: SignIn, from: From): Pro
         address: from.address,
         user_agent: from.userAgent?.slice(0, 256) ?? null,
         operator_key: signIn.operatorKey,
-        ...sealed(`sessions/${id}`),
+        ...sealTokens(vault, `sessions/${id}`, signIn.tokens),
       })
       .execute()
     if (entry !== undefined) await record(trx, entry)
