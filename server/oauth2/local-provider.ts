@@ -2,20 +2,18 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 
-import { isLoopbackHost } from '../contract/address.ts'
 import { Failure } from '../failure.ts'
 import { countFailure } from '../storage/failure-limit.ts'
 import type { Store } from '../storage/open.ts'
 import type { Vault } from '../storage/vault.ts'
-import { SIGN_IN_SECONDS } from './csrf-token.ts'
 import { inProcessFetch } from './in-process-fetch.ts'
 import { createIssuerProvider } from './issuer-provider.ts'
+import { CLIENT_ID, createLocalIssuer, ISSUER, OPERATOR } from './local-issuer.ts'
 import { createLocalProviderStore } from './local-provider-adapter.ts'
 import { deriveKeys } from './local-provider-keys.ts'
-import { errors, interactionPolicy, Provider as OidcProvider } from './oidc-provider.ts'
+import { errors } from './oidc-provider.ts'
 import type { Provider } from './provider.ts'
 import { cut } from './provider-failure.ts'
-import { callbackPath } from './sign-in.ts'
 
 /** What the local provider is made of. */
 export interface LocalProviderDeps {
@@ -77,14 +75,6 @@ export interface LocalProvider {
   giveKey(uid: string, cookie: string | undefined, key?: GivenKey): Promise<string>
 }
 
-/** Fixed, because nobody else reads its tokens: the server by whatever name it is reached. */
-const ISSUER = 'https://gatehouse.localhost/_idp'
-
-/** Who signs in here, as people know it (design, "People"). */
-const OPERATOR = { provider: 'local', issuer: 'gatehouse', subject: 'operator', name: 'Operator' }
-
-const CLIENT_ID = 'gatehouse'
-
 /**
  * Makes the local provider: `oidc-provider` with one client, this server, which asks it in process.
  * It keeps no login: each sign-in asks for the key, and takes along what it has left in the store.
@@ -94,79 +84,8 @@ export function createLocalProvider(deps: LocalProviderDeps): LocalProvider {
   const keys = deriveKeys(deps.secretKey)
   const kept = createLocalProviderStore(deps.store, deps.vault, now)
 
-  const policy = interactionPolicy.base()
-  const { Check } = interactionPolicy
-  // Also where the request does not say prompt=login: a second one must not pass without the key.
-  policy
-    .get('login')
-    ?.checks.add(
-      new Check('always', 'the key is asked for each time', ({ oidc }) =>
-        oidc.result?.login === undefined ? Check.REQUEST_PROMPT : Check.NO_NEED_TO_PROMPT,
-      ),
-    )
-
-  const oidc = new OidcProvider(ISSUER, {
-    adapter: kept.adapter,
-    clients: [
-      {
-        client_id: CLIENT_ID,
-        client_secret: keys.clientSecret,
-        redirect_uris: [new URL(callbackPath(OPERATOR.provider), ISSUER).href],
-        grant_types: ['authorization_code'],
-        response_types: ['code'],
-        token_endpoint_auth_method: 'client_secret_basic',
-        id_token_signed_response_alg: 'EdDSA',
-        scope: 'openid',
-      },
-    ],
-    jwks: { keys: [keys.signing] },
-    cookies: {
-      keys: [keys.cookies],
-      names: {
-        session: 'gatehouse_idp',
-        interaction: 'gatehouse_idp_key',
-        resume: 'gatehouse_idp_resume',
-      },
-      long: { httpOnly: true, sameSite: 'lax', path: '/_idp' },
-      short: { httpOnly: true, sameSite: 'lax' },
-    },
-    claims: { openid: ['sub', 'amr'] },
-    scopes: ['openid'],
-    features: {
-      devInteractions: { enabled: false },
-      rpInitiatedLogout: { enabled: false },
-      userinfo: { enabled: false },
-    },
-    pkce: { required: () => true },
-    findAccount: (_, sub) => ({ accountId: sub, claims: () => ({ sub }) }),
-    interactions: { policy, url: (_, { uid }) => `/_idp/key/${uid}` },
-    // There is nothing to consent to: server and provider are one.
-    async loadExistingGrant({ oidc: { client, session, provider } }) {
-      const grant = new provider.Grant({
-        accountId: session?.accountId ?? '',
-        clientId: client?.clientId ?? '',
-      })
-      grant.addOIDCScope('openid')
-      await grant.save()
-      return grant
-    },
-    renderError(ctx, out) {
-      ctx.body = out
-    },
-    ttl: {
-      AccessToken: SIGN_IN_SECONDS,
-      AuthorizationCode: 60,
-      Grant: SIGN_IN_SECONDS,
-      IdToken: SIGN_IN_SECONDS,
-      Interaction: SIGN_IN_SECONDS,
-      Session: SIGN_IN_SECONDS,
-    },
-  })
-  // Requests come from this process alone, which says what the browser's connection is like.
-  oidc.proxy = true
+  const oidc = createLocalIssuer(keys, kept.adapter, publicOrigin)
   oidc.on('server_error', (_, error) => deps.onError(error))
-  oidc.Client.prototype.redirectUriAllowed = (uri: string) => isOwnCallback(uri, publicOrigin)
-
   const answer = oidc.callback()
   const mounted: RequestListener = (request, response) => {
     const { url = '/' } = request
@@ -253,13 +172,4 @@ export function createLocalProvider(deps: LocalProviderDeps): LocalProvider {
 function sameText(a: string, b: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(a), digest(b))
-}
-
-/** Whether it is the callback of this server, by the public URL or on this machine, at any port. */
-function isOwnCallback(uri: string, publicOrigin: string | undefined): boolean {
-  if (!URL.canParse(uri)) return false
-  const { origin, hostname, href } = new URL(uri)
-  const host = hostname.replace(/^\[(.*)\]$/, '$1')
-  const ours = origin === publicOrigin || isLoopbackHost(host)
-  return ours && href === origin + callbackPath(OPERATOR.provider) && href === uri
 }
