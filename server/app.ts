@@ -18,6 +18,7 @@ import type { EventHub } from './events/hub.ts'
 import { eventRoutes, type IsStillIn } from './events/routes.ts'
 import type { Readiness } from './health/readiness.ts'
 import { healthRoutes } from './health/routes.ts'
+import { createAllowance } from './http/allowance.ts'
 import { type RefusalDeps, recordRefusals } from './http/audited.ts'
 import { createClientOf } from './http/client.ts'
 import { describe } from './http/describe.ts'
@@ -200,6 +201,9 @@ export function createApp(deps: AppDeps) {
 /** The application's routes as types, for the console's client. */
 export type Api = ReturnType<typeof createApp>
 
+/** So many refused changes of one person are put on record in a minute. */
+const REFUSALS = 60
+
 /** Where refused changes go: those of somebody known into the log, the others into a number. */
 function refusals({ audit, metrics, log }: AppDeps): RefusalDeps {
   const anonymous = new Counter({
@@ -210,6 +214,7 @@ function refusals({ audit, metrics, log }: AppDeps): RefusalDeps {
   return {
     record: audit.recordRefusal,
     countAnonymous: () => anonymous.inc(),
+    allow: createAllowance(REFUSALS, 60_000, Date.now),
     onError: (err) => log.error({ err }, 'a refused change could not be put on record'),
   }
 }

@@ -10,12 +10,14 @@ const actor = { name: 'github:1', by: 'session', address: '192.0.2.7' } as const
 
 let kept: AuditEntry[] = []
 let anonymous = 0
+let allowed = true
 let errors: unknown[] = []
 let keep = async (entry: AuditEntry) => void kept.push(entry)
 
 afterEach(() => {
   kept = []
   anonymous = 0
+  allowed = true
   errors = []
   keep = async (entry) => void kept.push(entry)
 })
@@ -27,6 +29,7 @@ async function ask(code: FailureCode | undefined, signedIn = true, method = 'DEL
       recordRefusals({
         record: (entry) => keep(entry),
         countAnonymous: () => void anonymous++,
+        allow: () => allowed,
         onError: (error) => void errors.push(error),
       }),
     )
@@ -94,4 +97,11 @@ test('a refusal that cannot be put on record is answered all the same', async ()
 test('handlers that declare an action are told from others', () => {
   expect(actionOf(audited('database.drop', () => ''))).toBe('database.drop')
   expect(actionOf(() => {})).toBeUndefined()
+})
+
+test('keeps no more of somebody who is refused all the time than is allowed', async () => {
+  allowed = false
+  await ask('conflict')
+  expect(kept).toEqual([])
+  expect(anonymous).toBe(0)
 })

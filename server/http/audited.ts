@@ -2,6 +2,7 @@ import type { Context, Handler, MiddlewareHandler } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import type { AuditAction, AuditEntry } from '../contract/audit.ts'
 import { Failure } from '../failure.ts'
+import type { Allowance } from './allowance.ts'
 import type { AppEnv, AuditedChange } from './env.ts'
 
 const ACTION = Symbol('action')
@@ -45,6 +46,8 @@ export interface RefusalDeps {
   readonly record: (entry: AuditEntry) => Promise<void>
   /** Called for a refused change of nobody known, which is not kept: it could fill the disk. */
   readonly countAnonymous: () => void
+  /** Whether one more of somebody is to be kept: one person could fill the disk, too. */
+  readonly allow: Allowance
   /** Told when a refusal could not be put on record; the answer stays what it was. */
   readonly onError: (error: unknown) => void
 }
@@ -52,8 +55,11 @@ export interface RefusalDeps {
 /** The statuses of a change that was understood and refused. */
 const REFUSED = new Set([401, 403, 409, 412])
 
-/** Puts every refused change of somebody signed in on record, before it is answered. */
-export const recordRefusals = ({ record, countAnonymous, onError }: RefusalDeps) =>
+/**
+ * Puts every refused change of somebody signed in on record, before it is answered; of those who are
+ * refused all the time, as many as `allow` says.
+ */
+export const recordRefusals = ({ record, countAnonymous, allow, onError }: RefusalDeps) =>
   createMiddleware<AppEnv>(async (c, next) => {
     await next()
     const change: AuditedChange | undefined = c.get('change')
@@ -62,6 +68,7 @@ export const recordRefusals = ({ record, countAnonymous, onError }: RefusalDeps)
     if (!REFUSED.has(failure.kind.status)) return
     const { actor } = c.var as Partial<typeof c.var>
     if (actor === undefined) return countAnonymous()
+    if (!allow(actor.name)) return
     const { action } = change
     const after = { refused: failure.code }
     try {
