@@ -42,6 +42,7 @@ import {
   type ProviderDeps,
   providerRoutes,
 } from './oauth2/routes.ts'
+import { failureKey } from './storage/failure-limit.ts'
 
 /** What the application is made of. */
 export interface AppDeps {
@@ -85,7 +86,7 @@ export function createApp(deps: AppDeps) {
   const cookie = createSessionCookie(deps.instance, ABSOLUTE)
   const permit = createPermit({
     authenticate: access.authenticate,
-    countFailure: ({ address }) => deps.countFailure(`token/${address}`),
+    countFailure: ({ address }) => deps.countFailure(failureKey('token', address)),
     clientOf,
     cookie,
     isOurHost,

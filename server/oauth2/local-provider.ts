@@ -3,7 +3,7 @@ import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http
 import { Socket } from 'node:net'
 
 import { Failure } from '../failure.ts'
-import { countFailure } from '../storage/failure-limit.ts'
+import { countFailure, failureKey } from '../storage/failure-limit.ts'
 import type { Store } from '../storage/open.ts'
 import type { Vault } from '../storage/vault.ts'
 import { inProcessFetch } from './in-process-fetch.ts'
@@ -159,7 +159,7 @@ export function createLocalProvider(deps: LocalProviderDeps): LocalProvider {
       if (key === undefined) return new URL(asked.returnTo).pathname
       const right = deps.operatorKey()
       if (!sameText(key.text.trim(), right)) {
-        await countFailure(deps.store, `operator-key/${key.address ?? 'unix'}`, now())
+        await countFailure(deps.store, failureKey('operator-key', key.address), now())
         throw new Failure('forbidden', 'That is not the operator key.')
       }
       const login = { accountId: OPERATOR.subject, amr: [deps.fingerprint(right)], remember: false }

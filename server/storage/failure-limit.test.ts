@@ -1,6 +1,6 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { forEachEngine } from './each-engine.testing.ts'
-import { countFailure, FAILURES, PERIOD } from './failure-limit.ts'
+import { countFailure, FAILURES, failureKey, PERIOD } from './failure-limit.ts'
 
 forEachEngine((engine) => {
   it('lets failures pass up to the limit, then refuses until the period ends', async () => {
@@ -20,5 +20,18 @@ forEachEngine((engine) => {
       Array.from({ length: FAILURES + 5 }, () => countFailure(store, 'a', 0)),
     )
     expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(5)
+  })
+})
+
+describe('failureKey', () => {
+  it.each([
+    ['192.0.2.7', 'token/192.0.2.7'],
+    ['2001:db8:1:2:3:4:5:6', 'token/2001:db8:1:2::/64'],
+    ['2001:DB8:0001:2::9', 'token/2001:db8:1:2::/64'],
+    ['2001:db8::1', 'token/2001:db8:0:0::/64'],
+    ['::1', 'token/0:0:0:0::/64'],
+    [null, 'token/unix'],
+  ])('of %s is %s', (address, key) => {
+    expect(failureKey('token', address)).toBe(key)
   })
 })
