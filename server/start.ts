@@ -87,8 +87,15 @@ async function open(
   const secretKey = openSecretKey(config.data, config.secretKey)
   const vault = createVault(secretKey)
   const record = createRecorder()
-  const access = createAccess({ store, vault, record, admins: config.admins, now: Date.now })
   const events = createEventHub()
+  const access = createAccess({
+    store,
+    vault,
+    record,
+    admins: config.admins,
+    now: Date.now,
+    onEnded: events.nudge,
+  })
   const readiness: Readiness = { reason: 'The node is starting.' }
   const certificate =
     config.tls && (await loadCertificate(config.tls, (message, err) => log.warn({ err }, message)))

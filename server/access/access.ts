@@ -43,6 +43,8 @@ export interface AccessDeps {
   readonly admins: readonly string[]
   /** The time, ms since 1970. */
   readonly now: () => number
+  /** Told when sessions, tokens or roles may have ended: streams that go by them are to look. */
+  readonly onEnded?: () => void
 }
 
 /** Makes {@link Access}: whatever changes is forgotten by the authenticator before it is answered. */
@@ -56,17 +58,24 @@ export function createAccess(deps: AccessDeps): Access {
       authenticator.forget()
     }
   }
+  const ending = async <T>(change: Promise<T>): Promise<T> => {
+    const result = await forgetting(change)
+    deps.onEnded?.()
+    return result
+  }
   return {
     authenticate: authenticator.authenticate,
     signIn: (signIn, from) => forgetting(beginSession(deps, signIn, from)),
     people: () => listPeople(store, now()),
-    changeRole: (id, role, actor) =>
-      forgetting(changeRole(store, record, id, role, { admins, actor })),
+    changeRole: (id, role, actor) => ending(changeRole(store, record, id, role, { admins, actor })),
     sessions: (person, current) => listSessions(store, person, now(), current),
-    endSession: (person, session, actor) => forgetting(endSessions(deps, person, session, actor)),
+    endSession: (person, session, actor) => ending(endSessions(deps, person, session, actor)),
     tokens: (owner) => listTokens(store, owner),
     createToken: (owner, input, actor) => createToken(deps, owner, input, actor),
-    revokeToken: (owner, id, actor) => forgetting(revokeToken(deps, owner, id, actor)),
-    sync: () => authenticator.forget(),
+    revokeToken: (owner, id, actor) => ending(revokeToken(deps, owner, id, actor)),
+    sync() {
+      authenticator.forget()
+      deps.onEnded?.()
+    },
   }
 }

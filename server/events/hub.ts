@@ -20,7 +20,9 @@ export interface EventHub {
    * ended), one `reset`.
    */
   after(id: string): readonly NumberedEvent[]
-  /** Calls back after each event; returns the unsubscribe. */
+  /** Calls readers back without an event: what they may read could have changed. */
+  nudge(): void
+  /** Calls back after each event or nudge; returns the unsubscribe. */
   subscribe(listener: () => void): () => void
 }
 
@@ -37,6 +39,9 @@ export function createEventHub(kept: number = KEPT_EVENTS): EventHub {
     publish(event) {
       recent.push({ id: id(++last), event })
       if (recent.length > kept) recent.shift()
+      for (const listener of listeners) listener()
+    },
+    nudge() {
       for (const listener of listeners) listener()
     },
     get lastId() {

@@ -27,6 +27,8 @@ export const eventRoutes = (hub: EventHub, permit: Permit, isStillIn: IsStillIn)
       const draining = c.env.via.draining
       // Proxies that collect answers before they pass them on are asked not to (nginx).
       c.header('X-Accel-Buffering', 'no')
+      // Whoever asks for the head alone reads nothing, and would be waited for for ever.
+      if (c.req.method === 'HEAD') return c.body(null, 200, { 'Content-Type': 'text/event-stream' })
       return streamSSE(c, (stream) =>
         follow(hub, stream, c.req.header('Last-Event-ID') ?? hub.lastId, draining, () =>
           isStillIn(c),
