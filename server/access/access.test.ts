@@ -347,6 +347,35 @@ forEachEngine((engine) => {
       ).rejects.toMatchObject({ code: 'forbidden' })
     })
 
+    it('made by a token reaches no further and lasts no longer than that one', async () => {
+      const end = time + HOUR
+      const limits = { databases: ['_system', 'blog'], expires: new Date(end).toISOString() }
+      const { token } = await access.createToken(
+        await owner(),
+        { name: 'a', role: 'operator', ...limits },
+        actor,
+      )
+      const asked = async (over: object) =>
+        access.createToken(
+          (await byToken(token)) ?? (await owner()),
+          { name: 'b', role: 'viewer', ...limits, ...over },
+          actor,
+        )
+      for (const more of [
+        { role: 'admin' as const },
+        { databases: null },
+        { databases: undefined },
+        { databases: ['blog', 'shop'] },
+        { expires: null },
+        { expires: undefined },
+        { expires: new Date(end + 1).toISOString() },
+      ]) {
+        await expect(asked(more)).rejects.toMatchObject({ code: 'forbidden' })
+      }
+      const { info } = await asked({ databases: ['blog'] })
+      expect(info).toMatchObject({ databases: ['blog'], expires: limits.expires })
+    })
+
     it('carries its databases, and ends when it expires', async () => {
       const expires = new Date(time + HOUR).toISOString()
       const { token } = await access.createToken(

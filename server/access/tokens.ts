@@ -13,6 +13,12 @@ import { createTokenText, hashSecret } from './secret-text.ts'
 export interface TokenOwner {
   readonly personId: string
   readonly role: Role
+  /** By what they are known. A token makes no more than it is itself. */
+  readonly by?: 'session' | 'token'
+  /** The scope of that token; null or missing: every database. */
+  readonly databases?: readonly string[] | null
+  /** When it ends, ms since 1970; null or missing: never. */
+  readonly expires?: number | null
 }
 
 /** What tokens are made of. */
@@ -26,7 +32,8 @@ export interface TokenDeps {
  * Makes a token for its owner and answers it together with what will be listed. The text is not
  * stored, only its hash: it is shown this once.
  *
- * @throws Failure `forbidden` for a role above the owner's; `bad-parameter`, `bad-database-name`.
+ * @throws Failure `forbidden` for a role above the owner's, and for a scope or an end beyond those
+ * of the token that asks; `bad-parameter`, `bad-database-name`.
  */
 export async function createToken(
   { store, record, now }: TokenDeps,
@@ -51,6 +58,7 @@ export async function createToken(
   if (databases?.length === 0) {
     throw new Failure('bad-parameter', 'databases: name one at least, or leave it out for all.')
   }
+  if (owner.by === 'token') requireWithin(owner, databases, expires)
   const token = createTokenText()
   const row: TokensTable = {
     id: randomUUID(),
@@ -82,6 +90,26 @@ export async function createToken(
     })
     return { token, info }
   })
+}
+
+/** Refuses a token that reaches further, or lasts longer, than the one that makes it. */
+function requireWithin(
+  { databases: scope = null, expires: end = null }: TokenOwner,
+  databases: readonly string[] | null,
+  expires: number | null,
+): void {
+  if (scope !== null && !(databases?.every((name) => scope.includes(name)) ?? false)) {
+    throw new Failure(
+      'forbidden',
+      `A token makes only tokens for its own databases: ${scope.join(', ')}.`,
+    )
+  }
+  if (end !== null && (expires === null || expires > end)) {
+    throw new Failure(
+      'forbidden',
+      `A token makes only tokens that end with it, on ${time(end)}, or before.`,
+    )
+  }
 }
 
 /** The tokens of one owner, or everybody's; by owner, then name. */
