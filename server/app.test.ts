@@ -287,7 +287,8 @@ describe('the origin check', () => {
     })
   // 409 is the answer of the route itself: the request got through.
   it.each([
-    ['no browser', {}, 409],
+    ['a browser that does not say whose page it is', { 'X-Gatehouse': '1' }, 403],
+    ['what sets nothing but the cookie', {}, 403],
     [
       'our page',
       { Origin: 'http://localhost:8529', 'Sec-Fetch-Site': 'same-origin', 'X-Gatehouse': '1' },
@@ -322,9 +323,10 @@ describe('the origin check', () => {
   })
 
   it.each(['application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'text/plain'])(
-    'refuses what a form can send (%s), even without an origin',
+    'refuses what a form can send (%s), even from our own page',
     async (type) => {
-      expect((await attempt({ 'Content-Type': type })).status).toBe(415)
+      const ours = { 'Sec-Fetch-Site': 'same-origin', 'X-Gatehouse': '1' }
+      expect((await attempt({ 'Content-Type': type, ...ours })).status).toBe(415)
     },
   )
 

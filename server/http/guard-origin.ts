@@ -5,9 +5,9 @@ import type { AppEnv } from './env.ts'
 const SAFE = new Set(['GET', 'HEAD'])
 
 /**
- * Refuses a change that another web page asks for: a browser names the page in `Origin` or says
- * `Sec-Fetch-Site`, and a page of ours sets `X-Gatehouse: 1`, which no form can. What sends none of
- * these is no browser, and is left alone.
+ * Refuses a change that no page of ours asks for: of a page of ours the browser says so, by `Origin`
+ * or `Sec-Fetch-Site`, and it sets `X-Gatehouse: 1`, which no form can. A browser that says neither
+ * could be sent by any page.
  *
  * @throws Failure `forbidden`
  */
@@ -15,14 +15,15 @@ export function guardOrigin(c: Context<AppEnv>, publicOrigin: string | undefined
   if (SAFE.has(c.req.method)) return
   const origin = c.req.header('Origin')
   const site = c.req.header('Sec-Fetch-Site')
-  if (origin === undefined && site === undefined) return
   const sameOrigin =
+    !(origin === undefined && site === undefined) &&
     (site === undefined || site === 'same-origin') &&
     (origin === undefined || origin === publicOrigin || isHost(origin, c.req.header('Host')))
   if (!sameOrigin) {
     throw new Failure(
       'forbidden',
-      'Another web page asked for this change. It was not carried out.',
+      'No page of this server asked for this change, as far as the browser says. It was not ' +
+        'carried out. Scripts send a token.',
     )
   }
   if (c.req.header('X-Gatehouse') !== '1') {
