@@ -94,6 +94,7 @@ async function open(
     record,
     admins: config.admins,
     now: Date.now,
+    operatorKey: () => fingerprint(operatorKey.read()),
     onEnded: events.nudge,
   })
   const readiness: Readiness = { reason: 'The node is starting.' }

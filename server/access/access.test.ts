@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { createRecorder } from '../audit/record.ts'
 import type { Actor, AuditEntry } from '../contract/audit.ts'
 import { forEachEngine } from '../storage/each-engine.testing.ts'
 import type { Store } from '../storage/open.ts'
@@ -74,6 +75,20 @@ forEachEngine((engine) => {
         name: 'Person 1',
         role: 'pending',
       })
+    })
+
+    it('takes no operator key that was renewed meanwhile', async () => {
+      const renewed = createAccess({
+        store,
+        vault: createVault(randomBytes(32)),
+        record: createRecorder(),
+        admins: [],
+        now: () => time,
+        operatorKey: () => 'another fingerprint',
+      })
+      await expect(renewed.signIn(operator, from)).rejects.toMatchObject({ code: 'bad-parameter' })
+      expect(await store.db.selectFrom('sessions').selectAll().execute()).toEqual([])
+      expect(await bySession(await renewed.signIn(github('1'), from))).toBeDefined()
     })
 
     it('makes the first to sign in no more than the second', async () => {

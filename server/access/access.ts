@@ -43,6 +43,8 @@ export interface AccessDeps {
   readonly admins: readonly string[]
   /** The time, ms since 1970. */
   readonly now: () => number
+  /** The fingerprint of the operator key as it is now; missing: it is never renewed. */
+  readonly operatorKey?: () => string
   /** Told when sessions, tokens or roles may have ended: streams that go by them are to look. */
   readonly onEnded?: () => void
 }

@@ -33,6 +33,8 @@ export interface SessionDeps {
   readonly record: Recorder
   readonly admins: readonly string[]
   readonly now: () => number
+  /** The fingerprint of the operator key as it is now; missing: it is never renewed. */
+  readonly operatorKey?: () => string
 }
 
 /** Where a sign-in came from. */
@@ -58,6 +60,10 @@ export function beginSession(deps: SessionDeps, signIn: SignIn, from: From): Pro
       .deleteFrom('sessions')
       .where((eb) => eb.or([eb('expires_at', '<', now), eb('last_seen_at', '<', now - IDLE)]))
       .execute()
+    // Only now: a renewal has been waited for, or waits to end this session with the others.
+    if (wasRenewed(signIn, deps)) {
+      throw new Failure('bad-parameter', 'The operator key was renewed. Sign in with the new one.')
+    }
     const { person, entry } = await recognise(trx, signIn, { admins: deps.admins, actor, now })
     await trx
       .updateTable('people')
@@ -91,6 +97,10 @@ export function beginSession(deps: SessionDeps, signIn: SignIn, from: From): Pro
     return secret
   })
 }
+
+/** Whether the operator key that somebody has given is no longer the one. */
+const wasRenewed = ({ operatorKey }: SignIn, deps: SessionDeps): boolean =>
+  operatorKey !== null && operatorKey !== (deps.operatorKey?.() ?? operatorKey)
 
 /** A session with its person, while it lasts. */
 export type FoundSession = Pick<SessionsTable, 'hash' | 'id' | 'expires_at' | 'last_seen_at'> &
