@@ -29,6 +29,9 @@ const sqliteTrouble = new Map<number, string>([
  */
 const postgresTrouble = /^(08|28|3D|53|57|58|XX)|^(25006|25P03|40001|40P01|55P03)$/
 
+/** The SQLSTATE of a text with the character U+0000, which PostgreSQL has no room for. */
+const unstorable = '22021'
+
 /** SQLite's primary result code of an error of `node:sqlite`, or `undefined`. */
 export function sqliteCode(error: unknown): number | undefined {
   if (systemCode(error) !== 'ERR_SQLITE_ERROR') return undefined
@@ -47,11 +50,15 @@ export function sqliteError(error: unknown): unknown {
 
 /**
  * What is to be thrown for an error of `pg`: `Failure('unavailable')` when the server or the way
- * to it is at fault, the error itself otherwise (a violated constraint, a mistake in a query).
+ * to it is at fault, `bad-parameter` when a text was given that it cannot hold, the error itself
+ * otherwise (a violated constraint, a mistake in a query).
  */
 export function postgresError(error: unknown): unknown {
   if (error instanceof Failure || error instanceof TypeError || error instanceof RangeError) {
     return error
+  }
+  if (error instanceof pg.DatabaseError && error.code === unstorable) {
+    return new Failure('bad-parameter', 'A text holds the character U+0000.', { cause: error })
   }
   // `pg` has no class for the errors of a connection; but what the server said has one.
   if (error instanceof pg.DatabaseError && !postgresTrouble.test(error.code ?? '')) return error
