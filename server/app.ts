@@ -16,6 +16,7 @@ import type { EndpointRegistry } from './endpoints/registry.ts'
 import { endpointRoutes } from './endpoints/routes.ts'
 import type { EventHub } from './events/hub.ts'
 import { eventRoutes, type IsStillIn } from './events/routes.ts'
+import { Failure } from './failure.ts'
 import type { Readiness } from './health/readiness.ts'
 import { healthRoutes } from './health/routes.ts'
 import { createAllowance } from './http/allowance.ts'
@@ -107,7 +108,14 @@ export function createApp(deps: AppDeps) {
   const beginSession: BeginSession = async (c, identity) => {
     const { address, secure } = clientOf(c)
     const userAgent = c.req.header('User-Agent') ?? null
-    return cookie.give(await access.signIn(identity, { address, userAgent }), secure)
+    const before = await bySession(c)
+    const secret = await access.signIn(identity, { address, userAgent })
+    // The cookie of the last one is overwritten: it must not live on where nobody sees it.
+    if (before !== undefined) {
+      const actor = { name: before.username, by: 'session', address } as const
+      await access.endSession(before.personId, before.credential, actor).catch(unlessGone)
+    }
+    return cookie.give(secret, secure)
   }
   const people: AccessRoutesDeps = { access, permit, clientOf, cookie }
   const local = deps.localProvider
@@ -204,6 +212,11 @@ export type Api = ReturnType<typeof createApp>
 
 /** So many refused changes of one person are put on record in a minute. */
 const REFUSALS = 60
+
+/** Lets pass that somebody else has ended it first. */
+function unlessGone(error: unknown): void {
+  if (!(error instanceof Failure && error.code === 'not-found')) throw error
+}
 
 /** Where refused changes go: those of somebody known into the log, the others into a number. */
 function refusals({ audit, metrics, log }: AppDeps): RefusalDeps {

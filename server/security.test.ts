@@ -1,0 +1,175 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createTokenText } from './access/secret-text.ts'
+import { changeRoleByCommand } from './access-command.ts'
+import { createRecorder } from './audit/record.ts'
+import { type PlainProvider, startPlainProvider } from './oauth2/plain-provider.testing.ts'
+import { plainConfig } from './oauth2/sign-in.testing.ts'
+import { OUR_PAGE, operatorSession } from './operator-session.testing.ts'
+import { type Answer, ask, startForTest, type TestNode } from './start.testing.ts'
+import { forEachEngine } from './storage/each-engine.testing.ts'
+import { FAILURES } from './storage/failure-limit.ts'
+import { openStore, type StoreLocation } from './storage/open.ts'
+
+// Defences that cross rooms, tried from outside on a whole node. docs/security.md lists them all.
+
+const KEYS = { operatorKey: 'the-key-of-the-operator', secretKey: new Uint8Array(32).fill(7) }
+
+forEachEngine((engine) => {
+  let node: TestNode
+  let provider: PlainProvider
+  const start = () => {
+    const location: StoreLocation = engine.location()
+    return startForTest({
+      ...location,
+      ...('databaseUrl' in location && KEYS),
+      providers: [plainConfig(provider.origin, { form: 'exact' })],
+    })
+  }
+  beforeEach(async () => {
+    provider = await startPlainProvider()
+    node = await start()
+  })
+  afterEach(async () => {
+    await node.stop()
+    provider.close()
+  })
+
+  const cookieOf = (answer: Answer, name: string) =>
+    answer.headers['set-cookie']
+      ?.map((line) => line.split(';')[0] ?? '')
+      .find((pair) => pair.startsWith(name)) ?? ''
+
+  /** Starts a sign-in at the provider: the token, and the cookie that carries it. */
+  const begin = async () => {
+    const cookie = cookieOf(await ask(node.port, 'POST', '/_oauth2/oauth2/auth'), 'oauth2_csrf')
+    return { cookie, callback: `/_oauth2/oauth2/auth?state=${cookie.split('=')[1]}&code=c` }
+  }
+  /** Signs in as the person whom the provider names; the cookie of the session. */
+  const signIn = async (id: number, planted = '') => {
+    provider.user = { body: { id, login: 'ada' } }
+    const { cookie, callback } = await begin()
+    const headers = { Cookie: planted === '' ? cookie : `${planted}; ${cookie}` }
+    const answer = await ask(node.port, 'GET', callback, { headers })
+    expect(answer.status).toBe(303)
+    return cookieOf(answer, 'gatehouse_')
+  }
+  const whoIs = async (cookie: string) =>
+    (await ask(node.port, 'GET', '/_api/session', { headers: { Cookie: cookie } })).json
+  const people = async () => (await node.ask('GET', '/_api/user')).json as { id: string }[]
+
+  test('50 callbacks of one code at once begin one session', async () => {
+    const { cookie, callback } = await begin()
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () =>
+        ask(node.port, 'GET', callback, { headers: { Cookie: cookie } }),
+      ),
+    )
+    expect(answers.map(({ status }) => status).sort()).toEqual([303, ...Array(49).fill(400)])
+    expect(await people()).toMatchObject(
+      [{ username: 'local:operator' }, { sessions: 1 }].reverse(),
+    )
+    expect(provider.requests.filter(({ path }) => path === '/token')).toHaveLength(1)
+  })
+
+  test('two admins who demote each other at once leave one admin', async () => {
+    const store = await openStore(engine.location(), 'tool')
+    for (const id of [1, 2]) {
+      await signIn(id)
+      await changeRoleByCommand(store, createRecorder(), `oauth2:${id}`, 'admin', undefined, [])
+    }
+    await store.close()
+    const cookies = [await signIn(1), await signIn(2)]
+    const ids = await Promise.all(cookies.map(async (cookie) => (await whoIs(cookie)).person.id))
+    const answers = await Promise.all(
+      cookies.map((cookie, at) =>
+        ask(node.port, 'PATCH', `/_api/user/${ids[1 - at]}`, {
+          headers: { Cookie: cookie, ...OUR_PAGE },
+          body: { role: 'viewer' },
+        }),
+      ),
+    )
+    // Who loses is refused as the last admin, or was signed out by the change of role before.
+    expect(answers.map(({ status }) => status === 200).sort()).toEqual([false, true])
+    const admins = (await node.ask('GET', '/_api/user')).json.filter(
+      (one: { role: string; provider: string }) => one.role === 'admin' && one.provider !== 'local',
+    )
+    expect(admins).toHaveLength(1)
+  })
+
+  test('a session cookie planted before a sign-in is not adopted, and ends with it', async () => {
+    const planted = await signIn(1)
+    const [name] = planted.split('=')
+    for (const before of [planted, `${name}=${'A'.repeat(43)}`]) {
+      const after = await signIn(2, before)
+      expect(after).not.toBe(before)
+      expect(await whoIs(after)).toMatchObject({ person: { username: 'oauth2:2' } })
+      expect(await whoIs(before)).toBeNull()
+    }
+  })
+
+  test('a session is over on the server with its sign-out', async () => {
+    const cookie = await signIn(1)
+    expect(await whoIs(cookie)).not.toBeNull()
+    const headers = { Cookie: cookie, ...OUR_PAGE }
+    const answer = await ask(node.port, 'DELETE', '/_api/session', { headers })
+    expect(answer.headers['set-cookie']).toEqual([expect.stringMatching(/=; Max-Age=0; /)])
+    expect(await whoIs(cookie)).toBeNull()
+  })
+
+  test('guessed tokens are limited by address, and whoever holds the right one is let in', async () => {
+    const guess = () =>
+      ask(node.port, 'GET', '/_api/endpoint', {
+        headers: { Authorization: `Bearer ${createTokenText()}` },
+      })
+    const statuses: number[] = []
+    for (let n = 0; n < FAILURES + 2; n++) statuses.push((await guess()).status)
+    expect(statuses).toEqual([...Array(FAILURES).fill(401), 429, 429])
+    expect((await guess()).headers['retry-after']).toMatch(/^\d+$/)
+    expect((await node.ask('GET', '/_api/endpoint')).status).toBe(200)
+    // From the same address, with the key and with another provider.
+    expect((await whoIs(await operatorSession(node))).person.role).toBe('admin')
+    expect((await whoIs(await signIn(1))).person.role).toBe('pending')
+  })
+
+  test('text that a store cannot hold is refused, or is not found: never our fault', async () => {
+    const session = await signIn(1)
+    const strange = ['\0', '\u{D800}', 'a\0b', '\u{FFFE}', '%', '\u{1F600}'.repeat(300)]
+    const answers: [string, number][] = []
+    const tell = async (method: string, path: string, body?: unknown, headers = {}) => {
+      const answer = await node.ask(method, path, body, { headers })
+      answers.push([`${method} ${path} ${JSON.stringify(body ?? '')}`, answer.status])
+    }
+    for (const text of strange) {
+      const part = encodeURIComponent(text.toWellFormed())
+      for (const [method, path] of [
+        ['DELETE', `/_api/token/${part}`],
+        ['PATCH', `/_api/user/${part}`],
+        ['GET', `/_api/user/${part}/session`],
+        ['DELETE', `/_api/user/${part}/session/${part}`],
+        ['DELETE', `/_api/user/me/session/${part}`],
+        ['DELETE', `/_api/database/${part}`],
+        ['DELETE', `/_api/endpoint/${part}`],
+        ['GET', `/_api/listener/${part}/traffic`],
+        ['POST', `/_api/listener/${part}/retry`],
+        ['GET', `/_api/audit?who=${part}&what=${part}`],
+        ['GET', `/_api/audit?who=${part}`],
+        ['GET', `/_db/${part}/_api/health`],
+        ['GET', `/_oauth2/oauth2/auth?state=${part}&code=${part}`],
+      ] as const) {
+        await tell(method, path, method === 'PATCH' ? { role: 'viewer' } : undefined)
+      }
+      await tell('POST', '/_api/token', { name: text.slice(0, 60), role: 'viewer' })
+      await tell('POST', '/_api/token', { name: 'a', role: 'viewer', databases: [text] })
+      await tell('POST', '/_api/database', { name: text })
+      await tell('POST', '/_api/endpoint', { endpoint: text, databases: [text] })
+      provider.user = { body: { id: text.slice(0, 200), name: text } }
+      const { cookie, callback } = await begin()
+      const signedIn = await ask(node.port, 'GET', callback, { headers: { Cookie: cookie } })
+      answers.push([`sign-in as ${JSON.stringify(text)}`, signedIn.status])
+      const headers = { Cookie: session, ...OUR_PAGE, 'User-Agent': 'Mozilla/5.0 \u{FF}' }
+      const refused = await ask(node.port, 'DELETE', `/_api/token/${part}`, { headers })
+      answers.push([`refused ${part}`, refused.status])
+    }
+    expect(answers.filter(([, status]) => status >= 500)).toEqual([])
+  })
+})
