@@ -12,6 +12,8 @@ import { createAuditLog } from './audit/audit-log.ts'
 import { createRecorder, START } from './audit/record.ts'
 import { atLeast, ROLES, type Role } from './contract/role.ts'
 import { createDatabaseRegistry } from './databases/registry.ts'
+import { createDocuments } from './documents/documents.ts'
+import { createDocumentRepository } from './documents/repository.ts'
 import { createHttpEngine } from './endpoints/http-engine.ts'
 import type { Listener } from './endpoints/listener.ts'
 import { createMetrics } from './endpoints/metrics.ts'
@@ -85,6 +87,7 @@ beforeAll(async () => {
   })
   app = createApp({
     access,
+    documents: createDocuments(createDocumentRepository(store), Date.now),
     providers: [],
     localProvider: createLocalProvider({
       store,
@@ -158,7 +161,8 @@ describe('failures', () => {
   it('tell nothing of what went wrong inside, which is logged', async () => {
     const { createApp: create } = await import('./app.ts')
     const broken = create({
-      access: { authenticate: () => ({ role: 'viewer', databases: null }) } as never,
+      documents: {} as never,
+      access: { authenticate: async () => ({ role: 'viewer', databases: null }) } as never,
       providers: [],
       localProvider: {} as never,
       pendingSignIns: {} as never,

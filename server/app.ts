@@ -11,6 +11,8 @@ import { SYSTEM_DATABASE } from './contract/database.ts'
 import { atLeast } from './contract/role.ts'
 import type { DatabaseRegistry } from './databases/registry.ts'
 import { databaseRoutes } from './databases/routes.ts'
+import type { Documents } from './documents/documents.ts'
+import { documentRoutes } from './documents/routes.ts'
 import { addressRoutes, listenerRoutes } from './endpoints/listener-routes.ts'
 import type { EndpointRegistry } from './endpoints/registry.ts'
 import { endpointRoutes } from './endpoints/routes.ts'
@@ -47,6 +49,7 @@ import { failureKey } from './storage/failure-limit.ts'
 
 /** What the application is made of. */
 export interface AppDeps {
+  readonly documents: Documents
   readonly access: Access
   /** The ways to sign in beside the local provider, in the order of their buttons. */
   readonly providers: readonly Provider[]
@@ -182,6 +185,8 @@ export function createApp(deps: AppDeps) {
       return c.json({ service: 'gatehouse', database }, 200)
     })
 
+  const idOf = databases.idOf
+  base.route('/', documentRoutes({ documents: deps.documents, permit, idOf }))
   base.route(
     '/_oauth2',
     oauth2Routes({

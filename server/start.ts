@@ -11,7 +11,11 @@ import { type AppDeps, createApp } from './app.ts'
 import { createAuditLog } from './audit/audit-log.ts'
 import { createRecorder, START } from './audit/record.ts'
 import type { Config } from './config.ts'
+import type { LiveEvent } from './contract/event.ts'
 import { createDatabaseRegistry } from './databases/registry.ts'
+import { createDocuments } from './documents/documents.ts'
+import { createPurge } from './documents/purge.ts'
+import { createDocumentRepository } from './documents/repository.ts'
 import { readAddress } from './endpoints/address.ts'
 import { loadCertificate } from './endpoints/certificate.ts'
 import { createHttpEngine } from './endpoints/http-engine.ts'
@@ -88,6 +92,10 @@ async function open(
   const vault = createVault(secretKey)
   const record = createRecorder()
   const events = createEventHub()
+  const publish = (event: LiveEvent) => {
+    events.publish(event)
+    if (event.type === 'database') purge.wake()
+  }
   const access = createAccess({
     store,
     vault,
@@ -102,7 +110,14 @@ async function open(
     config.tls && (await loadCertificate(config.tls, (message, err) => log.warn({ err }, message)))
   if (certificate !== undefined) undo.push(() => certificate.close())
 
-  const databases = await createDatabaseRegistry(store, events.publish, record)
+  const stored = createDocumentRepository(store)
+  const purge = createPurge(
+    stored,
+    () => new Promise(setImmediate),
+    (err) => log.error({ err }, 'the documents of a dropped database could not be deleted'),
+  )
+  undo.push(() => purge.stop())
+  const databases = await createDatabaseRegistry(store, publish, record)
   const engine = createHttpEngine<Listener>()
   undo.push(() => engine.close())
   const endpoints = createEndpointRegistry({
@@ -152,6 +167,7 @@ async function open(
   }
   const app = createApp({
     access,
+    documents: createDocuments(stored, Date.now),
     localProvider,
     providers,
     pendingSignIns: createPendingSignIns(store, vault, Date.now),
@@ -190,6 +206,7 @@ async function open(
   ]
   undo.push(() => timers.forEach(clearInterval))
   readiness.reason = null
+  purge.wake()
 
   let stopping: Promise<void> | undefined
   let endDelay = () => {}

@@ -10,6 +10,8 @@ import { deleteDatabase, insertDatabase, readDatabases } from './repository.ts'
 export interface DatabaseRegistry {
   /** Whether a database exists; `_system` always does. */
   has(name: string): boolean
+  /** By which the documents of a database that exists are found. */
+  idOf(name: string): string
   /** All names: `_system` first, then by code point. */
   list(): string[]
   /**
@@ -34,11 +36,16 @@ export async function createDatabaseRegistry(
   publish: (event: LiveEvent) => void,
   record: Recorder,
 ): Promise<DatabaseRegistry> {
-  let names = new Set(await readDatabases(store))
+  let ids = await readDatabases(store)
   let changes = 0
   const registry: DatabaseRegistry = {
-    has: (name) => name === SYSTEM_DATABASE || names.has(name),
-    list: () => [SYSTEM_DATABASE, ...[...names].sort()],
+    has: (name) => name === SYSTEM_DATABASE || ids.has(name),
+    idOf(name) {
+      const id = name === SYSTEM_DATABASE ? SYSTEM_DATABASE : ids.get(name)
+      if (id === undefined) throw new Failure('database-not-found', 'database not found')
+      return id
+    },
+    list: () => [SYSTEM_DATABASE, ...[...ids.keys()].sort()],
     async create(name, actor) {
       if (!isDatabaseName(name)) {
         const shown = JSON.stringify(name)
@@ -47,12 +54,14 @@ export async function createDatabaseRegistry(
           `${shown} is no database name. ${DATABASE_NAME_RULE}`,
         )
       }
-      const isNew =
-        name !== SYSTEM_DATABASE &&
-        (await insertDatabase(store, name, Date.now(), { record, actor }))
-      if (!isNew) throw new Failure('database-exists', `There is a database ${name} already.`)
+      const id =
+        name === SYSTEM_DATABASE
+          ? undefined
+          : await insertDatabase(store, name, Date.now(), { record, actor })
+      if (id === undefined)
+        throw new Failure('database-exists', `There is a database ${name} already.`)
       changes++
-      names.add(name)
+      ids.set(name, id)
       publish({ type: 'database', name })
     },
     async drop(name, actor) {
@@ -63,19 +72,21 @@ export async function createDatabaseRegistry(
         throw new Failure('database-not-found', 'database not found')
       }
       changes++
-      names.delete(name)
+      ids.delete(name)
       publish({ type: 'database', name })
     },
     async sync() {
       let seen: number
-      let read: Set<string>
+      let read: Map<string, string>
       do {
         seen = changes
-        read = new Set(await readDatabases(store))
+        read = await readDatabases(store)
         // A change of our own while we read may be missing from what was read.
       } while (seen !== changes)
-      const different = names.symmetricDifference(read)
-      names = read
+      const before = ids
+      ids = read
+      const names = new Set([...before.keys(), ...read.keys()])
+      const different = [...names].filter((name) => before.get(name) !== read.get(name))
       for (const name of different) publish({ type: 'database', name })
     },
   }

@@ -1,24 +1,29 @@
+import { randomBytes } from 'node:crypto'
 import { nextRevision } from '../storage/next-revision.ts'
 import type { Store } from '../storage/open.ts'
 import type { OnRecord } from '../storage/recorder.ts'
 
-/** The names of all stored databases; `_system` is not stored, it always is. */
-export async function readDatabases(store: Store): Promise<string[]> {
-  const rows = await store.db.selectFrom('databases').select('name').execute()
-  return rows.map((row) => row.name)
+/** The ids of all stored databases by name; `_system` is not stored, it always is. */
+export async function readDatabases(store: Store): Promise<Map<string, string>> {
+  const rows = await store.db.selectFrom('databases').select(['name', 'id']).execute()
+  return new Map(rows.map((row) => [row.name, row.id]))
 }
 
-/** Stores a database, on record; false if it is there already. Durable when it resolves. */
+/**
+ * Stores a database, on record; answers its id, or undefined if there is one of that name. Durable
+ * when it resolves.
+ */
 export function insertDatabase(
   store: Store,
   name: string,
   now: number,
   { record, actor }: OnRecord,
-): Promise<boolean> {
+): Promise<string | undefined> {
+  const id = randomBytes(8).toString('hex')
   return store.db.transaction().execute(async (trx) => {
     const result = await trx
       .insertInto('databases')
-      .values({ name, created_at: now })
+      .values({ name, created_at: now, id })
       .onConflict((conflict) => conflict.column('name').doNothing())
       .executeTakeFirst()
     const inserted = (result.numInsertedOrUpdatedRows ?? 0n) > 0n
@@ -27,7 +32,7 @@ export function insertDatabase(
       const [action, outcome] = ['database.create', 'done'] as const
       await record(trx, { actor, action, target: name, outcome, before: null, after: {} })
     }
-    return inserted
+    return inserted ? id : undefined
   })
 }
 

@@ -20,6 +20,19 @@ const limit = bodyLimit({
 const JSON_TYPE = /^application\/(?:[a-z0-9!#$&^_.+-]+\+)?json\s*(?:;|$)/i
 
 /**
+ * Lets a body through that is said to be JSON, or is not said to be anything.
+ *
+ * @throws Failure `unsupported-media-type` naming the header.
+ */
+export function requireJsonType(type: string | undefined): void {
+  if (type === undefined || JSON_TYPE.test(type)) return
+  throw new Failure(
+    'unsupported-media-type',
+    `The body must be JSON; the header Content-Type says ${JSON.stringify(type.slice(0, 64))}.`,
+  )
+}
+
+/**
  * Validates the body against a schema; handlers get it by `c.req.valid('json')`. A missing
  * Content-Type counts as JSON.
  *
@@ -29,13 +42,7 @@ export const jsonBody = <S extends z.ZodMiniType>(
   schema: S,
 ): MiddlewareHandler<AppEnv, string, { in: { json: z.input<S> }; out: { json: z.output<S> } }> =>
   createMiddleware(async (c, next) => {
-    const type = c.req.header('Content-Type')
-    if (type !== undefined && !JSON_TYPE.test(type)) {
-      throw new Failure(
-        'unsupported-media-type',
-        `The body must be JSON; the header Content-Type says ${JSON.stringify(type.slice(0, 64))}.`,
-      )
-    }
+    requireJsonType(c.req.header('Content-Type'))
     await limit(c, async () => {
       c.req.addValidatedData(
         'json',

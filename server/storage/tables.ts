@@ -1,3 +1,5 @@
+import type { Generated } from 'kysely'
+
 /** An address that Gatehouse listens on, and what can be reached through it. */
 export interface EndpointsTable {
   /** The canonical address: the primary key, ordered by code point on both engines. */
@@ -14,6 +16,20 @@ export interface DatabasesTable {
   name: string
   /** Milliseconds since 1970, UTC. */
   created_at: number
+  /** By which its documents are found; never given to another database. */
+  id: Generated<string>
+}
+
+/** A JSON document. Database, collection and id are the primary key, ordered by code point. */
+export interface DocumentsTable {
+  /** The id of its database, not the name. */
+  database: string
+  collection: string
+  id: string
+  /** Of its present state: another one after each change. */
+  tag: string
+  /** JSON, `id` included. */
+  body: string
 }
 
 /** Numbers that only grow; raised by `next-revision.ts`. */
@@ -155,6 +171,7 @@ export interface SettingsTable {
 export interface Tables {
   endpoints: EndpointsTable
   databases: DatabasesTable
+  documents: DocumentsTable
   counters: CountersTable
   people: PeopleTable
   sessions: SessionsTable

@@ -2,6 +2,7 @@ import type { Migration } from 'kysely/migration'
 import type { EngineName } from '../engine.ts'
 import { endpoints } from './0001-endpoints.ts'
 import { access } from './0002-access.ts'
+import { documents } from './0003-documents.ts'
 
 /**
  * Every migration by its name, in the order in which they run. Append only: a name that has been
@@ -11,5 +12,6 @@ export function allMigrations(engine: EngineName): Record<string, Migration> {
   return {
     '0001-endpoints': endpoints(engine),
     '0002-access': access(engine),
+    '0003-documents': documents(engine),
   }
 }

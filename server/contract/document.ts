@@ -1,0 +1,17 @@
+/** How a collection may be called. */
+export const COLLECTION_NAME = /^[a-z][a-z0-9_-]{0,63}$/
+
+/** The longest id of a document, in characters. */
+export const ID_LENGTH = 256
+
+/** The largest document, as JSON in UTF-8, bytes: 1 MiB. */
+export const DOCUMENT_BYTES = 1024 * 1024
+
+/** The largest body that holds many documents, bytes: 64 MiB. */
+export const BULK_BYTES = 64 * 1024 * 1024
+
+/** How many documents a page of a collection holds: where nothing is asked for, and at most. */
+export const PAGE = { usual: 100, most: 1000 } as const
+
+/** The versions in which documents are served, newest first. */
+export const VERSIONS = [1] as const

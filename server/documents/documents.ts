@@ -1,0 +1,183 @@
+import {
+  BULK_BYTES,
+  COLLECTION_NAME,
+  DOCUMENT_BYTES,
+  ID_LENGTH,
+  PAGE,
+} from '../contract/document.ts'
+import { Failure } from '../failure.ts'
+import { createDocumentId } from './document-id.ts'
+import { type Conditions, matches, matchesNone } from './entity-tag.ts'
+import { mergePatch } from './merge-patch.ts'
+import type { DocumentRepository, Place, StoredDocument } from './repository.ts'
+import { type Json, parseStrictly, printJson } from './strict-json.ts'
+
+/** A collection: the id of its database, and its name. */
+export type Collection = Pick<Place, 'database' | 'collection'>
+
+/** A page of a collection. */
+export interface Page {
+  readonly documents: readonly StoredDocument[]
+  /** The id after which the next page begins; undefined: this is the last one. */
+  readonly next: string | undefined
+}
+
+/** What is asked of a collection: fields with the values that they must have. */
+export type Filter = readonly (readonly [field: string, value: string])[]
+
+/** Documents by the conventions of seed 002. Conditions that do not hold fail with 412. */
+export interface Documents {
+  /** @throws Failure `not-found`, `precondition-failed` */
+  read(place: Place, conditions: Conditions): Promise<StoredDocument>
+  page(where: Collection, filter: Filter, after: string | undefined, limit: number): Promise<Page>
+  /**
+   * Creates one document, or as many as an array holds, all or none.
+   *
+   * @throws Failure `bad-json`, `invalid`, `conflict`, `too-large`
+   */
+  create(where: Collection, text: string): Promise<StoredDocument | StoredDocument[]>
+  /** @throws Failure `not-found`, `bad-json`, `invalid`, `precondition-failed`, `too-large` */
+  replace(place: Place, text: string, conditions: Conditions): Promise<StoredDocument>
+  /** Merges (RFC 7396). @throws Failure as {@link replace} */
+  patch(place: Place, text: string, conditions: Conditions): Promise<StoredDocument>
+  /** Answers what was deleted. @throws Failure `not-found`, `precondition-failed` */
+  delete(place: Place, conditions: Conditions): Promise<StoredDocument>
+}
+
+/** Makes {@link Documents}; `now` tells ms since 1970. */
+export function createDocuments(repository: DocumentRepository, now: () => number): Documents {
+  const required = async (place: Place, conditions: Conditions): Promise<StoredDocument> => {
+    const found = await repository.read(place)
+    if (found === undefined) {
+      if (conditions.match !== undefined) throw movedOn()
+      throw notFound(place)
+    }
+    if (!matches(conditions, found.tag)) throw movedOn()
+    return found
+  }
+
+  /** Changes a document from the state that was read to another, again where it has moved on. */
+  async function change(
+    place: Place,
+    conditions: Conditions,
+    next: (found: StoredDocument) => string,
+  ): Promise<StoredDocument> {
+    for (;;) {
+      const found = await required(place, conditions)
+      if (!matchesNone(conditions, found.tag)) throw movedOn()
+      const body = next(found)
+      const tag = await repository.update(place, found.tag, body)
+      if (tag !== undefined) return { id: place.id, tag, body }
+    }
+  }
+
+  return {
+    read: required,
+    async page(where, filter, after, limit) {
+      const documents: StoredDocument[] = []
+      let from = after
+      for (;;) {
+        const rows = await repository.list(where, from, PAGE.most)
+        for (const row of rows) {
+          if (!fits(row, filter)) continue
+          // One more than asked for: there is a next page.
+          if (documents.length === limit) return { documents, next: documents.at(-1)?.id }
+          documents.push(row)
+        }
+        if (rows.length < PAGE.most) return { documents, next: undefined }
+        from = rows.at(-1)?.id
+      }
+    },
+    async create(where, text) {
+      const value = parseStrictly(text)
+      const many = Array.isArray(value)
+      if (!many && Buffer.byteLength(text) > DOCUMENT_BYTES) throw tooLarge()
+      const made = (many ? value : [value]).map((each) => toDocument(each, undefined, now))
+      const twice = firstTwice(made.map(({ id }) => id))
+      if (twice !== undefined)
+        throw new Failure('conflict', `The id ${quoted(twice)} stands twice.`)
+      const result = await repository.insert(where, made)
+      if ('exists' in result) {
+        throw new Failure('conflict', `There is a document with the id ${quoted(result.exists)}.`)
+      }
+      const stored = made.map((each, at) => ({ ...each, tag: result.tags[at] ?? '' }))
+      return many ? stored : (stored[0] as StoredDocument)
+    },
+    replace(place, text, conditions) {
+      const { body } = toDocument(parseStrictly(text), place.id, now)
+      return change(place, conditions, () => body)
+    },
+    patch(place, text, conditions) {
+      const patch = parseStrictly(text)
+      return change(place, conditions, (found) => {
+        const merged = mergePatch(JSON.parse(found.body) as Json, patch)
+        return toDocument(merged, place.id, now).body
+      })
+    },
+    async delete(place, conditions) {
+      for (;;) {
+        const found = await required(place, conditions)
+        if (!matchesNone(conditions, found.tag)) throw movedOn()
+        if (await repository.delete(place, found.tag)) return found
+      }
+    },
+  }
+}
+
+/** Whether a collection may be called so. */
+export const isCollectionName = (name: string): boolean => COLLECTION_NAME.test(name)
+
+/** The largest body that creating takes, bytes; a single document may be {@link DOCUMENT_BYTES}. */
+export const CREATE_BYTES = BULK_BYTES
+
+/** A value as a document to be stored: with its id, which is made where none is given. */
+function toDocument(value: Json, known: string | undefined, now: () => number) {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new Failure('invalid', 'A document is a JSON object.')
+  }
+  const given = Object.hasOwn(value, 'id') ? value.id : undefined
+  if (given !== undefined && !isId(given)) {
+    throw new Failure('invalid', `An id is a text of 1 to ${ID_LENGTH} characters.`)
+  }
+  if (known !== undefined && given !== undefined && given !== known) {
+    throw new Failure(
+      'invalid',
+      `The id in the document is not that of the path, ${quoted(known)}.`,
+    )
+  }
+  const id = known ?? given ?? createDocumentId(now())
+  const body = printJson(given === undefined ? { id, ...value } : value)
+  if (Buffer.byteLength(body) > DOCUMENT_BYTES) throw tooLarge()
+  return { id, body }
+}
+
+/** Whether a value can be the id of a document; one that no URL can hold is none. */
+export function isId(value: Json): value is string {
+  if (typeof value !== 'string' || value === '' || !value.isWellFormed()) return false
+  return !value.includes('\0') && [...value].length <= ID_LENGTH
+}
+
+function fits({ body }: StoredDocument, filter: Filter): boolean {
+  if (filter.length === 0) return true
+  const value = JSON.parse(body) as { [key: string]: Json }
+  return filter.every(([field, asked]) => {
+    if (!Object.hasOwn(value, field)) return false
+    const has = value[field] as Json
+    return has === asked || (typeof has !== 'string' && printJson(has) === asked)
+  })
+}
+
+function firstTwice(ids: readonly string[]): string | undefined {
+  const seen = new Set<string>()
+  return ids.find((id) => seen.size === seen.add(id).size)
+}
+
+const quoted = (text: string) => JSON.stringify(text.slice(0, 64))
+
+const notFound = ({ collection, id }: Place) =>
+  new Failure('not-found', `There is no document ${quoted(id)} in ${collection}.`)
+
+const movedOn = () =>
+  new Failure('precondition-failed', 'The document is not in the state that the request asks for.')
+
+const tooLarge = () => new Failure('too-large', 'A document takes 1 MiB at most.')

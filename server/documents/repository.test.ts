@@ -1,0 +1,145 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { START } from '../audit/record.ts'
+import { createDatabaseRegistry, type DatabaseRegistry } from '../databases/registry.ts'
+import { forEachEngine } from '../storage/each-engine.testing.ts'
+import type { Store } from '../storage/open.ts'
+import { createDocumentId } from './document-id.ts'
+import { createPurge, purgeDropped } from './purge.ts'
+import { createDocumentRepository, type DocumentRepository, PURGE } from './repository.ts'
+
+forEachEngine((engine) => {
+  let store: Store
+  let repository: DocumentRepository
+  let databases: DatabaseRegistry
+  const pause = async () => {}
+
+  beforeEach(async () => {
+    store = await engine.open()
+    repository = createDocumentRepository(store)
+    databases = await createDatabaseRegistry(
+      store,
+      () => {},
+      async () => {},
+    )
+  })
+  const fill = (database: string, collection: string, count: number) =>
+    repository.insert(
+      { database, collection },
+      Array.from({ length: count }, (_, n) => ({ id: `d${n}`, body: `{"n":${n}}` })),
+    )
+
+  describe('documents', () => {
+    it('are inserted all or none, also when the last one is there already', async () => {
+      const where = { database: 'x', collection: 'c' }
+      await repository.insert(where, [{ id: 'b', body: '{}' }])
+      const many = ['a', 'b'].map((id) => ({ id, body: '{}' }))
+      expect(await repository.insert(where, many)).toEqual({ exists: 'b' })
+      expect(await repository.insert(where, [{ id: 'b', body: '[]' }])).toEqual({ exists: 'b' })
+      expect((await repository.list(where, undefined, 9)).map(({ id }) => id)).toEqual(['b'])
+    })
+
+    it('are updated and deleted in the state that is named alone', async () => {
+      const place = { database: 'x', collection: 'c', id: 'a' }
+      const made = await repository.insert(place, [{ id: 'a', body: '1' }])
+      const tag = 'tags' in made ? (made.tags[0] ?? '') : ''
+      const next = await repository.update(place, tag, '2')
+      expect(next).toBeDefined()
+      expect(await repository.update(place, tag, '3')).toBeUndefined()
+      expect(await repository.delete(place, tag)).toBe(false)
+      expect(await repository.read(place)).toEqual({ id: 'a', tag: next, body: '2' })
+      expect(await repository.delete(place, next ?? '')).toBe(true)
+      expect(await repository.read(place)).toBeUndefined()
+    })
+
+    it('are listed in the order of code points, after one', async () => {
+      const where = { database: 'x', collection: 'c' }
+      await repository.insert(
+        where,
+        ['b', 'A', 'é', 'a', '_'].map((id) => ({ id, body: '{}' })),
+      )
+      const ids = async (after?: string) =>
+        (await repository.list(where, after, 3)).map(({ id }) => id)
+      expect(await ids()).toEqual(['A', '_', 'a'])
+      expect(await ids('a')).toEqual(['b', 'é'])
+    })
+
+    it('make their collections', async () => {
+      await fill('x', 'b', 2)
+      await fill('x', 'a', 1)
+      await fill('y', 'c', 1)
+      expect(await repository.collections('x')).toEqual(['a', 'b'])
+      expect(await repository.databases()).toEqual(['x', 'y'])
+    })
+  })
+
+  describe('purgeDropped', () => {
+    it('deletes what dropped databases have left, and nothing else', async () => {
+      await databases.create('kept', START)
+      await databases.create('gone', START)
+      const [kept, gone] = [databases.idOf('kept'), databases.idOf('gone')]
+      await fill(kept, 'a', 3)
+      await fill(gone, 'a', PURGE + 5)
+      await fill(gone, 'b', 2)
+      await fill('_system', 'a', 1)
+      expect(await purgeDropped(repository, pause)).toBe(0)
+      await databases.drop('gone', START)
+      expect(await purgeDropped(repository, pause)).toBe(PURGE + 7)
+      expect(await repository.databases()).toEqual(['_system', kept].sort())
+    })
+
+    it('stops between two deletions when it is told, and goes on when it is woken', async () => {
+      await databases.create('gone', START)
+      await fill(databases.idOf('gone'), 'a', PURGE * 3)
+      await databases.drop('gone', START)
+      const errors: unknown[] = []
+      let pauses = 0
+      const first = createPurge(
+        repository,
+        async () => {
+          pauses++
+          void first.stop()
+        },
+        (error) => errors.push(error),
+      )
+      first.wake()
+      await first.stop()
+      expect(pauses).toBeLessThan(3)
+      const second = createPurge(repository, pause, (error) => errors.push(error))
+      second.wake()
+      await expect.poll(() => repository.databases()).toEqual([])
+      await second.stop()
+      expect(errors).toEqual([])
+    })
+
+    it('leaves a database that this process does not know of yet', async () => {
+      const other = await createDatabaseRegistry(
+        store,
+        () => {},
+        async () => {},
+      )
+      await other.create('fresh', START)
+      await fill(other.idOf('fresh'), 'a', 2)
+      expect(() => databases.idOf('fresh')).toThrow('database not found')
+      expect(await purgeDropped(repository, pause)).toBe(0)
+    })
+  })
+
+  it('gives a database that is created again an id of its own', async () => {
+    await databases.create('blog', START)
+    const first = databases.idOf('blog')
+    await databases.drop('blog', START)
+    await databases.create('blog', START)
+    expect(databases.idOf('blog')).not.toBe(first)
+  })
+})
+
+describe('createDocumentId', () => {
+  it('makes ids that sort in the order in which they were made', () => {
+    const times = Array.from({ length: 3_000 }, (_, n) => 1_700_000_000_000 + Math.floor(n / 500))
+    const ids = times.map(createDocumentId)
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(ids.toSorted()).toEqual(ids)
+    // A clock that goes back does not change that.
+    expect(createDocumentId(0) > (ids.at(-1) ?? '')).toBe(true)
+  })
+})

@@ -1,0 +1,202 @@
+import { CompiledQuery } from 'kysely'
+import { SYSTEM_DATABASE } from '../contract/database.ts'
+import { Failure } from '../failure.ts'
+import type { Store } from '../storage/open.ts'
+import { createEntityTag } from './entity-tag.ts'
+
+/** Where a document is: the id of its database, its collection and its own id. */
+export interface Place {
+  readonly database: string
+  readonly collection: string
+  readonly id: string
+}
+
+/** A document as it is stored: JSON with its `id` in it, and the tag of this state. */
+export interface StoredDocument {
+  readonly id: string
+  readonly tag: string
+  readonly body: string
+}
+
+/** The documents of a store. Every change is durable when it resolves. */
+export interface DocumentRepository {
+  read(place: Place): Promise<StoredDocument | undefined>
+  /** Documents in id order, after one; at most `limit`. */
+  list(
+    where: Pick<Place, 'database' | 'collection'>,
+    after: string | undefined,
+    limit: number,
+  ): Promise<StoredDocument[]>
+  /**
+   * Stores new documents, all or none.
+   *
+   * @returns their tags in order, or the id that is there already.
+   */
+  insert(
+    where: Pick<Place, 'database' | 'collection'>,
+    documents: readonly { readonly id: string; readonly body: string }[],
+  ): Promise<{ readonly tags: readonly string[] } | { readonly exists: string }>
+  /** Puts another body in the place of the state with that tag; undefined where it has moved on. */
+  update(place: Place, tag: string, body: string): Promise<string | undefined>
+  /** Deletes the state with that tag; false where it has moved on. */
+  delete(place: Place, tag: string): Promise<boolean>
+  /** The names of the collections of a database that hold documents, in order. */
+  collections(database: string): Promise<string[]>
+  /** Deletes some documents of a database that was dropped; how many. Of any other: none, 0. */
+  purge(database: string): Promise<number>
+  /** The ids of all databases that have documents, those of dropped ones among them. */
+  databases(): Promise<string[]>
+}
+
+/** How many documents {@link DocumentRepository.purge} deletes at once. */
+export const PURGE = 500
+
+/** Makes a {@link DocumentRepository}. */
+export function createDocumentRepository({ db }: Store): DocumentRepository {
+  // The statements of the hot path are compiled once: building one costs more than running it.
+  const compiled = (query: { compile(): CompiledQuery }) => {
+    const { sql } = query.compile()
+    return <R>(...parameters: unknown[]) =>
+      db.executeQuery<R>(CompiledQuery.raw(sql, parameters) as CompiledQuery<R>)
+  }
+  const some = db.selectFrom('documents').select(['id', 'tag', 'body'])
+  const readOne = compiled(
+    some.where('database', '=', '').where('collection', '=', '').where('id', '=', ''),
+  )
+  const insertOne = compiled(
+    db
+      .insertInto('documents')
+      .values({ database: '', collection: '', id: '', tag: '', body: '' })
+      .onConflict((conflict) => conflict.doNothing()),
+  )
+  const updateOne = compiled(
+    db
+      .updateTable('documents')
+      .set({ tag: '', body: '' })
+      .where('database', '=', '')
+      .where('collection', '=', '')
+      .where('id', '=', '')
+      .where('tag', '=', ''),
+  )
+
+  return {
+    async read({ database, collection, id }) {
+      const { rows } = await readOne<StoredDocument>(database, collection, id)
+      return rows[0]
+    },
+    list({ database, collection }, after, limit) {
+      return some
+        .where('database', '=', database)
+        .where('collection', '=', collection)
+        .$if(after !== undefined, (query) => query.where('id', '>', after ?? ''))
+        .orderBy('id')
+        .limit(limit)
+        .execute()
+    },
+    async insert({ database, collection }, documents) {
+      const [first] = documents
+      if (first !== undefined && documents.length === 1) {
+        const tag = createEntityTag()
+        const { id, body } = first
+        const { numAffectedRows } = await insertOne(database, collection, id, tag, body)
+        return numAffectedRows === 0n ? { exists: id } : { tags: [tag] }
+      }
+      const rows = documents.map(({ id, body }) => {
+        return { database, collection, id, tag: createEntityTag(), body }
+      })
+      const exists = new Exists()
+      try {
+        await db.transaction().execute(async (trx) => {
+          for (const row of rows) {
+            const { numInsertedOrUpdatedRows } = await trx
+              .insertInto('documents')
+              .values(row)
+              .onConflict((conflict) => conflict.doNothing())
+              .executeTakeFirst()
+            if (numInsertedOrUpdatedRows === 0n) throw Object.assign(exists, { id: row.id })
+          }
+        })
+      } catch (error) {
+        if (error !== exists) throw error
+        return { exists: exists.id }
+      }
+      return { tags: rows.map(({ tag }) => tag) }
+    },
+    async update({ database, collection, id }, tag, body) {
+      const next = createEntityTag()
+      const { numAffectedRows } = await updateOne(next, body, database, collection, id, tag)
+      return numAffectedRows === 0n ? undefined : next
+    },
+    async delete({ database, collection, id }, tag) {
+      const { numDeletedRows } = await db
+        .deleteFrom('documents')
+        .where('database', '=', database)
+        .where('collection', '=', collection)
+        .where('id', '=', id)
+        .where('tag', '=', tag)
+        .executeTakeFirst()
+      return numDeletedRows > 0n
+    },
+    async collections(database) {
+      const names: string[] = []
+      for (;;) {
+        // From one to the next by the index: a DISTINCT would read every document.
+        const row = await db
+          .selectFrom('documents')
+          .select('collection')
+          .where('database', '=', database)
+          .where('collection', '>', names.at(-1) ?? '')
+          .orderBy('collection')
+          .limit(1)
+          .executeTakeFirst()
+        if (row === undefined) return names
+        names.push(row.collection)
+      }
+    },
+    async purge(database) {
+      // Asked of the store, not of what this node knows: another may have just created it.
+      const owner = db.selectFrom('databases').select('id').where('id', '=', database)
+      if (database === SYSTEM_DATABASE || (await owner.executeTakeFirst()) !== undefined) return 0
+      const rows = await db
+        .selectFrom('documents')
+        .select(['collection', 'id'])
+        .where('database', '=', database)
+        .orderBy('collection')
+        .limit(PURGE)
+        .execute()
+      const collection = rows[0]?.collection
+      if (collection === undefined) return 0
+      const ids = rows.filter((row) => row.collection === collection).map(({ id }) => id)
+      await db
+        .deleteFrom('documents')
+        .where('database', '=', database)
+        .where('collection', '=', collection)
+        .where('id', 'in', ids)
+        .execute()
+      return ids.length
+    },
+    async databases() {
+      const ids: string[] = []
+      for (;;) {
+        const row = await db
+          .selectFrom('documents')
+          .select('database')
+          .where('database', '>', ids.at(-1) ?? '')
+          .orderBy('database')
+          .limit(1)
+          .executeTakeFirst()
+        if (row === undefined) return ids
+        ids.push(row.database)
+      }
+    },
+  }
+}
+
+/** Ends a transaction in which a document was found that is there already. */
+class Exists extends Failure {
+  id = ''
+
+  constructor() {
+    super('conflict', 'There is a document with that id already.')
+  }
+}

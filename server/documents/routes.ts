@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto'
+import { type Context, Hono } from 'hono'
+import { DOCUMENT_BYTES, PAGE } from '../contract/document.ts'
+import { Failure } from '../failure.ts'
+import type { AppEnv } from '../http/env.ts'
+import type { Permit } from '../http/permit.ts'
+import { textBody } from '../http/text-body.ts'
+import { acceptedVersion } from '../http/version.ts'
+import { CREATE_BYTES, type Documents, isCollectionName } from './documents.ts'
+import { matchesNone, readConditions } from './entity-tag.ts'
+import type { Place, StoredDocument } from './repository.ts'
+
+/** What the routes of documents are made of. */
+export interface DocumentRoutesDeps {
+  readonly documents: Documents
+  readonly permit: Permit
+  /** The id of a database that exists. */
+  readonly idOf: (database: string) => string
+}
+
+const PATH = '/:collection{[a-z][a-z0-9_-]*}'
+
+/** `/<collection>` and `/<collection>/<id>` (seed 002), in every database. */
+export function documentRoutes({ documents, permit, idOf }: DocumentRoutesDeps) {
+  const collectionOf = (c: Context<AppEnv>) => {
+    const collection = c.req.param('collection') ?? ''
+    if (!isCollectionName(collection)) throw new Failure('not-found', 'There is no such path.')
+    return { database: idOf(c.get('database')), collection }
+  }
+  const placeOf = (c: Context<AppEnv>): Place => ({
+    ...collectionOf(c),
+    id: c.req.param('id') ?? '',
+  })
+  const conditionsOf = (c: Context<AppEnv>) =>
+    readConditions(c.req.header('If-Match'), c.req.header('If-None-Match'))
+
+  return new Hono<AppEnv>()
+    .get(`${PATH}/:id`, permit('viewer'), async (c) => {
+      const type = contentType(c)
+      const conditions = conditionsOf(c)
+      const found = await documents.read(placeOf(c), conditions)
+      if (!matchesNone(conditions, found.tag)) return c.body(null, 304, { ETag: `"${found.tag}"` })
+      return answer(c, found, 200, type)
+    })
+    .put(`${PATH}/:id`, permit('operator'), async (c) => {
+      const type = contentType(c)
+      const text = await textBody(c, DOCUMENT_BYTES)
+      return answer(c, await documents.replace(placeOf(c), text, conditionsOf(c)), 200, type)
+    })
+    .patch(`${PATH}/:id`, permit('operator'), async (c) => {
+      const type = contentType(c)
+      const text = await textBody(c, DOCUMENT_BYTES)
+      return answer(c, await documents.patch(placeOf(c), text, conditionsOf(c)), 200, type)
+    })
+    .delete(`${PATH}/:id`, permit('operator'), async (c) => {
+      const type = contentType(c)
+      const deleted = await documents.delete(placeOf(c), conditionsOf(c))
+      if (!prefersMinimal(c)) return answer(c, deleted, 200, type)
+      return c.body(null, 204, { 'Preference-Applied': 'return=minimal' })
+    })
+    .get(PATH, permit('viewer'), async (c) => {
+      const type = contentType(c)
+      const query = new URL(c.req.url).searchParams
+      const limit = readLimit(query.get('limit'))
+      const filter = [...query].filter(([name]) => name !== 'limit' && name !== 'after')
+      const after = query.get('after') ?? undefined
+      const page = await documents.page(collectionOf(c), filter, after, limit)
+      const tag = tagOf(page.documents)
+      const headers: Record<string, string> = { ETag: `"${tag}"`, 'Content-Type': type }
+      if (page.next !== undefined) headers.Link = linkToNext(c, query, page.next)
+      if (!matchesNone(conditionsOf(c), tag)) return c.body(null, 304, headers)
+      return c.body(`[${page.documents.map(({ body }) => body).join(',')}]`, 200, headers)
+    })
+    .post(PATH, permit('operator'), async (c) => {
+      const type = contentType(c)
+      const where = collectionOf(c)
+      const made = await documents.create(where, await textBody(c, CREATE_BYTES))
+      if (Array.isArray(made)) {
+        const headers = { ETag: `"${tagOf(made)}"`, 'Content-Type': type }
+        return c.body(`[${made.map(({ body }) => body).join(',')}]`, 201, headers)
+      }
+      c.header('Location', `${pathOf(c)}/${encodeURIComponent(made.id)}`)
+      return answer(c, made, 201, type)
+    })
+}
+
+/** The content type of an answer, in the version that was asked for. */
+const contentType = (c: Context<AppEnv>): string =>
+  `application/json; version=${acceptedVersion(c.req.header('Accept'))}`
+
+const answer = (
+  c: Context<AppEnv>,
+  { tag, body }: StoredDocument,
+  status: 200 | 201,
+  type: string,
+): Response => c.body(body, status, { ETag: `"${tag}"`, 'Content-Type': type })
+
+/** RFC 7240 §4.2 */
+const prefersMinimal = (c: Context<AppEnv>): boolean =>
+  /(?:^|,)\s*return\s*=\s*"?minimal"?\s*(?:[;,]|$)/i.test(c.req.header('Prefer') ?? '')
+
+/** The path as it was asked for, with the prefix that named the database. */
+const pathOf = (c: Context<AppEnv>): string => new URL(c.req.url).pathname.replace(/\/$/, '')
+
+function readLimit(text: string | null): number {
+  if (text === null) return PAGE.usual
+  const limit = /^[0-9]{1,4}$/.test(text) ? Number(text) : 0
+  if (limit >= 1 && limit <= PAGE.most) return limit
+  throw new Failure('bad-parameter', `limit is a whole number from 1 to ${PAGE.most}.`)
+}
+
+/** RFC 8288, for the page after this one. */
+function linkToNext(c: Context<AppEnv>, query: URLSearchParams, after: string): string {
+  const next = new URLSearchParams(query)
+  next.set('after', after)
+  return `<${pathOf(c)}?${next}>; rel="next"`
+}
+
+/** The tag of several documents together: of their ids and states. */
+const tagOf = (documents: readonly StoredDocument[]): string =>
+  createHash('sha256')
+    .update(documents.map(({ id, tag }) => `${id}\n${tag}`).join('\n'))
+    .digest('base64url')
+    .slice(0, 22)

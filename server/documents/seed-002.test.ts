@@ -1,0 +1,379 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createTokenByCommand } from '../access-command.ts'
+import { createRecorder } from '../audit/record.ts'
+import { type Answer, ask, startForTest, type TestNode } from '../start.testing.ts'
+import { openStore } from '../storage/open.ts'
+
+// The generic REST conventions (seed 002), row by row, by plain HTTP against a server that was
+// started. What runs asynchronously is not here: without the header of RFC 7240 everything answers
+// at once.
+
+let node: TestNode
+const tokens = new Map<string, string>()
+
+beforeAll(async () => {
+  node = await startForTest()
+  for (const name of ['blog', 'shop']) await node.ask('POST', '/_api/database', { name })
+  const store = await openStore({ data: node.data }, 'tool')
+  const flags: Record<string, Record<string, string>> = {
+    viewer: { name: 'v', role: 'viewer' },
+    operator: { name: 'o', role: 'operator' },
+    'of blog': { name: 'b', role: 'operator', databases: 'blog' },
+  }
+  for (const [name, each] of Object.entries(flags)) {
+    tokens.set(name, await createTokenByCommand(store, createRecorder(), each, Date.now()))
+  }
+  await store.close()
+})
+afterAll(() => node.stop())
+
+const as = (who: string, method: string, path: string, body?: unknown, headers = {}) =>
+  ask(node.port, method, `/_db/blog${path}`, {
+    body,
+    headers: { Authorization: `Bearer ${tokens.get(who)}`, ...headers },
+  })
+const by = (method: string, path: string, body?: unknown, headers = {}) =>
+  as('operator', method, path, body, headers)
+const created = async (body: object): Promise<Answer> => {
+  const answer = await by('POST', '/articles', body)
+  expect(answer.status).toBe(201)
+  return answer
+}
+
+describe('Endpoints', () => {
+  it('POST /articles creates: 201, the object with its id, and where it is', async () => {
+    const answer = await created({ title: 'One' })
+    const { id, ...rest } = answer.json
+    expect(id).toMatch(/^[0-9a-hjkmnp-tv-z]{26}$/)
+    expect(rest).toEqual({ title: 'One' })
+    expect(answer.headers.location).toBe(`/_db/blog/articles/${id}`)
+    expect(answer.headers['content-type']).toBe('application/json; version=1')
+    expect((await by('GET', `/articles/${id}`)).json).toEqual({ id, title: 'One' })
+  })
+
+  it('POST /articles keeps an id that is given, and answers 409 when it exists', async () => {
+    const id = 'a/b ü%'
+    expect((await created({ id, n: 1 })).headers.location).toBe(
+      `/_db/blog/articles/${encodeURIComponent(id)}`,
+    )
+    const again = await by('POST', '/articles', { id, n: 2 })
+    expect(again.status).toBe(409)
+    expect(again.json).toEqual({ id: 'conflict', message: expect.any(String) })
+    const read = await by('GET', `/articles/${encodeURIComponent(id)}`)
+    expect(read.json).toEqual({ id, n: 1 })
+  })
+
+  it('PUT /articles/<id> replaces: 200 with the object; 404 if absent', async () => {
+    const { id } = (await created({ title: 'One', old: true })).json
+    const answer = await by('PUT', `/articles/${id}`, { title: 'Two' })
+    expect(answer.status).toBe(200)
+    expect(answer.json).toEqual({ id, title: 'Two' })
+    expect((await by('GET', `/articles/${id}`)).json).toEqual({ id, title: 'Two' })
+    expect((await by('PUT', '/articles/absent', { title: 'x' })).status).toBe(404)
+  })
+
+  it('PATCH /articles/<id> merges: 200 with the object; 404 if absent', async () => {
+    const { id } = (await created({ title: 'One', tags: { a: 1, b: 2 } })).json
+    const answer = await by('PATCH', `/articles/${id}`, { tags: { a: null, c: 3 } })
+    expect(answer.status).toBe(200)
+    expect(answer.json).toEqual({ id, title: 'One', tags: { b: 2, c: 3 } })
+    expect((await by('PATCH', '/articles/absent', {})).status).toBe(404)
+  })
+
+  it('DELETE /articles/<id> deletes: 200 with the object, or 204 where that is preferred', async () => {
+    const one = (await created({ title: 'One' })).json
+    const answer = await by('DELETE', `/articles/${one.id}`)
+    expect(answer.status).toBe(200)
+    expect(answer.json).toEqual(one)
+    expect((await by('GET', `/articles/${one.id}`)).status).toBe(404)
+    expect((await by('DELETE', `/articles/${one.id}`)).status).toBe(404)
+
+    const two = (await created({ title: 'Two' })).json
+    const prefer = { Prefer: 'return=minimal' }
+    const minimal = await by('DELETE', `/articles/${two.id}`, undefined, prefer)
+    expect(minimal.status).toBe(204)
+    expect(minimal.text).toBe('')
+    expect(minimal.headers['preference-applied']).toBe('return=minimal')
+  })
+
+  it('GET /articles lists: 200, an array in the order of the ids, by code point', async () => {
+    for (const id of ['b', 'a', 'Z', 'ä', '😀', 'a1']) await by('POST', '/sorted', { id })
+    const answer = await by('GET', '/sorted')
+    expect(answer.status).toBe(200)
+    expect(answer.json.map((each: { id: string }) => each.id)).toEqual([
+      'Z',
+      'a',
+      'a1',
+      'b',
+      'ä',
+      '😀',
+    ])
+    expect((await by('GET', '/nothing-here')).json).toEqual([])
+  })
+
+  it('POST /articles takes an array: all or none', async () => {
+    const answer = await by('POST', '/bulk', [{ id: '1' }, { id: '2' }, { n: 3 }])
+    expect(answer.status).toBe(201)
+    expect(answer.json).toHaveLength(3)
+    expect((await by('POST', '/bulk', [{ id: '4' }, { id: '2' }])).status).toBe(409)
+    expect((await by('POST', '/bulk', [{ id: '5' }, { id: '5' }])).status).toBe(409)
+    expect((await by('POST', '/bulk', [{ id: '6' }, 7])).status).toBe(422)
+    expect((await by('GET', '/bulk')).json).toHaveLength(3)
+  })
+})
+
+describe('Paging and filters', () => {
+  it('leads from page to page until there is no next one', async () => {
+    await by(
+      'POST',
+      '/pages',
+      Array.from({ length: 25 }, (_, n) => ({ id: `p${100 + n}`, n })),
+    )
+    const seen: number[] = []
+    let path: string | undefined = '/pages?limit=10'
+    const sizes: number[] = []
+    while (path !== undefined) {
+      const answer: Answer = await by('GET', path)
+      sizes.push(answer.json.length)
+      seen.push(...answer.json.map((each: { n: number }) => each.n))
+      path = /<\/_db\/blog([^>]+)>; rel="next"/.exec(String(answer.headers.link))?.[1]
+    }
+    expect(sizes).toEqual([10, 10, 5])
+    expect(seen).toEqual(Array.from({ length: 25 }, (_, n) => n))
+  })
+
+  it('says nothing of a next page behind the last document', async () => {
+    expect((await by('GET', '/pages?limit=25')).headers.link).toBeUndefined()
+    expect((await by('GET', '/pages?limit=24')).headers.link).toContain('after=p123')
+  })
+
+  it.each(['0', '1001', 'x', '-1', ''])('answers 400 to limit=%s', async (limit) => {
+    const answer = await by('GET', `/pages?limit=${limit}`)
+    expect(answer.status).toBe(400)
+    expect(answer.json).toMatchObject({ id: 'bad_request' })
+  })
+
+  it('filters for equality with a text, or with the JSON of anything else', async () => {
+    await by('POST', '/filtered', [
+      { id: '1', author: 'ada', n: 5 },
+      { id: '2', author: 'bob', n: '5' },
+      { id: '3', n: null, on: true },
+      { id: '4', author: 'ada', n: 6 },
+    ])
+    const ids = async (query: string) =>
+      (await by('GET', `/filtered?${query}`)).json.map((each: { id: string }) => each.id)
+    expect(await ids('author=ada')).toEqual(['1', '4'])
+    expect(await ids('author=ada&n=6')).toEqual(['4'])
+    expect(await ids('n=5')).toEqual(['1', '2'])
+    expect(await ids('n=null')).toEqual(['3'])
+    expect(await ids('on=true')).toEqual(['3'])
+    expect(await ids('toString=x')).toEqual([])
+    const page = await by('GET', '/filtered?author=ada&limit=1')
+    expect(page.headers.link).toBe('</_db/blog/filtered?author=ada&limit=1&after=1>; rel="next"')
+  })
+})
+
+describe('Entity tags', () => {
+  it('answer 304 to who has the state, and 412 to who would change another', async () => {
+    const made = await created({ n: 1 })
+    const { id } = made.json
+    const tag = String(made.headers.etag)
+    expect(tag).toMatch(/^"[A-Za-z0-9_-]{12}"$/)
+    const read = await by('GET', `/articles/${id}`)
+    expect(read.headers.etag).toBe(tag)
+    const again = await by('GET', `/articles/${id}`, undefined, { 'If-None-Match': tag })
+    expect([again.status, again.text]).toEqual([304, ''])
+
+    const put = await by('PUT', `/articles/${id}`, { n: 2 }, { 'If-Match': tag })
+    expect(put.status).toBe(200)
+    expect(put.headers.etag).not.toBe(tag)
+    for (const method of ['PUT', 'PATCH', 'DELETE']) {
+      const stale = await by(
+        method,
+        `/articles/${id}`,
+        method === 'DELETE' ? undefined : { n: 3 },
+        {
+          'If-Match': tag,
+        },
+      )
+      expect(stale.status).toBe(412)
+      expect(stale.json).toMatchObject({ id: 'precondition_failed' })
+    }
+    expect((await by('GET', `/articles/${id}`)).json).toEqual({ id, n: 2 })
+    const any = { 'If-Match': '*' }
+    expect((await by('PATCH', `/articles/${id}`, { n: 4 }, any)).status).toBe(200)
+    expect((await by('PUT', '/articles/absent', {}, any)).status).toBe(412)
+  })
+
+  it('stand for a whole page, too', async () => {
+    await by('POST', '/tagged', { id: '1' })
+    const { etag } = (await by('GET', '/tagged')).headers
+    const cached = { 'If-None-Match': String(etag) }
+    expect((await by('GET', '/tagged', undefined, cached)).status).toBe(304)
+    await by('POST', '/tagged', { id: '2' })
+    expect((await by('GET', '/tagged', undefined, cached)).status).toBe(200)
+  })
+
+  it('let each of 1,000 updates at once build on the one before, or none', async () => {
+    await by('POST', '/chain', { id: 'c', by: [] })
+    let accepted = 0
+    /** Adds a link to the state that was read; false where it has moved on. */
+    const link = async (n: number) => {
+      const { headers, json } = await by('GET', '/chain/c')
+      const body = { by: [...json.by, n] }
+      const answer = await by('PUT', '/chain/c', body, { 'If-Match': String(headers.etag) })
+      expect([200, 412]).toContain(answer.status)
+      if (answer.status === 200) accepted++
+    }
+    for (let n = 0; n < 1000; n += 50) {
+      await Promise.all(Array.from({ length: 50 }, (_, at) => link(n + at)))
+    }
+    const links = (await by('GET', '/chain/c')).json.by
+    expect(links).toHaveLength(accepted)
+    expect(new Set(links).size).toBe(accepted)
+    expect(accepted).toBeGreaterThan(0)
+    expect(accepted).toBeLessThan(1000)
+  })
+})
+
+describe('Versioning', () => {
+  it('serves the version asked for, and names it', async () => {
+    const { id } = (await created({})).json
+    const accept = (value: string) => by('GET', `/articles/${id}`, undefined, { Accept: value })
+    for (const value of ['application/json; version=1', 'application/json;version="1"', '*/*']) {
+      const answer = await accept(value)
+      expect(answer.status).toBe(200)
+      expect(answer.headers['content-type']).toBe('application/json; version=1')
+    }
+    const unknown = await accept('application/json; version=7')
+    expect(unknown.status).toBe(406)
+    expect(unknown.headers['content-type']).toBe('application/json')
+    expect(unknown.json).toEqual({
+      id: 'not_acceptable',
+      message: 'There is no version 7. There is: 1.',
+    })
+  })
+
+  it('refuses an unknown version before anything is changed', async () => {
+    const accept = { Accept: 'application/json; version=2' }
+    expect((await by('POST', '/unversioned', { id: '1' }, accept)).status).toBe(406)
+    expect((await by('GET', '/unversioned')).json).toEqual([])
+  })
+})
+
+describe('Authentication', () => {
+  it('takes the token as the user part of the URL', async () => {
+    const basic = (user: string) => `Basic ${Buffer.from(user).toString('base64')}`
+    const send = (authorization: string) =>
+      ask(node.port, 'GET', '/_db/blog/articles', { headers: { Authorization: authorization } })
+    expect((await send(basic(`${tokens.get('viewer')}:`))).status).toBe(200)
+    const wrong = await send(basic(`${tokens.get('viewer')}:password`))
+    expect(wrong.status).toBe(401)
+    expect(wrong.json).toEqual({ id: 'auth_failed', message: expect.any(String) })
+  })
+
+  it('answers 401 and auth_failed without one, to every method', async () => {
+    for (const [method, path] of [
+      ['GET', '/articles'],
+      ['POST', '/articles'],
+      ['GET', '/articles/1'],
+      ['PUT', '/articles/1'],
+      ['PATCH', '/articles/1'],
+      ['DELETE', '/articles/1'],
+    ] as const) {
+      const answer = await ask(node.port, method, `/_db/blog${path}`)
+      expect(answer.status).toBe(401)
+      expect(answer.headers['content-type']).toBe('application/json')
+      expect(answer.headers['www-authenticate']).toBe('Bearer')
+      expect(answer.json).toEqual({ id: 'auth_failed', message: expect.any(String) })
+    }
+  })
+
+  it('answers 403 where the role or the scope does not reach', async () => {
+    const viewer = await as('viewer', 'POST', '/articles', {})
+    expect(viewer.status).toBe(403)
+    expect(viewer.json).toEqual({ id: 'forbidden', message: expect.any(String) })
+    expect((await as('viewer', 'GET', '/articles')).status).toBe(200)
+    expect((await as('of blog', 'GET', '/articles')).status).toBe(200)
+    const headers = { Authorization: `Bearer ${tokens.get('of blog')}` }
+    expect((await ask(node.port, 'GET', '/_db/shop/articles', { headers })).status).toBe(403)
+  })
+})
+
+describe('Errors', () => {
+  it.each([
+    ['no JSON', '{"a":', 400, 'bad_request'],
+    ['no object', '"text"', 422, 'invalid'],
+    ['a key twice', '{"a":1,"a":2}', 422, 'invalid'],
+    ['a number that would change', '{"n":12345678901234567890}', 422, 'invalid'],
+    ['an id that is no text', '{"id":5}', 422, 'invalid'],
+    ['an empty id', '{"id":""}', 422, 'invalid'],
+    ['an id that is too long', JSON.stringify({ id: 'x'.repeat(257) }), 422, 'invalid'],
+    ['an id with half a character', '{"id":"\\ud800"}', 422, 'invalid'],
+    ['too much', JSON.stringify({ text: 'x'.repeat(2 ** 20) }), 413, 'too_large'],
+  ])('answers a body that is %s as the conventions say', async (_what, body, status, id) => {
+    const answer = await by('POST', '/refused', body)
+    expect([answer.status, answer.json.id]).toEqual([status, id])
+    expect(answer.headers['content-type']).toBe('application/json')
+    expect((await by('GET', '/refused')).json).toEqual([])
+  })
+
+  it('refuses another id than that of the path, another content type and what is no UTF-8', async () => {
+    const { id } = (await created({})).json
+    expect((await by('PUT', `/articles/${id}`, { id: 'other' })).status).toBe(422)
+    const type = { 'Content-Type': 'text/plain' }
+    expect((await by('POST', '/articles', '{}', type)).json).toMatchObject({
+      id: 'unsupported_media_type',
+      message: expect.stringContaining('Content-Type'),
+    })
+  })
+
+  it('knows collections by their names alone, and no other paths or methods', async () => {
+    for (const path of [
+      '/Articles',
+      '/1articles',
+      '/-x',
+      `/a${'a'.repeat(64)}`,
+      '/a.b',
+      '/a/b/c',
+    ]) {
+      expect([path, (await by('GET', path)).status]).toEqual([path, 404])
+    }
+    const put = await by('PUT', '/articles', {})
+    expect([put.status, put.headers.allow]).toEqual([405, 'GET, HEAD, POST'])
+    const post = await by('POST', '/articles/1', {})
+    expect([post.status, post.headers.allow]).toEqual([405, 'GET, HEAD, PUT, PATCH, DELETE'])
+  })
+})
+
+describe('Documents', () => {
+  it.each([
+    ['any Unicode', { 'ключ "\\/\b\u0000': '💾\ud83d\ude00\u2028 \u0007' }],
+    ['half characters', JSON.parse('{"a":"\\ud800","\\udc00":1}')],
+    ['keys of JavaScript', JSON.parse('{"__proto__":{"a":1},"constructor":1,"toString":2}')],
+    ['large and small numbers', { a: 9007199254740991, b: 1.7976931348623157e308, c: 5e-324 }],
+    ['deep nesting', { a: JSON.parse('['.repeat(500) + ']'.repeat(500)) }],
+    ['nearly a MiB', { text: 'x'.repeat(2 ** 20 - 100) }],
+  ])('come back equal with %s', async (_what, document) => {
+    const made = await created(document)
+    const read = await by('GET', `/articles/${made.json.id}`)
+    expect(read.json).toEqual({ ...document, id: made.json.id })
+    const put = await by('PUT', `/articles/${made.json.id}`, document)
+    expect(put.json).toEqual({ ...document, id: made.json.id })
+  })
+
+  it('of one database are in no other, and are gone with it for good', async () => {
+    await node.ask('POST', '/_api/database', { name: 'gone' })
+    await node.ask('POST', '/_db/gone/articles', { id: 'secret' })
+    expect((await node.ask('GET', '/_db/gone/articles/secret')).status).toBe(200)
+    for (const name of ['blog', 'shop', '_system']) {
+      expect((await node.ask('GET', `/_db/${name}/articles/secret`)).status).toBe(404)
+    }
+    await node.ask('DELETE', '/_api/database/gone')
+    expect((await node.ask('GET', '/_db/gone/articles/secret')).json).toMatchObject({
+      id: 'database_not_found',
+    })
+    await node.ask('POST', '/_api/database', { name: 'gone' })
+    expect((await node.ask('GET', '/_db/gone/articles')).json).toEqual([])
+  })
+})

@@ -1,0 +1,68 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parseStrictly, printJson } from './strict-json.ts'
+
+describe('parseStrictly', () => {
+  it.each([
+    '{"a":1,"b":[true,false,null,"x"]}',
+    ' { "a" : 1.50 , "b" : 1e3, "c": -0.1, "d": 100 } ',
+    '{"__proto__":{"a":1},"constructor":2}',
+    '{"a":"\\ud800","b":"\\u0000","c":"\\"}{,:"}',
+    '{"a":{"b":1},"c":{"b":1},"d":[{"b":1},{"b":2}]}',
+    '{"n":9007199254740991,"m":-1.7976931348623157e308,"k":5e-324,"z":0.0,"y":-0}',
+    '{"0.10":0.10}',
+    '[]',
+    '"text"',
+  ])('keeps %s', (text) => {
+    expect(printJson(parseStrictly(text))).toBe(JSON.stringify(JSON.parse(text)))
+  })
+
+  it.each([
+    ['{"a":1,"a":1}', '"a"'],
+    ['{"a":1, "\\u0061":2}', '"a"'],
+    ['[{"x":{"b":1,"c":2,"b":3}}]', '"b"'],
+    ['{"__proto__":1,"__proto__":2}', '"__proto__"'],
+  ])('refuses %s, which has a key twice', (text, key) => {
+    expect(() => parseStrictly(text)).toThrow(`The key ${key} stands twice`)
+  })
+
+  it.each([
+    '9007199254740993',
+    '1e400',
+    '-1e400',
+    '0.12345678901234567890',
+    '1e-400',
+    '12345678901234567890',
+  ])('refuses the number %s, which would come back as another', (number) => {
+    expect(() => parseStrictly(`{"n":${number}}`)).toThrow(`The number ${number}`)
+    expect(() => parseStrictly(`{"n": [1, ${number}]}`)).toThrow('cannot be kept exactly')
+  })
+
+  it.each(['', '{', '{"a":}', "{'a':1}", '{"a":01}', 'NaN', '{"a":1}x'])(
+    'refuses %j, no JSON',
+    (text) => {
+      expect(() => parseStrictly(text)).toThrow(expect.objectContaining({ code: 'bad-json' }))
+    },
+  )
+
+  it('keeps or refuses deep nesting, and never breaks', () => {
+    for (const depth of [10, 1_000, 200_000]) {
+      const text = '['.repeat(depth) + ']'.repeat(depth)
+      try {
+        expect(printJson(parseStrictly(text))).toBe(text)
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'invalid' })
+      }
+    }
+  })
+
+  it('keeps every JSON value, whatever spaces stand in it', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.constantFrom(undefined, 1, '\t'), (value, space) => {
+        const text = JSON.stringify(value, null, space)
+        expect(parseStrictly(text)).toEqual(JSON.parse(text))
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+})

@@ -1,0 +1,98 @@
+import { Failure } from '../failure.ts'
+
+/** A JSON value. */
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+
+/**
+ * Parses JSON (RFC 8259) that must come back equal to what was sent. What JavaScript would change
+ * silently is refused: an object with a key twice, of which only the last would stay, and a number
+ * that a double cannot hold.
+ *
+ * @throws Failure `bad-json` where the text is no JSON; `invalid` naming what would not come back.
+ */
+export function parseStrictly(text: string): Json {
+  let value: Json
+  try {
+    value = JSON.parse(text) as Json
+  } catch (cause) {
+    throw new Failure('bad-json', 'The body is not JSON.', { cause })
+  }
+  // What prints as it was written has lost nothing; most clients send just that.
+  if (printJson(value) !== text) scan(text)
+  return value
+}
+
+/**
+ * Prints a value without spaces.
+ *
+ * @throws Failure `invalid` where it is nested too deeply.
+ */
+export function printJson(value: Json): string {
+  try {
+    return JSON.stringify(value)
+  } catch (cause) {
+    throw new Failure('invalid', 'The document is nested too deeply.', { cause })
+  }
+}
+
+const NUMBER = /-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
+const STRING = /"(?:[^"\\]|\\.)*"/y
+
+/** Looks at every key and number of a text that is known to be JSON. */
+function scan(text: string): void {
+  // For each open object the keys so far; for each open array, none.
+  const open: (Set<string> | undefined)[] = []
+  let isKey = false
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at] as string
+    if (character === '{') {
+      open.push(new Set())
+      isKey = true
+    } else if (character === '[') {
+      open.push(undefined)
+      isKey = false
+    } else if (character === '}' || character === ']') {
+      open.pop()
+      isKey = false
+    } else if (character === ',') {
+      isKey = open.at(-1) !== undefined
+    } else if (character === '"') {
+      STRING.lastIndex = at
+      const string = STRING.exec(text)?.[0] ?? ''
+      if (isKey) {
+        const key = JSON.parse(string) as string
+        const keys = open.at(-1)
+        if (keys?.has(key)) {
+          throw new Failure('invalid', `The key ${printJson(key.slice(0, 64))} stands twice.`)
+        }
+        keys?.add(key)
+        isKey = false
+      }
+      at += string.length - 1
+    } else if (character === '-' || (character >= '0' && character <= '9')) {
+      NUMBER.lastIndex = at
+      const number = NUMBER.exec(text)?.[0] ?? ''
+      if (!isExact(number)) {
+        throw new Failure('invalid', `The number ${number.slice(0, 64)} cannot be kept exactly.`)
+      }
+      at += number.length - 1
+    }
+  }
+}
+
+/** Whether a double prints as the same decimal that was written. */
+function isExact(text: string): boolean {
+  const number = Number(text)
+  return Number.isFinite(number) && decimal(text) === decimal(String(number))
+}
+
+/** A decimal as its digits without zeros at either end, and its exponent: `1200` is `12e2`. */
+function decimal(text: string): string {
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
+    /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/.exec(text) ?? []
+  const digits = (whole + fraction).replace(/^0+/, '')
+  const significant = digits.replace(/0+$/, '')
+  if (significant === '') return '0'
+  const power = Number(exponent) - fraction.length + digits.length - significant.length
+  return `${sign}${significant}e${power}`
+}
