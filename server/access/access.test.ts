@@ -337,6 +337,19 @@ forEachEngine((engine) => {
       ).rejects.toMatchObject({ code: 'unauthenticated' })
     })
 
+    it('is no session, nor the other way round, also once it was used', async () => {
+      const session = await access.signIn(operator, from)
+      const { token } = await access.createToken(
+        await owner(),
+        { name: 'a', role: 'viewer' },
+        actor,
+      )
+      expect(await bySession(session)).toMatchObject({ by: 'session' })
+      expect(await byToken(token)).toMatchObject({ by: 'token' })
+      expect(await bySession(token)).toBe(undefined)
+      await expect(byToken(session)).rejects.toMatchObject({ code: 'unauthenticated' })
+    })
+
     it('has the lower of its own role and of what its owner is now', async () => {
       await admin('1')
       await admin('2')

@@ -34,7 +34,7 @@ interface Remembered {
   written: number
 }
 
-/** How many credentials are remembered; then all are forgotten, which costs a look-up each. */
+/** How many of each kind are remembered; then all are forgotten, which costs a look-up each. */
 const MOST_REMEMBERED = 10_000
 
 /**
@@ -44,11 +44,18 @@ const MOST_REMEMBERED = 10_000
  */
 export function createAuthenticator(store: Store, now: () => number): Authenticator {
   const remembers = store.engine === 'sqlite'
-  const remembered = new Map<string, Remembered>()
+  // Apart, so that what is found in one place does not count in the other.
+  const sessions = new Map<string, Remembered>()
+  const tokens = new Map<string, Remembered>()
   let forgotten = 0
 
   /** `since`: how often had been forgotten when the store was asked; an older answer is not kept. */
-  const remember = (hash: string, found: Remembered, since: number): Remembered => {
+  function remember(
+    remembered: Map<string, Remembered>,
+    hash: string,
+    found: Remembered,
+    since: number,
+  ): Remembered {
     if (remembers && since === forgotten) {
       if (remembered.size >= MOST_REMEMBERED) remembered.clear()
       remembered.set(hash, found)
@@ -58,12 +65,12 @@ export function createAuthenticator(store: Store, now: () => number): Authentica
 
   async function bySession(secret: string): Promise<Principal | undefined> {
     const hash = hashSecret(secret)
-    let found = remembered.get(hash)
+    let found = sessions.get(hash)
     if (found === undefined) {
       const since = forgotten
       const row = await findSession(store, hash)
       if (row === undefined) return undefined
-      found = remember(hash, ofSession(row), since)
+      found = remember(sessions, hash, ofSession(row), since)
     }
     const at = now()
     const { expires } = found.principal
@@ -78,11 +85,11 @@ export function createAuthenticator(store: Store, now: () => number): Authentica
 
   async function byToken(text: string): Promise<Principal> {
     const hash = hashSecret(text)
-    let found = isTokenText(text) ? remembered.get(hash) : undefined
+    let found = tokens.get(hash)
     if (found === undefined && isTokenText(text)) {
       const since = forgotten
       const row = await findToken(store, hash)
-      if (row !== undefined) found = remember(hash, ofToken(row), since)
+      if (row !== undefined) found = remember(tokens, hash, ofToken(row), since)
     }
     const at = now()
     if (found === undefined) throw notValid('The token is not valid.')
@@ -104,7 +111,8 @@ export function createAuthenticator(store: Store, now: () => number): Authentica
     },
     forget() {
       forgotten++
-      remembered.clear()
+      sessions.clear()
+      tokens.clear()
     },
   }
 }
