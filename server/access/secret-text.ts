@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -34,8 +34,7 @@ export const createOperatorKey = (): string =>
   `gatehouse-${base62(BigInt(`0x${randomBytes(32).toString('hex')}`), RANDOM_LENGTH)}`
 
 /** What is stored of a secret in its place. A secret of 256 bits needs no salt and no slow hash. */
-export const hashSecret = (secret: string): string =>
-  createHash('sha256').update(secret).digest('hex')
+export const hashSecret = (secret: string): string => hash('sha256', secret, 'hex')
 
 const checksum = (text: string): string => base62(BigInt(crc32(text)), CHECKSUM_LENGTH)
 

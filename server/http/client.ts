@@ -34,7 +34,7 @@ export function createClientOf(trusted: readonly string[]): ClientOf {
       host: c.req.header('Host') ?? '',
     }
     const viaUnix = c.env.via.address.scheme === 'unix' && trusted.length > 0
-    if (!(peer === null ? viaUnix : isTrusted(peer))) return direct
+    if (trusted.length === 0 || !(peer === null ? viaUnix : isTrusted(peer))) return direct
     const hops = (c.req.header('X-Forwarded-For') ?? '').split(',').map((hop) => plain(hop.trim()))
     const client = hops.findLast((hop) => hop === null || !isTrusted(hop))
     return {

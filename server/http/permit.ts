@@ -48,18 +48,11 @@ export const permissionOf = (handler: unknown): Permission | undefined =>
  * browser would ask and which it would remember), `forbidden`, `misdirected`, `too-many-requests`.
  */
 export function createPermit(deps: PermitDeps): Permit {
-  const identify = async (
-    authorization: string | undefined,
-    session: string | undefined,
-    client: Client,
-  ) => {
-    try {
-      return await deps.authenticate({ authorization, session })
-    } catch (error) {
-      if (!(error instanceof Failure) || error.code !== 'unauthenticated') throw error
-      await deps.countFailure(client)
-      throw challenge(error.message)
-    }
+  /** What becomes of credentials that are not valid. */
+  async function refused(error: unknown, client: Client): Promise<never> {
+    if (!(error instanceof Failure) || error.code !== 'unauthenticated') throw error
+    await deps.countFailure(client)
+    throw challenge(error.message)
   }
 
   return (needed) => {
@@ -68,7 +61,9 @@ export function createPermit(deps: PermitDeps): Permit {
       const client = deps.clientOf(c)
       const authorization = c.req.header('Authorization')
       const session = deps.cookie.read(c, client.secure)
-      const principal = await identify(authorization, session, client)
+      const principal = await deps
+        .authenticate({ authorization, session })
+        .catch((error: unknown) => refused(error, client))
       if (principal !== undefined) {
         c.set('principal', principal)
         c.set('actor', { name: principal.username, by: principal.by, address: client.address })
