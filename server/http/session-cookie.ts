@@ -28,7 +28,7 @@ export function createSessionCookie(instance: string, maxAge: number): SessionCo
   return {
     read(c, secure) {
       const header = c.req.header('Cookie')
-      return header === undefined ? undefined : valueOf(header, nameOf(secure))
+      return header === undefined ? undefined : valueIn(header, nameOf(secure))
     },
     give: (secret, secure) =>
       serialize(nameOf(secure), secret, { ...attributes(secure), maxAge: maxAge / 1000 }),
@@ -40,7 +40,7 @@ export function createSessionCookie(instance: string, maxAge: number): SessionCo
  * The value of a cookie of ours in a `Cookie` header (RFC 6265 §4.2.1). Each request asks, and a
  * value of ours is neither quoted nor encoded: that is most of what hono's `parse` takes its time for.
  */
-function valueOf(header: string, name: string): string | undefined {
+function valueIn(header: string, name: string): string | undefined {
   for (let at = header.indexOf(name); at !== -1; at = header.indexOf(name, at + 1)) {
     const begun = at === 0 || header[at - 1] === ' ' || header[at - 1] === ';'
     const from = at + name.length + 1
