@@ -69,6 +69,7 @@ beforeAll(async () => {
     join(consoleFolder, 'index.html'),
     '<meta name="csp-nonce" content="__CSP_NONCE__"><i>__DRAIN_SECONDS__</i>',
   )
+  writeFileSync(join(consoleFolder, 'sign-in.html'), '<title>Sign in</title>')
   writeFileSync(join(consoleFolder, 'theme.js'), 'theme()')
   writeFileSync(join(consoleFolder, 'assets', 'main-abc.js'), 'main()')
   store = await openStore({ data: folder }, 'node')
@@ -475,6 +476,18 @@ describe('the console', () => {
       }),
     )
     expect(nonces[0]).not.toBe(nonces[1])
+  })
+
+  it('serves the sign-in page as a document of its own, whose form may lead anywhere', async () => {
+    const page = await ask('/_console/sign-in?returnTo=%2F_console%2Fendpoints')
+    expect(await page.text()).toBe('<title>Sign in</title>')
+    expect(page.headers.get('Cache-Control')).toBe('no-store')
+    const policy = page.headers.get('Content-Security-Policy') ?? ''
+    expect(policy).toContain("script-src 'self'")
+    expect(policy).not.toMatch(/form-action|unsafe|nonce/)
+    expect((await ask('/_console/')).headers.get('Content-Security-Policy')).toContain(
+      "form-action 'self'",
+    )
   })
 
   it('tells the page how long a removed endpoint drains', async () => {

@@ -6,7 +6,7 @@ import { Hono } from 'hono'
 import { compress } from 'hono/compress'
 import { Failure } from '../failure.ts'
 import type { AppEnv } from './env.ts'
-import { pagePolicy } from './security-headers.ts'
+import { pagePolicy, signInPagePolicy } from './security-headers.ts'
 
 /** Where the page asks for the nonce of its styles. */
 const NONCE_MARK = '__CSP_NONCE__'
@@ -17,14 +17,15 @@ const DRAIN_MARK = '__DRAIN_SECONDS__'
 /**
  * Serves the built console below `/_console/`. Files whose names carry a hash never change and may be
  * kept for ever; the page, which names them, is asked for anew each time and is what every other
- * path answers (the routes below are the console's own).
+ * path answers (the routes below are the console's own). The sign-in page is a document of its own.
  *
  * @param folder where `vite build` has put it; if it is not there, requests fail with `unavailable`.
  * @param drain how long a removed endpoint drains, ms: the page says so before one removes one.
  */
 export function consoleRoutes(folder: string, drain: number) {
-  const page = readPage(folder)?.replaceAll(DRAIN_MARK, String(drain / 1000))
-  if (page === undefined) {
+  const page = readPage(folder, 'index.html')?.replaceAll(DRAIN_MARK, String(drain / 1000))
+  const signInPage = readPage(folder, 'sign-in.html')
+  if (page === undefined || signInPage === undefined) {
     return new Hono<AppEnv>().get('/*', () => {
       throw new Failure('unavailable', 'The console is not built. Run npm run build first.')
     })
@@ -46,14 +47,19 @@ export function consoleRoutes(folder: string, drain: number) {
         root: folder,
         rewriteRequestPath: (path) => {
           const file = path.replace(/^\/_console/, '')
-          // The page is never served as it lies there: it wants its nonce.
-          return file === '/' || file === '/index.html' ? '/no-such-file' : file
+          // The pages are never served as they lie there: they want their policy and nonce.
+          return file === '/' || file.endsWith('.html') ? '/no-such-file' : file
         },
       }),
     )
     .get('/assets/*', () => {
       // Not the page: a script that is gone must fail as such, so that the console can say so.
       throw new Failure('not-found', 'There is no such file. Reload the console.')
+    })
+    .get('/sign-in', (c) => {
+      c.header('Content-Security-Policy', signInPagePolicy)
+      c.header('Cache-Control', 'no-store')
+      return c.html(signInPage)
     })
     .get('/*', (c) => {
       const nonce = randomBytes(16).toString('base64')
@@ -63,9 +69,9 @@ export function consoleRoutes(folder: string, drain: number) {
     })
 }
 
-function readPage(folder: string): string | undefined {
+function readPage(folder: string, name: string): string | undefined {
   try {
-    return readFileSync(join(folder, 'index.html'), 'utf8')
+    return readFileSync(join(folder, name), 'utf8')
   } catch {
     return undefined
   }

@@ -1,0 +1,156 @@
+// The sign-in page, a document of its own: what somebody loads who is not in yet is this, and not
+// the console. A few elements do not need React.
+
+import '@fontsource-variable/geist/wght.css'
+import '@fontsource-variable/geist-mono/wght.css'
+import '../ui/tokens.css'
+import '../ui/base.css'
+import type { ProviderInfo } from '../../server/contract/session.ts'
+import { answer, api } from '../api.ts'
+import front from '../ui/front.module.css'
+import { readReturnTo } from './return-to.ts'
+import classes from './sign-in.module.css'
+
+const page = new URL(location.href)
+const returnTo = readReturnTo(page)
+
+/** The name of the provider that is built in. */
+const LOCAL = 'local'
+
+/** Loading is told only when it takes longer than this, in milliseconds. */
+const PATIENCE_MS = 200
+
+const ways = element('div', { className: classes.ways ?? '' })
+
+function element<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  properties: Partial<HTMLElementTagNameMap[K]> = {},
+  ...content: (Node | string)[]
+): HTMLElementTagNameMap[K] {
+  const made = Object.assign(document.createElement(tag), properties)
+  made.append(...content)
+  return made
+}
+
+/** A form of its own for each way in: the browser goes where the server sends it, as it must. */
+function providerForm({ name, label, start }: ProviderInfo, primary: boolean): HTMLElement {
+  const local = name === LOCAL
+  const button = element(
+    'button',
+    { className: `${classes.button} ${primary ? classes.primary : ''}` },
+    `Sign in with ${local ? 'the operator key' : label}`,
+  )
+  const form = element(
+    'form',
+    { method: 'post', action: start, className: classes.way ?? '' },
+    element('input', { type: 'hidden', name: 'returnTo', value: returnTo }),
+    button,
+  )
+  form.addEventListener('submit', () => {
+    // Submitted once; coming back to the page by the history makes it fresh again.
+    button.textContent = 'One moment…'
+    button.setAttribute('aria-disabled', 'true')
+    form.addEventListener('submit', (again) => again.preventDefault())
+  })
+  if (local) {
+    form.append(
+      element(
+        'p',
+        { className: classes.note ?? '' },
+        'It was printed at the first start and is in ',
+        element('code', {}, 'operator.key'),
+        ' in the data folder; ',
+        element('code', {}, 'npx gatehouse operator-key'),
+        ' prints it.',
+      ),
+    )
+  }
+  return form
+}
+
+function show(providers: readonly ProviderInfo[]): void {
+  const others = providers.filter(({ name }) => name !== LOCAL)
+  const local = providers.filter(({ name }) => name === LOCAL)
+  if (providers.length === 0) {
+    ways.replaceChildren(
+      element(
+        'p',
+        { className: classes.note ?? '' },
+        'This server has no way to sign in. Whoever runs it can configure one.',
+      ),
+    )
+    return
+  }
+  ways.replaceChildren(
+    ...others.map((provider) => providerForm(provider, others.length === 1)),
+    ...(others.length > 0 && local.length > 0
+      ? [element('p', { className: classes.or ?? '' }, 'or')]
+      : []),
+    ...local.map((provider) => providerForm(provider, others.length === 0)),
+  )
+}
+
+function showFailure(error: unknown): void {
+  const message = error instanceof Error ? error.message : ''
+  const again = element('button', { type: 'button', className: classes.button ?? '' }, 'Try again')
+  again.addEventListener('click', load)
+  ways.replaceChildren(
+    element(
+      'p',
+      { className: classes.fault ?? '', role: 'alert' },
+      `The ways to sign in could not be loaded. ${message}`,
+    ),
+    again,
+  )
+}
+
+async function load(): Promise<void> {
+  const loading = setTimeout(() => {
+    ways.replaceChildren(
+      element('p', { className: classes.note ?? '', role: 'status' }, 'Loading…'),
+    )
+  }, PATIENCE_MS)
+  try {
+    const [session, providers] = await Promise.all([
+      answer(api._api.session.$get()).catch(() => null),
+      answer(api._api.provider.$get()),
+    ])
+    // Signed in already, say in another tab.
+    if (session !== null) location.replace(returnTo)
+    else show(providers)
+  } catch (error) {
+    showFailure(error)
+  } finally {
+    clearTimeout(loading)
+  }
+}
+
+const logo = element('img', { src: '/_console/favicon.svg', alt: '', width: 24, height: 24 })
+const box = element(
+  'div',
+  { className: front.box ?? '' },
+  element('div', { className: front.brand ?? '' }, logo, element('h1', {}, 'Gatehouse')),
+  element(
+    'div',
+    { className: front.text ?? '' },
+    ...(page.searchParams.has('signedOut')
+      ? [element('p', { role: 'status', className: classes.out ?? '' }, 'You are signed out.')]
+      : []),
+    element(
+      'p',
+      {},
+      'Opens and closes the network endpoints of this server while it runs, each with the ' +
+        'databases that can be reached through it.',
+    ),
+  ),
+  ways,
+)
+const main = document.getElementById('sign-in')
+main?.classList.add(front.front ?? '')
+main?.append(box)
+
+// The page as the history kept it has buttons that were pressed.
+addEventListener('pageshow', (event) => {
+  if (event.persisted) void load()
+})
+void load()
