@@ -33,6 +33,19 @@ export class NoAnswer extends Error {
   }
 }
 
+/** Whether the server refused because nobody is signed in (any more). */
+export const isSignedOut = (error: unknown): boolean =>
+  error instanceof ApiFailure && error.status === 401
+
+/**
+ * A pause between readings (ms), for `refetchInterval`: none once the session has ended, until
+ * somebody signs in again and everything is read anew.
+ */
+export const whileSignedIn =
+  (pause: number) =>
+  (query: { readonly state: { readonly error: Error | null } }): number | false =>
+    isSignedOut(query.state.error) ? false : pause
+
 interface AnyResponse {
   readonly ok: boolean
   readonly status: number

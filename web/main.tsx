@@ -14,6 +14,7 @@ import { createRoot } from 'react-dom/client'
 import { LiveProvider } from './live/live-provider.tsx'
 import { queryClient } from './query-client.ts'
 import { router } from './router.tsx'
+import { SessionGate } from './session/session-gate.tsx'
 import { resolveVariables, theme, themeKeeper } from './ui/theme.ts'
 
 // The policy of the page allows only styles that carry its nonce. Mantine writes its variables in
@@ -34,9 +35,11 @@ createRoot(root).render(
       getStyleNonce={() => nonce}
     >
       <QueryClientProvider client={queryClient}>
-        <LiveProvider>
-          <RouterProvider router={router} />
-        </LiveProvider>
+        <SessionGate>
+          <LiveProvider>
+            <RouterProvider router={router} />
+          </LiveProvider>
+        </SessionGate>
       </QueryClientProvider>
     </MantineProvider>
   </StrictMode>,

@@ -1,4 +1,4 @@
-import { IconPlugConnected } from '@tabler/icons-react'
+import { IconHistory, IconPlugConnected, IconUsers } from '@tabler/icons-react'
 import {
   createRootRoute,
   createRoute,
@@ -7,14 +7,23 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router'
+import { type ComponentType, lazy, Suspense } from 'react'
+import { atLeast, type Role } from '../server/contract/role.ts'
+import { readPeopleSearch, readTokensSearch } from './access/use-access-location.ts'
+import { readActivitySearch } from './audit/activity-search.ts'
 import { EndpointsPage } from './endpoints/endpoints-page.tsx'
 import { AddEndpoint } from './endpoints/row-dialogs.tsx'
 import { readEndpointsSearch } from './endpoints/use-endpoints-location.ts'
 import { ConnectionBanner } from './live/connection-banner.tsx'
 import { ConnectionStatus } from './live/connection-status.tsx'
 import { useConnection } from './live/live-provider.tsx'
+import { usePresence } from './person.ts'
+import { PersonMenu } from './session/person-menu.tsx'
+import { SessionBanner } from './session/session-banner.tsx'
 import { Notice } from './ui/notice.tsx'
+import { PartBoundary } from './ui/part-boundary.tsx'
 import { navItemClass, Shell } from './ui/shell.tsx'
+import { SkeletonRows } from './ui/skeleton-rows.tsx'
 import { usePageTitle } from './ui/use-page-title.ts'
 
 const rootRoute = createRootRoute({ component: Frame, notFoundComponent: NoSuchPage })
@@ -40,10 +49,115 @@ const addEndpointRoute = createRoute({
   component: AddEndpoint,
 })
 
+/** A page whose code is loaded when it is gone to; a dialog shows nothing meanwhile. */
+function later<P extends object>(load: () => Promise<ComponentType<P>>, props: P, what?: string) {
+  const Part = lazy(async () => ({ default: await load() }))
+  return () => (
+    <PartBoundary>
+      <Suspense fallback={what === undefined ? null : <SkeletonRows what={what} />}>
+        <Part {...props} />
+      </Suspense>
+    </PartBoundary>
+  )
+}
+
+const accessRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/access',
+  component: later(
+    async () => (await import('./access/access-page.tsx')).AccessPage,
+    {},
+    'the page',
+  ),
+})
+
+const accessIndexRoute = createRoute({
+  getParentRoute: () => accessRoute,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/access/people' })
+  },
+})
+
+const peopleRoute = createRoute({
+  getParentRoute: () => accessRoute,
+  path: '/people',
+  validateSearch: readPeopleSearch,
+  component: later(
+    async () => (await import('./access/people-page.tsx')).PeoplePage,
+    {},
+    'the people',
+  ),
+})
+
+const tokensRoute = createRoute({
+  getParentRoute: () => accessRoute,
+  path: '/tokens',
+  validateSearch: readTokensSearch,
+  component: later(
+    async () => (await import('./access/tokens-page.tsx')).TokensPage,
+    {},
+    'the tokens',
+  ),
+})
+
+const loadNewToken = async () => (await import('./access/new-token-dialog.tsx')).NewTokenDialog
+
+const newTokenRoute = createRoute({
+  getParentRoute: () => tokensRoute,
+  path: '/new',
+  component: later(loadNewToken, { path: '/access/tokens' }),
+})
+
+const providersRoute = createRoute({
+  getParentRoute: () => accessRoute,
+  path: '/providers',
+  component: later(
+    async () => (await import('./access/providers-page.tsx')).ProvidersPage,
+    {},
+    'the providers',
+  ),
+})
+
+const meRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/me',
+  validateSearch: readTokensSearch,
+  component: later(async () => (await import('./access/me-page.tsx')).MePage, {}, 'your page'),
+})
+
+const myNewTokenRoute = createRoute({
+  getParentRoute: () => meRoute,
+  path: '/new-token',
+  component: later(loadNewToken, { path: '/me' }),
+})
+
+const activityRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/activity',
+  validateSearch: readActivitySearch,
+  component: later(
+    async () => (await import('./audit/activity-page.tsx')).ActivityPage,
+    {},
+    'the activity',
+  ),
+})
+
 /** Every page and dialog of the console, by its path below `/_console`. */
 export const router = createRouter({
   basepath: '/_console',
-  routeTree: rootRoute.addChildren([indexRoute, endpointsRoute.addChildren([addEndpointRoute])]),
+  routeTree: rootRoute.addChildren([
+    indexRoute,
+    endpointsRoute.addChildren([addEndpointRoute]),
+    accessRoute.addChildren([
+      accessIndexRoute,
+      peopleRoute,
+      tokensRoute.addChildren([newTokenRoute]),
+      providersRoute,
+    ]),
+    meRoute.addChildren([myNewTokenRoute]),
+    activityRoute,
+  ]),
   // Values are text and nothing else, so that a URL reads as it was typed: ?q=8530, not ?q="8530".
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
   stringifySearch: (search) => {
@@ -63,22 +177,34 @@ declare module '@tanstack/react-router' {
   }
 }
 
-/** The pages that the sidebar leads to; each comes with its feature. */
-const pages = [{ to: '/endpoints', label: 'Endpoints', Icon: IconPlugConnected }] as const
+/** The pages that the sidebar leads to, and whom; each comes with its feature. */
+const pages = [
+  { to: '/endpoints', label: 'Endpoints', Icon: IconPlugConnected, needs: 'viewer' },
+  { to: '/access', label: 'Access', Icon: IconUsers, needs: 'admin' },
+  { to: '/activity', label: 'Activity', Icon: IconHistory, needs: 'viewer' },
+] as const satisfies readonly { needs: Role; [more: string]: unknown }[]
 
 function Frame() {
   const lost = useConnection().state === 'lost'
+  const { person, end } = usePresence()
+  const offered = pages.filter(({ needs }) => atLeast(person.role, needs))
   return (
     <Shell
-      nav={pages.map(({ to, label, Icon }) => (
+      nav={offered.map(({ to, label, Icon }) => (
         <Link key={to} to={to} className={navItemClass}>
           <Icon size={16} stroke={1.5} aria-hidden="true" />
           {label}
         </Link>
       ))}
       status={<ConnectionStatus />}
-      banner={<ConnectionBanner />}
-      stale={lost}
+      person={<PersonMenu />}
+      banner={
+        <>
+          <SessionBanner />
+          <ConnectionBanner />
+        </>
+      }
+      stale={lost || end !== undefined}
     >
       <Outlet />
     </Shell>

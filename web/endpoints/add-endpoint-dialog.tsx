@@ -2,6 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { announce } from '../ui/announce.tsx'
 import { Dialog } from '../ui/dialog.tsx'
+import { FormFrame } from '../ui/form-frame.tsx'
+import { useKeptDraft } from '../use-kept-draft.ts'
 import { AddressFields } from './address-fields.tsx'
 import {
   addressFaults,
@@ -11,7 +13,6 @@ import {
   emptyDraft,
   mappingFaults,
 } from './endpoint-draft.ts'
-import { EndpointForm } from './endpoint-form.tsx'
 import { findRow } from './find-row.ts'
 import { sayMapping } from './mapping.ts'
 import { MappingEditor } from './mapping-editor.tsx'
@@ -24,12 +25,16 @@ import { useSaveEndpoint } from './use-save-endpoint.ts'
 /** The form in which an endpoint is added. What the server refuses leaves it as it was. */
 export function AddEndpointDialog() {
   const { close } = useEndpointsLocation()
-  const [draft, setDraft] = useState(emptyDraft)
+  const { draft, change, restored, forget, startAfresh } = useKeptDraft('endpoint', emptyDraft)
   const [added, setAdded] = useState<string>()
   const { faults, raised, raise, touch } = useFaults()
   const { data: endpoints = [] } = useQuery(endpointsQuery)
   const save = useSaveEndpoint()
 
+  const leave = () => {
+    forget()
+    close()
+  }
   const submit = () => {
     const taken = endpoints.map(({ endpoint }) => endpoint)
     if (raise({ ...addressFaults(draft, taken), ...mappingFaults(draft) })) return
@@ -40,7 +45,7 @@ export function AddEndpointDialog() {
         onSuccess: () => {
           announce(`${address} was added.`)
           setAdded(address)
-          close()
+          leave()
         },
         onError: (error) => raise(placeRefusal(error, { scheme: draft.scheme, adding: true })),
       },
@@ -49,9 +54,9 @@ export function AddEndpointDialog() {
   const parts = {
     draft,
     faults,
-    onChange: (change: Partial<EndpointDraft>) => {
-      setDraft((now) => ({ ...now, ...change }))
-      touch(change)
+    onChange: (part: Partial<EndpointDraft>) => {
+      change(part)
+      touch(part)
     },
   }
   const mapped = draft.reach === 'all' || draft.names.length > 0
@@ -59,21 +64,22 @@ export function AddEndpointDialog() {
     <Dialog
       title="Add endpoint"
       width={560}
-      onClose={close}
+      onClose={leave}
       returnTo={() => (added === undefined ? undefined : findRow(added))}
     >
-      <EndpointForm
+      <FormFrame
         saveLabel="Add endpoint"
         busy={save.isPending}
         fault={faults.form}
         raised={raised}
         sentences={mapped ? [sayMapping(draftMapping(draft))] : []}
+        onStartAfresh={restored ? startAfresh : undefined}
         onSave={submit}
-        onCancel={close}
+        onCancel={leave}
       >
         <AddressFields {...parts} />
         <MappingEditor {...parts} />
-      </EndpointForm>
+      </FormFrame>
     </Dialog>
   )
 }

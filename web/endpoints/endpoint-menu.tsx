@@ -11,6 +11,12 @@ export interface EndpointMenuProps {
   readonly button: HTMLElement
   readonly onClose: () => void
   readonly onCopy: (row: EndpointRow) => void
+  /** Left out where the role does not allow changes. */
+  readonly changes: EndpointChanges | undefined
+}
+
+/** What can be changed of a row. */
+export interface EndpointChanges {
   readonly onEdit: (row: EndpointRow) => void
   readonly onRetry: (row: EndpointRow) => void
   readonly onCut: (row: EndpointRow) => void
@@ -19,7 +25,7 @@ export interface EndpointMenuProps {
 
 /** The one menu of the table, for whichever row asks: a menu for each would cost thousands. */
 export function EndpointMenu(props: EndpointMenuProps) {
-  const { row, button, onClose } = props
+  const { row, button, changes, onClose } = props
   const icon = { size: 16, stroke: 1.5, 'aria-hidden': true } as const
   const removed = row.databases === null
   // The focus is back at the button before the action moves it, say into a dialog.
@@ -52,28 +58,28 @@ export function EndpointMenu(props: EndpointMenuProps) {
         <Menu.Item data-autofocus leftSection={<IconCopy {...icon} />} onClick={act(props.onCopy)}>
           Copy address
         </Menu.Item>
-        {!removed && (
-          <Menu.Item leftSection={<IconAdjustments {...icon} />} onClick={act(props.onEdit)}>
+        {changes !== undefined && !removed && (
+          <Menu.Item leftSection={<IconAdjustments {...icon} />} onClick={act(changes.onEdit)}>
             Edit mapping
           </Menu.Item>
         )}
-        {row.state === 'failed' && (
-          <Menu.Item leftSection={<IconRefresh {...icon} />} onClick={act(props.onRetry)}>
+        {changes !== undefined && row.state === 'failed' && (
+          <Menu.Item leftSection={<IconRefresh {...icon} />} onClick={act(changes.onRetry)}>
             Try now
           </Menu.Item>
         )}
-        {removed && (
-          <Menu.Item leftSection={<IconPlugX {...icon} />} onClick={act(props.onCut)}>
+        {changes !== undefined && removed && (
+          <Menu.Item leftSection={<IconPlugX {...icon} />} onClick={act(changes.onCut)}>
             Close connections now
           </Menu.Item>
         )}
-        {!removed && (
+        {changes !== undefined && !removed && (
           <>
             <Menu.Divider />
             <Menu.Item
               data-danger
               leftSection={<IconTrash {...icon} />}
-              onClick={act(props.onRemove)}
+              onClick={act(changes.onRemove)}
             >
               Remove endpoint
             </Menu.Item>

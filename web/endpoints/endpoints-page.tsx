@@ -1,12 +1,13 @@
 import { Button } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { Outlet } from '@tanstack/react-router'
+import { useMay } from '../person.ts'
 import { LoadFailure } from '../ui/load-failure.tsx'
+import { PageHead } from '../ui/page-head.tsx'
 import { PartBoundary } from '../ui/part-boundary.tsx'
 import { SkeletonRows } from '../ui/skeleton-rows.tsx'
 import { usePageTitle } from '../ui/use-page-title.ts'
 import { countRows } from './endpoint-rows.ts'
-import classes from './endpoints-page.module.css'
 import { EndpointsView } from './endpoints-view.tsx'
 import { preloadForms, RowDialogs } from './row-dialogs.tsx'
 import { useEndpointRows } from './use-endpoint-rows.ts'
@@ -16,26 +17,35 @@ import { useEndpointsLocation } from './use-endpoints-location.ts'
 export function EndpointsPage() {
   const { rows, failure, stateFailure, retry } = useEndpointRows()
   const { add } = useEndpointsLocation()
+  const mayChange = useMay('operator')
   const failed = rows === undefined ? 0 : countRows(rows).failed
   usePageTitle(failed > 0 && `${failed} failed`, 'Endpoints')
   return (
     <>
-      <div className={classes.head}>
-        <h1>Endpoints</h1>
-        <Button
-          variant="filled"
-          leftSection={<IconPlus size={16} stroke={1.75} aria-hidden="true" />}
-          onClick={add}
-          onPointerEnter={preloadForms}
-          onFocus={preloadForms}
-        >
-          Add endpoint
-        </Button>
-      </div>
-      <PartBoundary>
-        <Outlet />
-        {rows !== undefined && <RowDialogs rows={rows} />}
-      </PartBoundary>
+      <PageHead
+        title="Endpoints"
+        action={
+          mayChange ? (
+            <Button
+              variant="filled"
+              leftSection={<IconPlus size={16} stroke={1.75} aria-hidden="true" />}
+              onClick={add}
+              onPointerEnter={preloadForms}
+              onFocus={preloadForms}
+            >
+              Add endpoint
+            </Button>
+          ) : (
+            <p className="meta dim">You are a viewer: endpoints are changed by operators.</p>
+          )
+        }
+      />
+      {mayChange && (
+        <PartBoundary>
+          <Outlet />
+          {rows !== undefined && <RowDialogs rows={rows} />}
+        </PartBoundary>
+      )}
       {stateFailure !== null && failure === null && (
         <LoadFailure what="What runs for the endpoints" error={stateFailure} onRetry={retry} />
       )}

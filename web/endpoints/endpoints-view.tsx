@@ -2,6 +2,8 @@ import { Button } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
+import { useMay } from '../person.ts'
+import { databasesQuery } from '../queries.ts'
 import { announce } from '../ui/announce.tsx'
 import { copyText } from '../ui/copy-text.ts'
 import { Notice } from '../ui/notice.tsx'
@@ -13,7 +15,6 @@ import type { EndpointRow } from './endpoint-rows.ts'
 import { EndpointTable } from './endpoint-table.tsx'
 import classes from './endpoints-view.module.css'
 import { FilterField } from './filter-field.tsx'
-import { databasesQuery } from './queries.ts'
 import { preloadForms } from './row-dialogs.tsx'
 import { useEndpointsLocation } from './use-endpoints-location.ts'
 import { useListenerActions } from './use-listener-actions.ts'
@@ -27,6 +28,7 @@ export function EndpointsView({ rows }: { rows: readonly EndpointRow[] }) {
   const { search, filter, add, edit, remove } = useEndpointsLocation()
   const { data: databases } = useQuery(databasesQuery)
   const { retry, cut, problem } = useListenerActions()
+  const mayChange = useMay('operator')
   const [menu, setMenu] = useState<{ id: string; button: HTMLElement }>()
   const narrow = useMediaQuery('(max-width: 640px)', undefined, { getInitialValueInEffect: false })
   const wide = useMediaQuery('(min-width: 1280px)', undefined, { getInitialValueInEffect: false })
@@ -40,6 +42,14 @@ export function EndpointsView({ rows }: { rows: readonly EndpointRow[] }) {
     location,
     rows.flatMap(({ address, databases }) => (databases === null ? [] : address)),
   )
+  // What a viewer may not is not offered.
+  const changes = mayChange
+    ? {
+        add,
+        edit: ({ address }: EndpointRow) => edit(address),
+        remove: ({ address }: EndpointRow) => remove(address),
+      }
+    : undefined
   const menuRow = rows.find(({ id }) => id === menu?.id)
   const table = {
     rows: shown,
@@ -53,12 +63,7 @@ export function EndpointsView({ rows }: { rows: readonly EndpointRow[] }) {
       },
       [],
     ),
-    keys: {
-      add,
-      copy,
-      edit: ({ address }: EndpointRow) => edit(address),
-      remove: ({ address }: EndpointRow) => remove(address),
-    },
+    keys: { copy, ...changes },
   }
   return (
     <>
@@ -90,17 +95,21 @@ export function EndpointsView({ rows }: { rows: readonly EndpointRow[] }) {
           {noMatchSentence(text, rows.length)}
         </Notice>
       )}
-      {rows.length === 1 && text === '' && <FirstStart own={here !== undefined} />}
+      {mayChange && rows.length === 1 && text === '' && <FirstStart own={here !== undefined} />}
       {menu !== undefined && menuRow !== undefined && (
         <EndpointMenu
           row={menuRow}
           button={menu.button}
           onClose={() => setMenu(undefined)}
           onCopy={copy}
-          onEdit={table.keys.edit}
-          onRetry={({ address }) => retry(address)}
-          onCut={({ address }) => cut(address)}
-          onRemove={table.keys.remove}
+          changes={
+            changes && {
+              onEdit: changes.edit,
+              onRetry: ({ address }) => retry(address),
+              onCut: ({ address }) => cut(address),
+              onRemove: changes.remove,
+            }
+          }
         />
       )}
     </>

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
+import { databasesQuery } from '../queries.ts'
 import { ChoiceGroup } from '../ui/choice-group.tsx'
 import type { FormPart } from './address-fields.tsx'
 import classes from './mapping-editor.module.css'
 import { MappingList } from './mapping-list.tsx'
 import { NameField } from './name-field.tsx'
-import { databasesQuery } from './queries.ts'
 
 const choices = [
   { value: 'all', label: 'All databases (with _system)' },

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { answer, api } from '../api.ts'
+import { answer, api, whileSignedIn } from '../api.ts'
 
 // The first part of each key is the type of the live event after which it is read anew
 // (web/live/invalidate-soon.ts).
@@ -17,14 +17,7 @@ export const endpointsQuery = queryOptions({
 export const listenersQuery = queryOptions({
   queryKey: ['listener'],
   queryFn: ({ signal }) => answer(api._api.listener.$get({}, { init: { signal } })),
-  refetchInterval: COUNTERS_MS,
-})
-
-/** Every database, by name. */
-export const databasesQuery = queryOptions({
-  queryKey: ['database'],
-  queryFn: ({ signal }) => answer(api._api.database.$get({}, { init: { signal } })),
-  select: (databases) => databases.map(({ name }) => name),
+  refetchInterval: whileSignedIn(COUNTERS_MS),
 })
 
 /** The addresses of this machine, for the form; they change without an event, so it asks anew. */

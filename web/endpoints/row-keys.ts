@@ -2,10 +2,11 @@ import type { EndpointRow } from './endpoint-rows.ts'
 
 /** What the keys do with the row that has the focus. Letters act there alone (WCAG 2.1.4). */
 export interface RowKeys {
-  readonly add: () => void
-  readonly edit: (row: EndpointRow) => void
   readonly copy: (row: EndpointRow) => void
-  readonly remove: (row: EndpointRow) => void
+  // Left out where the role does not allow changes.
+  readonly add?: () => void
+  readonly edit?: (row: EndpointRow) => void
+  readonly remove?: (row: EndpointRow) => void
 }
 
 const PAGE = 10
@@ -29,10 +30,10 @@ export function stepOf(key: string, index: number, count: number): number | unde
 export function runRowKey(keys: RowKeys, key: string, row: EndpointRow): boolean {
   // What is left of a removed endpoint can be copied, but not changed.
   const change = row.databases !== null
-  if (key === 'n') keys.add()
+  if (key === 'n') keys.add?.()
   else if (key === 'c') keys.copy(row)
-  else if (key === 'e' && change) keys.edit(row)
-  else if (key === 'Delete' && change) keys.remove(row)
+  else if (key === 'e' && change) keys.edit?.(row)
+  else if (key === 'Delete' && change) keys.remove?.(row)
   else return false
   return true
 }

@@ -1,7 +1,6 @@
 import {
   type Address,
   formatHost,
-  isLoopback,
   isWildcard,
   parseAddress,
 } from '../../server/contract/address.ts'
@@ -37,15 +36,9 @@ export function yourEndpoint(page: PageLocation, addresses: readonly string[]): 
   return found?.text
 }
 
-/**
- * Whether the console can be used through a row now: it listens and reaches `_system`, on this
- * machine. Without a sign-in the server gives the administration to no other address.
- */
-export function isWayIn(row: EndpointRow): boolean {
-  if (row.databases === null || row.state !== 'listening') return false
-  const parsed = parseAddress(row.address)
-  return parsed.ok && isLoopback(parsed.address) && reaches(row.databases, SYSTEM_DATABASE)
-}
+/** Whether the console can be used through a row now: it listens and reaches `_system`. */
+export const isWayIn = ({ databases, state }: EndpointRow): boolean =>
+  databases !== null && state === 'listening' && reaches(databases, SYSTEM_DATABASE)
 
 /** Where a browser finds the console through an address; `undefined` for a unix socket. */
 export function consoleUrl(text: string, page: PageLocation): string | undefined {

@@ -1,3 +1,4 @@
+import { usePresence } from '../person.ts'
 import classes from './connection-status.module.css'
 import { useConnection } from './live-provider.tsx'
 
@@ -6,12 +7,13 @@ const words = { live: 'Live', connecting: 'Connecting…', lost: 'No connection'
 /** Whether changes reach this page as they happen: a dot and a word in the top bar. */
 export function ConnectionStatus() {
   const { state } = useConnection()
+  const signedOut = usePresence().end !== undefined
   return (
-    <span className={classes.status} data-state={state}>
+    <span className={classes.status} data-state={signedOut ? 'lost' : state}>
       <svg viewBox="0 0 8 8" width="8" height="8" aria-hidden="true">
         <circle cx="4" cy="4" r="3" strokeWidth="1.5" stroke="currentColor" />
       </svg>
-      {words[state]}
+      {signedOut ? 'Signed out' : words[state]}
     </span>
   )
 }

@@ -20,6 +20,11 @@ export interface LiveConnectionOptions {
   readonly url: string
   /** Called with each event; with `reset` whenever events may have been missed. */
   readonly onEvent: (event: LiveEvent) => void
+  /**
+   * Asked after a failure, before a new stream is made: an EventSource does not tell that it was
+   * refused. False: stop; whoever answers so knows why. Rejects while there is no answer.
+   */
+  readonly mayConnect: () => Promise<boolean>
 }
 
 /** The server sends a heartbeat every 15 s; after this long without one the connection is dead. */
@@ -32,9 +37,11 @@ const PAUSES_MS = [400, 1_000, 2_000, 4_000, 8_000, 15_000] as const
  * to a server without HTTP/2, so the seventh stream of hidden tabs would block every request.
  *
  * EventSource by itself hides statuses and gives up for good on some of them; here every failure
- * makes a new one, after growing pauses. The first failure is silent, a second is `lost`.
+ * makes a new one, after growing pauses, if `mayConnect` agrees. The first failure is silent, a
+ * second is `lost`.
  */
-export function openLiveConnection({ url, onEvent }: LiveConnectionOptions): LiveConnection {
+export function openLiveConnection(options: LiveConnectionOptions): LiveConnection {
+  const { url, onEvent, mayConnect } = options
   const listeners = new Set<() => void>()
   let connection: Connection = { state: 'connecting' }
   let source: EventSource | undefined
@@ -42,6 +49,8 @@ export function openLiveConnection({ url, onEvent }: LiveConnectionOptions): Liv
   let silence: ReturnType<typeof setTimeout> | undefined
   let failures = 0
   let lostSince = 0
+  /** Counts the tries: the answer to an earlier one comes too late. */
+  let tries = 0
 
   const become = (next: Connection) => {
     connection = next
@@ -49,6 +58,7 @@ export function openLiveConnection({ url, onEvent }: LiveConnectionOptions): Liv
   }
 
   const hush = () => {
+    tries += 1
     clearTimeout(timer)
     clearTimeout(silence)
     source?.close()
@@ -65,7 +75,7 @@ export function openLiveConnection({ url, onEvent }: LiveConnectionOptions): Liv
     if (failures === 0) lostSince = Date.now()
     const pause = PAUSES_MS[Math.min(failures, PAUSES_MS.length - 1)] ?? 0
     failures += 1
-    timer = setTimeout(connect, pause)
+    timer = setTimeout(connectAgain, pause)
     if (failures === 1) become({ state: 'connecting' })
     else become({ state: 'lost', since: lostSince, nextTry: Date.now() + pause })
   }
@@ -90,12 +100,21 @@ export function openLiveConnection({ url, onEvent }: LiveConnectionOptions): Liv
     }
   }
 
+  const connectAgain = async () => {
+    hush()
+    const mine = tries
+    const agreed = await mayConnect().catch(() => undefined)
+    if (mine !== tries) return
+    if (agreed === undefined) failed()
+    else if (agreed) connect()
+  }
+
   const onVisibility = () => {
-    if (document.visibilityState === 'visible') connect()
+    if (document.visibilityState === 'visible') void connectAgain()
     else hush()
   }
   document.addEventListener('visibilitychange', onVisibility)
-  onVisibility()
+  if (document.visibilityState === 'visible') connect()
 
   return {
     subscribe: (listener) => {
@@ -103,7 +122,7 @@ export function openLiveConnection({ url, onEvent }: LiveConnectionOptions): Liv
       return () => listeners.delete(listener)
     },
     current: () => connection,
-    tryNow: connect,
+    tryNow: () => void connectAgain(),
     close: () => {
       document.removeEventListener('visibilitychange', onVisibility)
       hush()

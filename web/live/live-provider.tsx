@@ -8,27 +8,37 @@ import {
   useSyncExternalStore,
 } from 'react'
 import { API_BASE } from '../api.ts'
+import { usePresence } from '../person.ts'
+import { sessionQuery } from '../queries.ts'
 import { invalidateSoon } from './invalidate-soon.ts'
 import { type Connection, type LiveConnection, openLiveConnection } from './live-connection.ts'
 
 const LiveContext = createContext<LiveConnection | undefined>(undefined)
 
-/** Opens the console's one stream of live events, and lets what it tells be read anew. */
+/**
+ * Opens the console's one stream of live events while somebody is signed in, and lets what it tells
+ * be read anew.
+ */
 export function LiveProvider({ children }: PropsWithChildren) {
   const queryClient = useQueryClient()
+  const signedIn = usePresence().end === undefined
   const [live, setLive] = useState<LiveConnection>()
   useEffect(() => {
+    if (!signedIn) return
     const invalidation = invalidateSoon(queryClient)
     const opened = openLiveConnection({
       url: `${API_BASE}/_api/events`,
       onEvent: invalidation.note,
+      mayConnect: async () =>
+        (await queryClient.fetchQuery({ ...sessionQuery, staleTime: 0, retry: false })) !== null,
     })
     setLive(opened)
     return () => {
       opened.close()
+      setLive(undefined)
       invalidation.stop()
     }
-  }, [queryClient])
+  }, [queryClient, signedIn])
   return <LiveContext value={live}>{children}</LiveContext>
 }
 

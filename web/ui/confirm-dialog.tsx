@@ -6,7 +6,13 @@ import { Dialog, type DialogProps } from './dialog.tsx'
 /** What a {@link ConfirmDialog} needs. */
 export interface ConfirmDialogProps extends Omit<DialogProps, 'width'> {
   /** Verb and thing: "Remove endpoint". Left out where it cannot be done: then only the way out. */
-  readonly confirm?: { readonly label: string; readonly busy: boolean; readonly run: () => void }
+  readonly confirm?: {
+    readonly label: string
+    readonly busy: boolean
+    readonly run: () => void
+    /** Whether it takes nothing away: then its button is not red. */
+    readonly harmless?: boolean
+  }
   /** The way out: "Keep it". */
   readonly keep: string
   /** A further way, beside the two. */
@@ -31,7 +37,7 @@ export function ConfirmDialog(props: PropsWithChildren<ConfirmDialogProps>) {
         </Button>
         {confirm !== undefined && (
           <Button
-            variant="danger"
+            variant={confirm.harmless === true ? 'filled' : 'danger'}
             aria-disabled={confirm.busy || undefined}
             onClick={() => confirm.busy || confirm.run()}
           >

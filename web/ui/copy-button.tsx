@@ -7,12 +7,14 @@ import { copyText } from './copy-text.ts'
 /** How long the tick stands after copying, in milliseconds. */
 const TICK_MS = 1_500
 
-/** Copies a text; says so by a tick and to screen readers. */
+/** Copies a text; says so by a tick and to screen readers. `name` stands for what is not to be said. */
 export function CopyButton({
   text,
+  name = text,
   ...place
 }: {
   text: string
+  name?: string
   className?: string
   tabIndex?: number
 }) {
@@ -25,13 +27,13 @@ export function CopyButton({
   const copy = async () => {
     const done = await copyText(text)
     setCopied(done)
-    announce(done ? `${text} was copied.` : `${text} could not be copied.`)
+    announce(done ? `${name} was copied.` : `${name} could not be copied.`)
   }
   const Icon = copied ? IconCheck : IconCopy
   return (
     <ActionIcon
       {...place}
-      aria-label={`Copy ${text}`}
+      aria-label={`Copy ${name}`}
       onClick={copy}
       data-copied={copied || undefined}
     >

@@ -1,6 +1,7 @@
 import { Modal } from '@mantine/core'
-import { type PropsWithChildren, useEffect, useRef } from 'react'
+import { type PropsWithChildren, useContext, useEffect, useRef } from 'react'
 import classes from './dialog.module.css'
+import { DialogBanner } from './dialog-banner.ts'
 
 /** What a {@link Dialog} needs. */
 export interface DialogProps {
@@ -9,6 +10,8 @@ export interface DialogProps {
   readonly width?: number
   /** Asked by Esc, the cross and a click outside. */
   readonly onClose: () => void
+  /** Whether a click outside is no way out: what it shows is shown once. */
+  readonly deliberate?: boolean
   /**
    * Where the focus goes afterwards, instead of back to what opened the dialog: to the row of what
    * was added, to the one beside what was removed.
@@ -23,10 +26,12 @@ export interface DialogProps {
 export function Dialog({
   title,
   width = 480,
+  deliberate = false,
   onClose,
   returnTo,
   children,
 }: PropsWithChildren<DialogProps>) {
+  const banner = useContext(DialogBanner)
   useFocusReturn(returnTo)
   return (
     <Modal.Root
@@ -34,6 +39,7 @@ export function Dialog({
       onClose={onClose}
       size={width}
       returnFocus={false}
+      closeOnClickOutside={!deliberate}
       transitionProps={{ transition: 'fade', duration: 160 }}
     >
       <Modal.Overlay backgroundOpacity={1} />
@@ -43,6 +49,7 @@ export function Dialog({
           <Modal.Title>{title}</Modal.Title>
           <Modal.CloseButton aria-label="Close" />
         </div>
+        {banner}
         <Modal.Body>{children}</Modal.Body>
       </Modal.Content>
     </Modal.Root>

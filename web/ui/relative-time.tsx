@@ -5,6 +5,9 @@ const exact = new Intl.DateTimeFormat(undefined, {
   timeStyle: 'long',
 })
 
+/** A moment (milliseconds since 1970) to the second, with its zone. */
+export const exactTime = (moment: number): string => exact.format(moment)
+
 const steps = [
   ['s', 60],
   ['min', 60],
@@ -28,7 +31,7 @@ export function RelativeTime({ time, tabIndex }: { time: string; tabIndex?: numb
   const moment = Date.parse(time)
   const ago = useClock((now) => sayAgo(now - moment))
   return (
-    <time dateTime={time} data-tip={exact.format(moment)} tabIndex={tabIndex}>
+    <time dateTime={time} data-tip={exactTime(moment)} tabIndex={tabIndex}>
       {ago}
     </time>
   )

@@ -11,6 +11,8 @@ export interface ShellProps {
   readonly nav: ReactNode
   /** What stands in the top bar, before the theme. */
   readonly status: ReactNode
+  /** Who is signed in, at the end of the top bar. */
+  readonly person: ReactNode
   /** What is said above the page, whatever the page is. */
   readonly banner: ReactNode
   /** Whether what the page shows may be out of date. */
@@ -21,7 +23,8 @@ export interface ShellProps {
 export const navItemClass = classes.item
 
 /** The frame of every page: sidebar, top bar, banner and the page itself. */
-export function Shell({ nav, status, banner, stale, children }: PropsWithChildren<ShellProps>) {
+export function Shell(props: PropsWithChildren<ShellProps>) {
+  const { nav, status, person, banner, stale, children } = props
   return (
     <div className={classes.shell}>
       <a href="#main" className={classes.skip}>
@@ -35,6 +38,7 @@ export function Shell({ nav, status, banner, stale, children }: PropsWithChildre
         <div className={classes.top}>
           {status}
           <ThemeSwitch />
+          {person}
         </div>
       </header>
       <nav aria-label="Main" className={classes.nav}>

@@ -1,9 +1,9 @@
 import { Button } from '@mantine/core'
 import { type KeyboardEvent, type PropsWithChildren, useEffect, useRef } from 'react'
-import classes from './endpoint-form.module.css'
+import classes from './form-frame.module.css'
 
-/** What {@link EndpointForm} holds together. */
-export interface EndpointFormProps {
+/** What {@link FormFrame} holds together. */
+export interface FormFrameProps {
   /** Verb and thing: "Add endpoint". */
   readonly saveLabel: string
   readonly busy: boolean
@@ -13,13 +13,15 @@ export interface EndpointFormProps {
   readonly raised: number
   /** What will be, once it is saved. */
   readonly sentences: readonly string[]
+  /** Where the form holds what was typed before a sign-in or a reload: drops that. */
+  readonly onStartAfresh?: (() => void) | undefined
   readonly onSave: () => void
   readonly onCancel: () => void
 }
 
-/** The frame of the add and the mapping form. Ctrl/⌘ Enter saves from anywhere in it. */
-export function EndpointForm(props: PropsWithChildren<EndpointFormProps>) {
-  const { saveLabel, busy, fault, raised, sentences, onSave, onCancel, children } = props
+/** The frame of a form in a dialog. Ctrl/⌘ Enter saves from anywhere in it. */
+export function FormFrame(props: PropsWithChildren<FormFrameProps>) {
+  const { saveLabel, busy, fault, raised, sentences, onStartAfresh, onSave, onCancel } = props
   const form = useRef<HTMLFormElement>(null)
   useEffect(() => {
     if (raised === 0) return
@@ -41,7 +43,15 @@ export function EndpointForm(props: PropsWithChildren<EndpointFormProps>) {
         if (!busy) onSave()
       }}
     >
-      {children}
+      {onStartAfresh !== undefined && (
+        <p className={classes.restored}>
+          What you typed before is back.
+          <Button variant="subtle" onClick={onStartAfresh}>
+            Start afresh
+          </Button>
+        </p>
+      )}
+      {props.children}
       <div role="status" className={classes.sentences}>
         {sentences.map((sentence) => (
           <p key={sentence}>{sentence}</p>

@@ -1,0 +1,81 @@
+import { Button, NativeSelect } from '@mantine/core'
+import type { Person } from '../../server/contract/person.ts'
+import type { Role } from '../../server/contract/role.ts'
+import { nameOf, usePresence } from '../person.ts'
+import { type Column, RecordTable } from '../ui/record-table.tsx'
+import { RelativeTime } from '../ui/relative-time.tsx'
+import classes from './people-table.module.css'
+import { givenRoles, roleWords } from './role-words.ts'
+import { usePeopleLocation } from './use-access-location.ts'
+
+/** Whoever holds the operator key is this person, and always an admin. */
+const OPERATOR = 'local:operator'
+
+const idOf = ({ id }: Person) => id
+
+/** People with their roles and sessions. A role is chosen in the row, and asked about first. */
+export function PeopleTable(props: { caption: string; people: readonly Person[] }) {
+  const { askRole, showSessions } = usePeopleLocation()
+  const me = usePresence().person.id
+  const columns: readonly Column<Person>[] = [
+    {
+      head: 'Person',
+      cell: (person) => (
+        <span className={classes.person}>
+          <span className={classes.name}>{nameOf(person)}</span>
+          {person.name !== null && <span className="mono meta dim">{person.username}</span>}
+          {person.id === me && <span className="meta dim">you</span>}
+        </span>
+      ),
+    },
+    {
+      head: 'Role',
+      width: 176,
+      cell: (person) =>
+        person.username === OPERATOR ? (
+          <span data-tip="Whoever holds the operator key is always an admin">Admin, always</span>
+        ) : (
+          <NativeSelect
+            aria-label={`Role of ${nameOf(person)}`}
+            className={classes.role}
+            value={person.role}
+            data={rolesFor(person.role).map((role) => ({ value: role, label: roleWords[role] }))}
+            onChange={(event) => askRole(person.id, event.currentTarget.value as Role)}
+          />
+        ),
+    },
+    {
+      head: 'Last sign-in',
+      width: 128,
+      cell: ({ lastSignIn }) =>
+        lastSignIn === null ? 'Never' : <RelativeTime time={lastSignIn} tabIndex={0} />,
+    },
+    {
+      head: 'First seen',
+      width: 128,
+      wideOnly: true,
+      cell: ({ created }) => <RelativeTime time={created} tabIndex={0} />,
+    },
+    {
+      head: 'Sessions',
+      width: 136,
+      cell: (person) => (
+        <Button
+          variant="subtle"
+          className={classes.sessions}
+          onClick={() => showSessions(person.id)}
+        >
+          {person.sessions} open
+          <span className="visually-hidden"> sessions of {nameOf(person)}</span>
+        </Button>
+      ),
+    },
+  ]
+  return (
+    <RecordTable caption={props.caption} records={props.people} columns={columns} idOf={idOf} />
+  )
+}
+
+/** Nobody is sent back to waiting; whoever waits is shown as such. */
+const rolesFor = (role: Role): readonly Role[] =>
+  role === 'pending' ? ['pending', ...givenRoles] : givenRoles

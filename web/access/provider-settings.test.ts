@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import { callbackFor, settingsOf, unconfigured } from './provider-settings.ts'
+
+const local = {
+  name: 'local',
+  label: 'Operator key',
+  form: 'exact' as const,
+  callback: 'https://gate.example/_oauth2/local/auth',
+}
+
+test('the callback URL of a provider to come is beside that of one there is', () => {
+  expect(callbackFor('github', [local])).toBe('https://gate.example/_oauth2/github/auth')
+  expect(callbackFor('github', [{ ...local, callback: null }])).toBeUndefined()
+})
+
+test('each provider that is not configured says what to set', () => {
+  const left = unconfigured([local, { ...local, name: 'github' }])
+  expect(left.map(({ name }) => name)).toEqual(['google', 'facebook', 'oidc', 'oauth2'])
+  expect(left.slice(0, 1).map(settingsOf)).toEqual([
+    'GATEHOUSE_GOOGLE_CLIENT_ID=…\nGATEHOUSE_GOOGLE_CLIENT_SECRET=…',
+  ])
+})

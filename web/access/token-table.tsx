@@ -1,0 +1,65 @@
+import { ActionIcon } from '@mantine/core'
+import { IconTrash } from '@tabler/icons-react'
+import type { TokenInfo } from '../../server/contract/token.ts'
+import { type Column, RecordTable } from '../ui/record-table.tsx'
+import { RelativeTime } from '../ui/relative-time.tsx'
+import { TimeLeft } from '../ui/time-left.tsx'
+import { roleWords } from './role-words.ts'
+import classes from './token-table.module.css'
+
+/** What a {@link TokenTable} shows. */
+export interface TokenTableProps {
+  readonly tokens: readonly TokenInfo[]
+  readonly withOwner: boolean
+  readonly onRevoke: (id: string) => void
+}
+
+const idOf = ({ id }: TokenInfo) => id
+
+/** Tokens as they are known: all but their text. */
+export function TokenTable({ tokens, withOwner, onRevoke }: TokenTableProps) {
+  const owner: Column<TokenInfo> = {
+    head: 'Owner',
+    width: 152,
+    cell: (token) => <span className="mono">{token.owner}</span>,
+  }
+  const columns: readonly Column<TokenInfo>[] = [
+    { head: 'Name', cell: ({ name }) => <span className={classes.name}>{name}</span> },
+    {
+      head: 'Begins with',
+      width: 112,
+      cell: ({ prefix }) => <span className="mono">{prefix}…</span>,
+    },
+    ...(withOwner ? [owner] : []),
+    { head: 'Role', width: 88, cell: ({ role }) => roleWords[role] },
+    {
+      head: 'Databases',
+      width: 160,
+      cell: ({ databases }) =>
+        databases === null ? 'All' : <span className="mono">{databases.join(', ')}</span>,
+    },
+    {
+      head: 'Ends',
+      width: 104,
+      cell: ({ expires }) =>
+        expires === null ? 'Never' : <TimeLeft until={expires} over="Ended" tabIndex={0} />,
+    },
+    {
+      head: 'Last used',
+      width: 104,
+      cell: ({ lastUsed }) =>
+        lastUsed === null ? 'Never' : <RelativeTime time={lastUsed} tabIndex={0} />,
+    },
+    {
+      head: 'Revoke',
+      width: 48,
+      actions: true,
+      cell: ({ id, name }) => (
+        <ActionIcon aria-label={`Revoke ${name}`} data-tip="Revoke" onClick={() => onRevoke(id)}>
+          <IconTrash size={16} stroke={1.5} aria-hidden="true" />
+        </ActionIcon>
+      ),
+    },
+  ]
+  return <RecordTable caption="Tokens" records={tokens} columns={columns} idOf={idOf} />
+}

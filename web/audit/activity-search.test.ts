@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+import { isFiltered, readActivitySearch, toAuditQuery } from './activity-search.ts'
+
+test('what the URL says is kept, what it cannot mean is dropped', () => {
+  const search = {
+    who: 'local:',
+    what: 'endpoint',
+    from: '2026-01-31',
+    to: '2026-02-01',
+    open: '7',
+  }
+  expect(readActivitySearch({ ...search, more: 'x' })).toEqual(search)
+  expect(
+    readActivitySearch({ who: '', what: 'nothing', from: '31.1.', to: '2026-99-99', open: 'x' }),
+  ).toEqual({})
+})
+
+test('a day is asked for from its beginning to its end', () => {
+  const { from = '', to = '' } = toAuditQuery({ from: '2026-01-31', to: '2026-01-31' })
+  expect(new Date(from).toString()).toContain('Jan 31 2026 00:00:00')
+  expect(new Date(to).toString()).toContain('Feb 01 2026 00:00:00')
+})
+
+test('an open row filters nothing', () => {
+  expect(isFiltered({ open: '7' })).toBe(false)
+  expect(isFiltered({ who: 'a' })).toBe(true)
+})

@@ -1,0 +1,76 @@
+import { UnstyledButton } from '@mantine/core'
+import { IconChevronRight } from '@tabler/icons-react'
+import type { AuditRow } from '../../server/contract/audit.ts'
+import { type Column, RecordTable } from '../ui/record-table.tsx'
+import { RelativeTime } from '../ui/relative-time.tsx'
+import { actionWords } from './action-words.ts'
+import classes from './activity-table.module.css'
+import { AuditDetail } from './audit-detail.tsx'
+
+/** What an {@link ActivityTable} shows. */
+export interface ActivityTableProps {
+  readonly rows: readonly AuditRow[]
+  /** The number of the row that is open. */
+  readonly open: number | undefined
+  readonly onToggle: (seq: number) => void
+}
+
+const idOf = ({ seq }: AuditRow) => `${seq}`
+
+/** The log as a table; each row opens to what was before and after. */
+export function ActivityTable({ rows, open, onToggle }: ActivityTableProps) {
+  const columns: readonly Column<AuditRow>[] = [
+    {
+      head: 'What',
+      width: 248,
+      cell: ({ seq, action, outcome, target }) => (
+        <span className={classes.what}>
+          <UnstyledButton
+            className={classes.toggle}
+            aria-expanded={seq === open}
+            aria-label={`${actionWords[action]}: ${target}, before and after`}
+            onClick={() => onToggle(seq)}
+          >
+            <IconChevronRight size={14} stroke={1.75} aria-hidden="true" />
+            {actionWords[action]}
+          </UnstyledButton>
+          {outcome === 'refused' && <span className={classes.refused}>Refused</span>}
+        </span>
+      ),
+    },
+    {
+      head: 'Which',
+      cell: ({ target }) => <span className={`mono ${classes.target}`}>{target}</span>,
+    },
+    {
+      head: 'Who',
+      width: 224,
+      cell: ({ actor, by }) => (
+        <span className={classes.who}>
+          <span className="mono">{actor}</span>
+          {by === 'token' && <span className="meta dim">by token</span>}
+        </span>
+      ),
+    },
+    {
+      head: 'From',
+      width: 144,
+      wideOnly: true,
+      cell: ({ address }) => <span className="mono">{address ?? '–'}</span>,
+    },
+    {
+      head: 'When',
+      width: 104,
+      cell: ({ at }) => <RelativeTime time={at} tabIndex={0} />,
+    },
+  ]
+  return (
+    <RecordTable
+      caption="Activity"
+      records={rows}
+      columns={columns}
+      idOf={idOf}
+      detailOf={(row) => (row.seq === open ? <AuditDetail row={row} /> : undefined)}
+    />
+  )
+}

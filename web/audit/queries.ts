@@ -1,0 +1,52 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { answer, api, whileSignedIn } from '../api.ts'
+import { type ActivitySearch, toAuditQuery } from './activity-search.ts'
+
+// No live event tells of the log: it is read when the page is opened, and what is newer is looked
+// for every few seconds. Rows never push others away by themselves.
+
+/** How often it is looked whether there is something newer, in milliseconds. */
+const LOOK_MS = 10_000
+
+/** How many rows a page has. */
+const PAGE = 50
+
+/** The log, newest first, page by page. */
+export const activityQuery = (search: ActivitySearch) =>
+  infiniteQueryOptions({
+    queryKey: ['audit', toAuditQuery(search)],
+    queryFn: ({ signal, pageParam }) =>
+      answer(
+        api._api.audit.$get(
+          {
+            query: {
+              ...toAuditQuery(search),
+              limit: `${PAGE}`,
+              ...(pageParam === undefined ? {} : { before: `${pageParam}` }),
+            },
+          },
+          { init: { signal } },
+        ),
+      ),
+    initialPageParam: undefined as number | undefined,
+    getNextPageParam: ({ next }) => next ?? undefined,
+    // A page that is opened anew begins anew, not with all that was once loaded.
+    gcTime: 0,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+
+/** The newest rows, to tell how many are newer than those that are shown. */
+export const newestQuery = (search: ActivitySearch) =>
+  queryOptions({
+    queryKey: ['audit', toAuditQuery(search), 'newest'],
+    queryFn: ({ signal }) =>
+      answer(
+        api._api.audit.$get(
+          { query: { ...toAuditQuery(search), limit: `${PAGE}` } },
+          { init: { signal } },
+        ),
+      ),
+    gcTime: 0,
+    staleTime: 0,
+    refetchInterval: whileSignedIn(LOOK_MS),
+  })

@@ -1,0 +1,61 @@
+import { Button } from '@mantine/core'
+import { nameOf, type SignedIn } from '../person.ts'
+import { Front } from '../ui/front.tsx'
+import { usePageTitle } from '../ui/use-page-title.ts'
+import { signInUrl } from './return-to.ts'
+import { useSignOut } from './use-sign-out.ts'
+
+/** All that somebody without a role sees: who they are, and what happens next. */
+export function PendingPage({ person, ended }: { person: SignedIn; ended: boolean }) {
+  usePageTitle(ended ? 'Sign in again' : 'Waiting for a role')
+  const signOut = useSignOut()
+  if (ended) {
+    return (
+      <Front
+        title="Sign in again"
+        actions={
+          <Button component="a" variant="filled" href={signInUrl(location)}>
+            Sign in again
+          </Button>
+        }
+      >
+        <p role="alert">
+          Your session has ended. This is what happens when an admin gives you a role: sign in again
+          to begin with it.
+        </p>
+      </Front>
+    )
+  }
+  return (
+    <Front
+      title="Waiting for a role"
+      actions={
+        <Button
+          variant="default"
+          aria-disabled={signOut.isPending || undefined}
+          onClick={() => signOut.isPending || signOut.mutate()}
+        >
+          Sign out
+        </Button>
+      }
+    >
+      <p>
+        You are signed in as <strong>{nameOf(person)}</strong>
+        {person.name !== null && (
+          <>
+            {' '}
+            (<span className="mono">{person.username}</span>)
+          </>
+        )}
+        , and have no role yet.
+      </p>
+      <p>
+        An admin of this server decides what you may see and do. This page notices by itself when
+        that has happened.
+      </p>
+      {signOut.error !== null && (
+        <p role="alert">You are not signed out. {signOut.error.message}</p>
+      )}
+    </Front>
+  )
+}

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest'
+import { sayTimeLeft } from './time-left.tsx'
+
+test.each([
+  [-1, ''],
+  [0, ''],
+  [500, 'in 1 s'],
+  [59_999, 'in 59 s'],
+  [60_000, 'in 1 min'],
+  [3_600_000, 'in 1 h'],
+  [47 * 3_600_000, 'in 47 h'],
+  [48 * 3_600_000, 'in 2 d'],
+  [30 * 86_400_000 - 1, 'in 29 d'],
+])('%i ms are told as "%s"', (milliseconds, said) => {
+  expect(sayTimeLeft(milliseconds)).toBe(said)
+})
