@@ -22,7 +22,7 @@ test('Operators add an endpoint, reach it, map it anew and remove it', async ({
   const address = `tcp://127.0.0.1:${port}`
   const url = `http://127.0.0.1:${port}`
 
-  await page.goto(consolePath)
+  await gatehouse.signIn(page, consolePath)
   await expect(page.getByText('One endpoint so far, the one you came through.')).toBeVisible()
 
   await page.getByRole('button', { name: 'Add endpoint' }).click()
@@ -65,7 +65,7 @@ test('A taken port is explained at its field, and the form stays as it was', asy
   faults.allow(/^http 409 POST .*\/_api\/endpoint$/)
   const port = await gatehouse.freePort()
   const other = await listen(port)
-  await page.goto(`${consolePath}/new`)
+  await gatehouse.signIn(page, `${consolePath}/new`)
   const field = page.getByLabel('Port')
   await expect(field).toBeFocused()
 
@@ -95,7 +95,7 @@ test('Databases are ordered by the keyboard alone, and none is never all', async
   page,
   gatehouse,
 }) => {
-  await page.goto(`${consolePath}/new`)
+  await gatehouse.signIn(page, `${consolePath}/new`)
   await page.getByLabel('Port').fill(String(await gatehouse.freePort()))
   await page.getByLabel('Only these').check()
   await addDatabases(page, 'blog', 'shop')
@@ -119,7 +119,7 @@ test('Databases are ordered by the keyboard alone, and none is never all', async
 
 test('The last way in cannot be removed, and the page says why', async ({ page, gatehouse }) => {
   const own = `tcp://127.0.0.1:${gatehouse.port}`
-  await page.goto(consolePath)
+  await gatehouse.signIn(page, consolePath)
   await chooseInMenu(page, own, 'Remove endpoint')
   const refusal = page.getByRole('dialog', { name: `${own} cannot be removed` })
   await expect(refusal).toContainText('Nobody could sign in without this endpoint')
@@ -145,7 +145,7 @@ test('What others change shows by itself, also while it is edited here', async (
   const address = `tcp://127.0.0.1:${await gatehouse.freePort()}`
   const others = (databases: string[]) =>
     gatehouse.post('/_db/_system/_api/endpoint', { endpoint: address, databases })
-  await page.goto(consolePath)
+  await gatehouse.signIn(page, consolePath)
   await expect(page.getByText('Live', { exact: true })).toBeVisible()
   await others(['blog', 'archive'])
   await expect(rowOf(page, address)).toContainText('archive')
@@ -168,7 +168,7 @@ test('Rows are reached and changed by the keyboard, and the focus comes back', a
 }) => {
   const address = `tcp://127.0.0.1:${await gatehouse.freePort()}`
   await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: address, databases: ['blog'] })
-  await page.goto(consolePath)
+  await gatehouse.signIn(page, consolePath)
   await rowOf(page, `tcp://127.0.0.1:${gatehouse.port}`).focus()
   await page.keyboard.press('End')
   await page.keyboard.press('Home')
@@ -188,8 +188,11 @@ test('Rows are reached and changed by the keyboard, and the focus comes back', a
   await expect(rowOf(page, address)).toBeFocused()
 })
 
-test('The filter says what it hides, and lives in the address of the page', async ({ page }) => {
-  await page.goto(consolePath)
+test('The filter says what it hides, and lives in the address of the page', async ({
+  page,
+  gatehouse,
+}) => {
+  await gatehouse.signIn(page, consolePath)
   await page.getByRole('searchbox', { name: 'Filter endpoints' }).fill('853 state:draining')
   await expect(
     page.getByText('No endpoint matches “853” in state Draining. 1 is hidden.'),
@@ -204,7 +207,7 @@ test('The filter says what it hides, and lives in the address of the page', asyn
 
 test('A lost connection is told, and mends by itself', async ({ page, gatehouse, faults }) => {
   faults.allow(/^request failed /)
-  await page.goto(consolePath)
+  await gatehouse.signIn(page, consolePath)
   await expect(page.getByText('Live', { exact: true })).toBeVisible()
   await gatehouse.stop()
   await expect(
@@ -240,7 +243,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       const other = await listen(squatted)
       await gatehouse.restart()
 
-      await page.goto(consolePath)
+      await gatehouse.signIn(page, consolePath)
       await expect(page.getByText('is taken by another program')).toBeVisible()
       await expectAccessible(page)
       await openMenu(page, address)

@@ -1,10 +1,12 @@
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { test as base, expect } from '@playwright/test'
+import { test as base, expect, type Page } from '@playwright/test'
 import { type Faults, watchFaults } from './faults.ts'
 import { freePort } from './free-port.ts'
-import { type ServerProcess, startServer } from './server-process.ts'
+import { createToken, type ServerProcess, startServer } from './server-process.ts'
+import { signInWithKey } from './sign-in.ts'
 
 /** An answer to a request made outside the browser. */
 export interface Answer {
@@ -29,11 +31,21 @@ export interface Gatehouse {
   stop(): Promise<void>
   /** Ends it at once, as a power cut would. */
   kill(): Promise<void>
-  /** Starts it again with the same port and data, after stopping it if it runs. */
-  restart(): Promise<void>
+  /**
+   * Starts it again with the same port and data, after stopping it if it runs; from then on with
+   * these variables too.
+   */
+  restart(env?: Readonly<Record<string, string>>): Promise<void>
   /** A port that nobody listens on, for another endpoint. */
   freePort(): Promise<number>
-  /** Asks outside the browser; `url` is a path, or a whole URL to ask another endpoint. */
+  /** The key that the local provider asks for. */
+  readonly operatorKey: string
+  /** Signs in with the operator key, as people do, and goes to a page of the console. */
+  signIn(page: Page, path?: string): Promise<void>
+  /**
+   * Asks outside the browser, as an admin by a token; `url` is a path, or a whole URL to ask another
+   * endpoint.
+   */
   get(url: string): Promise<Answer>
   /** Sends JSON outside the browser. */
   post(url: string, body: unknown): Promise<Answer>
@@ -63,8 +75,10 @@ export const test = base.extend<Fixtures>({
     const print = (text: string) => {
       printed += text
     }
+    let env: Readonly<Record<string, string>> = {}
+    let token = ''
     const start = async () => {
-      server = await startServer({ port, data, print }).catch((error: Error) => {
+      server = await startServer({ port, data, print, env }).catch((error: Error) => {
         throw new Error(`${error.message}\n${printed}`, { cause: error })
       })
     }
@@ -77,7 +91,8 @@ export const test = base.extend<Fixtures>({
     const kill = () => over((running) => running.kill())
 
     const ask = async (target: string, init?: RequestInit): Promise<Answer> => {
-      const response = await fetch(new URL(target, url), { redirect: 'manual', ...init })
+      const headers = { authorization: `Bearer ${token}`, ...init?.headers }
+      const response = await fetch(new URL(target, url), { redirect: 'manual', ...init, headers })
       const text = await response.text()
       const json = response.headers.get('content-type')?.startsWith('application/json')
       return {
@@ -89,7 +104,11 @@ export const test = base.extend<Fixtures>({
 
     try {
       await start()
+      token = await createToken(data)
+      const operatorKey = readFileSync(path.join(data, 'operator.key'), 'utf8').trim()
       await use({
+        operatorKey,
+        signIn: (page, at = '/_console/endpoints') => signInWithKey(page, operatorKey, at),
         url,
         port,
         data,
@@ -99,7 +118,8 @@ export const test = base.extend<Fixtures>({
         log: () => printed,
         stop,
         kill,
-        async restart() {
+        async restart(more = {}) {
+          env = { ...env, ...more }
           await stop()
           await start()
         },

@@ -1,6 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -26,6 +27,21 @@ export interface ServerOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Is told everything that the server prints. */
   readonly print: (text: string) => void
+}
+
+/** Makes an admin's token by the command line, beside the server that runs on this data. */
+export async function createToken(data: string): Promise<string> {
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [
+      'server/main.ts',
+      'token',
+      'create',
+      ...['--data', data, '--name', 'journey', '--role', 'admin'],
+    ],
+    { cwd: root, env: foreign(process.env) },
+  )
+  return stdout.trim()
 }
 
 const isOver = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null

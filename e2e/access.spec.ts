@@ -1,0 +1,192 @@
+import { startTestProvider } from '../server/oauth2/provider.testing.ts'
+import { rowOf } from './support/endpoints-page.ts'
+import { expectAccessible } from './support/expect-accessible.ts'
+import { watchFaults } from './support/faults.ts'
+import { expect, type Gatehouse, test } from './support/gatehouse.ts'
+
+/** An independent provider that lets everybody in as Ada, and Gatehouse as its client. */
+async function withProvider(gatehouse: Gatehouse) {
+  const client = { client_id: 'gatehouse', client_secret: 'only-for-this-journey-0123456789' }
+  const provider = await startTestProvider([
+    { ...client, redirect_uris: [`${gatehouse.url}/_oauth2/oidc/auth`] },
+  ])
+  await gatehouse.restart({
+    GATEHOUSE_OIDC_ISSUER: provider.issuer,
+    GATEHOUSE_OIDC_CLIENT_ID: client.client_id,
+    GATEHOUSE_OIDC_CLIENT_SECRET: client.client_secret,
+    GATEHOUSE_OIDC_LABEL: 'Example ID',
+  })
+  return provider
+}
+
+test('A token is made, shown once, used by a program, and revoked', async ({ page, gatehouse }) => {
+  await gatehouse.signIn(page, '/_console/access/tokens')
+  await page.getByRole('button', { name: 'Make token' }).click()
+  const form = page.getByRole('dialog', { name: 'Make token' })
+  await expect(form.getByLabel('Name')).toBeFocused()
+  await page.keyboard.press('Control+Enter')
+  await expect(form.getByLabel('Name')).toHaveAccessibleDescription(/The name is missing/)
+  await expect(form.getByLabel('Name')).toBeFocused()
+  await form.getByLabel('Name').fill('nightly backup')
+  await form.getByLabel('Lasts').selectOption('30 days')
+  await page.keyboard.press('Control+Enter')
+
+  const made = page.getByRole('dialog', { name: 'nightly backup was made' })
+  await expect(made.getByText('You will not see it again.')).toBeVisible()
+  const token = (await made.locator('code').first().textContent()) ?? ''
+  await expect(made.locator('code').last()).toContainText(`Authorization: Bearer ${token}`)
+  const url = `${gatehouse.url}/_db/_system/_api/endpoint`
+  const ask = () => fetch(url, { headers: { authorization: `Bearer ${token}` } })
+  expect((await ask()).status).toBe(200)
+  const change = await fetch(url, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}` },
+    body: '{}',
+  })
+  expect(change.status).toBe(403)
+
+  await made.getByRole('button', { name: 'Done' }).click()
+  const row = page.getByRole('row').filter({ hasText: 'nightly backup' })
+  await expect(row).toContainText(`${token.slice(0, 8)}…`)
+  await expect(row).toContainText('Viewer')
+  await expect(page.getByText(token)).toBeHidden()
+
+  await row.getByRole('button', { name: 'Revoke nightly backup' }).click()
+  const question = page.getByRole('dialog', { name: 'Revoke nightly backup?' })
+  await question.getByRole('button', { name: 'Revoke token' }).click()
+  await expect(row).toBeHidden()
+  expect((await ask()).status).toBe(401)
+})
+
+test('Somebody new waits for a role, is made viewer, and may then read and not change', async ({
+  page,
+  gatehouse,
+  browser,
+}) => {
+  const provider = await withProvider(gatehouse)
+  const context = await browser.newContext()
+  const faults = await watchFaults(context)
+  faults.allow(/^http 401 /)
+  const ada = await context.newPage()
+  await ada.goto('/_console/endpoints')
+  await ada.getByRole('button', { name: 'Sign in with Example ID' }).click()
+  await expect(ada.getByRole('heading', { name: 'Waiting for a role' })).toBeVisible()
+  await expect(ada.getByText('You are signed in as oidc:')).toBeVisible()
+  await expect(ada.getByRole('navigation')).toBeHidden()
+  await expectAccessible(ada)
+
+  await gatehouse.signIn(page, '/_console/access/people')
+  const waiting = page.getByRole('table', { name: 'People who wait for a role' })
+  await waiting.getByRole('combobox', { name: /^Role of oidc:/ }).selectOption('Viewer')
+  const question = page.getByRole('dialog', { name: /^Make oidc:.* viewer\?$/ })
+  await expect(question).toContainText('signs in again as viewer.')
+  await question.getByRole('button', { name: 'Make viewer' }).click()
+  await expect(waiting).toBeHidden()
+
+  // The waiting page looks every 15 s, and tells by itself.
+  await expect(ada.getByRole('heading', { name: 'Sign in again' })).toBeVisible({ timeout: 20_000 })
+  await ada.getByRole('link', { name: 'Sign in again' }).click()
+  await ada.getByRole('button', { name: 'Sign in with Example ID' }).click()
+  const own = `tcp://127.0.0.1:${gatehouse.port}`
+  await expect(rowOf(ada, own)).toContainText('Listening')
+  await expect(ada.getByText('You are a viewer: endpoints are changed by operators.')).toBeVisible()
+  await expect(ada.getByRole('button', { name: 'Add endpoint' })).toBeHidden()
+  await expect(ada.getByRole('link', { name: 'Activity' })).toBeVisible()
+  await expect(ada.getByRole('link', { name: 'Access' })).toBeHidden()
+  await ada.getByRole('button', { name: `Actions for ${own}` }).click()
+  await expect(ada.getByRole('menuitem')).toHaveText(['Copy address'])
+  await ada.goto('/_console/endpoints/new')
+  await expect(rowOf(ada, own)).toBeVisible()
+  await expect(ada.getByRole('dialog')).toBeHidden()
+  await ada.goto('/_console/access/people')
+  await expect(
+    ada.getByText('people, the tokens of others and providers are for admins.'),
+  ).toBeVisible()
+
+  expect(faults.list()).toEqual([])
+  await context.close()
+  provider.close()
+})
+
+test('The last admin stays one, and the page says why', async ({
+  page,
+  gatehouse,
+  browser,
+  faults,
+}) => {
+  faults.allow(/^http 409 PATCH /)
+  const provider = await withProvider(gatehouse)
+  const context = await browser.newContext()
+  const ada = await context.newPage()
+  await ada.goto('/_console/')
+  await ada.getByRole('button', { name: 'Sign in with Example ID' }).click()
+  await expect(ada.getByRole('heading', { name: 'Waiting for a role' })).toBeVisible()
+  await context.close()
+
+  await gatehouse.signIn(page, '/_console/access/people')
+  const role = page.getByRole('combobox', { name: /^Role of oidc:/ })
+  await role.selectOption('Admin')
+  await page.getByRole('button', { name: 'Make admin' }).click()
+  await expect(page.getByRole('dialog')).toBeHidden()
+  await expect(role).toHaveValue('admin')
+  await role.selectOption('Viewer')
+  const question = page.getByRole('dialog')
+  await question.getByRole('button', { name: 'Make viewer' }).click()
+  await expect(question.getByRole('alert').filter({ hasText: 'the last admin' })).toBeVisible()
+  await question.getByRole('button', { name: 'Keep admin' }).click()
+  await expect(role).toHaveValue('admin')
+  provider.close()
+})
+
+test('The providers tell what to register, and what to set', async ({ page, gatehouse }) => {
+  await gatehouse.signIn(page, '/_console/access/providers')
+  await page.getByText('GitHub', { exact: true }).click()
+  await expect(page.getByText(`${gatehouse.url}/_oauth2/github/auth`)).toBeVisible()
+  await expect(page.getByText('GATEHOUSE_GITHUB_CLIENT_ID=…')).toBeVisible()
+})
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test.describe(`In the ${colorScheme} theme`, () => {
+    test.use({ colorScheme })
+
+    test('axe finds nothing on the pages of Access, or in their dialogs', async ({
+      page,
+      gatehouse,
+    }) => {
+      // axe looks at eight views, which takes its time on a busy machine.
+      test.slow()
+      await gatehouse.signIn(page, '/_console/access/people')
+      const sessions = page.getByRole('button', { name: /open sessions of Operator$/ })
+      await expect(sessions).toBeVisible()
+      await expectAccessible(page)
+      await sessions.click()
+      await expect(page.getByText('This session')).toBeVisible()
+      await expectAccessible(page)
+      await page.goto('/_console/access/tokens/new')
+      await page.getByLabel('Only these').check()
+      await page.getByLabel('Lasts').selectOption('Until a day…')
+      await page.keyboard.press('Control+Enter')
+      await expect(page.getByText('The name is missing.')).toBeVisible()
+      await expectAccessible(page)
+      await page.getByLabel('Name').fill('ci')
+      await page.getByLabel('_system').check()
+      await page.getByLabel('Lasts').selectOption('Without an end')
+      await page.keyboard.press('Control+Enter')
+      await expect(page.getByText('You will not see it again.')).toBeVisible()
+      await expectAccessible(page)
+      await page.getByRole('button', { name: 'Done' }).click()
+      await expect(page.getByRole('row').filter({ hasText: 'ci' })).toBeVisible()
+      await expectAccessible(page)
+      await page.getByRole('button', { name: 'Revoke ci' }).click()
+      await expect(page.getByRole('dialog')).toBeVisible()
+      await expectAccessible(page)
+      await page.goto('/_console/access/providers')
+      await page.getByText('GitHub', { exact: true }).click()
+      await expectAccessible(page)
+      await page.setViewportSize({ width: 390, height: 844 })
+      await page.goto('/_console/access/people')
+      await expect(page.getByRole('list', { name: 'People' })).toBeVisible()
+      await expectAccessible(page)
+    })
+  })
+}
