@@ -135,7 +135,7 @@ async function open(
   })
 
   let catchingUp: Promise<void> | undefined
-  const catchUp: AppDeps['catchUp'] = () => {
+  const catchUp = () => {
     if (catchingUp === undefined && store.changedOutside()) {
       access.sync()
       catchingUp = Promise.all([databases.sync(), endpoints.sync()])
@@ -145,6 +145,17 @@ async function open(
         })
     }
     return catchingUp
+  }
+  let looked = false
+  const catchUpOnce: AppDeps['catchUp'] = () => {
+    if (looked) return catchingUp
+    // Requests that are read in one turn of the event loop have come before the first of them is
+    // looked at, or while that very turn lasts: one look at the store is enough for all.
+    looked = true
+    setImmediate(() => {
+      looked = false
+    })
+    return catchUp()
   }
 
   // Imported here: commands beside a running node begin faster without it.
@@ -185,7 +196,7 @@ async function open(
     publicOrigin: config.publicOrigin,
     drain: config.drain,
     consoleFolder,
-    catchUp,
+    catchUp: catchUpOnce,
   })
   engine.onRequest(nodeHandler(app.fetch, engine.doorOf))
 
