@@ -85,18 +85,20 @@ export async function storeEndpoints(size: number): Promise<{ data: string; host
  * Starts a node on a data folder of {@link storeEndpoints}.
  *
  * @param nodeFlags flags of Node.js itself.
+ * @param settings variables of the environment, `GATEHOUSE_…`; those of the caller do not count.
  */
 export async function startGatehouse(
   size: number,
   { data, host }: { data: string; host: string },
   nodeFlags: readonly string[] = [],
+  settings: Readonly<Record<string, string>> = {},
 ): Promise<Subject> {
   const flags = ['--data', data, '--endpoint', `tcp://${host}:${FIRST_PORT}`, '--drain', '1']
   const env = Object.entries(process.env).filter(([name]) => !name.startsWith('GATEHOUSE_'))
   const started = await startProcess(
     process.execPath,
     [...nodeFlags, join(ROOT, 'server', 'main.ts'), 'start', ...flags],
-    Object.fromEntries(env),
+    { ...Object.fromEntries(env), ...settings },
     async (printed) => printed().includes('gatehouse is ready'),
   )
   const token = await makeToken({ data, databaseUrl: undefined })

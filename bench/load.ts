@@ -1,0 +1,113 @@
+import { connect, type Socket } from 'node:net'
+
+/** Many connections that ask for one thing again and again. */
+export interface Load {
+  /** Asks for that many ms, and answers how many answers came, and how long it really took, ms. */
+  run(duration: number): Promise<{ readonly answers: number; readonly time: number }>
+  close(): void
+}
+
+/**
+ * Opens connections that are kept alive, each of which sends the next request when the last one's
+ * answer is complete. It reads as little as possible, so that the server is what is measured: the
+ * first answer is read in full, and all others must begin like it and be as long.
+ *
+ * @param head the request, ready to be sent.
+ * @throws when the first answer has not status 200.
+ */
+export async function openLoad(
+  { host, port }: { host: string; port: number },
+  head: string,
+  connections: number,
+): Promise<Load> {
+  const request = Buffer.from(head, 'latin1')
+  const sockets = await Promise.all(Array.from({ length: connections }, () => opened(host, port)))
+  const [first] = sockets
+  if (first === undefined) throw new Error('no connections')
+  const { length, status } = await readOne(first, request)
+
+  let asking = false
+  let answers = 0
+  let busy = 0
+  let idle = () => {}
+  let fail = (_: Error) => {}
+  for (const socket of sockets) {
+    let received = 0
+    socket.on('data', (part: Buffer) => {
+      if (received === 0 && part.toString('latin1', 0, status.length) !== status) {
+        fail(new Error(`an answer begins with ${part.toString('latin1', 0, status.length)}`))
+      }
+      received += part.length
+      if (received < length) return
+      if (received > length) fail(new Error('an answer is longer than the first one'))
+      received = 0
+      answers++
+      if (asking) socket.write(request)
+      else if (--busy === 0) idle()
+    })
+    socket.on('close', () => fail(new Error('the server closed a connection')))
+    socket.on('error', (error) => fail(error))
+  }
+
+  return {
+    async run(duration) {
+      const begun = performance.now()
+      asking = true
+      answers = 0
+      const done = new Promise<void>((resolve, reject) => {
+        idle = resolve
+        fail = reject
+      })
+      busy = sockets.length
+      for (const socket of sockets) socket.write(request)
+      const timer = setTimeout(() => {
+        asking = false
+      }, duration)
+      try {
+        await done
+      } finally {
+        clearTimeout(timer)
+      }
+      return { answers, time: performance.now() - begun }
+    },
+    close() {
+      fail = () => {}
+      for (const socket of sockets) socket.destroy()
+    },
+  }
+}
+
+function opened(host: string, port: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port, noDelay: true })
+    socket.once('error', reject)
+    socket.once('connect', () => {
+      socket.off('error', reject)
+      resolve(socket)
+    })
+  })
+}
+
+/** Asks once and reads the whole answer, which must have a `Content-Length`. */
+function readOne(
+  socket: Socket,
+  request: Buffer,
+): Promise<{ readonly length: number; readonly status: string }> {
+  return new Promise((resolve, reject) => {
+    let text = ''
+    const read = (part: Buffer) => {
+      text += part.toString('latin1')
+      const end = text.indexOf('\r\n\r\n')
+      if (end === -1) return
+      const body = Number(/^content-length: ([0-9]+)/im.exec(text.slice(0, end))?.[1])
+      const length = end + 4 + body
+      if (text.length < length) return
+      socket.off('data', read)
+      const status = text.slice(0, 'HTTP/1.1 200'.length)
+      if (status === 'HTTP/1.1 200' && text.length === length) resolve({ length, status })
+      else reject(new Error(`the first answer was:\n${text}`))
+    }
+    socket.on('data', read)
+    socket.write(request)
+  })
+}

@@ -1,0 +1,239 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { availableParallelism, loadavg } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { createBrowser } from '../server/oauth2/browser.testing.ts'
+import { callbackPath } from '../server/oauth2/sign-in.ts'
+import { makeToken } from '../server/start.testing.ts'
+import { type Load, openLoad } from './load.ts'
+import {
+  portsOf,
+  quantile,
+  type Subject,
+  shuffled,
+  startGatehouse,
+  storeEndpoints,
+} from './support.ts'
+
+// How many people can sign in per second, and what it costs a request to be known. What is measured
+// and how to read it: docs/benchmarks.md.
+
+const [PORT = 0] = portsOf(1)
+/** How many people sign in at the same time. */
+const AT_ONCE = 8
+/** How long sign-ins are counted at each provider, and how long they run before that, ms. */
+const SIGN_INS = { warmUp: 3_000, counted: 10_000 }
+/** Connections of each load. */
+const CONNECTIONS = 64
+/** How often the nodes are started anew, and the rounds of each start; ms of each load in a round. */
+const STARTS = 3
+const ROUNDS = 25
+const SLICE = 400
+/** What each load asks before rounds count, ms: the code of the server gets warm. */
+const WARM_UP = 2_000
+/** What is not done by then never will be, ms. */
+const LONGEST = 5 * 60_000
+
+const print = (line = '') => process.stdout.write(`${line}\n`)
+const count = (number: number) => Math.round(number).toLocaleString('en')
+const spread = (numbers: readonly number[], show: (number: number) => string) =>
+  `${show(quantile(numbers))} (${show(quantile(numbers, 0.25))}–${show(quantile(numbers, 0.75))})`
+
+/** Where a node answers; by what people call it, which the cookie goes by too. */
+const originOf = (host: string) => `http://${host}:${PORT}`
+
+/** One sign-in of a new browser, from the POST to the 303 that gives the session's cookie. */
+async function signIn(origin: string, provider: string, key?: string): Promise<string> {
+  const browser = createBrowser()
+  const isRoot = ({ href }: URL) => href === `${origin}/`
+  let page = await browser.post(origin + callbackPath(provider), {}, isRoot)
+  if (key !== undefined) {
+    const action = /<form method="post" action="([^"]+)">/.exec(page.text)?.[1] ?? '/'
+    page = await browser.post(new URL(action, origin), { key }, isRoot)
+  }
+  const cookie = page.headers['set-cookie']?.find((each) => each.startsWith('gatehouse_'))
+  if (page.status === 303 && cookie !== undefined) return cookie.split(';')[0] ?? ''
+  throw new Error(`the sign-in ended at ${page.url} with ${page.status}:\n${page.text}`)
+}
+
+interface SignIns {
+  readonly perSecond: number
+  /** How long each took, ms. */
+  readonly times: readonly number[]
+}
+
+async function countSignIns(origin: string, provider: string, key?: string): Promise<SignIns> {
+  const begun = performance.now()
+  const from = begun + SIGN_INS.warmUp
+  const until = from + SIGN_INS.counted
+  const times: number[] = []
+  const person = async () => {
+    for (let start = performance.now(); start < until; start = performance.now()) {
+      await signIn(origin, provider, key)
+      const end = performance.now()
+      if (end >= from && end < until) times.push(end - start)
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, person))
+  return { perSecond: times.length / (SIGN_INS.counted / 1000), times }
+}
+
+/** Starts a provider of somebody else in a process of its own. */
+async function startProvider(
+  redirectUri: string,
+): Promise<{ readonly issuer: string; readonly process: ChildProcess }> {
+  const child = fork(join(import.meta.dirname, 'provider-process.ts'), { silent: true })
+  child.send(redirectUri)
+  const [issuer] = await once(child, 'message')
+  return { issuer, process: child }
+}
+
+async function measureSignIns(): Promise<void> {
+  const folder = await storeEndpoints(1)
+  const origin = originOf(folder.host)
+  const provider = await startProvider(origin + callbackPath('oidc'))
+  const node = await startGatehouse(1, folder, [], {
+    GATEHOUSE_OIDC_ISSUER: provider.issuer,
+    GATEHOUSE_OIDC_CLIENT_ID: 'gatehouse',
+    GATEHOUSE_OIDC_CLIENT_SECRET: 'only for measuring',
+  })
+  const key = readKey(folder.data)
+  print(
+    `Sign-ins: from the POST to the 303 with the session's cookie, ${AT_ONCE} at once, ` +
+      `${SIGN_INS.counted / 1000} s each`,
+  )
+  print(`  ${''.padEnd(46)} per second   ms, median (quartiles)`)
+  const rows = [
+    ['with the operator key', await countSignIns(origin, 'local', key)],
+    ['through oidc-provider on the same machine', await countSignIns(origin, 'oidc')],
+  ] as const
+  for (const [what, { perSecond, times }] of rows) {
+    const shown = spread(times, (time) => time.toFixed(0))
+    print(`  ${what.padEnd(46)} ${perSecond.toFixed(1).padStart(10)}   ${shown}`)
+  }
+  print()
+  await node.stop()
+  provider.process.disconnect()
+}
+
+const readKey = (data: string) => readFileSync(join(data, 'operator.key'), 'utf8').trim()
+
+/** The ways to ask that are compared. */
+const WAYS = ['without', 'session', 'token'] as const
+
+type Way = (typeof WAYS)[number]
+
+/** What one load did in one round. */
+interface Slice {
+  /** Answers per second. */
+  readonly rate: number
+  /** Processor time of the server for each answer, µs. */
+  readonly cost: number
+}
+
+/** Starts a node with authentication and one without, and has all three ways ask in each round. */
+async function runRounds(): Promise<Record<Way, Slice>[]> {
+  const folder = await storeEndpoints(1)
+  const openFolder = await storeEndpoints(1)
+  const node = await startGatehouse(1, folder)
+  const hook = join(import.meta.dirname, 'without-authentication.ts')
+  const openNode = await startGatehouse(1, openFolder, ['--import', hook])
+  const cookie = await signIn(originOf(folder.host), 'local', readKey(folder.data))
+  const token = await makeToken({ data: folder.data, databaseUrl: undefined })
+  const nodes: Record<Way, Subject> = { without: openNode, session: node, token: node }
+  const headers: Record<Way, string> = {
+    without: '',
+    session: `Cookie: ${cookie}\r\n`,
+    token: `Authorization: Bearer ${token}\r\n`,
+  }
+  const loads = new Map<Way, Load>()
+  for (const way of WAYS) {
+    const { host } = nodes[way]
+    const head = `GET /_api/endpoint HTTP/1.1\r\nHost: ${host}:${PORT}\r\n${headers[way]}\r\n`
+    loads.set(way, await openLoad({ host, port: PORT }, head, CONNECTIONS))
+  }
+  const slice = async (way: Way, duration: number): Promise<Slice> => {
+    const before = processorTime(nodes[way])
+    const { answers, time } = await (loads.get(way) as Load).run(duration)
+    return {
+      rate: (answers / time) * 1000,
+      cost: (processorTime(nodes[way]) - before) / answers,
+    }
+  }
+  for (const way of WAYS) await slice(way, WARM_UP)
+  const rounds: Record<Way, Slice>[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    const slices: Partial<Record<Way, Slice>> = {}
+    for (const at of shuffled(WAYS.length)) {
+      const way = WAYS[at] as Way
+      slices[way] = await slice(way, SLICE)
+      await pause(20)
+    }
+    rounds.push(slices as Record<Way, Slice>)
+  }
+  for (const load of loads.values()) load.close()
+  await node.stop()
+  await openNode.stop()
+  return rounds
+}
+
+/** Processor time that a process has had, µs (Linux; it counts in steps of 10 ms). */
+function processorTime({ process: { pid } }: Subject): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  // The name may have spaces in it and stands in parentheses; utime and stime are fields 14 and 15.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) * 10_000
+}
+
+async function measureCost(): Promise<void> {
+  const rounds: Record<Way, Slice>[] = []
+  for (let start = 0; start < STARTS; start++) rounds.push(...(await runRounds()))
+  print(
+    `GET /_api/endpoint, ${CONNECTIONS} connections; median (quartiles) of ${rounds.length} rounds`,
+  )
+  print(`  ${''.padEnd(26)} ${'per second'.padEnd(26)} µs of the server's processor`)
+  const labels: Record<Way, string> = {
+    without: 'without authentication',
+    session: 'by session',
+    token: 'by token',
+  }
+  for (const way of WAYS) {
+    const each = rounds.map((round) => round[way])
+    const rates = spread(
+      each.map(({ rate }) => rate),
+      count,
+    )
+    const costs = spread(
+      each.map(({ cost }) => cost),
+      (cost) => cost.toFixed(1),
+    )
+    print(`  ${labels[way].padEnd(26)} ${rates.padEnd(26)} ${costs}`)
+  }
+  print('Against the same route without authentication, in the same round:')
+  for (const way of ['session', 'token'] as const) {
+    const ratios = rounds.map((round) => round[way].rate / round.without.rate)
+    const byCost = rounds.map((round) => round.without.cost / round[way].cost)
+    const met = quantile(ratios) >= 0.8
+    const shown = spread(ratios, (ratio) => ratio.toFixed(2))
+    print(
+      `  ${labels[way].padEnd(26)} ${shown.padEnd(26)} wanted: at least 0.8 – ` +
+        `${met ? 'met' : 'NOT MET'} (by processor time ${quantile(byCost).toFixed(2)})`,
+    )
+  }
+  print()
+}
+
+setTimeout(() => {
+  process.stderr.write('The run took too long and was given up.\n')
+  process.exit(1)
+}, LONGEST).unref()
+
+const begun = performance.now()
+const load = () => (loadavg()[0] ?? 0).toFixed(1)
+print(`Node.js ${process.version}, ${availableParallelism()} cores, load ${load()} at the begin`)
+print()
+await measureSignIns()
+await measureCost()
+print(`${Math.round((performance.now() - begun) / 1000)} s, load ${load()} at the end`)
