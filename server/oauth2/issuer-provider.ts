@@ -99,11 +99,11 @@ export function createIssuerProvider(
     }
   }
 
-  const judged = async <T>(operation: () => Promise<T>): Promise<T> => {
+  const judged = async <T>(operation: () => Promise<T>, ...sent: readonly string[]): Promise<T> => {
     try {
       return await operation()
     } catch (error) {
-      throw providerFailure(label, error)
+      throw providerFailure(label, error, [clientSecret, ...sent])
     }
   }
 
@@ -131,7 +131,7 @@ export function createIssuerProvider(
         for (const [key, value] of Object.entries(parameters)) url.searchParams.set(key, value)
         return url.href
       }),
-    complete: (response) => judged(() => exchange(response)),
+    complete: (response) => judged(() => exchange(response), response.code, response.verifier),
     refresh: (refreshToken) =>
       judged(async () => {
         const as = await server.read()
@@ -140,7 +140,7 @@ export function createIssuerProvider(
           return oauth.processRefreshTokenResponse(as, client, sent)
         })
         return tokensOf(answer, now())
-      }),
+      }, refreshToken),
   }
 }
 

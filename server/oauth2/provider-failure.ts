@@ -1,6 +1,7 @@
 import { ResponseBodyError } from 'oauth4webapi'
 import { Failure } from '../failure.ts'
 import { OAuth2Error } from './client.ts'
+import { createHide, toldError } from './told-error.ts'
 
 /** The wording of others, fit for a page of ours: one line, at most 64 characters. */
 export const cut = (text: string): string =>
@@ -17,10 +18,19 @@ const REGISTRATION = /^(?:invalid_client|unauthorized_client|incorrect_client_cr
  * else goes wrong between two servers is not.
  *
  * @param label of the provider, as people call it.
+ * @param secrets what the provider was sent and may repeat.
  */
-export function providerFailure(label: string, cause: unknown): Failure {
-  if (cause instanceof Failure) return cause
-  const { error, status } = reported(cause)
+export function providerFailure(
+  label: string,
+  thrown: unknown,
+  secrets: readonly string[] = [],
+): Failure {
+  if (thrown instanceof Failure) return thrown
+  const hide = createHide(secrets)
+  // Those of our own client hold no secret.
+  const cause = thrown instanceof OAuth2Error ? thrown : toldError(thrown, hide)
+  const { status, error: said } = reported(thrown)
+  const error = said === undefined ? undefined : hide(said)
   if (error !== undefined && REGISTRATION.test(error)) {
     return new Failure(
       'unavailable',
