@@ -1,0 +1,326 @@
+import { execFile } from 'node:child_process'
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { createTokenText } from './access/secret-text.ts'
+import { freePorts } from './endpoints/free-ports.testing.ts'
+import { createBrowser } from './oauth2/browser.testing.ts'
+import { startTestProvider } from './oauth2/provider.testing.ts'
+import { OUR_PAGE } from './operator-session.testing.ts'
+import { killProcesses, startProcess } from './server-process.testing.ts'
+import { type Answer, ask } from './start.testing.ts'
+import { forEachEngine } from './storage/each-engine.testing.ts'
+import { openStore } from './storage/open.ts'
+import { createVault } from './storage/vault.ts'
+
+// A server that knows secrets is used in every way, at log level trace; then they are looked for
+// wherever it has written or said anything.
+
+/** Secrets by name. */
+type Canaries = Map<string, string>
+
+const canary = (name: string) => `canary-${name}-${randomBytes(12).toString('hex')}`
+
+/** Each way in which a secret may be written down. */
+const spellings = (secret: string) => [
+  secret,
+  encodeURIComponent(secret),
+  Buffer.from(secret).toString('base64').replace(/=+$/, ''),
+  Buffer.from(secret).toString('hex'),
+  Buffer.from(`${secret}:`).toString('base64'),
+]
+
+/** The names of the secrets that are in a text. */
+const found = (canaries: Canaries, text: string): string[] =>
+  [...canaries]
+    .filter(([, secret]) => spellings(secret).some((spelling) => text.includes(spelling)))
+    .map(([name]) => name)
+
+/** An OpenID provider that fails in the way its `fault` says, and repeats all that it was sent. */
+async function startTalkativeIssuer() {
+  const { publicKey } = generateKeyPairSync('ed25519')
+  const issuer = { origin: '', fault: { status: 400, error: 'invalid_grant' }, heard: '' }
+  const server = createServer(async (request, response) => {
+    const parts: Buffer[] = []
+    for await (const part of request) parts.push(part)
+    const { origin } = issuer
+    const json = (status: number, body: object) =>
+      response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
+    if (request.url?.startsWith('/.well-known/')) {
+      return json(200, {
+        issuer: origin,
+        authorization_endpoint: `${origin}/auth`,
+        token_endpoint: `${origin}/token`,
+        jwks_uri: `${origin}/jwks`,
+        token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+      })
+    }
+    if (request.url === '/jwks') return json(200, { keys: [publicKey.export({ format: 'jwk' })] })
+    const basic = request.headers.authorization?.replace(/^Basic /, '') ?? ''
+    const heard = `${Buffer.from(basic, 'base64')} ${Buffer.concat(parts)}`
+    issuer.heard += heard
+    const { status, error } = issuer.fault
+    if (status === 401)
+      response.setHeader('WWW-Authenticate', `Basic realm="${heard.replace(/[^!-~ ]|"/g, '')}"`)
+    if (status === 502) return response.writeHead(502).end(`<html>${heard}</html>`)
+    if (status === 200) return json(200, { access_token: heard, token_type: 'x', id_token: heard })
+    return json(status, { error: error || heard, error_description: heard, error_uri: heard })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  issuer.origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return issuer
+}
+
+forEachEngine((engine) => {
+  let data: string
+  beforeEach(() => {
+    data = mkdtempSync(join(tmpdir(), 'gatehouse-secrets-'))
+  })
+  afterEach(async () => {
+    await killProcesses()
+    rmSync(data, { recursive: true, force: true })
+  })
+
+  test('no secret is logged, answered or stored', async () => {
+    const [port = 0] = await freePorts(1)
+    const origin = `http://127.0.0.1:${port}`
+    const canaries: Canaries = new Map()
+    const secret = (name: string, value = canary(name)) => {
+      canaries.set(name, value)
+      return value
+    }
+    const provider = await startTestProvider([
+      {
+        client_id: 'gatehouse',
+        client_secret: secret('client-secret'),
+        redirect_uris: [`${origin}/_oauth2/oauth2/auth`],
+        grant_types: ['authorization_code', 'refresh_token'],
+        token_endpoint_auth_method: 'client_secret_post',
+      },
+    ])
+    onTestFinished(() => provider.close())
+    const issuer = await startTalkativeIssuer()
+
+    const location = engine.location()
+    const env: Record<string, string> = {
+      GATEHOUSE_OPERATOR_KEY: secret('operator-key'),
+      GATEHOUSE_SECRET_KEY: secret('secret-key', randomBytes(32).toString('base64')),
+      GATEHOUSE_ADMINS: 'oauth2:id-of-ada',
+      GATEHOUSE_OAUTH2_AUTH_ENDPOINT: `${provider.authEndpoint}?scope=openid`,
+      GATEHOUSE_OAUTH2_TOKEN_ENDPOINT: provider.tokenEndpoint,
+      GATEHOUSE_OAUTH2_ACTIVE_USER_ENDPOINT: provider.activeUserEndpoint,
+      GATEHOUSE_OAUTH2_CLIENT_ID: 'gatehouse',
+      GATEHOUSE_OAUTH2_CLIENT_SECRET: secret('client-secret', canaries.get('client-secret')),
+      GATEHOUSE_OAUTH2_CALLBACK: 'exact',
+      GATEHOUSE_OIDC_ISSUER: issuer.origin,
+      GATEHOUSE_OIDC_CLIENT_ID: 'gatehouse',
+      GATEHOUSE_OIDC_CLIENT_SECRET: secret('issuer-client-secret'),
+    }
+    if ('databaseUrl' in location) {
+      // The PostgreSQL of the tests lets everybody in; the password is sent all the same.
+      const url = new URL(location.databaseUrl)
+      url.password = secret('database-password')
+      env.GATEHOUSE_DATABASE_URL = url.href
+    }
+    const folder = 'data' in location ? location.data : data
+    const flags = ['--data', folder, '--endpoint', `tcp://127.0.0.1:${port}`, '--log', 'trace']
+    const server = await startProcess(flags, { env })
+
+    // What was answered: no canary may be in it but where it is handed out.
+    const answers: [string, string][] = []
+    const collect = (what: string, { status, headers, text }: Answer): Answer['json'] => {
+      const rest = { ...headers }
+      if (status === 303) delete rest['set-cookie']
+      answers.push([what, `${status} ${JSON.stringify(rest)} ${text}`])
+      return text.startsWith('{') || text.startsWith('[') ? JSON.parse(text) : undefined
+    }
+    const tell = async (
+      method: string,
+      path: string,
+      headers: Record<string, string> = {},
+      body?: unknown,
+    ) => {
+      const answer = await ask(port, method, path, { headers, body })
+      const shown = /^POST .*token$/.test(`${method} ${path}`) ? { ...answer, text: '{}' } : answer
+      collect(`${method} ${path}`, shown)
+      return answer
+    }
+    const cookieOf = (answer: Answer, name: string) =>
+      answer.headers['set-cookie']
+        ?.map((line) => line.split(';')[0] ?? '')
+        .find((pair) => pair.startsWith(name)) ?? ''
+
+    // The operator key, wrong and right.
+    const browser = createBrowser()
+    const page = await browser.post(`${origin}/_oauth2/local/auth`, {})
+    const wrong = await browser.post(page.url, { key: secret('wrong-key') })
+    expect(wrong.status).toBe(403)
+    const here = await browser.post(
+      page.url,
+      { key: env.GATEHOUSE_OPERATOR_KEY ?? '' },
+      (url) => url.pathname === '/',
+    )
+    for (const each of [page, wrong, here]) answers.push(['key page', each.text])
+    for (const [key, { value }] of browser.jar) {
+      // The id of the key page stands in its address; its cookie counts by the signature alone.
+      if (!/ gatehouse_idp_(?:key|resume)$/.test(key)) secret(`cookie ${key}`, value)
+    }
+    expect([...browser.jar.keys()].join()).toContain(' / gatehouse_')
+
+    // A provider, with a wrong code and with the right one.
+    const start = async (name: string) => {
+      const answer = await tell('POST', `/_oauth2/${name}/auth`)
+      expect(answer.status).toBe(303)
+      return { cookie: cookieOf(answer, 'oauth2_csrf'), to: answer.headers.location ?? '' }
+    }
+    const callback = async (name: string, cookie: string, query: string) => {
+      const state = cookie.split('=')[1] ?? ''
+      return tell('GET', `/_oauth2/${name}/auth?state=${state}&${query}`, { Cookie: cookie })
+    }
+    const refused = await start('oauth2')
+    expect((await callback('oauth2', refused.cookie, `code=${secret('code')}`)).status).toBe(400)
+    const started = await start('oauth2')
+    const back = await provider.authorize(started.to)
+    secret('right-code', back.searchParams.get('code') ?? '')
+    const signedIn = await tell('GET', back.pathname + back.search, { Cookie: started.cookie })
+    expect(signedIn.status).toBe(303)
+    const session = cookieOf(signedIn, 'gatehouse_')
+    secret('session', session.split('=')[1])
+
+    // An issuer that repeats what it was sent, in each way to fail.
+    for (const fault of [
+      { status: 400, error: 'invalid_grant' },
+      { status: 400, error: '' },
+      { status: 401, error: 'invalid_client' },
+      { status: 401, error: '' },
+      { status: 502, error: '' },
+      { status: 200, error: '' },
+    ]) {
+      issuer.fault = fault
+      const { cookie } = await start('oidc')
+      const code = secret(`code-${fault.status}-${fault.error || 'echo'}`)
+      expect((await callback('oidc', cookie, `code=${code}`)).status).toBeGreaterThan(399)
+    }
+    expect(issuer.heard).toContain(canaries.get('issuer-client-secret'))
+
+    // Tokens: made, used in both forms, wrong, revoked. Changes, done and refused.
+    const ours = { Cookie: session, ...OUR_PAGE }
+    const made = await tell('POST', '/_api/token', ours, { name: 'canary', role: 'admin' })
+    expect(made.status).toBe(201)
+    const token = secret('token', made.json.token)
+    const bearer = { Authorization: `Bearer ${token}` }
+    const basic = (text: string) => ({ Authorization: `Basic ${btoa(text)}` })
+    expect((await tell('GET', '/_api/endpoint', basic(`${token}:`))).status).toBe(200)
+    await tell('GET', '/_api/endpoint', basic(`${token}:${secret('password')}`))
+    for (const text of [secret('no-token'), secret('wrong-token', createTokenText())]) {
+      await tell('GET', '/_api/endpoint', { Authorization: `Bearer ${text}` })
+      await tell('POST', '/_api/database', { Authorization: `Bearer ${text}` }, { name: 'x' })
+    }
+    await tell('POST', '/_api/database', bearer, { name: 'blog' })
+    await tell('POST', '/_api/database', ours, { name: 'blog' })
+    await tell('POST', '/_api/token', bearer, { name: 'x', role: 'admin', databases: ['1'] })
+
+    // Every route that reads, with the token and with the session.
+    const spec = (await tell('GET', '/_api/openapi.json', bearer)).json
+    const reading = Object.keys(spec.paths).filter((path) => spec.paths[path].get !== undefined)
+    expect(reading.length).toBeGreaterThan(12)
+    for (const path of [...reading, '/', '/_console/', '/_oauth2/page.css', '/_idp/auth', '/x']) {
+      if (path === '/_api/events') continue
+      const filled = path.replace('{address}', encodeURIComponent(`tcp://127.0.0.1:${port}`))
+      for (const headers of [bearer, { Cookie: session }]) {
+        await tell('GET', filled.replace(/\{[^}]*\}/g, 'me'), headers)
+      }
+    }
+    await tell('GET', '/_api/user', bearer)
+    await tell('GET', '/_api/token?everybody=true', bearer)
+    await tell('GET', '/_api/audit?limit=500', bearer)
+    expect((await tell('DELETE', '/_api/session', ours)).status).toBe(200)
+    await tell('DELETE', `/_api/token/${made.json.info.id}`, bearer)
+
+    // The tokens that the provider gave are found where they are, encrypted.
+    const store = await openStore(location, 'tool')
+    const { id, access_token, refresh_token } = await store.db
+      .selectFrom('people')
+      .selectAll()
+      .where('provider', '=', 'oauth2')
+      .executeTakeFirstOrThrow()
+    const vault = createVault(Buffer.from(env.GATEHOUSE_SECRET_KEY ?? '', 'base64'))
+    secret('access-token', vault.open(access_token ?? '', `people/${id}/access`))
+    if (refresh_token !== null) {
+      secret('refresh-token', vault.open(refresh_token, `people/${id}/refresh`))
+    }
+    const audit = JSON.stringify(await store.db.selectFrom('audit').selectAll().execute())
+    await store.close()
+    const stored =
+      'data' in location
+        ? // While it runs, so that the log of writes is there too.
+          readdirSync(folder).map((name): [string, string] => [
+            name,
+            readFileSync(join(folder, name), 'latin1'),
+          ])
+        : await dump(location.databaseUrl)
+    expect(stored.map(([, text]) => text).join()).toContain('oauth2:id-of-ada')
+    server.signal('SIGTERM')
+    await server.exit
+
+    const told = answers.map(([what, text]) => [what, found(canaries, text)])
+    expect(told.filter(([, names]) => names?.length !== 0)).toEqual([])
+    expect(server.printed()).toContain('"level":20')
+    for (const line of server.printed().split('\n')) {
+      expect([line, found(canaries, line)]).toEqual([line, []])
+    }
+    expect(found(canaries, audit)).toEqual([])
+    for (const [name, text] of stored) expect([name, found(canaries, text)]).toEqual([name, []])
+  })
+})
+
+/** Every row of every table, as text. */
+async function dump(connectionString: string): Promise<[string, string][]> {
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  const { rows } = await client.query(
+    `select table_name as name from information_schema.tables where table_schema = 'public'`,
+  )
+  const tables: [string, string][] = []
+  for (const { name } of rows) {
+    const { rows: lines } = await client.query(`select t::text as line from "${name}" t`)
+    tables.push([name, lines.map(({ line }) => line).join('\n')])
+  }
+  await client.end()
+  return tables
+}
+
+test('no secret of the environment gets into the console when it is built', async () => {
+  const outDir = mkdtempSync(join(tmpdir(), 'gatehouse-console-'))
+  onTestFinished(() => rmSync(outDir, { recursive: true, force: true }))
+  const names = ['OPERATOR_KEY', 'SECRET_KEY', 'OAUTH2_CLIENT_SECRET', 'DATABASE_URL']
+  const canaries = new Map(names.map((name) => [`GATEHOUSE_${name}`, canary(name)]))
+  const vite = join(import.meta.dirname, '../node_modules/vite/bin/vite.js')
+  await promisify(execFile)(
+    process.execPath,
+    [vite, 'build', '--logLevel', 'warn', '--outDir', outDir],
+    {
+      cwd: join(import.meta.dirname, '..'),
+      env: { ...process.env, NODE_ENV: 'production', ...Object.fromEntries(canaries) },
+    },
+  )
+  const files = readdirSync(outDir, { recursive: true, withFileTypes: true }).filter((file) =>
+    file.isFile(),
+  )
+  expect(files.length).toBeGreaterThan(5)
+  for (const { parentPath, name } of files) {
+    const text = readFileSync(join(parentPath, name), 'latin1')
+    expect([name, found(canaries, text)]).toEqual([name, []])
+    expect(text).not.toMatch(/GATEHOUSE_[A-Z0-9_]*(?:SECRET|KEY)(?:\W{1,3})canary/)
+  }
+})
