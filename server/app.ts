@@ -11,6 +11,7 @@ import { SYSTEM_DATABASE } from './contract/database.ts'
 import { atLeast } from './contract/role.ts'
 import type { DatabaseRegistry } from './databases/registry.ts'
 import { databaseRoutes } from './databases/routes.ts'
+import { collectionRoutes } from './documents/collection-routes.ts'
 import type { Documents } from './documents/documents.ts'
 import { documentRoutes } from './documents/routes.ts'
 import { addressRoutes, listenerRoutes } from './endpoints/listener-routes.ts'
@@ -84,6 +85,7 @@ export interface AppDeps {
 export function createApp(deps: AppDeps) {
   const { endpoints, databases, access, log, publicOrigin } = deps
   const publicHost = publicOrigin && new URL(publicOrigin).hostname
+  const idOf = databases.idOf
   const isOurHost = (host: string) => host === publicHost || endpoints.hasHost(host)
 
   const clientOf = createClientOf(deps.trustedProxies)
@@ -127,8 +129,8 @@ export function createApp(deps: AppDeps) {
 
   const base = new Hono<AppEnv>({ getPath: (request) => splitRequestPath(request).path })
   const app = base
+    .use((c, next) => deps.catchUp()?.then(next) ?? next())
     .use(async (c, next) => {
-      await deps.catchUp()
       if (!log.isLevelEnabled('debug')) return next()
       const begun = performance.now()
       await next()
@@ -159,6 +161,10 @@ export function createApp(deps: AppDeps) {
     .route('/_api/listener', listenerRoutes(endpoints, deps.node, permit))
     .route('/_api/address', addressRoutes(permit))
     .route('/_api/database', databaseRoutes(databases, permit))
+    .route(
+      '/_api/collection',
+      collectionRoutes({ documents: deps.documents, permit, idOf, exists: databases.has }),
+    )
     .route('/_api/audit', auditRoutes(deps.audit, permit))
     .route('/_api/events', eventRoutes(deps.events, permit, isStillIn))
     .route('/_api/health', healthRoutes(deps.readiness, permit))
@@ -185,7 +191,6 @@ export function createApp(deps: AppDeps) {
       return c.json({ service: 'gatehouse', database }, 200)
     })
 
-  const idOf = databases.idOf
   base.route('/', documentRoutes({ documents: deps.documents, permit, idOf }))
   base.route(
     '/_oauth2',

@@ -1,3 +1,5 @@
+import * as z from 'zod/mini'
+
 /** How a collection may be called. */
 export const COLLECTION_NAME = /^[a-z][a-z0-9_-]{0,63}$/
 
@@ -15,3 +17,14 @@ export const PAGE = { usual: 100, most: 1000 } as const
 
 /** The versions in which documents are served, newest first. */
 export const VERSIONS = [1] as const
+
+/** Query of `GET /_api/collection`. */
+export const collectionQuery = z.object({
+  database: z.string().check(z.describe('the database whose collections are listed')),
+})
+
+/** Answer of `GET /_api/collection`: the collections that hold documents, by name. */
+export const collectionList = z.array(z.object({ name: z.string() }))
+
+/** {@link collectionList} as a type. */
+export type CollectionList = z.infer<typeof collectionList>

@@ -27,6 +27,8 @@ export type Filter = readonly (readonly [field: string, value: string])[]
 
 /** Documents by the conventions of seed 002. Conditions that do not hold fail with 412. */
 export interface Documents {
+  /** The names of the collections of a database, by its id, that hold documents, in order. */
+  collections(database: string): Promise<string[]>
   /** @throws Failure `not-found`, `precondition-failed` */
   read(place: Place, conditions: Conditions): Promise<StoredDocument>
   page(where: Collection, filter: Filter, after: string | undefined, limit: number): Promise<Page>
@@ -72,6 +74,7 @@ export function createDocuments(repository: DocumentRepository, now: () => numbe
   }
 
   return {
+    collections: (database) => repository.collections(database),
     read: required,
     async page(where, filter, after, limit) {
       const documents: StoredDocument[] = []
