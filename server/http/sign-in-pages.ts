@@ -19,47 +19,102 @@ export const signInPolicy = ({ leavesOrigin }: { readonly leavesOrigin: boolean 
 /** Where the style sheet of these pages is. */
 export const STYLE_PATH = '/_oauth2/page.css'
 
-/** The style sheet of these pages. */
+/** The style sheet of these pages: the colours and measures of the console, without its fonts. */
 export const pageStyle = `:root {
   color-scheme: light dark;
-  font: 16px/1.5 system-ui, sans-serif;
+  --page: light-dark(#fbfbfc, #0f1115);
+  --surface: light-dark(#ffffff, #15181e);
+  --text: light-dark(#15181e, #eceef2);
+  --dim: light-dark(#565d6a, #a8afbc);
+  --border: light-dark(#7b828f, #6f7887);
+  --primary: light-dark(#2457d6, #3767e6);
+  --link: light-dark(#2457d6, #8fb0ff);
+  --failed: light-dark(#b3261e, #ff8a80);
+  --tint: light-dark(#fdecea, #361816);
+  background: var(--page);
+  color: var(--text);
+  font: 14px/20px system-ui, sans-serif;
 }
 body {
-  max-width: 26rem;
-  margin: 15vh auto 0;
-  padding: 0 1.5rem;
+  display: grid;
+  min-height: 100vh;
+  margin: 0;
+  padding: 24px;
+  box-sizing: border-box;
+  place-items: center;
+}
+main {
+  width: 100%;
+  max-width: 400px;
+  /* A little above the middle, where the eye looks first. */
+  padding-bottom: 12vh;
+}
+.brand {
+  margin: 0 0 24px;
+  color: var(--dim);
+  font-weight: 600;
 }
 h1 {
-  font-size: 1.375rem;
-  line-height: 1.25;
+  margin: 0 0 16px;
+  font-size: 20px;
+  font-weight: 600;
+  line-height: 28px;
+}
+p {
+  margin: 16px 0;
+}
+.hint {
+  color: var(--dim);
+}
+a {
+  color: var(--link);
 }
 label {
   display: block;
-  margin: 1.5rem 0 0.375rem;
-  font-weight: 600;
+  margin: 16px 0 4px;
+  font-size: 13px;
+  font-weight: 500;
 }
 input,
 button {
   box-sizing: border-box;
   width: 100%;
-  min-height: 2.75rem;
-  padding: 0 0.875rem;
-  border: 1px solid GrayText;
-  border-radius: 0.375rem;
+  height: 40px;
+  padding: 0 12px;
+  border: 1px solid var(--border);
+  border-radius: 6px;
+  background: var(--surface);
+  color: inherit;
   font: inherit;
 }
+@media (pointer: coarse) {
+  input,
+  button {
+    height: 44px;
+  }
+}
 button {
-  margin-top: 1rem;
-  border-color: ButtonText;
-  font-weight: 600;
+  margin-top: 16px;
+  border-color: transparent;
+  background: var(--primary);
+  color: #ffffff;
+  font-weight: 500;
   cursor: pointer;
 }
+:focus-visible {
+  outline: 2px solid var(--link);
+  outline-offset: 2px;
+}
 code {
+  color: var(--text);
+  font: 13px/20px ui-monospace, monospace;
   overflow-wrap: anywhere;
 }
 [role='alert'] {
-  padding-left: 0.75rem;
-  border-left: 3px solid #d6336c;
+  padding: 8px 12px;
+  border-radius: 6px;
+  background: var(--tint);
+  color: var(--failed);
 }
 `
 
@@ -72,7 +127,10 @@ const page = (title: string, body: Html) => html`<!doctype html>
     <link rel="stylesheet" href="${STYLE_PATH}">
   </head>
   <body>
-    <main>${body}</main>
+    <main>
+      <p class="brand">Gatehouse</p>
+      ${body}
+    </main>
   </body>
 </html>
 `
@@ -98,7 +156,7 @@ export const failedSignInPage = ({ status, message, start }: FailedSignIn) =>
         : html`<p>Start again. If this page returns, tell the operator of this server what it says above.</p>
     <form method="post" action="${start}"><button>Sign in</button></form>`
     }
-    <p><a href="/_console/sign-in">Other ways to sign in</a> · ${status} ${STATUS_CODES[status]}</p>`,
+    <p class="hint"><a href="/_console/sign-in">Other ways to sign in</a> · ${status} ${STATUS_CODES[status]}</p>`,
   )
 
 /** What the page of the local provider shows. */
@@ -116,13 +174,14 @@ export const keyPage = ({ action, fault }: KeyPage) =>
     html`<h1>Sign in with the operator key</h1>
     ${fault === undefined ? '' : html`<p role="alert" id="fault">${fault}</p>`}
     <form method="post" action="${action}">
+      <input name="username" value="operator" autocomplete="username" hidden>
       <label for="key">Operator key</label>
       <input id="key" name="key" type="password" autocomplete="current-password" spellcheck="false"
         autocapitalize="none" aria-describedby="${fault === undefined ? 'where' : 'fault where'}"
         required autofocus>
       <button>Sign in</button>
     </form>
-    <p id="where">On the machine that runs this server, <code>gatehouse operator-key</code> prints it.
+    <p id="where" class="hint">On the machine that runs this server, <code>gatehouse operator-key</code> prints it.
       It is in the file <code>operator.key</code> of the data folder, or in the environment
       (<code>GATEHOUSE_OPERATOR_KEY</code>).</p>
     <p><a href="/_console/sign-in">Other ways to sign in</a></p>`,
