@@ -17,5 +17,21 @@ export function nodeHandler(
     const { incoming, outgoing } = bindings as HttpBindings
     return fetch(request, { incoming, outgoing, via: viaOf(incoming) })
   })
-  return (request, response) => void answer(request, response)
+  return (request, response) => {
+    if (!hasTwoHosts(request)) return void answer(request, response)
+    response.writeHead(400, { Connection: 'close' }).end()
+  }
+}
+
+/**
+ * Node takes the first of several, another may take the last: refused, as RFC 9112 §3.2 asks, so that
+ * whoever stands before this server means the same host.
+ */
+function hasTwoHosts({ rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts++
+  }
+  return hosts > 1
 }
