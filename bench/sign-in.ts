@@ -41,7 +41,6 @@ const count = (number: number) => Math.round(number).toLocaleString('en')
 const spread = (numbers: readonly number[], show: (number: number) => string) =>
   `${show(quantile(numbers))} (${show(quantile(numbers, 0.25))}–${show(quantile(numbers, 0.75))})`
 
-/** Where a node answers; by what people call it, which the cookie goes by too. */
 const originOf = (host: string) => `http://${host}:${PORT}`
 
 /** One sign-in of a new browser, from the POST to the 303 that gives the session's cookie. */
@@ -64,20 +63,23 @@ interface SignIns {
   readonly times: readonly number[]
 }
 
-async function countSignIns(origin: string, provider: string, key?: string): Promise<SignIns> {
+/** Has new people sign in for that long, ms, {@link AT_ONCE} of them at any time. */
+async function signInFor(
+  duration: number,
+  origin: string,
+  provider: string,
+  key?: string,
+): Promise<SignIns> {
   const begun = performance.now()
-  const from = begun + SIGN_INS.warmUp
-  const until = from + SIGN_INS.counted
   const times: number[] = []
   const person = async () => {
-    for (let start = performance.now(); start < until; start = performance.now()) {
+    for (let start = begun; start < begun + duration; start = performance.now()) {
       await signIn(origin, provider, key)
-      const end = performance.now()
-      if (end >= from && end < until) times.push(end - start)
+      times.push(performance.now() - start)
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, person))
-  return { perSecond: times.length / (SIGN_INS.counted / 1000), times }
+  return { perSecond: (times.length / (performance.now() - begun)) * 1000, times }
 }
 
 /** Starts a provider of somebody else in a process of its own. */
@@ -99,19 +101,22 @@ async function measureSignIns(): Promise<void> {
     GATEHOUSE_OIDC_CLIENT_ID: 'gatehouse',
     GATEHOUSE_OIDC_CLIENT_SECRET: 'only for measuring',
   })
-  const key = readKey(folder.data)
   print(
     `Sign-ins: from the POST to the 303 with the session's cookie, ${AT_ONCE} at once, ` +
       `${SIGN_INS.counted / 1000} s each`,
   )
-  print(`  ${''.padEnd(46)} per second   ms, median (quartiles)`)
-  const rows = [
-    ['with the operator key', await countSignIns(origin, 'local', key)],
-    ['through oidc-provider on the same machine', await countSignIns(origin, 'oidc')],
+  print(`  ${''.padEnd(44)} per second   ms, median (quartiles)   ms of the server's processor`)
+  const ways = [
+    ['with the operator key', 'local', readKey(folder.data)],
+    ['through oidc-provider on the same machine', 'oidc', undefined],
   ] as const
-  for (const [what, { perSecond, times }] of rows) {
-    const shown = spread(times, (time) => time.toFixed(0))
-    print(`  ${what.padEnd(46)} ${perSecond.toFixed(1).padStart(10)}   ${shown}`)
+  for (const [what, name, key] of ways) {
+    await signInFor(SIGN_INS.warmUp, origin, name, key)
+    const before = processorTime(node)
+    const { perSecond, times } = await signInFor(SIGN_INS.counted, origin, name, key)
+    const cost = (processorTime(node) - before) / times.length / 1000
+    const shown = spread(times, (time) => time.toFixed(0)).padEnd(24)
+    print(`  ${what.padEnd(44)} ${perSecond.toFixed(0).padStart(10)}   ${shown} ${cost.toFixed(1)}`)
   }
   print()
   await node.stop()
