@@ -36,6 +36,7 @@ import { securityHeaders } from './http/security-headers.ts'
 import { selectDatabase } from './http/select-database.ts'
 import { consoleRoutes } from './http/serve-console.ts'
 import { createSessionCookie } from './http/session-cookie.ts'
+import { TwoPartRouter } from './http/two-part-router.ts'
 import type { LocalProvider } from './oauth2/local-provider.ts'
 import { localProviderRoutes } from './oauth2/local-provider-routes.ts'
 import type { PendingSignIns } from './oauth2/pending-sign-in.ts'
@@ -127,9 +128,12 @@ export function createApp(deps: AppDeps) {
   const providers = [...deps.providers, local.provider]
   const ways: ProviderDeps = { providers, clientOf, publicOrigin }
 
-  const base = new Hono<AppEnv>({ getPath: (request) => splitRequestPath(request).path })
+  const base = new Hono<AppEnv>({
+    getPath: (request) => splitRequestPath(request).path,
+    router: new TwoPartRouter(),
+  })
   const app = base
-    .use((c, next) => deps.catchUp()?.then(next) ?? next())
+    .use((_c, next) => deps.catchUp()?.then(next) ?? next())
     .use(async (c, next) => {
       if (!log.isLevelEnabled('debug')) return next()
       const begun = performance.now()

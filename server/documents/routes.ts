@@ -40,22 +40,22 @@ export function documentRoutes({ documents, permit, idOf }: DocumentRoutesDeps) 
       const conditions = conditionsOf(c)
       const found = await documents.read(placeOf(c), conditions)
       if (!matchesNone(conditions, found.tag)) return c.body(null, 304, { ETag: `"${found.tag}"` })
-      return answer(c, found, 200, type)
+      return answer(found, 200, type)
     })
     .put(`${PATH}/:id`, permit('operator'), async (c) => {
       const type = contentType(c)
       const text = await textBody(c, DOCUMENT_BYTES)
-      return answer(c, await documents.replace(placeOf(c), text, conditionsOf(c)), 200, type)
+      return answer(await documents.replace(placeOf(c), text, conditionsOf(c)), 200, type)
     })
     .patch(`${PATH}/:id`, permit('operator'), async (c) => {
       const type = contentType(c)
       const text = await textBody(c, DOCUMENT_BYTES)
-      return answer(c, await documents.patch(placeOf(c), text, conditionsOf(c)), 200, type)
+      return answer(await documents.patch(placeOf(c), text, conditionsOf(c)), 200, type)
     })
     .delete(`${PATH}/:id`, permit('operator'), async (c) => {
       const type = contentType(c)
       const deleted = await documents.delete(placeOf(c), conditionsOf(c))
-      if (!prefersMinimal(c)) return answer(c, deleted, 200, type)
+      if (!prefersMinimal(c)) return answer(deleted, 200, type)
       return c.body(null, 204, { 'Preference-Applied': 'return=minimal' })
     })
     .get(PATH, permit('viewer'), async (c) => {
@@ -79,8 +79,8 @@ export function documentRoutes({ documents, permit, idOf }: DocumentRoutesDeps) 
         const headers = { ETag: `"${tagOf(made)}"`, 'Content-Type': type }
         return c.body(`[${made.map(({ body }) => body).join(',')}]`, 201, headers)
       }
-      c.header('Location', `${pathOf(c)}/${encodeURIComponent(made.id)}`)
-      return answer(c, made, 201, type)
+      const location = `${pathOf(c)}/${encodeURIComponent(made.id)}`
+      return answer(made, 201, type, { Location: location })
     })
 }
 
@@ -88,19 +88,27 @@ export function documentRoutes({ documents, permit, idOf }: DocumentRoutesDeps) 
 const contentType = (c: Context<AppEnv>): string =>
   `application/json; version=${acceptedVersion(c.req.header('Accept'))}`
 
+// Not by `c.body`, which makes `Headers` of more than one: node-server writes a plain object as it is.
+// What was set by `c.header` before would be missing; on these paths nothing is.
 const answer = (
-  c: Context<AppEnv>,
   { tag, body }: StoredDocument,
   status: 200 | 201,
   type: string,
-): Response => c.body(body, status, { ETag: `"${tag}"`, 'Content-Type': type })
+  headers?: Record<string, string>,
+): Response =>
+  new Response(body, { status, headers: { ETag: `"${tag}"`, 'Content-Type': type, ...headers } })
 
 /** RFC 7240 §4.2 */
 const prefersMinimal = (c: Context<AppEnv>): boolean =>
   /(?:^|,)\s*return\s*=\s*"?minimal"?\s*(?:[;,]|$)/i.test(c.req.header('Prefer') ?? '')
 
 /** The path as it was asked for, with the prefix that named the database. */
-const pathOf = (c: Context<AppEnv>): string => new URL(c.req.url).pathname.replace(/\/$/, '')
+function pathOf(c: Context<AppEnv>): string {
+  const { url } = c.req
+  const begin = url.indexOf('/', url.indexOf('://') + 3)
+  const end = url.slice(begin).search(/[?#]/)
+  return url.slice(begin, end === -1 ? undefined : begin + end).replace(/\/$/, '')
+}
 
 function readLimit(text: string | null): number {
   if (text === null) return PAGE.usual

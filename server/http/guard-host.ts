@@ -36,8 +36,8 @@ export function requireOwnHost(header: string, isOurs: (host: string) => boolean
  * any name; what is asked with a session's cookie is looked at in `permit.ts`.
  */
 export const guardHost = (isOurs: (host: string) => boolean) =>
-  createMiddleware<AppEnv>(async (c, next) => {
+  createMiddleware<AppEnv>((c, next) => {
     const { path } = splitRequestPath(c.req.raw)
     if (GUARDED.test(path)) requireOwnHost(c.req.header('Host') ?? new URL(c.req.url).host, isOurs)
-    await next()
+    return next()
   })

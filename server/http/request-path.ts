@@ -10,9 +10,16 @@ export interface RequestPath {
   readonly database: string | undefined
 }
 
+const SPLIT = Symbol('split')
+
 /** Takes the database prefix off a request's path (design, "The URL space"). Never throws. */
-export function splitRequestPath(request: Request): RequestPath {
-  const path = honoPath(request)
+export function splitRequestPath(request: Request & { [SPLIT]?: RequestPath }): RequestPath {
+  // Kept with the request: the router asks, and then each middleware that goes by the path.
+  request[SPLIT] ??= split(honoPath(request))
+  return request[SPLIT]
+}
+
+function split(path: string): RequestPath {
   if (!path.startsWith(PREFIX)) return { path, database: undefined }
   const end = path.indexOf('/', PREFIX.length)
   const name = path.slice(PREFIX.length, end === -1 ? undefined : end)

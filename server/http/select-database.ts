@@ -17,7 +17,7 @@ const ANY_DATABASE = /^\/_api\/health(?:\/|$)/
  * Fails with `database-not-found`, or `system-only` for administration asked of another database.
  */
 export const selectDatabase = (exists: (name: string) => boolean) =>
-  createMiddleware<AppEnv>(async (c, next) => {
+  createMiddleware<AppEnv>((c, next) => {
     const { mapping } = c.env.via
     const { path, database: named } = splitRequestPath(c.req.raw)
     const database =
@@ -33,5 +33,5 @@ export const selectDatabase = (exists: (name: string) => boolean) =>
       if (SYSTEM_ANYWHERE.test(path)) throw new Failure('not-found', 'There is no such path.')
     }
     c.set('database', database)
-    await next()
+    return next()
   })
