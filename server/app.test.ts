@@ -14,6 +14,7 @@ import { atLeast, ROLES, type Role } from './contract/role.ts'
 import { createDatabaseRegistry } from './databases/registry.ts'
 import { createDocuments } from './documents/documents.ts'
 import { createDocumentRepository } from './documents/repository.ts'
+import { createSchemas } from './documents/schemas.ts'
 import { createHttpEngine } from './endpoints/http-engine.ts'
 import type { Listener } from './endpoints/listener.ts'
 import { createMetrics } from './endpoints/metrics.ts'
@@ -89,6 +90,7 @@ beforeAll(async () => {
   app = createApp({
     access,
     documents: createDocuments(createDocumentRepository(store), Date.now),
+    schemas: createSchemas(store),
     providers: [],
     localProvider: createLocalProvider({
       store,
@@ -163,6 +165,7 @@ describe('failures', () => {
     const { createApp: create } = await import('./app.ts')
     const broken = create({
       documents: {} as never,
+      schemas: {} as never,
       access: { authenticate: async () => ({ role: 'viewer', databases: null }) } as never,
       providers: [],
       localProvider: {} as never,

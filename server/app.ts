@@ -14,6 +14,8 @@ import { databaseRoutes } from './databases/routes.ts'
 import { collectionRoutes } from './documents/collection-routes.ts'
 import type { Documents } from './documents/documents.ts'
 import { documentRoutes } from './documents/routes.ts'
+import { schemaRoutes } from './documents/schema-routes.ts'
+import type { Schemas } from './documents/schemas.ts'
 import { addressRoutes, listenerRoutes } from './endpoints/listener-routes.ts'
 import type { EndpointRegistry } from './endpoints/registry.ts'
 import { endpointRoutes } from './endpoints/routes.ts'
@@ -52,6 +54,7 @@ import { failureKey } from './storage/failure-limit.ts'
 /** What the application is made of. */
 export interface AppDeps {
   readonly documents: Documents
+  readonly schemas: Schemas
   readonly access: Access
   /** The ways to sign in beside the local provider, in the order of their buttons. */
   readonly providers: readonly Provider[]
@@ -196,6 +199,7 @@ export function createApp(deps: AppDeps) {
     })
 
   base.route('/', documentRoutes({ documents: deps.documents, permit, idOf }))
+  base.route('/_schema', schemaRoutes({ schemas: deps.schemas, permit, idOf }))
   base.route(
     '/_oauth2',
     oauth2Routes({

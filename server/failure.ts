@@ -48,6 +48,8 @@ export interface FailureOptions {
   readonly cause?: unknown
   /** Response headers that the status asks for, such as `Allow` with 405 (RFC 9110 §15.5.6). */
   readonly headers?: Readonly<Record<string, string>>
+  /** What the error body of seed 002 carries besides `id` and `message`. */
+  readonly details?: Readonly<Record<string, unknown>>
 }
 
 /**
@@ -58,11 +60,13 @@ export class Failure extends Error {
   override readonly name = 'Failure'
   readonly code: FailureCode
   readonly headers: Readonly<Record<string, string>>
+  readonly details: Readonly<Record<string, unknown>>
 
   constructor(code: FailureCode, message: string, options: FailureOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
     this.headers = options.headers ?? {}
+    this.details = options.details ?? {}
   }
 
   /** Status, `errorNum` and `id` of this failure. */

@@ -16,6 +16,7 @@ import { createDatabaseRegistry } from './databases/registry.ts'
 import { createDocuments } from './documents/documents.ts'
 import { createPurge } from './documents/purge.ts'
 import { createDocumentRepository } from './documents/repository.ts'
+import { createSchemas } from './documents/schemas.ts'
 import { readAddress } from './endpoints/address.ts'
 import { loadCertificate } from './endpoints/certificate.ts'
 import { createHttpEngine } from './endpoints/http-engine.ts'
@@ -111,10 +112,12 @@ async function open(
   if (certificate !== undefined) undo.push(() => certificate.close())
 
   const stored = createDocumentRepository(store)
+  const schemas = createSchemas(store)
   const purge = createPurge(
     stored,
     () => new Promise(setImmediate),
     (err) => log.error({ err }, 'the documents of a dropped database could not be deleted'),
+    schemas.purge,
   )
   undo.push(() => purge.stop())
   const databases = await createDatabaseRegistry(store, publish, record)
@@ -138,6 +141,7 @@ async function open(
   const catchUp = () => {
     if (catchingUp === undefined && store.changedOutside()) {
       access.sync()
+      schemas.forget()
       catchingUp = Promise.all([databases.sync(), endpoints.sync()])
         .then(() => {})
         .finally(() => {
@@ -178,7 +182,8 @@ async function open(
   }
   const app = createApp({
     access,
-    documents: createDocuments(stored, Date.now),
+    documents: createDocuments(stored, Date.now, schemas.check),
+    schemas,
     localProvider,
     providers,
     pendingSignIns: createPendingSignIns(store, vault, Date.now),

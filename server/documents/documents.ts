@@ -10,6 +10,7 @@ import { createDocumentId } from './document-id.ts'
 import { type Conditions, matches, matchesNone } from './entity-tag.ts'
 import { mergePatch } from './merge-patch.ts'
 import type { DocumentRepository, Place, StoredDocument } from './repository.ts'
+import type { CheckDocuments } from './schemas.ts'
 import { type Json, parseStrictly, printJson } from './strict-json.ts'
 
 /** A collection: the id of its database, and its name. */
@@ -46,8 +47,16 @@ export interface Documents {
   delete(place: Place, conditions: Conditions): Promise<StoredDocument>
 }
 
-/** Makes {@link Documents}; `now` tells ms since 1970. */
-export function createDocuments(repository: DocumentRepository, now: () => number): Documents {
+/**
+ * Makes {@link Documents}; `now` tells ms since 1970.
+ *
+ * @param check what is asked before documents are stored; by default they all may be.
+ */
+export function createDocuments(
+  repository: DocumentRepository,
+  now: () => number,
+  check: CheckDocuments = () => undefined,
+): Documents {
   const required = async (place: Place, conditions: Conditions): Promise<StoredDocument> => {
     const found = await repository.read(place)
     if (found === undefined) {
@@ -62,12 +71,15 @@ export function createDocuments(repository: DocumentRepository, now: () => numbe
   async function change(
     place: Place,
     conditions: Conditions,
-    next: (found: StoredDocument) => string,
+    next: (found: StoredDocument) => MadeDocument,
   ): Promise<StoredDocument> {
     for (;;) {
       const found = await required(place, conditions)
       if (!matchesNone(conditions, found.tag)) throw movedOn()
-      const body = next(found)
+      const made = next(found)
+      const checking = check(place, [made], false)
+      if (checking !== undefined) await checking
+      const { body } = made
       const tag = await repository.update(place, found.tag, body)
       if (tag !== undefined) return { id: place.id, tag, body }
     }
@@ -99,22 +111,24 @@ export function createDocuments(repository: DocumentRepository, now: () => numbe
       const twice = firstTwice(made.map(({ id }) => id))
       if (twice !== undefined)
         throw new Failure('conflict', `The id ${quoted(twice)} stands twice.`)
+      const checking = check(where, made, many)
+      if (checking !== undefined) await checking
       const result = await repository.insert(where, made)
       if ('exists' in result) {
         throw new Failure('conflict', `There is a document with the id ${quoted(result.exists)}.`)
       }
-      const stored = made.map((each, at) => ({ ...each, tag: result.tags[at] ?? '' }))
+      const stored = made.map(({ id, body }, at) => ({ id, body, tag: result.tags[at] ?? '' }))
       return many ? stored : (stored[0] as StoredDocument)
     },
     replace(place, text, conditions) {
-      const { body } = toDocument(parseStrictly(text), place.id, now)
-      return change(place, conditions, () => body)
+      const made = toDocument(parseStrictly(text), place.id, now)
+      return change(place, conditions, () => made)
     },
     patch(place, text, conditions) {
       const patch = parseStrictly(text)
       return change(place, conditions, (found) => {
         const merged = mergePatch(JSON.parse(found.body) as Json, patch)
-        return toDocument(merged, place.id, now).body
+        return toDocument(merged, place.id, now)
       })
     },
     async delete(place, conditions) {
@@ -133,8 +147,15 @@ export const isCollectionName = (name: string): boolean => COLLECTION_NAME.test(
 /** The largest body that creating takes, bytes; a single document may be {@link DOCUMENT_BYTES}. */
 export const CREATE_BYTES = BULK_BYTES
 
+/** A document to be stored: its id, the JSON object that holds it, and that as text. */
+interface MadeDocument {
+  readonly id: string
+  readonly value: Json
+  readonly body: string
+}
+
 /** A value as a document to be stored: with its id, which is made where none is given. */
-function toDocument(value: Json, known: string | undefined, now: () => number) {
+function toDocument(value: Json, known: string | undefined, now: () => number): MadeDocument {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new Failure('invalid', 'A document is a JSON object.')
   }
@@ -149,9 +170,10 @@ function toDocument(value: Json, known: string | undefined, now: () => number) {
     )
   }
   const id = known ?? given ?? createDocumentId(now())
-  const body = printJson(given === undefined ? { id, ...value } : value)
+  const document = given === undefined ? { id, ...value } : value
+  const body = printJson(document)
   if (Buffer.byteLength(body) > DOCUMENT_BYTES) throw tooLarge()
-  return { id, body }
+  return { id, value: document, body }
 }
 
 /** Whether a value can be the id of a document; one that no URL can hold is none. */

@@ -1,6 +1,6 @@
 import type { DocumentRepository } from './repository.ts'
 
-/** Deletes the documents of dropped databases, beside everything else. */
+/** Deletes the documents of dropped databases, and whatever else they leave, beside everything else. */
 export interface Purge {
   /** Looks for some. To be called at the start, and whenever a database was dropped. */
   wake(): void
@@ -12,19 +12,24 @@ export interface Purge {
  * Makes a {@link Purge}.
  *
  * @param pause awaited between two deletions, for others to have their turn.
+ * @param others what deletes the rest that dropped databases leave.
  */
 export function createPurge(
   repository: DocumentRepository,
   pause: () => Promise<unknown>,
   onError: (error: unknown) => void,
+  ...others: (() => Promise<void>)[]
 ): Purge {
   let stopped = false
   let running = Promise.resolve()
   return {
     wake() {
       running = running
-        .then(() => purgeDropped(repository, pause, () => stopped))
-        .then(() => {}, onError)
+        .then(async () => {
+          await purgeDropped(repository, pause, () => stopped)
+          for (const purge of others) if (!stopped) await purge()
+        })
+        .catch(onError)
     },
     stop() {
       stopped = true

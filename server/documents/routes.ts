@@ -85,7 +85,7 @@ export function documentRoutes({ documents, permit, idOf }: DocumentRoutesDeps) 
 }
 
 /** The content type of an answer, in the version that was asked for. */
-const contentType = (c: Context<AppEnv>): string =>
+export const contentType = (c: Context<AppEnv>): string =>
   `application/json; version=${acceptedVersion(c.req.header('Accept'))}`
 
 // Not by `c.body`, which makes `Headers` of more than one: node-server writes a plain object as it is.
@@ -98,8 +98,8 @@ const answer = (
 ): Response =>
   new Response(body, { status, headers: { ETag: `"${tag}"`, 'Content-Type': type, ...headers } })
 
-/** RFC 7240 §4.2 */
-const prefersMinimal = (c: Context<AppEnv>): boolean =>
+/** Whether a request asks for an answer without what was deleted (RFC 7240 §4.2). */
+export const prefersMinimal = (c: Context<AppEnv>): boolean =>
   /(?:^|,)\s*return\s*=\s*"?minimal"?\s*(?:[;,]|$)/i.test(c.req.header('Prefer') ?? '')
 
 /** The path as it was asked for, with the prefix that named the database. */

@@ -3,6 +3,8 @@ import { createTokenByCommand } from '../access-command.ts'
 import { createRecorder } from '../audit/record.ts'
 import { type Answer, ask, startForTest, type TestNode } from '../start.testing.ts'
 import { openStore } from '../storage/open.ts'
+import { readConditions } from './entity-tag.ts'
+import { createSchemas } from './schemas.ts'
 
 // The generic REST conventions (seed 002), row by row, by plain HTTP against a server that was
 // started. What runs asynchronously is not here: without the header of RFC 7240 everything answers
@@ -343,6 +345,129 @@ describe('Errors', () => {
     expect([put.status, put.headers.allow]).toEqual([405, 'GET, HEAD, POST'])
     const post = await by('POST', '/articles/1', {})
     expect([post.status, post.headers.allow]).toEqual([405, 'GET, HEAD, PUT, PATCH, DELETE'])
+  })
+})
+
+describe('Validation (422)', () => {
+  const SCHEMA = {
+    type: 'object',
+    required: ['title'],
+    properties: { title: { type: 'string' }, n: { type: 'number' } },
+  }
+  const violated = (...pointers: string[]) => ({
+    id: 'invalid',
+    message: expect.any(String),
+    violations: pointers.map((pointer) => ({ pointer, message: expect.any(String) })),
+  })
+
+  it('PUT /_schema/<collection> answers 200 with the schema, which GET and DELETE answer too', async () => {
+    const path = '/_schema/described'
+    expect((await by('GET', path)).json).toMatchObject({ id: 'not_found' })
+    const put = await by('PUT', path, SCHEMA)
+    expect([put.status, put.json]).toEqual([200, SCHEMA])
+    expect(put.headers['content-type']).toBe('application/json; version=1')
+    const read = await as('viewer', 'GET', path)
+    expect([read.status, read.json, read.headers.etag]).toEqual([200, SCHEMA, put.headers.etag])
+    const cached = { 'If-None-Match': String(put.headers.etag) }
+    expect((await by('GET', path, undefined, cached)).status).toBe(304)
+    const stale = { 'If-Match': '"stale"' }
+    expect((await by('PUT', path, true, stale)).json).toMatchObject({ id: 'precondition_failed' })
+    expect((await by('DELETE', path, undefined, stale)).status).toBe(412)
+    const deleted = await by('DELETE', path)
+    expect([deleted.status, deleted.json]).toEqual([200, SCHEMA])
+    expect((await by('DELETE', path)).status).toBe(404)
+    await by('PUT', path, SCHEMA)
+    const minimal = await by('DELETE', path, undefined, { Prefer: 'return=minimal' })
+    expect([minimal.status, minimal.text]).toEqual([204, ''])
+  })
+
+  it('is answered to every change that does not fit, with every violation and its pointer', async () => {
+    const { id } = (await by('POST', '/checked', { title: 'One' })).json
+    await by('PUT', '/_schema/checked', SCHEMA)
+    for (const [method, path, body, pointers] of [
+      ['POST', '/checked', { title: 1, n: 'x' }, ['/title', '/n']],
+      ['POST', '/checked', [{ title: 'a' }, { n: 1 }, { title: 2 }], ['/1', '/2/title']],
+      ['PUT', `/checked/${id}`, { n: false }, ['', '/n']],
+      ['PATCH', `/checked/${id}`, { title: null }, ['']],
+    ] as const) {
+      const answer = await by(method, path, body)
+      expect([answer.status, answer.json]).toEqual([422, violated(...pointers)])
+      expect(answer.headers['content-type']).toBe('application/json')
+    }
+    expect((await by('GET', '/checked')).json).toEqual([{ id, title: 'One' }])
+    expect((await by('POST', '/checked', [{ title: 'a', n: 1 }])).status).toBe(201)
+    expect((await by('PATCH', `/checked/${id}`, { n: 5 })).status).toBe(200)
+    expect((await by('PUT', `/checked/${id}`, { title: 'Two' })).status).toBe(200)
+  })
+
+  it('begins with the next request, and leaves what is there already as it is', async () => {
+    const { id } = (await by('POST', '/late', { n: 'old' })).json
+    await by('PUT', '/_schema/late', SCHEMA)
+    expect((await by('GET', `/late/${id}`)).json).toEqual({ id, n: 'old' })
+    expect((await by('PATCH', `/late/${id}`, { m: 1 })).json).toEqual(violated('', '/n'))
+    expect((await by('PATCH', `/late/${id}`, { n: 1, title: 'new' })).status).toBe(200)
+    await by('DELETE', '/_schema/late')
+    expect((await by('POST', '/late', { n: 'any' })).status).toBe(201)
+  })
+
+  it('counts from the next request when another process has put the schema', async () => {
+    await node.ask('POST', '/_db/shop/outside', { n: 'any' })
+    const store = await openStore({ data: node.data }, 'tool')
+    try {
+      const { id } = await store.db
+        .selectFrom('databases')
+        .select('id')
+        .where('name', '=', 'shop')
+        .executeTakeFirstOrThrow()
+      const where = { database: id, collection: 'outside' }
+      await createSchemas(store).put(
+        where,
+        JSON.stringify(SCHEMA),
+        readConditions(undefined, undefined),
+      )
+    } finally {
+      await store.close()
+    }
+    expect((await node.ask('POST', '/_db/shop/outside', { n: 'any' })).status).toBe(422)
+    expect((await by('POST', '/outside', { n: 'any' })).status).toBe(201)
+  })
+
+  it('is answered to what is no JSON Schema, or leads elsewhere', async () => {
+    const wrong = await by('PUT', '/_schema/refused', { properties: { a: { type: 'text' } } })
+    expect([wrong.status, wrong.json.id]).toEqual([422, 'invalid'])
+    expect(wrong.json.violations[0].pointer).toBe('/properties/a/type')
+    const remote = await by('PUT', '/_schema/refused', { $ref: 'http://127.0.0.1/a' })
+    expect(remote.status).toBe(422)
+    expect((await by('PUT', '/_schema/refused', '{"a":')).status).toBe(400)
+    const large = await by('PUT', '/_schema/refused', { title: 'x'.repeat(65_536) })
+    expect(large.status).toBe(413)
+    expect((await by('GET', '/_schema/refused')).status).toBe(404)
+  })
+
+  it('takes the role operator, in a database that the token is for', async () => {
+    for (const method of ['PUT', 'DELETE']) {
+      expect((await as('viewer', method, '/_schema/articles')).status).toBe(403)
+    }
+    for (const method of ['GET', 'PUT', 'DELETE']) {
+      const headers = { Authorization: `Bearer ${tokens.get('of blog')}` }
+      const elsewhere = await ask(node.port, method, '/_db/shop/_schema/outside', { headers })
+      expect(elsewhere.status).toBe(403)
+      expect((await ask(node.port, method, '/_db/blog/_schema/articles')).status).toBe(401)
+    }
+    const post = await by('POST', '/_schema/articles', {})
+    expect([post.status, post.headers.allow]).toEqual([405, 'GET, HEAD, PUT, DELETE'])
+    expect((await by('GET', '/_schema/Articles')).status).toBe(404)
+    expect((await by('GET', `/_schema/a${'a'.repeat(64)}`)).status).toBe(404)
+  })
+
+  it('ends with its database: one of the same name has no schema', async () => {
+    await node.ask('POST', '/_api/database', { name: 'strict' })
+    await node.ask('PUT', '/_db/strict/_schema/articles', SCHEMA)
+    expect((await node.ask('POST', '/_db/strict/articles', {})).status).toBe(422)
+    await node.ask('DELETE', '/_api/database/strict')
+    await node.ask('POST', '/_api/database', { name: 'strict' })
+    expect((await node.ask('GET', '/_db/strict/_schema/articles')).status).toBe(404)
+    expect((await node.ask('POST', '/_db/strict/articles', {})).status).toBe(201)
   })
 })
 

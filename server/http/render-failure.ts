@@ -39,7 +39,7 @@ export function renderFailure(failure: Failure, c: Context<AppEnv>): Response | 
     return c.json(body, status, { ...headers, 'Content-Type': API_JSON })
   }
   if (isNavigation(c)) return c.html(failurePage(status, failure.message), status, headers)
-  const body: ErrorBody = { id: failure.kind.id, message: failure.message }
+  const body: ErrorBody = { id: failure.kind.id, message: failure.message, ...failure.details }
   return c.json(body, status, headers)
 }
 

@@ -32,6 +32,17 @@ export interface DocumentsTable {
   body: string
 }
 
+/** The JSON Schema of a collection. Database and collection are the primary key. */
+export interface SchemasTable {
+  /** The id of its database, not the name. */
+  database: string
+  collection: string
+  /** Of its present state: another one after each change, never given twice. */
+  tag: string
+  /** JSON. */
+  body: string
+}
+
 /** Numbers that only grow; raised by `next-revision.ts`. */
 export interface CountersTable {
   name: 'revision'
@@ -172,6 +183,7 @@ export interface Tables {
   endpoints: EndpointsTable
   databases: DatabasesTable
   documents: DocumentsTable
+  schemas: SchemasTable
   counters: CountersTable
   people: PeopleTable
   sessions: SessionsTable

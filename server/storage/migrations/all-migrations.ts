@@ -3,6 +3,7 @@ import type { EngineName } from '../engine.ts'
 import { endpoints } from './0001-endpoints.ts'
 import { access } from './0002-access.ts'
 import { documents } from './0003-documents.ts'
+import { schemas } from './0005-schemas.ts'
 
 /**
  * Every migration by its name, in the order in which they run. Append only: a name that has been
@@ -13,5 +14,6 @@ export function allMigrations(engine: EngineName): Record<string, Migration> {
     '0001-endpoints': endpoints(engine),
     '0002-access': access(engine),
     '0003-documents': documents(engine),
+    '0005-schemas': schemas(engine),
   }
 }

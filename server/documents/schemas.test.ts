@@ -1,0 +1,116 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { START } from '../audit/record.ts'
+import { createDatabaseRegistry } from '../databases/registry.ts'
+import { forEachEngine } from '../storage/each-engine.testing.ts'
+import type { Store } from '../storage/open.ts'
+import { readConditions } from './entity-tag.ts'
+import { createSchemaRepository } from './schema-repository.ts'
+import { createSchemas, type Schemas } from './schemas.ts'
+
+const none = readConditions(undefined, undefined)
+const NUMBER = '{"properties":{"n":{"type":"number"}}}'
+const TEXT = '{"properties":{"n":{"type":"string"}}}'
+const where = { database: 'x', collection: 'c' }
+
+forEachEngine((engine) => {
+  let store: Store
+  let schemas: Schemas
+
+  beforeEach(async () => {
+    store = await engine.open()
+    schemas = createSchemas(store)
+  })
+  /** Whether a document with such an `n` fits. */
+  const takes = async (n: number | string, by = schemas, place = where) => {
+    const value = { n }
+    const checked = async () => by.check(place, [{ value, body: JSON.stringify(value) }], false)
+    return checked().then(
+      () => true,
+      () => false,
+    )
+  }
+
+  describe('schemas', () => {
+    it('count from the next check, when they are put, changed and deleted', async () => {
+      expect(await takes('text')).toBe(true)
+      await schemas.put(where, NUMBER, none)
+      expect([await takes(1), await takes('text')]).toEqual([true, false])
+      await schemas.put(where, TEXT, none)
+      expect([await takes(1), await takes('text')]).toEqual([false, true])
+      await schemas.delete(where, none)
+      expect(await takes(1)).toBe(true)
+    })
+
+    it('count for their collection in their database alone', async () => {
+      await schemas.put(where, NUMBER, none)
+      expect(await takes('text', schemas, { database: 'y', collection: 'c' })).toBe(true)
+      expect(await takes('text', schemas, { database: 'x', collection: 'd' })).toBe(true)
+      expect(await takes('text')).toBe(false)
+    })
+
+    it('count from the next check when another process has changed them', async () => {
+      const other = createSchemas(await engine.open('tool'))
+      for (const [schema, n] of [
+        [NUMBER, 'text'],
+        [TEXT, 1],
+      ] as const) {
+        expect(await takes(n)).toBe(true)
+        await other.put(where, schema, none)
+        // As start.ts does before each request; with PostgreSQL nothing needs to be noticed.
+        if (engine.name === 'sqlite' && store.changedOutside()) schemas.forget()
+        expect(await takes(n)).toBe(false)
+      }
+    })
+
+    it('are changed and deleted in the state that is named alone', async () => {
+      const first = await schemas.put(where, NUMBER, readConditions(undefined, '*'))
+      const failed = { code: 'precondition-failed' }
+      const stale = readConditions('"stale"', undefined)
+      await expect(schemas.put(where, TEXT, readConditions(undefined, '*'))).rejects.toThrow()
+      await expect(schemas.put(where, TEXT, stale)).rejects.toMatchObject(failed)
+      await expect(schemas.delete(where, stale)).rejects.toMatchObject(failed)
+      await expect(schemas.read(where, stale)).rejects.toMatchObject(failed)
+      const second = await schemas.put(where, TEXT, readConditions(`"${first.tag}"`, undefined))
+      expect(second.tag).not.toBe(first.tag)
+      expect(await schemas.read(where, none)).toEqual(second)
+      await schemas.delete(where, readConditions(`"${second.tag}"`, undefined))
+      await expect(schemas.read(where, none)).rejects.toMatchObject({ code: 'not-found' })
+      await expect(schemas.put(where, TEXT, stale)).rejects.toMatchObject(failed)
+    })
+
+    it('lose no change when many put one at once, each from the state it saw', async () => {
+      const { tag } = await schemas.put(where, NUMBER, none)
+      const seen = readConditions(`"${tag}"`, undefined)
+      const answers = await Promise.allSettled(
+        Array.from({ length: 8 }, () => schemas.put(where, TEXT, seen)),
+      )
+      expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    })
+
+    it('are not stored when they are none', async () => {
+      const invalid = { code: 'invalid' }
+      await expect(schemas.put(where, '{"type":"text"}', none)).rejects.toMatchObject(invalid)
+      await expect(schemas.put(where, '{"a":1,"a":1}', none)).rejects.toMatchObject(invalid)
+      await expect(schemas.put(where, '{', none)).rejects.toMatchObject({ code: 'bad-json' })
+      await expect(schemas.read(where, none)).rejects.toMatchObject({ code: 'not-found' })
+    })
+
+    it('of dropped databases are purged, and no others', async () => {
+      const databases = await createDatabaseRegistry(
+        store,
+        () => {},
+        async () => {},
+      )
+      await databases.create('kept', START)
+      await databases.create('gone', START)
+      const ids = ['_system', databases.idOf('kept'), databases.idOf('gone')]
+      for (const database of ids) {
+        await schemas.put({ database, collection: 'c' }, NUMBER, none)
+      }
+      await databases.drop('gone', START)
+      await schemas.purge()
+      const left = await createSchemaRepository(store).tags()
+      expect(left.map(({ database }) => database).sort()).toEqual(ids.slice(0, 2).sort())
+    })
+  })
+})
