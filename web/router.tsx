@@ -1,4 +1,4 @@
-import { IconHistory, IconPlugConnected, IconUsers } from '@tabler/icons-react'
+import { IconFileText, IconHistory, IconPlugConnected, IconUsers } from '@tabler/icons-react'
 import {
   createRootRoute,
   createRoute,
@@ -11,6 +11,7 @@ import { type ComponentType, lazy, Suspense } from 'react'
 import { atLeast, type Role } from '../server/contract/role.ts'
 import { readPeopleSearch, readTokensSearch } from './access/use-access-location.ts'
 import { readActivitySearch } from './audit/activity-search.ts'
+import { readDocumentsSearch } from './documents/documents-search.ts'
 import { EndpointsPage } from './endpoints/endpoints-page.tsx'
 import { AddEndpoint } from './endpoints/row-dialogs.tsx'
 import { readEndpointsSearch } from './endpoints/use-endpoints-location.ts'
@@ -143,6 +144,32 @@ const activityRoute = createRoute({
   ),
 })
 
+const documentsPage = later(
+  async () => (await import('./documents/documents-page.tsx')).DocumentsPage,
+  {},
+  'the page',
+)
+
+const documentsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/documents',
+  component: documentsPage,
+})
+
+const databaseDocumentsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/documents/$database',
+  validateSearch: readDocumentsSearch,
+  component: documentsPage,
+})
+
+const collectionDocumentsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/documents/$database/$collection',
+  validateSearch: readDocumentsSearch,
+  component: documentsPage,
+})
+
 /** Every page and dialog of the console, by its path below `/_console`. */
 export const router = createRouter({
   basepath: '/_console',
@@ -157,6 +184,9 @@ export const router = createRouter({
     ]),
     meRoute.addChildren([myNewTokenRoute]),
     activityRoute,
+    documentsRoute,
+    databaseDocumentsRoute,
+    collectionDocumentsRoute,
   ]),
   // Values are text and nothing else, so that a URL reads as it was typed: ?q=8530, not ?q="8530".
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
@@ -180,6 +210,7 @@ declare module '@tanstack/react-router' {
 /** The pages that the sidebar leads to, and whom; each comes with its feature. */
 const pages = [
   { to: '/endpoints', label: 'Endpoints', Icon: IconPlugConnected, needs: 'viewer' },
+  { to: '/documents', label: 'Documents', Icon: IconFileText, needs: 'viewer' },
   { to: '/access', label: 'Access', Icon: IconUsers, needs: 'admin' },
   { to: '/activity', label: 'Activity', Icon: IconHistory, needs: 'viewer' },
 ] as const satisfies readonly { needs: Role; [more: string]: unknown }[]

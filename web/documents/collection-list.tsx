@@ -1,0 +1,53 @@
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useMay } from '../person.ts'
+import { Notice } from '../ui/notice.tsx'
+import { SkeletonRows } from '../ui/skeleton-rows.tsx'
+import { NameList } from './name-list.tsx'
+import { collectionsQuery } from './queries.ts'
+import { ReadFailure } from './read-failure.tsx'
+import { useDocumentsLocation } from './use-documents-location.ts'
+
+/** The collections of a database, to choose one. */
+export function CollectionList({ database }: { database: string }) {
+  const { data: collections, error, refetch } = useQuery(collectionsQuery(database))
+  const { create } = useDocumentsLocation()
+  const mayChange = useMay('operator')
+  if (collections === undefined) {
+    if (error === null) return <SkeletonRows what="the collections" />
+    const what = `The collections of ${database}`
+    return <ReadFailure what={what} database={database} error={error} onRetry={refetch} />
+  }
+  if (collections.length === 0) {
+    return (
+      <Notice
+        action={
+          mayChange && (
+            <Button variant="default" onClick={create}>
+              Create the first document
+            </Button>
+          )
+        }
+      >
+        {database} holds no documents. A collection begins with its first document, and is gone with
+        its last.
+      </Notice>
+    )
+  }
+  return (
+    <NameList
+      title="Collections"
+      names={collections}
+      link={(collection, className) => (
+        <Link
+          to="/documents/$database/$collection"
+          params={{ database, collection }}
+          className={className}
+        >
+          {collection}
+        </Link>
+      )}
+    />
+  )
+}

@@ -1,0 +1,46 @@
+import { Button } from '@mantine/core'
+import { useState } from 'react'
+import { useMay } from '../person.ts'
+import { announce } from '../ui/announce.tsx'
+import { copyText } from '../ui/copy-text.ts'
+import { Dialog } from '../ui/dialog.tsx'
+import classes from './document-dialog.module.css'
+import type { Stored } from './document-requests.ts'
+import { pretty } from './document-text.ts'
+import { findDocument } from './find-document.ts'
+import { JsonBlock } from './json-block.tsx'
+import { type Place, useDocumentsLocation } from './use-documents-location.ts'
+
+/** A document as it is stored, and what can be done with it. */
+export function DocumentDialog({ document }: { place: Place; document: Stored }) {
+  const { id, json } = document
+  const { close, edit, remove } = useDocumentsLocation()
+  const mayChange = useMay('operator')
+  const [copied, setCopied] = useState(false)
+  const text = pretty(json)
+  const copy = async () => {
+    const done = await copyText(text)
+    setCopied(done)
+    announce(done ? `The JSON of ${id} was copied.` : 'The JSON could not be copied.')
+  }
+  return (
+    <Dialog title={`Document ${id}`} width={720} onClose={close} returnTo={() => findDocument(id)}>
+      <JsonBlock label={`Document ${id} as JSON`} text={text} />
+      <div className={classes.actions}>
+        {mayChange && (
+          <Button variant="subtle" className={classes.delete} onClick={() => remove(id)}>
+            Delete document
+          </Button>
+        )}
+        <Button variant="default" onClick={copy}>
+          {copied ? 'Copied' : 'Copy JSON'}
+        </Button>
+        {mayChange && (
+          <Button variant="filled" onClick={() => edit(id)}>
+            Edit document
+          </Button>
+        )}
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,68 @@
+import { useQuery } from '@tanstack/react-query'
+import { ApiFailure } from '../api.ts'
+import { useMay } from '../person.ts'
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { LoadFailure } from '../ui/load-failure.tsx'
+import { SkeletonRows } from '../ui/skeleton-rows.tsx'
+import { CreateDocumentDialog } from './create-document-dialog.tsx'
+import { DeleteDocumentDialog } from './delete-document-dialog.tsx'
+import { DocumentDialog } from './document-dialog.tsx'
+import { EditDocumentDialog } from './edit-document-dialog.tsx'
+import { documentQuery } from './queries.ts'
+import { type Place, useDocumentsLocation } from './use-documents-location.ts'
+
+/** The dialogs of the Documents page, as the URL names them. */
+export function DocumentDialogs(props: { database: string; collection: string | undefined }) {
+  const { database, collection } = props
+  const { search, close } = useDocumentsLocation()
+  const mayChange = useMay('operator')
+  const { open, edit, remove, create } = search
+  if (!mayChange && (create !== undefined || edit !== undefined || remove !== undefined)) {
+    return (
+      <ConfirmDialog title="You are a viewer" keep="Back to the list" onClose={close}>
+        <p>Documents are changed by operators and admins. An admin can give you that role.</p>
+      </ConfirmDialog>
+    )
+  }
+  if (create !== undefined) {
+    return <CreateDocumentDialog database={database} collection={collection} />
+  }
+  const id = open ?? edit ?? remove
+  if (collection === undefined || id === undefined) return null
+  const way = open !== undefined ? 'open' : edit !== undefined ? 'edit' : 'remove'
+  return <OneDocument key={`${way} ${id}`} place={{ database, collection }} id={id} way={way} />
+}
+
+const parts = { open: DocumentDialog, edit: EditDocumentDialog, remove: DeleteDocumentDialog }
+
+function OneDocument(props: { place: Place; id: string; way: keyof typeof parts }) {
+  const { place, id, way } = props
+  const { close } = useDocumentsLocation()
+  const { data, error, refetch } = useQuery({
+    ...documentQuery(place, id),
+    // What is edited or asked about stays what it was; the server tells whether it has moved on.
+    refetchOnWindowFocus: way === 'open',
+  })
+  const Part = parts[way]
+  if (data !== undefined) return <Part place={place} document={data} />
+  if (error === null) {
+    return (
+      <Dialog title={`Document ${id}`} width={720} onClose={close}>
+        <SkeletonRows what="the document" />
+      </Dialog>
+    )
+  }
+  if (error instanceof ApiFailure && error.status === 404) {
+    return (
+      <ConfirmDialog title={`There is no document ${id}`} keep="Back to the list" onClose={close}>
+        <p>{error.message}</p>
+      </ConfirmDialog>
+    )
+  }
+  return (
+    <Dialog title={`Document ${id}`} width={720} onClose={close}>
+      <LoadFailure what="The document" error={error} onRetry={refetch} />
+    </Dialog>
+  )
+}

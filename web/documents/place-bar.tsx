@@ -1,0 +1,39 @@
+import { NativeSelect } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { databasesQuery } from '../queries.ts'
+import classes from './place-bar.module.css'
+import { collectionsQuery } from './queries.ts'
+import { useDocumentsLocation } from './use-documents-location.ts'
+
+/** The database and the collection one is in, and the way to others. */
+export function PlaceBar(props: { database: string; collection: string | undefined }) {
+  const { database, collection } = props
+  const { goTo } = useDocumentsLocation()
+  const { data: databases = [] } = useQuery(databasesQuery)
+  const { data: collections = [] } = useQuery(collectionsQuery(database))
+  return (
+    <div className={classes.bar}>
+      <NativeSelect
+        label="Database"
+        classNames={{ root: classes.choice, input: 'mono' }}
+        data={withOwn(databases, database)}
+        value={database}
+        onChange={(event) => goTo({ database: event.currentTarget.value })}
+      />
+      <NativeSelect
+        label="Collection"
+        classNames={{ root: classes.choice, input: 'mono' }}
+        data={[{ value: '', label: 'All collections' }, ...withOwn(collections, collection)]}
+        value={collection ?? ''}
+        onChange={(event) => {
+          const chosen = event.currentTarget.value
+          goTo(chosen === '' ? { database } : { database, collection: chosen })
+        }}
+      />
+    </div>
+  )
+}
+
+/** The address may name what is not there (yet). */
+const withOwn = (names: readonly string[], own: string | undefined): string[] =>
+  own === undefined || names.includes(own) ? [...names] : [own, ...names]

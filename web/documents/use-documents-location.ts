@@ -1,0 +1,51 @@
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { type DocumentsSearch, readDocumentsSearch } from './documents-search.ts'
+
+/** A collection of a database. */
+export interface Place {
+  readonly database: string
+  readonly collection: string
+}
+
+// Ids are any text, also "../a": in the path, proxies and browsers would rewrite them.
+
+/** Where the Documents page stands, and the ways within it. Going back closes a dialog. */
+export function useDocumentsLocation() {
+  const { database, collection }: Partial<Place> = useParams({ strict: false })
+  const search: DocumentsSearch = useSearch({ strict: false })
+  const navigate = useNavigate()
+
+  const goTo = (to: Partial<Place>, next: DocumentsSearch = {}, replace = false) => {
+    const rest = { search: readDocumentsSearch({ ...next }), replace, resetScroll: false }
+    if (to.database === undefined) void navigate({ to: '/documents', ...rest })
+    else if (to.collection === undefined) {
+      void navigate({ to: '/documents/$database', params: { database: to.database }, ...rest })
+    } else {
+      const params = { database: to.database, collection: to.collection }
+      void navigate({ to: '/documents/$database/$collection', params, ...rest })
+    }
+  }
+  const { after, filter } = search
+  const list: DocumentsSearch = {
+    ...(after === undefined ? {} : { after }),
+    ...(filter === undefined ? {} : { filter }),
+  }
+  const here = {
+    ...(database === undefined ? {} : { database }),
+    ...(collection === undefined ? {} : { collection }),
+  }
+  return {
+    database,
+    collection,
+    search,
+    list,
+    goTo,
+    open: (id: string, replace = false) => goTo(here, { ...list, open: id }, replace),
+    edit: (id: string) => goTo(here, { ...list, edit: id }),
+    remove: (id: string) => goTo(here, { ...list, remove: id }),
+    create: () => goTo(here, { ...list, create: '1' }),
+    close: () => goTo(here, list),
+    filter: (text: string) => goTo(here, text === '' ? {} : { filter: text }),
+    page: (from: string | undefined) => goTo(here, readDocumentsSearch({ filter, after: from })),
+  }
+}
