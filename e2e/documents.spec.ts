@@ -1,0 +1,225 @@
+import type { Page } from '@playwright/test'
+import { expectAccessible } from './support/expect-accessible.ts'
+import { expect, type Gatehouse, test } from './support/gatehouse.ts'
+
+const articlesPath = '/_console/documents/blog/articles'
+
+const textOf = (page: Page) => page.getByRole('textbox', { name: 'Document as JSON' })
+
+const dialogOf = (page: Page, title: string) => page.getByRole('dialog', { name: title })
+
+/** Makes the database blog, and in its collection articles these documents. */
+async function makeBlog(gatehouse: Gatehouse, documents: readonly object[] = []): Promise<void> {
+  await gatehouse.post('/_db/_system/_api/database', { name: 'blog' })
+  if (documents.length > 0) await gatehouse.post('/_db/blog/articles', documents)
+}
+
+/** Changes a document as another program would. */
+const replaceOutside = (gatehouse: Gatehouse, id: string, fields: object) =>
+  gatehouse
+    .delete(`/_db/blog/articles/${id}`)
+    .then(() => gatehouse.post('/_db/blog/articles', { id, ...fields }))
+
+test('Operators create the first document of a database, and reach it through its endpoint', async ({
+  page,
+  gatehouse,
+  faults,
+}) => {
+  faults.allow(/^http 422 POST .*\/_db\/blog\/articles$/)
+  await makeBlog(gatehouse)
+  await gatehouse.signIn(page, '/_console/endpoints')
+  await page.getByRole('link', { name: 'Documents' }).click()
+  await page.getByRole('link', { name: 'blog', exact: true }).click()
+  await expect(page.getByText('blog holds no documents.')).toBeVisible()
+
+  await page.getByRole('button', { name: 'Create the first document' }).click()
+  const form = dialogOf(page, 'Create document')
+  await expect(form.getByLabel('Collection')).toBeFocused()
+  await form.getByLabel('Collection').fill('Articles')
+  await textOf(page).fill('{\n  "title": "One"\n  "author": "ada"\n}')
+  await page.keyboard.press('Control+Enter')
+  await expect(form.getByLabel('Collection')).toHaveAccessibleDescription(
+    /begins with a small letter/,
+  )
+  await expect(textOf(page)).toHaveAccessibleDescription(
+    /^This is not JSON from line 3, column 3 on\./,
+  )
+
+  await form.getByLabel('Collection').fill('articles')
+  await textOf(page).fill('{ "id": "one", "title": "One", "title": "Two" }')
+  await page.keyboard.press('Control+Enter')
+  await expect(textOf(page)).toHaveAccessibleDescription(/^The key "title" stands twice\./)
+  await expect(textOf(page)).toBeFocused()
+
+  await textOf(page).fill('{ "id": "one", "title": "One", "author": "ada" }')
+  await page.keyboard.press('Control+Enter')
+  await expect(dialogOf(page, 'Document one')).toContainText('"author": "ada"')
+  await page.keyboard.press('Escape')
+  await expect(page).toHaveURL(/\/documents\/blog\/articles$/)
+  const row = page.getByRole('row').filter({ hasText: 'one' })
+  await expect(row).toContainText('{ "title": "One", "author": "ada" }')
+  await expect(row.getByRole('link')).toBeFocused()
+
+  const port = await gatehouse.freePort()
+  const endpoint = `tcp://127.0.0.1:${port}`
+  await gatehouse.post('/_db/_system/_api/endpoint', { endpoint, databases: ['blog'] })
+  expect(await gatehouse.get(`http://127.0.0.1:${port}/articles/one`)).toMatchObject({
+    status: 200,
+    body: { id: 'one', title: 'One', author: 'ada' },
+  })
+})
+
+test('What another has changed meanwhile stands beside what is being edited', async ({
+  page,
+  gatehouse,
+  faults,
+}) => {
+  faults.allow(/^http 412 PUT .*\/_db\/blog\/articles\/one$/)
+  await makeBlog(gatehouse, [{ id: 'one', title: 'One' }])
+  await gatehouse.signIn(page, articlesPath)
+  await page.getByRole('link', { name: 'one' }).click()
+  await dialogOf(page, 'Document one').getByRole('button', { name: 'Edit document' }).click()
+  await expect(textOf(page)).toHaveValue('{\n  "id": "one",\n  "title": "One"\n}')
+  await expect(textOf(page)).toBeFocused()
+
+  await replaceOutside(gatehouse, 'one', { title: 'Theirs' })
+  await textOf(page).fill('{ "title": "Mine" }')
+  await page.keyboard.press('Control+Enter')
+  const conflict = page.getByRole('alert').filter({ hasText: 'Somebody changed this document' })
+  await expect(conflict.getByRole('region', { name: 'Theirs' })).toContainText('"Theirs"')
+  await expect(conflict.getByRole('region', { name: 'Yours' })).toContainText('"Mine"')
+  expect(await gatehouse.get('/_db/blog/articles/one')).toMatchObject({ body: { title: 'Theirs' } })
+
+  await conflict.getByRole('button', { name: 'Keep mine' }).click()
+  await expect(textOf(page)).toBeFocused()
+  await page.keyboard.press('Control+Enter')
+  await expect(dialogOf(page, 'Document one')).toContainText('"title": "Mine"')
+  await page.keyboard.press('Escape')
+  await expect(page.getByRole('row').filter({ hasText: 'one' })).toContainText('"Mine"')
+  expect((await gatehouse.get('/_db/blog/articles/one')).body).toEqual({ id: 'one', title: 'Mine' })
+})
+
+test('A document that another deleted while it was edited can be created anew', async ({
+  page,
+  gatehouse,
+  faults,
+}) => {
+  faults.allow(/^http 4(04|12) (GET|PUT) .*\/_db\/blog\/articles\/one$/)
+  await makeBlog(gatehouse, [{ id: 'one', title: 'One' }])
+  await gatehouse.signIn(page, `${articlesPath}?edit=one`)
+  await textOf(page).fill('{ "title": "Mine" }')
+  await gatehouse.delete('/_db/blog/articles/one')
+  await page.keyboard.press('Control+Enter')
+  await expect(page.getByText('Somebody deleted this document in the meantime.')).toBeVisible()
+  await page.getByRole('button', { name: 'Create it anew' }).click()
+  await expect(dialogOf(page, 'Document one')).toContainText('"title": "Mine"')
+})
+
+test('Documents are paged, filtered, and deleted after a question', async ({ page, gatehouse }) => {
+  const many = Array.from({ length: 60 }, (_, at) => ({
+    id: `d${String(at).padStart(2, '0')}`,
+    title: `Number ${at}`,
+    author: at === 55 ? 'ada' : 'grace',
+    pages: at,
+  }))
+  await makeBlog(gatehouse, many)
+  await gatehouse.signIn(page, articlesPath)
+  const ids = page.getByRole('rowheader')
+  await expect(ids).toHaveCount(50)
+  await page.getByRole('button', { name: 'Next' }).click()
+  await expect(ids).toHaveCount(10)
+  await expect(ids.first()).toHaveText('d50')
+  await page.reload()
+  await expect(ids.first()).toHaveText('d50')
+  await page.getByRole('button', { name: 'First page' }).click()
+  await expect(ids).toHaveCount(50)
+
+  const field = page.getByRole('textbox', { name: 'Filter' })
+  await field.fill('ada')
+  await page.keyboard.press('Enter')
+  await expect(field).toHaveAccessibleDescription(/author=ada/)
+  await field.fill('pages=7')
+  await page.keyboard.press('Enter')
+  await expect(ids).toHaveText(['d07'])
+  await field.fill('author=ada')
+  await page.keyboard.press('Enter')
+  await expect(ids).toHaveText(['d55'])
+  await expect(page).toHaveURL(/filter=author%3Dada/)
+
+  await page.getByRole('link', { name: 'd55' }).click()
+  await dialogOf(page, 'Document d55').getByRole('button', { name: 'Delete document' }).click()
+  const question = dialogOf(page, 'Delete document d55?')
+  await expect(question.getByRole('button', { name: 'Keep it' })).toBeFocused()
+  await expect(question).toContainText('"title": "Number 55"')
+  await question.getByRole('button', { name: 'Delete document' }).click()
+  await expect(question).toBeHidden()
+  await expect(page.getByText('No document of articles matches “author=ada”.')).toBeVisible()
+  await page.getByRole('button', { name: 'Clear filter' }).last().click()
+  await expect(ids).toHaveCount(50)
+  expect((await gatehouse.get('/_db/blog/articles/d55')).status).toBe(404)
+})
+
+test('A database that is not there is told, and the way to the others', async ({
+  page,
+  gatehouse,
+  faults,
+}) => {
+  faults.allow(/^http 404 GET /)
+  await gatehouse.signIn(page, '/_console/documents/absent')
+  await expect(page.getByText('there is no database absent')).toBeVisible()
+  await page.getByRole('link', { name: 'Choose another database' }).click()
+  await expect(page.getByRole('list', { name: 'Choose a database' })).toContainText('_system')
+})
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test.describe(`In the ${colorScheme} theme`, () => {
+    test.use({ colorScheme })
+
+    test('axe finds nothing on the Documents page or in its dialogs', async ({
+      page,
+      gatehouse,
+      faults,
+    }) => {
+      // axe looks at nine views, which takes its time on a busy machine.
+      test.slow()
+      faults.allow(/^http 412 PUT /)
+      await makeBlog(gatehouse, [
+        { id: 'one', title: 'One' },
+        { title: 'Two', tags: ['a', 'b'] },
+      ])
+      await gatehouse.signIn(page, '/_console/documents')
+      await expect(page.getByRole('link', { name: 'blog', exact: true })).toBeVisible()
+      await expectAccessible(page)
+      await page.getByRole('link', { name: 'blog', exact: true }).click()
+      await expect(page.getByRole('link', { name: 'articles' })).toBeVisible()
+      await expectAccessible(page)
+      await page.getByRole('link', { name: 'articles' }).click()
+      await expect(page.getByRole('rowheader')).toHaveCount(2)
+      await expectAccessible(page)
+      await page.getByRole('link', { name: 'one' }).click()
+      await expect(dialogOf(page, 'Document one')).toContainText('"title"')
+      await expectAccessible(page)
+      await page.goto(`${articlesPath}?create=1`)
+      await textOf(page).fill('{')
+      await page.keyboard.press('Control+Enter')
+      await expect(page.getByText('This is not JSON')).toBeVisible()
+      await expectAccessible(page)
+      await page.goto(`${articlesPath}?edit=one`)
+      await textOf(page).fill('{ "title": "Mine" }')
+      await replaceOutside(gatehouse, 'one', { title: 'Theirs' })
+      await page.keyboard.press('Control+Enter')
+      await expect(page.getByText('Theirs, stored now')).toBeVisible()
+      await expectAccessible(page)
+      await page.goto(`${articlesPath}?remove=one`)
+      await expect(dialogOf(page, 'Delete document one?')).toContainText('"title"')
+      await expectAccessible(page)
+      await page.setViewportSize({ width: 390, height: 844 })
+      await page.goto(`${articlesPath}?filter=title%3DNone`)
+      await expect(page.getByText('No document of articles matches')).toBeVisible()
+      await expectAccessible(page)
+      await page.getByRole('button', { name: 'Clear filter' }).last().click()
+      await expect(page.getByRole('list', { name: 'Documents of articles' })).toBeVisible()
+      await expectAccessible(page)
+    })
+  })
+}
