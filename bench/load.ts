@@ -3,7 +3,12 @@ import { connect, type Socket } from 'node:net'
 /** Many connections that ask for one thing again and again. */
 export interface Load {
   /** Asks for that many ms, and answers how many answers came, and how long it really took, ms. */
-  run(duration: number): Promise<{ readonly answers: number; readonly time: number }>
+  run(duration: number): Promise<{
+    readonly answers: number
+    readonly time: number
+    /** How long each took, ms; of a load that is `timed`. */
+    readonly times: readonly number[]
+  }>
   close(): void
 }
 
@@ -12,27 +17,38 @@ export interface Load {
  * answer is complete. It reads as little as possible, so that the server is what is measured: the
  * first answer is read in full, and all others must begin like it and be as long.
  *
- * @param head the request, ready to be sent.
- * @throws when the first answer has not status 200.
+ * @param requests what is asked in turn, ready to be sent.
+ * @param timed whether the time of each is taken, which costs the client a little.
+ * @throws when the first answer has neither status 200 nor 201.
  */
 export async function openLoad(
   { host, port }: { host: string; port: number },
-  head: string,
+  requests: string | readonly string[],
   connections: number,
+  timed = false,
 ): Promise<Load> {
-  const request = Buffer.from(head, 'latin1')
+  const heads = [requests].flat().map((request) => Buffer.from(request, 'latin1'))
+  let next = 0
   const sockets = await Promise.all(Array.from({ length: connections }, () => opened(host, port)))
   const [first] = sockets
   if (first === undefined) throw new Error('no connections')
-  const { length, status } = await readOne(first, request)
+  const { length, status } = await readOne(first, heads[0] as Buffer)
 
   let asking = false
   let answers = 0
+  let times: number[] = []
   let busy = 0
   let idle = () => {}
   let fail = (_: Error) => {}
+  const begin: (() => void)[] = []
   for (const socket of sockets) {
     let received = 0
+    let asked = 0
+    const ask = () => {
+      if (timed) asked = performance.now()
+      socket.write(heads[next++ % heads.length] as Buffer)
+    }
+    begin.push(ask)
     socket.on('data', (part: Buffer) => {
       if (received === 0 && part.toString('latin1', 0, status.length) !== status) {
         fail(new Error(`an answer begins with ${part.toString('latin1', 0, status.length)}`))
@@ -42,7 +58,8 @@ export async function openLoad(
       if (received > length) fail(new Error('an answer is longer than the first one'))
       received = 0
       answers++
-      if (asking) socket.write(request)
+      if (timed) times.push(performance.now() - asked)
+      if (asking) ask()
       else if (--busy === 0) idle()
     })
     socket.on('close', () => fail(new Error('the server closed a connection')))
@@ -54,12 +71,13 @@ export async function openLoad(
       const begun = performance.now()
       asking = true
       answers = 0
+      times = []
       const done = new Promise<void>((resolve, reject) => {
         idle = resolve
         fail = reject
       })
       busy = sockets.length
-      for (const socket of sockets) socket.write(request)
+      for (const ask of begin) ask()
       const timer = setTimeout(() => {
         asking = false
       }, duration)
@@ -68,7 +86,7 @@ export async function openLoad(
       } finally {
         clearTimeout(timer)
       }
-      return { answers, time: performance.now() - begun }
+      return { answers, time: performance.now() - begun, times }
     },
     close() {
       fail = () => {}
@@ -104,7 +122,8 @@ function readOne(
       if (text.length < length) return
       socket.off('data', read)
       const status = text.slice(0, 'HTTP/1.1 200'.length)
-      if (status === 'HTTP/1.1 200' && text.length === length) resolve({ length, status })
+      const well = status === 'HTTP/1.1 200' || status === 'HTTP/1.1 201'
+      if (well && text.length === length) resolve({ length, status })
       else reject(new Error(`the first answer was:\n${text}`))
     }
     socket.on('data', read)

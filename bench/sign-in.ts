@@ -10,6 +10,7 @@ import { makeToken } from '../server/start.testing.ts'
 import { type Load, openLoad } from './load.ts'
 import {
   portsOf,
+  processorTime,
   quantile,
   type Subject,
   shuffled,
@@ -182,14 +183,6 @@ async function runRounds(): Promise<Record<Way, Slice>[]> {
   await node.stop()
   await openNode.stop()
   return rounds
-}
-
-/** Processor time that a process has had, µs (Linux; it counts in steps of 10 ms). */
-function processorTime({ process: { pid } }: Subject): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  // The name may have spaces in it and stands in parentheses; utime and stime are fields 14 and 15.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[11]) + Number(fields[12])) * 10_000
 }
 
 async function measureCost(): Promise<void> {

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -58,9 +58,11 @@ export function makeFolder(name: string): string {
 export const portsOf = (size: number): number[] =>
   Array.from({ length: size }, (_, at) => FIRST_PORT + at)
 
-// Each subject has an IPv4 address of its own in 127.0.0.0/8, all of which Linux answers: their ports
-// cannot meet, nor those of another run or of tests on 127.0.0.1.
-const nextHost = () =>
+/**
+ * An address in 127.0.0.0/8, all of which Linux answers, for one subject alone: their ports cannot
+ * meet, nor those of another run or of tests on 127.0.0.1.
+ */
+export const nextHost = (): string =>
   `127.${100 + (process.pid % 100)}.${Math.floor(process.pid / 100) % 250}.${++subjects}`
 
 /** A data folder with that many endpoints stored in it, each reaching every database. */
@@ -180,7 +182,13 @@ export async function startCaddy(size: number): Promise<Subject> {
   }
 }
 
-async function startProcess(
+/**
+ * Starts a process that ends with the run, if nobody stops it before.
+ *
+ * @param isReady asked again and again; `printed` is the end of what the process has printed.
+ * @throws when it ends, or is not ready after two minutes.
+ */
+export async function startProcess(
   command: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv,
@@ -260,6 +268,14 @@ export const answers = (host: string, port: number, path: string): Promise<boole
     ({ status }) => status === 200,
     () => false,
   )
+
+/** Processor time that a process has had, µs (Linux; it counts in steps of 10 ms). */
+export function processorTime({ process: { pid } }: Pick<Subject, 'process'>): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  // The name may have spaces in it and stands in parentheses; utime and stime are fields 14 and 15.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) * 10_000
+}
 
 /** Whether the system refuses connections to a port. */
 export function refuses(host: string, port: number): Promise<boolean> {

@@ -1,0 +1,317 @@
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { availableParallelism, loadavg } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { createDocumentRepository } from '../server/documents/repository.ts'
+import { ask, makeToken } from '../server/start.testing.ts'
+import { openStore } from '../server/storage/open.ts'
+import { type Load, openLoad } from './load.ts'
+import {
+  answers,
+  makeFolder,
+  nextHost,
+  portsOf,
+  processorTime,
+  quantile,
+  type Subject,
+  shuffled,
+  startGatehouse,
+  startProcess,
+  storeEndpoints,
+} from './support.ts'
+
+// Reading a document by id and inserting one, against bare `node:http` and json-server. What is
+// measured and how to read it: docs/benchmarks.md.
+
+const JSON_SERVER = '0.17.4'
+const DATABASE = 'library'
+/** Where the administration of a node answers, and where its documents do. */
+const [ADMIN = 0] = portsOf(1)
+const DATA = ADMIN + 1
+const FEW = 1_000
+const MANY = 1_000_000
+/** So many documents are stored in one transaction. */
+const AT_ONCE = 10_000
+/** So many different ones are asked for in turn; of {@link MANY} they are spread over all. */
+const READ = 1_000
+const CONNECTIONS = 64
+/** Rounds, each with a slice of every load in random order; ms. */
+const ROUNDS = 15
+const SLICE = 1_000
+/** What each load asks before rounds count, ms: the code of the server gets warm. */
+const WARM_UP = 3_000
+/** What is not done by then never will be, ms. */
+const LONGEST = 10 * 60_000
+
+const print = (line = '') => process.stdout.write(`${line}\n`)
+const count = (number: number) => Math.round(number).toLocaleString('en')
+const spread = (numbers: readonly number[], show: (number: number) => string) =>
+  `${show(quantile(numbers))} (${show(quantile(numbers, 0.25))}–${show(quantile(numbers, 0.75))})`
+
+/** All ids, and all documents, are as long as each other. */
+const idOf = (at: number) => `article-${String(at).padStart(8, '0')}`
+const documentOf = (at: number) => ({ id: idOf(at), ...NEW })
+const NEW = { title: 'On the measurement of servers', author: 'ada', year: 2026, tags: ['a', 'b'] }
+
+const WHAT = {
+  bare: 'bare node:http, constant JSON',
+  few: `Gatehouse, read by id of ${count(FEW)}`,
+  many: `Gatehouse, read by id of ${count(MANY)}`,
+  insert: 'Gatehouse, insert, durable',
+  jsonServerRead: `json-server, read by id of ${count(FEW)}`,
+  jsonServerInsert: 'json-server, insert',
+} as const
+
+type Kind = keyof typeof WHAT
+
+/** A load, and the process that answers it. */
+interface Asked {
+  /** Anew for each slice: between two of them, some servers close connections for being idle. */
+  readonly openLoad: () => Promise<Load>
+  readonly server: Pick<Subject, 'process'>
+}
+
+/** What one load did in one round. */
+interface Slice {
+  /** Answers per second. */
+  readonly rate: number
+  /** Processor time of the server for each answer, µs. */
+  readonly cost: number
+  readonly times: readonly number[]
+}
+
+/** Gives all servers one core, and this process the others; where that can be done. */
+function createPinning(): ((process: Subject['process']) => void) | undefined {
+  const last = availableParallelism() - 1
+  const pin = (cores: string, pid: number | undefined) =>
+    execFileSync('taskset', ['--all-tasks', '--cpu-list', '--pid', cores, String(pid)])
+  try {
+    if (last === 0) return undefined
+    pin(`0-${last - 1}`, process.pid)
+    return ({ pid }) => void pin(String(last), pid)
+  } catch {
+    return undefined
+  }
+}
+
+const get = (host: string, port: number, path: string, token = '') =>
+  `GET ${path} HTTP/1.1\r\nHost: ${host}:${port}\r\n${token}\r\n`
+
+const post = (host: string, port: number, path: string, token = '') => {
+  const body = JSON.stringify(NEW)
+  const type = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`
+  return `POST ${path} HTTP/1.1\r\nHost: ${host}:${port}\r\n${token}${type}\r\n${body}`
+}
+
+/** A node with a database that holds that many documents, and an endpoint for that one alone. */
+async function startNode(size: number) {
+  const folder = await storeEndpoints(1)
+  const { host, data } = folder
+  const first = await startGatehouse(1, folder)
+  const token = `Bearer ${await makeToken({ data, databaseUrl: undefined })}`
+  const add = async (path: string, body: unknown) => {
+    const { status, text } = await ask(ADMIN, 'POST', path, {
+      host,
+      body,
+      headers: { 'Content-Type': 'application/json', Authorization: token },
+    })
+    if (status >= 300) throw new Error(`${path} answered ${status}: ${text}`)
+  }
+  await add('/_api/database', { name: DATABASE })
+  await add('/_api/endpoint', { endpoint: `tcp://${host}:${DATA}`, databases: [DATABASE] })
+  await first.stop()
+  await fill(data, size)
+  const node = await startGatehouse(2, folder)
+  return { host, node, token: `Authorization: ${token}\r\n` }
+}
+
+/** Stores documents beside all routes, many in each transaction. */
+async function fill(data: string, size: number): Promise<void> {
+  const store = await openStore({ data }, 'tool')
+  const { id: database } = await store.db
+    .selectFrom('databases')
+    .select('id')
+    .where('name', '=', DATABASE)
+    .executeTakeFirstOrThrow()
+  const repository = createDocumentRepository(store)
+  for (let from = 0; from < size; from += AT_ONCE) {
+    const some = Array.from({ length: Math.min(AT_ONCE, size - from) }, (_, at) => ({
+      id: idOf(from + at),
+      body: JSON.stringify(documentOf(from + at)),
+    }))
+    await repository.insert({ database, collection: 'articles' }, some)
+  }
+  await store.close()
+}
+
+/** Installs json-server into a folder of the run and starts it; undefined where there is none. */
+async function startJsonServer(host: string) {
+  const folder = makeFolder('json-server')
+  const flags = ['--prefix', folder, '--no-audit', '--no-fund', '--silent', '--ignore-scripts']
+  try {
+    execFileSync('npm', ['install', ...flags, `json-server@${JSON_SERVER}`], {
+      cwd: folder,
+      stdio: 'ignore',
+      timeout: 120_000,
+    })
+  } catch {
+    return undefined
+  }
+  const file = join(folder, 'articles.json')
+  const articles = Array.from({ length: FEW }, (_, at) => documentOf(at))
+  writeFileSync(file, JSON.stringify({ articles }))
+  const cli = join(folder, 'node_modules', 'json-server', 'lib', 'cli', 'bin.js')
+  const listen = ['--host', host, '--port', String(DATA), '--quiet']
+  return startProcess(process.execPath, [cli, ...listen, file], process.env, () =>
+    answers(host, DATA, `/articles/${idOf(0)}`),
+  )
+}
+
+async function open(): Promise<Map<Kind, Asked>> {
+  const all = new Map<Kind, Asked>()
+  const pin = createPinning()
+  print(
+    pin === undefined
+      ? 'taskset is not there, or there is one core: client and servers share what there is.'
+      : 'Every server has the last core, the client the others (taskset).',
+  )
+  const asked = (
+    kind: Kind,
+    server: Pick<Subject, 'process'>,
+    host: string,
+    requests: string | string[],
+  ) => {
+    pin?.(server.process)
+    const timed = kind === 'insert'
+    all.set(kind, {
+      openLoad: () => openLoad({ host, port: DATA }, requests, CONNECTIONS, timed),
+      server,
+    })
+  }
+
+  const bare = nextHost()
+  const constant = join(import.meta.dirname, 'constant-process.ts')
+  const text = JSON.stringify(documentOf(0))
+  const bareServer = await startProcess(
+    process.execPath,
+    [constant, bare, String(DATA), text],
+    process.env,
+    async (printed) => printed().includes('ready'),
+  )
+  asked('bare', bareServer, bare, get(bare, DATA, `/articles/${idOf(0)}`))
+
+  const reads = (host: string, size: number, token?: string) =>
+    Array.from({ length: READ }, (_, at) =>
+      get(host, DATA, `/articles/${idOf(at * (size / READ))}`, token),
+    )
+  for (const [kind, size] of [
+    ['few', FEW],
+    ['many', MANY],
+  ] as const) {
+    const { host, node, token } = await startNode(size)
+    asked(kind, node, host, reads(host, size, token))
+  }
+  const { host, node, token } = await startNode(FEW)
+  asked('insert', node, host, post(host, DATA, '/articles', token))
+
+  const jsonHost = nextHost()
+  const jsonServer = await startJsonServer(jsonHost)
+  if (jsonServer === undefined) {
+    print(`json-server ${JSON_SERVER} could not be installed: left out.`)
+  } else {
+    asked('jsonServerRead', jsonServer, jsonHost, reads(jsonHost, FEW))
+    asked('jsonServerInsert', jsonServer, jsonHost, post(jsonHost, DATA, '/articles'))
+  }
+  return all
+}
+
+async function slice({ openLoad, server }: Asked, duration: number): Promise<Slice> {
+  const load = await openLoad()
+  const before = processorTime(server)
+  const { answers, time, times } = await load.run(duration)
+  const cost = (processorTime(server) - before) / answers
+  load.close()
+  return { rate: (answers / time) * 1000, cost, times }
+}
+
+async function measure(all: Map<Kind, Asked>): Promise<Map<Kind, Slice[]>> {
+  const kinds = [...all.keys()]
+  const slices = new Map(kinds.map((kind): [Kind, Slice[]] => [kind, []]))
+  for (const asked of all.values()) await slice(asked, WARM_UP)
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const at of shuffled(kinds.length)) {
+      const kind = kinds[at] as Kind
+      slices.get(kind)?.push(await slice(all.get(kind) as Asked, SLICE))
+      await pause(20)
+    }
+  }
+  return slices
+}
+
+function show(slices: Map<Kind, Slice[]>): void {
+  print(`${CONNECTIONS} connections; median (quartiles) of ${ROUNDS} rounds`)
+  print(`  ${''.padEnd(38)} ${'per second'.padEnd(26)} µs of the server's processor`)
+  for (const [kind, each] of slices) {
+    const rates = spread(
+      each.map(({ rate }) => rate),
+      count,
+    )
+    const costs = spread(
+      each.map(({ cost }) => cost),
+      (cost) => cost.toFixed(1),
+    )
+    print(`  ${WHAT[kind].padEnd(38)} ${rates.padEnd(26)} ${costs}`)
+  }
+  print()
+
+  const ratios = (kind: Kind, to: Kind, of: 'rate' | 'cost') =>
+    (slices.get(kind) ?? []).map(
+      (each, round) => each[of] / (slices.get(to)?.[round]?.[of] ?? Number.NaN),
+    )
+  const verdict = (what: string, kind: Kind, to: Kind, least: number) => {
+    const each = ratios(kind, to, 'rate')
+    const byCost = quantile(ratios(to, kind, 'cost'))
+    print(
+      `  ${what.padEnd(38)} ${spread(each, (ratio) => ratio.toFixed(2)).padEnd(26)} wanted: at ` +
+        `least ${least} – ${quantile(each) >= least ? 'met' : 'NOT MET'} ` +
+        `(by processor time ${byCost.toFixed(2)})`,
+    )
+  }
+  print('Answers per second, one against the other in the same round:')
+  verdict('read : bare node:http', 'few', 'bare', 0.35)
+  if (slices.has('jsonServerRead')) verdict('read : json-server', 'few', 'jsonServerRead', 15)
+  verdict('insert : bare node:http', 'insert', 'bare', 0.12)
+  const flat = ratios('many', 'few', 'cost')
+  print(
+    `  ${`cost of a read, ${count(MANY)} : ${count(FEW)}`.padEnd(38)} ` +
+      `${spread(flat, (ratio) => ratio.toFixed(2)).padEnd(26)} wanted: at most 1.2 – ` +
+      `${quantile(flat) <= 1.2 ? 'met' : 'NOT MET'} ` +
+      `(by rate ${quantile(ratios('few', 'many', 'rate')).toFixed(2)})`,
+  )
+  const times = (slices.get('insert') ?? []).flatMap((each) => each.times)
+  const p99 = quantile(times, 0.99)
+  print(
+    `  ${'insert, ms, median (p99)'.padEnd(38)} ` +
+      `${`${quantile(times).toFixed(1)} (${p99.toFixed(1)})`.padEnd(26)} wanted: p99 under 60 – ` +
+      `${p99 < 60 ? 'met' : 'NOT MET'}`,
+  )
+  print()
+}
+
+setTimeout(() => {
+  process.stderr.write('The run took too long and was given up.\n')
+  process.exit(1)
+}, LONGEST).unref()
+
+const begun = performance.now()
+const machineLoad = () => (loadavg()[0] ?? 0).toFixed(1)
+print(
+  `Node.js ${process.version}, ${availableParallelism()} cores, load ${machineLoad()} at the begin`,
+)
+const all = await open()
+print()
+show(await measure(all))
+print(`${Math.round((performance.now() - begun) / 1000)} s, load ${machineLoad()} at the end`)
+// What was started ends with the run; its files go too.
+process.exit()
