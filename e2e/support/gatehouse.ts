@@ -76,7 +76,7 @@ export const test = base.extend<Fixtures>({
       printed += text
     }
     let env: Readonly<Record<string, string>> = {}
-    let token = ''
+    let token: Promise<string> | undefined
     const start = async () => {
       server = await startServer({ port, data, print, env }).catch((error: Error) => {
         throw new Error(`${error.message}\n${printed}`, { cause: error })
@@ -91,7 +91,9 @@ export const test = base.extend<Fixtures>({
     const kill = () => over((running) => running.kill())
 
     const ask = async (target: string, init?: RequestInit): Promise<Answer> => {
-      const headers = { authorization: `Bearer ${token}`, ...init?.headers }
+      // Made when it is first needed: many journeys ask for nothing outside the browser.
+      token ??= createToken(data)
+      const headers = { authorization: `Bearer ${await token}`, ...init?.headers }
       const response = await fetch(new URL(target, url), { redirect: 'manual', ...init, headers })
       const text = await response.text()
       const json = response.headers.get('content-type')?.startsWith('application/json')
@@ -104,7 +106,6 @@ export const test = base.extend<Fixtures>({
 
     try {
       await start()
-      token = await createToken(data)
       const operatorKey = readFileSync(path.join(data, 'operator.key'), 'utf8').trim()
       await use({
         operatorKey,
