@@ -63,6 +63,8 @@ test('Somebody new waits for a role, is made viewer, and may then read and not c
   gatehouse,
   browser,
 }) => {
+  // Two people sign in, and one waits for a look that comes every 15 s.
+  test.slow()
   const provider = await withProvider(gatehouse)
   const context = await browser.newContext()
   const faults = await watchFaults(context)

@@ -89,6 +89,8 @@ test('Signed in again in another tab, the page goes on by itself', async ({
   gatehouse,
   faults,
 }) => {
+  // It signs in twice and waits for a look that comes every 15 s.
+  test.slow()
   faults.allow(/^http 401 /)
   await gatehouse.signIn(page)
   await expect(page.getByText('Live', { exact: true })).toBeVisible()
@@ -129,6 +131,8 @@ for (const colorScheme of ['light', 'dark'] as const) {
       page,
       gatehouse,
     }) => {
+      // axe looks at four views, which takes its time on a busy machine.
+      test.slow()
       await page.goto('/_console/')
       await expect(
         page.getByRole('button', { name: 'Sign in with the operator key' }),
