@@ -1,4 +1,3 @@
-import { CompiledQuery } from 'kysely'
 import { SYSTEM_DATABASE } from '../contract/database.ts'
 import { Failure } from '../failure.ts'
 import type { Store } from '../storage/open.ts'
@@ -52,36 +51,31 @@ export interface DocumentRepository {
 export const PURGE = 500
 
 /** Makes a {@link DocumentRepository}. */
-export function createDocumentRepository({ db }: Store): DocumentRepository {
-  // The statements of the hot path are compiled once: building one costs more than running it.
-  const compiled = (query: { compile(): CompiledQuery }) => {
-    const { sql } = query.compile()
-    return <R>(...parameters: unknown[]) =>
-      db.executeQuery<R>(CompiledQuery.raw(sql, parameters) as CompiledQuery<R>)
-  }
+export function createDocumentRepository({ db, prepare }: Store): DocumentRepository {
   const some = db.selectFrom('documents').select(['id', 'tag', 'body'])
-  const readOne = compiled(
-    some.where('database', '=', '').where('collection', '=', '').where('id', '=', ''),
+  const readOne = prepare(
+    some.where('database', '=', '').where('collection', '=', '').where('id', '=', '').compile(),
   )
-  const insertOne = compiled(
-    db
-      .insertInto('documents')
-      .values({ database: '', collection: '', id: '', tag: '', body: '' })
-      .onConflict((conflict) => conflict.doNothing()),
-  )
-  const updateOne = compiled(
+  const insertion = db
+    .insertInto('documents')
+    .values({ database: '', collection: '', id: '', tag: '', body: '' })
+    .onConflict((conflict) => conflict.doNothing())
+    .compile()
+  const insertOne = prepare(insertion)
+  const updateOne = prepare(
     db
       .updateTable('documents')
       .set({ tag: '', body: '' })
       .where('database', '=', '')
       .where('collection', '=', '')
       .where('id', '=', '')
-      .where('tag', '=', ''),
+      .where('tag', '=', '')
+      .compile(),
   )
 
   return {
     async read({ database, collection, id }) {
-      const { rows } = await readOne<StoredDocument>(database, collection, id)
+      const { rows } = await readOne(database, collection, id)
       return rows[0]
     },
     list({ database, collection }, after, limit) {
@@ -108,12 +102,9 @@ export function createDocumentRepository({ db }: Store): DocumentRepository {
       try {
         await db.transaction().execute(async (trx) => {
           for (const row of rows) {
-            const { numInsertedOrUpdatedRows } = await trx
-              .insertInto('documents')
-              .values(row)
-              .onConflict((conflict) => conflict.doNothing())
-              .executeTakeFirst()
-            if (numInsertedOrUpdatedRows === 0n) throw Object.assign(exists, { id: row.id })
+            const parameters = [row.database, row.collection, row.id, row.tag, row.body]
+            const { numAffectedRows } = await trx.executeQuery({ ...insertion, parameters })
+            if (numAffectedRows === 0n) throw Object.assign(exists, { id: row.id })
           }
         })
       } catch (error) {

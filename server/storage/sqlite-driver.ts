@@ -21,12 +21,25 @@ export class SqliteDriver implements Driver {
   readonly #commits: GroupCommit
   readonly #writing: SqliteStatements
   readonly #reading: SqliteStatements
+  /** Never in a transaction. */
+  readonly #plain: SqliteConnection
 
   constructor({ writer, reader, inFlight }: SqliteDriverConfig) {
     this.#inFlight = inFlight
     this.#commits = new GroupCommit(writer)
     this.#writing = new SqliteStatements(writer)
     this.#reading = new SqliteStatements(reader)
+    this.#plain = new SqliteConnection(this.#commits, this.#writing, this.#reading)
+  }
+
+  /** See `Engine.execute`. */
+  async execute<R>(query: CompiledQuery<R>): Promise<QueryResult<R>> {
+    this.#inFlight.enter()
+    try {
+      return await this.#plain.executeQuery<R>(query)
+    } finally {
+      this.#inFlight.leave()
+    }
   }
 
   async init(): Promise<void> {}

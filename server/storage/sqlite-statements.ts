@@ -7,6 +7,8 @@ const capacity = 256
 interface Prepared {
   readonly statement: StatementSync
   readonly returnsRows: boolean
+  readonly changesRows: boolean
+  readonly insertsRows: boolean
 }
 
 /** Runs compiled queries on one connection and keeps their statements prepared. */
@@ -23,16 +25,16 @@ export class SqliteStatements {
    * something: SQLite leaves the figures of an earlier statement behind after any other.
    */
   execute<R>({ sql, parameters }: CompiledQuery): QueryResult<R> {
-    const { statement, returnsRows } = this.#prepare(sql)
+    const { statement, returnsRows, changesRows, insertsRows } = this.#prepare(sql)
     const values = parameters as (null | number | bigint | string | Uint8Array)[]
     if (returnsRows) {
       const rows = statement.all(...values) as R[]
-      return changesRows(sql) ? { rows, numAffectedRows: BigInt(rows.length) } : { rows }
+      return changesRows ? { rows, numAffectedRows: BigInt(rows.length) } : { rows }
     }
     const { changes, lastInsertRowid } = statement.run(...values)
-    if (!changesRows(sql)) return { rows: [] }
+    if (!changesRows) return { rows: [] }
     const numAffectedRows = BigInt(changes)
-    if (!insertsRows(sql) || changes === 0) return { rows: [], numAffectedRows }
+    if (!insertsRows || changes === 0) return { rows: [], numAffectedRows }
     return { rows: [], numAffectedRows, insertId: BigInt(lastInsertRowid) }
   }
 
@@ -40,7 +42,12 @@ export class SqliteStatements {
     let prepared = this.#prepared.get(sql)
     if (prepared === undefined) {
       const statement = this.#db.prepare(sql)
-      prepared = { statement, returnsRows: statement.columns().length > 0 }
+      prepared = {
+        statement,
+        returnsRows: statement.columns().length > 0,
+        changesRows: changesRows(sql),
+        insertsRows: insertsRows(sql),
+      }
       if (this.#prepared.size >= capacity) {
         for (const oldest of this.#prepared.keys()) {
           this.#prepared.delete(oldest)

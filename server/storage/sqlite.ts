@@ -62,6 +62,7 @@ function engineOf(writer: DatabaseSync, reader: DatabaseSync, closeFiles: () => 
   return {
     name: 'sqlite',
     dialect,
+    execute: (query) => driver.execute(query),
     async watch() {
       seen = version()
     },
