@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Violation } from '../contract/schema.ts'
 import { Failure } from '../failure.ts'
-import { checkAll, checkOne, compileSchema } from './compile-schema.ts'
+import { compileSchema } from './compile-schema.ts'
 import type { Json } from './strict-json.ts'
 
 /** What a refusal says. */
@@ -31,7 +31,7 @@ function refused(schema: Json): Refusal {
 async function check(schema: Json, values: Json[], indexed = false): Promise<Refusal | undefined> {
   const documents = values.map((value) => ({ value, body: JSON.stringify(value) }))
   try {
-    await checkAll(compileSchema(schema), documents, indexed)
+    await compileSchema(schema)(documents, indexed)
     return undefined
   } catch (error) {
     return refusalOf(error)
@@ -113,12 +113,6 @@ describe('a document', () => {
       { pointer: '/tags/1', message: 'must be equal to one of the allowed values: ["x","y"]' },
     ])
     expect(message).toContain('There are 5 violations.')
-  })
-
-  it('is checked by itself, too', () => {
-    const validator = compileSchema({ maxProperties: 1 })
-    expect(() => checkOne(validator, { value: {}, body: '{}' })).not.toThrow()
-    expect(() => checkOne(validator, { value: { a: 1, b: 2 }, body: '{}' })).toThrow(Failure)
   })
 
   it('of many is named by its index in the array', async () => {

@@ -13,26 +13,19 @@ const SLOW = /"(?:pattern|patternProperties|uniqueItems|\$ref|\$dynamicRef)":/
 /** Bytes of a schema times bytes of a batch; more than that is checked under the limit, too. */
 const LARGE = 10_000_000
 
-/** About so many bytes of documents are checked at once. */
-const BATCH = 1024 * 1024
-
 /** A document to be checked, and what it is as JSON. */
 export interface Checked {
   readonly value: Json
   readonly body: string
 }
 
-/** What was found in documents; see `VIOLATIONS` for why there may be more. */
-interface Found {
-  readonly violations: Violation[]
-  readonly count: number
-}
-
 /**
- * Looks for violations in a batch of documents; `first` is the index of the first one in the array
- * in which they came, if they did.
+ * Checks documents.
+ *
+ * @param indexed whether they came in an array: pointers then begin with the index.
+ * @throws Failure `invalid` with every violation.
  */
-export type Validator = (documents: readonly Checked[], first: number | undefined) => Found
+export type Validate = (documents: readonly Checked[], indexed: boolean) => Promise<void>
 
 // Nothing is said of formats: in this draft they are remarks. No own or unknown keyword is an
 // error, and nothing is fetched: a reference that leads outside is refused when compiled.
@@ -58,13 +51,13 @@ const meta = new Ajv2020(OPTIONS)
  *
  * @throws Failure `invalid` naming what is wrong with the schema.
  */
-export function compileSchema(schema: Json): Validator {
+export function compileSchema(schema: Json): Validate {
   if (typeof schema !== 'boolean' && (typeof schema !== 'object' || schema === null)) {
     throw unusable('A schema is a JSON object, or true or false.')
   }
   const text = printJson(schema)
   const validate = compiled(schema)
-  const look: Validator = (documents, first) => {
+  const fits = (documents: readonly Checked[], first: number, indexed: boolean) => {
     const violations: Violation[] = []
     let count = 0
     documents.forEach(({ value }, at) => {
@@ -72,61 +65,35 @@ export function compileSchema(schema: Json): Validator {
       count += validate.errors?.length ?? 0
       for (const error of validate.errors ?? []) {
         if (violations.length === VIOLATIONS) break
-        violations.push(toViolation(error, first === undefined ? '' : `/${first + at}`))
+        violations.push(toViolation(error, indexed ? `/${first + at}` : ''))
       }
       validate.errors = null
     })
     return { violations, count }
   }
-  return (documents, first) => {
-    const size = documents.reduce((sum, { body }) => sum + body.length, 0)
-    const check = () => guarded(() => look(documents, first))
-    const slow = SLOW.test(text) || size * text.length > LARGE
-    const found = slow ? limited(check, LIMIT.check)?.result : check()
-    if (found === undefined) throw unchecked()
-    return found
-  }
-}
 
-/**
- * Checks a document.
- *
- * @throws Failure `invalid` with every violation.
- */
-export function checkOne(validator: Validator, document: Checked): void {
-  refuse(validator([document], undefined))
-}
-
-/**
- * Checks documents, batch by batch, so that others have their turn between two.
- *
- * @param indexed whether they came in an array: pointers then begin with the index.
- * @throws Failure `invalid` with every violation.
- */
-export async function checkAll(
-  validator: Validator,
-  documents: readonly Checked[],
-  indexed: boolean,
-): Promise<void> {
-  const violations: Violation[] = []
-  let count = 0
-  let at = 0
-  while (at < documents.length) {
-    const first = at
-    let size = 0
-    while (at < documents.length && (at === first || size < BATCH)) {
-      size += documents[at++]?.body.length ?? 0
+  return async (documents, indexed) => {
+    const violations: Violation[] = []
+    let count = 0
+    let at = 0
+    while (at < documents.length) {
+      const first = at
+      let size = 0
+      while (at < documents.length && (at === first || size < 1024 * 1024)) {
+        size += documents[at++]?.body.length ?? 0
+      }
+      const batch = documents.slice(first, at)
+      const check = () => guarded(() => fits(batch, first, indexed))
+      const slow = SLOW.test(text) || size * text.length > LARGE
+      const found = slow ? limited(check, LIMIT.check)?.result : check()
+      if (found === undefined) throw unchecked()
+      violations.push(...found.violations.slice(0, VIOLATIONS - violations.length))
+      count += found.count
+      // Others have their turn between two batches.
+      if (at < documents.length) await new Promise(setImmediate)
     }
-    const found = validator(documents.slice(first, at), indexed ? first : undefined)
-    violations.push(...found.violations.slice(0, VIOLATIONS - violations.length))
-    count += found.count
-    if (at < documents.length) await new Promise(setImmediate)
+    if (count > 0) throw violated('does not fit the schema of its collection', violations, count)
   }
-  refuse({ violations, count })
-}
-
-function refuse({ violations, count }: Found): void {
-  if (count > 0) throw violated('does not fit the schema of its collection', violations, count)
 }
 
 function compiled(schema: boolean | object): ValidateFunction {

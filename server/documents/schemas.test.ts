@@ -41,14 +41,6 @@ forEachEngine((engine) => {
       expect(await takes(1)).toBe(true)
     })
 
-    it('check one document after another by what there is when that begins', async () => {
-      expect(await schemas.checkerOf(where)).toBeUndefined()
-      await schemas.put(where, NUMBER, none)
-      const check = await schemas.checkerOf(where)
-      expect(() => check?.({ value: { n: 1 }, body: '{"n":1}' })).not.toThrow()
-      expect(() => check?.({ value: { n: 'x' }, body: '{"n":"x"}' })).toThrow('/n must be number')
-    })
-
     it('count for their collection in their database alone', async () => {
       await schemas.put(where, NUMBER, none)
       expect(await takes('text', schemas, { database: 'y', collection: 'c' })).toBe(true)

@@ -1,12 +1,6 @@
 import { Failure } from '../failure.ts'
 import type { Store } from '../storage/open.ts'
-import {
-  type Checked,
-  checkAll,
-  checkOne,
-  compileSchema,
-  type Validator,
-} from './compile-schema.ts'
+import { type Checked, compileSchema, type Validate } from './compile-schema.ts'
 import type { Collection } from './documents.ts'
 import { type Conditions, matches, matchesNone } from './entity-tag.ts'
 import { createSchemaRepository, type StoredSchema } from './schema-repository.ts'
@@ -33,8 +27,6 @@ export interface Schemas {
    * @throws Failure `invalid` with every violation and its pointer.
    */
   check: CheckDocuments
-  /** What checks one document after another by the schema that there is now. */
-  checkerOf(where: Collection): Promise<((document: Checked) => void) | undefined>
   /** Forgets what is remembered, after another process has changed the store. */
   forget(): void
   /** Deletes the schemas of databases that were dropped. */
@@ -60,7 +52,7 @@ const MOST_COMPILED = 1_000
 export function createSchemas(store: Store): Schemas {
   const repository = createSchemaRepository(store)
   const remembers = store.engine === 'sqlite'
-  const validators = new Map<string, Validator>()
+  const validators = new Map<string, Validate>()
   let known: Map<string, string> | undefined
   let forgotten = 0
 
@@ -78,10 +70,8 @@ export function createSchemas(store: Store): Schemas {
     return found
   }
 
-  /** The validator of a collection; of the state that is there now, where the tag has moved on. */
-  async function validatorOf(where: Collection) {
-    const tag = known === undefined ? await askFor(where) : known.get(keyOf(where))
-    if (tag === undefined) return undefined
+  /** The validator of a schema; of the state that is there now, where the tag has moved on. */
+  async function validatorOf(where: Collection, tag: string) {
     const compiled = validators.get(tag)
     if (compiled !== undefined) return compiled
     const schema = await repository.read(where)
@@ -89,11 +79,11 @@ export function createSchemas(store: Store): Schemas {
     return validators.get(schema.tag) ?? keep(schema.tag, compileSchema(JSON.parse(schema.body)))
   }
 
-  function keep(tag: string, validator: Validator): Validator {
+  function keep(tag: string, validate: Validate): Validate {
     const [oldest] = validators.keys()
     if (oldest !== undefined && validators.size >= MOST_COMPILED) validators.delete(oldest)
-    validators.set(tag, validator)
-    return validator
+    validators.set(tag, validate)
+    return validate
   }
 
   /** The tag of a collection's schema, from the store. */
@@ -103,8 +93,10 @@ export function createSchemas(store: Store): Schemas {
   }
 
   async function checkNow(where: Collection, documents: readonly Checked[], indexed: boolean) {
-    const validator = await validatorOf(where)
-    if (validator !== undefined) await checkAll(validator, documents, indexed)
+    const tag = known === undefined ? await askFor(where) : known.get(keyOf(where))
+    if (tag === undefined) return
+    const validate = await validatorOf(where, tag)
+    await validate?.(documents, indexed)
   }
 
   async function required(where: Collection, conditions: Conditions): Promise<StoredSchema> {
@@ -121,14 +113,14 @@ export function createSchemas(store: Store): Schemas {
     read: required,
     async put(where, text, conditions) {
       const schema = parseStrictly(text)
-      const validator = compileSchema(schema)
+      const validate = compileSchema(schema)
       const body = printJson(schema)
       for (;;) {
         const found = await repository.read(where)
         if (!holds(conditions, found?.tag)) throw movedOn()
         const tag = await repository.put(where, found?.tag, body)
         if (tag === undefined) continue
-        keep(tag, validator)
+        keep(tag, validate)
         forget()
         return { tag, body }
       }
@@ -145,10 +137,6 @@ export function createSchemas(store: Store): Schemas {
     check(where, documents, indexed) {
       if (known !== undefined && !known.has(keyOf(where))) return undefined
       return checkNow(where, documents, indexed)
-    },
-    async checkerOf(where) {
-      const validator = await validatorOf(where)
-      return validator && ((document) => checkOne(validator, document))
     },
     forget,
     purge: repository.purge,
