@@ -1,0 +1,124 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { freePorts } from './endpoints/free-ports.testing.ts'
+import { createBrowser } from './oauth2/browser.testing.ts'
+import { startPlainProvider } from './oauth2/plain-provider.testing.ts'
+import { plainConfig } from './oauth2/sign-in.testing.ts'
+import { operatorSession } from './operator-session.testing.ts'
+import { killProcesses, MAIN, startProcess } from './server-process.testing.ts'
+import { ask, startForTest } from './start.testing.ts'
+
+// The operator key from the first start on: who sees it, who can read it, how long it counts.
+
+let folder: string
+let data: string
+const terminals: ChildProcess[] = []
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gatehouse-key-'))
+  data = join(folder, 'data')
+})
+afterEach(async () => {
+  // Its server ends with its terminal (SIGHUP).
+  for (const terminal of terminals.splice(0)) terminal.kill('SIGKILL')
+  await killProcesses()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const keyFile = () => join(data, 'operator.key')
+const keyOf = () => readFileSync(keyFile(), 'utf8').trim()
+const flags = async () => {
+  const [port] = await freePorts(1)
+  return ['--data', data, '--endpoint', `tcp://127.0.0.1:${port}`, '--log', 'trace']
+}
+
+/** What a server prints on a terminal until `last`; then it is stopped. */
+async function onTerminal(last: string): Promise<string> {
+  const command = [process.execPath, MAIN, 'start', ...(await flags())].join(' ')
+  // A real pseudo-terminal, by util-linux: without one the server would know.
+  const terminal: ChildProcess = spawn('script', ['-qfec', `exec ${command}`, '/dev/null'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const gone = new Promise<void>((resolve) => terminal.once('close', () => resolve()))
+  terminals.push(terminal)
+  let printed = ''
+  await new Promise<void>((resolve, reject) => {
+    terminal.stdout?.setEncoding('utf8').on('data', (part: string) => {
+      printed += part
+      if (printed.includes(last)) resolve()
+    })
+    terminal.once('close', () => reject(new Error(`it ended:\n${printed}`)))
+  })
+  // Ctrl-C.
+  terminal.stdin?.write('\x03')
+  await gone
+  return printed
+}
+
+describe('a first start', () => {
+  test('shows the key on a terminal, once; a later start says where it is', async () => {
+    const first = await onTerminal('It is kept in')
+    expect(first).toContain(`The operator key: ${keyOf()}`)
+    const second = await onTerminal('The operator key is in')
+    expect(second).toContain(keyFile())
+    expect(second).not.toContain(keyOf())
+  })
+
+  test('without a terminal shows it nowhere, and keeps it for its owner; a restart keeps it', async () => {
+    const first = await startProcess(await flags())
+    const key = keyOf()
+    expect(key).toMatch(/^gatehouse-[0-9A-Za-z]{43}$/)
+    expect(statSync(keyFile()).mode & 0o777).toBe(0o600)
+    expect(statSync(join(data, 'secret.key')).mode & 0o777).toBe(0o600)
+    expect(statSync(data).mode & 0o777).toBe(0o700)
+    first.signal('SIGTERM')
+    await first.exit
+    const second = await startProcess(await flags())
+    expect(keyOf()).toBe(key)
+    for (const { printed } of [first, second]) {
+      expect(printed()).toContain('gatehouse is ready')
+      expect(printed()).not.toContain(key)
+    }
+  })
+})
+
+test('a renewed key ends what was signed in with the old one while the node runs, and no more', async () => {
+  const provider = await startPlainProvider()
+  onTestFinished(() => provider.close())
+  const node = await startForTest({
+    data,
+    providers: [plainConfig(provider.origin, { form: 'exact' })],
+  })
+  onTestFinished(() => node.stop())
+  const whoIs = async (cookie: string) =>
+    (await ask(node.port, 'GET', '/_api/session', { headers: { Cookie: cookie } })).json
+  const cookieOf = (lines: readonly string[] = [], name: string) =>
+    lines.map((line) => line.split(';')[0] ?? '').find((pair) => pair.startsWith(name)) ?? ''
+
+  const operator = await operatorSession(node)
+  const started = await ask(node.port, 'POST', '/_oauth2/oauth2/auth')
+  const csrf = cookieOf(started.headers['set-cookie'], 'oauth2_csrf')
+  const callback = `/_oauth2/oauth2/auth?state=${csrf.split('=')[1]}&code=c`
+  const back = await ask(node.port, 'GET', callback, { headers: { Cookie: csrf } })
+  const other = cookieOf(back.headers['set-cookie'], 'gatehouse_')
+  expect(await whoIs(operator)).toMatchObject({ person: { username: 'local:operator' } })
+  expect(await whoIs(other)).toMatchObject({ person: { username: 'oauth2:583231' } })
+
+  const old = keyOf()
+  const renew = [MAIN, 'operator-key', '--renew', '--data', data]
+  const { stdout } = await promisify(execFile)(process.execPath, renew)
+  expect(stdout).toBe(`${keyOf()}\n`)
+  expect(keyOf()).not.toBe(old)
+  // From the next request on: the node has not been told, and finds out.
+  expect(await whoIs(operator)).toBeNull()
+  expect(await whoIs(other)).toMatchObject({ person: { username: 'oauth2:583231' } })
+  expect((await node.ask('GET', '/_api/endpoint')).status).toBe(200)
+
+  const browser = createBrowser()
+  const page = await browser.post(`http://127.0.0.1:${node.port}/_oauth2/local/auth`, {})
+  expect((await browser.post(page.url, { key: old })).status).toBe(403)
+  expect(await whoIs(await operatorSession(node))).toMatchObject({ person: { role: 'admin' } })
+})
