@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { OUR_PAGE, operatorSession } from './operator-session.testing.ts'
+import { ask, startForTest, type TestNode } from './start.testing.ts'
+
+// Every changing route, asked by whatever page a browser may have open: generated from what
+// /_api/openapi.json says that there is (app.test.ts proves that it says all).
+
+let node: TestNode
+let cookie: string
+let ours: string
+
+beforeAll(async () => {
+  node = await startForTest()
+  cookie = await operatorSession(node)
+  ours = `http://127.0.0.1:${node.port}`
+})
+afterAll(() => node.stop())
+
+const SITES = [undefined, 'same-origin', 'same-site', 'cross-site', 'none']
+const ORIGINS = [undefined, 'ours', 'http://127.0.0.1:1', 'https://evil.example', 'null']
+const MARKS = [undefined, '1']
+const TYPES = [
+  undefined,
+  'application/json',
+  'text/plain',
+  'application/x-www-form-urlencoded',
+  'multipart/form-data; boundary=x',
+]
+
+/** How somebody may be known, and whether a browser adds it by itself, whatever page asks. */
+const credentials = (): [string, Record<string, string>, boolean][] => [
+  ['a session', { Cookie: cookie }, true],
+  [
+    'Basic that a browser remembers',
+    { Authorization: `Basic ${btoa(`${node.token}:`)}`, 'User-Agent': 'Mozilla/5.0' },
+    true,
+  ],
+  ['a token', { Authorization: `Bearer ${node.token}` }, false],
+]
+
+const without = (headers: Record<string, string | undefined>) =>
+  Object.fromEntries(
+    Object.entries(headers).filter((pair): pair is [string, string] => pair[1] !== undefined),
+  )
+
+/** Every mixture of what a browser says of a page. */
+const pages = () =>
+  SITES.flatMap((site) =>
+    ORIGINS.flatMap((origin) =>
+      MARKS.map((mark, at) => ({
+        site,
+        origin: origin === 'ours' ? ours : origin,
+        mark,
+        type: TYPES[(SITES.indexOf(site) + ORIGINS.indexOf(origin) + at) % TYPES.length],
+      })),
+    ),
+  )
+
+async function changingRoutes(): Promise<[string, string][]> {
+  const { paths } = (await node.ask('GET', '/_api/openapi.json')).json
+  return Object.entries(paths as Record<string, object>).flatMap(([path, methods]) =>
+    Object.keys(methods)
+      .filter((method) => ['post', 'put', 'patch', 'delete'].includes(method))
+      .map((method): [string, string] => [
+        method.toUpperCase(),
+        // Nothing there is: whoever is let through finds that out.
+        `/_db/_system${path.replace(/\{[^}]*\}/g, 'absent')}`,
+      ]),
+  )
+}
+
+test('a change is carried out for a page of ours, and for what no page can send', async () => {
+  const routes = await changingRoutes()
+  expect(routes.length).toBeGreaterThan(10)
+  const told = await Promise.all(
+    routes.flatMap(([method, path]) =>
+      credentials().map(async ([who, known, ambient]) => {
+        const wrong: unknown[] = []
+        for (const { site, origin, mark, type } of pages()) {
+          // Signing out is tried below: the others need the session.
+          if (who === 'a session' && path.endsWith('/_api/session') && mark === '1') continue
+          const headers = without({
+            ...known,
+            'Sec-Fetch-Site': site,
+            Origin: origin,
+            'X-Gatehouse': mark,
+            'Content-Type': type,
+          })
+          const isOurs =
+            (site === undefined || site === 'same-origin') &&
+            (origin === undefined || origin === ours) &&
+            (site ?? origin) !== undefined &&
+            mark === '1'
+          const body = method === 'DELETE' ? undefined : '{'
+          const { status } = await ask(node.port, method, path, { headers, body })
+          if (status >= 500 || (status === 403) !== (ambient && !isOurs)) {
+            wrong.push([method, path, headers, status])
+          }
+        }
+        return wrong
+      }),
+    ),
+  )
+  expect(told.flat()).toEqual([])
+})
+
+test('a form of the sign-in is taken from our own pages alone', async () => {
+  for (const path of ['/_oauth2/local/auth', '/_idp/key/absent']) {
+    for (const { site, origin, type } of pages()) {
+      const headers = without({ 'Sec-Fetch-Site': site, Origin: origin, 'Content-Type': type })
+      const answer = await ask(node.port, 'POST', path, { headers, body: '' })
+      const isOurs =
+        (site === undefined || site === 'same-origin' || site === 'none') &&
+        (origin === undefined || origin === ours)
+      expect([path, headers, answer.status === 403]).toEqual([path, headers, !isOurs])
+      if (!isOurs) expect(answer.headers['set-cookie']).toBeUndefined()
+    }
+  }
+})
+
+test('nobody is signed out by another page', async () => {
+  for (const { site, origin } of pages()) {
+    if (site === 'same-origin' || (site === undefined && origin === ours)) continue
+    const headers = without({ Cookie: cookie, 'Sec-Fetch-Site': site, Origin: origin })
+    const answer = await ask(node.port, 'DELETE', '/_api/session', {
+      headers: { ...headers, 'X-Gatehouse': '1' },
+    })
+    expect([headers, answer.status]).toEqual([headers, 403])
+  }
+  const headers = { Cookie: cookie, ...OUR_PAGE }
+  expect((await ask(node.port, 'DELETE', '/_api/session', { headers })).status).toBe(200)
+})

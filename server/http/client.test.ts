@@ -1,0 +1,68 @@
+import type { Context } from 'hono'
+import { describe, expect, it } from 'vitest'
+import { createClientOf } from './client.ts'
+import type { AppEnv } from './env.ts'
+
+/** What is found out of a request from `peer` (undefined: over a unix socket) with these headers. */
+function clientOf(
+  trusted: readonly string[],
+  peer: string | undefined,
+  headers: Record<string, string>,
+  scheme: 'tcp' | 'ssl' | 'unix' = 'tcp',
+) {
+  const lower = new Headers({ Host: 'gate.example', ...headers })
+  return createClientOf(trusted)({
+    env: { incoming: { socket: { remoteAddress: peer } }, via: { address: { scheme } } },
+    req: { header: (name: string) => lower.get(name) ?? undefined },
+  } as unknown as Context<AppEnv>)
+}
+
+const forged = {
+  'X-Forwarded-For': '127.0.0.1',
+  'X-Forwarded-Proto': 'https',
+  'X-Forwarded-Host': 'localhost',
+  Forwarded: 'for=127.0.0.1;proto=https;host=localhost',
+  'X-Real-IP': '127.0.0.1',
+}
+const direct = (address: string | null) => ({ address, secure: false, host: 'gate.example' })
+
+describe('forwarded headers', () => {
+  it.each([
+    [[], '192.0.2.7'],
+    [['10.0.0.1'], '192.0.2.7'],
+    [['10.0.0.0/8'], '11.0.0.1'],
+    [['10.0.0.1'], '::1'],
+    [[], '127.0.0.1'],
+  ])('count for nothing where %j is trusted and %s sends them', (trusted, peer) => {
+    expect(clientOf(trusted, peer, forged)).toEqual(direct(peer))
+  })
+
+  it('count for nothing over a unix socket where no proxy is trusted', () => {
+    expect(clientOf([], undefined, forged, 'unix')).toEqual(direct(null))
+  })
+
+  it.each(['10.1.2.3', '::ffff:10.1.2.3'])('count when the trusted proxy %s sends them', (peer) => {
+    const headers = {
+      'X-Forwarded-For': '192.0.2.7',
+      'X-Forwarded-Proto': 'https',
+      'X-Forwarded-Host': 'other.example',
+    }
+    expect(clientOf(['10.0.0.0/8'], peer, headers)).toEqual({
+      address: '192.0.2.7',
+      secure: true,
+      host: 'other.example',
+    })
+  })
+
+  it.each([
+    ['127.0.0.1, 192.0.2.7', '192.0.2.7'],
+    ['127.0.0.1, 192.0.2.7, 10.0.0.2', '192.0.2.7'],
+    ['127.0.0.1, ::ffff:192.0.2.7', '192.0.2.7'],
+    ['10.0.0.2', '10.0.0.1'],
+    // What is no address was not added by a proxy: what stands left of it is not believed.
+    ['192.0.2.7, nonsense', '10.0.0.1'],
+    ['', '10.0.0.1'],
+  ])('name the client by what trusted proxies have added: %j', (hops, address) => {
+    expect(clientOf(['10.0.0.0/8'], '10.0.0.1', { 'X-Forwarded-For': hops }).address).toBe(address)
+  })
+})
