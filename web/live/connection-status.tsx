@@ -3,17 +3,18 @@ import classes from './connection-status.module.css'
 import { useConnection } from './live-provider.tsx'
 
 const words = { live: 'Live', connecting: 'Connecting…', lost: 'No connection' } as const
+const endWords = { 'sign-out': 'Signed out', another: 'Stopped' } as const
 
 /** Whether changes reach this page as they happen: a dot and a word in the top bar. */
 export function ConnectionStatus() {
   const { state } = useConnection()
-  const signedOut = usePresence().end !== undefined
+  const { end } = usePresence()
   return (
-    <span className={classes.status} data-state={signedOut ? 'lost' : state}>
+    <span className={classes.status} data-state={end === undefined ? state : 'lost'}>
       <svg viewBox="0 0 8 8" width="8" height="8" aria-hidden="true">
         <circle cx="4" cy="4" r="3" strokeWidth="1.5" stroke="currentColor" />
       </svg>
-      {signedOut ? 'Signed out' : words[state]}
+      {end === undefined ? words[state] : endWords[end.by]}
     </span>
   )
 }

@@ -31,8 +31,8 @@ export function SessionBanner() {
       {end?.by === 'another' && (
         <div className={classes.banner}>
           <p>
-            In this browser {end.username} is signed in now. What you see was read before, and what
-            you do is done as {end.username}.
+            In this browser {end.username} is signed in now. Reload the page to go on as that
+            person.
           </p>
           <Button variant="filled" onClick={() => location.reload()}>
             Reload
