@@ -426,6 +426,47 @@ describe('permissions', () => {
       await answer.body?.cancel()
     }
   })
+
+  it.each(['viewer', 'operator', 'admin'] as const)(
+    'let a token of %s do what its role may, in the databases of its scope',
+    async (role) => {
+      const owner = (await access.people()).find(({ username }) => username === OPERATOR.username)
+      const actor = { name: OPERATOR.username, by: 'session', address: null } as const
+      for (const databases of [null, ['_system'], ['blog'], ['_system', 'blog'], ['nowhere']]) {
+        const who = { personId: owner?.id ?? '', role: 'admin' } as const
+        const input = { name: 'scoped', role, databases }
+        const made = await access.createToken(who, input, actor)
+        const Authorization = `Bearer ${made.token}`
+        for (const [prefix, database] of [
+          ['', '_system'],
+          ['/_db/_system', '_system'],
+          ['/_db/blog', 'blog'],
+          ['/_db/nowhere', undefined],
+        ] as const) {
+          for (const { route, method, path, permission } of routes()) {
+            const answer = await ask(prefix + path, {
+              method: method ?? 'GET',
+              headers: { Authorization },
+              ...(method === 'GET' || method === 'DELETE' ? {} : { body: '{}' }),
+            })
+            await answer.body?.cancel()
+            const away = database === undefined
+            const elsewhere = database === 'blog' && /^\/_api\/(?!health)/.test(path)
+            const open = permission === 'public' || permission === 'known'
+            const may =
+              open ||
+              (atLeast(role, permission as Role) &&
+                (databases === null || databases.includes(database ?? '')))
+            const expected = away ? 404 : elsewhere ? 400 : may ? 'let through' : 403
+            const { status } = answer
+            const got = status === 403 || (typeof expected === 'number' && status === expected)
+            const where = `${route} in ${prefix}, scope ${databases}`
+            expect([where, got ? status : 'let through']).toEqual([where, expected])
+          }
+        }
+      }
+    },
+  )
 })
 
 describe('every answer', () => {
