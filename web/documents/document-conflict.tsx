@@ -14,8 +14,11 @@ export interface DocumentConflictProps {
 export function DocumentConflict(props: DocumentConflictProps) {
   const { theirs, yours, onTakeTheirs, onKeepYours } = props
   return (
-    <div className={classes.conflict} role="alert">
-      <p>Somebody changed this document while you were editing it.</p>
+    <div className={classes.conflict} role="alert" tabIndex={-1} data-fault="">
+      <p>
+        Somebody changed this document while you were editing it. It was not saved: compare, choose,
+        then save again.
+      </p>
       <dl className={classes.both}>
         <div>
           <dt>Theirs, stored now</dt>

@@ -25,7 +25,7 @@ export function DocumentDialog({ document }: { place: Place; document: Stored })
   }
   return (
     <Dialog title={`Document ${id}`} width={720} onClose={close} returnTo={() => findDocument(id)}>
-      <JsonBlock label={`Document ${id} as JSON`} text={text} />
+      <JsonBlock label={`Document ${id} as JSON`} text={text} first />
       <div className={classes.actions}>
         {mayChange && (
           <Button variant="subtle" className={classes.delete} onClick={() => remove(id)}>

@@ -9,6 +9,7 @@ import { CollectionList } from './collection-list.tsx'
 import { DatabaseList } from './database-list.tsx'
 import classes from './documents-page.module.css'
 import { DocumentsView } from './documents-view.tsx'
+import { FilterForm } from './filter-form.tsx'
 import { PlaceBar } from './place-bar.tsx'
 import { useDocumentsLocation } from './use-documents-location.ts'
 
@@ -17,7 +18,7 @@ const DocumentDialogs = lazy(async () => ({ default: (await loadDialogs()).Docum
 
 /** The Documents page: a database, one of its collections, and the documents in it. */
 export function DocumentsPage() {
-  const { database, collection, search, create } = useDocumentsLocation()
+  const { database, collection, search, create, filter } = useDocumentsLocation()
   const mayChange = useMay('operator')
   usePageTitle(collection ?? false, database ?? false, 'Documents')
   const { open, edit, remove, create: creating } = search
@@ -50,7 +51,11 @@ export function DocumentsPage() {
         <DatabaseList />
       ) : (
         <>
-          <PlaceBar database={database} collection={collection} />
+          <PlaceBar database={database} collection={collection}>
+            {collection !== undefined && (
+              <FilterForm key={collection} text={search.filter ?? ''} onChange={filter} />
+            )}
+          </PlaceBar>
           {collection === undefined ? (
             <CollectionList database={database} />
           ) : (

@@ -4,7 +4,6 @@ import { useMay } from '../person.ts'
 import { Notice } from '../ui/notice.tsx'
 import { SkeletonRows } from '../ui/skeleton-rows.tsx'
 import { DocumentTable } from './document-table.tsx'
-import { FilterForm } from './filter-form.tsx'
 import { Pager } from './pager.tsx'
 import { documentsQuery } from './queries.ts'
 import { ReadFailure } from './read-failure.tsx'
@@ -12,11 +11,10 @@ import { type Place, useDocumentsLocation } from './use-documents-location.ts'
 
 /** The documents of a collection: filtered, page by page. */
 export function DocumentsView({ place }: { place: Place }) {
-  const { search, list, filter } = useDocumentsLocation()
+  const { list } = useDocumentsLocation()
   const { data, error, refetch } = useQuery(documentsQuery(place, list))
   return (
     <>
-      <FilterForm text={search.filter ?? ''} onChange={filter} />
       {data === undefined && error === null && <SkeletonRows what="the documents" />}
       {data === undefined && error !== null && (
         <ReadFailure

@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { ApiFailure } from '../api.ts'
 import { announce } from '../ui/announce.tsx'
 import { Dialog } from '../ui/dialog.tsx'
@@ -30,6 +30,13 @@ export function EditDocumentDialog({ place, document }: { place: Place; document
   const { text, etag } = kept.draft
   const { faults, raised, field, raise, clear } = useDocumentFaults()
   const [theirs, setTheirs] = useState<Theirs>()
+  const beside = theirs != null
+  const wasBeside = useRef(false)
+  useEffect(() => {
+    // The choice goes with its buttons; what was chosen has the focus then.
+    if (wasBeside.current && !beside) field.current?.focus()
+    wasBeside.current = beside
+  }, [beside, field])
   const save = useMutation({
     mutationFn: () => {
       const json = compact(text)
@@ -44,7 +51,7 @@ export function EditDocumentDialog({ place, document }: { place: Place; document
       // The answer to an earlier save was lost on its way: it is saved.
       if (now !== null && sameDocument(now.json, text)) return done(now)
       setTheirs(now)
-      raise({ form: now === null ? GONE : MOVED })
+      raise(now === null ? { form: GONE } : {})
     },
   })
   const done = (stored: Stored) => {
@@ -58,6 +65,7 @@ export function EditDocumentDialog({ place, document }: { place: Place; document
     close()
   }
   const submit = () => {
+    if (beside) return raise({ form: CHOOSE })
     const fault = textFault(text)
     if (fault === undefined) save.mutate()
     else raise({ text: fault })
@@ -66,9 +74,7 @@ export function EditDocumentDialog({ place, document }: { place: Place; document
     kept.change({ etag: now.etag, ...(mine ? {} : { text: pretty(now.json) }) })
     setTheirs(undefined)
     clear()
-    field.current?.focus()
   }
-  const beside = theirs != null
   return (
     <Dialog
       title={`Edit document ${id}`}
@@ -86,32 +92,33 @@ export function EditDocumentDialog({ place, document }: { place: Place; document
         onSave={submit}
         onCancel={leave}
       >
-        {beside && (
+        {beside ? (
           <DocumentConflict
             theirs={pretty(theirs.json)}
             yours={text}
             onTakeTheirs={() => settle(theirs, false)}
             onKeepYours={() => settle(theirs, true)}
           />
+        ) : (
+          <JsonField
+            field={field}
+            text={text}
+            note="The whole document is replaced. Its id stays."
+            fault={faults.text?.message}
+            violations={faults.violations ?? []}
+            first
+            onChange={(next) => {
+              kept.change({ text: next })
+              clear()
+            }}
+          />
         )}
-        <JsonField
-          field={field}
-          text={text}
-          note="The whole document is replaced. Its id stays."
-          fault={faults.text?.message}
-          violations={faults.violations ?? []}
-          first
-          onChange={(next) => {
-            kept.change({ text: next })
-            clear()
-          }}
-        />
       </FormFrame>
     </Dialog>
   )
 }
 
-const MOVED = 'It was not saved: compare, choose, then save again.'
+const CHOOSE = 'Take theirs or keep yours first.'
 const GONE =
   'Somebody deleted this document in the meantime. It was not saved. Create it anew, or cancel.'
 

@@ -14,6 +14,9 @@ export interface JsonFieldProps {
   readonly onChange: (text: string) => void
 }
 
+/** So many violations are listed: with more, the document is another thing altogether. */
+const SHOWN = 20
+
 /** Where a document is written as JSON, with what is wrong with it below. */
 export function JsonField(props: JsonFieldProps) {
   const { field, text, note, fault, violations, first, onChange } = props
@@ -39,13 +42,15 @@ export function JsonField(props: JsonFieldProps) {
       />
       <div id={`${id}-fault`} role="alert" className={classes.fault}>
         {fault !== undefined && <p>{fault}</p>}
-        {violations.length > 0 && (
+        {/* One alone stands in the sentence above. */}
+        {violations.length > 1 && (
           <ul>
-            {violations.map(({ pointer, message }) => (
+            {violations.slice(0, SHOWN).map(({ pointer, message }) => (
               <li key={`${pointer} ${message}`}>
                 <span className="mono">{pointer === '' ? 'the document' : pointer}</span> {message}
               </li>
             ))}
+            {violations.length > SHOWN && <li>and {violations.length - SHOWN} more</li>}
           </ul>
         )}
       </div>

@@ -1,13 +1,21 @@
 import { NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import type { PropsWithChildren } from 'react'
 import { databasesQuery } from '../queries.ts'
 import classes from './place-bar.module.css'
 import { collectionsQuery } from './queries.ts'
 import { useDocumentsLocation } from './use-documents-location.ts'
 
-/** The database and the collection one is in, and the way to others. */
-export function PlaceBar(props: { database: string; collection: string | undefined }) {
-  const { database, collection } = props
+/** Where one is. */
+export interface PlaceBarProps {
+  readonly database: string
+  /** Undefined: in none of them yet. */
+  readonly collection: string | undefined
+}
+
+/** The database and the collection one is in, and the way to others; then what else narrows it. */
+export function PlaceBar(props: PropsWithChildren<PlaceBarProps>) {
+  const { database, collection, children } = props
   const { goTo } = useDocumentsLocation()
   const { data: databases = [] } = useQuery(databasesQuery)
   const { data: collections = [] } = useQuery(collectionsQuery(database))
@@ -30,6 +38,7 @@ export function PlaceBar(props: { database: string; collection: string | undefin
           goTo(chosen === '' ? { database } : { database, collection: chosen })
         }}
       />
+      {children}
     </div>
   )
 }

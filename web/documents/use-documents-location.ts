@@ -16,7 +16,9 @@ export function useDocumentsLocation() {
   const navigate = useNavigate()
 
   const goTo = (to: Partial<Place>, next: DocumentsSearch = {}, replace = false) => {
-    const rest = { search: readDocumentsSearch({ ...next }), replace, resetScroll: false }
+    // Another page or filter begins at its top; a dialog leaves the list where it is.
+    const resetScroll = next.after !== search.after || next.filter !== search.filter
+    const rest = { search: readDocumentsSearch({ ...next }), replace, resetScroll }
     if (to.database === undefined) void navigate({ to: '/documents', ...rest })
     else if (to.collection === undefined) {
       void navigate({ to: '/documents/$database', params: { database: to.database }, ...rest })
