@@ -69,6 +69,31 @@ test('Operators create the first document of a database, and reach it through it
   })
 })
 
+test('Each violation of the schema of a collection stands with its place in the document', async ({
+  page,
+  gatehouse,
+  faults,
+}) => {
+  faults.allow(/^http 422 POST /)
+  await makeBlog(gatehouse, [{ id: 'one', title: 'One' }])
+  await gatehouse.signIn(page, `${articlesPath}?create=1`)
+  await page.evaluate(async () => {
+    const schema = { properties: { title: { type: 'string' }, tags: { items: { minLength: 2 } } } }
+    await fetch('/_db/blog/_schema/articles', {
+      method: 'PUT',
+      headers: { 'X-Gatehouse': '1', 'Content-Type': 'application/json' },
+      body: JSON.stringify(schema),
+    })
+  })
+  await textOf(page).fill('{ "title": 2, "tags": ["ab", "c"] }')
+  await page.keyboard.press('Control+Enter')
+  await expect(textOf(page)).toBeFocused()
+  const violations = page.getByRole('alert').getByRole('listitem')
+  await expect(violations).toHaveCount(2)
+  await expect(violations.filter({ hasText: '/title' })).toContainText('string')
+  await expect(violations.filter({ hasText: '/tags/1' })).toBeVisible()
+})
+
 test('What another has changed meanwhile stands beside what is being edited', async ({
   page,
   gatehouse,
