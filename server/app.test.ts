@@ -12,6 +12,7 @@ import { createAuditLog } from './audit/audit-log.ts'
 import { createRecorder, START } from './audit/record.ts'
 import { atLeast, ROLES, type Role } from './contract/role.ts'
 import { createDatabaseRegistry } from './databases/registry.ts'
+import { createDocumentRules } from './documents/document-rules.ts'
 import { createDocuments } from './documents/documents.ts'
 import { createDocumentRepository } from './documents/repository.ts'
 import { createSchemas } from './documents/schemas.ts'
@@ -24,6 +25,7 @@ import type { Readiness } from './health/readiness.ts'
 import { actionOf } from './http/audited.ts'
 import type { Via } from './http/env.ts'
 import { type Permission, permissionOf } from './http/permit.ts'
+import { createJobs } from './jobs/jobs.ts'
 import { createLocalProvider } from './oauth2/local-provider.ts'
 import { createPendingSignIns } from './oauth2/pending-sign-in.ts'
 import { countFailure } from './storage/failure-limit.ts'
@@ -90,6 +92,13 @@ beforeAll(async () => {
   app = createApp({
     access,
     documents: createDocuments(createDocumentRepository(store), Date.now),
+    jobs: createJobs({
+      store,
+      rules: createDocumentRules(Date.now, () => undefined),
+      now: Date.now,
+      pause: async () => {},
+      onError: () => {},
+    }),
     schemas: createSchemas(store),
     providers: [],
     localProvider: createLocalProvider({
@@ -165,6 +174,7 @@ describe('failures', () => {
     const { createApp: create } = await import('./app.ts')
     const broken = create({
       documents: {} as never,
+      jobs: {} as never,
       schemas: {} as never,
       access: { authenticate: async () => ({ role: 'viewer', databases: null }) } as never,
       providers: [],

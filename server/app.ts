@@ -39,6 +39,8 @@ import { selectDatabase } from './http/select-database.ts'
 import { consoleRoutes } from './http/serve-console.ts'
 import { createSessionCookie } from './http/session-cookie.ts'
 import { TwoPartRouter } from './http/two-part-router.ts'
+import type { Jobs } from './jobs/jobs.ts'
+import { jobRoutes } from './jobs/routes.ts'
 import type { LocalProvider } from './oauth2/local-provider.ts'
 import { localProviderRoutes } from './oauth2/local-provider-routes.ts'
 import type { PendingSignIns } from './oauth2/pending-sign-in.ts'
@@ -54,6 +56,7 @@ import { failureKey } from './storage/failure-limit.ts'
 /** What the application is made of. */
 export interface AppDeps {
   readonly documents: Documents
+  readonly jobs: Jobs
   readonly schemas: Schemas
   readonly access: Access
   /** The ways to sign in beside the local provider, in the order of their buttons. */
@@ -198,7 +201,8 @@ export function createApp(deps: AppDeps) {
       return c.json({ service: 'gatehouse', database }, 200)
     })
 
-  base.route('/', documentRoutes({ documents: deps.documents, permit, idOf }))
+  base.route('/', documentRoutes({ documents: deps.documents, whole: deps.jobs, permit, idOf }))
+  base.route('/_job', jobRoutes({ jobs: deps.jobs, permit, idOf }))
   base.route('/_schema', schemaRoutes({ schemas: deps.schemas, permit, idOf }))
   base.route(
     '/_oauth2',

@@ -13,6 +13,7 @@ import { createRecorder, START } from './audit/record.ts'
 import type { Config } from './config.ts'
 import type { LiveEvent } from './contract/event.ts'
 import { createDatabaseRegistry } from './databases/registry.ts'
+import { createDocumentRules } from './documents/document-rules.ts'
 import { createDocuments } from './documents/documents.ts'
 import { createPurge } from './documents/purge.ts'
 import { createDocumentRepository } from './documents/repository.ts'
@@ -27,6 +28,7 @@ import { createEventHub } from './events/hub.ts'
 import { Failure } from './failure.ts'
 import type { Readiness } from './health/readiness.ts'
 import { nodeHandler } from './http/node-handler.ts'
+import { createJobs } from './jobs/jobs.ts'
 import { createPendingSignIns } from './oauth2/pending-sign-in.ts'
 import { createProvider } from './oauth2/provider.ts'
 import { callbackPath } from './oauth2/sign-in.ts'
@@ -44,6 +46,9 @@ const SAMPLE = 5_000
 
 /** How often it is looked for tokens of providers that are about to end, ms. */
 const REFRESH = 60_000
+
+/** How often it is looked for jobs of nodes that died, ms. */
+const TAKE_OVER = 2_000
 
 /** A running node. */
 export interface Node {
@@ -95,7 +100,10 @@ async function open(
   const events = createEventHub()
   const publish = (event: LiveEvent) => {
     events.publish(event)
-    if (event.type === 'database') purge.wake()
+    if (event.type === 'database') {
+      purge.wake()
+      jobs.wake()
+    }
   }
   const access = createAccess({
     store,
@@ -120,6 +128,14 @@ async function open(
     schemas.purge,
   )
   undo.push(() => purge.stop())
+  const jobs = createJobs({
+    store,
+    rules: createDocumentRules(Date.now, schemas.check),
+    now: Date.now,
+    pause: () => new Promise(setImmediate),
+    onError: (err) => log.error({ err }, 'a job could not go on'),
+  })
+  undo.push(() => jobs.stop())
   const databases = await createDatabaseRegistry(store, publish, record)
   const engine = createHttpEngine<Listener>()
   undo.push(() => engine.close())
@@ -183,6 +199,7 @@ async function open(
   const app = createApp({
     access,
     documents: createDocuments(stored, Date.now, schemas.check),
+    jobs,
     schemas,
     localProvider,
     providers,
@@ -216,6 +233,7 @@ async function open(
         log.error({ err }, 'the tokens of providers could not be renewed'),
       )
     }, REFRESH),
+    setInterval(jobs.wake, TAKE_OVER),
     setInterval(() => {
       for (const listener of endpoints.listeners()) listener.traffic.sample(SAMPLE / 1000)
     }, SAMPLE),
@@ -223,6 +241,7 @@ async function open(
   undo.push(() => timers.forEach(clearInterval))
   readiness.reason = null
   purge.wake()
+  jobs.wake()
 
   let stopping: Promise<void> | undefined
   let endDelay = () => {}

@@ -7,7 +7,7 @@ import { queryInput } from '../http/query-input.ts'
 import type { DocumentRoutesDeps } from './routes.ts'
 
 /** What the routes of collections are made of. */
-export interface CollectionRoutesDeps extends DocumentRoutesDeps {
+export interface CollectionRoutesDeps extends Omit<DocumentRoutesDeps, 'whole'> {
   /** Whether a database exists. */
   readonly exists: (database: string) => boolean
 }

@@ -23,9 +23,14 @@ export interface Checked {
  * Checks documents.
  *
  * @param indexed whether they came in an array: pointers then begin with the index.
+ * @param from the index of the first of them, where they are a part of it.
  * @throws Failure `invalid` with every violation.
  */
-export type Validate = (documents: readonly Checked[], indexed: boolean) => Promise<void>
+export type Validate = (
+  documents: readonly Checked[],
+  indexed: boolean,
+  from?: number,
+) => Promise<void>
 
 // Nothing is said of formats: in this draft they are remarks. No own or unknown keyword is an
 // error, and nothing is fetched: a reference that leads outside is refused when compiled.
@@ -72,7 +77,7 @@ export function compileSchema(schema: Json): Validate {
     return { violations, count }
   }
 
-  return async (documents, indexed) => {
+  return async (documents, indexed, from = 0) => {
     const violations: Violation[] = []
     let count = 0
     let at = 0
@@ -83,7 +88,7 @@ export function compileSchema(schema: Json): Validate {
         size += documents[at++]?.body.length ?? 0
       }
       const batch = documents.slice(first, at)
-      const check = () => guarded(() => fits(batch, first, indexed))
+      const check = () => guarded(() => fits(batch, from + first, indexed))
       const slow = SLOW.test(text) || size * text.length > LARGE
       const found = slow ? limited(check, LIMIT.check)?.result : check()
       if (found === undefined) throw unchecked()

@@ -148,14 +148,18 @@ export const isCollectionName = (name: string): boolean => COLLECTION_NAME.test(
 export const CREATE_BYTES = BULK_BYTES
 
 /** A document to be stored: its id, the JSON object that holds it, and that as text. */
-interface MadeDocument {
+export interface MadeDocument {
   readonly id: string
   readonly value: Json
   readonly body: string
 }
 
 /** A value as a document to be stored: with its id, which is made where none is given. */
-function toDocument(value: Json, known: string | undefined, now: () => number): MadeDocument {
+export function toDocument(
+  value: Json,
+  known: string | undefined,
+  now: () => number,
+): MadeDocument {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new Failure('invalid', 'A document is a JSON object.')
   }
@@ -182,7 +186,8 @@ export function isId(value: Json): value is string {
   return !value.includes('\0') && [...value].length <= ID_LENGTH
 }
 
-function fits({ body }: StoredDocument, filter: Filter): boolean {
+/** Whether a document has the values that a filter asks for. */
+export function fits({ body }: Pick<StoredDocument, 'body'>, filter: Filter): boolean {
   if (filter.length === 0) return true
   const value = JSON.parse(body) as { [key: string]: Json }
   return filter.every(([field, asked]) => {

@@ -4,15 +4,23 @@ import { DOCUMENT_BYTES, PAGE } from '../contract/document.ts'
 import { Failure } from '../failure.ts'
 import type { AppEnv } from '../http/env.ts'
 import type { Permit } from '../http/permit.ts'
+import { jobHeaders, prefersAsync } from '../http/prefer.ts'
 import { textBody } from '../http/text-body.ts'
 import { acceptedVersion } from '../http/version.ts'
 import { CREATE_BYTES, type Documents, isCollectionName } from './documents.ts'
 import { matchesNone, readConditions } from './entity-tag.ts'
 import type { Place, StoredDocument } from './repository.ts'
+import {
+  accepted,
+  filterOf,
+  type WholeCollections,
+  wholeCollectionRoutes,
+} from './whole-collection-routes.ts'
 
 /** What the routes of documents are made of. */
 export interface DocumentRoutesDeps {
   readonly documents: Documents
+  readonly whole: WholeCollections
   readonly permit: Permit
   /** The id of a database that exists. */
   readonly idOf: (database: string) => string
@@ -21,7 +29,7 @@ export interface DocumentRoutesDeps {
 const PATH = '/:collection{[a-z][a-z0-9_-]*}'
 
 /** `/<collection>` and `/<collection>/<id>` (seed 002), in every database. */
-export function documentRoutes({ documents, permit, idOf }: DocumentRoutesDeps) {
+export function documentRoutes({ documents, whole, permit, idOf }: DocumentRoutesDeps) {
   const collectionOf = (c: Context<AppEnv>) => {
     const collection = c.req.param('collection') ?? ''
     if (!isCollectionName(collection)) throw new Failure('not-found', 'There is no such path.')
@@ -62,19 +70,28 @@ export function documentRoutes({ documents, permit, idOf }: DocumentRoutesDeps) 
       const type = contentType(c)
       const query = new URL(c.req.url).searchParams
       const limit = readLimit(query.get('limit'))
-      const filter = [...query].filter(([name]) => name !== 'limit' && name !== 'after')
+      const filter = filterOf(query)
       const after = query.get('after') ?? undefined
-      const page = await documents.page(collectionOf(c), filter, after, limit)
+      const where = collectionOf(c)
+      const page = await documents.page(where, filter, after, limit)
       const tag = tagOf(page.documents)
       const headers: Record<string, string> = { ETag: `"${tag}"`, 'Content-Type': type }
       if (page.next !== undefined) headers.Link = linkToNext(c, query, page.next)
+      const body = `[${page.documents.map((each) => each.body).join(',')}]`
+      if (prefersAsync(c)) {
+        const { id } = await whole.begin(where, 'list', { filter })
+        return c.body(body, 206, { ...headers, ...jobHeaders(c, id) })
+      }
       if (!matchesNone(conditionsOf(c), tag)) return c.body(null, 304, headers)
-      return c.body(`[${page.documents.map(({ body }) => body).join(',')}]`, 200, headers)
+      return c.body(body, 200, headers)
     })
     .post(PATH, permit('operator'), async (c) => {
       const type = contentType(c)
       const where = collectionOf(c)
-      const made = await documents.create(where, await textBody(c, CREATE_BYTES))
+      const text = await textBody(c, CREATE_BYTES)
+      const job = prefersAsync(c) ? await whole.create(where, text) : undefined
+      if (job !== undefined) return accepted(c, job)
+      const made = await documents.create(where, text)
       if (Array.isArray(made)) {
         const headers = { ETag: `"${tagOf(made)}"`, 'Content-Type': type }
         return c.body(`[${made.map(({ body }) => body).join(',')}]`, 201, headers)
@@ -82,6 +99,7 @@ export function documentRoutes({ documents, permit, idOf }: DocumentRoutesDeps) 
       const location = `${pathOf(c)}/${encodeURIComponent(made.id)}`
       return answer(made, 201, type, { Location: location })
     })
+    .route('/', wholeCollectionRoutes(PATH, { whole, permit, collectionOf, contentType }))
 }
 
 /** The content type of an answer, in the version that was asked for. */

@@ -23,6 +23,7 @@ export interface Schemas {
    * Checks documents, as they are to be stored, against the schema of their collection.
    *
    * @param indexed whether they came in an array: pointers then begin with the index.
+   * @param from the index of the first of them, where they are a part of it.
    * @returns undefined, at the cost of looking that up, where there is known to be no schema.
    * @throws Failure `invalid` with every violation and its pointer.
    */
@@ -38,6 +39,7 @@ export type CheckDocuments = (
   where: Collection,
   documents: readonly Checked[],
   indexed: boolean,
+  from?: number,
 ) => Promise<void> | undefined
 
 /** How many compiled schemas are kept; then the oldest is compiled again when it is needed. */
@@ -92,11 +94,11 @@ export function createSchemas(store: Store): Schemas {
     return repository.tag(where)
   }
 
-  async function checkNow(where: Collection, documents: readonly Checked[], indexed: boolean) {
+  const checkNow = async (...[where, documents, indexed, from]: Parameters<CheckDocuments>) => {
     const tag = known === undefined ? await askFor(where) : known.get(keyOf(where))
     if (tag === undefined) return
     const validate = await validatorOf(where, tag)
-    await validate?.(documents, indexed)
+    await validate?.(documents, indexed, from)
   }
 
   async function required(where: Collection, conditions: Conditions): Promise<StoredSchema> {
@@ -134,9 +136,9 @@ export function createSchemas(store: Store): Schemas {
         return found
       }
     },
-    check(where, documents, indexed) {
+    check(where, documents, indexed, from) {
       if (known !== undefined && !known.has(keyOf(where))) return undefined
-      return checkNow(where, documents, indexed)
+      return checkNow(where, documents, indexed, from)
     },
     forget,
     purge: repository.purge,

@@ -7,8 +7,7 @@ import { readConditions } from './entity-tag.ts'
 import { createSchemas } from './schemas.ts'
 
 // The generic REST conventions (seed 002), row by row, by plain HTTP against a server that was
-// started. What runs asynchronously is not here: without the header of RFC 7240 everything answers
-// at once.
+// started.
 
 let node: TestNode
 const tokens = new Map<string, string>()
@@ -121,6 +120,172 @@ describe('Endpoints', () => {
     expect((await by('POST', '/bulk', [{ id: '5' }, { id: '5' }])).status).toBe(409)
     expect((await by('POST', '/bulk', [{ id: '6' }, 7])).status).toBe(422)
     expect((await by('GET', '/bulk')).json).toHaveLength(3)
+  })
+})
+
+describe('Whole collections', () => {
+  const some = [
+    { id: '1', author: 'ada' },
+    { id: '2', author: 'bob' },
+    { id: '3', author: 'ada' },
+  ]
+
+  it('PATCH /articles merges into every document that fits the query: 200', async () => {
+    await by('POST', '/patched', some)
+    const answer = await by('PATCH', '/patched?author=ada', { on: true, author: null })
+    expect([answer.status, answer.json]).toEqual([200, { changed: 2 }])
+    expect(answer.headers['content-type']).toBe('application/json; version=1')
+    expect((await by('GET', '/patched')).json).toEqual([
+      { id: '1', on: true },
+      { id: '2', author: 'bob' },
+      { id: '3', on: true },
+    ])
+    expect((await by('PATCH', '/nothing-here', {})).json).toEqual({ changed: 0 })
+  })
+
+  it.each(['{"id":"x"}', '{"id":null}', '[]', '"text"'])(
+    'PATCH /articles takes no patch such as %s: 422',
+    async (patch) => {
+      const answer = await by('PATCH', '/articles', patch)
+      expect([answer.status, answer.json.id]).toEqual([422, 'invalid'])
+      const header = { Prefer: 'respond-async' }
+      expect((await by('PATCH', '/articles', patch, header)).status).toBe(422)
+    },
+  )
+
+  it('DELETE /articles deletes every document that fits the query: 200', async () => {
+    await by('POST', '/deleted', some)
+    const answer = await by('DELETE', '/deleted?author=ada')
+    expect([answer.status, answer.json]).toEqual([200, { deleted: 2 }])
+    expect((await by('GET', '/deleted')).json).toEqual([{ id: '2', author: 'bob' }])
+    expect((await by('DELETE', '/deleted')).json).toEqual({ deleted: 1 })
+  })
+})
+
+describe('Asynchronous work (RFC 7240)', () => {
+  const later = { Prefer: 'respond-async, wait=10' }
+  const some = Array.from({ length: 150 }, (_, n) => ({ id: `d${100 + n}`, n: n % 2 }))
+  const begun = async (method: string, path: string, body?: unknown): Promise<string> => {
+    const answer = await by(method, path, body, later)
+    expect(answer.status).toBe(202)
+    expect(answer.headers['preference-applied']).toBe('respond-async')
+    expect(answer.headers.location).toMatch(/^\/_db\/blog\/_job\/[A-Za-z0-9_-]{22}$/)
+    return String(answer.headers.location).replace('/_db/blog', '')
+  }
+  const ended = async (job: string): Promise<Answer> => {
+    let answer = await by('GET', job)
+    while (answer.status === 206) {
+      expect(answer.json.state).toBe('running')
+      answer = await by('GET', job)
+    }
+    expect(answer.status).toBe(200)
+    return answer
+  }
+
+  it('POST, PATCH and DELETE answer 202 and where to ask; that answers 200 at the end', async () => {
+    const post = await ended(await begun('POST', '/later', some))
+    expect(post.json).toEqual({
+      id: expect.any(String),
+      kind: 'create',
+      collection: 'later',
+      state: 'done',
+      done: 150,
+      total: 150,
+      found: 150,
+      failure: null,
+      created: expect.stringMatching(/Z$/),
+      updated: expect.stringMatching(/Z$/),
+    })
+    expect((await by('GET', '/later?limit=1000')).json).toEqual(some)
+    const patch = await ended(await begun('PATCH', '/later?n=1', { n: 2 }))
+    expect(patch.json).toMatchObject({ kind: 'patch', state: 'done', done: 150, found: 75 })
+    expect((await by('GET', '/later?n=2')).json).toHaveLength(75)
+    const deleted = await ended(await begun('DELETE', '/later?n=2'))
+    expect(deleted.json).toMatchObject({ kind: 'delete', state: 'done', found: 75 })
+    expect((await by('GET', '/later?limit=1000')).json).toHaveLength(75)
+  })
+
+  it('GET answers 206 with the first part, and where the rest is being gathered', async () => {
+    await by('POST', '/gathered', some)
+    const first = await by('GET', '/gathered?n=1&limit=10', undefined, later)
+    expect(first.status).toBe(206)
+    expect(first.headers['preference-applied']).toBe('respond-async')
+    const wanted = some.filter(({ n }) => n === 1)
+    expect(first.json).toEqual(wanted.slice(0, 10))
+    let path: string | undefined = `${first.headers.location}?limit=40`
+    const sizes: number[] = []
+    const seen: unknown[] = []
+    await ended(String(first.headers.location).replace('/_db/blog', ''))
+    while (path !== undefined) {
+      const answer: Answer = await by('GET', path.replace('/_db/blog', ''))
+      expect(answer.json).toMatchObject({ kind: 'list', state: 'done', found: 75 })
+      sizes.push(answer.json.documents.length)
+      seen.push(...answer.json.documents)
+      path = /<([^>]+)>; rel="next"/.exec(String(answer.headers.link))?.[1]
+    }
+    expect(sizes).toEqual([40, 35])
+    expect(seen).toEqual(wanted)
+  })
+
+  it('ends with 200 and the failure where it fails, as the request would have been told', async () => {
+    await by('POST', '/failing', { id: 'd120' })
+    const answer = await ended(await begun('POST', '/failing', some))
+    expect(answer.json).toMatchObject({
+      state: 'failed',
+      failure: { id: 'conflict', message: 'There is a document with the id "d120".' },
+    })
+    expect((await by('GET', '/failing')).json).toEqual([{ id: 'd120' }])
+  })
+
+  it('checks the schema of the collection, before it begins or while it runs', async () => {
+    await by('POST', '/schooled', [...some.slice(0, 9), { id: 'x' }])
+    await by('PUT', '/_schema/schooled', { required: ['n'], properties: { n: { maximum: 5 } } })
+    const many = [...some.slice(9), ...Array.from({ length: 300 }, () => ({ n: 1 })), { n: 6 }]
+    const refused = await by('POST', '/schooled', many, later)
+    expect(refused.status).toBe(422)
+    expect(refused.json.violations).toMatchObject([{ pointer: '/441/n' }])
+    const failed = await ended(await begun('PATCH', '/schooled', { on: true }))
+    expect(failed.json).toMatchObject({
+      state: 'failed',
+      failure: { id: 'invalid', violations: [{ pointer: '' }] },
+    })
+    expect(failed.json.failure.message).toContain('"x": ')
+    expect((await by('PATCH', '/schooled', { on: true })).status).toBe(422)
+    expect((await by('PATCH', '/schooled?n=1', { n: 5 })).json).toEqual({ changed: 4 })
+    expect((await by('GET', '/schooled?on=true')).json).toEqual([])
+  })
+
+  it('refuses at once what cannot be begun', async () => {
+    for (const [body, status] of [
+      ['[{"id":"a"},{"id":"a"}]', 409],
+      ['[{"id":5}]', 422],
+      ['[1', 400],
+    ] as const) {
+      expect((await by('POST', '/refused', body, later)).status).toBe(status)
+    }
+    expect((await as('viewer', 'DELETE', '/later', undefined, later)).status).toBe(403)
+    expect((await by('GET', '/refused')).json).toEqual([])
+  })
+
+  it('is for many: a single object is created at once', async () => {
+    const answer = await by('POST', '/single', { id: 'one' }, later)
+    expect([answer.status, answer.headers['preference-applied']]).toEqual([201, undefined])
+  })
+
+  it('is begun by no HEAD and by no other preference', async () => {
+    const head = await by('HEAD', '/later', undefined, later)
+    expect([head.status, head.headers.location]).toEqual([200, undefined])
+    const other = { Prefer: 'respond-asynchronously' }
+    expect((await by('GET', '/later', undefined, other)).status).toBe(200)
+  })
+
+  it('is known in its database alone, to who may read there', async () => {
+    const job = await begun('DELETE', '/nothing-here')
+    expect((await as('viewer', 'GET', job)).status).not.toBe(403)
+    expect((await node.ask('GET', `/_db/shop${job}`)).status).toBe(404)
+    expect((await node.ask('GET', job)).status).toBe(404)
+    expect((await ask(node.port, 'GET', `/_db/blog${job}`)).status).toBe(401)
+    expect((await by('GET', '/_job/absent')).json).toMatchObject({ id: 'not_found' })
   })
 })
 
@@ -342,7 +507,7 @@ describe('Errors', () => {
       expect([path, (await by('GET', path)).status]).toEqual([path, 404])
     }
     const put = await by('PUT', '/articles', {})
-    expect([put.status, put.headers.allow]).toEqual([405, 'GET, HEAD, POST'])
+    expect([put.status, put.headers.allow]).toEqual([405, 'GET, HEAD, POST, PATCH, DELETE'])
     const post = await by('POST', '/articles/1', {})
     expect([post.status, post.headers.allow]).toEqual([405, 'GET, HEAD, PUT, PATCH, DELETE'])
   })

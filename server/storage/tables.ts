@@ -169,6 +169,50 @@ export interface LocalProviderTable {
   expires_at: number | null
 }
 
+/** Work that goes on after its request was answered. */
+export interface JobsTable {
+  id: string
+  /** The id of its database. */
+  database: string
+  collection: string
+  kind: string
+  state: string
+  /** JSON. */
+  request: string
+  /** The document after which it goes on. */
+  cursor: string | null
+  /** How many documents it has gone through, of `total` where that is known. */
+  done: number
+  total: number | null
+  /** How many of them it has taken. */
+  found: number
+  /** JSON. */
+  failure: string | null
+  /** 1 where nothing is left to be tidied away once it has ended. */
+  clean: number
+  claimed_by: string
+  claimed_until: number
+  created_at: number
+  updated_at: number
+}
+
+/** What a job was sent and has not yet gone through: JSON, pairs of id and body. */
+export interface JobPartsTable {
+  job: string
+  part: number
+  documents: string
+}
+
+/** What a job has made of documents, and what nobody sees before it ends. */
+export interface JobDocumentsTable {
+  job: string
+  id: string
+  /** The tag of the state that the job has looked at. */
+  seen: string
+  tag: string
+  body: string
+}
+
 /** Single values of the store, such as the id of this installation. */
 export interface SettingsTable {
   name: string
@@ -183,6 +227,9 @@ export interface Tables {
   endpoints: EndpointsTable
   databases: DatabasesTable
   documents: DocumentsTable
+  jobs: JobsTable
+  job_parts: JobPartsTable
+  job_documents: JobDocumentsTable
   schemas: SchemasTable
   counters: CountersTable
   people: PeopleTable

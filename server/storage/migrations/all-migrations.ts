@@ -3,6 +3,7 @@ import type { EngineName } from '../engine.ts'
 import { endpoints } from './0001-endpoints.ts'
 import { access } from './0002-access.ts'
 import { documents } from './0003-documents.ts'
+import { jobs } from './0004-jobs.ts'
 import { schemas } from './0005-schemas.ts'
 
 /**
@@ -14,6 +15,7 @@ export function allMigrations(engine: EngineName): Record<string, Migration> {
     '0001-endpoints': endpoints(engine),
     '0002-access': access(engine),
     '0003-documents': documents(engine),
+    '0004-jobs': jobs(engine),
     '0005-schemas': schemas(engine),
   }
 }

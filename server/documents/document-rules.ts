@@ -1,0 +1,44 @@
+import { Failure } from '../failure.ts'
+import { type Collection, fits, toDocument } from './documents.ts'
+import { createEntityTag } from './entity-tag.ts'
+import { mergePatch } from './merge-patch.ts'
+import type { CheckDocuments } from './schemas.ts'
+import { type Json, parseStrictly } from './strict-json.ts'
+
+/**
+ * What documents are, for work on many of them (`jobs/job.ts`).
+ *
+ * @param now tells ms since 1970.
+ * @param check what is asked before documents are stored.
+ */
+export const createDocumentRules = (now: () => number, check: CheckDocuments) => ({
+  /**
+   * The documents of a part of an array that was sent, as they would be stored.
+   *
+   * @param from the index of the first of them in the whole.
+   */
+  async accept(where: Collection, text: string, from: number) {
+    const made = (parseStrictly(text) as Json[]).map((each) => toDocument(each, undefined, now))
+    await check(where, made, true, from)
+    return made
+  },
+
+  /** What a merge patch makes of each body; a failure names the document. */
+  merger(where: Collection, text: string) {
+    const patch = parseStrictly(text)
+    return async (id: string, body: string): Promise<string> => {
+      try {
+        const made = toDocument(mergePatch(JSON.parse(body) as Json, patch), id, now)
+        await check(where, [made], false)
+        return made.body
+      } catch (error) {
+        if (!(error instanceof Failure) || error.kind.status >= 500) throw error
+        const { code, message, details } = error
+        throw new Failure(code, `${JSON.stringify(id.slice(0, 64))}: ${message}`, { details })
+      }
+    }
+  },
+
+  fits: (body: string, filter: Parameters<typeof fits>[1]) => fits({ body }, filter),
+  createTag: createEntityTag,
+})

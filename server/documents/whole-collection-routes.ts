@@ -1,0 +1,76 @@
+import { type Context, Hono } from 'hono'
+import { DOCUMENT_BYTES } from '../contract/document.ts'
+import { Failure } from '../failure.ts'
+import type { AppEnv } from '../http/env.ts'
+import type { Permit } from '../http/permit.ts'
+import { jobHeaders, prefersAsync } from '../http/prefer.ts'
+import { textBody } from '../http/text-body.ts'
+import type { Collection, Filter } from './documents.ts'
+import { parseStrictly } from './strict-json.ts'
+
+/** What is asked of many documents: of those that fit, with a merge patch where they change. */
+interface Request {
+  readonly filter: Filter
+  readonly patch?: string
+}
+
+/** Work on whole collections, as the routes need it (`jobs/jobs.ts`). */
+export interface WholeCollections {
+  create(where: Collection, text: string): Promise<{ readonly id: string } | undefined>
+  begin(
+    where: Collection,
+    kind: 'patch' | 'delete' | 'list',
+    request: Request,
+  ): Promise<{ readonly id: string }>
+  run(where: Collection, kind: 'patch' | 'delete', request: Request): Promise<number>
+}
+
+/** What the routes of whole collections are made of. */
+export interface WholeCollectionDeps {
+  readonly whole: WholeCollections
+  readonly permit: Permit
+  readonly collectionOf: (c: Context<AppEnv>) => Collection
+  /** The content type of an answer, in the version that was asked for. */
+  readonly contentType: (c: Context<AppEnv>) => string
+}
+
+/** `PATCH` and `DELETE` of `/<collection>`: of every document that fits the query, all or none. */
+export const wholeCollectionRoutes = (path: string, deps: WholeCollectionDeps) => {
+  const { whole, permit, collectionOf, contentType } = deps
+  return new Hono<AppEnv>()
+    .patch(path, permit('operator'), async (c) => {
+      const headers = { 'Content-Type': contentType(c) }
+      const where = collectionOf(c)
+      const patch = await textBody(c, DOCUMENT_BYTES)
+      requirePatch(patch)
+      const request = { filter: filterOf(new URL(c.req.url).searchParams), patch }
+      if (prefersAsync(c)) return accepted(c, await whole.begin(where, 'patch', request))
+      return c.json({ changed: await whole.run(where, 'patch', request) }, 200, headers)
+    })
+    .delete(path, permit('operator'), async (c) => {
+      const headers = { 'Content-Type': contentType(c) }
+      const where = collectionOf(c)
+      const request = { filter: filterOf(new URL(c.req.url).searchParams) }
+      if (prefersAsync(c)) return accepted(c, await whole.begin(where, 'delete', request))
+      return c.json({ deleted: await whole.run(where, 'delete', request) }, 200, headers)
+    })
+}
+
+/** The answer to what a job does: where to ask how far it is. */
+export const accepted = (c: Context<AppEnv>, { id }: { readonly id: string }): Response =>
+  c.json({ id, state: 'running' }, 202, jobHeaders(c, id))
+
+/** The fields that a query asks for; what pages are asked for with is none. */
+export const filterOf = (query: URLSearchParams): Filter =>
+  [...query].filter(([name]) => name !== 'limit' && name !== 'after')
+
+/** Fails with `invalid` where a patch can be applied to no document. */
+function requirePatch(text: string): void {
+  const patch = parseStrictly(text)
+  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) {
+    throw new Failure('invalid', 'A patch of a collection is a JSON object.')
+  }
+  if (Object.hasOwn(patch, 'id')) {
+    throw new Failure('invalid', 'A patch cannot change the id of documents.')
+  }
+}

@@ -1,0 +1,321 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { JOB_KEPT, JOBS_UNDER_WAY } from '../contract/job.ts'
+import { createDocumentRules } from '../documents/document-rules.ts'
+import { createDocumentRepository, type DocumentRepository } from '../documents/repository.ts'
+import { forEachEngine } from '../storage/each-engine.testing.ts'
+import type { Store } from '../storage/open.ts'
+import type { Job } from './job.ts'
+import { createJobs, type Jobs } from './jobs.ts'
+import { LEASE } from './repository.ts'
+
+const where = { database: '_system', collection: 'articles' }
+const everything = { filter: [] }
+const documents = (count: number, more: object = {}) =>
+  JSON.stringify(Array.from({ length: count }, (_, n) => ({ id: `d${10_000 + n}`, n, ...more })))
+
+forEachEngine((engine) => {
+  let store: Store
+  let repository: DocumentRepository
+  let now: number
+  let errors: unknown[]
+
+  beforeEach(async () => {
+    store = await engine.open()
+    repository = createDocumentRepository(store)
+    now = 1_700_000_000_000
+    errors = []
+  })
+
+  /** Another process on the same store, as far as jobs can tell. */
+  const node = (pause: () => Promise<unknown> = async () => {}): Jobs =>
+    createJobs({
+      store,
+      rules: createDocumentRules(
+        () => now,
+        () => undefined,
+      ),
+      now: () => now,
+      pause,
+      onError: (error) => errors.push(error),
+    })
+  const ended = async (jobs: Jobs, { id }: { id: string }): Promise<Job> => {
+    await expect
+      .poll(async () => (await jobs.read('_system', id)).state, { timeout: 20_000, interval: 5 })
+      .not.toBe('running')
+    return jobs.read('_system', id)
+  }
+  const created = async (jobs: Jobs, text: string): Promise<Job> => {
+    const job = await jobs.create(where, text)
+    if (job === undefined) throw new Error('no array')
+    return job
+  }
+  const stored = async () => {
+    const rows = []
+    for (;;) {
+      const page = await repository.list(where, rows.at(-1)?.id, 1_000)
+      rows.push(...page)
+      if (page.length < 1_000) return rows.map(({ body }) => JSON.parse(body))
+    }
+  }
+  const left = async () => {
+    const count = async (table: 'jobs' | 'job_parts' | 'job_documents') =>
+      (await store.db.selectFrom(table).selectAll().execute()).length
+    return [await count('jobs'), await count('job_parts'), await count('job_documents')]
+  }
+  /** A pause that somebody else uses, the given time. */
+  const after = (times: number, act: () => unknown) => async () => {
+    if (--times === 0) await act()
+  }
+
+  describe('creating', () => {
+    it('makes all documents visible at once, and leaves nothing else behind', async () => {
+      const seen = new Set<number>()
+      const jobs = node(async () => seen.add((await stored()).length))
+      const job = await created(jobs, documents(2_000))
+      expect([job.state, job.total]).toEqual(['running', 2_000])
+      const end = await ended(jobs, job)
+      expect(end).toMatchObject({ state: 'done', done: 2_000, found: 2_000, failure: null })
+      expect(await stored()).toEqual(JSON.parse(documents(2_000)))
+      await expect.poll(left).toEqual([1, 0, 0])
+      expect([...seen].filter((count) => count !== 0 && count !== 2_000)).toEqual([])
+      await jobs.stop()
+    })
+
+    it('fails where an id exists, and then nothing is there', async () => {
+      await repository.insert(where, [{ id: 'd10700', body: '{"id":"d10700"}' }])
+      const jobs = node()
+      const end = await ended(jobs, await created(jobs, documents(1_000)))
+      expect(end).toMatchObject({
+        state: 'failed',
+        failure: { code: 'conflict', message: 'There is a document with the id "d10700".' },
+      })
+      expect(await stored()).toEqual([{ id: 'd10700' }])
+      await expect.poll(left).toEqual([1, 0, 0])
+      await jobs.stop()
+    })
+
+    it.each([
+      ['conflict', '[{"id":"a"},{"id":"a"}]'],
+      ['invalid', '[{"id":"a"},7]'],
+      ['invalid', '[{"a":1,"a":2}]'],
+      ['bad-json', '[{"id":"a"},]'],
+      ['bad-json', '[{"id":"a"}'],
+    ])('is refused as %s before it begins: %s', async (code, text) => {
+      const jobs = node()
+      await expect(jobs.create(where, text)).rejects.toMatchObject({ code })
+      await expect.poll(left).toEqual([0, 0, 0])
+      await jobs.stop()
+    })
+
+    it('is for arrays alone', async () => {
+      expect(await node().create(where, '{"id":"a"}')).toBeUndefined()
+      expect(await left()).toEqual([0, 0, 0])
+    })
+  })
+
+  describe('changing and deleting', () => {
+    beforeEach(() =>
+      repository.insert(where, [
+        ...Array.from({ length: 600 }, (_, n) => {
+          const id = `d${10_000 + n}`
+          return { id, body: JSON.stringify({ id, author: n % 2 === 0 ? 'ada' : 'bob' }) }
+        }),
+      ]),
+    )
+    const byAda = { filter: [['author', 'ada']] as const }
+
+    it('does it to the documents that fit, with new tags', async () => {
+      const jobs = node()
+      const before = await repository.read({ ...where, id: 'd10000' })
+      expect(await jobs.run(where, 'patch', { ...byAda, patch: '{"on":true}' })).toBe(300)
+      const all = await stored()
+      expect(all.filter(({ on }) => on)).toHaveLength(300)
+      expect(all.filter(({ on }) => on).every(({ author }) => author === 'ada')).toBe(true)
+      expect((await repository.read({ ...where, id: 'd10000' }))?.tag).not.toBe(before?.tag)
+      expect(await jobs.run(where, 'delete', byAda)).toBe(300)
+      expect((await stored()).every(({ author }) => author === 'bob')).toBe(true)
+      expect(await jobs.run(where, 'delete', everything)).toBe(300)
+      expect(await stored()).toEqual([])
+      await expect.poll(left).toEqual([0, 0, 0])
+      await jobs.stop()
+    })
+
+    it('touches no other collection and no other database', async () => {
+      for (const other of [
+        { ...where, collection: 'b' },
+        { ...where, database: 'x' },
+      ]) {
+        await repository.insert(other, [{ id: 'd10000', body: '{"id":"d10000"}' }])
+      }
+      const jobs = node()
+      await jobs.run(where, 'patch', { ...everything, patch: '{"on":true}' })
+      await jobs.run(where, 'delete', everything)
+      for (const other of [
+        { ...where, collection: 'b' },
+        { ...where, database: 'x' },
+      ]) {
+        expect((await repository.list(other, undefined, 9))[0]?.body).toBe('{"id":"d10000"}')
+      }
+      await jobs.stop()
+    })
+
+    it('changes none where one of them cannot be', async () => {
+      const id = 'd10599'
+      const large = JSON.stringify({ id, text: 'x'.repeat(2 ** 20 - 100) })
+      const { tag = '' } = (await repository.read({ ...where, id })) ?? {}
+      await repository.update({ ...where, id }, tag, large)
+      const jobs = node()
+      const patch = JSON.stringify({ more: 'y'.repeat(200) })
+      await expect(jobs.run(where, 'patch', { ...everything, patch })).rejects.toMatchObject({
+        code: 'too-large',
+      })
+      expect((await stored()).filter(({ more }) => more)).toEqual([])
+      await expect.poll(left).toEqual([0, 0, 0])
+      await jobs.stop()
+    })
+
+    it.each(['patch', 'delete'] as const)(
+      'looks again at what has changed since it was looked at: %s',
+      async (kind) => {
+        const change = async (id: string, body: object) => {
+          const { tag = '' } = (await repository.read({ ...where, id })) ?? {}
+          await repository.update({ ...where, id }, tag, JSON.stringify({ id, ...body }))
+        }
+        const jobs = node(
+          after(2, async () => {
+            await change('d10000', { author: 'ada', n: 1 })
+            await change('d10002', { author: 'eve', n: 2 })
+          }),
+        )
+        const request = kind === 'patch' ? { ...byAda, patch: '{"on":true}' } : byAda
+        expect(await jobs.run(where, kind, request)).toBe(299)
+        const all = await stored()
+        const one = all.find(({ id }) => id === 'd10000')
+        if (kind === 'delete') expect(one).toBeUndefined()
+        else expect(one).toEqual({ id: 'd10000', author: 'ada', n: 1, on: true })
+        expect(all.find(({ id }) => id === 'd10002')).toEqual({ id: 'd10002', author: 'eve', n: 2 })
+        await jobs.stop()
+      },
+    )
+  })
+
+  it('lists what fits, as it is when it is read', async () => {
+    await repository.insert(
+      where,
+      ['a', 'b', 'c'].map((id) => ({ id, body: JSON.stringify({ id, on: id !== 'b' }) })),
+    )
+    const jobs = node()
+    const end = await ended(jobs, await jobs.begin(where, 'list', { filter: [['on', 'true']] }))
+    expect(end).toMatchObject({ state: 'done', done: 3, found: 2 })
+    expect((await jobs.found(end, '', 9)).map(({ id }) => id)).toEqual(['a', 'c'])
+    expect((await jobs.found(end, 'a', 9)).map(({ id }) => id)).toEqual(['c'])
+    await jobs.run(where, 'delete', { filter: [] })
+    expect(await jobs.found(end, '', 9)).toEqual([])
+    await jobs.stop()
+  })
+
+  it('goes on where another node has stopped, and takes nothing twice', async () => {
+    const { promise: halted, resolve: halt } = Promise.withResolvers<void>()
+    const first = node(
+      after(12, () => {
+        void first.stop()
+        halt()
+      }),
+    )
+    const job = await created(first, documents(2_000))
+    await halted
+    await first.stop()
+    const halfway = await first.read('_system', job.id)
+    expect(halfway.state).toBe('running')
+    expect(halfway.done).toBeGreaterThan(0)
+    expect(halfway.done).toBeLessThan(2_000)
+    const second = node()
+    second.wake()
+    expect(await ended(second, job)).toMatchObject({ state: 'done', done: 2_000, found: 2_000 })
+    expect(await stored()).toHaveLength(2_000)
+    await second.stop()
+  })
+
+  it('leaves a job to the node that has it until that has been silent too long', async () => {
+    const holder = node()
+    await holder.stop()
+    const { id } = await holder.begin(where, 'delete', everything)
+    const claim = { claimed_by: 'another', claimed_until: now + LEASE }
+    const other = node()
+    other.wake()
+    await ended(other, { id })
+    await store.db
+      .updateTable('jobs')
+      .set({ state: 'running', ...claim })
+      .execute()
+    other.wake()
+    await other.stop()
+    expect((await other.read('_system', id)).state).toBe('running')
+    now += LEASE + 1
+    const third = node()
+    third.wake()
+    expect((await ended(third, { id })).state).toBe('done')
+    await third.stop()
+  })
+
+  it('stops working on a job that another node has taken over', async () => {
+    const jobs = node(
+      after(12, () => store.db.updateTable('jobs').set({ claimed_by: 'another' }).execute()),
+    )
+    const job = await created(jobs, documents(2_000))
+    await expect.poll(async () => (await jobs.read('_system', job.id)).done).toBeGreaterThan(0)
+    await jobs.stop()
+    expect(await stored()).toEqual([])
+    expect((await jobs.read('_system', job.id)).state).toBe('running')
+    expect(errors).toEqual([])
+  })
+
+  it('is of its database alone, and gone with it', async () => {
+    await store.db.insertInto('databases').values({ name: 'b', id: 'b1', created_at: 1 }).execute()
+    const jobs = node()
+    const list = await jobs.begin({ ...where, database: 'b1' }, 'list', everything)
+    await expect.poll(async () => (await jobs.read('b1', list.id)).state).toBe('done')
+    await expect(jobs.read('_system', list.id)).rejects.toMatchObject({ code: 'not-found' })
+    await store.db.deleteFrom('databases').execute()
+    jobs.wake()
+    await expect.poll(left).toEqual([0, 0, 0])
+    await jobs.stop()
+  })
+
+  it('stores nothing for a database that was dropped meanwhile', async () => {
+    await store.db.insertInto('databases').values({ name: 'b', id: 'b1', created_at: 1 }).execute()
+    const jobs = node(after(6, () => store.db.deleteFrom('databases').execute()))
+    await jobs.create({ ...where, database: 'b1' }, documents(1_000))
+    const look = () => {
+      jobs.wake()
+      return left()
+    }
+    await expect.poll(look, { timeout: 10_000 }).toEqual([0, 0, 0])
+    expect(await repository.databases()).toEqual([])
+    await jobs.stop()
+  })
+
+  it('is kept for a day after its end', async () => {
+    const jobs = node()
+    const job = await ended(jobs, await jobs.begin(where, 'delete', everything))
+    now += JOB_KEPT - 1
+    jobs.wake()
+    expect((await jobs.read('_system', job.id)).state).toBe('done')
+    now += 1
+    const later = node()
+    later.wake()
+    await expect.poll(left).toEqual([0, 0, 0])
+    await jobs.stop()
+    await later.stop()
+  })
+
+  it('is refused where too many of the database are under way', async () => {
+    const jobs = node()
+    await jobs.stop()
+    for (let n = 0; n < JOBS_UNDER_WAY; n++) await jobs.begin(where, 'list', everything)
+    const refused = { code: 'too-many-requests' }
+    await expect(jobs.begin(where, 'list', everything)).rejects.toMatchObject(refused)
+    await expect(jobs.create(where, '[]')).rejects.toMatchObject(refused)
+    await expect(jobs.begin({ ...where, database: 'x' }, 'list', everything)).resolves.toBeDefined()
+  })
+})

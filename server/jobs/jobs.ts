@@ -1,0 +1,141 @@
+import { JOBS_UNDER_WAY, type JobKind } from '../contract/job.ts'
+import { Failure } from '../failure.ts'
+import type { Store } from '../storage/open.ts'
+import { prepareApply } from './apply.ts'
+import { arrayParts, isArrayText } from './array-parts.ts'
+import { type DocumentRules, failureOf, type Job, type JobRequest, type Where } from './job.ts'
+import { look } from './look.ts'
+import { createJobRepository, Lost } from './repository.ts'
+import { createRunner } from './runner.ts'
+
+/** Work on whole collections, in steps between which everybody else has their turn. */
+export interface Jobs {
+  /**
+   * Has the documents of an array created, all or none; durable when it resolves. Undefined where
+   * the text is no array.
+   *
+   * @throws Failure `bad-json`, `invalid`, `too-large`, `conflict`, `too-many-requests`
+   */
+  create(where: Where, text: string): Promise<Job | undefined>
+  /**
+   * Has documents changed, deleted or listed; durable when it resolves.
+   *
+   * @throws Failure `too-many-requests`
+   */
+  begin(where: Where, kind: Exclude<JobKind, 'create'>, request: JobRequest): Promise<Job>
+  /** Does the same and waits for it: how many documents it was. Throws what it failed with. */
+  run(where: Where, kind: 'patch' | 'delete', request: JobRequest): Promise<number>
+  /** A job that was begun in this database; no other's. @throws Failure `not-found` */
+  read(database: string, id: string): Promise<Job>
+  /** Some of what a listing job has found so far and is still there. */
+  found(job: Job, after: string, limit: number): Promise<{ id: string; body: string }[]>
+  /** Goes on with what is to be done. To be called at the start and from time to time. */
+  wake(): void
+  /** Ends after the step that is under way; the rest is done after the next start. */
+  stop(): Promise<void>
+}
+
+/** What {@link createJobs} needs. */
+export interface JobsDeps {
+  readonly store: Store
+  readonly rules: DocumentRules
+  readonly now: () => number
+  /** Awaited between two steps, for others to have their turn. */
+  readonly pause: () => Promise<unknown>
+  readonly onError: (error: unknown) => void
+}
+
+/** Makes {@link Jobs}; they run once {@link Jobs.wake} was called. */
+export function createJobs({ store, rules, now, pause, onError }: JobsDeps): Jobs {
+  const repository = createJobRepository(store, now)
+
+  /** One step; what becomes of a job with it. */
+  async function step(job: Job): Promise<Job> {
+    try {
+      const next = await look(store, rules, job)
+      if (next !== undefined) return await repository.advance(job, next)
+      return await repository.finish(job, prepareApply(rules, job))
+    } catch (error) {
+      if (error instanceof Lost) throw error
+      if (error instanceof Failure && error.kind.status < 500) return repository.fail(job, error)
+      // The store is away: that is no fault of the job's.
+      if (error instanceof Failure && error.code === 'unavailable') throw error
+      onError(error)
+      return repository.fail(job, new Failure('internal', 'Something went wrong on our side.'))
+    }
+  }
+
+  const runner = createRunner({ repository, step, pause, onError })
+
+  async function allow({ database }: Where): Promise<void> {
+    if ((await repository.underWay(database)) < JOBS_UNDER_WAY) return
+    throw new Failure('too-many-requests', 'Too many jobs of this database are under way.')
+  }
+
+  async function prepare(job: Job, text: string): Promise<number> {
+    const ids = new Set<string>()
+    let part = 0
+    for (const some of arrayParts(text)) {
+      const documents = await rules.accept(job, some, ids.size)
+      for (const { id } of documents) {
+        if (ids.size === ids.add(id).size) {
+          const shown = JSON.stringify(id.slice(0, 64))
+          throw new Failure('conflict', `The id ${shown} stands twice.`)
+        }
+      }
+      await repository.addPart(job, part++, documents)
+      await pause()
+    }
+    return ids.size
+  }
+
+  return {
+    async create(where, text) {
+      if (!isArrayText(text)) return undefined
+      await allow(where)
+      const job = await repository.create(where, 'create', 'preparing', { filter: [] })
+      try {
+        const begun = await repository.begin(job, await prepare(job, text))
+        runner.wake()
+        return begun
+      } catch (error) {
+        await repository.discard([job.id])
+        runner.wake()
+        throw error
+      }
+    },
+    async begin(where, kind, request) {
+      await allow(where)
+      const job = await repository.create(where, kind, 'running', request)
+      runner.wake()
+      return job
+    },
+    async run(where, kind, request) {
+      let job = await repository.create(where, kind, 'attached', request)
+      try {
+        while (job.state === 'attached') {
+          job = await step(job)
+          await pause()
+        }
+        const failure = failureOf(job)
+        if (failure !== undefined) throw failure
+        return job.found
+      } catch (error) {
+        if (!(error instanceof Lost)) throw error
+        throw new Failure('unavailable', 'The change was given up. Nothing of it was kept.')
+      } finally {
+        await repository.discard([job.id])
+        runner.wake()
+      }
+    },
+    async read(database, id) {
+      const job = await repository.read(id)
+      const shown = job?.state === 'running' || job?.state === 'done' || job?.state === 'failed'
+      if (job !== undefined && shown && job.database === database) return job
+      throw new Failure('not-found', 'There is no such job.')
+    },
+    found: repository.found,
+    wake: runner.wake,
+    stop: runner.stop,
+  }
+}

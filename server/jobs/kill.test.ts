@@ -1,0 +1,80 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { killProcesses, type ServerProcess, startProcess } from '../server-process.testing.ts'
+import { type Answer, ask, makeToken } from '../start.testing.ts'
+import { forEachEngine } from '../storage/each-engine.testing.ts'
+
+// By processes: a server is killed (SIGKILL) in the middle of a job, and another one goes on.
+
+const COUNT = 100_000
+
+/** What a server must be given where it has no data folder of its own. */
+const SECRETS = {
+  GATEHOUSE_OPERATOR_KEY: 'operator-key-of-tests-alone',
+  GATEHOUSE_SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
+}
+
+let folder: string
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gatehouse-jobs-'))
+})
+afterEach(killProcesses)
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+forEachEngine((engine) => {
+  test(`${COUNT} documents are there once after a kill half-way`, async () => {
+    const location = engine.location()
+    const socketPath = join(folder, `${engine.name}.sock`)
+    const flags =
+      'data' in location ? ['--data', location.data] : ['--database-url', location.databaseUrl]
+    const start = (): Promise<ServerProcess> =>
+      startProcess([...flags, '--endpoint', `unix://${socketPath}`], { env: SECRETS })
+
+    const first = await start()
+    const token = await makeToken({ data: '', databaseUrl: undefined, ...location })
+    const call = (method: string, path: string, body?: unknown, headers = {}): Promise<Answer> =>
+      ask(0, method, path, {
+        socketPath,
+        body,
+        headers: { Authorization: `Bearer ${token}`, ...headers },
+      })
+    const documents = Array.from({ length: COUNT }, (_, n) => ({ id: `d${COUNT + n}`, n }))
+    const posted = await call('POST', '/articles', documents, { Prefer: 'respond-async' })
+    expect(posted.status).toBe(202)
+    const job = String(posted.headers.location)
+
+    for (;;) {
+      const { status, json } = await call('GET', job)
+      expect(status).toBe(206)
+      expect((await call('GET', '/articles?limit=1')).json).toEqual([])
+      if (json.done < COUNT * 0.2) continue
+      expect(json.done).toBeLessThan(COUNT * 0.8)
+      break
+    }
+    first.signal('SIGKILL')
+    expect(await first.exit).toEqual({ code: null, signal: 'SIGKILL' })
+
+    await start()
+    const again = await call('GET', job)
+    expect([again.status, again.json.state]).toEqual([206, 'running'])
+    expect(again.json.done).toBeGreaterThanOrEqual(COUNT * 0.2)
+    await expect.poll(async () => (await call('GET', job)).status, { timeout: 90_000 }).toBe(200)
+    expect((await call('GET', job)).json).toMatchObject({
+      state: 'done',
+      done: COUNT,
+      found: COUNT,
+    })
+
+    const seen: unknown[] = []
+    let path: string | undefined = '/articles?limit=1000'
+    while (path !== undefined) {
+      const page = await call('GET', path)
+      seen.push(...page.json)
+      path = /<([^>]+)>; rel="next"/.exec(String(page.headers.link))?.[1]
+    }
+    expect(seen).toEqual(documents)
+  }, 180_000)
+})

@@ -1,0 +1,302 @@
+import { randomBytes } from 'node:crypto'
+import type { Transaction } from 'kysely'
+import { JOB_KEPT, type JobKind } from '../contract/job.ts'
+import type { Failure } from '../failure.ts'
+import type { Store } from '../storage/open.ts'
+import type { Tables } from '../storage/tables.ts'
+import { type Job, type JobRequest, type JobState, type Taken, toJob, type Where } from './job.ts'
+
+/** So long a node has a job to itself after each step, ms. */
+export const LEASE = 15_000
+
+/** How many rows one tidying step deletes. */
+const SOME = 500
+
+/** How many rows one statement inserts: some engines bound its parameters. */
+const ROWS = 100
+
+/** A step that a job has made. */
+export interface Step {
+  /** How many documents it went through. */
+  readonly passed: number
+  readonly cursor: string | null
+  readonly taken: readonly Taken[]
+  /** The part of what was sent that it went through. */
+  readonly part?: number
+}
+
+/** The jobs of a store, as one node sees and claims them. */
+export type JobRepository = ReturnType<typeof createJobRepository>
+
+/** Thrown where a job is no longer this node's: dropped, discarded, or taken over by another. */
+export class Lost extends Error {}
+
+/**
+ * Makes a {@link JobRepository}; `now` tells ms since 1970. All that is asked of the three tables stands
+ * here, for a state is safe only as long as every change of it agrees with all others.
+ */
+export function createJobRepository({ db, engine }: Store, now: () => number) {
+  const me = randomBytes(8).toString('hex')
+  const lease = () => ({ claimed_by: me, claimed_until: now() + LEASE })
+
+  /** Changes a job that is this node's, in a state that goes on; else throws {@link Lost}. */
+  async function own(trx: Transaction<Tables>, job: Job, set: Partial<Tables['jobs']>) {
+    const row = await trx
+      .updateTable('jobs')
+      .set({ ...lease(), updated_at: now(), ...set })
+      .where('id', '=', job.id)
+      .where('claimed_by', '=', me)
+      .where('state', 'in', ['preparing', 'attached', 'running'])
+      .where('done', '=', job.done)
+      .returningAll()
+      .executeTakeFirst()
+    if (row === undefined) throw new Lost()
+    return toJob(row)
+  }
+
+  return {
+    /** Stores a job; one that runs may be claimed by any node, else this one has it. */
+    async create(
+      { database, collection }: Where,
+      kind: JobKind,
+      state: JobState,
+      request: JobRequest,
+    ): Promise<Job> {
+      const at = now()
+      const row: Tables['jobs'] = {
+        id: randomBytes(16).toString('base64url'),
+        database,
+        collection,
+        kind,
+        state,
+        request: JSON.stringify(request),
+        cursor: null,
+        done: 0,
+        total: null,
+        found: 0,
+        failure: null,
+        clean: 0,
+        claimed_by: me,
+        claimed_until: state === 'running' ? 0 : at + LEASE,
+        created_at: at,
+        updated_at: at,
+      }
+      await db.insertInto('jobs').values(row).execute()
+      return toJob(row)
+    },
+
+    /** Stores a part of what a job that is being prepared was sent. */
+    async addPart(job: Job, part: number, documents: readonly { id: string; body: string }[]) {
+      const pairs = JSON.stringify(documents.map(({ id, body }) => [id, body]))
+      await db.transaction().execute(async (trx) => {
+        await own(trx, job, {})
+        await trx.insertInto('job_parts').values({ job: job.id, part, documents: pairs }).execute()
+      })
+    },
+
+    /** Ends the preparation: from now on the job runs, to be claimed by any node. */
+    begin: (job: Job, total: number): Promise<Job> =>
+      db
+        .transaction()
+        .execute((trx) => own(trx, job, { state: 'running', total, claimed_until: 0 })),
+
+    async read(id: string): Promise<Job | undefined> {
+      const row = await db.selectFrom('jobs').selectAll().where('id', '=', id).executeTakeFirst()
+      return row && toJob(row)
+    },
+
+    /** How many jobs of a database are under way. */
+    async underWay(database: string): Promise<number> {
+      const { count } = await db
+        .selectFrom('jobs')
+        .select((eb) => eb.fn.countAll().as('count'))
+        .where('state', 'in', ['preparing', 'attached', 'running'])
+        .where('database', '=', database)
+        .executeTakeFirstOrThrow()
+      return Number(count)
+    },
+
+    /** Takes a job that runs and that no living node has. */
+    async claim(): Promise<Job | undefined> {
+      const due = await db
+        .selectFrom('jobs')
+        .select(['id', 'claimed_until'])
+        .where('state', '=', 'running')
+        .where('claimed_until', '<', now())
+        .orderBy('created_at')
+        .limit(1)
+        .executeTakeFirst()
+      if (due === undefined) return undefined
+      const row = await db
+        .updateTable('jobs')
+        .set(lease())
+        .where('id', '=', due.id)
+        .where('claimed_until', '=', due.claimed_until)
+        .returningAll()
+        .executeTakeFirst()
+      return row && toJob(row)
+    },
+
+    /** Gives jobs back, for the next start or another node to go on at once. */
+    async release(): Promise<void> {
+      await db
+        .updateTable('jobs')
+        .set({ claimed_until: 0 })
+        .where('claimed_by', '=', me)
+        .where('claimed_until', '>', 0)
+        .execute()
+    },
+
+    /** Where this node has the store to itself, what the last one had claimed is free. */
+    async releaseOfTheDead(): Promise<void> {
+      if (engine !== 'sqlite') return
+      await db
+        .updateTable('jobs')
+        .set({ claimed_until: 0 })
+        .where('claimed_until', '>', 0)
+        .execute()
+    },
+
+    /** Stores a step and how far the job is, both or neither. */
+    advance(job: Job, { passed, cursor, taken, part }: Step): Promise<Job> {
+      const [done, found] = [job.done + passed, job.found + taken.length]
+      return db.transaction().execute(async (trx) => {
+        const next = await own(trx, job, { cursor, done, found })
+        for (let at = 0; at < taken.length; at += ROWS) {
+          const rows = taken.slice(at, at + ROWS).map((each) => ({ job: job.id, ...each }))
+          await trx.insertInto('job_documents').values(rows).execute()
+        }
+        if (part !== undefined) {
+          await trx
+            .deleteFrom('job_parts')
+            .where('job', '=', job.id)
+            .where('part', '=', part)
+            .execute()
+        }
+        return next
+      })
+    },
+
+    /** Ends a job well, with its last change in the same transaction. */
+    finish(job: Job, apply: (trx: Transaction<Tables>) => Promise<number>): Promise<Job> {
+      const end = { state: 'done', cursor: null, clean: job.kind === 'list' ? 1 : 0 }
+      return db.transaction().execute(async (trx) => {
+        const ended = await own(trx, job, end)
+        const found = await apply(trx)
+        await trx.updateTable('jobs').set({ found }).where('id', '=', job.id).execute()
+        return { ...ended, found }
+      })
+    },
+
+    /** Ends a job with what went wrong. */
+    fail: (job: Job, { code, message, details }: Failure): Promise<Job> =>
+      db
+        .transaction()
+        .execute((trx) =>
+          own(trx, job, { state: 'failed', failure: JSON.stringify({ code, message, details }) }),
+        ),
+
+    /** Has a job deleted, from whatever state. */
+    async discard(ids: readonly string[]): Promise<void> {
+      await db
+        .updateTable('jobs')
+        .set({ state: 'discarded', clean: 0 })
+        .where('id', 'in', ids)
+        .execute()
+    },
+
+    /** Jobs that nobody needs: ended long ago, without a database, left by a node that died. */
+    async stale(): Promise<string[]> {
+      const rows = await db
+        .selectFrom('jobs')
+        .select('id')
+        .where('state', '!=', 'discarded')
+        .where((eb) =>
+          eb.or([
+            eb.and([
+              eb('state', 'in', ['done', 'failed']),
+              eb('updated_at', '<=', now() - JOB_KEPT),
+            ]),
+            eb.and([eb('state', 'in', ['preparing', 'attached']), eb('claimed_until', '<', now())]),
+            eb.and([
+              eb('database', '!=', '_system'),
+              eb('database', 'not in', eb.selectFrom('databases').select('databases.id')),
+            ]),
+          ]),
+        )
+        .limit(SOME)
+        .execute()
+      return rows.map(({ id }) => id)
+    },
+
+    /** Deletes some of what an ended job has left; false where there is nothing. */
+    async tidy(): Promise<boolean> {
+      const job = await db
+        .selectFrom('jobs')
+        .select(['id', 'state'])
+        .where('state', 'in', ['done', 'failed', 'discarded'])
+        .where('clean', '=', 0)
+        .limit(1)
+        .executeTakeFirst()
+      if (job === undefined) return false
+      const documents = await db
+        .selectFrom('job_documents')
+        .select('id')
+        .where('job', '=', job.id)
+        .orderBy('id')
+        .limit(SOME)
+        .execute()
+      const last = documents.at(-1)
+      if (last !== undefined) {
+        await db
+          .deleteFrom('job_documents')
+          .where('job', '=', job.id)
+          .where('id', '<=', last.id)
+          .execute()
+        return true
+      }
+      const part = await db
+        .selectFrom('job_parts')
+        .select('part')
+        .where('job', '=', job.id)
+        .orderBy('part')
+        .limit(1)
+        .executeTakeFirst()
+      if (part !== undefined) {
+        await db
+          .deleteFrom('job_parts')
+          .where('job', '=', job.id)
+          .where('part', '<', part.part + 16)
+          .execute()
+      } else if (job.state === 'discarded') {
+        await db.deleteFrom('jobs').where('id', '=', job.id).execute()
+      } else {
+        await db
+          .updateTable('jobs')
+          .set({ clean: 1 })
+          .where('id', '=', job.id)
+          // Another node may have just discarded it: then its row is still to be deleted.
+          .where('state', '=', job.state)
+          .execute()
+      }
+      return true
+    },
+
+    /** What a listing job has found and is still there, in id order, after one. */
+    found: ({ id, database, collection }: Job, after: string, limit: number) =>
+      db
+        .selectFrom('job_documents as taken')
+        .innerJoin('documents', (join) =>
+          join
+            .on('documents.database', '=', database)
+            .on('documents.collection', '=', collection)
+            .onRef('documents.id', '=', 'taken.id'),
+        )
+        .select(['documents.id', 'documents.body'])
+        .where('taken.job', '=', id)
+        .where('taken.id', '>', after)
+        .orderBy('taken.id')
+        .limit(limit)
+        .execute(),
+  }
+}

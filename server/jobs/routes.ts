@@ -1,0 +1,71 @@
+import { type Context, Hono } from 'hono'
+import { PAGE } from '../contract/document.ts'
+import type { JobView } from '../contract/job.ts'
+import { Failure } from '../failure.ts'
+import type { AppEnv } from '../http/env.ts'
+import type { Permit } from '../http/permit.ts'
+import { failureOf, type Job } from './job.ts'
+import type { Jobs } from './jobs.ts'
+
+/** What the routes of jobs are made of. */
+export interface JobRoutesDeps {
+  readonly jobs: Jobs
+  readonly permit: Permit
+  /** The id of a database that exists. */
+  readonly idOf: (database: string) => string
+}
+
+/**
+ * `/_job/<id>`: how far a job is. 206 with what there is while it runs, 200 once it has ended, also
+ * where it has failed: then the answer says with what.
+ */
+export const jobRoutes = ({ jobs, permit, idOf }: JobRoutesDeps) =>
+  new Hono<AppEnv>().get('/:id', permit('viewer'), async (c) => {
+    const job = await jobs.read(idOf(c.get('database')), c.req.param('id'))
+    const limit = readLimit(c.req.query('limit'))
+    const headers: Record<string, string> = { 'Cache-Control': 'no-store' }
+    const view = toView(job)
+    const status = view.state === 'running' ? 206 : 200
+    if (job.kind !== 'list') return c.json(view, status, headers)
+    const found = await jobs.found(job, c.req.query('after') ?? '', limit + 1)
+    const page = found.slice(0, limit)
+    const last = page.at(-1)
+    if (found.length > limit && last !== undefined) headers.Link = linkToNext(c, last.id)
+    const documents = `[${page.map(({ body }) => body).join(',')}]`
+    headers['Content-Type'] = 'application/json'
+    // Put in as they are stored: to parse them would be to print them again.
+    return c.body(`${JSON.stringify(view).slice(0, -1)},"documents":${documents}}`, status, headers)
+  })
+
+function toView(job: Job): JobView {
+  const failure = failureOf(job)
+  return {
+    id: job.id,
+    kind: job.kind,
+    collection: job.collection,
+    state: job.state === 'done' || job.state === 'failed' ? job.state : 'running',
+    done: job.done,
+    total: job.total,
+    found: job.found,
+    failure:
+      failure === undefined
+        ? null
+        : { id: failure.kind.id, message: failure.message, ...failure.details },
+    created: new Date(job.createdAt).toISOString(),
+    updated: new Date(job.updatedAt).toISOString(),
+  }
+}
+
+function readLimit(text: string | undefined): number {
+  if (text === undefined) return PAGE.usual
+  const limit = /^[0-9]{1,4}$/.test(text) ? Number(text) : 0
+  if (limit >= 1 && limit <= PAGE.most) return limit
+  throw new Failure('bad-parameter', `limit is a whole number from 1 to ${PAGE.most}.`)
+}
+
+/** RFC 8288, for the page after this one. */
+function linkToNext(c: Context<AppEnv>, after: string): string {
+  const url = new URL(c.req.url)
+  url.searchParams.set('after', after)
+  return `<${url.pathname}${url.search}>; rel="next"`
+}
