@@ -14,6 +14,14 @@ forEachEngine((engine) => {
     await countFailure(store, 'a', PERIOD)
   })
 
+  it('counts what several nodes of a store are asked together', async () => {
+    const stores = [await engine.open('tool'), await engine.open('tool')] as const
+    for (let n = 0; n < FAILURES; n++) await countFailure(stores[n % 2 ? 1 : 0], 'a', n)
+    for (const store of stores) {
+      await expect(countFailure(store, 'a', FAILURES)).rejects.toThrow('Too many failed attempts')
+    }
+  })
+
   it('counts each of many at once', async () => {
     const store = await engine.open()
     const results = await Promise.allSettled(
