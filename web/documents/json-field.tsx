@@ -47,7 +47,8 @@ export function JsonField(props: JsonFieldProps) {
           <ul>
             {violations.slice(0, SHOWN).map(({ pointer, message }) => (
               <li key={`${pointer} ${message}`}>
-                <span className="mono">{pointer === '' ? 'the document' : pointer}</span> {message}
+                {pointer === '' ? 'The document' : <span className="mono">{pointer}</span>}{' '}
+                {message}
               </li>
             ))}
             {violations.length > SHOWN && <li>and {violations.length - SHOWN} more</li>}
