@@ -184,6 +184,29 @@ test('Documents are paged, filtered, and deleted after a question', async ({ pag
   expect((await gatehouse.get('/_db/blog/articles/d55')).status).toBe(404)
 })
 
+test('Viewers read documents, are offered no change, and are told why once', async ({
+  page,
+  gatehouse,
+}) => {
+  await makeBlog(gatehouse, [{ id: 'one', title: 'One' }])
+  // Who looks is the operator of the key, to whom the page is told that they are a viewer.
+  await page.route('**/_api/session', async (route) => {
+    const response = await route.fetch()
+    const session = await response.json()
+    if (session !== null) session.person.role = 'viewer'
+    await route.fulfill({ response, json: session })
+  })
+  await gatehouse.signIn(page, articlesPath)
+  await expect(page.getByText('You are a viewer')).toHaveCount(1)
+  await expect(page.getByRole('button', { name: 'Create document' })).toBeHidden()
+  await page.getByRole('link', { name: 'one' }).click()
+  const dialog = dialogOf(page, 'Document one')
+  await expect(dialog.getByRole('button', { name: 'Copy JSON' })).toBeVisible()
+  await expect(dialog.getByRole('button', { name: /^(Edit|Delete) document$/ })).toHaveCount(0)
+  await page.goto(`${articlesPath}?edit=one`)
+  await expect(dialogOf(page, 'You are a viewer')).toContainText('by operators and admins')
+})
+
 test('A database that is not there is told, and the way to the others', async ({
   page,
   gatehouse,
