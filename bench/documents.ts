@@ -37,8 +37,8 @@ const AT_ONCE = 10_000
 const READ = 1_000
 const CONNECTIONS = 64
 /** Rounds, each with a slice of every load in random order; ms. */
-const ROUNDS = 15
-const SLICE = 1_000
+const ROUNDS = 40
+const SLICE = 400
 /** What each load asks before rounds count, ms: the code of the server gets warm. */
 const WARM_UP = 3_000
 /** What is not done by then never will be, ms. */

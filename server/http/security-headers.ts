@@ -42,8 +42,8 @@ export const securityHeaders = createMiddleware<AppEnv>((c, next) => {
   const headers = c.env.via.address.scheme === 'ssl' ? ENCRYPTED : EVERYWHERE
   const { outgoing } = c.env
   if (outgoing !== undefined) {
-    // Given to Node, which lets the answer's own take precedence: `Headers` cost more than all else
-    // that reading a document takes here.
+    // Given to Node, which lets the answer's own take precedence: `Headers` would be filled for every
+    // answer only to be read out again.
     for (const [name, value] of headers) outgoing.setHeader(name, value)
     return next()
   }
