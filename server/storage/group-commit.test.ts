@@ -151,7 +151,7 @@ forEngine('sqlite', (engine) => {
     const results = await Promise.allSettled([
       insert('a'),
       db.transaction().execute(async (trx) => {
-        const rollBackAll = sql`insert or rollback into databases values ('taken', 0)`
+        const rollBackAll = sql`insert or rollback into databases (name, created_at) values ('taken', 0)`
         await expect(rollBackAll.execute(trx)).rejects.toThrow(/UNIQUE/)
         // Nothing of this transaction is left to go on with, nor to commit.
         const more = trx.insertInto('databases').values({ name: 'b', created_at: 0 }).execute()
@@ -176,7 +176,7 @@ forEngine('sqlite', (engine) => {
     const failing = commits.write(() => orphan.run())
     await expect(failing).rejects.toMatchObject(notStored)
     expect(rollback).toHaveBeenCalledExactlyOnceWith('rollback')
-    await commits.write(() => own.exec("insert into databases values ('a', 0)"))
+    await commits.write(() => own.exec("insert into databases (name, created_at) values ('a', 0)"))
     own.close()
     expect(committed()).toEqual(['a'])
     expect((await sql`select * from child`.execute(db)).rows).toEqual([])
@@ -216,7 +216,7 @@ forEngine('sqlite', (engine) => {
     outside.exec('begin immediate')
     const own = new DatabaseSync(fileOf(engine), { timeout: 0 })
     const commits = new GroupCommit(own, 30)
-    const work = () => own.exec("insert into databases values ('a', 0)")
+    const work = () => own.exec("insert into databases (name, created_at) values ('a', 0)")
     const inVain = await Promise.allSettled([commits.write(work), commits.write(work)])
     for (const result of inVain) {
       expect(result).toMatchObject({
