@@ -36,7 +36,7 @@ async function unit(): Promise<Count> {
   const exitCode = await runCommand(
     'vitest',
     ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${file}`],
-    { limit: 480, env: { GATEHOUSE_TEST_STRACE: strace ? '1' : '0' } },
+    { limit: 540, env: { GATEHOUSE_TEST_STRACE: strace ? '1' : '0' } },
   )
   return countTests(exitCode, readReport(file, readVitest))
 }
@@ -55,7 +55,7 @@ async function browser(): Promise<Count> {
   }
   const file = path.join(reports, 'browser.json')
   const exitCode = await runCommand('playwright', ['test', '--reporter=list,json'], {
-    limit: 420,
+    limit: 540,
     env: { GATEHOUSE_CHROMIUM: chromium, PLAYWRIGHT_JSON_OUTPUT_FILE: file },
   })
   return countTests(exitCode, readReport(file, readPlaywright))
