@@ -165,7 +165,10 @@ export function toDocument(
   }
   const given = Object.hasOwn(value, 'id') ? value.id : undefined
   if (given !== undefined && !isId(given)) {
-    throw new Failure('invalid', `An id is a text of 1 to ${ID_LENGTH} characters.`)
+    throw new Failure(
+      'invalid',
+      `An id is a text of 1 to ${ID_LENGTH} characters that an URL can hold.`,
+    )
   }
   if (known !== undefined && given !== undefined && given !== known) {
     throw new Failure(
@@ -181,8 +184,10 @@ export function toDocument(
 }
 
 /** Whether a value can be the id of a document; one that no URL can hold is none. */
-export function isId(value: Json): value is string {
+function isId(value: Json): value is string {
   if (typeof value !== 'string' || value === '' || !value.isWellFormed()) return false
+  // Encoded or not, a path of these leads elsewhere (RFC 3986 §5.2.4).
+  if (value === '.' || value === '..') return false
   return !value.includes('\0') && [...value].length <= ID_LENGTH
 }
 

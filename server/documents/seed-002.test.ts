@@ -475,6 +475,7 @@ describe('Errors', () => {
     ['a number that would change', '{"n":12345678901234567890}', 422, 'invalid'],
     ['an id that is no text', '{"id":5}', 422, 'invalid'],
     ['an empty id', '{"id":""}', 422, 'invalid'],
+    ['an id that is a step in a path', '{"id":".."}', 422, 'invalid'],
     ['an id that is too long', JSON.stringify({ id: 'x'.repeat(257) }), 422, 'invalid'],
     ['an id with half a character', '{"id":"\\ud800"}', 422, 'invalid'],
     ['too much', JSON.stringify({ text: 'x'.repeat(2 ** 20) }), 413, 'too_large'],
