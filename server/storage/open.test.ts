@@ -13,7 +13,7 @@ forEachEngine((engine) => {
     await first.close()
     const second = await engine.open()
     expect(await second.db.selectFrom('databases').selectAll().execute()).toEqual([
-      { name: 'ada', created_at: 1 },
+      { name: 'ada', created_at: 1, id: '' },
     ])
     expect(await second.db.selectFrom('counters').selectAll().execute()).toEqual([
       { name: 'revision', value: 0 },
@@ -59,7 +59,7 @@ forEachEngine((engine) => {
       .values({ name: 'ada', created_at })
       .returningAll()
       .executeTakeFirst()
-    expect(row).toEqual({ name: 'ada', created_at })
+    expect(row).toEqual({ name: 'ada', created_at, id: '' })
   })
 
   test('counts the rows that a statement has changed, with and without returning', async () => {
