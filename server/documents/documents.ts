@@ -90,16 +90,17 @@ export function createDocuments(
     read: required,
     async page(where, filter, after, limit) {
       const documents: StoredDocument[] = []
+      // One more than asked for tells of a next page; a filter may pass over many.
+      const size = filter.length === 0 ? limit + 1 : PAGE.most
       let from = after
       for (;;) {
-        const rows = await repository.list(where, from, PAGE.most)
+        const rows = await repository.list(where, from, size)
         for (const row of rows) {
           if (!fits(row, filter)) continue
-          // One more than asked for: there is a next page.
           if (documents.length === limit) return { documents, next: documents.at(-1)?.id }
           documents.push(row)
         }
-        if (rows.length < PAGE.most) return { documents, next: undefined }
+        if (rows.length < size) return { documents, next: undefined }
         from = rows.at(-1)?.id
       }
     },
