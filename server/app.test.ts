@@ -47,14 +47,13 @@ let token: string
 
 const via = (over: Partial<Via> = {}): Via => ({
   name: 'tcp://127.0.0.1:8529',
-  loopback: true,
   address: { scheme: 'tcp' },
   mapping: { names: [], defaultDatabase: '_system' },
   draining: drain.signal,
   ...over,
 })
 const blog = via({ mapping: { names: ['blog', '_system'], defaultDatabase: 'blog' } })
-const outside = via({ name: 'tcp://0.0.0.0:8529', loopback: false })
+const outside = via({ name: 'tcp://0.0.0.0:8529' })
 
 const ask = async (path: string, init: RequestInit = {}, through = via()) => {
   const headers = new Headers(init.headers)

@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls'
-import { type Address, formatAddress, isLoopback } from '../contract/address.ts'
+import { type Address, formatAddress } from '../contract/address.ts'
 import { SYSTEM_DATABASE } from '../contract/database.ts'
 import type { ListenerState } from '../contract/listener.ts'
 import { Failure } from '../failure.ts'
@@ -31,8 +31,6 @@ export interface ListenerDeps {
  * closing one touches no other.
  */
 export class Listener {
-  /** Whether only this machine can reach it. */
-  readonly loopback: boolean
   readonly traffic = new Traffic()
   /** Takes effect with the next request, also on connections that are open. */
   mapping: Mapping
@@ -60,7 +58,6 @@ export class Listener {
   constructor(address: Address, mapping: Mapping, revision: number, deps: ListenerDeps) {
     this.#address = address
     this.#name = formatAddress(address)
-    this.loopback = isLoopback(address)
     this.mapping = mapping
     this.revision = revision
     this.#deps = deps

@@ -6,8 +6,6 @@ import type { Principal } from '../contract/principal.ts'
 export interface Via {
   /** The address of the endpoint, canonical. */
   readonly name: string
-  /** Whether only this machine can reach the endpoint. */
-  readonly loopback: boolean
   /** Whether the connection is encrypted by us. */
   readonly address: { readonly scheme: 'tcp' | 'ssl' | 'unix' }
   /** The endpoint's databases, in order; empty: all. Another object after each remapping. */

@@ -10,7 +10,6 @@ import { createSessionCookie } from './session-cookie.ts'
 
 const via: Via = {
   name: 'tcp://127.0.0.1:8529',
-  loopback: true,
   address: { scheme: 'tcp' },
   mapping: { names: [], defaultDatabase: '_system' },
   draining: new AbortController().signal,

@@ -72,7 +72,6 @@ async function startNode(store: Store, options: NodeOptions = {}) {
   app.get('/', (c) => c.text('the root'))
   const via: Via = {
     name: 'tcp://127.0.0.1:0',
-    loopback: true,
     address: { scheme: 'tcp' },
     mapping: { names: [], defaultDatabase: '_system' },
     draining: new AbortController().signal,

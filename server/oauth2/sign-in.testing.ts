@@ -52,7 +52,6 @@ export function createRig(options: RigOptions) {
   app.onError((error, c) => renderFailure(toFailure(error), c))
   const via: Via = {
     name: 'tcp://127.0.0.1:8529',
-    loopback: true,
     address: { scheme: 'tcp' },
     mapping: { names: [], defaultDatabase: '_system' },
     draining: new AbortController().signal,
