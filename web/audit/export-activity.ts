@@ -1,5 +1,6 @@
 import type { AuditPage, AuditRow } from '../../server/contract/audit.ts'
 import { answer, api } from '../api.ts'
+import { fileTime, saveFile } from '../ui/save-file.ts'
 import { type ActivitySearch, toAuditQuery } from './activity-search.ts'
 
 /** The most that the server gives at once. */
@@ -26,23 +27,11 @@ export async function exportActivity(search: ActivitySearch): Promise<number> {
     rows.push(...page.rows)
     before = page.next
   } while (before !== null)
-  saveFile(`gatehouse-activity-${fileTime(new Date())}.jsonl`, toLines(rows))
+  const name = `gatehouse-activity-${fileTime(new Date())}.jsonl`
+  saveFile(name, toLines(rows), 'application/x-ndjson')
   return rows.length
 }
 
 /** One JSON object a line. */
 const toLines = (rows: readonly AuditRow[]) =>
   rows.map((row) => `${JSON.stringify(row)}\n`).join('')
-
-/** `20260131T140211Z`: sorts, and stands in every file system. */
-const fileTime = (now: Date) => now.toISOString().replace(/[-:]|\.\d+/g, '')
-
-function saveFile(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'application/x-ndjson' }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = name
-  link.click()
-  // The download has begun by the next turn at the latest.
-  setTimeout(() => URL.revokeObjectURL(url))
-}
