@@ -99,6 +99,7 @@ beforeAll(async () => {
       onError: () => {},
     }),
     schemas: createSchemas(store),
+    sizes: { of: async () => new Map(), stop: async () => {} },
     providers: [],
     localProvider: createLocalProvider({
       store,
@@ -175,6 +176,7 @@ describe('failures', () => {
       documents: {} as never,
       jobs: {} as never,
       schemas: {} as never,
+      sizes: {} as never,
       access: { authenticate: async () => ({ role: 'viewer', databases: null }) } as never,
       providers: [],
       localProvider: {} as never,

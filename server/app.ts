@@ -11,11 +11,12 @@ import { SYSTEM_DATABASE } from './contract/database.ts'
 import { atLeast } from './contract/role.ts'
 import type { DatabaseRegistry } from './databases/registry.ts'
 import { databaseRoutes } from './databases/routes.ts'
-import { collectionRoutes } from './documents/collection-routes.ts'
+import { collectionRoutes, sizeRoutes } from './documents/collection-routes.ts'
 import type { Documents } from './documents/documents.ts'
 import { documentRoutes } from './documents/routes.ts'
 import { schemaRoutes } from './documents/schema-routes.ts'
 import type { Schemas } from './documents/schemas.ts'
+import type { Sizes } from './documents/sizes.ts'
 import { addressRoutes, listenerRoutes } from './endpoints/listener-routes.ts'
 import type { EndpointRegistry } from './endpoints/registry.ts'
 import { endpointRoutes } from './endpoints/routes.ts'
@@ -58,6 +59,7 @@ export interface AppDeps {
   readonly documents: Documents
   readonly jobs: Jobs
   readonly schemas: Schemas
+  readonly sizes: Sizes
   readonly access: Access
   /** The ways to sign in beside the local provider, in the order of their buttons. */
   readonly providers: readonly Provider[]
@@ -173,8 +175,15 @@ export function createApp(deps: AppDeps) {
     .route('/_api/database', databaseRoutes(databases, permit))
     .route(
       '/_api/collection',
-      collectionRoutes({ documents: deps.documents, permit, idOf, exists: databases.has }),
+      collectionRoutes({
+        documents: deps.documents,
+        permit,
+        idOf,
+        exists: databases.has,
+        sizes: deps.sizes,
+      }),
     )
+    .route('/_api/size', sizeRoutes({ sizes: deps.sizes, permit, idOf, list: databases.list }))
     .route('/_api/audit', auditRoutes(deps.audit, permit))
     .route('/_api/events', eventRoutes(deps.events, permit, isStillIn))
     .route('/_api/health', healthRoutes(deps.readiness, permit))

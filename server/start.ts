@@ -18,6 +18,7 @@ import { createDocuments } from './documents/documents.ts'
 import { createPurge } from './documents/purge.ts'
 import { createDocumentRepository } from './documents/repository.ts'
 import { createSchemas } from './documents/schemas.ts'
+import { createSizes } from './documents/sizes.ts'
 import { readAddress } from './endpoints/address.ts'
 import { loadCertificate } from './endpoints/certificate.ts'
 import { createHttpEngine } from './endpoints/http-engine.ts'
@@ -136,6 +137,13 @@ async function open(
     onError: (err) => log.error({ err }, 'a job could not go on'),
   })
   undo.push(() => jobs.stop())
+  const sizes = createSizes({
+    repository: stored,
+    now: Date.now,
+    pause: () => new Promise(setImmediate),
+    onError: (err) => log.error({ err }, 'a database could not be measured'),
+  })
+  undo.push(() => sizes.stop())
   const databases = await createDatabaseRegistry(store, publish, record)
   const engine = createHttpEngine<Listener>()
   undo.push(() => engine.close())
@@ -201,6 +209,7 @@ async function open(
     documents: createDocuments(stored, Date.now, schemas.check),
     jobs,
     schemas,
+    sizes,
     localProvider,
     providers,
     pendingSignIns: createPendingSignIns(store, vault, Date.now),

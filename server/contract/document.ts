@@ -23,8 +23,23 @@ export const collectionQuery = z.object({
   database: z.string().check(z.describe('the database whose collections are listed')),
 })
 
+/** How much a collection or a database holds; null: it has not been measured yet. */
+const sizes = {
+  documents: z.nullable(z.number()),
+  bytes: z.nullable(z.number().check(z.describe('of their JSON in UTF-8'))),
+  measured: z.nullable(z.string().check(z.describe('when they were counted, ISO 8601, UTC'))),
+}
+
 /** Answer of `GET /_api/collection`: the collections that hold documents, by name. */
-export const collectionList = z.array(z.object({ name: z.string() }))
+export const collectionList = z.array(z.object({ name: z.string(), ...sizes }))
+
+/** Answer of `GET /_api/size`: how much every database holds, `_system` first, then by name. */
+export const sizeList = z.array(
+  z.object({ database: z.string(), collections: z.nullable(z.number()), ...sizes }),
+)
+
+/** {@link sizeList} as a type. */
+export type SizeList = z.infer<typeof sizeList>
 
 /** {@link collectionList} as a type. */
 export type CollectionList = z.infer<typeof collectionList>

@@ -29,14 +29,19 @@ describe('GET /_api/collection', () => {
   it('lists the collections that hold documents, by name', async () => {
     const answer = await list('blog')
     expect(answer.status).toBe(200)
-    expect(answer.json).toEqual([{ name: 'articles' }, { name: 'notes' }])
+    const measured = expect.stringMatching(/^\d{4}-.*Z$/)
+    expect(answer.json).toEqual([
+      { name: 'articles', documents: 1, bytes: 10, measured },
+      { name: 'notes', documents: 1, bytes: 10, measured },
+    ])
     expect((await list('_system')).json).toEqual([])
   })
 
   it('leaves out a collection whose last document was deleted', async () => {
     await node.ask('POST', '/_db/shop/drafts', { id: 'a' })
     await node.ask('DELETE', '/_db/shop/drafts/a')
-    expect((await list('shop')).json).toEqual([{ name: 'orders' }])
+    expect((await list('shop')).json).toMatchObject([{ name: 'orders' }])
+    expect((await list('shop')).json).toHaveLength(1)
   })
 
   it('asks for the name of a database, and for one that exists', async () => {
@@ -61,6 +66,27 @@ describe('GET /_api/collection', () => {
     expect((await by('blog')).status).toBe(200)
     expect((await by('shop')).json).toMatchObject({ code: 403, errorNum: 11 })
     expect((await ask(node.port, 'GET', '/_api/collection?database=blog')).status).toBe(401)
+  })
+})
+
+describe('GET /_api/size', () => {
+  it('tells how much every database holds, also where the endpoint does not reach it', async () => {
+    const { port } = await narrowEndpoint()
+    const { status, json } = await node.ask('GET', '/_api/size', undefined, { port })
+    expect(status).toBe(200)
+    expect(json).toMatchObject([
+      { database: '_system', collections: 0, documents: 0, bytes: 0 },
+      { database: 'blog', collections: 2, documents: 2, bytes: 20 },
+      { database: 'shop', collections: 1, documents: 1, bytes: 10 },
+    ])
+  })
+
+  it('tells a token of its own databases alone, and is of the system database', async () => {
+    const headers = { Authorization: `Bearer ${scoped}` }
+    const { json } = await ask(node.port, 'GET', '/_api/size', { headers })
+    expect(json.map(({ database }: { database: string }) => database)).toEqual(['_system', 'blog'])
+    expect((await node.ask('GET', '/_db/blog/_api/size')).json.errorNum).toBe(1230)
+    expect((await ask(node.port, 'GET', '/_api/size')).status).toBe(401)
   })
 })
 

@@ -1,19 +1,33 @@
 import { Hono } from 'hono'
-import { collectionList, collectionQuery } from '../contract/document.ts'
+import { collectionList, collectionQuery, sizeList } from '../contract/document.ts'
 import { Failure } from '../failure.ts'
 import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
 import { queryInput } from '../http/query-input.ts'
 import type { DocumentRoutesDeps } from './routes.ts'
+import type { DatabaseSize, Sizes } from './sizes.ts'
 
 /** What the routes of collections are made of. */
 export interface CollectionRoutesDeps extends Omit<DocumentRoutesDeps, 'whole'> {
   /** Whether a database exists. */
   readonly exists: (database: string) => boolean
+  readonly sizes: Sizes
 }
 
-/** `/_api/collection`: which collections a database has. */
-export const collectionRoutes = ({ documents, permit, idOf, exists }: CollectionRoutesDeps) =>
+/** What the route of sizes is made of. */
+export interface SizeRoutesDeps extends Pick<CollectionRoutesDeps, 'sizes' | 'permit' | 'idOf'> {
+  /** The names of all databases. */
+  readonly list: () => string[]
+}
+
+/** `/_api/collection`: which collections a database has, and how much they held some seconds ago. */
+export const collectionRoutes = ({
+  documents,
+  permit,
+  idOf,
+  exists,
+  sizes,
+}: CollectionRoutesDeps) =>
   new Hono<AppEnv>().get(
     '/',
     describe({
@@ -40,10 +54,55 @@ export const collectionRoutes = ({ documents, permit, idOf, exists }: Collection
       if (scope !== null && !scope.includes(database)) {
         throw new Failure('forbidden', 'The token is not for this database.')
       }
-      const collections = await documents.collections(idOf(database))
+      const id = idOf(database)
+      const [collections, sized] = await Promise.all([documents.collections(id), sizes.of([id])])
+      const size = sized.get(id)
+      const measured = timeOf(size)
       return c.json(
-        collections.map((name) => ({ name })),
+        collections.map((name) => {
+          const found = size?.collections.find((each) => each.name === name)
+          const { documents = null, bytes = null } = found ?? {}
+          // Of one that has begun since the others were counted, nothing is known.
+          return { name, documents, bytes, measured: found === undefined ? null : measured }
+        }),
         200,
       )
     },
   )
+
+/**
+ * `/_api/size`: how much each database holds. It is administration as their names are, so the
+ * endpoint's mapping does not matter; the scope of a token does.
+ */
+export const sizeRoutes = ({ sizes, permit, idOf, list }: SizeRoutesDeps) =>
+  new Hono<AppEnv>().get(
+    '/',
+    describe({ summary: 'Tell how much the databases hold', answers: { 200: sizeList } }),
+    permit('viewer'),
+    async (c) => {
+      const scope = c.get('principal')?.databases ?? null
+      const named = list()
+        .filter((name) => scope?.includes(name) ?? true)
+        .map((name) => [name, idOf(name)] as const)
+      const sized = await sizes.of(named.map(([, id]) => id))
+      return c.json(
+        named.map(([database, id]) => {
+          const size = sized.get(id)
+          return {
+            database,
+            collections: size?.collections.length ?? null,
+            documents: sum(size, 'documents'),
+            bytes: sum(size, 'bytes'),
+            measured: timeOf(size),
+          }
+        }),
+        200,
+      )
+    },
+  )
+
+const timeOf = (size: DatabaseSize | undefined) =>
+  size === undefined ? null : new Date(size.measured).toISOString()
+
+const sum = (size: DatabaseSize | undefined, of: 'documents' | 'bytes') =>
+  size?.collections.reduce((total, each) => total + each[of], 0) ?? null

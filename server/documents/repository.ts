@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { SYSTEM_DATABASE } from '../contract/database.ts'
 import { Failure } from '../failure.ts'
 import type { Store } from '../storage/open.ts'
@@ -41,6 +42,15 @@ export interface DocumentRepository {
   delete(place: Place, tag: string): Promise<boolean>
   /** The names of the collections of a database that hold documents, in order. */
   collections(database: string): Promise<string[]>
+  /**
+   * Counts documents of a database after one, at most `limit`, by their collections in order; `last`
+   * is the id of the last one counted.
+   */
+  measure(
+    database: string,
+    after: Pick<Place, 'collection' | 'id'>,
+    limit: number,
+  ): Promise<{ name: string; documents: number; bytes: number; last: string }[]>
   /** Deletes some documents of a database that was dropped; how many. Of any other: none, 0. */
   purge(database: string): Promise<number>
   /** The ids of all databases that have documents, those of dropped ones among them. */
@@ -143,6 +153,34 @@ export function createDocumentRepository({ db, prepare }: Store): DocumentReposi
         if (row === undefined) return names
         names.push(row.collection)
       }
+    },
+    async measure(database, { collection, id }, limit) {
+      const some = db
+        .selectFrom('documents')
+        .select(['collection', 'id', sql<number>`octet_length(body)`.as('bytes')])
+        .where('database', '=', database)
+        .where(sql<boolean>`(collection, id) > (${collection}, ${id})`)
+        .orderBy('collection')
+        .orderBy('id')
+        .limit(limit)
+        .as('some')
+      const rows = await db
+        .selectFrom(some)
+        .select(({ fn }) => [
+          'collection as name',
+          fn.countAll().as('documents'),
+          fn.sum('bytes').as('bytes'),
+          fn.max('id').as('last'),
+        ])
+        .groupBy('collection')
+        .orderBy('collection')
+        .execute()
+      return rows.map(({ name, documents, bytes, last }) => ({
+        name,
+        documents: Number(documents),
+        bytes: Number(bytes),
+        last,
+      }))
     },
     async purge(database) {
       // Asked of the store, not of what this node knows: another may have just created it.

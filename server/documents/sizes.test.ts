@@ -1,0 +1,70 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { forEachEngine } from '../storage/each-engine.testing.ts'
+import { createDocumentRepository, type DocumentRepository } from './repository.ts'
+import { createSizes, FRESH, STEP } from './sizes.ts'
+
+forEachEngine((engine) => {
+  let repository: DocumentRepository
+  let at: number
+  const pause = () => new Promise((resolve) => setImmediate(resolve))
+  const onError = (error: unknown) => {
+    throw error
+  }
+  const begin = (over: Partial<DocumentRepository> = {}) =>
+    createSizes({ repository: { ...repository, ...over }, now: () => at, pause, onError })
+
+  beforeEach(async () => {
+    at = 1_000_000
+    repository = createDocumentRepository(await engine.open())
+  })
+  const fill = (collection: string, count: number, database = 'x') =>
+    repository.insert(
+      { database, collection },
+      Array.from({ length: count }, (_, n) => ({ id: `d${n}`, body: `{"ä":${n % 10}}` })),
+    )
+
+  describe('sizes', () => {
+    it('tell how many documents a database holds, and their bytes, over several steps', async () => {
+      await fill('a', 3)
+      await fill('b', STEP + 1)
+      await fill('c', 1)
+      await fill('a', 7, 'y')
+      const sizes = await begin().of(['x', 'z'])
+      expect([...sizes.keys()]).toEqual(['x', 'z'])
+      expect(sizes.get('x')).toMatchObject({
+        measured: at,
+        collections: [
+          { name: 'a', documents: 3, bytes: 24 },
+          { name: 'b', documents: STEP + 1, bytes: 8 * (STEP + 1) },
+          { name: 'c', documents: 1, bytes: 8 },
+        ],
+      })
+      expect(sizes.get('z')?.collections).toEqual([])
+    })
+
+    it('are measured anew only when they are old, and never wait long for it', async () => {
+      await fill('a', 1)
+      const sizes = begin()
+      const documents = async () => (await sizes.of(['x'])).get('x')?.collections[0]?.documents
+      expect(await documents()).toBe(1)
+      await repository.insert({ database: 'x', collection: 'a' }, [{ id: 'e', body: '{}' }])
+      expect(await documents()).toBe(1)
+      at += FRESH
+      expect(await documents()).toBe(2)
+    })
+
+    it('answer with what is known while a large database is being measured', async () => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const measure: DocumentRepository['measure'] = async (database, after, limit) => {
+        if (database === 'large') await promise
+        return repository.measure(database, after, limit)
+      }
+      await fill('a', 1)
+      const sizes = begin({ measure })
+      expect([...(await sizes.of(['x', 'large'])).keys()]).toEqual(['x'])
+      resolve()
+      expect([...(await sizes.of(['large'])).keys()]).toEqual(['large'])
+      await sizes.stop()
+    })
+  })
+})
