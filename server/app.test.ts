@@ -177,7 +177,7 @@ describe('failures', () => {
       jobs: {} as never,
       schemas: {} as never,
       sizes: {} as never,
-      access: { authenticate: async () => ({ role: 'viewer', databases: null }) } as never,
+      access: { recall: () => ({ role: 'viewer', databases: null }) } as never,
       providers: [],
       localProvider: {} as never,
       pendingSignIns: {} as never,

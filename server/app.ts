@@ -101,6 +101,7 @@ export function createApp(deps: AppDeps) {
   const cookie = createSessionCookie(deps.instance, ABSOLUTE)
   const permit = createPermit({
     authenticate: access.authenticate,
+    recall: access.recall,
     countFailure: ({ address }) => deps.countFailure(failureKey('token', address)),
     clientOf,
     cookie,

@@ -6,6 +6,7 @@ import { forEachEngine } from '../storage/each-engine.testing.ts'
 import type { Store } from '../storage/open.ts'
 import { createVault } from '../storage/vault.ts'
 import { type Access, createAccess } from './access.ts'
+import type { Credentials } from './authenticate.ts'
 import { OPERATOR } from './people.ts'
 import { createTokenText } from './secret-text.ts'
 import { ABSOLUTE, IDLE, type SignIn } from './sessions.ts'
@@ -52,9 +53,11 @@ forEachEngine((engine) => {
     access = open()
   })
 
-  const bySession = (session: string) => access.authenticate({ authorization: undefined, session })
-  const byToken = (token: string) =>
-    access.authenticate({ authorization: `Bearer ${token}`, session: undefined })
+  /** As `http/permit.ts` asks. */
+  const known = async (credentials: Credentials) =>
+    access.recall(credentials) ?? access.authenticate(credentials)
+  const bySession = (session: string) => known({ authorization: undefined, session })
+  const byToken = (token: string) => known({ authorization: `Bearer ${token}`, session: undefined })
   const idOf = async (username: string) =>
     (await access.people()).find((each) => each.username === username)?.id ?? ''
   /** An admin from GitHub, made so by the operator. */
@@ -328,13 +331,26 @@ forEachEngine((engine) => {
         { name: 'a', role: 'viewer' },
         actor,
       )
-      const both = (text: string) =>
-        access.authenticate({ authorization: `Bearer ${text}`, session })
+      const both = (text: string) => known({ authorization: `Bearer ${text}`, session })
       expect(await both(token)).toMatchObject({ by: 'token', role: 'viewer' })
       await expect(both(createTokenText())).rejects.toMatchObject({ code: 'unauthenticated' })
       await expect(
         access.authenticate({ authorization: 'Digest x', session }),
       ).rejects.toMatchObject({ code: 'unauthenticated' })
+    })
+
+    it('is recalled where the store tells of every change, and asked for where it does not', async () => {
+      const { token } = await access.createToken(
+        await owner(),
+        { name: 'a', role: 'viewer' },
+        actor,
+      )
+      const credentials = { authorization: `Bearer ${token}`, session: undefined }
+      expect(access.recall(credentials)).toBeUndefined()
+      const principal = await access.authenticate(credentials)
+      expect(access.recall(credentials)).toBe(store.engine === 'sqlite' ? principal : undefined)
+      access.sync()
+      expect(access.recall(credentials)).toBeUndefined()
     })
 
     it('is no session, nor the other way round, also once it was used', async () => {

@@ -14,6 +14,7 @@ import { createToken, listTokens, revokeToken, type TokenOwner } from './tokens.
 /** People, their sessions and their tokens, and who a request comes from. */
 export interface Access {
   readonly authenticate: Authenticator['authenticate']
+  readonly recall: Authenticator['recall']
   /** Signs somebody in and answers the secret of the new session (`sessions.ts`). */
   signIn(signIn: SignIn, from: From): Promise<string>
   people(): Promise<Person[]>
@@ -67,6 +68,7 @@ export function createAccess(deps: AccessDeps): Access {
   }
   return {
     authenticate: authenticator.authenticate,
+    recall: authenticator.recall,
     signIn: (signIn, from) => forgetting(beginSession(deps, signIn, from)),
     people: () => listPeople(store, now()),
     changeRole: (id, role, actor) => ending(changeRole(store, record, id, role, { admins, actor })),

@@ -23,16 +23,26 @@ export interface Authenticator {
    * not valid: whoever sends one means to be known by it.
    */
   authenticate(credentials: Credentials): Promise<Principal | undefined>
+  /**
+   * What {@link authenticate} would answer, where that is remembered and nothing is to be written
+   * down; undefined: ask it. Most requests are of somebody who asked a moment ago, and a promise for
+   * each of them is most of what it would cost to know them.
+   */
+  recall(credentials: Credentials): Principal | undefined
   /** Forgets what is remembered, after sessions, tokens or roles have changed. */
   forget(): void
 }
 
 interface Remembered {
-  readonly principal: Principal
-  /** When the credential was last used, and when that was last written down; ms since 1970. */
+  /** Never changed, but replaced. */
+  principal: Principal
+  /** When the credential was last used, to {@link PRECISION}, and when that was last written down. */
   used: number
   written: number
 }
+
+/** How exactly it is known when a session was last used, ms. */
+const PRECISION = 1_000
 
 /** How many of each kind are remembered; then all are forgotten, which costs a look-up each. */
 const MOST_REMEMBERED = 10_000
@@ -73,14 +83,12 @@ export function createAuthenticator(store: Store, now: () => number): Authentica
       found = remember(sessions, hash, ofSession(row), since)
     }
     const at = now()
-    const { expires } = found.principal
-    if (at >= found.used + IDLE || (expires !== null && at >= expires)) return undefined
-    found.used = at
+    if (isOver(found, at)) return undefined
     if (at - found.written >= TOUCH) {
       found.written = at
       await touchSession(store, hash, at)
     }
-    return { ...found.principal, idleExpires: Math.min(at + IDLE, expires ?? Infinity) }
+    return slide(found, at)
   }
 
   async function byToken(text: string): Promise<Principal> {
@@ -93,10 +101,7 @@ export function createAuthenticator(store: Store, now: () => number): Authentica
     }
     const at = now()
     if (found === undefined) throw notValid('The token is not valid.')
-    if (found.principal.expires !== null && at >= found.principal.expires) {
-      throw notValid('The token has expired.')
-    }
-    found.used = at
+    if (isOver(found, at)) throw notValid('The token has expired.')
     if (at - found.written >= TOUCH) {
       found.written = at
       await touchToken(store, found.principal.credential, at)
@@ -109,6 +114,15 @@ export function createAuthenticator(store: Store, now: () => number): Authentica
       if (authorization !== undefined) return byToken(tokenOf(authorization))
       return session === undefined ? undefined : bySession(session)
     },
+    recall({ authorization, session }) {
+      const isToken = authorization !== undefined
+      const secret = isToken ? bearerOf(authorization) : session
+      if (secret === undefined) return undefined
+      const found = (isToken ? tokens : sessions).get(hashSecret(secret))
+      const at = now()
+      if (found === undefined || isOver(found, at) || at - found.written >= TOUCH) return undefined
+      return isToken ? found.principal : slide(found, at)
+    },
     forget() {
       forgotten++
       sessions.clear()
@@ -116,6 +130,27 @@ export function createAuthenticator(store: Store, now: () => number): Authentica
     },
   }
 }
+
+/** Whether it has expired, or a session was not used for too long. */
+function isOver({ principal: { by, expires }, used }: Remembered, at: number): boolean {
+  return (expires !== null && at >= expires) || (by === 'session' && at >= used + IDLE)
+}
+
+/** Notes that a session was used, and gives its principal as it is from then on. */
+function slide(found: Remembered, at: number): Principal {
+  if (at - found.used >= PRECISION || found.principal.idleExpires === null) {
+    found.used = at
+    const idleExpires = Math.min(at + IDLE, found.principal.expires ?? Infinity)
+    found.principal = { ...found.principal, idleExpires }
+  }
+  return found.principal
+}
+
+const BEARER = 'Bearer '
+
+/** The token of a header as most clients write it; {@link tokenOf} reads the others. */
+const bearerOf = (header: string): string | undefined =>
+  header.startsWith(BEARER) ? header.slice(BEARER.length) : undefined
 
 /** The token of an `Authorization` header: Bearer (RFC 6750), or Basic without a password. */
 function tokenOf(header: string): string {

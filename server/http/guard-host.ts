@@ -14,6 +14,13 @@ export function hostName(header: string | undefined): string {
     .replace(/^\[(.*)\]$/, '$1')
 }
 
+/** How many headers are remembered; then all are forgotten. */
+const MOST_REMEMBERED = 100
+
+// Headers whose host is ours whatever is configured: each request of a session asks, and it takes
+// four regular expressions to find that out.
+const alwaysOurs = new Set<string>()
+
 /**
  * Whether a browser may be here under this `Host`: a loopback name, an IP address, or what `isOurs`
  * knows: the hosts of endpoints and of the public URL. A web page whose name was made to lead here
@@ -22,8 +29,14 @@ export function hostName(header: string | undefined): string {
  * @throws Failure `misdirected`
  */
 export function requireOwnHost(header: string, isOurs: (host: string) => boolean): void {
+  if (alwaysOurs.has(header)) return
   const host = hostName(header)
-  if (isLoopbackHost(host) || isIpLiteral(host) || isOurs(host)) return
+  if (isLoopbackHost(host) || isIpLiteral(host)) {
+    if (alwaysOurs.size >= MOST_REMEMBERED) alwaysOurs.clear()
+    alwaysOurs.add(header)
+    return
+  }
+  if (isOurs(host)) return
   throw new Failure(
     'misdirected',
     'This server is not administered under that host name. Use an address of this machine, or ' +

@@ -4,7 +4,7 @@ import type { Principal } from '../contract/principal.ts'
 import type { Role } from '../contract/role.ts'
 import { Failure } from '../failure.ts'
 import type { AppEnv, Via } from './env.ts'
-import { createPermit, type Permission, permissionOf } from './permit.ts'
+import { createPermit, type Permission, type PermitDeps, permissionOf } from './permit.ts'
 import { renderFailure, toFailure } from './render-failure.ts'
 import { createSessionCookie } from './session-cookie.ts'
 
@@ -28,20 +28,28 @@ const principal = (over: Partial<Principal>): Principal => ({
   ...over,
 })
 
+interface Credentials {
+  readonly authorization: string | undefined
+  readonly session: string | undefined
+}
+
+// The credentials name the principal: `<role>[@<database>]`.
+async function authenticate({ authorization, session }: Credentials) {
+  const text = authorization?.replace(/^\S+ /, '') ?? session
+  if (text === 'wrong') throw new Failure('unauthenticated', 'The token is not valid.')
+  if (text === undefined || text === 'over') return undefined
+  const [role, database] = text.split('@')
+  return principal({
+    role: role as Role,
+    by: authorization === undefined ? 'session' : 'token',
+    databases: database === undefined ? null : [database],
+  })
+}
+
 let failures = 0
-const permit = createPermit({
-  // The credentials name the principal: `<role>[@<database>]`.
-  async authenticate({ authorization, session }) {
-    const text = authorization?.replace(/^\S+ /, '') ?? session
-    if (text === 'wrong') throw new Failure('unauthenticated', 'The token is not valid.')
-    if (text === undefined || text === 'over') return undefined
-    const [role, database] = text.split('@')
-    return principal({
-      role: role as Role,
-      by: authorization === undefined ? 'session' : 'token',
-      databases: database === undefined ? null : [database],
-    })
-  },
+const deps: PermitDeps = {
+  authenticate,
+  recall: () => undefined,
   async countFailure() {
     if (++failures > 2) throw new Failure('too-many-requests', 'Too many.')
   },
@@ -49,15 +57,16 @@ const permit = createPermit({
   cookie: createSessionCookie('x', 1000),
   isOurHost: (host) => host === 'ours',
   publicOrigin: undefined,
-})
+}
+const permit = createPermit(deps)
 
-function ask(permission: Permission, headers: Record<string, string>, method = 'GET') {
+function ask(permission: Permission, headers: Record<string, string>, method = 'GET', by = permit) {
   const app = new Hono<AppEnv>()
     .use(async (c, next) => {
       c.set('database', '_system')
       await next()
     })
-    .all('/', permit(permission), (c) => c.json({ actor: c.get('actor') ?? null }))
+    .all('/', by(permission), (c) => c.json({ actor: c.get('actor') ?? null }))
   app.onError((error, c) => renderFailure(toFailure(error), c))
   return app.request('/', { method, headers: { Host: 'ours', ...headers } }, { via })
 }
@@ -140,6 +149,20 @@ describe('permit', () => {
   ])('lets %s change what it may: %#', async (_who, headers, status) => {
     const answer = await ask('operator', headers as unknown as Record<string, string>, 'DELETE')
     expect(answer.status).toBe(status)
+  })
+
+  it('judges whom it remembers like whom it has to ask for', async () => {
+    const remembering = createPermit({
+      ...deps,
+      authenticate: () => Promise.reject(new Error('was asked')),
+      recall: ({ session }) => principal({ role: session as Role, by: 'session' }),
+    })
+    const change = async (headers: Record<string, string>) =>
+      (await ask('operator', headers, 'DELETE', remembering)).status
+    expect(await change({ ...cookie('operator'), ...ours })).toBe(200)
+    expect(await change({ ...cookie('viewer'), ...ours })).toBe(403)
+    expect(await change({ ...cookie('operator'), ...ours, Host: 'evil' })).toBe(421)
+    expect(await change({ ...cookie('operator'), Origin: 'https://evil' })).toBe(403)
   })
 
   it('marks the handlers that declare a permission', () => {

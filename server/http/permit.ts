@@ -1,4 +1,4 @@
-import type { MiddlewareHandler } from 'hono'
+import type { Context, MiddlewareHandler } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import type { Principal } from '../contract/principal.ts'
 import { atLeast, type Role } from '../contract/role.ts'
@@ -9,13 +9,17 @@ import { requireOwnHost } from './guard-host.ts'
 import { guardOrigin } from './guard-origin.ts'
 import type { SessionCookie } from './session-cookie.ts'
 
+interface Credentials {
+  readonly authorization: string | undefined
+  readonly session: string | undefined
+}
+
 /** What decides whether a request may do what it asks. */
 export interface PermitDeps {
   /** Who the credentials belong to (`access/authenticate.ts`). */
-  readonly authenticate: (credentials: {
-    authorization: string | undefined
-    session: string | undefined
-  }) => Promise<Principal | undefined>
+  readonly authenticate: (credentials: Credentials) => Promise<Principal | undefined>
+  /** The same where it is known without waiting; undefined: it is to be asked for. */
+  readonly recall: (credentials: Credentials) => Principal | undefined
   /** Counts a token that was not valid; throws `too-many-requests` when there were too many. */
   readonly countFailure: (client: Client) => Promise<void>
   readonly clientOf: ClientOf
@@ -55,27 +59,42 @@ export function createPermit(deps: PermitDeps): Permit {
     throw challenge(error.message)
   }
 
+  /** Tells what follows who asks; refuses what a browser was made to send. */
+  function introduce(c: Context<AppEnv>, { host, address }: Client, principal: Principal): void {
+    c.set('principal', principal)
+    c.set('actor', { name: principal.username, by: principal.by, address })
+    const authorization = c.req.header('Authorization')
+    // What a browser sends by itself says nothing of who made it send it.
+    if (authorization === undefined || isRememberedBasic(authorization, c.req)) {
+      requireOwnHost(host, deps.isOurHost)
+      guardOrigin(c, deps.publicOrigin)
+    }
+  }
+
   return (needed) => {
     if (needed === 'public') return Object.assign(pass, { [PERMISSION]: needed })
-    const middleware = createMiddleware<AppEnv>(async (c, next) => {
-      const client = deps.clientOf(c)
-      const authorization = c.req.header('Authorization')
-      const session = deps.cookie.read(c, client.secure)
-      const principal = await deps
-        .authenticate({ authorization, session })
-        .catch((error: unknown) => refused(error, client))
-      if (principal !== undefined) {
-        c.set('principal', principal)
-        c.set('actor', { name: principal.username, by: principal.by, address: client.address })
-        const byBrowser = authorization === undefined || isRememberedBasic(authorization, c.req)
-        // What a browser sends by itself says nothing of who made it send it.
-        if (byBrowser) {
-          requireOwnHost(client.host, deps.isOurHost)
-          guardOrigin(c, deps.publicOrigin)
-        }
-      }
+    const admit = (c: Context<AppEnv>, client: Client, principal: Principal | undefined) => {
+      if (principal !== undefined) introduce(c, client, principal)
       if (needed !== 'known') judge(principal, needed, c.get('database'))
-      await next()
+    }
+    const middleware = createMiddleware<AppEnv>((c, next) => {
+      const client = deps.clientOf(c)
+      const credentials = {
+        authorization: c.req.header('Authorization'),
+        session: deps.cookie.read(c, client.secure),
+      }
+      const known = deps.recall(credentials)
+      if (known !== undefined) {
+        admit(c, client, known)
+        return next()
+      }
+      return deps
+        .authenticate(credentials)
+        .catch((error: unknown) => refused(error, client))
+        .then((principal) => {
+          admit(c, client, principal)
+          return next()
+        })
     })
     return Object.assign(middleware, { [PERMISSION]: needed })
   }
