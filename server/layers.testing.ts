@@ -244,6 +244,7 @@ const folders: Readonly<Record<string, Layer>> = {
   'server/http': 'http',
   'server/storage': 'storage',
   'web/ui': 'web-ui',
+  'web/keys': 'web',
 }
 
 /** The folder that a file belongs to: `server/endpoints`, `web/ui`; `server` at the top. */

@@ -15,6 +15,7 @@ import { readDocumentsSearch } from './documents/documents-search.ts'
 import { EndpointsPage } from './endpoints/endpoints-page.tsx'
 import { AddEndpoint } from './endpoints/row-dialogs.tsx'
 import { readEndpointsSearch } from './endpoints/use-endpoints-location.ts'
+import { GlobalKeys } from './keys/global-keys.tsx'
 import { ConnectionBanner } from './live/connection-banner.tsx'
 import { ConnectionStatus } from './live/connection-status.tsx'
 import { useConnection } from './live/live-provider.tsx'
@@ -238,6 +239,7 @@ function Frame() {
       stale={lost || end !== undefined}
     >
       <Outlet />
+      <GlobalKeys />
     </Shell>
   )
 }

@@ -1,5 +1,12 @@
 import { Modal } from '@mantine/core'
-import { type PropsWithChildren, useContext, useEffect, useRef } from 'react'
+import {
+  type PropsWithChildren,
+  useContext,
+  useEffect,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'react'
 import classes from './dialog.module.css'
 import { DialogBanner } from './dialog-banner.ts'
 
@@ -32,6 +39,7 @@ export function Dialog({
   children,
 }: PropsWithChildren<DialogProps>) {
   const banner = useContext(DialogBanner)
+  const onTop = useOnTop()
   useFocusReturn(returnTo)
   return (
     <Modal.Root
@@ -40,6 +48,7 @@ export function Dialog({
       size={width}
       returnFocus={false}
       closeOnClickOutside={!deliberate}
+      closeOnEscape={onTop}
       transitionProps={{ transition: 'fade', duration: 160 }}
     >
       <Modal.Overlay backgroundOpacity={1} />
@@ -54,6 +63,31 @@ export function Dialog({
       </Modal.Content>
     </Modal.Root>
   )
+}
+
+// Those that are open, the one on top last: Esc closes that one alone.
+const open: symbol[] = []
+const watchers = new Set<() => void>()
+
+const watch = (watcher: () => void) => {
+  watchers.add(watcher)
+  return () => watchers.delete(watcher)
+}
+
+function useOnTop(): boolean {
+  const [self] = useState(() => Symbol('dialog'))
+  useEffect(() => {
+    const tell = () => {
+      for (const watcher of watchers) watcher()
+    }
+    open.push(self)
+    tell()
+    return () => {
+      open.splice(open.indexOf(self), 1)
+      tell()
+    }
+  }, [self])
+  return useSyncExternalStore(watch, () => open.at(-1) === self)
 }
 
 function useFocusReturn(returnTo: DialogProps['returnTo']): void {

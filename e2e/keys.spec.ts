@@ -1,0 +1,79 @@
+import { consolePath } from './support/endpoints-page.ts'
+import { expectAccessible } from './support/expect-accessible.ts'
+import { expect, test } from './support/gatehouse.ts'
+
+test('the page of keys opens with ? and closes with Esc or by going back', async ({
+  page,
+  gatehouse,
+}) => {
+  await gatehouse.signIn(page, consolePath)
+  const main = page.getByRole('main')
+  await main.focus()
+  await page.keyboard.press('?')
+  const keys = page.getByRole('dialog', { name: 'Keys' })
+  await expect(keys.getByText('Go to Documents')).toBeVisible()
+  await expectAccessible(page)
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await expectAccessible(page)
+  await page.keyboard.press('Escape')
+  await expect(keys).toBeHidden()
+  await expect(main).toBeFocused()
+
+  await page.keyboard.press('?')
+  await expect(keys).toBeVisible()
+  await page.goBack()
+  await expect(keys).toBeHidden()
+  await expect(page).toHaveURL(new RegExp(`${consolePath}$`))
+})
+
+test('G and a letter go to the pages, also from a row whose own keys they are', async ({
+  page,
+  gatehouse,
+}) => {
+  await gatehouse.signIn(page, consolePath)
+  await expect(page.getByRole('row', { name: `${gatehouse.port}` })).toBeVisible()
+  for (const [letter, path] of [
+    ['o', 'documents'],
+    ['a', 'access/people'],
+    ['v', 'activity'],
+    ['e', 'endpoints'],
+  ] as const) {
+    await page.keyboard.press('g')
+    await page.keyboard.press(letter)
+    await expect(page).toHaveURL(new RegExp(`/_console/${path}$`))
+  }
+  // E alone edits the mapping of the row.
+  await page.getByRole('row', { name: `${gatehouse.port}` }).focus()
+  await page.keyboard.press('g')
+  await page.keyboard.press('e')
+  await expect(page).toHaveURL(/\/_console\/endpoints$/)
+  await expect(page.getByRole('dialog')).toHaveCount(0)
+})
+
+test('/ goes to the filter, and no character acts in a field or over a dialog', async ({
+  page,
+  gatehouse,
+}) => {
+  await gatehouse.signIn(page, consolePath)
+  await expect(page.getByRole('row', { name: `${gatehouse.port}` })).toBeVisible()
+  await page.keyboard.press('/')
+  const filter = page.getByRole('searchbox')
+  await expect(filter).toBeFocused()
+  await page.keyboard.type('gv/?')
+  await expect(filter).toHaveValue('gv/?')
+  await expect(page.getByRole('dialog')).toHaveCount(0)
+  await filter.fill('')
+
+  await page.goto('/_console/endpoints/new')
+  const close = page.getByRole('dialog').getByRole('button', { name: 'Close' })
+  await close.focus()
+  await page.keyboard.press('g')
+  await page.keyboard.press('v')
+  // The page of keys lies over the form; Esc closes it and not the form.
+  await page.keyboard.press('?')
+  await expect(page.getByRole('dialog', { name: 'Keys' })).toBeVisible()
+  await page.keyboard.press('Escape')
+  await expect(page.getByRole('dialog', { name: 'Keys' })).toBeHidden()
+  await expect(close).toBeFocused()
+  await expect(page).toHaveURL(/\/endpoints\/new$/)
+})

@@ -1,0 +1,70 @@
+import { Link } from '@tanstack/react-router'
+import { atLeast } from '../../server/contract/role.ts'
+import { usePresence } from '../person.ts'
+import { Dialog } from '../ui/dialog.tsx'
+import { useCharacterKeys } from './character-keys.ts'
+import { isCharacterKey, KEYS, type KeyPlace, type KeySpec } from './keys.ts'
+import classes from './keys-dialog.module.css'
+import { Press } from './press-shown.tsx'
+
+const places: readonly { readonly where: KeyPlace; readonly title: string }[] = [
+  { where: 'anywhere', title: 'Anywhere' },
+  { where: 'table', title: 'In the table of endpoints' },
+  { where: 'mapping', title: 'In the order of databases' },
+  { where: 'form', title: 'In a form' },
+]
+
+/** Every key that is of use to the person, made from the registry of keys. */
+export function KeysDialog({ onClose }: { onClose: () => void }) {
+  const { role } = usePresence().person
+  const characters = useCharacterKeys()
+  const useful = (KEYS as readonly KeySpec[]).filter(
+    ({ needs = 'viewer', keys }) =>
+      atLeast(role, needs) && (characters || !keys.every(isCharacterKey)),
+  )
+  return (
+    <Dialog title="Keys" width={720} onClose={onClose}>
+      <div className={classes.columns}>
+        {places.map(({ where, title }) => {
+          const specs = useful.filter((spec) => spec.where === where)
+          return (
+            specs.length > 0 && (
+              <section key={where} className={classes.place} aria-label={title}>
+                <h3 className={classes.title}>{title}</h3>
+                <dl>
+                  {specs.map((spec) => (
+                    <div key={spec.id} className={classes.key}>
+                      <dt>{spec.label}</dt>
+                      <dd>
+                        <Ways spec={spec} characters={characters} />
+                      </dd>
+                    </div>
+                  ))}
+                </dl>
+              </section>
+            )
+          )
+        })}
+      </div>
+      <p className={classes.note}>
+        {characters
+          ? 'Keys that are a character alone never act in a field. They can be switched off'
+          : 'Keys that are a character alone are switched off. They can be switched on'}{' '}
+        <Link to="/me" hash="">
+          in your preferences
+        </Link>
+        .
+      </p>
+    </Dialog>
+  )
+}
+
+function Ways({ spec, characters }: { spec: KeySpec; characters: boolean }) {
+  const ways = spec.keys.filter((way) => characters || !isCharacterKey(way))
+  return ways.map((way, index) => (
+    <span key={way} className={classes.way}>
+      {index > 0 && <span className="dim">or </span>}
+      <Press way={way} />
+    </span>
+  ))
+}

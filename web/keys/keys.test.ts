@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest'
+import { isCharacterKey, KEYS } from './keys.ts'
+import { matchPress, type Pressed, pressName } from './press.ts'
+
+const press = (key: string, more: Partial<Pressed> = {}): Pressed => ({
+  key,
+  code: '',
+  ctrlKey: false,
+  metaKey: false,
+  altKey: false,
+  shiftKey: false,
+  ...more,
+})
+
+describe('the registry of keys', () => {
+  test('has each id once, and no way to press it twice in one place', () => {
+    const ids = KEYS.map(({ id, where }) => `${where} ${id}`)
+    expect(new Set(ids).size).toBe(ids.length)
+    const ways = KEYS.flatMap(({ where, keys }) => keys.map((way) => `${where} ${way}`))
+    expect(new Set(ways).size).toBe(ways.length)
+  })
+
+  test('has no key that is the first of two as well', () => {
+    const first = KEYS.flatMap(({ keys }) => keys).filter((way) => way.length > 2 && way[1] === ' ')
+    for (const way of first) {
+      expect(matchPress('anywhere', way[0] ?? '', true)).toBe('more')
+    }
+  })
+})
+
+describe('a press', () => {
+  test.each([
+    [press('k', { ctrlKey: true }), false, 'Mod+K'],
+    [press('k', { metaKey: true }), true, 'Mod+K'],
+    // On a Mac Ctrl+K deletes to the end of the line.
+    [press('k', { ctrlKey: true }), true, undefined],
+    [press('k', { metaKey: true }), false, undefined],
+    // Shift makes the character, on whichever key a keyboard has it.
+    [press('?', { shiftKey: true }), false, '?'],
+    [press('/', { shiftKey: true }), false, '/'],
+    [press('N', { shiftKey: true }), false, 'Shift+N'],
+    [press(' ', { shiftKey: true }), false, 'Shift+ '],
+    [press('ArrowUp', { altKey: true }), false, 'Alt+ArrowUp'],
+    // A keyboard with Cyrillic letters.
+    [press('л', { code: 'KeyK', ctrlKey: true }), false, 'Mod+K'],
+  ])('%o, on a Mac: %s, is %s', (event, mac, name) => {
+    expect(pressName(event, mac)).toBe(name)
+  })
+})
+
+describe('what a press means', () => {
+  test.each([
+    ['anywhere', 'Mod+K', true, 'search'],
+    ['anywhere', 'G', true, 'more'],
+    ['anywhere', 'G E', true, 'go-endpoints'],
+    ['anywhere', 'E', true, undefined],
+    ['table', 'E', true, 'edit'],
+    ['mapping', 'Alt+ArrowUp', true, 'move-up'],
+    // Switched off, or in a field: characters alone mean nothing, the others what they did.
+    ['anywhere', '?', false, undefined],
+    ['anywhere', 'G', false, undefined],
+    ['table', 'J', false, undefined],
+    ['table', 'ArrowDown', false, 'next'],
+    ['table', ' ', false, 'select'],
+    ['anywhere', 'Mod+K', false, 'search'],
+  ] as const)('%s: %s with characters %s is %s', (where, name, characters, id) => {
+    expect(matchPress(where, name, characters)).toBe(id)
+  })
+
+  test.each([
+    ['?', true],
+    ['G E', true],
+    ['N', true],
+    [' ', false],
+    ['Shift+ ', false],
+    ['Mod+K', false],
+    ['Delete', false],
+  ])('%j is a character alone: %s', (way, is) => {
+    expect(isCharacterKey(way)).toBe(is)
+  })
+})

@@ -1,0 +1,54 @@
+import {
+  IconArrowBigUp,
+  IconArrowDown,
+  IconArrowUp,
+  IconCommand,
+  type IconProps,
+} from '@tabler/icons-react'
+import type { ComponentType } from 'react'
+import classes from './press-shown.module.css'
+import { IS_MAC } from './use-keys.ts'
+
+/** What the fonts lack is drawn; a screen reader gets the word. */
+const drawn: Readonly<Record<string, { word: string; Icon: ComponentType<IconProps> }>> = {
+  ArrowUp: { word: 'Up', Icon: IconArrowUp },
+  ArrowDown: { word: 'Down', Icon: IconArrowDown },
+  ...(IS_MAC && {
+    Mod: { word: 'Command', Icon: IconCommand },
+    Shift: { word: 'Shift', Icon: IconArrowBigUp },
+  }),
+}
+
+const words: Readonly<Record<string, string>> = {
+  Mod: 'Ctrl',
+  ' ': 'Space',
+  Escape: 'Esc',
+  PageUp: 'Page up',
+  PageDown: 'Page down',
+  Alt: IS_MAC ? 'Option' : 'Alt',
+}
+
+/** A way to press a key, as the registry spells it, drawn as keys: `Ctrl` `K`, `G` then `E`. */
+export function Press({ way }: { way: string }) {
+  return way.split(/(?<=\S) (?=\S)/).map((press, index) => (
+    <span key={press} className={classes.press}>
+      {index > 0 && <span className="dim">then</span>}
+      {press.split('+').map((key) => (
+        <kbd key={key} className={classes.key}>
+          <Key name={key} />
+        </kbd>
+      ))}
+    </span>
+  ))
+}
+
+function Key({ name }: { name: string }) {
+  const { word, Icon } = drawn[name] ?? {}
+  if (Icon === undefined) return words[name] ?? name
+  return (
+    <>
+      <Icon size={12} stroke={1.75} aria-hidden="true" />
+      <span className="visually-hidden">{word}</span>
+    </>
+  )
+}
