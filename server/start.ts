@@ -30,6 +30,7 @@ import { Failure } from './failure.ts'
 import type { Readiness } from './health/readiness.ts'
 import { nodeHandler } from './http/node-handler.ts'
 import { createJobs } from './jobs/jobs.ts'
+import { createFollower } from './nodes/follower.ts'
 import { createPendingSignIns } from './oauth2/pending-sign-in.ts'
 import { createProvider } from './oauth2/provider.ts'
 import { callbackPath } from './oauth2/sign-in.ts'
@@ -161,29 +162,33 @@ async function open(
     log.info('the renewed certificate is in use')
   })
 
-  let catchingUp: Promise<void> | undefined
-  const catchUp = () => {
-    if (catchingUp === undefined && store.changedOutside()) {
-      access.sync()
-      schemas.forget()
-      catchingUp = Promise.all([databases.sync(), endpoints.sync()])
-        .then(() => {})
-        .finally(() => {
-          catchingUp = undefined
-        })
-    }
-    return catchingUp
+  const follower = createFollower(async () => {
+    access.sync()
+    schemas.forget()
+    await Promise.all([databases.sync(), endpoints.sync()])
+  })
+  const followInBackground = () => {
+    follower.follow().catch((err: unknown) => log.error({ err }, 'the store is away'))
   }
+  undo.push(
+    store.onNotice((topic) => {
+      if (topic === 'access') access.sync()
+      else if (topic !== 'nodes') followInBackground()
+    }),
+  )
+  const hasChanged = () => follower.behind || store.changedOutside()
   let looked = false
   const catchUpOnce: AppDeps['catchUp'] = () => {
-    if (looked) return catchingUp
+    // Nodes of one PostgreSQL are told of changes; requests do not wait for it, nor when it is away.
+    if (store.engine === 'postgres') return undefined
+    if (looked) return follower.running
     // Requests that are read in one turn of the event loop have come before the first of them is
     // looked at, or while that very turn lasts: one look at the store is enough for all.
     looked = true
     setImmediate(() => {
       looked = false
     })
-    return catchUp()
+    return hasChanged() ? follower.follow() : follower.running
   }
 
   // Imported here: commands beside a running node begin faster without it.
@@ -235,7 +240,7 @@ async function open(
   announceProviders(config, log)
   const timers = [
     setInterval(() => {
-      Promise.resolve(catchUp()).catch((err: unknown) => log.error({ err }, 'the store is away'))
+      if (hasChanged()) followInBackground()
     }, CATCH_UP),
     setInterval(() => {
       refreshTokens({ store, vault, now: Date.now, refresh }).catch((err: unknown) =>

@@ -10,7 +10,12 @@ export interface StoredEndpoint extends EndpointRecord {
 
 /** Every stored endpoint, sorted by address in code point order. */
 export async function readEndpoints(store: Store): Promise<StoredEndpoint[]> {
-  const rows = await store.db.selectFrom('endpoints').selectAll().orderBy('address').execute()
+  const rows = await store.db
+    .selectFrom('endpoints')
+    .selectAll()
+    .where('proposal', 'is', null)
+    .orderBy('address')
+    .execute()
   return rows.map(fromRow)
 }
 
@@ -23,6 +28,7 @@ export async function readEndpoint(
     .selectFrom('endpoints')
     .selectAll()
     .where('address', '=', address)
+    .where('proposal', 'is', null)
     .executeTakeFirst()
   return row && fromRow(row)
 }

@@ -3,16 +3,28 @@ import type { CompiledQuery, Dialect, QueryResult } from 'kysely'
 /** The two databases that can hold the store. */
 export type EngineName = 'sqlite' | 'postgres'
 
+/**
+ * What is to be looked at again: `changes` (endpoints, databases, people), `access` (sessions and
+ * tokens that have ended), `nodes` (what other nodes report); `all` where notices may have been
+ * missed.
+ */
+export type NoticeTopic = 'changes' | 'access' | 'nodes' | 'all'
+
 /** What `open.ts` needs of either one; everything above it is the same for both. */
 export interface Engine {
   readonly name: EngineName
   readonly dialect: Dialect
   /** Runs a query outside of transactions, where there is a shorter way than Kysely's. */
   readonly execute?: <R>(query: CompiledQuery<R>) => Promise<QueryResult<R>>
-  /** Begins to notice changes from outside; called once, when the tables exist. */
-  watch(): Promise<void>
+  /**
+   * Begins to notice changes from outside; called once, when the tables exist. `heard`: see
+   * `Store.onNotice`.
+   */
+  watch(heard: (topic: NoticeTopic) => void): Promise<void>
   /** See `Store.changedOutside`. */
   changedOutside(): boolean
+  /** See `Store.hold`. */
+  hold(name: string): Promise<boolean>
   /** See `Store.close`. */
   close(): Promise<void>
 }

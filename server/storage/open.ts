@@ -1,5 +1,5 @@
 import { type CompiledQuery, Kysely, type QueryResult } from 'kysely'
-import type { Engine, EngineName } from './engine.ts'
+import type { Engine, EngineName, NoticeTopic } from './engine.ts'
 import { migrate } from './migrate.ts'
 import { allMigrations } from './migrations/all-migrations.ts'
 import { openPostgres } from './postgres.ts'
@@ -20,9 +20,21 @@ export interface Store {
   /**
    * True once after another process (a command-line tool, another node) has changed the store
    * since the last call. Costs about a microsecond: meant to be asked at each request. With
-   * PostgreSQL it lags by up to a second, and this process's own changes count too.
+   * PostgreSQL it is true some milliseconds later, and this process's own changes count too.
    */
   changedOutside(): boolean
+  /**
+   * Calls back whenever another node (or this one) has changed what this one remembers, with what is
+   * to be looked at again; SQLite, which one node has alone, never does. Returns the unsubscribe.
+   */
+  onNotice(callback: (topic: NoticeTopic) => void): () => void
+  /**
+   * Takes a name for this node, for as long as it is connected to the store: of all that ask, one
+   * gets it, and when that one ends, the next who asks. Always true on SQLite.
+   *
+   * @throws Failure `unavailable`
+   */
+  hold(name: string): Promise<boolean>
   /** Stops accepting work, finishes what is under way, closes. Again: the same promise. */
   close(): Promise<void>
 }
@@ -41,12 +53,15 @@ export async function openStore(location: StoreLocation, role: 'node' | 'tool'):
   const engine: Engine =
     'data' in location
       ? await openSqlite(location.data, role)
-      : await openPostgres(location.databaseUrl)
+      : await openPostgres(location.databaseUrl, role)
   const db = new Kysely<Tables>({ dialect: engine.dialect })
+  const listeners = new Set<(topic: NoticeTopic) => void>()
   try {
     await migrate(db, allMigrations(engine.name))
     // Only now: what this very start has migrated is nobody else's change.
-    await engine.watch()
+    await engine.watch((topic) => {
+      for (const listener of listeners) listener(topic)
+    })
   } catch (error) {
     await engine.close()
     throw error
@@ -61,6 +76,11 @@ export async function openStore(location: StoreLocation, role: 'node' | 'tool'):
       (...parameters) =>
         execute({ query, sql, queryId, parameters }),
     changedOutside: () => engine.changedOutside(),
+    onNotice(callback) {
+      listeners.add(callback)
+      return () => listeners.delete(callback)
+    },
+    hold: (name) => engine.hold(name),
     close() {
       closing ??= engine.close()
       return closing

@@ -66,6 +66,7 @@ function engineOf(writer: DatabaseSync, reader: DatabaseSync, closeFiles: () => 
     async watch() {
       seen = version()
     },
+    hold: async () => true,
     changedOutside() {
       if (!writer.isOpen) return false
       const now = version()

@@ -8,6 +8,41 @@ export interface EndpointsTable {
   databases: string
   /** The store-wide revision at which this row last changed. */
   revision: number
+  /** JSON: by whom it was asked for; null once some node listens on it. See `proposals.ts`. */
+  proposal: Generated<string | null>
+  proposed_at: Generated<number | null>
+}
+
+/** A running Gatehouse that shares the store. */
+export interface NodesTable {
+  /** The primary key. */
+  name: string
+  /** Another one at each start. */
+  run: string
+  /** The machine and its network: nodes at one place cannot both have a port. */
+  place: string
+  started_at: number
+  /** When it last said that it is alive, by the clock of the store. */
+  seen_at: number
+  /** Raised by everything that it reports. */
+  report: number
+  /** How many listeners it has. */
+  listeners: number
+}
+
+/** What a node has reported of a listener. Node and id are the primary key. */
+export interface NodeListenersTable {
+  node: string
+  /** Given by the node, to one listener. */
+  id: number
+  address: string
+  state: string
+  /** The report of its node that it was last part of. */
+  report: number
+  /** JSON: a `ListenerStatus`. */
+  status: string
+  /** What another node asks its node to do with it: `retry` or `close`. */
+  asked: string | null
 }
 
 /** A named set of collections. */
@@ -226,6 +261,8 @@ export interface SettingsTable {
 export interface Tables {
   endpoints: EndpointsTable
   databases: DatabasesTable
+  nodes: NodesTable
+  node_listeners: NodeListenersTable
   documents: DocumentsTable
   jobs: JobsTable
   job_parts: JobPartsTable

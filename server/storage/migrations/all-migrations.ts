@@ -5,6 +5,7 @@ import { access } from './0002-access.ts'
 import { documents } from './0003-documents.ts'
 import { jobs } from './0004-jobs.ts'
 import { schemas } from './0005-schemas.ts'
+import { nodes } from './0006-nodes.ts'
 
 /**
  * Every migration by its name, in the order in which they run. Append only: a name that has been
@@ -17,5 +18,6 @@ export function allMigrations(engine: EngineName): Record<string, Migration> {
     '0003-documents': documents(engine),
     '0004-jobs': jobs(engine),
     '0005-schemas': schemas(engine),
+    '0006-nodes': nodes(engine),
   }
 }

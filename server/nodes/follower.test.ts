@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { createFollower } from './follower.ts'
+
+/** A look that ends when it is told to. */
+function looks() {
+  const waiting: { end: () => void; fail: () => void }[] = []
+  const sync = () =>
+    new Promise<void>((resolve, reject) => {
+      waiting.push({ end: resolve, fail: () => reject(new Error('away')) })
+    })
+  return { waiting, sync }
+}
+
+test('whoever comes during a look waits for the next one, which all share', async () => {
+  const { waiting, sync } = looks()
+  const follower = createFollower(sync)
+  const first = follower.follow()
+  const others = [follower.follow(), follower.follow()]
+  expect(waiting).toHaveLength(1)
+  waiting[0]?.end()
+  await first
+  await expect.poll(() => waiting.length).toBe(2)
+  waiting[1]?.end()
+  await Promise.all(others)
+  expect(waiting).toHaveLength(2)
+  expect(follower.running).toBeUndefined()
+})
+
+test('a failed look is owed, and the next is made all the same', async () => {
+  const { waiting, sync } = looks()
+  const follower = createFollower(sync)
+  const first = follower.follow()
+  const second = follower.follow()
+  waiting[0]?.fail()
+  await expect(first).rejects.toThrow('away')
+  expect(follower.behind).toBe(true)
+  await expect.poll(() => waiting.length).toBe(2)
+  waiting[1]?.end()
+  await second
+  expect(follower.behind).toBe(false)
+})

@@ -1,0 +1,149 @@
+import pg from 'pg'
+import type { NoticeTopic } from './engine.ts'
+import { postgresError } from './unavailable.ts'
+
+/** The channel of {@link https://www.postgresql.org/docs/current/sql-notify.html | NOTIFY}. */
+const CHANNEL = 'gatehouse'
+
+/** How often the connection is tried and the revision asked for, in case a notice was lost, ms. */
+const LOOK = 3_000
+
+/** How long an answer may take before the connection is given up, ms. */
+const PATIENCE = 2_500
+
+/** Pauses between attempts to connect, ms: doubled each time from first to longest. */
+const PAUSE = { first: 100, longest: 2_000 }
+
+/** The one connection of a node that waits for notices of the others. */
+export interface Notices {
+  /** Resolves once nothing is missed any more. @throws Failure `unavailable` */
+  start(): Promise<void>
+  /** See `Store.hold`. */
+  hold(name: string): Promise<boolean>
+  stop(): Promise<void>
+}
+
+/**
+ * Makes {@link Notices}: LISTEN on a connection of its own, which is connected again whenever it
+ * breaks or no longer answers. What it hears says where to look, never what is there, so a lost or
+ * doubled notice does no harm; and every few seconds, and after each interruption, it is looked all
+ * the same.
+ */
+export function listenForNotices(
+  connectionString: string,
+  heard: (topic: NoticeTopic) => void,
+): Notices {
+  let client: pg.Client | undefined
+  let held = new Set<string>()
+  let seen: number | undefined
+  let stopped = false
+  let timer: NodeJS.Timeout | undefined
+  let failures = 0
+
+  function later(run: () => Promise<void>, ms: number): void {
+    if (stopped) return
+    timer = setTimeout(() => void run(), ms)
+    timer.unref()
+  }
+
+  async function connect(): Promise<void> {
+    const next = new pg.Client({
+      connectionString,
+      application_name: 'gatehouse notices',
+      connectionTimeoutMillis: PATIENCE,
+      query_timeout: PATIENCE,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
+    })
+    // Without a listener it would end the process; what is to be done is done at 'end'.
+    next.on('error', () => {})
+    next.on('notification', ({ payload = '' }) => heard(isTopic(payload) ? payload : 'all'))
+    try {
+      await next.connect()
+      await next.query(`listen ${CHANNEL}`)
+      seen = await revision(next)
+    } catch (error) {
+      cut(next)
+      throw postgresError(error)
+    }
+    client = next
+    held = new Set()
+    failures = 0
+    next.once('end', () => lost(next))
+    if (stopped) cut(next)
+    later(look, LOOK)
+  }
+
+  async function reconnect(): Promise<void> {
+    try {
+      await connect()
+      heard('all')
+    } catch {
+      later(reconnect, Math.min(PAUSE.first * 2 ** failures++, PAUSE.longest))
+    }
+  }
+
+  function lost(which: pg.Client): void {
+    if (client !== which) return
+    client = undefined
+    held.clear()
+    clearTimeout(timer)
+    later(reconnect, PAUSE.first)
+  }
+
+  async function look(): Promise<void> {
+    const asked = client
+    if (asked === undefined) return
+    try {
+      const now = await revision(asked)
+      if (now !== seen) heard('changes')
+      seen = now
+      later(look, LOOK)
+    } catch {
+      cut(asked)
+      lost(asked)
+    }
+  }
+
+  return {
+    start: connect,
+    async hold(name) {
+      if (held.has(name)) return true
+      const asked = client
+      if (asked === undefined) return false
+      try {
+        const text = 'select pg_try_advisory_lock(hashtext($1), hashtext($2)) as held'
+        const { rows } = await asked.query(text, [CHANNEL, name])
+        if (rows[0].held && asked === client) held.add(name)
+        return rows[0].held
+      } catch (error) {
+        throw postgresError(error)
+      }
+    },
+    async stop() {
+      stopped = true
+      clearTimeout(timer)
+      const last = client
+      client = undefined
+      if (last !== undefined) await Promise.race([last.end().catch(() => {}), wait(PATIENCE)])
+    },
+  }
+}
+
+async function revision(client: pg.Client): Promise<number> {
+  const { rows } = await client.query("select value from counters where name = 'revision'")
+  return Number(rows[0].value)
+}
+
+/** Ends a connection without waiting for the other side, which may not answer any more. */
+function cut(client: pg.Client): void {
+  client.end().catch(() => {})
+  ;(
+    client as unknown as { connection?: { stream?: { destroy(): void } } }
+  ).connection?.stream?.destroy()
+}
+
+const isTopic = (text: string): text is NoticeTopic =>
+  text === 'changes' || text === 'access' || text === 'nodes'
+
+const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms).unref())
