@@ -1,5 +1,14 @@
-import { queryOptions } from '@tanstack/react-query'
+import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import { answer, api, isSignedOut } from './api.ts'
+
+declare module '@tanstack/react-query' {
+  interface Register {
+    queryMeta: {
+      /** Reads anew only the parts of those names; without it, an event has the whole read anew. */
+      readonly readAgain?: (queryClient: QueryClient, names: readonly string[]) => Promise<void>
+    }
+  }
+}
 
 // The queries that several features share. The first part of each key is the type of the live event
 // after which it is read anew (web/live/invalidate-soon.ts); no event tells of sessions.

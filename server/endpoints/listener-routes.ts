@@ -6,6 +6,7 @@ import { type AddressList, addressList, listenerList } from '../contract/listene
 import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
 import type { Permit } from '../http/permit.ts'
+import { wantedEndpoints, wantedQuery } from '../http/wanted-endpoints.ts'
 import { listenerStatus } from './listener-status.ts'
 import type { EndpointRegistry } from './registry.ts'
 
@@ -18,14 +19,20 @@ export const listenerRoutes = (endpoints: EndpointRegistry, node: string, permit
       '/',
       describe({
         summary: 'List what listens, has failed or drains',
+        query: wantedQuery,
         answers: { 200: listenerList },
       }),
       permit('viewer'),
-      (c) =>
-        c.json(
-          endpoints.listeners().map((listener) => listenerStatus(listener, node)),
+      wantedEndpoints,
+      (c) => {
+        const wanted = c.req.valid('query').endpoint
+        const names = wanted && new Set(wanted)
+        const listeners = endpoints.listeners().filter(({ name }) => names?.has(name) ?? true)
+        return c.json(
+          listeners.map((listener) => listenerStatus(listener, node)),
           200,
-        ),
+        )
+      },
     )
     .post(
       '/:address{.+}/retry',

@@ -8,6 +8,7 @@ import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
 import { jsonBody } from '../http/json-body.ts'
 import type { Permit } from '../http/permit.ts'
+import { wantedEndpoints, wantedQuery } from '../http/wanted-endpoints.ts'
 import { canonicalAddress } from './address.ts'
 import type { EndpointRegistry, ExpectedRevision } from './registry.ts'
 
@@ -18,9 +19,23 @@ export const endpointRoutes = (endpoints: EndpointRegistry, permit: Permit) =>
   new Hono<AppEnv>()
     .get(
       '/',
-      describe({ summary: 'List the endpoints', answers: { 200: endpointList } }),
+      describe({
+        summary: 'List the endpoints',
+        query: wantedQuery,
+        answers: { 200: endpointList },
+      }),
       permit('viewer'),
-      (c) => c.json(endpoints.list(), 200),
+      wantedEndpoints,
+      (c) => {
+        const wanted = c.req.valid('query').endpoint
+        const all = endpoints.list()
+        if (wanted === undefined) return c.json(all, 200)
+        const names = new Set(wanted)
+        return c.json(
+          all.filter(({ endpoint }) => names.has(endpoint)),
+          200,
+        )
+      },
     )
     .post(
       '/',

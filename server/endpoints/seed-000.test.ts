@@ -54,6 +54,21 @@ describe('List endpoints', () => {
     for (const address of addresses) await node.ask('DELETE', endpointPath(address))
   })
 
+  it('lists only those that are asked for, so that a page can read what has changed', async () => {
+    const address = await freeAddress()
+    await add(address, ['blog'])
+    const only = (...wanted: string[]) =>
+      node.ask(
+        'GET',
+        `/_api/endpoint?${wanted.map((one) => `endpoint=${encodeURIComponent(one)}`).join('&')}`,
+      )
+    const record = { endpoint: address, databases: ['blog'] }
+    expect((await only(address)).json).toEqual([record])
+    expect((await only(address, node.address, 'tcp://nobody:1')).json).toHaveLength(2)
+    expect((await only('tcp://nobody:1')).json).toEqual([])
+    await node.ask('DELETE', endpointPath(address))
+  })
+
   it('answers 400 outside the system database', async () => {
     const answer = await node.ask('GET', '/_db/blog/_api/endpoint')
     expect(answer.status).toBe(400)

@@ -35,7 +35,9 @@ export function useSaveEndpoint() {
 
 /** No answer came, but the change may have been made: look, instead of guessing. */
 async function lookFor(wanted: { endpoint: string; databases: string[] }): Promise<void> {
-  const list = await answer(api._api.endpoint.$get()).catch(() => {
+  const list = await answer(
+    api._api.endpoint.$get({ query: { endpoint: [wanted.endpoint] } }),
+  ).catch(() => {
     throw new Error(
       'Gatehouse does not answer. We do not know whether it was saved. Save again when it is back.',
     )

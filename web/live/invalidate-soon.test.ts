@@ -1,0 +1,71 @@
+import { QueryClient, QueryObserver } from '@tanstack/react-query'
+import { afterEach, expect, test, vi } from 'vitest'
+import { invalidateSoon } from './invalidate-soon.ts'
+
+afterEach(() => vi.useRealTimers())
+
+/** A client that looks at one list, and how often its whole and its parts were read. */
+function watched(readAgain?: (names: readonly string[]) => Promise<void>) {
+  vi.useFakeTimers()
+  const queryClient = new QueryClient({
+    defaultOptions: { queries: { staleTime: Number.POSITIVE_INFINITY } },
+  })
+  const whole = vi.fn(async () => ['all'])
+  const parts = vi.fn(readAgain)
+  const observer = new QueryObserver(queryClient, {
+    queryKey: ['endpoint'],
+    queryFn: whole,
+    meta: readAgain && {
+      readAgain: (_: QueryClient, names: readonly string[]) => parts(names) ?? Promise.resolve(),
+    },
+  })
+  observer.subscribe(() => {})
+  return { whole, parts, ...invalidateSoon(queryClient) }
+}
+
+const changed = (endpoint: string) => ({ type: 'endpoint', endpoint, revision: 1 }) as const
+
+test('several events of a moment are one reading of what they named', async () => {
+  const { whole, parts, note } = watched(async () => {})
+  await vi.advanceTimersByTimeAsync(0)
+  for (const name of ['a', 'b', 'a']) note(changed(name))
+  await vi.advanceTimersByTimeAsync(200)
+  expect(parts.mock.calls).toEqual([[['a', 'b']]])
+  expect(whole).toHaveBeenCalledTimes(1)
+})
+
+test('what comes during a reading is read after it, never at the same time', async () => {
+  const answers: (() => void)[] = []
+  const { parts, note } = watched(() => new Promise((resolve) => answers.push(resolve)))
+  await vi.advanceTimersByTimeAsync(0)
+  note(changed('a'))
+  await vi.advanceTimersByTimeAsync(200)
+  note(changed('b'))
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(parts).toHaveBeenCalledTimes(1)
+  answers[0]?.()
+  await vi.advanceTimersByTimeAsync(200)
+  expect(parts.mock.calls).toEqual([[['a']], [['b']]])
+})
+
+test.each([
+  ['the list cannot be read in part', undefined, 1],
+  ['the part cannot be read', () => Promise.reject(new Error('no')), 1],
+  ['more have changed than fit into a request', async () => {}, 101],
+])('the whole is read anew where %s', async (_, readAgain, count) => {
+  const { whole, note } = watched(readAgain)
+  await vi.advanceTimersByTimeAsync(0)
+  for (let at = 0; at < count; at++) note(changed(`tcp://a:${at}`))
+  await vi.advanceTimersByTimeAsync(200)
+  expect(whole).toHaveBeenCalledTimes(2)
+})
+
+test('after a gap everything is read anew', async () => {
+  const { whole, parts, note } = watched(async () => {})
+  await vi.advanceTimersByTimeAsync(0)
+  note({ type: 'reset' })
+  note(changed('a'))
+  await vi.advanceTimersByTimeAsync(200)
+  expect(whole).toHaveBeenCalledTimes(2)
+  expect(parts).not.toHaveBeenCalled()
+})
