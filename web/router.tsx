@@ -14,6 +14,7 @@ import { readActivitySearch } from './audit/activity-search.ts'
 import { readDocumentsSearch } from './documents/documents-search.ts'
 import { EndpointsPage } from './endpoints/endpoints-page.tsx'
 import { AddEndpoint } from './endpoints/row-dialogs.tsx'
+import { UndoPlace } from './endpoints/undo-place.tsx'
 import { readEndpointsSearch } from './endpoints/use-endpoints-location.ts'
 import { GlobalKeys } from './keys/global-keys.tsx'
 import { ConnectionBanner } from './live/connection-banner.tsx'
@@ -239,6 +240,9 @@ function Frame() {
       stale={lost || end !== undefined}
     >
       <Outlet />
+      <PartBoundary>
+        <UndoPlace />
+      </PartBoundary>
       <GlobalKeys />
     </Shell>
   )

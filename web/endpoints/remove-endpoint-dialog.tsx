@@ -1,16 +1,15 @@
 import { Button } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
-import { ApiFailure, answer, api } from '../api.ts'
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
 import { databasesQuery } from '../queries.ts'
-import { announce } from '../ui/announce.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import type { EndpointRow } from './endpoint-rows.ts'
 import { findRow } from './find-row.ts'
 import { GoneDialog } from './gone-dialog.tsx'
-import { endpointsQuery, listenersQuery } from './queries.ts'
 import { judgeRemoval } from './removal.ts'
+import { preloadUndo } from './undo-place.tsx'
 import { useEndpointsLocation } from './use-endpoints-location.ts'
+import { useRemoval } from './use-removal.ts'
 import { consoleUrl, yourEndpoint } from './ways-in.ts'
 
 /** Asks before an endpoint is removed: what will happen, and why not where it cannot be. */
@@ -19,7 +18,8 @@ export function RemoveEndpointDialog(props: { address: string; rows: readonly En
   const { close, add } = useEndpointsLocation()
   const { data: databases = [] } = useQuery(databasesQuery)
   const [neighbour] = useState(() => neighbourOf(address, rows))
-  const remove = useRemoval(address, close)
+  const remove = useRemoval(close)
+  useEffect(preloadUndo, [])
 
   const row = rows.find(({ id }) => id === address)
   if (row === undefined) return remove.isIdle ? <GoneDialog address={address} /> : null
@@ -59,7 +59,11 @@ export function RemoveEndpointDialog(props: { address: string; rows: readonly En
       confirm={{
         label: 'Remove endpoint',
         busy: remove.isPending,
-        run: () => remove.mutate(row.revision),
+        run: () =>
+          remove.mutate({
+            row,
+            wayOut: removal.own ? { to: removal.wayOut, url: way } : undefined,
+          }),
       }}
     >
       {removal.own && <p>You are connected through this endpoint. This page will stop working.</p>}
@@ -71,31 +75,6 @@ export function RemoveEndpointDialog(props: { address: string; rows: readonly En
       )}
     </ConfirmDialog>
   )
-}
-
-function useRemoval(address: string, onDone: () => void) {
-  const queryClient = useQueryClient()
-  return useMutation({
-    mutationFn: async (revision: number | undefined) => {
-      const headers: Record<string, string> =
-        revision === undefined ? {} : { 'If-Match': `"${revision}"` }
-      const param = { address: encodeURIComponent(address) }
-      await answer(api._api.endpoint[':address{.+}'].$delete({ param }, { headers })).catch(
-        (error: unknown) => {
-          // Removed by somebody else is removed.
-          if (!(error instanceof ApiFailure && error.status === 404)) throw error
-        },
-      )
-    },
-    onSuccess: async () => {
-      announce(`${address} was removed.`)
-      await Promise.all([
-        queryClient.invalidateQueries({ queryKey: endpointsQuery.queryKey }),
-        queryClient.invalidateQueries({ queryKey: listenersQuery.queryKey }),
-      ])
-      onDone()
-    },
-  })
 }
 
 /** The row that will stand where this one stood. */

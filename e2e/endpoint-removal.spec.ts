@@ -1,0 +1,145 @@
+import { connect, type Socket } from 'node:net'
+import { chooseInMenu, consolePath, rowOf } from './support/endpoints-page.ts'
+import { expectAccessible } from './support/expect-accessible.ts'
+import { expect, test } from './support/gatehouse.ts'
+import { listen } from './support/listen.ts'
+
+/** Keeps a connection open to a port of 127.0.0.1, without a request. */
+async function openConnection(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1').on('error', () => {})
+  await new Promise((resolve) => socket.once('connect', resolve))
+  return socket
+}
+
+const isClosed = (socket: Socket) =>
+  new Promise<void>((resolve) =>
+    socket.closed ? resolve() : socket.once('close', () => resolve()),
+  )
+
+test('One sees what a removal cuts, removes, and takes it back', async ({ page, gatehouse }) => {
+  await gatehouse.post('/_db/_system/_api/database', { name: 'shop' })
+  const own = `tcp://127.0.0.1:${gatehouse.port}`
+  await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: own, databases: ['_system'] })
+  const port = await gatehouse.freePort()
+  const address = `tcp://127.0.0.1:${port}`
+  await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: address, databases: ['shop'] })
+  const open = await Promise.all([1, 2, 3].map(() => openConnection(port)))
+  await gatehouse.signIn(page, consolePath)
+
+  await chooseInMenu(page, address, 'Remove endpoint')
+  const question = page.getByRole('dialog', { name: `Remove ${address}?` })
+  await expect(question).toContainText(
+    'New connections are refused at once; the 3 open ones get 1 s to finish.',
+  )
+  await expect(question).toContainText('No other endpoint reaches shop.')
+  await question.getByRole('button', { name: 'Remove endpoint' }).click()
+  await expect(question).toBeHidden()
+  await Promise.all(open.map(isClosed))
+  await expect(rowOf(page, address)).toBeHidden()
+  await expect(gatehouse.get(`http://127.0.0.1:${port}/`)).rejects.toThrow()
+
+  const bar = page.getByRole('region', { name: 'After the removal' })
+  await expect(bar).toContainText(`${address} was removed.`)
+  await bar.getByRole('button', { name: 'Undo' }).click()
+  await expect(rowOf(page, address)).toContainText('shop')
+  await expect(rowOf(page, address)).toContainText('Listening')
+  await expect(rowOf(page, address)).toBeFocused()
+  await expect(bar).toBeHidden()
+  expect(await gatehouse.get(`http://127.0.0.1:${port}/`)).toMatchObject({
+    status: 200,
+    body: { database: 'shop' },
+  })
+})
+
+test('By keyboard alone: Delete asks, Ctrl Z takes it back', async ({ page, gatehouse }) => {
+  const address = `tcp://127.0.0.1:${await gatehouse.freePort()}`
+  await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: address, databases: ['a', 'b'] })
+  await gatehouse.signIn(page, consolePath)
+  await rowOf(page, address).focus()
+  await page.keyboard.press('Delete')
+  await expect(page.getByRole('button', { name: 'Keep it' })).toBeFocused()
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await expect(rowOf(page, address)).toBeHidden()
+  // The focus is on what stands there now, and the keys act there.
+  await expect(rowOf(page, `tcp://127.0.0.1:${gatehouse.port}`)).toBeFocused()
+  await page.keyboard.press('Control+z')
+  await expect(rowOf(page, address)).toContainText('Listening')
+  expect((await gatehouse.get('/_db/_system/_api/endpoint')).body).toContainEqual({
+    endpoint: address,
+    databases: ['a', 'b'],
+  })
+})
+
+test('What cannot be brought back says why, and is tried again', async ({
+  page,
+  gatehouse,
+  faults,
+}) => {
+  faults.allow(/^http 409 POST .*\/_api\/endpoint$/)
+  const port = await gatehouse.freePort()
+  const address = `tcp://127.0.0.1:${port}`
+  await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: address, databases: ['blog'] })
+  await gatehouse.signIn(page, consolePath)
+  await chooseInMenu(page, address, 'Remove endpoint')
+  await page.getByRole('button', { name: 'Remove endpoint' }).click()
+  const bar = page.getByRole('region', { name: 'After the removal' })
+  await expect(bar).toBeVisible()
+  const other = await listen(port)
+  await bar.getByRole('button', { name: 'Undo' }).click()
+  await expect(bar).toContainText(`${address} is not back.`)
+  await expect(bar).toContainText(`Port ${port} on 127.0.0.1 is taken by another program.`)
+  await expectAccessible(page)
+  await other.close()
+  await bar.getByRole('button', { name: 'Try again' }).click()
+  await expect(rowOf(page, address)).toContainText('Listening')
+})
+
+test('After the removal of one’s own endpoint the console goes on at another', async ({
+  page,
+  gatehouse,
+  faults,
+}) => {
+  faults.allow(/^request failed /)
+  const port = await gatehouse.freePort()
+  const other = `tcp://127.0.0.1:${port}`
+  const own = `tcp://127.0.0.1:${gatehouse.port}`
+  await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: other, databases: [] })
+  await gatehouse.signIn(page, consolePath)
+  await chooseInMenu(page, own, 'Remove endpoint')
+  const question = page.getByRole('dialog', { name: `Remove ${own}?` })
+  await expect(question).toContainText('This page will stop working.')
+  await question.getByRole('button', { name: 'Remove endpoint' }).click()
+  const bar = page.getByRole('region', { name: 'After the removal' })
+  await expect(bar).toContainText(`${own} was removed.`)
+  await expect(bar.getByRole('button', { name: 'Undo' })).toBeHidden()
+  await bar.getByRole('link', { name: `Open the console at ${other}` }).click()
+  await expect(page).toHaveURL(`http://127.0.0.1:${port}${consolePath}`)
+  await expect(rowOf(page, other)).toContainText('Listening')
+  await expect(rowOf(page, own)).toBeHidden()
+})
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test.describe(`In the ${colorScheme} theme`, () => {
+    test.use({ colorScheme })
+
+    test('axe finds nothing in the questions, nor in the bar, which stays while pointed at', async ({
+      page,
+      gatehouse,
+    }) => {
+      const own = `tcp://127.0.0.1:${gatehouse.port}`
+      const address = `tcp://127.0.0.1:${await gatehouse.freePort()}`
+      await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: address, databases: ['blog'] })
+      await gatehouse.signIn(page, `${consolePath}?remove=${encodeURIComponent(own)}`)
+      await expect(page.getByRole('dialog', { name: `${own} cannot be removed` })).toContainText(
+        'Nobody could sign in without this endpoint: no other reaches _system.',
+      )
+      await expectAccessible(page)
+      await page.goto(`${consolePath}?remove=${encodeURIComponent(address)}`)
+      await page.getByRole('button', { name: 'Remove endpoint' }).click()
+      const bar = page.getByRole('region', { name: 'After the removal' })
+      await bar.hover()
+      await expectAccessible(page)
+    })
+  })
+}
