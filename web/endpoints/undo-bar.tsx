@@ -48,7 +48,7 @@ export function UndoBar({ now, onTakeBack }: { now: Undo; onTakeBack: () => void
           <Button
             variant="subtle"
             aria-disabled={now.stage === 'restoring' || undefined}
-            data-tip={now.stage === 'offered' ? 'Ctrl Z or ⌘ Z' : undefined}
+            data-tip="Ctrl Z or ⌘ Z"
             onClick={onTakeBack}
           >
             {labels[now.stage]}
