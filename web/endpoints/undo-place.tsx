@@ -1,4 +1,5 @@
-import { lazy, Suspense, useEffect } from 'react'
+import { lazy, Suspense } from 'react'
+import { useKeys } from '../keys/use-keys.ts'
 import { useUndo } from './use-undo.ts'
 
 const load = () => import('./undo-bar.tsx')
@@ -16,17 +17,14 @@ export function preloadUndo(): void {
 export function UndoPlace() {
   const { now, takeBack } = useUndo()
   const open = now?.stage === 'offered' || now?.stage === 'failed'
-  useEffect(() => {
-    if (!open) return
-    const onKeyDown = (event: KeyboardEvent) => {
-      if (event.key.toLowerCase() !== 'z' || !(event.ctrlKey || event.metaKey)) return
-      if (event.shiftKey || event.altKey || isTakenBack(event.target)) return
-      event.preventDefault()
+  useKeys('table', {
+    undo: ({ target }) => {
+      // In a field the keys take back what was typed.
+      if (!open || (target instanceof HTMLElement && target.matches(FIELD))) return false
       void takeBack()
-    }
-    document.addEventListener('keydown', onKeyDown)
-    return () => document.removeEventListener('keydown', onKeyDown)
-  }, [open, takeBack])
+      return true
+    },
+  })
   if (now === undefined) return null
   return (
     <Suspense>
@@ -35,9 +33,4 @@ export function UndoPlace() {
   )
 }
 
-const FIELD = 'input:not([type="checkbox"], [type="radio"]), textarea'
-
-/** In a field the keys take back what was typed, and a dialog stands before the page. */
-const isTakenBack = (target: EventTarget | null): boolean =>
-  (target instanceof HTMLElement && (target.isContentEditable || target.matches(FIELD))) ||
-  document.querySelector('[role="dialog"]') !== null
+const FIELD = 'input:not([type="checkbox"], [type="radio"]), textarea, [contenteditable="true"]'
