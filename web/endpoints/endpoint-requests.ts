@@ -43,7 +43,7 @@ export async function deleteEndpoint(address: string, revision?: number): Promis
 
 /** The endpoint of that address as it is stored now; `undefined` where there is none. */
 export async function readEndpoint(address: string): Promise<EndpointRecord | undefined> {
-  const list = await answer(api._api.endpoint.$get())
+  const list = await answer(api._api.endpoint.$get({ query: {} }))
   return list.find(({ endpoint }) => endpoint === address)
 }
 
