@@ -12,6 +12,7 @@ import { createAuditLog } from './audit/audit-log.ts'
 import { createRecorder, START } from './audit/record.ts'
 import type { Config } from './config.ts'
 import type { LiveEvent } from './contract/event.ts'
+import { SAMPLE_SECONDS } from './contract/traffic.ts'
 import { createDatabaseRegistry } from './databases/registry.ts'
 import { createDocumentRules } from './documents/document-rules.ts'
 import { createDocuments } from './documents/documents.ts'
@@ -43,8 +44,8 @@ import { createVault } from './storage/vault.ts'
 /** How often the store is asked for changes of others when no request asks, ms. */
 const CATCH_UP = 500
 
-/** The period over which requests per second are counted, ms. */
-const SAMPLE = 5_000
+/** How long after its end a sample of the traffic is taken, ms: a timer may come a little early. */
+const SAMPLE_AFTER = 20
 
 /** How often it is looked for tokens of providers that are about to end, ms. */
 const REFRESH = 60_000
@@ -248,11 +249,9 @@ async function open(
       )
     }, REFRESH),
     setInterval(jobs.wake, TAKE_OVER),
-    setInterval(() => {
-      for (const listener of endpoints.listeners()) listener.traffic.sample(SAMPLE / 1000)
-    }, SAMPLE),
   ]
   undo.push(() => timers.forEach(clearInterval))
+  undo.push(sampleTraffic(endpoints))
   readiness.reason = null
   purge.wake()
   jobs.wake()
@@ -287,6 +286,26 @@ async function open(
       return stopping
     },
   }
+}
+
+/**
+ * Samples what goes through the endpoints at every multiple of the period, on all nodes at the same
+ * moments. Answers what ends it.
+ */
+function sampleTraffic(endpoints: EndpointRegistry): () => void {
+  const period = SAMPLE_SECONDS * 1_000
+  let timer: NodeJS.Timeout
+  const wait = () => {
+    timer = setTimeout(
+      () => {
+        endpoints.sample(Date.now())
+        wait()
+      },
+      period - (Date.now() % period) + SAMPLE_AFTER,
+    )
+  }
+  wait()
+  return () => clearTimeout(timer)
 }
 
 /** Opens what is stored, and adds what the configuration gives and is missing. */

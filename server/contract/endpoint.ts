@@ -11,6 +11,16 @@ export const endpointRecord = z.object({
 /** {@link endpointRecord} as a type. */
 export type EndpointRecord = z.infer<typeof endpointRecord>
 
+/**
+ * Query of `GET /_api/endpoint`, which can be asked for in part. An address that nobody has is simply
+ * not in the answer.
+ */
+export const endpointQuery = z.object({
+  endpoint: z.optional(
+    z.array(z.string()).check(z.describe('only these addresses; may be given several times')),
+  ),
+})
+
 /** Answer of `GET /_api/endpoint`, sorted by address. */
 export const endpointList = z.array(endpointRecord)
 

@@ -1,4 +1,6 @@
 import * as z from 'zod/mini'
+import { parseAddress } from './address.ts'
+import { SAMPLE_SECONDS } from './traffic.ts'
 
 /** The states of a listener: what the socket of an endpoint does on one node. */
 export const listenerState = z.enum(['opening', 'listening', 'failed', 'draining', 'elsewhere'])
@@ -26,10 +28,50 @@ export const listenerStatus = z.object({
   bytesIn: z.number(),
   bytesOut: z.number(),
   lastRequest: time,
+  recent: z.optional(
+    z
+      .array(z.nullable(z.number()))
+      .check(
+        z.describe(
+          `only where asked for: requests per second in each of the last samples of ${SAMPLE_SECONDS} s, ` +
+            'oldest first; null where nothing is known',
+        ),
+      ),
+  ),
 })
 
 /** {@link listenerStatus} as a type. */
 export type ListenerStatus = z.infer<typeof listenerStatus>
+
+const address = z.string().check(z.refine((text) => parseAddress(text).ok, 'is no address'))
+const RECENT = 'a whole number from 1 to 60'
+
+/** Query of `GET /_api/listener`. Without any part: every listener. */
+export const listenerQuery = z
+  .object({
+    endpoint: z.optional(
+      z
+        .array(address)
+        .check(
+          z.maxLength(200, 'at most 200 addresses'),
+          z.describe('the listeners of these endpoints alone; may be given up to 200 times'),
+        ),
+    ),
+    recent: z.optional(
+      z
+        .pipe(
+          z.string().check(z.regex(/^[1-9][0-9]?$/, RECENT)),
+          z.pipe(z.transform(Number), z.number().check(z.lte(60, RECENT))),
+        )
+        .check(z.describe('how many samples to give of each; with endpoint alone')),
+    ),
+  })
+  .check(
+    z.refine(({ endpoint, recent }) => recent === undefined || endpoint !== undefined, {
+      path: ['recent'],
+      error: 'goes with endpoint alone',
+    }),
+  )
 
 /** Answer of `GET /_api/listener`, sorted by address; a draining one stands beside its successor. */
 export const listenerList = z.array(listenerStatus)

@@ -2,13 +2,17 @@ import { networkInterfaces } from 'node:os'
 import { Hono } from 'hono'
 import { type Acknowledgement, acknowledgement } from '../contract/acknowledgement.ts'
 import { formatHost } from '../contract/address.ts'
-import { type AddressList, addressList, listenerList } from '../contract/listener.ts'
+import { type AddressList, addressList, listenerList, listenerQuery } from '../contract/listener.ts'
+import { endpointTraffic, SAMPLE_SECONDS } from '../contract/traffic.ts'
+import { Failure } from '../failure.ts'
 import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
 import type { Permit } from '../http/permit.ts'
-import { wantedEndpoints, wantedQuery } from '../http/wanted-endpoints.ts'
+import { queryInput } from '../http/query-input.ts'
+import { canonicalAddress } from './address.ts'
 import { listenerStatus } from './listener-status.ts'
 import type { EndpointRegistry } from './registry.ts'
+import { recentRates, sampleEnd } from './traffic-history.ts'
 
 const DONE: Acknowledgement = { result: true, error: false, code: 200 }
 
@@ -19,17 +23,47 @@ export const listenerRoutes = (endpoints: EndpointRegistry, node: string, permit
       '/',
       describe({
         summary: 'List what listens, has failed or drains',
-        query: wantedQuery,
+        query: listenerQuery,
         answers: { 200: listenerList },
+        failures: { 400: 'a parameter is wrong; the message names it' },
       }),
       permit('viewer'),
-      wantedEndpoints,
+      queryInput(listenerQuery),
       (c) => {
-        const wanted = c.req.valid('query').endpoint
-        const names = wanted && new Set(wanted)
-        const listeners = endpoints.listeners().filter(({ name }) => names?.has(name) ?? true)
+        const { endpoint, recent } = c.req.valid('query')
+        const asked = endpoint && new Set(endpoint.map(canonicalAddress))
+        const found = endpoints.listeners().filter(({ name }) => asked?.has(name) ?? true)
+        const last = endpoints.lastSample()
         return c.json(
-          listeners.map((listener) => listenerStatus(listener, node)),
+          found.map((listener) => ({
+            ...listenerStatus(listener, node),
+            ...(recent !== undefined && { recent: recentRates(listener.history, last, recent) }),
+          })),
+          200,
+        )
+      },
+    )
+    .get(
+      '/:address{.+}/traffic',
+      describe({
+        summary: 'Read the last hour of what went through an endpoint',
+        answers: { 200: endpointTraffic },
+        failures: { 404: 'there is no such endpoint' },
+      }),
+      permit('viewer'),
+      (c) => {
+        const name = canonicalAddress(c.req.param('address'))
+        // One that drains stands behind its successor.
+        const listener = endpoints.listeners().find((each) => each.name === name)
+        if (listener === undefined) throw new Failure('endpoint-not-found', 'endpoint not found')
+        const last = endpoints.lastSample()
+        return c.json(
+          {
+            endpoint: listener.name,
+            until: new Date(sampleEnd(last)).toISOString(),
+            sampleSeconds: SAMPLE_SECONDS,
+            nodes: [{ node, ...listener.history.read(last) }],
+          },
           200,
         )
       },

@@ -11,6 +11,7 @@ import type { ConnectionLimit } from './connection-limit.ts'
 import { HTTP_LIMITS, type HttpEngine } from './http-engine.ts'
 import { type Mapping, reaches } from './mapping.ts'
 import { Traffic } from './traffic.ts'
+import { TrafficHistory } from './traffic-history.ts'
 import { clearStaleSocket, restrictSocket } from './unix-socket.ts'
 
 /** How often a draining listener looks for connections that have become idle, ms. */
@@ -32,6 +33,8 @@ export interface ListenerDeps {
  */
 export class Listener {
   readonly traffic = new Traffic()
+  /** The last hour of it, as {@link sample} was called. */
+  readonly history = new TrafficHistory()
   /** Takes effect with the next request, also on connections that are open. */
   mapping: Mapping
   /** Of the endpoint: raised by every change of it. */
@@ -118,6 +121,27 @@ export class Listener {
       bytesOut += socket.bytesWritten
     }
     return { in: bytesIn, out: bytesOut }
+  }
+
+  /**
+   * Ends a sampling period of `seconds`, that of the number `sample` (see `traffic-history.ts`).
+   */
+  sample(sample: number, seconds: number): void {
+    const { traffic, bytes, connections } = this
+    traffic.sample(seconds)
+    const open = this.#state === 'listening' || this.#state === 'draining'
+    this.history.add(
+      sample,
+      open
+        ? {
+            requests: traffic.requests,
+            errors: traffic.errors,
+            bytesIn: bytes.in,
+            bytesOut: bytes.out,
+            connections,
+          }
+        : undefined,
+    )
   }
 
   /**

@@ -3,6 +3,7 @@ import type { Actor } from '../contract/audit.ts'
 import { SYSTEM_DATABASE } from '../contract/database.ts'
 import type { EndpointInput, EndpointRecord } from '../contract/endpoint.ts'
 import type { LiveEvent } from '../contract/event.ts'
+import { SAMPLE_SECONDS } from '../contract/traffic.ts'
 import { Failure, systemCode } from '../failure.ts'
 import type { Store } from '../storage/open.ts'
 import type { Recorder } from '../storage/recorder.ts'
@@ -20,6 +21,7 @@ import {
   type StoredEndpoint,
   writeEndpoint,
 } from './repository.ts'
+import { lastSampleAt } from './traffic-history.ts'
 import { createWaysIn } from './ways-in.ts'
 
 /**
@@ -71,6 +73,10 @@ export interface EndpointRegistry {
    * @throws Failure `endpoint-not-found` where none drains.
    */
   closeDraining(address: string): void
+  /** Ends a sampling period of every listener; to be called every {@link SAMPLE_SECONDS}. */
+  sample(now: number): void
+  /** The number of the sample that ended last (see `traffic-history.ts`). */
+  lastSample(): number
   /** Drains everything, `grace` ms at most. Called again, it can only bring the cut forward. */
   stop(grace: number): Promise<void>
 }
@@ -107,6 +113,7 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
   const retries = new Map<Listener, { timer: NodeJS.Timeout; pause: number }>()
   const limit = createConnectionLimit(deps.openFiles ?? openFilesLimit(), () => entries.size)
   let stopped = false
+  let lastSample = lastSampleAt(Date.now())
 
   const create = (address: Address, mapping: Mapping, revision: number) =>
     new Listener(address, mapping, revision, {
@@ -319,6 +326,12 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
       if (found.length === 0) throw notFound()
       for (const listener of found) listener.close()
     },
+    sample(now) {
+      lastSample = lastSampleAt(now)
+      for (const listener of entries.values()) listener.sample(lastSample, SAMPLE_SECONDS)
+      for (const listener of draining) listener.sample(lastSample, SAMPLE_SECONDS)
+    },
+    lastSample: () => lastSample,
     async stop(grace) {
       stopped = true
       for (const { timer } of retries.values()) clearTimeout(timer)

@@ -1,14 +1,14 @@
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
 import { type Acknowledgement, acknowledgement } from '../contract/acknowledgement.ts'
-import { endpointInput, endpointList } from '../contract/endpoint.ts'
+import { endpointInput, endpointList, endpointQuery } from '../contract/endpoint.ts'
 import { Failure } from '../failure.ts'
 import { audited } from '../http/audited.ts'
 import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
 import { jsonBody } from '../http/json-body.ts'
 import type { Permit } from '../http/permit.ts'
-import { wantedEndpoints, wantedQuery } from '../http/wanted-endpoints.ts'
+import { queryInput } from '../http/query-input.ts'
 import { canonicalAddress } from './address.ts'
 import type { EndpointRegistry, ExpectedRevision } from './registry.ts'
 
@@ -21,11 +21,11 @@ export const endpointRoutes = (endpoints: EndpointRegistry, permit: Permit) =>
       '/',
       describe({
         summary: 'List the endpoints',
-        query: wantedQuery,
+        query: endpointQuery,
         answers: { 200: endpointList },
       }),
       permit('viewer'),
-      wantedEndpoints,
+      queryInput(endpointQuery),
       (c) => {
         const wanted = c.req.valid('query').endpoint
         const all = endpoints.list()

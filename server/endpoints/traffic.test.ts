@@ -25,6 +25,12 @@ describe('Traffic', () => {
     expect(traffic.lastRequest).toBe(9)
   })
 
+  it('counts answers of 400 and more as errors', () => {
+    const traffic = new Traffic()
+    for (const status of [200, 206, 304, 399, 400, 404, 503]) traffic.count(status, 1, 1)
+    expect(traffic.errors).toBe(3)
+  })
+
   it('says how many requests a second came over the last period alone', () => {
     const traffic = new Traffic()
     for (let n = 0; n < 10; n++) traffic.count(200, 1, 1)

@@ -12,6 +12,8 @@ export const DURATION_BOUNDS: readonly number[] = Object.freeze([
  */
 export class Traffic {
   requests = 0
+  /** Of them, those answered with a status of 400 or more. */
+  errors = 0
   /** Bytes of connections that have closed; open ones are asked themselves. */
   bytesIn = 0
   bytesOut = 0
@@ -28,6 +30,7 @@ export class Traffic {
   /** Counts one answered request. `milliseconds` from its head read to its answer written. */
   count(status: number, milliseconds: number, now: number): void {
     this.requests++
+    if (status >= 400) this.errors++
     this.lastRequest = now
     this.#statuses ??= new Map()
     this.#statuses.set(status, (this.#statuses.get(status) ?? 0) + 1)

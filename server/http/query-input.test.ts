@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import { expect, test } from 'vitest'
+import * as z from 'zod/mini'
 import { auditQuery } from '../contract/audit.ts'
 import type { AppEnv } from './env.ts'
 import { queryInput } from './query-input.ts'
@@ -54,4 +55,13 @@ test('a parameter that is given twice is refused', async () => {
   const answer = await ask('?limit=1&limit=2')
   expect(answer.status).toBe(400)
   expect(await answer.json()).toMatchObject({ errorMessage: 'limit is given more than once.' })
+})
+
+test('a parameter that is a list may be given several times, and is one when given once', async () => {
+  const schema = z.object({ name: z.optional(z.array(z.string())), one: z.optional(z.string()) })
+  const lists = new Hono<AppEnv>().get('/', queryInput(schema), (c) => c.json(c.req.valid('query')))
+  const read = async (query: string) => (await lists.request(`/${query}`)).json()
+  expect(await read('?name=a&name=b&one=c')).toEqual({ name: ['a', 'b'], one: 'c' })
+  expect(await read('?name=a')).toEqual({ name: ['a'] })
+  expect(await read('')).toEqual({})
 })

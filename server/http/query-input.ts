@@ -7,7 +7,8 @@ import { validated } from './validated.ts'
 
 /**
  * Validates the query string against a schema; handlers get it by `c.req.valid('query')`.
- * Parameters that the schema does not know are ignored; one given twice is refused.
+ * Parameters that the schema does not know are ignored; one given twice is refused, unless the schema
+ * has a list there.
  *
  * Fails with `bad-parameter` naming the parameter.
  */
@@ -15,12 +16,24 @@ export const queryInput = <S extends z.ZodMiniObject>(
   schema: S,
 ): MiddlewareHandler<AppEnv, string, { in: { query: z.input<S> }; out: { query: z.output<S> } }> =>
   createMiddleware(async (c, next) => {
-    const values: Record<string, string> = {}
+    const values: Record<string, string | string[]> = {}
     for (const [name, given] of Object.entries(c.req.queries())) {
       if (!Object.hasOwn(schema.shape, name)) continue
+      if (isList(schema.shape[name])) {
+        values[name] = given
+        continue
+      }
       if (given.length > 1) throw new Failure('bad-parameter', `${name} is given more than once.`)
       values[name] = given[0] ?? ''
     }
     c.req.addValidatedData('query', validated(schema, values, 'query') as object)
     await next()
   })
+
+/** Whether a schema is that of a list, which may be left out. */
+function isList(schema: z.core.$ZodType | undefined): boolean {
+  if (schema === undefined) return false
+  const { def } = schema._zod
+  if (def.type === 'optional') return isList((def as z.core.$ZodOptionalDef).innerType)
+  return def.type === 'array'
+}

@@ -1,0 +1,162 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ListenerStatus } from '../contract/listener.ts'
+import { type EndpointTraffic, SAMPLES } from '../contract/traffic.ts'
+import { endpointPath, startForTest, type TestNode } from '../start.testing.ts'
+
+const asked = (...addresses: string[]) =>
+  addresses.map((address) => `endpoint=${encodeURIComponent(address)}`).join('&')
+
+const trafficPath = (address: string) => `/_api/listener/${encodeURIComponent(address)}/traffic`
+
+let node: TestNode
+let first: string
+let second: string
+
+beforeAll(async () => {
+  node = await startForTest()
+  first = node.address
+  second = `unix://${join(node.data, 'second')}`
+  await node.ask('POST', '/_api/endpoint', { endpoint: second })
+})
+
+afterAll(() => node.stop())
+
+const listeners = async (query = ''): Promise<ListenerStatus[]> =>
+  (await node.ask('GET', `/_api/listener${query}`)).json
+
+const names = (listed: readonly ListenerStatus[]) => listed.map(({ endpoint }) => endpoint)
+
+/** Asks until a sample has passed in which something is there. */
+const sampled = <T>(read: () => Promise<T>, check: (value: T) => void) =>
+  expect.poll(read, { timeout: 15_000, interval: 200 }).toSatisfy((value) => {
+    check(value as T)
+    return true
+  })
+
+describe('GET /_api/listener', () => {
+  test('lists every listener without a query, and no samples', async () => {
+    const all = await listeners()
+    expect(names(all)).toEqual([first, second])
+    for (const each of all) expect(each).not.toHaveProperty('recent')
+  })
+
+  test('lists those of the endpoints that are asked for, in any spelling', async () => {
+    expect(names(await listeners(`?${asked(second)}`))).toEqual([second])
+    expect(names(await listeners(`?${asked(second, first.replace('tcp', 'TCP'))}`))).toEqual([
+      first,
+      second,
+    ])
+    expect(await listeners(`?${asked('tcp://127.0.0.1:1')}`)).toEqual([])
+  })
+
+  test('gives as many samples as are asked for', async () => {
+    const [one] = await listeners(`?${asked(first)}&recent=60`)
+    expect(one?.recent).toHaveLength(60)
+    expect(one?.recent?.[0]).toBeNull()
+  })
+
+  test.each([
+    ['endpoint=nonsense', 'endpoint'],
+    ['endpoint=', 'endpoint'],
+    [asked(...Array.from({ length: 201 }, (_, at) => `tcp://a:${at + 1}`)), 'endpoint'],
+    ['recent=5', 'recent'],
+    ...['0', '61', '100', '', '-1', '1.5', 'x'].map((recent) => [
+      `${asked('tcp://a:1')}&recent=${recent}`,
+      'recent',
+    ]),
+    [`${asked('tcp://a:1')}&recent=1&recent=2`, 'recent'],
+  ])('refuses %s', async (query, field) => {
+    const answer = await node.ask('GET', `/_api/listener?${query}`)
+    expect(answer.status).toBe(400)
+    expect(answer.json).toMatchObject({ errorNum: 10, code: 400 })
+    expect(answer.json.errorMessage).toContain(field)
+  })
+
+  test('takes 200 addresses', async () => {
+    const many = Array.from({ length: 200 }, (_, at) => `tcp://a:${at + 1}`)
+    expect(await listeners(`?${asked(...many)}`)).toEqual([])
+  })
+})
+
+describe('GET /_api/listener/<address>/traffic', () => {
+  test('gives the last hour of real requests, and nothing of the time before', async () => {
+    for (let n = 0; n < 5; n++) await node.ask('GET', '/_api/health')
+    await node.ask('GET', '/_api/nonsense')
+    const read = async (): Promise<EndpointTraffic> =>
+      (await node.ask('GET', trafficPath(first))).json
+    await sampled(read, ({ nodes: [only] }) => {
+      expect(only?.requests.reduce((sum: number, n) => sum + (n ?? 0), 0)).toBeGreaterThan(5)
+    })
+    const traffic = await read()
+    expect(traffic).toMatchObject({ endpoint: first, sampleSeconds: 5, nodes: [{ node: 'test' }] })
+    const until = Date.parse(traffic.until)
+    expect(traffic.until).toMatch(/Z$/)
+    expect(until % 5_000).toBe(0)
+    expect(Date.now() - until).toBeLessThan(15_000)
+    const [only] = traffic.nodes
+    if (only === undefined) throw new Error('no node')
+    const sum = (series: readonly (number | null)[]) =>
+      series.reduce((total: number, n) => total + (n ?? 0), 0)
+    for (const kind of ['requests', 'errors', 'bytesIn', 'bytesOut', 'connections'] as const) {
+      expect(only[kind], kind).toHaveLength(SAMPLES)
+      expect(only[kind][0], kind).toBeNull()
+    }
+    expect(sum(only.errors)).toBeGreaterThan(0)
+    expect(sum(only.bytesOut)).toBeGreaterThan(sum(only.requests) * 100)
+  })
+
+  test('tells the same samples as rates in the list', async () => {
+    await node.ask('GET', '/_api/health')
+    const rates = async () => {
+      const [listener] = await listeners(`?${asked(first)}&recent=12`)
+      return listener?.recent ?? []
+    }
+    await sampled(rates, (seen) => expect(seen.some((rate) => (rate ?? 0) > 0)).toBe(true))
+    // A sample may end between the two requests.
+    await expect
+      .poll(async () => {
+        const seen = await rates()
+        const { nodes }: EndpointTraffic = (await node.ask('GET', trafficPath(first))).json
+        const counts = nodes[0]?.requests.slice(-12) ?? []
+        return JSON.stringify(counts.map((n) => n && n / 5)) === JSON.stringify(seen)
+      })
+      .toBe(true)
+  })
+
+  test('gives 0 for an endpoint that nobody asks', async () => {
+    const read = async (): Promise<EndpointTraffic> =>
+      (await node.ask('GET', trafficPath(second))).json
+    await sampled(read, ({ nodes: [only] }) => expect(only?.requests.at(-1)).toBe(0))
+  })
+
+  test('answers HEAD as GET', async () => {
+    const answer = await node.ask('HEAD', trafficPath(first))
+    expect(answer.status).toBe(200)
+    expect(answer.text).toBe('')
+  })
+
+  test('answers 404 for an endpoint that is not there, removed, or no address', async () => {
+    const gone = `unix://${join(node.data, 'gone')}`
+    await node.ask('POST', '/_api/endpoint', { endpoint: gone })
+    expect((await node.ask('GET', trafficPath(gone))).status).toBe(200)
+    await node.ask('DELETE', endpointPath(gone))
+    for (const address of [gone, 'tcp://127.0.0.1:1', 'nonsense']) {
+      const answer = await node.ask('GET', trafficPath(address))
+      expect(answer.status, address).toBe(404)
+      expect(answer.json).toEqual({
+        error: true,
+        code: 404,
+        errorNum: 1231,
+        errorMessage: 'endpoint not found',
+      })
+    }
+  })
+
+  test('asks for somebody who is signed in', async () => {
+    const answer = await node.ask('GET', trafficPath(first), undefined, {
+      headers: { Authorization: 'Bearer nonsense' },
+    })
+    expect(answer.status).toBe(401)
+  })
+})

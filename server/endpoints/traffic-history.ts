@@ -1,0 +1,126 @@
+import { SAMPLE_SECONDS, SAMPLES } from '../contract/traffic.ts'
+
+/** What is kept of a sample: how much there was in it; of connections, how many were open. */
+export const SERIES = ['requests', 'errors', 'bytesIn', 'bytesOut', 'connections'] as const
+
+/** Counters as they stand; all but `connections` are counted up since the listener was made. */
+export type Counters = Readonly<Record<(typeof SERIES)[number], number>>
+
+/** Samples of each kind, oldest first; null: nothing is known of that time. */
+export type SampleSeries = Record<keyof Counters, (number | null)[]>
+
+/** Stands in the ring for a sample that is not there: more than any is. */
+const GAP = 0xffff_ffff
+const PERIOD = SAMPLE_SECONDS * 1_000
+const NOTHING: Counters = { requests: 0, errors: 0, bytesIn: 0, bytesOut: 0, connections: 0 }
+
+/** The number of the sample that has ended last at a moment (ms since 1970), on every node alike. */
+export const lastSampleAt = (now: number): number => Math.floor(now / PERIOD) - 1
+
+/** When a sample ends, ms since 1970. */
+export const sampleEnd = (sample: number): number => (sample + 1) * PERIOD
+
+/**
+ * The last hour of one listener. Samples are numbered since 1970, so a missed one leaves a gap and
+ * moves no other. Nothing is allocated until there is traffic, and it is given back after an hour
+ * without: thousands of listeners may idle.
+ */
+export class TrafficHistory {
+  // Without a ring: from this sample on everything was 0.
+  #from: number | undefined
+  #ring: Uint32Array | undefined
+  #last = 0
+  #lastBusy = 0
+  #before = NOTHING
+
+  /** Ends a sample; `undefined` where the listener was not open. */
+  add(sample: number, now: Counters | undefined): void {
+    // The clock was put back: what was kept has not happened yet.
+    if (sample < this.#last) this.#forget()
+    if (sample === this.#last) return
+    const missed = this.#last !== 0 && sample > this.#last + 1
+    if (missed || now === undefined) this.#from = undefined
+    if (now !== undefined) {
+      this.#from ??= sample
+      if (!isQuiet(this.#before, now)) {
+        this.#ring ??= this.#unroll(sample)
+        this.#lastBusy = sample
+      }
+    }
+    if (this.#ring !== undefined) this.#write(this.#ring, sample, now)
+    this.#last = sample
+    if (sample - this.#lastBusy >= SAMPLES) this.#rollUp()
+  }
+
+  /** The `count` samples that end with the one of the number `last`. */
+  read(last: number, count = SAMPLES): SampleSeries {
+    const series: SampleSeries = {
+      requests: [],
+      errors: [],
+      bytesIn: [],
+      bytesOut: [],
+      connections: [],
+    }
+    for (const [kind, name] of SERIES.entries()) {
+      for (let sample = last - count + 1; sample <= last; sample++) {
+        series[name].push(this.#at(sample, kind))
+      }
+    }
+    return series
+  }
+
+  #at(sample: number, kind: number): number | null {
+    if (sample > this.#last || sample <= this.#last - SAMPLES) return null
+    if (this.#ring === undefined) return sample >= (this.#from ?? GAP) ? 0 : null
+    const amount = this.#ring[placeOf(sample) + kind]
+    return amount === undefined || amount === GAP ? null : amount
+  }
+
+  #write(ring: Uint32Array, sample: number, now: Counters | undefined): void {
+    const first = Math.max(this.#last + 1, sample - SAMPLES + 1)
+    for (let each = first; each <= sample; each++) fill(ring, each, GAP)
+    if (now === undefined) return
+    for (const [kind, name] of SERIES.entries()) {
+      const amount = name === 'connections' ? now[name] : now[name] - this.#before[name]
+      ring[placeOf(sample) + kind] = Math.min(amount, GAP - 1)
+    }
+    this.#before = now
+  }
+
+  #unroll(sample: number): Uint32Array {
+    const ring = new Uint32Array(SAMPLES * SERIES.length).fill(GAP)
+    const first = Math.max(this.#from ?? sample, sample - SAMPLES + 1)
+    for (let each = first; each < sample; each++) fill(ring, each, 0)
+    return ring
+  }
+
+  #rollUp(): void {
+    if (this.#ring === undefined) return
+    let from = this.#last
+    while (from > this.#last - SAMPLES && this.#at(from, 0) !== null) from--
+    this.#from = from === this.#last ? undefined : from + 1
+    this.#ring = undefined
+  }
+
+  #forget(): void {
+    this.#from = undefined
+    this.#ring = undefined
+    this.#last = 0
+  }
+}
+
+/** Requests per second in each of the last `count` samples, oldest first. */
+export const recentRates = (history: TrafficHistory, last: number, count: number) =>
+  history.read(last, count).requests.map((n) => (n === null ? null : n / SAMPLE_SECONDS))
+
+const placeOf = (sample: number) => (sample % SAMPLES) * SERIES.length
+
+const fill = (ring: Uint32Array, sample: number, amount: number) =>
+  ring.fill(amount, placeOf(sample), placeOf(sample) + SERIES.length)
+
+/** Whether nothing went through, and nobody was there. */
+const isQuiet = (before: Counters, now: Counters) =>
+  now.connections === 0 &&
+  now.requests === before.requests &&
+  now.bytesIn === before.bytesIn &&
+  now.bytesOut === before.bytesOut
