@@ -1,4 +1,10 @@
-import { IconFileText, IconHistory, IconPlugConnected, IconUsers } from '@tabler/icons-react'
+import {
+  IconDatabase,
+  IconFileText,
+  IconHistory,
+  IconPlugConnected,
+  IconUsers,
+} from '@tabler/icons-react'
 import {
   createRootRoute,
   createRoute,
@@ -11,6 +17,7 @@ import { type ComponentType, lazy, Suspense } from 'react'
 import { atLeast, type Role } from '../server/contract/role.ts'
 import { readPeopleSearch, readTokensSearch } from './access/use-access-location.ts'
 import { readActivitySearch } from './audit/activity-search.ts'
+import { readDatabasesSearch } from './databases/databases-search.ts'
 import { readDocumentsSearch } from './documents/documents-search.ts'
 import { EndpointsPage } from './endpoints/endpoints-page.tsx'
 import { AddEndpoint } from './endpoints/row-dialogs.tsx'
@@ -146,6 +153,26 @@ const activityRoute = createRoute({
   ),
 })
 
+const databasesRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/databases',
+  validateSearch: readDatabasesSearch,
+  component: later(
+    async () => (await import('./databases/databases-page.tsx')).DatabasesPage,
+    {},
+    'the databases',
+  ),
+})
+
+const createDatabaseRoute = createRoute({
+  getParentRoute: () => databasesRoute,
+  path: '/new',
+  component: later(
+    async () => (await import('./databases/create-database-dialog.tsx')).CreateDatabaseDialog,
+    {},
+  ),
+})
+
 const documentsPage = later(
   async () => (await import('./documents/documents-page.tsx')).DocumentsPage,
   {},
@@ -186,6 +213,7 @@ export const router = createRouter({
     ]),
     meRoute.addChildren([myNewTokenRoute]),
     activityRoute,
+    databasesRoute.addChildren([createDatabaseRoute]),
     documentsRoute,
     databaseDocumentsRoute,
     collectionDocumentsRoute,
@@ -212,6 +240,7 @@ declare module '@tanstack/react-router' {
 /** The pages that the sidebar leads to, and whom; each comes with its feature. */
 const pages = [
   { to: '/endpoints', label: 'Endpoints', Icon: IconPlugConnected, needs: 'viewer' },
+  { to: '/databases', label: 'Databases', Icon: IconDatabase, needs: 'viewer' },
   { to: '/documents', label: 'Documents', Icon: IconFileText, needs: 'viewer' },
   { to: '/access', label: 'Access', Icon: IconUsers, needs: 'admin' },
   { to: '/activity', label: 'Activity', Icon: IconHistory, needs: 'viewer' },

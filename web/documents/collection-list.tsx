@@ -2,10 +2,10 @@ import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useMay } from '../person.ts'
+import { collectionsQuery } from '../queries.ts'
 import { Notice } from '../ui/notice.tsx'
 import { SkeletonRows } from '../ui/skeleton-rows.tsx'
 import { NameList } from './name-list.tsx'
-import { collectionsQuery } from './queries.ts'
 import { ReadFailure } from './read-failure.tsx'
 import { useDocumentsLocation } from './use-documents-location.ts'
 
@@ -38,7 +38,7 @@ export function CollectionList({ database }: { database: string }) {
   return (
     <NameList
       title="Collections"
-      names={collections}
+      names={collections.map(({ name }) => name)}
       link={(collection, className) => (
         <Link
           to="/documents/$database/$collection"

@@ -1,9 +1,8 @@
 import { NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { PropsWithChildren } from 'react'
-import { databasesQuery } from '../queries.ts'
+import { collectionsQuery, databasesQuery } from '../queries.ts'
 import classes from './place-bar.module.css'
-import { collectionsQuery } from './queries.ts'
 import { useDocumentsLocation } from './use-documents-location.ts'
 
 /** Where one is. */
@@ -31,7 +30,13 @@ export function PlaceBar(props: PropsWithChildren<PlaceBarProps>) {
       <NativeSelect
         label="Collection"
         classNames={{ root: classes.choice, input: 'mono' }}
-        data={[{ value: '', label: 'All collections' }, ...withOwn(collections, collection)]}
+        data={[
+          { value: '', label: 'All collections' },
+          ...withOwn(
+            collections.map(({ name }) => name),
+            collection,
+          ),
+        ]}
         value={collection ?? ''}
         onChange={(event) => {
           const chosen = event.currentTarget.value

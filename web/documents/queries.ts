@@ -1,5 +1,4 @@
 import { queryOptions } from '@tanstack/react-query'
-import { answer, api } from '../api.ts'
 import { parseFilter } from './document-filter.ts'
 import { readDocument, readPage } from './document-requests.ts'
 import type { DocumentsSearch } from './documents-search.ts'
@@ -7,16 +6,6 @@ import type { Place } from './use-documents-location.ts'
 
 // No live event tells of documents: they are read whenever they come into sight.
 const fresh = { staleTime: 0, refetchOnWindowFocus: true } as const
-
-/** The names of a database's collections. Read anew also when a database was created or dropped. */
-export const collectionsQuery = (database: string) =>
-  queryOptions({
-    queryKey: ['database', 'collections', database],
-    queryFn: ({ signal }) =>
-      answer(api._api.collection.$get({ query: { database } }, { init: { signal } })),
-    select: (collections) => collections.map(({ name }) => name),
-    ...fresh,
-  })
 
 /** A part of a collection. */
 export const documentsQuery = (place: Place, { after, filter }: DocumentsSearch) =>

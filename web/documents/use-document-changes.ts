@@ -1,6 +1,7 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
+import { collectionsQuery } from '../queries.ts'
 import type { Stored } from './document-requests.ts'
-import { collectionsQuery, documentQuery, documentsKey } from './queries.ts'
+import { documentQuery, documentsKey } from './queries.ts'
 import type { Place } from './use-documents-location.ts'
 
 /** Lets what is known follow a change that was made here. */

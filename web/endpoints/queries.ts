@@ -1,8 +1,9 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
-import type { EndpointRecord } from '../../server/contract/endpoint.ts'
 import type { ListenerStatus } from '../../server/contract/listener.ts'
 import { answer, api, whileSignedIn } from '../api.ts'
-import { mergeParts } from './merge-parts.ts'
+import { mergeParts } from '../merge-parts.ts'
+
+export { endpointsQuery } from '../queries.ts'
 
 // The first part of each key is the type of the live event after which it is read anew
 // (web/live/invalidate-soon.ts): of the two long lists, only what the events named.
@@ -11,21 +12,6 @@ import { mergeParts } from './merge-parts.ts'
 const FIGURES_MS = 5_000
 /** How many steps of the past a row's line shows. */
 const RECENT = 24
-
-/** The endpoints as they are configured. */
-export const endpointsQuery = queryOptions({
-  queryKey: ['endpoint'],
-  queryFn: ({ signal }) => answer(api._api.endpoint.$get({ query: {} }, { init: { signal } })),
-  meta: {
-    readAgain: async (queryClient: QueryClient, names: readonly string[]) => {
-      const fresh = await answer(api._api.endpoint.$get({ query: { endpoint: [...names] } }))
-      queryClient.setQueryData(
-        ['endpoint'],
-        (now: EndpointRecord[] | undefined) => now && mergeParts(now, names, fresh),
-      )
-    },
-  },
-})
 
 /** What runs, in whole. Its counters are as old as the reading: see {@link figuresQuery}. */
 export const listenersQuery = queryOptions({

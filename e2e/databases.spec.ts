@@ -1,0 +1,221 @@
+import type { Page } from '@playwright/test'
+import { expectAccessible } from './support/expect-accessible.ts'
+import { expect, type Gatehouse, test } from './support/gatehouse.ts'
+
+const databasesPath = '/_console/databases'
+
+const create = (gatehouse: Gatehouse, name: string) =>
+  gatehouse.post('/_db/_system/_api/database', { name })
+
+const dialogOf = (page: Page, title: string) => page.getByRole('dialog', { name: title })
+
+const rowOf = (page: Page, name: string) =>
+  page.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) })
+
+/** Makes the database blog with two collections, and an endpoint of which it is the default. */
+async function makeBlog(gatehouse: Gatehouse): Promise<string> {
+  await create(gatehouse, 'blog')
+  await gatehouse.post('/_db/blog/articles', [{ id: 'one', title: 'One' }, { id: 'two' }])
+  await gatehouse.post('/_db/blog/notes', { id: 'one' })
+  const endpoint = `tcp://127.0.0.1:${await gatehouse.freePort()}`
+  await gatehouse.post('/_db/_system/_api/endpoint', { endpoint, databases: ['blog'] })
+  return endpoint
+}
+
+/** Who looks is the operator of the key, to whom the page is told that they are a viewer. */
+const asViewer = (page: Page) =>
+  page.route('**/_api/session', async (route) => {
+    const response = await route.fetch()
+    const session = await response.json()
+    if (session !== null) session.person.role = 'viewer'
+    await route.fulfill({ response, json: session })
+  })
+
+test('The first database is created, its name judged while it is typed', async ({
+  page,
+  gatehouse,
+}) => {
+  await gatehouse.signIn(page, '/_console/endpoints')
+  await page.getByRole('navigation', { name: 'Main' }).getByText('Databases').click()
+  await expect(page.getByText('Only _system so far')).toBeVisible()
+
+  await page.getByRole('button', { name: 'Create database' }).click()
+  const form = dialogOf(page, 'Create database')
+  const name = form.getByLabel('Name')
+  await expect(name).toBeFocused()
+  await page.keyboard.press('Control+Enter')
+  await expect(name).toHaveAccessibleDescription(/The name is missing/)
+  await page.keyboard.type('my shop')
+  await expect(name).toHaveAccessibleDescription(/A space cannot stand in a name/)
+  await name.fill('_system')
+  await expect(name).toHaveAccessibleDescription(/There is a database _system already/)
+  await name.fill('shop')
+  await expect(form.getByRole('status')).toHaveText(
+    'It is reached at once through 1 endpoint that reaches every database.',
+  )
+  await page.keyboard.press('Enter')
+  const panel = page.getByRole('complementary', { name: 'Database shop' })
+  await expect(panel).toContainText('0 documents, 0 B')
+  await expect(page).toHaveURL(/\/databases\?open=shop$/)
+  await page.keyboard.press('Escape')
+  await expect(panel).toBeHidden()
+  await expect(rowOf(page, 'shop').getByRole('link')).toBeFocused()
+  expect((await gatehouse.get('/_db/_system/_api/database')).body).toContainEqual({ name: 'shop' })
+})
+
+test('A database tells what it holds and who reaches it, and leads to its documents', async ({
+  page,
+  gatehouse,
+}) => {
+  const endpoint = await makeBlog(gatehouse)
+  await gatehouse.signIn(page, databasesPath)
+  const row = rowOf(page, 'blog')
+  await expect(row.getByRole('cell').nth(0)).toHaveText('2')
+  await expect(row.getByRole('cell').nth(1)).toHaveText('3')
+  await expect(row.getByRole('cell').nth(3)).toHaveText('2, default of 1')
+  await row.getByRole('link', { name: 'blog' }).click()
+  const panel = page.getByRole('complementary', { name: 'Database blog' })
+  await expect(panel).toContainText('3 documents')
+  const collections = panel.getByRole('table')
+  await expect(collections.getByRole('row').nth(1)).toHaveText(/^articles2\d\d B$/)
+  await expect(panel.getByRole('listitem').first()).toContainText(`${endpoint}default`)
+  await panel.getByRole('link', { name: 'articles' }).click()
+  await expect(page).toHaveURL(/\/documents\/blog\/articles$/)
+  await page.goBack()
+  await expect(panel).toBeVisible()
+})
+
+test('A database is dropped by typing its name, which says what is lost', async ({
+  page,
+  gatehouse,
+}) => {
+  const endpoint = await makeBlog(gatehouse)
+  await gatehouse.signIn(page, databasesPath)
+  const system = page.getByRole('button', { name: 'Drop _system' })
+  await expect(system).toHaveAttribute('aria-disabled', 'true')
+  await system.focus()
+  await expect(page.getByRole('tooltip')).toHaveText(/holds the administration/)
+  await page.keyboard.press('Escape')
+
+  await page.getByRole('button', { name: 'Drop blog' }).click()
+  const question = dialogOf(page, 'Drop database blog?')
+  await expect(question).toContainText('Its 3 documents in 2 collections')
+  await expect(question).toContainText(`It is the default of ${endpoint}`)
+  const field = question.getByLabel('Type blog to drop it')
+  await expect(field).toBeFocused()
+  await page.keyboard.type('Blog')
+  await question.getByRole('button', { name: 'Drop database' }).click()
+  await expect(field).toHaveAccessibleDescription('Type blog to drop it, exactly as it is written.')
+  expect((await gatehouse.get('/_db/blog/articles/one')).status).toBe(200)
+
+  await field.fill('blog')
+  await page.keyboard.press('Enter')
+  await expect(question).toBeHidden()
+  await expect(rowOf(page, 'blog')).toHaveCount(0)
+  expect((await gatehouse.get('/_db/blog/articles/one')).status).toBe(404)
+})
+
+test('What others create and drop shows by itself, also in an open panel', async ({
+  page,
+  gatehouse,
+  faults,
+}) => {
+  // The open panel may ask for the collections of what has just been dropped.
+  faults.allow(/^http 404 GET .*\/_api\/collection\?database=shop$/)
+  await gatehouse.signIn(page, databasesPath)
+  await expect(rowOf(page, '_system')).toBeVisible()
+  await create(gatehouse, 'shop')
+  await rowOf(page, 'shop').getByRole('link').click()
+  const panel = page.getByRole('complementary', { name: 'Database shop' })
+  await expect(panel).toContainText('0 documents')
+  await gatehouse.delete('/_db/_system/_api/database/shop')
+  await expect(panel).toContainText('There is no database shop.')
+})
+
+test('A thousand databases are filtered as one types, and few of them are in the page', async ({
+  page,
+  gatehouse,
+}) => {
+  const names = Array.from({ length: 1_000 }, (_, n) => `db${String(n).padStart(4, '0')}`)
+  for (let at = 0; at < names.length; at += 100) {
+    await Promise.all(names.slice(at, at + 100).map((name) => create(gatehouse, name)))
+  }
+  await gatehouse.signIn(page, databasesPath)
+  const table = page.getByRole('table', { name: 'Databases' })
+  await expect(table).toHaveAttribute('aria-rowcount', '1002')
+  await expect(rowOf(page, 'db0000')).toBeVisible()
+  expect(await page.locator('body *').count()).toBeLessThan(3_000)
+  await page.keyboard.press('End')
+  await expect(rowOf(page, 'db0999')).toBeVisible()
+
+  const filter = page.getByRole('searchbox', { name: 'Filter databases' })
+  await filter.fill('0500')
+  await expect(table).toHaveAttribute('aria-rowcount', '2')
+  await expect(rowOf(page, 'db0500').getByRole('cell').nth(1)).toHaveText('0')
+  await filter.fill('none of them')
+  await expect(
+    page.getByText('No database matches “none of them”. 1,001 are hidden.'),
+  ).toBeVisible()
+  await page.getByRole('button', { name: 'Clear filter' }).last().click()
+  await expect(table).toHaveAttribute('aria-rowcount', '1002')
+})
+
+test('A failed load says so and can be tried again', async ({ page, gatehouse, faults }) => {
+  faults.allow(/^http 503 GET /)
+  await page.route('**/_api/database', (route) =>
+    route.fulfill({
+      status: 503,
+      json: { error: true, code: 503, errorNum: 503, errorMessage: 'The store is away.' },
+    }),
+  )
+  await gatehouse.signIn(page, databasesPath)
+  await expect(page.getByText('The databases could not be loaded. The store is away.')).toBeVisible(
+    { timeout: 20_000 },
+  )
+  await page.unroute('**/_api/database')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await expect(rowOf(page, '_system')).toBeVisible()
+})
+
+test('Viewers see the databases and are offered no change', async ({ page, gatehouse }) => {
+  await makeBlog(gatehouse)
+  await asViewer(page)
+  await gatehouse.signIn(page, databasesPath)
+  await expect(page.getByText('You are a viewer')).toHaveCount(1)
+  await expect(page.getByRole('button', { name: /^(Create|Drop) / })).toHaveCount(0)
+  await page.goto(`${databasesPath}?drop=blog`)
+  await expect(dialogOf(page, 'You are a viewer')).toBeVisible()
+  await page.goto(`${databasesPath}/new`)
+  await expect(dialogOf(page, 'You are a viewer')).toContainText('by operators and admins')
+})
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test.describe(`In the ${colorScheme} theme`, () => {
+    test.use({ colorScheme })
+
+    test('axe finds nothing on the Databases page, its panel and its dialogs', async ({
+      page,
+      gatehouse,
+    }) => {
+      test.slow()
+      await makeBlog(gatehouse)
+      await gatehouse.signIn(page, databasesPath)
+      await expect(rowOf(page, 'blog').getByRole('cell').nth(1)).toHaveText('3')
+      await expectAccessible(page)
+      await page.goto(`${databasesPath}?open=blog`)
+      await expect(page.getByRole('complementary').getByRole('table')).toBeVisible()
+      await expectAccessible(page)
+      await page.goto(`${databasesPath}/new`)
+      await dialogOf(page, 'Create database').getByLabel('Name').fill('a b')
+      await expectAccessible(page)
+      await page.goto(`${databasesPath}?drop=blog`)
+      await expect(dialogOf(page, 'Drop database blog?')).toContainText('3 documents')
+      await expectAccessible(page)
+      await page.setViewportSize({ width: 320, height: 640 })
+      await page.goto(databasesPath)
+      await expect(rowOf(page, 'blog')).toBeVisible()
+      await expectAccessible(page)
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320)
+    })
+  })
+}

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import { filterRows, reaching, sayReach, sayWhoReaches, toDatabaseRows } from './database-rows.ts'
+
+const endpoints = [
+  { endpoint: 'tcp://127.0.0.1:1', databases: [] },
+  { endpoint: 'tcp://127.0.0.1:2', databases: ['blog', 'shop'] },
+  { endpoint: 'tcp://127.0.0.1:3', databases: ['shop', 'later'] },
+]
+const size = { collections: 2, documents: 5, bytes: 90, measured: '2026-01-01T00:00:00.000Z' }
+const rows = toDatabaseRows(
+  ['_system', 'blog', 'shop', 'attic'],
+  [{ database: 'blog', ...size }],
+  endpoints,
+)
+const row = (name: string) => {
+  const found = rows.find((each) => each.name === name)
+  if (found === undefined) throw new Error(`no row ${name}`)
+  return found
+}
+
+describe('rows of databases', () => {
+  it('tell who reaches each, those that name it first, and where it is the default', () => {
+    expect(reaching(row('shop'))).toEqual([
+      { endpoint: 'tcp://127.0.0.1:2', isDefault: false },
+      { endpoint: 'tcp://127.0.0.1:3', isDefault: true },
+      { endpoint: 'tcp://127.0.0.1:1', isDefault: false },
+    ])
+    expect(sayReach(row('shop'))).toBe('3, default of 1')
+    expect(sayReach(row('attic'))).toBe('1')
+    expect(sayReach(row('_system'))).toBe('1, default of 1')
+    expect(sayReach(toDatabaseRows(['x'], undefined, [])[0] ?? row('x'))).toBe('None')
+  })
+
+  it('have sizes once they are known', () => {
+    expect(row('blog')).toMatchObject(size)
+    expect(row('shop')).toMatchObject({ documents: null, bytes: null, measured: null })
+  })
+
+  it('are narrowed by their names', () => {
+    expect(filterRows(rows, ' SH ').map(({ name }) => name)).toEqual(['shop'])
+    expect(filterRows(rows, '')).toBe(rows)
+  })
+})
+
+describe('a database that is about to be created', () => {
+  it.each([
+    ['later', 'through 1 endpoint that names it already and 1 endpoint that reaches every'],
+    ['other', 'through 1 endpoint that reaches every database.'],
+  ])('%s is said to be reached %s', (name, sentence) => {
+    expect(sayWhoReaches(name, endpoints)).toContain(sentence)
+  })
+
+  it('may be reached by nobody', () => {
+    expect(sayWhoReaches('other', endpoints.slice(1))).toContain('No endpoint reaches it yet')
+  })
+})

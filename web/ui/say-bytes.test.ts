@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { sayBytes, sayCount } from './say-bytes.ts'
+
+test.each([
+  [0, '0 B'],
+  [999, '999 B'],
+  [1_000, '1.0 kB'],
+  [1_234, '1.2 kB'],
+  [9_949, '9.9 kB'],
+  [9_950, '10 kB'],
+  [999_499, '999 kB'],
+  [999_500, '1.0 MB'],
+  [64 * 1024 * 1024, '67 MB'],
+  [5e15, '5000 TB'],
+])('%d bytes are said as %s', (bytes, said) => {
+  expect(sayBytes(bytes)).toBe(said)
+})
+
+test('thousands are set apart', () => {
+  expect(sayCount(1_234_567)).toBe('1,234,567')
+})
