@@ -1,4 +1,5 @@
 import type { CompiledQuery, Dialect, QueryResult } from 'kysely'
+import type { Away } from './reach.ts'
 
 /** The two databases that can hold the store. */
 export type EngineName = 'sqlite' | 'postgres'
@@ -25,6 +26,10 @@ export interface Engine {
   changedOutside(): boolean
   /** See `Store.hold`. */
   hold(name: string): Promise<boolean>
+  /** See `Store.away`; missing: it cannot be. */
+  readonly away?: () => Away | undefined
+  /** Whether the store was away; then it resolves when it is back. Missing: it cannot be. */
+  readonly returned?: () => Promise<boolean>
   /** See `Store.close`. */
   close(): Promise<void>
 }

@@ -3,6 +3,7 @@ import type { Engine, EngineName, NoticeTopic } from './engine.ts'
 import { migrate } from './migrate.ts'
 import { allMigrations } from './migrations/all-migrations.ts'
 import { openPostgres } from './postgres.ts'
+import type { Away } from './reach.ts'
 import { openSqlite } from './sqlite.ts'
 import type { Tables } from './tables.ts'
 
@@ -35,6 +36,11 @@ export interface Store {
    * @throws Failure `unavailable`
    */
   hold(name: string): Promise<boolean>
+  /**
+   * Since when the store cannot be reached, and why; undefined while it can. Meanwhile whatever it is
+   * asked throws `unavailable` at once, and it is looked for until it is back.
+   */
+  away(): Away | undefined
   /** Stops accepting work, finishes what is under way, closes. Again: the same promise. */
   close(): Promise<void>
 }
@@ -44,27 +50,39 @@ export type StoreLocation = { readonly data: string } | { readonly databaseUrl: 
 
 /**
  * Opens the store in its newest form; the only place that chooses the engine. A `node` holds its
- * data folder alone; a `tool` (a command beside a running node) does not.
+ * data folder alone, and waits for a server that is not there yet; a `tool` (a command beside a
+ * running node) does neither.
  *
+ * @param onReach told when a server goes away, again while it is waited for at the start, and with
+ * undefined when it is back.
  * @throws Failure `conflict` when another node runs on the data folder, or a newer Gatehouse has
  * changed the store; `unavailable` when there is no getting at it.
  */
-export async function openStore(location: StoreLocation, role: 'node' | 'tool'): Promise<Store> {
+export async function openStore(
+  location: StoreLocation,
+  role: 'node' | 'tool',
+  onReach: (away: Away | undefined) => void = () => {},
+): Promise<Store> {
   const engine: Engine =
     'data' in location
       ? await openSqlite(location.data, role)
-      : await openPostgres(location.databaseUrl, role)
+      : await openPostgres(location.databaseUrl, role, onReach)
   const db = new Kysely<Tables>({ dialect: engine.dialect })
   const listeners = new Set<(topic: NoticeTopic) => void>()
-  try {
-    await migrate(db, allMigrations(engine.name))
-    // Only now: what this very start has migrated is nobody else's change.
-    await engine.watch((topic) => {
-      for (const listener of listeners) listener(topic)
-    })
-  } catch (error) {
-    await engine.close()
-    throw error
+  for (let ready = false; !ready; ) {
+    try {
+      await migrate(db, allMigrations(engine.name))
+      // Only now: what this very start has migrated is nobody else's change.
+      await engine.watch((topic) => {
+        for (const listener of listeners) listener(topic)
+      })
+      ready = true
+    } catch (error) {
+      // A server that goes away again while a node starts is waited for as before.
+      if (role === 'node' && (await engine.returned?.())) continue
+      await engine.close()
+      throw error
+    }
   }
   const execute = engine.execute ?? (<R>(query: CompiledQuery<R>) => db.executeQuery(query))
   let closing: Promise<void> | undefined
@@ -81,6 +99,7 @@ export async function openStore(location: StoreLocation, role: 'node' | 'tool'):
       return () => listeners.delete(callback)
     },
     hold: (name) => engine.hold(name),
+    away: () => engine.away?.(),
     close() {
       closing ??= engine.close()
       return closing

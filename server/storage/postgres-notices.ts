@@ -28,10 +28,13 @@ export interface Notices {
  * breaks or no longer answers. What it hears says where to look, never what is there, so a lost or
  * doubled notice does no harm; and every few seconds, and after each interruption, it is looked all
  * the same.
+ *
+ * @param interrupted told when the connection has broken or was given up.
  */
 export function listenForNotices(
   connectionString: string,
   heard: (topic: NoticeTopic) => void,
+  interrupted: () => void,
 ): Notices {
   let client: pg.Client | undefined
   let held = new Set<string>()
@@ -88,6 +91,7 @@ export function listenForNotices(
     client = undefined
     held.clear()
     clearTimeout(timer)
+    if (!stopped) interrupted()
     later(reconnect, PAUSE.first)
   }
 

@@ -2,18 +2,51 @@ import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kyse
 import pg from 'pg'
 import { Failure } from '../failure.ts'
 import type { InFlight } from './in-flight.ts'
-import { postgresError } from './unavailable.ts'
+import { cutOff } from './postgres-look.ts'
+import { type ServerLife, settleCommit } from './postgres-outcome.ts'
+import { cannotBeReached, type Reach, within } from './reach.ts'
+import { hasSpoken, OutcomeUnknown, postgresError } from './unavailable.ts'
 
 /** `int8`: a string by default, because it may exceed 2^53. What we store there never does. */
 const int8 = 20
 
+/** A new connection is made within this, or not at all, ms. */
+const CONNECT = 1_500
+
+/** So many may wait for a connection; whoever comes then is refused at once. */
+const MOST_WAITING = 2_000
+
+/** What is known of a connection since it was made. */
+interface Known extends ServerLife {
+  /** The process of the server at its other end; undefined where a pooler stands in between. */
+  readonly worker: number | undefined
+}
+
+const known = new WeakMap<pg.ClientBase, Known>()
+
+/** Whatever the pool is set to, it waits longer for one of its connections than for a new one. */
+class Client extends pg.Client {
+  constructor(config: pg.ClientConfig) {
+    super({ ...config, connectionTimeoutMillis: CONNECT })
+  }
+}
+
+/** The connections to one PostgreSQL, and their common end. */
+export interface Pool {
+  readonly pool: pg.Pool
+  /** Ends every connection at once, with what waits on it: the server is gone. */
+  cutOff(): void
+}
+
 /**
- * The connections to one PostgreSQL, with limits, so that a server that hangs makes requests fail
- * instead of piling up. Durations in milliseconds.
+ * Makes the connections to one PostgreSQL, with limits, so that a server that hangs makes requests
+ * fail instead of piling up. Durations in milliseconds.
  */
-export function createPool(connectionString: string): pg.Pool {
+export function createPool(connectionString: string): Pool {
   const pool = new pg.Pool({
     connectionString,
+    // The types of `pg` leave out what the pool gives to it.
+    Client: Client as unknown as new () => pg.ClientBase,
     application_name: 'gatehouse',
     max: 10,
     connectionTimeoutMillis: 5_000,
@@ -22,33 +55,65 @@ export function createPool(connectionString: string): pg.Pool {
     keepAliveInitialDelayMillis: 10_000,
     // The server gives up first; `query_timeout` is for when its word does not arrive.
     statement_timeout: 30_000,
-    idle_in_transaction_session_timeout: 30_000,
     query_timeout: 40_000,
+    // A node that is paused or gone in the middle of a change holds up the others no longer than
+    // the first; who waits for it outlasts that.
+    idle_in_transaction_session_timeout: 5_000,
+    lock_timeout: 10_000,
+    onConnect: getToKnow,
     types: {
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>
         oid === int8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format),
     },
   })
+  const clients = new Set<pg.ClientBase>()
   // A connection that breaks leaves the pool by itself, and the next query on it fails; but an
   // error that nobody listens to would end the process. The pool reports those of idle
   // connections, each client its own while it is out and no query is running.
   pool.on('error', () => {})
-  pool.on('connect', (client) => client.on('error', () => {}))
-  return pool
+  pool.on('connect', (client) => {
+    clients.add(client)
+    client.on('error', () => {})
+  })
+  pool.on('remove', (client) => clients.delete(client))
+  return { pool, cutOff: () => clients.forEach(cutOff) }
+}
+
+async function getToKnow(client: pg.ClientBase): Promise<void> {
+  const asked = client.query<{ worker: number; life: string | null }>(
+    'select pg_backend_pid() as worker, stats_reset::text as life from pg_stat_bgwriter',
+  )
+  const answer = await within(CONNECT, asked, undefined)
+  // The pool ends what it was refused; but it would wait for a server that does not answer.
+  if (answer === undefined) cutOff(client)
+  const [row] = (await asked).rows
+  const { processID } = client as unknown as { processID: number | null }
+  known.set(client, {
+    worker: row?.worker === processID ? row?.worker : undefined,
+    life: row?.life ?? undefined,
+  })
 }
 
 /**
  * The pool as Kysely takes it: errors of the server and of the way to it become
- * `Failure('unavailable')`, connections that had one are not used again, and {@link InFlight}
- * knows of every connection that is out.
+ * `Failure('unavailable')`, connections that had one are not used again, {@link InFlight} knows of
+ * every connection that is out, and {@link Reach} of everything that waits. A commit whose answer
+ * was lost is looked up before anything is said about it.
  */
-export function guardPool(pool: pg.Pool, inFlight: InFlight): PostgresPool {
+export function guardPool(
+  { pool }: Pool,
+  connectionString: string,
+  inFlight: InFlight,
+  reach: Reach,
+): PostgresPool {
   return {
     options: pool.options,
     async connect(): Promise<PostgresPoolClient> {
       inFlight.enter()
       try {
-        return guardClient(await pool.connect(), inFlight)
+        reach.require()
+        if (pool.waitingCount >= MOST_WAITING) throw tooBusy()
+        return guardClient(await acquire(pool, reach), connectionString, inFlight, reach)
       } catch (error) {
         inFlight.leave()
         throw postgresError(error)
@@ -58,17 +123,77 @@ export function guardPool(pool: pg.Pool, inFlight: InFlight): PostgresPool {
   }
 }
 
-function guardClient(client: pg.PoolClient, inFlight: InFlight): PostgresPoolClient {
+const tooBusy = () => new Failure('unavailable', 'The store has too much to do. Try again.')
+
+/** A connection of the pool; whoever was refused one because the store is away does not get it later. */
+function acquire(pool: pg.Pool, reach: Reach): Promise<pg.PoolClient> {
+  return new Promise((resolve, reject) => {
+    let refused = false
+    const done = reach.wait({
+      abandon(failure) {
+        refused = true
+        reject(failure)
+      },
+    })
+    pool.connect().then(
+      (client) => {
+        done()
+        if (refused) client.release(true)
+        else resolve(client)
+      },
+      (error: unknown) => {
+        done()
+        reach.suspect()
+        reject(error)
+      },
+    )
+  })
+}
+
+const nothing = { command: 'ROLLBACK', rowCount: 0, rows: [] }
+
+function guardClient(
+  client: pg.PoolClient,
+  connectionString: string,
+  inFlight: InFlight,
+  reach: Reach,
+): PostgresPoolClient {
+  const { worker, life } = known.get(client) ?? {}
+  const abandon = () => cutOff(client)
   let broken = false
+  /** The transaction that is open, by the name that the server gave it. */
+  let transaction: string | undefined
+  const ask = async (sql: string, parameters: readonly unknown[]): Promise<unknown> => {
+    if (sql !== 'begin') return client.query(sql, [...parameters])
+    // By one message: the name by which the transaction can be asked for later costs no time.
+    const answers: unknown = await client.query('begin; select pg_current_xact_id()::text as name')
+    const [begun, named] = answers as [pg.QueryResult, pg.QueryResult<{ name: string }>]
+    transaction = named.rows[0]?.name
+    return begun
+  }
   const query = async (sql: string, parameters: readonly unknown[]) => {
+    // The connection is thrown away, and the transaction with it.
+    if (broken && sql === 'rollback') return nothing as PostgresQueryResult<never>
+    const done = reach.wait({ worker, abandon })
     try {
-      const result: unknown = await client.query(sql, [...parameters])
-      return result as PostgresQueryResult<never>
+      return (await ask(sql, parameters)) as PostgresQueryResult<never>
     } catch (error) {
       const thrown = postgresError(error)
       // A query that timed out here may still be running there, before whatever comes next.
-      broken ||= thrown instanceof Failure
-      throw thrown
+      broken ||= thrown instanceof Failure && thrown.code === 'unavailable'
+      if (!broken || hasSpoken(error)) throw thrown
+      reach.suspect()
+      if (sql === 'commit' && transaction !== undefined) {
+        await settleCommit(connectionString, transaction, { life }, reach, thrown)
+        return { command: 'COMMIT', rowCount: 0, rows: [] }
+      }
+      if (transaction === undefined && !/^\s*(?:select|show|set)\b/i.test(sql)) {
+        throw new OutcomeUnknown({ cause: error })
+      }
+      throw reach.away === undefined ? thrown : cannotBeReached(error)
+    } finally {
+      done()
+      if (sql === 'commit' || sql === 'rollback') transaction = undefined
     }
   }
   return {

@@ -10,7 +10,7 @@ const moment = { timeout: 5_000, interval: 20 }
 
 test('says why a server cannot be reached, without the password', async () => {
   const databaseUrl = 'postgres://ada:s3cret@127.0.0.1:1/gatehouse'
-  const refused = await openStore({ databaseUrl }, 'node').catch((error) => error)
+  const refused = await openStore({ databaseUrl }, 'tool').catch((error) => error)
   expect(refused).toMatchObject({
     code: 'unavailable',
     message:

@@ -1,37 +1,66 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { PostgresDialect } from 'kysely'
+import type pg from 'pg'
 import { Failure, systemCode } from '../failure.ts'
 import type { Engine, NoticeTopic } from './engine.ts'
 import { InFlight } from './in-flight.ts'
+import { lookAtPostgres, reasonOf } from './postgres-look.ts'
 import { listenForNotices } from './postgres-notices.ts'
 import { createPool, guardPool } from './postgres-pool.ts'
+import { type Away, Reach } from './reach.ts'
+import { hasSpoken } from './unavailable.ts'
+
+/** The pause between two attempts to connect at the start, ms. */
+const TRY_AGAIN = 500
+
+/** How often it is said again that a start waits, ms. */
+const SAY_AGAIN = 10_000
 
 /**
- * Connects to the PostgreSQL at this URL. A `node` also listens for notices of others; a `tool` (a
- * command) is gone before it could miss any.
+ * Connects to the PostgreSQL at this URL. A `node` waits for one that is not there yet, and listens
+ * for notices of others; a `tool` (a command) is gone before it could miss any.
  *
+ * @param onReach see `openStore`.
  * @throws Failure `unavailable` when it cannot be reached or does not let us in.
  */
-export async function openPostgres(databaseUrl: string, role: 'node' | 'tool'): Promise<Engine> {
+export async function openPostgres(
+  databaseUrl: string,
+  role: 'node' | 'tool',
+  onReach: (away: Away | undefined) => void,
+): Promise<Engine> {
   const place = placeOf(databaseUrl)
-  const pool = createPool(databaseUrl)
+  const connections = createPool(databaseUrl)
+  const { pool } = connections
   try {
-    await pool.query('select 1')
+    await connectFirst(pool, role === 'node' ? onReach : undefined)
   } catch (error) {
     await pool.end()
-    throw new Failure('unavailable', `PostgreSQL at ${place} cannot be used: ${reason(error)}.`, {
+    throw new Failure('unavailable', `PostgreSQL at ${place} cannot be used: ${reasonOf(error)}.`, {
       cause: error,
     })
   }
   const inFlight = new InFlight()
+  const reach = new Reach({
+    look: (processes) => lookAtPostgres(databaseUrl, processes),
+    changed(away) {
+      if (away !== undefined) connections.cutOff()
+      onReach(away)
+    },
+  })
   let changed = false
   let tell: (topic: NoticeTopic) => void = () => {}
-  const notices = listenForNotices(databaseUrl, (topic) => {
-    if (topic === 'changes' || topic === 'all') changed = true
-    tell(topic)
-  })
+  const notices = listenForNotices(
+    databaseUrl,
+    (topic) => {
+      if (topic === 'changes' || topic === 'all') changed = true
+      tell(topic)
+    },
+    // It asks from time to time also where nobody else does.
+    () => reach.suspect(),
+  )
   return {
     name: 'postgres',
-    dialect: new PostgresDialect({ pool: guardPool(pool, inFlight) }),
+    dialect: new PostgresDialect({ pool: guardPool(connections, databaseUrl, inFlight, reach) }),
     async watch(heard) {
       tell = heard
       if (role === 'node') await notices.start()
@@ -42,8 +71,13 @@ export async function openPostgres(databaseUrl: string, role: 'node' | 'tool'): 
       return was
     },
     hold: (name) => notices.hold(name),
+    away: () => reach.away,
+    returned: () => reach.returned(),
     async close() {
       await Promise.all([inFlight.close(), notices.stop()])
+      await reach.stop()
+      // The pool would say goodbye to a server that is gone, and wait for it.
+      if (reach.away !== undefined) connections.cutOff()
       await pool.end()
     },
   }
@@ -59,7 +93,27 @@ function placeOf(databaseUrl: string): string {
   return `${host}${pathname}`
 }
 
-/** Several addresses tried in vain make an error without a message, but with a code. */
-function reason(error: unknown): string {
-  return (error as Error).message || systemCode(error) || 'no reason given'
+/** Makes the first connection; where `waiting` is given, as often as it takes. */
+async function connectFirst(
+  pool: pg.Pool,
+  waiting: ((away: Away | undefined) => void) | undefined,
+): Promise<void> {
+  const since = Date.now()
+  let said = 0
+  for (;;) {
+    try {
+      await pool.query('select 1')
+      if (said > 0) waiting?.(undefined)
+      return
+    } catch (error) {
+      // What the server itself says no to, a name or a password, does not pass by waiting.
+      if (waiting === undefined || (hasSpoken(error) && !/^53/.test(systemCode(error) ?? '')))
+        throw error
+      if (Date.now() - said >= SAY_AGAIN) {
+        said = Date.now()
+        waiting({ since, reason: reasonOf(error) })
+      }
+    }
+    await pause(TRY_AGAIN)
+  }
 }

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { Failure, systemCode } from '../failure.ts'
+import { Failure, type FailureOptions, systemCode } from '../failure.ts'
 
 /** SQLite's result code when another connection holds a lock. */
 export const busy = 5
@@ -31,6 +31,27 @@ const postgresTrouble = /^(08|28|3D|53|57|58|XX)|^(25006|25P03|40001|40P01|55P03
 
 /** The SQLSTATE of a text with the character U+0000, which PostgreSQL has no room for. */
 const unstorable = '22021'
+
+/** PostgreSQL's SQLSTATEs of a connection that ends, whatever it was doing at that moment. */
+const ending = /^(08|57P0)/
+
+/**
+ * A change that was sent to a store which was gone before it answered. It may have been made, or
+ * may still be; whoever knows by what to recognise it looks, all others say so.
+ */
+export class OutcomeUnknown extends Failure {
+  constructor(options: FailureOptions = {}) {
+    super(
+      'unavailable',
+      'We do not know whether the change was made: the store was gone before it answered. Look before you try again.',
+      options,
+    )
+  }
+}
+
+/** Whether it was PostgreSQL that said no, and so has not done what it was asked. */
+export const hasSpoken = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && !ending.test(error.code ?? '')
 
 /** SQLite's primary result code of an error of `node:sqlite`, or `undefined`. */
 export function sqliteCode(error: unknown): number | undefined {

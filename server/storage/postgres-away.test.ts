@@ -1,0 +1,178 @@
+import { sql } from 'kysely'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { nextRevision } from './next-revision.ts'
+import { openStore, type Store } from './open.ts'
+import { type OwnPostgres, startOwnPostgres } from './postgres-server.testing.ts'
+import { startTcpProxy, type TcpProxy } from './tcp-proxy.testing.ts'
+import { OutcomeUnknown } from './unavailable.ts'
+
+// A PostgreSQL that goes away under a node, in each way that servers and networks have, and comes
+// back. What is promised: refused within two seconds, at once when it is known, there again within
+// five, and no commit that is reported as anything but what it was.
+
+/** Whoever waits for the store hears that it is away within this, ms. */
+const REFUSED = 2_000
+
+/** So soon after its return the store is used again, ms. */
+const RETURNED = 5_000
+
+const soon = { timeout: RETURNED, interval: 10 }
+
+let server: OwnPostgres
+let proxy: TcpProxy
+let store: Store
+const reached: boolean[] = []
+
+beforeAll(async () => {
+  server = await startOwnPostgres()
+})
+afterAll(() => server.remove())
+
+beforeEach(async () => {
+  proxy = await startTcpProxy(server.port)
+  const databaseUrl = `postgres://gatehouse@127.0.0.1:${proxy.port}/postgres`
+  reached.length = 0
+  store = await openStore({ databaseUrl }, 'node', (away) => reached.push(away === undefined))
+})
+afterEach(async () => {
+  await store.close()
+  await proxy.close()
+})
+
+const revise = () => store.db.transaction().execute(nextRevision)
+const revision = async () => {
+  const counters = store.db.selectFrom('counters').select('value').where('name', '=', 'revision')
+  return (await counters.executeTakeFirst())?.value ?? 0
+}
+
+/** How long the work takes to be refused as unavailable, ms. */
+async function refused(work: Promise<unknown>): Promise<number> {
+  const begun = performance.now()
+  await expect(work).rejects.toMatchObject({ code: 'unavailable' })
+  return performance.now() - begun
+}
+
+/** Each way to go, and to come back. */
+const ways = [
+  { way: 'is stopped', go: () => server.stop('SIGINT'), back: () => server.start() },
+  { way: 'crashes', go: () => server.stop('SIGKILL'), back: () => server.start() },
+  { way: 'vanishes', go: async () => proxy.swallow(), back: async () => proxy.heal() },
+]
+
+describe.each(ways)('a server that $way', ({ go, back }) => {
+  test('is missed within two seconds, not waited for, and there again within five', async () => {
+    // So many that they use every connection and wait for more.
+    const ask = () => Promise.all(Array.from({ length: 50 }, revision))
+    await ask()
+    const before = await revise()
+
+    await go()
+    const all = Array.from({ length: 50 }, () => refused(revision()))
+    expect(Math.max(...(await Promise.all(all)))).toBeLessThan(REFUSED)
+    await vi.waitFor(() => expect(store.away()?.reason).toEqual(expect.any(String)), soon)
+    for (let time = 0; time < 3; time++) {
+      expect(await refused(revise())).toBeLessThan(100)
+    }
+
+    await back()
+    await vi.waitFor(async () => expect(await revise()).toBe(before + 1), soon)
+    expect(store.away()).toBeUndefined()
+    expect(reached.at(-1)).toBe(true)
+    // Nothing that stood in a queue is waited for, and no dead connection is handed out.
+    await ask()
+  })
+})
+
+test('connections that are cut under a server that stays are made anew', async () => {
+  await Promise.all(Array.from({ length: 20 }, revision))
+  proxy.cut()
+  await vi.waitFor(revise, soon)
+  expect(reached).toEqual([])
+})
+
+test('one connection that is forgotten on the way is given up, and no other', async () => {
+  const lost = proxy.loseAnswerTo('forgotten', 'silence')
+  const slow = sql`select pg_sleep(3)`.execute(store.db)
+  const waits = refused(sql`select 'forgotten'`.execute(store.db))
+  await lost
+  expect(await waits).toBeLessThan(REFUSED)
+  expect(reached).toEqual([])
+  // What takes long is no reason to end it.
+  await slow
+})
+
+describe('a commit whose answer was lost', () => {
+  test('is not reported as failed when it happened', async () => {
+    const before = await revision()
+    const lost = proxy.loseAnswerTo('commit')
+    expect(await revise()).toBe(before + 1)
+    await lost
+    expect(await revision()).toBe(before + 1)
+  })
+
+  test('is found to have happened also where the connection only falls silent', async () => {
+    const before = await revision()
+    const lost = proxy.loseAnswerTo('commit', 'silence')
+    expect(await revise()).toBe(before + 1)
+    await lost
+  })
+
+  test('is reported as not kept where it never arrived, and holds nothing up', async () => {
+    const before = await revision()
+    const lost = proxy.loseRequest('commit')
+    await expect(revise()).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('nothing of it was kept'),
+    })
+    await lost
+    expect(await revise()).toBe(before + 1)
+  })
+
+  test('is said to be unknown where the store is away', async () => {
+    const lost = proxy.loseAnswerTo('commit', 'silence')
+    const change = expect(revise()).rejects.toBeInstanceOf(OutcomeUnknown)
+    await lost
+    proxy.swallow()
+    await change
+    proxy.heal()
+    await vi.waitFor(revision, soon)
+  })
+
+  test('is not taken for another one of the same name after a crash', async () => {
+    const lost = proxy.loseAnswerTo('commit', 'silence')
+    const change = revise().catch((error: unknown) => error)
+    await lost
+    await server.stop('SIGKILL')
+    await server.start()
+    expect(await change).toBeInstanceOf(OutcomeUnknown)
+    await vi.waitFor(revision, soon)
+  })
+})
+
+test('a change without a transaction, of which nothing was heard, is unknown', async () => {
+  const lost = proxy.loseAnswerTo('update')
+  const change = store.db.updateTable('counters').set({ value: 7 }).where('value', '=', -1)
+  await expect(change.execute()).rejects.toBeInstanceOf(OutcomeUnknown)
+  await lost
+})
+
+describe('a start without its server', () => {
+  test('waits, says so, and goes on when it comes', async () => {
+    await server.stop('SIGINT')
+    const said: (string | undefined)[] = []
+    const opening = openStore({ databaseUrl: server.url }, 'node', (away) =>
+      said.push(away?.reason),
+    )
+    await vi.waitFor(() => expect(said[0]).toContain('ECONNREFUSED'), soon)
+    await server.start()
+    const other = await opening
+    expect(said.at(-1)).toBeUndefined()
+    expect(await other.db.transaction().execute(nextRevision)).toBeGreaterThan(0)
+    await other.close()
+  })
+
+  test('does not wait where the server says no', async () => {
+    const databaseUrl = server.url.replace('/postgres', '/nowhere')
+    await expect(openStore({ databaseUrl }, 'node')).rejects.toMatchObject({ code: 'unavailable' })
+  })
+})
