@@ -21,7 +21,7 @@ import { addressRoutes, listenerRoutes } from './endpoints/listener-routes.ts'
 import type { EndpointRegistry } from './endpoints/registry.ts'
 import { endpointRoutes } from './endpoints/routes.ts'
 import type { EventHub } from './events/hub.ts'
-import { eventRoutes, type IsStillIn } from './events/routes.ts'
+import { eventRoutes, type WhoIsIn } from './events/routes.ts'
 import { Failure } from './failure.ts'
 import type { Readiness } from './health/readiness.ts'
 import { healthRoutes } from './health/routes.ts'
@@ -112,13 +112,14 @@ export function createApp(deps: AppDeps) {
     access.authenticate({
       authorization: undefined,
       session: cookie.read(c, clientOf(c).secure),
+      background: true,
     })
-  const isStillIn: IsStillIn = async (c) => {
+  const whoIsIn: WhoIsIn = async (c) => {
     const authorization = c.req.header('Authorization')
     const principal = await (authorization === undefined
       ? bySession(c)
       : access.authenticate({ authorization, session: undefined }).catch(() => undefined))
-    return principal !== undefined && atLeast(principal.role, 'viewer')
+    return principal !== undefined && atLeast(principal.role, 'viewer') ? principal : undefined
   }
   const beginSession: BeginSession = async (c, identity) => {
     const { address, secure } = clientOf(c)
@@ -186,7 +187,7 @@ export function createApp(deps: AppDeps) {
     )
     .route('/_api/size', sizeRoutes({ sizes: deps.sizes, permit, idOf, list: databases.list }))
     .route('/_api/audit', auditRoutes(deps.audit, permit))
-    .route('/_api/events', eventRoutes(deps.events, permit, isStillIn))
+    .route('/_api/events', eventRoutes(deps.events, permit, whoIsIn))
     .route('/_api/health', healthRoutes(deps.readiness, permit))
     .route('/_api/session', sessionRoutes(people))
     .route('/_api/user', userRoutes(people))
@@ -251,7 +252,7 @@ function unlessGone(error: unknown): void {
 }
 
 /** Where refused changes go: those of somebody known into the log, the others into a number. */
-function refusals({ audit, metrics, log }: AppDeps): RefusalDeps {
+function refusals({ audit, events, metrics, log }: AppDeps): RefusalDeps {
   const anonymous = new Counter({
     name: 'gatehouse_anonymous_refusals_total',
     help: 'Changes refused to somebody not signed in',
@@ -260,6 +261,7 @@ function refusals({ audit, metrics, log }: AppDeps): RefusalDeps {
   return {
     record: audit.recordRefusal,
     countAnonymous: () => anonymous.inc(),
+    onRecorded: () => events.publish({ type: 'audit' }),
     allow: createAllowance(REFUSALS, 60_000, Date.now),
     onError: (err) => log.error({ err }, 'a refused change could not be put on record'),
   }

@@ -116,6 +116,7 @@ async function open(
     now: Date.now,
     operatorKey: () => fingerprint(operatorKey.read()),
     onEnded: events.nudge,
+    publish: events.publish,
   })
   const readiness: Readiness = { reason: 'The node is starting.' }
   const certificate =

@@ -1,6 +1,8 @@
 import { hc } from 'hono/client'
 import type { Api } from '../server/app.ts'
 import type { ErrorObject } from '../server/contract/acknowledgement.ts'
+import { BACKGROUND_HEADER } from '../server/contract/session.ts'
+import { noteRequest } from './use-of-session.ts'
 
 /** Where the administration answers, on every endpoint that reaches `_system`. */
 export const API_BASE = '/_db/_system'
@@ -9,7 +11,12 @@ export const API_BASE = '/_db/_system'
  * The server's interface, typed by the server itself. The header tells the server that a page of
  * its own is asking: a foreign page cannot send it without being asked first (CORS preflight).
  */
-export const api = hc<Api>(API_BASE, { headers: { 'X-Gatehouse': '1' } })
+export const api = hc<Api>(API_BASE, { headers: requestHeaders })
+
+/** What every request of the console carries. */
+export function requestHeaders(): Record<string, string> {
+  return { 'X-Gatehouse': '1', ...(noteRequest() ? {} : { [BACKGROUND_HEADER]: '1' }) }
+}
 
 /** The server refused. `message` is its own sentence for people. */
 export class ApiFailure extends Error {

@@ -186,6 +186,27 @@ forEachEngine((engine) => {
       expect(await bySession(secret)).toBeUndefined()
     })
 
+    it('ends after 12 hours in which a page was open and nobody used it', async () => {
+      const secret = await access.signIn(operator, from)
+      const background = { authorization: undefined, session: secret, background: true }
+      const begun = time
+      for (time += HOUR; time < begun + IDLE; time += HOUR) {
+        expect(await known(background)).toMatchObject({ idleExpires: begun + IDLE })
+      }
+      expect(await known(background)).toBeUndefined()
+      expect(await bySession(secret)).toBeUndefined()
+    })
+
+    it('is found in use by whoever comes back to an open page in time', async () => {
+      const secret = await access.signIn(operator, from)
+      const background = { authorization: undefined, session: secret, background: true }
+      time += IDLE - HOUR
+      expect(await known(background)).toBeDefined()
+      expect(await bySession(secret)).toMatchObject({ idleExpires: time + IDLE })
+      time += IDLE - HOUR
+      expect(await known(background)).toBeDefined()
+    })
+
     it('remembers its use across a restart', async () => {
       const secret = await access.signIn(operator, from)
       time += IDLE - 1

@@ -1,4 +1,5 @@
 import type { Actor } from '../contract/audit.ts'
+import type { LiveEvent } from '../contract/event.ts'
 import type { Person } from '../contract/person.ts'
 import type { Role } from '../contract/role.ts'
 import type { SessionInfo } from '../contract/session.ts'
@@ -48,6 +49,8 @@ export interface AccessDeps {
   readonly operatorKey?: () => string
   /** Told when sessions, tokens or roles may have ended: streams that go by them are to look. */
   readonly onEnded?: () => void
+  /** Told what has changed, once that is durable. */
+  readonly publish?: (event: LiveEvent) => void
 }
 
 /** Makes {@link Access}: whatever changes is forgotten by the authenticator before it is answered. */
@@ -66,20 +69,42 @@ export function createAccess(deps: AccessDeps): Access {
     deps.onEnded?.()
     return result
   }
+  const publish = deps.publish ?? (() => {})
   return {
     authenticate: authenticator.authenticate,
     recall: authenticator.recall,
-    signIn: (signIn, from) => forgetting(beginSession(deps, signIn, from)),
+    async signIn(signIn, from) {
+      const { person, secret } = await forgetting(beginSession(deps, signIn, from))
+      publish({ type: 'person', id: person })
+      publish({ type: 'audit' })
+      return secret
+    },
     people: () => listPeople(store, now()),
-    changeRole: (id, role, actor) => ending(changeRole(store, record, id, role, { admins, actor })),
+    async changeRole(id, role, actor) {
+      await ending(changeRole(store, record, id, role, { admins, actor }))
+      publish({ type: 'person', id })
+    },
     sessions: (person, current) => listSessions(store, person, now(), current),
-    endSession: (person, session, actor) => ending(endSessions(deps, person, session, actor)),
+    async endSession(person, session, actor) {
+      await ending(endSessions(deps, person, session, actor))
+      publish({ type: 'person', id: person })
+    },
     tokens: (owner) => listTokens(store, owner),
-    createToken: (owner, input, actor) => createToken(deps, owner, input, actor),
-    revokeToken: (owner, id, actor) => ending(revokeToken(deps, owner, id, actor)),
+    async createToken(owner, input, actor) {
+      const made = await createToken(deps, owner, input, actor)
+      publish({ type: 'token', owner: owner.personId })
+      return made
+    },
+    async revokeToken(owner, id, actor) {
+      publish({ type: 'token', owner: await ending(revokeToken(deps, owner, id, actor)) })
+    },
     sync() {
       authenticator.forget()
       deps.onEnded?.()
+      // Whatever it was.
+      publish({ type: 'person', id: null })
+      publish({ type: 'token', owner: null })
+      publish({ type: 'audit' })
     },
   }
 }

@@ -12,6 +12,8 @@ export interface Credentials {
   readonly authorization: string | undefined
   /** The secret of the session's cookie. */
   readonly session: string | undefined
+  /** Whether nobody need be there who asks: then it is no use of the session. */
+  readonly background?: boolean
 }
 
 /** Tells who a request comes from. */
@@ -73,7 +75,7 @@ export function createAuthenticator(store: Store, now: () => number): Authentica
     return found
   }
 
-  async function bySession(secret: string): Promise<Principal | undefined> {
+  async function bySession(secret: string, background = false): Promise<Principal | undefined> {
     const hash = hashSecret(secret)
     let found = sessions.get(hash)
     if (found === undefined) {
@@ -84,6 +86,7 @@ export function createAuthenticator(store: Store, now: () => number): Authentica
     }
     const at = now()
     if (isOver(found, at)) return undefined
+    if (background) return found.principal
     if (at - found.written >= TOUCH) {
       found.written = at
       await touchSession(store, hash, at)
@@ -110,17 +113,19 @@ export function createAuthenticator(store: Store, now: () => number): Authentica
   }
 
   return {
-    async authenticate({ authorization, session }) {
+    async authenticate({ authorization, session, background }) {
       if (authorization !== undefined) return byToken(tokenOf(authorization))
-      return session === undefined ? undefined : bySession(session)
+      return session === undefined ? undefined : bySession(session, background)
     },
-    recall({ authorization, session }) {
+    recall({ authorization, session, background = false }) {
       const isToken = authorization !== undefined
       const secret = isToken ? bearerOf(authorization) : session
       if (secret === undefined) return undefined
       const found = (isToken ? tokens : sessions).get(hashSecret(secret))
       const at = now()
-      if (found === undefined || isOver(found, at) || at - found.written >= TOUCH) return undefined
+      if (found === undefined || isOver(found, at)) return undefined
+      if (background && !isToken) return found.principal
+      if (at - found.written >= TOUCH) return undefined
       return isToken ? found.principal : slide(found, at)
     },
     forget() {
@@ -138,7 +143,7 @@ function isOver({ principal: { by, expires }, used }: Remembered, at: number): b
 
 /** Notes that a session was used, and gives its principal as it is from then on. */
 function slide(found: Remembered, at: number): Principal {
-  if (at - found.used >= PRECISION || found.principal.idleExpires === null) {
+  if (at - found.used >= PRECISION) {
     found.used = at
     const idleExpires = Math.min(at + IDLE, found.principal.expires ?? Infinity)
     found.principal = { ...found.principal, idleExpires }
@@ -182,7 +187,7 @@ function ofSession(row: FoundSession): Remembered {
       databases: null,
       credential: row.id,
       expires: row.expires_at,
-      idleExpires: null,
+      idleExpires: Math.min(row.last_seen_at + IDLE, row.expires_at),
     },
   }
 }

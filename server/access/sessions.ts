@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Actor } from '../contract/audit.ts'
-import type { SessionInfo } from '../contract/session.ts'
+import { SESSION_IDLE, type SessionInfo } from '../contract/session.ts'
 import { Failure } from '../failure.ts'
 import type { Store } from '../storage/open.ts'
 import type { Recorder } from '../storage/recorder.ts'
@@ -10,8 +10,8 @@ import { type ProviderIdentity, recognise } from './people.ts'
 import { type ProviderTokens, sealTokens } from './provider-tokens.ts'
 import { createSessionSecret, hashSecret } from './secret-text.ts'
 
-/** A session that is not used ends after this, ms: 12 h. */
-export const IDLE = 12 * 60 * 60 * 1000
+/** A session that is not used ends after this, ms. */
+export const IDLE = SESSION_IDLE
 
 /** A session ends after this at the latest, ms: 7 d. */
 export const ABSOLUTE = 7 * 24 * 60 * 60 * 1000
@@ -46,9 +46,13 @@ export interface From {
 /**
  * Signs somebody in: the person is created or found and the provider's tokens are stored, encrypted,
  * with the person and with a new session (seed 001, "Processing rules" 6 and 7). Durable when it
- * resolves with the secret for the cookie; only its hash is stored.
+ * resolves with the id of the person and the secret for the cookie; only its hash is stored.
  */
-export function beginSession(deps: SessionDeps, signIn: SignIn, from: From): Promise<string> {
+export function beginSession(
+  deps: SessionDeps,
+  signIn: SignIn,
+  from: From,
+): Promise<{ person: string; secret: string }> {
   const { store, vault, record } = deps
   const now = deps.now()
   const secret = createSessionSecret()
@@ -94,7 +98,7 @@ export function beginSession(deps: SessionDeps, signIn: SignIn, from: From): Pro
       before: null,
       after: { session: id, role: person.role },
     })
-    return secret
+    return { person: person.id, secret }
   })
 }
 

@@ -125,7 +125,7 @@ export async function listTokens(store: Store, owner: string | 'everybody'): Pro
 }
 
 /**
- * Revokes a token; durable when it resolves.
+ * Revokes a token; durable when it resolves with the id of its owner.
  *
  * @throws Failure `not-found`, also for a token of somebody else, unless `owner` is an admin.
  */
@@ -134,7 +134,7 @@ export function revokeToken(
   owner: TokenOwner,
   id: string,
   actor: Actor,
-): Promise<void> {
+): Promise<string> {
   return store.db.transaction().execute(async (trx) => {
     const row = await trx
       .deleteFrom('tokens')
@@ -156,6 +156,7 @@ export function revokeToken(
       before: { id, role: row.role },
       after: null,
     })
+    return row.owner_id
   })
 }
 

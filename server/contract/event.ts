@@ -9,6 +9,11 @@ export const liveEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('endpoint'), endpoint: z.string(), revision: z.nullable(z.number()) }),
   z.object({ type: z.literal('listener'), endpoint: z.string() }),
   z.object({ type: z.literal('database'), name: z.string() }),
+  /** Somebody, or their sessions. Told to admins and to themselves; null: whoever, told to all. */
+  z.object({ type: z.literal('person'), id: z.nullable(z.string()) }),
+  /** A token of somebody's. Told to admins and to its owner; null: whoever's, told to all. */
+  z.object({ type: z.literal('token'), owner: z.nullable(z.string()) }),
+  z.object({ type: z.literal('audit') }),
   z.object({ type: z.literal('reset') }),
 ])
 

@@ -2,11 +2,31 @@ import { type IncomingMessage, request } from 'node:http'
 import { Hono } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Principal } from '../contract/principal.ts'
 import type { AppEnv } from '../http/env.ts'
 import { OUR_PAGE, operatorSession } from '../operator-session.testing.ts'
 import { ask, startForTest, type TestNode } from '../start.testing.ts'
 import { createEventHub } from './hub.ts'
 import { eventRoutes } from './routes.ts'
+
+/** Opens a stream, and resolves once it runs. */
+async function follow(port: number, headers: Record<string, string>) {
+  const stream = await new Promise<IncomingMessage>((resolve, reject) => {
+    const where = { port, path: '/_api/events', headers, agent: false }
+    request({ host: '127.0.0.1', ...where }, resolve)
+      .on('error', reject)
+      .end()
+  })
+  let text = ''
+  const ended = new Promise<number>((resolve) => stream.on('end', () => resolve(performance.now())))
+  await new Promise<void>((resolve) => {
+    stream.setEncoding('utf8').on('data', (part: string) => {
+      text += part
+      if (text.includes('hello')) resolve()
+    })
+  })
+  return { ended, text: () => text }
+}
 
 describe('a stream of a running node', () => {
   let node: TestNode
@@ -15,30 +35,12 @@ describe('a stream of a running node', () => {
   })
   afterEach(() => node.stop())
 
-  /** Opens a stream, and resolves once it runs. */
-  const follow = async (headers: Record<string, string>) => {
-    const stream = await new Promise<IncomingMessage>((resolve, reject) => {
-      const where = { port: node.port, path: '/_api/events', headers, agent: false }
-      request({ host: '127.0.0.1', ...where }, resolve)
-        .on('error', reject)
-        .end()
-    })
-    let text = ''
-    const ended = new Promise<number>((resolve) =>
-      stream.on('end', () => resolve(performance.now())),
-    )
-    await new Promise<void>((resolve) => {
-      stream.setEncoding('utf8').on('data', (part: string) => {
-        text += part
-        if (text.includes('hello')) resolve()
-      })
-    })
-    return { ended, text: () => text }
-  }
-
   test('ends with the sign-out of its session at once, and no other does', async () => {
     const [mine, other] = [await operatorSession(node), await operatorSession(node)]
-    const streams = [await follow({ Cookie: mine }), await follow({ Cookie: other })]
+    const streams = [
+      await follow(node.port, { Cookie: mine }),
+      await follow(node.port, { Cookie: other }),
+    ]
     const out = await ask(node.port, 'DELETE', '/_api/session', {
       headers: { Cookie: mine, ...OUR_PAGE },
     })
@@ -53,11 +55,83 @@ describe('a stream of a running node', () => {
 
   test('ends with the revocation of its token at once', async () => {
     const made = await node.ask('POST', '/_api/token', { name: 'a', role: 'viewer' })
-    const stream = await follow({ Authorization: `Bearer ${made.json.token}` })
+    const stream = await follow(node.port, { Authorization: `Bearer ${made.json.token}` })
     await node.ask('DELETE', `/_api/token/${made.json.info.id}`)
     const told = performance.now()
     expect((await stream.ended) - told).toBeLessThan(2_000)
   })
+})
+
+describe('people, tokens and the log', () => {
+  let node: TestNode
+  beforeEach(async () => {
+    node = await startForTest()
+  })
+  afterEach(() => node.stop())
+
+  const events = (text: string) =>
+    [...text.matchAll(/^data: (\{"type".*)$/gm)].map(([, data]) => JSON.parse(data as string))
+
+  test('are told within a second, to those who may read of them', async () => {
+    const session = await operatorSession(node)
+    const me = (await ask(node.port, 'GET', '/_api/session', { headers: { Cookie: session } })).json
+    const headersOf = async (role: string) => {
+      const made = await node.ask('POST', '/_api/token', { name: role, role })
+      return { Authorization: `Bearer ${made.json.token}` }
+    }
+    const admin = await follow(node.port, await headersOf('admin'))
+    const viewer = await follow(node.port, await headersOf('viewer'))
+    // Of the same person, who learns of the own tokens in every role.
+    await node.ask('POST', '/_api/token', { name: 'another', role: 'viewer' })
+    const begun = performance.now()
+    const told = { type: 'token', owner: me.person.id }
+    for (const { text } of [admin, viewer]) {
+      await expect.poll(() => events(text())).toContainEqual(told)
+      expect(events(text())).toContainEqual({ type: 'audit' })
+    }
+    await operatorSession(node)
+    await expect
+      .poll(() => events(admin.text()))
+      .toContainEqual({ type: 'person', id: me.person.id })
+    expect(performance.now() - begun).toBeLessThan(2_000)
+    expect(admin.text() + viewer.text()).not.toMatch(/another|local:operator/)
+  })
+})
+
+test('nobody learns of others but an admin', async () => {
+  const hub = createEventHub()
+  const heard = async (role: 'viewer' | 'operator' | 'admin') => {
+    const from = hub.lastId
+    for (const id of ['me', 'other']) {
+      hub.publish({ type: 'person', id })
+      hub.publish({ type: 'token', owner: id })
+    }
+    hub.publish({ type: 'audit' })
+    hub.publish({ type: 'person', id: null })
+    const draining = new AbortController()
+    const pass = createMiddleware<AppEnv>((_, next) => next())
+    const who = { role, personId: 'me' } as Principal
+    const app = new Hono<AppEnv>().route(
+      '/',
+      eventRoutes(
+        hub,
+        () => pass,
+        async () => who,
+      ),
+    )
+    const via = { draining: draining.signal } as AppEnv['Bindings']['via']
+    const answer = await app.request('/', { headers: { 'Last-Event-ID': from } }, { via })
+    let text = ''
+    for await (const part of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += part
+      if (text.includes('"id":null')) break
+    }
+    draining.abort()
+    return [...text.matchAll(/"(?:id|owner)":(\S+)}/g)].map(([, id]) => id)
+  }
+  expect(await heard('viewer')).toEqual(['"me"', '"me"', 'null'])
+  expect(await heard('operator')).toEqual(['"me"', '"me"', 'null'])
+  expect(await heard('admin')).toEqual(['"me"', '"me"', '"other"', '"other"', 'null'])
 })
 
 test('HEAD leaves no reader behind', async () => {
@@ -81,7 +155,7 @@ test('HEAD leaves no reader behind', async () => {
     eventRoutes(
       counting,
       () => pass,
-      async () => true,
+      async () => undefined,
     ),
   )
   const via = { draining: new AbortController().signal } as AppEnv['Bindings']['via']

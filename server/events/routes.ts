@@ -1,5 +1,7 @@
 import { type Context, Hono } from 'hono'
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
+import type { LiveEvent } from '../contract/event.ts'
+import type { Principal } from '../contract/principal.ts'
 import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
 import type { Permit } from '../http/permit.ts'
@@ -11,18 +13,19 @@ export const HEARTBEAT = 15_000
 /** How soon a reader is asked to come back after its stream has ended, ms. */
 const RETRY = 1_000
 
-/** Whether the credentials that a request came with are still good for it. */
-export type IsStillIn = (c: Context<AppEnv>) => Promise<boolean>
+/** Whoever the credentials of a request belong to; undefined: they are not good for it any more. */
+export type WhoIsIn = (c: Context<AppEnv>) => Promise<Principal | undefined>
 
 /**
  * `/_api/events`: live changes as server-sent events (HTML Standard §9.2), resumed after the
  * `Last-Event-ID`. The first event, `hello`, carries the id to resume from when nothing else came.
  */
-export const eventRoutes = (hub: EventHub, permit: Permit, isStillIn: IsStillIn) =>
+export const eventRoutes = (hub: EventHub, permit: Permit, whoIsIn: WhoIsIn) =>
   new Hono<AppEnv>().get(
     '/',
     describe({ summary: 'Follow live changes', answers: { 200: 'text/event-stream' } }),
-    permit('viewer'),
+    // Open as long as the page is: that is no use of the session.
+    permit('viewer', 'background'),
     (c) => {
       const draining = c.env.via.draining
       // Proxies that collect answers before they pass them on are asked not to (nginx).
@@ -31,7 +34,7 @@ export const eventRoutes = (hub: EventHub, permit: Permit, isStillIn: IsStillIn)
       if (c.req.method === 'HEAD') return c.body(null, 200, { 'Content-Type': 'text/event-stream' })
       return streamSSE(c, (stream) =>
         follow(hub, stream, c.req.header('Last-Event-ID') ?? hub.lastId, draining, () =>
-          isStillIn(c),
+          whoIsIn(c),
         ),
       )
     },
@@ -42,7 +45,7 @@ async function follow(
   stream: SSEStreamingApi,
   from: string,
   draining: AbortSignal,
-  isStillIn: () => Promise<boolean>,
+  whoIsIn: () => Promise<Principal | undefined>,
 ): Promise<void> {
   let wake = () => {}
   const unsubscribe = hub.subscribe(() => wake())
@@ -56,10 +59,12 @@ async function follow(
     let seen = from
     await stream.writeSSE({ event: 'hello', data: '{}', id: seen, retry: RETRY })
     // Asked before each word: a session that ends ends its streams, too.
-    while (!stream.aborted && !draining.aborted && (await isStillIn())) {
+    while (!stream.aborted && !draining.aborted) {
+      const who = await whoIsIn()
+      if (who === undefined) break
       for (const { id, event } of hub.after(seen)) {
         seen = id
-        await stream.writeSSE({ id, data: JSON.stringify(event) })
+        if (concerns(event, who)) await stream.writeSSE({ id, data: JSON.stringify(event) })
       }
       const quiet = await new Promise<boolean>((resolve) => {
         const timer = setTimeout(() => resolve(true), HEARTBEAT)
@@ -71,10 +76,17 @@ async function follow(
         // Something may have come while the last write was waited for.
         if (stream.aborted || draining.aborted || hub.lastId !== seen) wake()
       })
-      if (quiet && (await isStillIn())) await stream.writeSSE({ event: 'heartbeat', data: '{}' })
+      if (quiet && (await whoIsIn()) !== undefined)
+        await stream.writeSSE({ event: 'heartbeat', data: '{}' })
     }
   } finally {
     unsubscribe()
     draining.removeEventListener('abort', stop)
   }
+}
+
+/** Whether somebody may know of an event: what is about a person is for admins and that person. */
+function concerns(event: LiveEvent, { role, personId }: Principal): boolean {
+  const about = event.type === 'person' ? event.id : event.type === 'token' ? event.owner : null
+  return about === null || about === personId || role === 'admin'
 }

@@ -12,6 +12,7 @@ let kept: AuditEntry[] = []
 let anonymous = 0
 let allowed = true
 let errors: unknown[] = []
+let recorded = 0
 let keep = async (entry: AuditEntry) => void kept.push(entry)
 
 afterEach(() => {
@@ -19,6 +20,7 @@ afterEach(() => {
   anonymous = 0
   allowed = true
   errors = []
+  recorded = 0
   keep = async (entry) => void kept.push(entry)
 })
 
@@ -30,6 +32,7 @@ async function ask(code: FailureCode | undefined, signedIn = true, method = 'DEL
         record: (entry) => keep(entry),
         countAnonymous: () => void anonymous++,
         allow: () => allowed,
+        onRecorded: () => void recorded++,
         onError: (error) => void errors.push(error),
       }),
     )
@@ -68,12 +71,15 @@ test.each(Object.keys(failureKinds) as FailureCode[])(
     }
     expect(kept).toEqual([401, 403, 409, 412].includes(status) ? [row] : [])
     expect(anonymous).toBe(0)
+    expect(recorded).toBe(kept.length)
   },
 )
 
 test('a change that was done is left to itself', async () => {
   expect((await ask(undefined)).status).toBe(200)
   expect(kept).toEqual([])
+  // By its own transaction: whoever follows the log is told.
+  expect(recorded).toBe(1)
 })
 
 test('a refusal of nobody known is counted, not kept', async () => {

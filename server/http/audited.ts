@@ -48,6 +48,8 @@ export interface RefusalDeps {
   readonly countAnonymous: () => void
   /** Whether one more of somebody is to be kept: one person could fill the disk, too. */
   readonly allow: Allowance
+  /** Told when a change, or its refusal, has been put on record. */
+  readonly onRecorded: () => void
   /** Told when a refusal could not be put on record; the answer stays what it was. */
   readonly onError: (error: unknown) => void
 }
@@ -59,12 +61,20 @@ const REFUSED = new Set([401, 403, 409, 412])
  * Puts every refused change of somebody signed in on record, before it is answered; of those who are
  * refused all the time, as many as `allow` says.
  */
-export const recordRefusals = ({ record, countAnonymous, allow, onError }: RefusalDeps) =>
+export const recordRefusals = ({
+  record,
+  countAnonymous,
+  allow,
+  onRecorded,
+  onError,
+}: RefusalDeps) =>
   createMiddleware<AppEnv>(async (c, next) => {
     await next()
     const change: AuditedChange | undefined = c.get('change')
     const failure = c.error
-    if (change === undefined || !(failure instanceof Failure)) return
+    if (change === undefined) return
+    if (failure === undefined) return onRecorded()
+    if (!(failure instanceof Failure)) return
     if (!REFUSED.has(failure.kind.status)) return
     const { actor } = c.var as Partial<typeof c.var>
     if (actor === undefined) return countAnonymous()
@@ -80,6 +90,7 @@ export const recordRefusals = ({ record, countAnonymous, allow, onError }: Refus
         before: null,
         after,
       })
+      onRecorded()
     } catch (error) {
       onError(error)
     }

@@ -104,6 +104,22 @@ describe('permit', () => {
     expect((await ask('known', bearer('wrong'))).status).toBe(401)
   })
 
+  it('tells what a page asks by itself, by the request or by the route, from use', async () => {
+    const asked: boolean[] = []
+    const by = createPermit({
+      ...deps,
+      recall({ background }) {
+        asked.push(background)
+        return undefined
+      },
+    })
+    const inBackground = (needed: Permission) => by(needed, 'background')
+    await ask('viewer', cookie('viewer'), 'GET', by)
+    await ask('viewer', { ...cookie('viewer'), 'X-Gatehouse-Background': '1' }, 'GET', by)
+    await ask('viewer', cookie('viewer'), 'GET', inBackground as typeof by)
+    expect(asked).toEqual([false, true, true])
+  })
+
   it('keeps a token to its databases', async () => {
     expect((await ask('viewer', bearer('viewer@_system'))).status).toBe(200)
     expect((await ask('viewer', bearer('viewer@blog'))).status).toBe(403)

@@ -2,6 +2,7 @@ import type { Context, MiddlewareHandler } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import type { Principal } from '../contract/principal.ts'
 import { atLeast, type Role } from '../contract/role.ts'
+import { BACKGROUND_HEADER } from '../contract/session.ts'
 import { Failure } from '../failure.ts'
 import type { Client, ClientOf } from './client.ts'
 import type { AppEnv } from './env.ts'
@@ -12,6 +13,7 @@ import type { SessionCookie } from './session-cookie.ts'
 interface Credentials {
   readonly authorization: string | undefined
   readonly session: string | undefined
+  readonly background: boolean
 }
 
 /** What decides whether a request may do what it asks. */
@@ -35,8 +37,13 @@ export interface PermitDeps {
  */
 export type Permission = Role | 'known' | 'public'
 
-/** Makes the middleware that every route declares its permission with. */
-export type Permit = (needed: Permission) => MiddlewareHandler<AppEnv>
+/**
+ * Makes the middleware that every route declares its permission with.
+ *
+ * @param use `background`: asking does not count as use of the session, whoever asks, for nobody need
+ * be there. Elsewhere a request says so itself by {@link BACKGROUND_HEADER}.
+ */
+export type Permit = (needed: Permission, use?: 'background') => MiddlewareHandler<AppEnv>
 
 const PERMISSION = Symbol('permission')
 
@@ -71,7 +78,7 @@ export function createPermit(deps: PermitDeps): Permit {
     }
   }
 
-  return (needed) => {
+  return (needed, use) => {
     if (needed === 'public') return Object.assign(pass, { [PERMISSION]: needed })
     const admit = (c: Context<AppEnv>, client: Client, principal: Principal | undefined) => {
       if (principal !== undefined) introduce(c, client, principal)
@@ -82,6 +89,7 @@ export function createPermit(deps: PermitDeps): Permit {
       const credentials = {
         authorization: c.req.header('Authorization'),
         session: deps.cookie.read(c, client.secure),
+        background: use === 'background' || c.req.header(BACKGROUND_HEADER) !== undefined,
       }
       const known = deps.recall(credentials)
       if (known !== undefined) {
