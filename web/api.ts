@@ -1,7 +1,7 @@
 import { hc } from 'hono/client'
 import type { Api } from '../server/app.ts'
 import type { ErrorObject } from '../server/contract/acknowledgement.ts'
-import { BACKGROUND_HEADER } from '../server/contract/session.ts'
+import { BACKGROUND_HEADER } from '../server/contract/session-use.ts'
 import { noteRequest } from './use-of-session.ts'
 
 /** Where the administration answers, on every endpoint that reaches `_system`. */

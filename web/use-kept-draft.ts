@@ -3,11 +3,6 @@ import { usePresence } from './person.ts'
 
 const PREFIX = 'gatehouse-draft:'
 
-interface Kept {
-  readonly person: string
-  readonly draft: unknown
-}
-
 /** A draft that outlives its page. */
 export interface KeptDraft<T> {
   readonly draft: T
@@ -22,21 +17,22 @@ export interface KeptDraft<T> {
 
 /**
  * The draft of a form, kept in this tab (`sessionStorage`) until it is forgotten: signing in again
- * leaves the page. Whoever signs in as another person finds nothing. Never for secrets.
+ * leaves the page. Whoever signs in as another person finds nothing, and takes nothing away. Never for
+ * secrets.
  *
  * @param key tells the forms apart.
  * @param begin what the form begins with; what is kept must have the same fields.
  */
 export function useKeptDraft<T extends object>(key: string, begin: T): KeptDraft<T> {
   const { person } = usePresence()
-  const place = PREFIX + key
+  const place = `${PREFIX}${person.id}:${key}`
   const [{ draft, typed, restored }, setState] = useState(() => {
-    const kept = read(place, person.id, begin)
+    const kept = read(place, begin)
     return { draft: kept ?? begin, typed: false, restored: kept !== undefined }
   })
   useEffect(() => {
-    if (typed) keep(place, { person: person.id, draft })
-  }, [typed, place, person.id, draft])
+    if (typed) keep(place, draft)
+  }, [typed, place, draft])
   const forget = () => drop(place)
   return {
     draft,
@@ -62,13 +58,15 @@ function tellAll(): void {
   for (const listener of listeners) listener()
 }
 
-/** Whether anything is kept in this tab. */
-export const useAnythingKept = (): boolean =>
-  useSyncExternalStore(subscribe, () => keptPlaces().length > 0)
+/** Whether anything of whoever opened the page is kept in this tab. */
+export function useAnythingKept(): boolean {
+  const { person } = usePresence()
+  return useSyncExternalStore(subscribe, () => keptPlaces(person.id).length > 0)
+}
 
-/** Drops everything that is kept: after signing out. */
-export function forgetDrafts(): void {
-  for (const place of keptPlaces()) drop(place)
+/** Drops everything that is kept of a person: after signing out. */
+export function forgetDrafts(person: string): void {
+  for (const place of keptPlaces(person)) drop(place)
 }
 
 // Storage may be forbidden; then nothing is kept, and everything else works.
@@ -80,11 +78,14 @@ function attempt<T>(action: () => T, otherwise: T): T {
   }
 }
 
-const keptPlaces = () =>
-  attempt(() => Object.keys(sessionStorage).filter((place) => place.startsWith(PREFIX)), [])
+const keptPlaces = (person: string) =>
+  attempt(
+    () => Object.keys(sessionStorage).filter((place) => place.startsWith(`${PREFIX}${person}:`)),
+    [],
+  )
 
-function keep(place: string, kept: Kept): void {
-  attempt(() => sessionStorage.setItem(place, JSON.stringify(kept)), undefined)
+function keep(place: string, draft: object): void {
+  attempt(() => sessionStorage.setItem(place, JSON.stringify(draft)), undefined)
   tellAll()
 }
 
@@ -93,12 +94,12 @@ function drop(place: string): void {
   tellAll()
 }
 
-function read<T extends object>(place: string, person: string, begin: T): T | undefined {
+function read<T extends object>(place: string, begin: T): T | undefined {
   const text = attempt(() => sessionStorage.getItem(place), null)
   if (text === null) return undefined
-  const kept = attempt(() => JSON.parse(text) as Partial<Kept>, {})
-  if (kept.person === person && hasShape(kept.draft, begin)) return { ...begin, ...kept.draft }
-  // Of another person, or of another version of the console. Quietly: this is asked while drawing.
+  const kept = attempt<unknown>(() => JSON.parse(text), undefined)
+  if (hasShape(kept, begin)) return { ...begin, ...kept }
+  // Of another version of the console. Quietly: this is asked while drawing.
   attempt(() => sessionStorage.removeItem(place), undefined)
   return undefined
 }

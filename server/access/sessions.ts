@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Actor } from '../contract/audit.ts'
-import { SESSION_IDLE, type SessionInfo } from '../contract/session.ts'
+import type { SessionInfo } from '../contract/session.ts'
+import { SESSION_IDLE } from '../contract/session-use.ts'
 import { Failure } from '../failure.ts'
 import type { Store } from '../storage/open.ts'
 import type { Recorder } from '../storage/recorder.ts'

@@ -11,6 +11,7 @@ const page = (style: string): string[] => [
   "font-src 'self'",
   "img-src 'self' data:",
   "connect-src 'self'",
+  "worker-src 'self'",
   "frame-ancestors 'none'",
   "base-uri 'none'",
   "object-src 'none'",
@@ -19,6 +20,9 @@ const page = (style: string): string[] => [
 /** The policy of a page of the console, whose styles carry the nonce made for that page alone. */
 export const pagePolicy = (nonce: string): string =>
   [...page(`'self' 'nonce-${nonce}'`), "form-action 'self'"].join('; ')
+
+/** The policy of a script: only a worker goes by its own, and asks nobody else than this server. */
+export const SCRIPT_POLICY = `${NOTHING}; connect-src 'self'`
 
 /**
  * The policy of the sign-in page: without `form-action`, which Chromium applies to every redirect

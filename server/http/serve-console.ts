@@ -6,7 +6,7 @@ import { Hono } from 'hono'
 import { compress } from 'hono/compress'
 import { Failure } from '../failure.ts'
 import type { AppEnv } from './env.ts'
-import { pagePolicy, signInPagePolicy } from './security-headers.ts'
+import { pagePolicy, SCRIPT_POLICY, signInPagePolicy } from './security-headers.ts'
 
 /** Where the page asks for the nonce of its styles. */
 const NONCE_MARK = '__CSP_NONCE__'
@@ -36,6 +36,9 @@ export function consoleRoutes(folder: string, drain: number) {
       '/*',
       async (c, next) => {
         await next()
+        if (c.res.ok && c.req.path.endsWith('.js')) {
+          c.res.headers.set('Content-Security-Policy', SCRIPT_POLICY)
+        }
         if (c.res.headers.has('Cache-Control')) return
         const kept = c.res.ok && c.req.path.startsWith('/_console/assets/')
         c.res.headers.set(

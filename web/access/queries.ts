@@ -1,11 +1,11 @@
 import { queryOptions } from '@tanstack/react-query'
 import { answer, api, whileSignedIn } from '../api.ts'
 
-// No live event tells of people, sessions and tokens: these are read when a page is opened, and
-// again while it is looked at.
+// The first part of each key is the type of the live event after which it is read anew
+// (web/live/invalidate-soon.ts). No event tells that something was used, or has expired.
 
 /** How often lists are read again while they are in sight, in milliseconds. */
-const AGAIN_MS = 15_000
+const AGAIN_MS = 60_000
 
 const again = { staleTime: 0, refetchInterval: whileSignedIn(AGAIN_MS) } as const
 

@@ -2,11 +2,11 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { answer, api, whileSignedIn } from '../api.ts'
 import { type ActivitySearch, toAuditQuery } from './activity-search.ts'
 
-// No live event tells of the log: it is read when the page is opened, and what is newer is looked
-// for every few seconds. Rows never push others away by themselves.
+// The log is read when the page is opened; a live event tells to look for what is newer. Rows never
+// push others away by themselves: hence a key of its own, which no event has.
 
-/** How often it is looked whether there is something newer, in milliseconds. */
-const LOOK_MS = 10_000
+/** How often it is looked whether there is something newer, should no event come, in milliseconds. */
+const LOOK_MS = 60_000
 
 /** How many rows a page has. */
 const PAGE = 50
@@ -14,7 +14,7 @@ const PAGE = 50
 /** The log, newest first, page by page. */
 export const activityQuery = (search: ActivitySearch) =>
   infiniteQueryOptions({
-    queryKey: ['audit', toAuditQuery(search)],
+    queryKey: ['activity', toAuditQuery(search)],
     queryFn: ({ signal, pageParam }) =>
       answer(
         api._api.audit.$get(

@@ -3,7 +3,6 @@ import classes from './connection-status.module.css'
 import { useConnection } from './live-provider.tsx'
 
 const words = { live: 'Live', connecting: 'Connecting…', lost: 'No connection' } as const
-const endWords = { 'sign-out': 'Signed out', another: 'Stopped' } as const
 
 /** Whether changes reach this page as they happen: a dot and a word in the top bar. */
 export function ConnectionStatus() {
@@ -14,7 +13,7 @@ export function ConnectionStatus() {
       <svg viewBox="0 0 8 8" width="8" height="8" aria-hidden="true">
         <circle cx="4" cy="4" r="3" strokeWidth="1.5" stroke="currentColor" />
       </svg>
-      {end === undefined ? words[state] : endWords[end.by]}
+      {end === undefined ? words[state] : 'Signed out'}
     </span>
   )
 }

@@ -5,7 +5,7 @@ export type Connection =
   | { readonly state: 'connecting' | 'live' }
   | { readonly state: 'lost'; readonly since: number; readonly nextTry: number }
 
-/** What {@link openLiveConnection} gives: a store for React, and its own end. */
+/** A connection as a page has it: a store for React, and its own end. */
 export interface LiveConnection {
   /** Calls back whenever {@link current} has changed; returns its own unsubscribe. */
   subscribe(listener: () => void): () => void
@@ -15,16 +15,26 @@ export interface LiveConnection {
   close(): void
 }
 
-/** What {@link openLiveConnection} needs. */
-export interface LiveConnectionOptions {
+/** What {@link openStream} needs. */
+export interface StreamOptions {
   readonly url: string
   /** Called with each event; with `reset` whenever events may have been missed. */
   readonly onEvent: (event: LiveEvent) => void
+  /** Called with how it stands, whenever that has changed, and with each heartbeat. */
+  readonly onState: (connection: Connection) => void
   /**
    * Asked after a failure, before a new stream is made: an EventSource does not tell that it was
    * refused. False: stop; whoever answers so knows why. Rejects while there is no answer.
    */
   readonly mayConnect: () => Promise<boolean>
+}
+
+/** A stream of live events. */
+export interface Stream {
+  /** Connects now instead of at the next try; also where it rests or has stopped. */
+  tryNow(): void
+  /** Closes the stream without a word, until {@link tryNow}. */
+  rest(): void
 }
 
 /** The server sends a heartbeat every 15 s; after this long without one the connection is dead. */
@@ -33,17 +43,11 @@ const SILENCE_MS = 30_000
 const PAUSES_MS = [400, 1_000, 2_000, 4_000, 8_000, 15_000] as const
 
 /**
- * Keeps one stream of live events open while the page is visible: a browser allows six connections
- * to a server without HTTP/2, so the seventh stream of hidden tabs would block every request.
- *
- * EventSource by itself hides statuses and gives up for good on some of them; here every failure
- * makes a new one, after growing pauses, if `mayConnect` agrees. The first failure is silent, a
- * second is `lost`.
+ * Opens a stream of live events, in a page or in a worker, and keeps it open. EventSource by itself
+ * hides statuses and gives up for good on some of them; here every failure makes a new one, after
+ * growing pauses, if `mayConnect` agrees. The first failure is silent, a second is `lost`.
  */
-export function openLiveConnection(options: LiveConnectionOptions): LiveConnection {
-  const { url, onEvent, mayConnect } = options
-  const listeners = new Set<() => void>()
-  let connection: Connection = { state: 'connecting' }
+export function openStream({ url, onEvent, onState, mayConnect }: StreamOptions): Stream {
   let source: EventSource | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
   let silence: ReturnType<typeof setTimeout> | undefined
@@ -52,12 +56,7 @@ export function openLiveConnection(options: LiveConnectionOptions): LiveConnecti
   /** Counts the tries: the answer to an earlier one comes too late. */
   let tries = 0
 
-  const become = (next: Connection) => {
-    connection = next
-    for (const listener of listeners) listener()
-  }
-
-  const hush = () => {
+  const rest = () => {
     tries += 1
     clearTimeout(timer)
     clearTimeout(silence)
@@ -71,17 +70,17 @@ export function openLiveConnection(options: LiveConnectionOptions): LiveConnecti
   }
 
   const failed = () => {
-    hush()
+    rest()
     if (failures === 0) lostSince = Date.now()
     const pause = PAUSES_MS[Math.min(failures, PAUSES_MS.length - 1)] ?? 0
     failures += 1
     timer = setTimeout(connectAgain, pause)
-    if (failures === 1) become({ state: 'connecting' })
-    else become({ state: 'lost', since: lostSince, nextTry: Date.now() + pause })
+    if (failures === 1) onState({ state: 'connecting' })
+    else onState({ state: 'lost', since: lostSince, nextTry: Date.now() + pause })
   }
 
   const connect = () => {
-    hush()
+    rest()
     const stream = new EventSource(url)
     source = stream
     heard()
@@ -89,11 +88,14 @@ export function openLiveConnection(options: LiveConnectionOptions): LiveConnecti
       failures = 0
       // What changed before this stream began, or between two streams, nobody has told.
       onEvent({ type: 'reset' })
-      become({ state: 'live' })
+      onState({ state: 'live' })
       heard()
     }
     stream.onerror = failed
-    stream.addEventListener('heartbeat', heard)
+    stream.addEventListener('heartbeat', () => {
+      heard()
+      onState({ state: 'live' })
+    })
     stream.onmessage = (message) => {
       heard()
       onEvent(JSON.parse(message.data) as LiveEvent)
@@ -101,7 +103,7 @@ export function openLiveConnection(options: LiveConnectionOptions): LiveConnecti
   }
 
   const connectAgain = async () => {
-    hush()
+    rest()
     const mine = tries
     const agreed = await mayConnect().catch(() => undefined)
     if (mine !== tries) return
@@ -109,23 +111,6 @@ export function openLiveConnection(options: LiveConnectionOptions): LiveConnecti
     else if (agreed) connect()
   }
 
-  const onVisibility = () => {
-    if (document.visibilityState === 'visible') void connectAgain()
-    else hush()
-  }
-  document.addEventListener('visibilitychange', onVisibility)
-  if (document.visibilityState === 'visible') connect()
-
-  return {
-    subscribe: (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    current: () => connection,
-    tryNow: () => void connectAgain(),
-    close: () => {
-      document.removeEventListener('visibilitychange', onVisibility)
-      hush()
-    },
-  }
+  connect()
+  return { tryNow: () => void connectAgain(), rest }
 }

@@ -11,7 +11,8 @@ import { API_BASE } from '../api.ts'
 import { usePresence } from '../person.ts'
 import { sessionQuery } from '../queries.ts'
 import { invalidateSoon } from './invalidate-soon.ts'
-import { type Connection, type LiveConnection, openLiveConnection } from './live-connection.ts'
+import type { Connection, LiveConnection } from './live-connection.ts'
+import { openPageConnection } from './page-connection.ts'
 
 const LiveContext = createContext<LiveConnection | undefined>(undefined)
 
@@ -26,10 +27,10 @@ export function LiveProvider({ children }: PropsWithChildren) {
   useEffect(() => {
     if (!signedIn) return
     const invalidation = invalidateSoon(queryClient)
-    const opened = openLiveConnection({
+    const opened = openPageConnection({
       url: `${API_BASE}/_api/events`,
       onEvent: invalidation.note,
-      mayConnect: async () =>
+      look: async () =>
         (await queryClient.fetchQuery({ ...sessionQuery, staleTime: 0, retry: false })) !== null,
     })
     setLive(opened)

@@ -8,7 +8,7 @@ import { useSignOut } from './use-sign-out.ts'
 /** All that somebody without a role sees: who they are, and what happens next. */
 export function PendingPage({ person, ended }: { person: SignedIn; ended: boolean }) {
   usePageTitle(ended ? 'Sign in again' : 'Waiting for a role')
-  const signOut = useSignOut()
+  const signOut = useSignOut(person)
   if (ended) {
     return (
       <Front

@@ -10,7 +10,7 @@ import { useSignOut } from './use-sign-out.ts'
 /** Who is signed in, and what belongs to the person: sessions, tokens, the way out. */
 export function PersonMenu() {
   const { person } = usePresence()
-  const signOut = useSignOut()
+  const signOut = useSignOut(person)
   const name = nameOf(person)
   const problem = signOut.error?.message
   useEffect(() => {

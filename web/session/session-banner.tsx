@@ -28,17 +28,6 @@ export function SessionBanner() {
           </Button>
         </div>
       )}
-      {end?.by === 'another' && (
-        <div className={classes.banner}>
-          <p>
-            In this browser {end.username} is signed in now. Reload the page to go on as that
-            person.
-          </p>
-          <Button variant="filled" onClick={() => location.reload()}>
-            Reload
-          </Button>
-        </div>
-      )}
     </div>
   )
 }

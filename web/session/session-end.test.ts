@@ -17,12 +17,30 @@ const session = {
 }
 
 test.each([
-  [{ lastHeard: HOUR, now: 13 * HOUR }, 'You were signed out after 12 hours without activity'],
-  [{ lastHeard: HOUR, now: 2 * HOUR }, 'You were signed out: this session was ended'],
   [
-    { lastHeard: 168 * HOUR, now: 168 * HOUR + 1 },
+    'nobody was there for 12 hours',
+    { lastUse: 0, now: 12 * HOUR },
+    'You were signed out after 12 hours without activity',
+  ],
+  [
+    // The page was read in another tab at 6 h, and used there.
+    'another page was used meanwhile',
+    { lastUse: 0, now: 12 * HOUR, idleExpires: time(18 * HOUR) },
+    'You were signed out: this session was ended',
+  ],
+  [
+    'somebody ended it',
+    { lastUse: HOUR, now: 2 * HOUR },
+    'You were signed out: this session was ended',
+  ],
+  [
+    'it was used to its end',
+    { lastUse: 168 * HOUR, now: 168 * HOUR + 1 },
     'You were signed out: a session ends some days after its sign-in, used or not',
   ],
-])('with %j it says "%s"', (times, said) => {
-  expect(sayWhyEnded({ session, readAt: 0, ...times })).toBe(said)
-})
+] as [string, { lastUse: number; now: number; idleExpires?: string }, string][])(
+  'where %s it says so',
+  (_, { idleExpires = session.idleExpires, ...times }, said) => {
+    expect(sayWhyEnded({ session: { ...session, idleExpires }, ...times })).toBe(said)
+  },
+)
