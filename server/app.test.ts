@@ -69,7 +69,7 @@ beforeAll(async () => {
   mkdirSync(join(consoleFolder, 'assets'), { recursive: true })
   writeFileSync(
     join(consoleFolder, 'index.html'),
-    '<meta name="csp-nonce" content="__CSP_NONCE__"><i>__DRAIN_SECONDS__</i>',
+    '<meta name="csp-nonce" content="__CSP_NONCE__"><i>__DRAIN_SECONDS__</i><b>__CERTIFICATE__</b>',
   )
   writeFileSync(join(consoleFolder, 'sign-in.html'), '<title>Sign in</title>')
   writeFileSync(join(consoleFolder, 'theme.js'), 'theme()')
@@ -125,6 +125,7 @@ beforeAll(async () => {
     node: 'a',
     publicOrigin: 'https://gate.example.org',
     drain: 30_000,
+    certificate: false,
     consoleFolder,
     catchUp: () => undefined,
   })
@@ -199,6 +200,7 @@ describe('failures', () => {
       node: 'a',
       publicOrigin: undefined,
       drain: 30_000,
+      certificate: true,
       consoleFolder: folder,
       catchUp: () => undefined,
     })
@@ -547,6 +549,10 @@ describe('the console', () => {
 
   it('tells the page how long a removed endpoint drains', async () => {
     expect(await (await ask('/_console/')).text()).toContain('<i>30</i>')
+  })
+
+  it('tells the page whether ssl endpoints have a certificate', async () => {
+    expect(await (await ask('/_console/')).text()).toContain('<b>no</b>')
   })
 
   it('answers 404 for a script that is gone, and nothing from outside its folder', async () => {

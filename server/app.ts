@@ -84,6 +84,8 @@ export interface AppDeps {
   readonly publicOrigin: string | undefined
   /** How long a removed endpoint drains, ms. */
   readonly drain: number
+  /** Whether there is a certificate for `ssl` endpoints. */
+  readonly certificate: boolean
   /** The folder of the built console. */
   readonly consoleFolder: string
   /** Follows what another process has changed in the store, before a request is looked at. */
@@ -227,7 +229,7 @@ export function createApp(deps: AppDeps) {
   )
   base.route('/_idp', localProviderRoutes({ local, clientOf, publicOrigin }))
   base.get('/_console', (c) => c.redirect('/_console/', 308))
-  base.route('/_console', consoleRoutes(deps.consoleFolder, deps.drain))
+  base.route('/_console', consoleRoutes(deps.consoleFolder, deps))
 
   base.notFound((c) => {
     throw noRoute(base, c.req.method, c.req.path)

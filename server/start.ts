@@ -233,6 +233,7 @@ async function open(
     node: config.node,
     publicOrigin: config.publicOrigin,
     drain: config.drain,
+    certificate: certificate !== undefined,
     consoleFolder,
     catchUp: catchUpOnce,
   })

@@ -14,16 +14,29 @@ const NONCE_MARK = '__CSP_NONCE__'
 /** Where it asks how long a removed endpoint drains, in seconds. */
 const DRAIN_MARK = '__DRAIN_SECONDS__'
 
+/** Where it asks whether `ssl` endpoints can be opened: yes or no. */
+const CERTIFICATE_MARK = '__CERTIFICATE__'
+
+/** What the page is told of the server, before anything is asked. */
+export interface PageFacts {
+  /** How long a removed endpoint drains, ms. */
+  readonly drain: number
+  /** Whether there is a certificate for `ssl` endpoints. */
+  readonly certificate: boolean
+}
+
 /**
  * Serves the built console below `/_console/`. Files whose names carry a hash never change and may be
  * kept for ever; the page, which names them, is asked for anew each time and is what every other
  * path answers (the routes below are the console's own). The sign-in page is a document of its own.
  *
  * @param folder where `vite build` has put it; if it is not there, requests fail with `unavailable`.
- * @param drain how long a removed endpoint drains, ms: the page says so before one removes one.
+ * @param facts are written into the page, so that it says them before one adds or removes.
  */
-export function consoleRoutes(folder: string, drain: number) {
-  const page = readPage(folder, 'index.html')?.replaceAll(DRAIN_MARK, String(drain / 1000))
+export function consoleRoutes(folder: string, facts: PageFacts) {
+  const page = readPage(folder, 'index.html')
+    ?.replaceAll(DRAIN_MARK, String(facts.drain / 1000))
+    .replaceAll(CERTIFICATE_MARK, facts.certificate ? 'yes' : 'no')
   const signInPage = readPage(folder, 'sign-in.html')
   if (page === undefined || signInPage === undefined) {
     return new Hono<AppEnv>().get('/*', () => {

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import type { EndpointRecord } from '../../server/contract/endpoint.ts'
 import { announce } from '../ui/announce.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { FormFrame } from '../ui/form-frame.tsx'
@@ -8,6 +9,7 @@ import { AddressFields } from './address-fields.tsx'
 import {
   addressFaults,
   canonicalAddress,
+  draftLike,
   draftMapping,
   type EndpointDraft,
   emptyDraft,
@@ -18,36 +20,61 @@ import { sayMapping } from './mapping.ts'
 import { MappingEditor } from './mapping-editor.tsx'
 import { endpointsQuery } from './queries.ts'
 import { placeRefusal } from './refusal.ts'
+import { NotDone } from './save-steps.ts'
 import { useEndpointsLocation } from './use-endpoints-location.ts'
 import { useFaults } from './use-faults.ts'
-import { useSaveEndpoint } from './use-save-endpoint.ts'
+import { sayStage, useSaveEndpoint } from './use-save-endpoint.ts'
 
-/** The form in which an endpoint is added. What the server refuses leaves it as it was. */
+/**
+ * The form in which an endpoint is added, like another where the URL names one. What the server
+ * refuses leaves it as it was.
+ */
 export function AddEndpointDialog() {
+  const { search } = useEndpointsLocation()
+  const { data: endpoints, isPending } = useQuery(endpointsQuery)
+  // What it is like is to be read first; without one the form opens at once.
+  if (search.like !== undefined && isPending) return null
+  return <AddForm key={search.like} like={search.like} endpoints={endpoints ?? []} />
+}
+
+function AddForm(props: { like: string | undefined; endpoints: readonly EndpointRecord[] }) {
+  const { like, endpoints } = props
   const { close } = useEndpointsLocation()
-  const { draft, change, restored, forget, startAfresh } = useKeptDraft('endpoint', emptyDraft)
+  const taken = endpoints.map(({ endpoint }) => endpoint)
+  const [begin] = useState(() => {
+    if (like === undefined) return emptyDraft
+    const found = endpoints.find(({ endpoint }) => endpoint === like)
+    return draftLike(found ?? { endpoint: like, databases: [] }, taken)
+  })
+  const { draft, change, restored, forget, startAfresh } = useKeptDraft(
+    like === undefined ? 'endpoint' : `endpoint like ${like}`,
+    begin,
+  )
   const [added, setAdded] = useState<string>()
   const { faults, raised, raise, touch } = useFaults()
-  const { data: endpoints = [] } = useQuery(endpointsQuery)
-  const save = useSaveEndpoint()
+  const { stage, save, stopWaiting } = useSaveEndpoint()
 
   const leave = () => {
     forget()
     close()
   }
   const submit = () => {
-    const taken = endpoints.map(({ endpoint }) => endpoint)
     if (raise({ ...addressFaults(draft, taken), ...mappingFaults(draft) })) return
     const address = canonicalAddress(draft)
-    save.mutate(
-      { address, databases: draftMapping(draft) },
+    void save(
+      { address, databases: draftMapping(draft), onlyNew: true },
       {
         onSuccess: () => {
           announce(`${address} was added.`)
           setAdded(address)
           leave()
         },
-        onError: (error) => raise(placeRefusal(error, { scheme: draft.scheme, adding: true })),
+        onError: (error) =>
+          raise(
+            error instanceof NotDone
+              ? { form: NOT_ADDED }
+              : placeRefusal(error, { scheme: draft.scheme, adding: true }),
+          ),
       },
     )
   }
@@ -55,6 +82,7 @@ export function AddEndpointDialog() {
     draft,
     faults,
     onChange: (part: Partial<EndpointDraft>) => {
+      stopWaiting()
       change(part)
       touch(part)
     },
@@ -69,7 +97,8 @@ export function AddEndpointDialog() {
     >
       <FormFrame
         saveLabel="Add endpoint"
-        busy={save.isPending}
+        busy={stage !== 'idle'}
+        progress={sayStage(stage, 'added')}
         fault={faults.form}
         raised={raised}
         sentences={mapped ? [sayMapping(draftMapping(draft))] : []}
@@ -83,3 +112,5 @@ export function AddEndpointDialog() {
     </Dialog>
   )
 }
+
+const NOT_ADDED = 'The connection broke, and it was not added. Add it again.'

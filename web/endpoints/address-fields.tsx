@@ -1,9 +1,9 @@
 import { TextInput } from '@mantine/core'
-import { isLoopbackHost } from '../../server/contract/address.ts'
 import { ChoiceGroup } from '../ui/choice-group.tsx'
 import classes from './address-fields.module.css'
-import type { EndpointDraft, Faults } from './endpoint-draft.ts'
+import { type EndpointDraft, type Faults, isOpenToReaders } from './endpoint-draft.ts'
 import { HostField } from './host-field.tsx'
+import { hasCertificate } from './page-facts.ts'
 
 /** A part of the form: what stands in it, what is wrong, and who is told of changes. */
 export interface FormPart {
@@ -21,7 +21,6 @@ const schemes = [
 /** Scheme, host and port of a new endpoint; a path for a unix socket. */
 export function AddressFields({ draft, faults, onChange }: FormPart) {
   const { scheme, host, port, path } = draft
-  const open = scheme === 'tcp' && host !== '' && !isLoopbackHost(host.replace(/^\[|\]$/g, ''))
   return (
     <>
       <ChoiceGroup
@@ -33,6 +32,11 @@ export function AddressFields({ draft, faults, onChange }: FormPart) {
         fault={faults.scheme}
         onChange={(next) => onChange({ scheme: next })}
       />
+      {scheme === 'ssl' && hasCertificate() === false && faults.scheme === undefined && (
+        <p className={classes.warning}>
+          This server has no certificate yet. Start Gatehouse with --tls-cert and --tls-key first.
+        </p>
+      )}
       {scheme === 'unix' ? (
         <TextInput
           label="Path"
@@ -65,7 +69,9 @@ export function AddressFields({ draft, faults, onChange }: FormPart) {
           />
         </div>
       )}
-      {open && <p className={classes.warning}>Tokens and documents travel unencrypted.</p>}
+      {isOpenToReaders(draft) && (
+        <p className={classes.warning}>Tokens and documents travel unencrypted.</p>
+      )}
     </>
   )
 }

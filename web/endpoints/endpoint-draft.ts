@@ -1,5 +1,12 @@
-import { formatAddress, parseAddress } from '../../server/contract/address.ts'
+import {
+  type Address,
+  formatAddress,
+  formatHost,
+  isLoopback,
+  parseAddress,
+} from '../../server/contract/address.ts'
 import { DATABASE_NAME_RULE, isDatabaseName } from '../../server/contract/database.ts'
+import type { EndpointRecord } from '../../server/contract/endpoint.ts'
 
 /** A part of the form that a fault can stand at; `form` where it belongs to none. */
 export type Field = 'scheme' | 'host' | 'port' | 'path' | 'databases' | 'form'
@@ -17,6 +24,8 @@ export interface EndpointDraft {
   /** Every database, or only those named: an empty list of names never becomes *all* by itself. */
   readonly reach: 'all' | 'only'
   readonly names: readonly string[]
+  /** What stands in the field for one more name, not in the list yet. */
+  readonly typing: string
 }
 
 /** What the form begins with: this machine only, every database. */
@@ -27,6 +36,52 @@ export const emptyDraft: EndpointDraft = {
   path: '',
   reach: 'all',
   names: [],
+  typing: '',
+}
+
+/** How a mapping stands in the form. */
+export const mappingDraft = (
+  mapping: readonly string[],
+): Pick<EndpointDraft, 'reach' | 'names' | 'typing'> => ({
+  reach: mapping.length === 0 ? 'all' : 'only',
+  names: mapping,
+  typing: '',
+})
+
+/**
+ * What the form begins with for an endpoint like another: its scheme, host and mapping, and the next
+ * port that is no endpoint's yet. The path of a unix socket is given as it is, to be changed.
+ */
+export function draftLike(like: EndpointRecord, taken: readonly string[]): EndpointDraft {
+  const parsed = parseAddress(like.endpoint)
+  if (!parsed.ok) return { ...emptyDraft, ...mappingDraft(like.databases) }
+  const { address } = parsed
+  const begin = { ...emptyDraft, ...mappingDraft(like.databases), scheme: address.scheme }
+  if (address.scheme === 'unix') return { ...begin, path: address.path }
+  return { ...begin, host: formatHost(address.host), port: nextPort(address, taken) }
+}
+
+const LAST_PORT = 65_535
+
+/** The first port above that of `address` which no endpoint has on any host; '' for none. */
+function nextPort(address: Extract<Address, { port: number }>, taken: readonly string[]): string {
+  const ports = new Set(
+    taken.map((text) => {
+      const parsed = parseAddress(text)
+      return parsed.ok && parsed.address.scheme !== 'unix' ? parsed.address.port : undefined
+    }),
+  )
+  let port = address.port + 1
+  while (ports.has(port)) port += 1
+  return port > LAST_PORT ? '' : String(port)
+}
+
+/** Whether what is sent could be read on its way: plain tcp that another machine can reach. */
+export function isOpenToReaders(draft: EndpointDraft): boolean {
+  if (draft.scheme !== 'tcp' || draft.host.trim() === '') return false
+  // Whichever port: it may not be typed yet.
+  const parsed = parseAddress(draftAddress({ ...draft, port: '1' }))
+  return parsed.ok && !isLoopback(parsed.address)
 }
 
 /** The address that the draft spells, not necessarily a good one. */
@@ -55,8 +110,12 @@ export function addressFaults(draft: EndpointDraft, taken: readonly string[]): F
 const PORT_MISSING = 'The port is missing. Choose one from 1 to 65535.'
 
 /** What is wrong with the choice of databases. */
-export function mappingFaults({ reach, names }: EndpointDraft): Faults {
-  if (reach === 'all' || names.length > 0) return {}
+export function mappingFaults({ reach, names, typing }: EndpointDraft): Faults {
+  if (reach === 'all') return {}
+  const more = typing.trim()
+  if (more !== '')
+    return { databases: `${more} is not in the list yet. Add it, or clear the field.` }
+  if (names.length > 0) return {}
   return { databases: 'No database is chosen. Add one, or choose All databases.' }
 }
 

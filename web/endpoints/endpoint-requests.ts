@@ -43,8 +43,14 @@ export async function deleteEndpoint(address: string, revision?: number): Promis
 
 /** The endpoint of that address as it is stored now; `undefined` where there is none. */
 export async function readEndpoint(address: string): Promise<EndpointRecord | undefined> {
-  const list = await answer(api._api.endpoint.$get({ query: {} }))
+  const list = await answer(api._api.endpoint.$get({ query: { endpoint: [address] } }))
   return list.find(({ endpoint }) => endpoint === address)
+}
+
+/** The revision of an endpoint as its listeners tell it now; `undefined` where none does. */
+export async function readRevision(address: string): Promise<number | undefined> {
+  const list = await answer(api._api.listener.$get({ query: { endpoint: [address] } }))
+  return list.find(({ state }) => state !== 'draining')?.revision
 }
 
 /**

@@ -40,12 +40,10 @@ export function EndpointsPage() {
           )
         }
       />
-      {mayChange && (
-        <PartBoundary>
-          <Outlet />
-          {rows !== undefined && <RowDialogs rows={rows} />}
-        </PartBoundary>
-      )}
+      <PartBoundary>
+        <Outlet />
+        {rows !== undefined && <RowDialogs rows={rows} />}
+      </PartBoundary>
       {stateFailure !== null && failure === null && (
         <LoadFailure what="What runs for the endpoints" error={stateFailure} onRetry={retry} />
       )}

@@ -1,122 +1,126 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ApiFailure } from '../api.ts'
 import { databasesQuery } from '../queries.ts'
 import { announce } from '../ui/announce.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { FormFrame } from '../ui/form-frame.tsx'
-import { useKeptDraft } from '../use-kept-draft.ts'
-import { draftMapping, type EndpointDraft, emptyDraft, mappingFaults } from './endpoint-draft.ts'
+import { draftMapping, mappingFaults } from './endpoint-draft.ts'
 import type { EndpointRow } from './endpoint-rows.ts'
+import { findRow } from './find-row.ts'
 import { GoneDialog } from './gone-dialog.tsx'
-import { sameMapping, sayChange, sayMapping } from './mapping.ts'
+import { sayChange, sayMapping } from './mapping.ts'
 import { MappingConflict } from './mapping-conflict.tsx'
 import { MappingEditor } from './mapping-editor.tsx'
-import { placeRefusal } from './refusal.ts'
+import { sayCutOff } from './removal.ts'
 import { useEndpointsLocation } from './use-endpoints-location.ts'
 import { useFaults } from './use-faults.ts'
-import { useSaveEndpoint } from './use-save-endpoint.ts'
+import { type MappingDraft, useMappingDraft } from './use-mapping-draft.ts'
+import { sayStage } from './use-save-endpoint.ts'
+import { useSaveMapping } from './use-save-mapping.ts'
+import { yourEndpoint } from './ways-in.ts'
 
 /** The form in which the mapping of an endpoint is changed; the address never is. */
-export function MappingDialog({
-  address,
-  rows,
-}: {
-  address: string
-  rows: readonly EndpointRow[]
-}) {
+export function MappingDialog(props: { address: string; rows: readonly EndpointRow[] }) {
+  const { address, rows } = props
   const row = rows.find(({ id }) => id === address)
-  // What the form began with: it survives the endpoint, so that nothing typed is lost.
   const [begun] = useState(row)
-  if (begun?.databases == null) return <GoneDialog address={address} />
-  return <MappingForm address={address} begun={begun.databases} row={row} first={begun} />
+  const draft = useMappingDraft(address, row, begun)
+  // What was typed is shown even where the endpoint is gone: nothing typed is lost.
+  if (begun?.databases == null && !draft.restored) return <GoneDialog address={address} />
+  return <MappingForm address={address} row={row} rows={rows} mapping={draft} />
 }
 
 interface MappingFormProps {
-  address: string
-  begun: readonly string[]
-  first: EndpointRow
-  row: EndpointRow | undefined
+  readonly address: string
+  /** `undefined`: the endpoint is gone. */
+  readonly row: EndpointRow | undefined
+  readonly rows: readonly EndpointRow[]
+  readonly mapping: MappingDraft
 }
 
-function MappingForm({ address, begun, first, row }: MappingFormProps) {
+function MappingForm({ address, row, rows, mapping }: MappingFormProps) {
   const { close } = useEndpointsLocation()
-  const { data: existing = [] } = useQuery(databasesQuery)
-  // With what it was begun from: whoever comes back to it sees what others have changed since.
-  const kept = useKeptDraft(`mapping of ${address}`, {
-    ...asDraft(begun),
-    base: begun,
-    revision: first.revision,
-  })
-  const { base, revision } = kept.draft
-  const draft: EndpointDraft = { ...emptyDraft, ...kept.draft }
+  const { data: existing } = useQuery(databasesQuery)
+  const { draft, theirs, inConflict } = mapping
   const { faults, raised, raise, touch } = useFaults()
-  const save = useSaveEndpoint()
-
-  const change = (part: Partial<Pick<EndpointDraft, 'reach' | 'names'>>) => {
-    kept.change(part)
-    touch(part)
-  }
   const leave = () => {
-    kept.forget()
+    mapping.forget()
     close()
   }
-  const theirs = row?.databases ?? undefined
-  const moved = theirs !== undefined && !sameMapping(theirs, base)
-  const submit = () => {
-    if (raise(mappingFaults(draft))) return
-    const refusal = { scheme: draft.scheme, adding: false }
-    save.mutate(
-      { address, databases: draftMapping(draft), revision },
-      {
-        onSuccess: () => {
-          announce(`The mapping of ${address} was saved.`)
-          leave()
-        },
-        // With 412 the list is read anew by the event of that change: theirs then stands beside.
-        onError: (error) => raise(isMoved(error) ? { form: MOVED } : placeRefusal(error, refusal)),
-      },
-    )
-  }
+  const { stage, save, stopWaiting } = useSaveMapping(address, mapping, {
+    onSaved: () => {
+      announce(`The mapping of ${address} was saved.`)
+      leave()
+    },
+    onFaults: raise,
+  })
+
+  const gone = row === undefined
   const mapped = draft.reach === 'all' || draft.names.length > 0
+  const submit = () => {
+    if (inConflict) raise({ form: CHOOSE })
+    else if (!raise(mappingFaults(draft))) save(gone)
+  }
+  const after = draftMapping(draft)
+  const here = yourEndpoint(
+    location,
+    rows.flatMap((each) => (each.databases === null ? [] : each.address)),
+  )
   const sentences = mapped
-    ? [sayMapping(draftMapping(draft)), ...sayChange(theirs ?? base, draftMapping(draft), existing)]
+    ? [
+        sayMapping(after),
+        ...sayChange(theirs ?? mapping.base, after, existing ?? []),
+        ...(row === undefined ? [] : sayCutOff({ row, rows, here, after })),
+      ]
     : []
   return (
-    <Dialog title={`Mapping of ${address}`} width={560} onClose={leave}>
+    <Dialog
+      title={`Mapping of ${address}`}
+      width={560}
+      onClose={leave}
+      returnTo={() => findRow(address)}
+    >
       <FormFrame
-        saveLabel="Save mapping"
-        busy={save.isPending}
-        fault={row === undefined ? GONE : faults.form}
+        saveLabel={gone ? 'Add it anew' : 'Save mapping'}
+        busy={stage !== 'idle'}
+        progress={sayStage(stage, 'saved')}
+        fault={faults.form ?? (gone && stage === 'idle' ? GONE : undefined)}
         raised={raised}
         sentences={sentences}
-        onStartAfresh={kept.restored ? kept.startAfresh : undefined}
+        onStartAfresh={mapping.restored && !gone ? mapping.startAfresh : undefined}
         onSave={submit}
         onCancel={leave}
       >
-        {moved && (
+        {inConflict && theirs !== undefined && (
           <MappingConflict
             theirs={theirs}
-            yours={mapped ? draftMapping(draft) : undefined}
+            yours={mapped ? after : undefined}
+            existing={existing}
             onTakeTheirs={() => {
-              change(asDraft(theirs))
-              kept.change({ base: theirs, revision: row?.revision })
+              mapping.settle(true)
+              raise({})
             }}
-            onKeepYours={() => kept.change({ base: theirs, revision: row?.revision })}
+            onKeepYours={() => {
+              mapping.settle(false)
+              raise({})
+            }}
           />
         )}
-        <MappingEditor draft={draft} faults={faults} onChange={change} first />
+        <MappingEditor
+          draft={draft}
+          faults={faults}
+          first
+          onChange={(part) => {
+            stopWaiting()
+            mapping.change(part)
+            touch(part)
+          }}
+        />
       </FormFrame>
     </Dialog>
   )
 }
 
-const GONE = 'This endpoint was removed in the meantime. Saving is refused; add it anew instead.'
-const MOVED = 'Somebody changed this endpoint in the meantime. Compare, then save again.'
-
-const isMoved = (error: Error) => error instanceof ApiFailure && error.status === 412
-
-const asDraft = (mapping: readonly string[]): Pick<EndpointDraft, 'reach' | 'names'> => ({
-  reach: mapping.length === 0 ? 'all' : 'only',
-  names: mapping,
-})
+const CHOOSE = 'Somebody changed it in the meantime. Take theirs or keep yours first.'
+const GONE =
+  'Somebody removed this endpoint in the meantime. Add it anew with this mapping, or cancel.'

@@ -15,7 +15,7 @@ const choices = [
 export function MappingEditor(props: FormPart & { readonly first?: boolean }) {
   const { draft, faults, onChange, first = false } = props
   const { data: existing } = useQuery(databasesQuery)
-  const { reach, names } = draft
+  const { reach, names, typing } = draft
   return (
     <div>
       <ChoiceGroup
@@ -38,7 +38,9 @@ export function MappingEditor(props: FormPart & { readonly first?: boolean }) {
             names={names}
             existing={existing ?? []}
             fault={faults.databases}
-            onAdd={(name) => onChange({ names: [...names, name] })}
+            typing={typing}
+            onType={(next) => onChange({ typing: next })}
+            onAdd={(name) => onChange({ names: [...names, name], typing: '' })}
           />
         </div>
       )}

@@ -1,8 +1,10 @@
-import { ActionIcon } from '@mantine/core'
-import { IconArrowDown, IconArrowUp, IconX } from '@tabler/icons-react'
-import { type KeyboardEvent, useEffect, useRef } from 'react'
+import { closestCenter, DndContext, PointerSensor, useSensor, useSensors } from '@dnd-kit/core'
+import { arrayMove, SortableContext, verticalListSortingStrategy } from '@dnd-kit/sortable'
+import { useEffect, useRef } from 'react'
+import { onKeys } from '../keys/use-keys.ts'
 import { announce } from '../ui/announce.tsx'
 import { missingFrom } from './mapping.ts'
+import { type ItemAction, MappingItem } from './mapping-item.tsx'
 import classes from './mapping-list.module.css'
 
 /** What {@link MappingList} orders. */
@@ -12,11 +14,28 @@ export interface MappingListProps {
   readonly onChange: (names: readonly string[]) => void
 }
 
-/** The chosen databases in their order. Alt ↑↓ moves, Delete takes out; buttons do the same. */
+/** So far the pointer goes before it drags, px: a click is none. */
+const DRAG_FROM = 4
+
+// What is said of a drag is said by `announce`, as of the keys and buttons.
+const silent = {
+  onDragStart: () => undefined,
+  onDragOver: () => undefined,
+  onDragEnd: () => undefined,
+  onDragCancel: () => undefined,
+}
+
+/**
+ * The chosen databases in their order, to be dragged. Alt ↑↓ moves, Delete takes out; buttons do the
+ * same.
+ */
 export function MappingList({ names, existing, onChange }: MappingListProps) {
   const list = useRef<HTMLOListElement>(null)
+  const sensors = useSensors(
+    useSensor(PointerSensor, { activationConstraint: { distance: DRAG_FROM } }),
+  )
   // Moving an item takes it out of the page for a moment, and the focus with it.
-  const refocus = useRef<{ name: string; action: string }>(undefined)
+  const refocus = useRef<{ name: string; action: ItemAction }>(undefined)
   // biome-ignore lint/correctness/useExhaustiveDependencies: after each new order, and only then
   useEffect(() => {
     if (refocus.current === undefined) return
@@ -26,14 +45,14 @@ export function MappingList({ names, existing, onChange }: MappingListProps) {
     item?.querySelector<HTMLElement>(`[data-action="${action}"]`)?.focus()
   }, [names])
 
-  const move = (name: string, by: 1 | -1, action: string) => {
-    const from = names.indexOf(name)
-    const to = from + by
-    if (to < 0 || to >= names.length) return
-    const next = names.toSpliced(from, 1).toSpliced(to, 0, name)
-    refocus.current = { name, action }
-    onChange(next)
+  const place = (name: string, to: number) => {
+    if (to < 0 || to >= names.length || names.indexOf(name) === to) return
+    onChange(arrayMove([...names], names.indexOf(name), to))
     announce(`${name} is ${to + 1} of ${names.length}${to === 0 ? ', the default' : ''}.`)
+  }
+  const move = (name: string, by: 1 | -1, action: ItemAction) => {
+    refocus.current = { name, action }
+    place(name, names.indexOf(name) + by)
   }
   const takeOut = (name: string) => {
     const at = names.indexOf(name)
@@ -44,56 +63,45 @@ export function MappingList({ names, existing, onChange }: MappingListProps) {
     onChange(next)
     announce(`${name} was taken out.`)
   }
-  const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
-    const name = event.currentTarget.dataset.name ?? ''
-    const action = (event.target as HTMLElement).dataset.action ?? 'out'
-    if (event.altKey && event.key === 'ArrowUp') move(name, -1, action)
-    else if (event.altKey && event.key === 'ArrowDown') move(name, 1, action)
-    else if (event.key === 'Delete') takeOut(name)
-    else return
-    event.preventDefault()
-  }
 
   const missing = missingFrom(names, existing)
-  const icon = { size: 16, stroke: 1.5, 'aria-hidden': true } as const
-  if (names.length === 0) return <ol ref={list} hidden />
   return (
-    <ol ref={list} className={classes.list} aria-label="Databases in order">
-      {names.map((name, index) => (
-        <li key={name} data-name={name} className={classes.item} onKeyDown={onKeyDown}>
-          <span className={`mono ${classes.name}`}>{name}</span>
-          {index === 0 && <span className={classes.note}>default</span>}
-          {missing.includes(name) && <span className={classes.note}>does not exist yet</span>}
-          <span className={classes.actions}>
-            <ActionIcon
-              aria-label={`Move ${name} up`}
-              data-tip="Move up (Alt and arrow up)"
-              data-action="up"
-              aria-disabled={index === 0 || undefined}
-              onClick={() => move(name, -1, 'up')}
-            >
-              <IconArrowUp {...icon} />
-            </ActionIcon>
-            <ActionIcon
-              aria-label={`Move ${name} down`}
-              data-tip="Move down (Alt and arrow down)"
-              data-action="down"
-              aria-disabled={index === names.length - 1 || undefined}
-              onClick={() => move(name, 1, 'down')}
-            >
-              <IconArrowDown {...icon} />
-            </ActionIcon>
-            <ActionIcon
-              aria-label={`Take out ${name}`}
-              data-tip="Take out (Delete)"
-              data-action="out"
-              onClick={() => takeOut(name)}
-            >
-              <IconX {...icon} />
-            </ActionIcon>
-          </span>
-        </li>
-      ))}
-    </ol>
+    <DndContext
+      sensors={sensors}
+      collisionDetection={closestCenter}
+      // The order goes up and down; a name that is pulled aside stays in its column.
+      modifiers={[({ transform }) => ({ ...transform, x: 0 })]}
+      accessibility={{ announcements: silent, restoreFocus: false }}
+      onDragEnd={({ active, over }) => {
+        if (over !== null) place(String(active.id), names.indexOf(String(over.id)))
+      }}
+    >
+      <SortableContext items={[...names]} strategy={verticalListSortingStrategy}>
+        <ol ref={list} className={classes.list} aria-label="Databases in order">
+          {names.map((name, index) => (
+            <MappingItem
+              key={name}
+              name={name}
+              index={index}
+              count={names.length}
+              missing={missing.includes(name)}
+              onKeyDown={(event) => {
+                const action = (event.target as HTMLElement).dataset.action ?? 'out'
+                onKeys('mapping', {
+                  'move-up': () => move(name, -1, action as ItemAction),
+                  'move-down': () => move(name, 1, action as ItemAction),
+                  'take-out': () => takeOut(name),
+                })(event)
+              }}
+              onMove={(by) => move(name, by, by === -1 ? 'up' : 'down')}
+              onTakeOut={() => takeOut(name)}
+            />
+          ))}
+        </ol>
+      </SortableContext>
+      {names.length === 0 && (
+        <p className={classes.none}>None yet. Add a database, or choose All databases.</p>
+      )}
+    </DndContext>
   )
 }

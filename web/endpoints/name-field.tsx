@@ -10,19 +10,21 @@ export interface NameFieldProps {
   /** The names to offer; others can be typed, as a database may be created later. */
   readonly existing: readonly string[]
   readonly fault: string | undefined
+  /** What stands in the field. */
+  readonly typing: string
+  readonly onType: (typing: string) => void
   readonly onAdd: (name: string) => void
 }
 
 /** Adds a database to the list: chosen or typed, by Enter or the button. */
-export function NameField({ names, existing, fault, onAdd }: NameFieldProps) {
-  const [name, setName] = useState('')
+export function NameField(props: NameFieldProps) {
+  const { names, existing, fault, typing, onType, onAdd } = props
   const [ownFault, setOwnFault] = useState<string>()
   const add = (wanted: string) => {
     const found = nameFault(wanted.trim(), names)
     setOwnFault(found)
     if (found !== undefined) return
     onAdd(wanted.trim())
-    setName('')
   }
   return (
     <div className={classes.pair}>
@@ -32,12 +34,18 @@ export function NameField({ names, existing, fault, onAdd }: NameFieldProps) {
         classNames={{ root: classes.field, input: 'mono', option: 'mono' }}
         spellCheck={false}
         autoComplete="off"
-        value={name}
+        value={typing}
         error={ownFault ?? fault}
         data={existing.filter((each) => !names.includes(each))}
-        comboboxProps={{ transitionProps: { duration: 120 }, offset: 4 }}
+        comboboxProps={{
+          transitionProps: { duration: 120 },
+          offset: 4,
+          // Within the dialog, where a landmark holds it, and not cut off at its edge.
+          withinPortal: false,
+          floatingStrategy: 'fixed',
+        }}
         onChange={(next) => {
-          setName(next)
+          onType(next)
           setOwnFault(undefined)
         }}
         onKeyDown={(event) => {
@@ -45,15 +53,15 @@ export function NameField({ names, existing, fault, onAdd }: NameFieldProps) {
           const pointed = event.currentTarget.getAttribute('aria-activedescendant')
           if (event.key !== 'Enter' || event.ctrlKey || event.metaKey) return
           event.preventDefault()
-          if (!pointed) add(name)
+          if (!pointed) add(typing)
         }}
         onOptionSubmit={(option) => {
           add(option)
           // It writes the option into the field afterwards.
-          queueMicrotask(() => setName(''))
+          queueMicrotask(() => onType(''))
         }}
       />
-      <Button variant="default" onClick={() => add(name)}>
+      <Button variant="default" onClick={() => add(typing)}>
         Add
       </Button>
     </div>

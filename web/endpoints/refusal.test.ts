@@ -12,6 +12,7 @@ test.each([
   [failure(403, 11, 'Ports below 1024 need permission. (EACCES)'), 'port'],
   [failure(400, 10, '10.0.0.7 is no address of this machine. (EADDRNOTAVAIL)'), 'host'],
   [failure(400, 10, 'The name x leads to no address. (ENOTFOUND)'), 'host'],
+  [failure(412, 412, 'There is an endpoint tcp://127.0.0.1:8530 already.'), 'port'],
   [failure(400, 1229, '"1" is no database name.'), 'databases'],
   [failure(503, 503, 'No more files can be opened here. (EMFILE)'), 'form'],
   [failure(500, 4, 'Something went wrong.'), 'form'],

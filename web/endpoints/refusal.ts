@@ -14,6 +14,7 @@ const byCode: Readonly<Record<string, Field>> = {
 }
 
 const CONFLICT = 1200
+const MOVED_ON = 412
 const DATABASE_NAME = 1229
 
 /** Where in the form a refusal of the server belongs, and its sentence. */
@@ -29,6 +30,8 @@ function fieldOf(error: Error, scheme: 'tcp' | 'ssl' | 'unix', adding: boolean):
   if (error.errorNum === DATABASE_NAME) return 'databases'
   // The address of an endpoint is never edited: whatever is refused then is the mapping.
   if (!adding) return error.errorNum === CONFLICT ? 'databases' : 'form'
+  // Asked for as a new one, and it is there already.
+  if (error.status === MOVED_ON) return scheme === 'unix' ? 'path' : 'port'
   const code = /\(([A-Z_]+)\)$/.exec(error.message)?.[1]
   const field = code === undefined ? undefined : byCode[code]
   if (scheme === 'unix') return code === undefined && error.errorNum !== CONFLICT ? 'form' : 'path'

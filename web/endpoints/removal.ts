@@ -1,3 +1,4 @@
+import { SYSTEM_DATABASE } from '../../server/contract/database.ts'
 import type { EndpointRow } from './endpoint-rows.ts'
 import { listNames, reaches } from './mapping.ts'
 import { isWayIn } from './ways-in.ts'
@@ -49,6 +50,26 @@ export function judgeRemoval({ row, rows, databases, here, drainSeconds }: Remov
   }
 }
 
+/** What a change of mapping takes into account. */
+export type CutOffFacts = Pick<RemovalFacts, 'row' | 'rows' | 'here'> & {
+  /** The mapping as it is to be. */
+  readonly after: readonly string[]
+}
+
+/** Whom a change of mapping would cut off from the console: oneself, or everybody. */
+export function sayCutOff({ row, rows, here, after }: CutOffFacts): string[] {
+  if (!reaches(row.databases ?? [], SYSTEM_DATABASE) || reaches(after, SYSTEM_DATABASE)) return []
+  const others = rows.filter((other) => other.id !== row.id && isWayIn(other))
+  if (isWayIn(row) && others.length === 0) return [LAST_WAY_IN]
+  if (row.address !== here) return []
+  const way = others.find(({ address }) => !address.startsWith('unix:'))
+  return [
+    'You are connected through this endpoint. This page will stop working.' +
+      (way === undefined ? '' : ` The console is then at ${way.address}.`),
+  ]
+}
+
+/** Why the last way in stays. */
 const LAST_WAY_IN =
   'Nobody could sign in without this endpoint: no other reaches _system. Add one that does first.'
 
@@ -64,4 +85,11 @@ function sayConnections({ state, connections }: EndpointRow, drainSeconds: numbe
 const isOpenTo = ({ databases, state }: EndpointRow, name: string) =>
   databases !== null && (state === 'listening' || state === 'opening') && reaches(databases, name)
 
-const listOr = (names: readonly string[]) => listNames(names).replace(/ and (?=[^ ]+$)/, ' or ')
+/** So many names are told; of more, the rest is counted. */
+const TOLD = 8
+
+function listOr(names: readonly string[]): string {
+  const more = names.length - TOLD
+  if (more > 1) return `${names.slice(0, TOLD).join(', ')} or ${more} more`
+  return listNames(names).replace(/ and (?=[^ ]+$)/, ' or ')
+}

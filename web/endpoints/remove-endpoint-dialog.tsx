@@ -1,11 +1,14 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
+import type { ListenerStatus } from '../../server/contract/listener.ts'
 import { databasesQuery } from '../queries.ts'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import type { EndpointRow } from './endpoint-rows.ts'
 import { findRow } from './find-row.ts'
 import { GoneDialog } from './gone-dialog.tsx'
+import { readDrainSeconds } from './page-facts.ts'
+import { figuresQuery } from './queries.ts'
 import { judgeRemoval } from './removal.ts'
 import { preloadUndo } from './undo-place.tsx'
 import { useEndpointsLocation } from './use-endpoints-location.ts'
@@ -17,6 +20,7 @@ export function RemoveEndpointDialog(props: { address: string; rows: readonly En
   const { address, rows } = props
   const { close, add } = useEndpointsLocation()
   const { data: databases = [] } = useQuery(databasesQuery)
+  const { data: figures } = useQuery(figuresQuery([address], false))
   const [neighbour] = useState(() => neighbourOf(address, rows))
   const remove = useRemoval(close)
   useEffect(preloadUndo, [])
@@ -28,7 +32,13 @@ export function RemoveEndpointDialog(props: { address: string; rows: readonly En
     rows.flatMap((each) => (each.databases === null ? [] : each.address)),
   )
   const drainSeconds = readDrainSeconds()
-  const removal = judgeRemoval({ row, rows, databases, here, drainSeconds })
+  const removal = judgeRemoval({
+    row: withFigures(row, figures),
+    rows,
+    databases,
+    here,
+    drainSeconds,
+  })
   const way = removal.wayOut === undefined ? undefined : consoleUrl(removal.wayOut, location)
   const dialog = {
     onClose: close,
@@ -77,15 +87,18 @@ export function RemoveEndpointDialog(props: { address: string; rows: readonly En
   )
 }
 
+/** With the connections of this moment, where they are read. */
+function withFigures(
+  row: EndpointRow,
+  figures: readonly ListenerStatus[] | undefined,
+): EndpointRow {
+  const open = figures?.filter(({ state }) => state !== 'draining')
+  if (open === undefined || open.length === 0) return row
+  return { ...row, connections: open.reduce((sum, { connections }) => sum + connections, 0) }
+}
+
 /** The row that will stand where this one stood. */
 function neighbourOf(address: string, rows: readonly EndpointRow[]): string | undefined {
   const at = rows.findIndex(({ id }) => id === address)
   return (rows[at + 1] ?? rows[at - 1])?.id
-}
-
-/** How long the server lets a removed endpoint drain: it writes this into the page. */
-function readDrainSeconds(): number | undefined {
-  const told = document.querySelector<HTMLMetaElement>('meta[name="drain-seconds"]')?.content
-  const seconds = Number(told)
-  return told !== undefined && told !== '' && Number.isFinite(seconds) ? seconds : undefined
 }

@@ -1,4 +1,5 @@
 import { lazy, Suspense } from 'react'
+import { useMay } from '../person.ts'
 import type { EndpointRow } from './endpoint-rows.ts'
 import { useEndpointsLocation } from './use-endpoints-location.ts'
 
@@ -12,6 +13,10 @@ const RemoveEndpointDialog = lazy(async () => ({
 }))
 const LazyAdd = lazy(async () => ({ default: (await loadAdd()).AddEndpointDialog }))
 
+const NotAllowedDialog = lazy(async () => ({
+  default: (await import('./not-allowed-dialog.tsx')).NotAllowedDialog,
+}))
+
 /** Loads the forms before they are asked for, once somebody is about to. Faults wait for the use. */
 export function preloadForms(): void {
   for (const load of [loadAdd, loadMapping, loadRemoval]) load().catch(() => {})
@@ -19,16 +24,18 @@ export function preloadForms(): void {
 
 /** The dialog in which an endpoint is added: the page `/endpoints/new`. */
 export function AddEndpoint() {
-  return (
-    <Suspense>
-      <LazyAdd />
-    </Suspense>
-  )
+  const mayChange = useMay('operator')
+  return <Suspense>{mayChange ? <LazyAdd /> : <NotAllowedDialog />}</Suspense>
 }
 
 /** The dialogs of a row, as the URL names it: its mapping, and the question before its removal. */
 export function RowDialogs({ rows }: { rows: readonly EndpointRow[] }) {
   const { search } = useEndpointsLocation()
+  const mayChange = useMay('operator')
+  if (!mayChange) {
+    const asked = search.edit !== undefined || search.remove !== undefined
+    return <Suspense>{asked && <NotAllowedDialog />}</Suspense>
+  }
   return (
     <Suspense>
       {search.edit !== undefined && (

@@ -8,6 +8,8 @@ export interface EndpointsSearch {
   readonly edit?: string
   /** The address that is asked about before it is removed. */
   readonly remove?: string
+  /** The address that a new endpoint is to be like. */
+  readonly like?: string
 }
 
 /** Reads the search part of the URL; anything else in it is dropped. */
@@ -16,7 +18,7 @@ export function readEndpointsSearch(search: Record<string, unknown>): EndpointsS
     const value = search[key]
     return typeof value === 'string' && value !== '' ? { [key]: value } : {}
   }
-  return { ...text('q'), ...text('edit'), ...text('remove') }
+  return { ...text('q'), ...text('edit'), ...text('remove'), ...text('like') }
 }
 
 /** Where the Endpoints page stands, and the ways within it. Going back closes a dialog. */
@@ -32,6 +34,7 @@ export function useEndpointsLocation() {
       })
     return {
       add: () => go('/endpoints/new', {}),
+      duplicate: (address: string) => go('/endpoints/new', { like: address }),
       edit: (address: string) => go('/endpoints', { edit: address }),
       remove: (address: string) => go('/endpoints', { remove: address }),
       close: () => go('/endpoints', {}),

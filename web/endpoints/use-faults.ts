@@ -29,6 +29,6 @@ function withoutTouched(faults: Faults, change: Partial<EndpointDraft>): Faults 
   const address = 'scheme' in change || 'host' in change || 'port' in change || 'path' in change
   // Whether a port is taken depends on the host, and so on: an address is judged as one.
   if (address) for (const field of ['scheme', 'host', 'port', 'path'] as const) delete left[field]
-  if ('reach' in change || 'names' in change) delete left.databases
+  if ('reach' in change || 'names' in change || 'typing' in change) delete left.databases
   return left
 }

@@ -7,6 +7,8 @@ export interface FormFrameProps {
   /** Verb and thing: "Add endpoint". */
   readonly saveLabel: string
   readonly busy: boolean
+  /** What it waits for while it is busy; left out: it will be over in a moment. */
+  readonly progress?: string | undefined
   /** A fault that belongs to no field. */
   readonly fault: string | undefined
   /** How often faults were shown: each time the first of them gets the focus. */
@@ -21,7 +23,8 @@ export interface FormFrameProps {
 
 /** The frame of a form in a dialog. Ctrl/⌘ Enter saves from anywhere in it. */
 export function FormFrame(props: PropsWithChildren<FormFrameProps>) {
-  const { saveLabel, busy, fault, raised, sentences, onStartAfresh, onSave, onCancel } = props
+  const { saveLabel, busy, progress, fault, raised, sentences, onStartAfresh } = props
+  const { onSave, onCancel } = props
   const form = useRef<HTMLFormElement>(null)
   useEffect(() => {
     if (raised === 0) return
@@ -57,6 +60,9 @@ export function FormFrame(props: PropsWithChildren<FormFrameProps>) {
           <p key={sentence}>{sentence}</p>
         ))}
       </div>
+      <p role="status" className={classes.progress}>
+        {progress}
+      </p>
       <p role="alert" className={classes.fault} tabIndex={-1} data-fault={fault && ''}>
         {fault}
       </p>
@@ -66,7 +72,7 @@ export function FormFrame(props: PropsWithChildren<FormFrameProps>) {
         </Button>
         {/* It stays enabled: a form says what is missing instead of refusing to be asked. */}
         <Button variant="filled" type="submit" aria-disabled={busy || undefined}>
-          {busy ? 'Saving…' : saveLabel}
+          {busy ? (progress === undefined ? 'Saving…' : 'Waiting…') : saveLabel}
         </Button>
       </div>
     </form>

@@ -1,0 +1,78 @@
+import { useSortable } from '@dnd-kit/sortable'
+import { CSS } from '@dnd-kit/utilities'
+import { ActionIcon } from '@mantine/core'
+import { IconArrowDown, IconArrowUp, IconGripVertical, IconX } from '@tabler/icons-react'
+import type { KeyboardEvent } from 'react'
+import classes from './mapping-list.module.css'
+
+/** The buttons of an item, as `data-action` names them. */
+export type ItemAction = 'up' | 'down' | 'out'
+
+/** What {@link MappingItem} shows and does. */
+export interface MappingItemProps {
+  readonly name: string
+  readonly index: number
+  readonly count: number
+  /** No database has this name. */
+  readonly missing: boolean
+  readonly onKeyDown: (event: KeyboardEvent) => void
+  readonly onMove: (by: 1 | -1) => void
+  readonly onTakeOut: () => void
+}
+
+const icon = { size: 16, stroke: 1.5, 'aria-hidden': true } as const
+
+/** A database in the list of a mapping: its name drags it, its buttons move it and take it out. */
+export function MappingItem(props: MappingItemProps) {
+  const { name, index, count, missing, onKeyDown, onMove, onTakeOut } = props
+  const still = matchMedia('(prefers-reduced-motion: reduce)').matches
+  const { setNodeRef, listeners, transform, transition, isDragging } = useSortable({
+    id: name,
+    ...(still && { transition: null }),
+  })
+  return (
+    <li
+      ref={setNodeRef}
+      data-name={name}
+      data-dragging={isDragging || undefined}
+      className={classes.item}
+      style={{ transform: CSS.Translate.toString(transform), transition }}
+      onKeyDown={onKeyDown}
+    >
+      <span className={classes.handle} {...listeners}>
+        <IconGripVertical {...icon} className={classes.grip} />
+        <span className={`mono ${classes.name}`}>{name}</span>
+        {index === 0 && <span className={classes.note}>default</span>}
+        {missing && <span className={classes.note}>does not exist yet</span>}
+      </span>
+      <span className={classes.actions}>
+        <ActionIcon
+          aria-label={`Move ${name} up`}
+          data-tip="Move up (Alt and arrow up)"
+          data-action="up"
+          aria-disabled={index === 0 || undefined}
+          onClick={() => onMove(-1)}
+        >
+          <IconArrowUp {...icon} />
+        </ActionIcon>
+        <ActionIcon
+          aria-label={`Move ${name} down`}
+          data-tip="Move down (Alt and arrow down)"
+          data-action="down"
+          aria-disabled={index === count - 1 || undefined}
+          onClick={() => onMove(1)}
+        >
+          <IconArrowDown {...icon} />
+        </ActionIcon>
+        <ActionIcon
+          aria-label={`Take out ${name}`}
+          data-tip="Take out (Delete)"
+          data-action="out"
+          onClick={onTakeOut}
+        >
+          <IconX {...icon} />
+        </ActionIcon>
+      </span>
+    </li>
+  )
+}

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import type { Role } from '../../server/contract/role.ts'
+import { whyNotSave } from './may-save.ts'
+
+const person = (id: string, role: Role) => ({
+  id,
+  username: `github:${id}`,
+  name: null,
+  provider: 'github',
+  role,
+})
+const session = (id: string, role: Role) => ({
+  person: person(id, role),
+  by: 'session' as const,
+  expires: null,
+  idleExpires: null,
+})
+const me = person('1', 'operator')
+
+test.each([
+  [session('1', 'operator'), undefined],
+  [session('1', 'admin'), undefined],
+  [session('1', 'viewer'), 'you are a viewer now'],
+  [session('2', 'admin'), 'github:2 is signed in now'],
+  [null, 'You are signed out.'],
+])('with the session %j: %s', (now, why) => {
+  const said = whyNotSave(me, now)
+  if (why === undefined) expect(said).toBeUndefined()
+  else expect(said).toContain(why)
+})

@@ -1,0 +1,75 @@
+import { expect, test, vi } from 'vitest'
+import { ApiFailure, NoAnswer } from '../api.ts'
+import { NotDone, type SaveStage, saveInSteps } from './save-steps.ts'
+
+const away = () => Promise.reject(new NoAnswer('away'))
+
+function steps(over: Partial<Parameters<typeof saveInSteps>[0]> = {}) {
+  const stages: SaveStage[] = []
+  return {
+    stages,
+    check: vi.fn(async () => {}),
+    send: vi.fn(async () => {}),
+    look: vi.fn(async () => true),
+    pause: vi.fn(async () => {}),
+    onStage: (stage: SaveStage) => {
+      if (stages.at(-1) !== stage) stages.push(stage)
+    },
+    ...over,
+  }
+}
+
+test('a save that is answered is sent once and not looked for', async () => {
+  const made = steps()
+  await saveInSteps(made)
+  expect(made.send).toHaveBeenCalledOnce()
+  expect(made.look).not.toHaveBeenCalled()
+})
+
+test('without a connection nothing is sent until there is one', async () => {
+  const check = vi
+    .fn(async () => {})
+    .mockImplementationOnce(away)
+    .mockImplementationOnce(away)
+  const send = vi.fn(async () => {})
+  const pause = vi.fn(async (_tries: number) => {
+    expect(send).not.toHaveBeenCalled()
+  })
+  const made = steps({ check, send, pause })
+  await saveInSteps(made)
+  expect(pause.mock.calls).toEqual([[0], [1]])
+  expect(made.stages).toEqual(['saving', 'waiting', 'saving'])
+  expect(send).toHaveBeenCalledOnce()
+})
+
+test('whoever may not save sends nothing', async () => {
+  const made = steps({ check: () => Promise.reject(new Error('You are a viewer now.')) })
+  await expect(saveInSteps(made)).rejects.toThrow('You are a viewer now.')
+  expect(made.send).not.toHaveBeenCalled()
+})
+
+test('a lost answer is looked for, never sent again', async () => {
+  const look = vi.fn(async () => true).mockImplementationOnce(away)
+  const made = steps({ send: vi.fn(away), look })
+  await saveInSteps(made)
+  expect(made.send).toHaveBeenCalledOnce()
+  expect(look).toHaveBeenCalledTimes(2)
+  expect(made.stages).toEqual(['saving', 'unsure'])
+})
+
+test('what was not done is known as such', async () => {
+  await expect(saveInSteps(steps({ send: away, look: async () => false }))).rejects.toThrow(NotDone)
+})
+
+test('a refusal is final', async () => {
+  const refusal = new ApiFailure(409, 1200, 'taken')
+  const made = steps({ send: () => Promise.reject(refusal) })
+  await expect(saveInSteps(made)).rejects.toBe(refusal)
+  expect(made.look).not.toHaveBeenCalled()
+})
+
+test('one that is given up stops waiting', async () => {
+  const made = steps({ check: away, pause: () => Promise.reject(new Error('given up')) })
+  await expect(saveInSteps(made)).rejects.toThrow('given up')
+  expect(made.send).not.toHaveBeenCalled()
+})
