@@ -12,8 +12,8 @@ export type ExportedRow = Pick<EndpointRow, 'address' | 'databases'>
  */
 export function exportEndpoints(rows: readonly ExportedRow[], now = new Date()): number {
   const records = exportedRecords(rows)
-  const text = `${JSON.stringify(records, null, 2)}\n`
-  saveFile(`gatehouse-endpoints-${fileTime(now)}.json`, text, 'application/json')
+  const name = `gatehouse-endpoints-${fileTime(now)}.json`
+  saveFile(name, toText(records), 'application/json')
   return records.length
 }
 
@@ -24,3 +24,9 @@ export const exportedRecords = (rows: readonly ExportedRow[]): EndpointRecord[] 
       databases === null ? [] : [{ endpoint: address, databases: [...databases] }],
     )
     .sort((a, b) => (a.endpoint < b.endpoint ? -1 : 1))
+
+/** A JSON array with one endpoint a line: two exports are compared line by line. */
+export const toText = (records: readonly EndpointRecord[]): string =>
+  records.length === 0
+    ? '[]\n'
+    : `[\n${records.map((record) => `  ${JSON.stringify(record)}`).join(',\n')}\n]\n`

@@ -1,0 +1,88 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { exportedRecords, toText } from '../export-endpoints.ts'
+import { MOST_ENTRIES, readImport } from './import-file.ts'
+
+const faultsOf = (text: string) => {
+  const file = readImport(text)
+  return file.ok ? [] : file.faults.map(({ where, message }) => `${where}: ${message}`)
+}
+
+describe('reading a file to import', () => {
+  test('takes what an export has written', () => {
+    const name = fc.stringMatching(/^[A-Za-z][A-Za-z0-9_-]{0,9}$/)
+    const row = fc.record({
+      address: fc.integer({ min: 1, max: 65535 }).map((port) => `tcp://127.0.0.1:${port}`),
+      databases: fc.uniqueArray(name, { maxLength: 4 }),
+    })
+    const rows = fc.uniqueArray(row, { selector: ({ address }) => address })
+    fc.assert(
+      fc.property(rows, (list) => {
+        const file = readImport(toText(exportedRecords(list)))
+        const wanted = exportedRecords(list).map(({ endpoint: address, databases }) => ({
+          address,
+          databases,
+        }))
+        expect(file).toEqual({ ok: true, wanted })
+      }),
+    )
+  })
+
+  test('ignores other keys, takes no databases for all, and knows an address in any form', () => {
+    const text = '[{"endpoint": "TCP://LOCALHOST:8530", "database": ["a"], "more": 1}]'
+    expect(readImport(text)).toEqual({
+      ok: true,
+      wanted: [{ address: 'tcp://localhost:8530', databases: [] }],
+    })
+  })
+
+  test('tells all faults at once, each at its place', () => {
+    const text = [
+      '[',
+      '  {"endpoint": "tcp://127.0.0.1", "databases": ["a", "a", "9"]},',
+      '  {"databases": null},',
+      '  {"endpoint": 8530},',
+      '  "tcp://127.0.0.1:8530",',
+      '  {"endpoint": "tcp://127.0.0.1:8531"},',
+      '  {"endpoint": "TCP://127.0.0.1:8531", "databases": "shop"}',
+      ']',
+    ].join('\n')
+    expect(faultsOf(text)).toEqual([
+      'Entry 1, line 2: "tcp://127.0.0.1": The port is missing. Add one, as in tcp://127.0.0.1:8530.',
+      'Entry 1, line 2: "databases" names a twice.',
+      expect.stringMatching(/^Entry 1, line 2: "9" is no database name/),
+      'Entry 2, line 3: "endpoint" is missing.',
+      'Entry 2, line 3: "databases" is a list of names, empty for every database.',
+      'Entry 3, line 4: "endpoint" is a text, as in "tcp://127.0.0.1:8530".',
+      'Entry 4, line 5: An entry is an object: { "endpoint": …, "databases": […] }.',
+      'Entry 6, line 7: "databases" is a list of names, empty for every database.',
+      'Entry 6, line 7: tcp://127.0.0.1:8531 is named by entry 5, line 6 already.',
+    ])
+  })
+
+  test('tells where it is no JSON', () => {
+    expect(faultsOf('[\n  {"endpoint": tcp}\n]')).toEqual([
+      'Line 2, column 16: A value is missing here.',
+    ])
+  })
+
+  test('takes so many and no more', () => {
+    const list = (length: number) =>
+      toText(
+        Array.from({ length }, (_, index) => ({
+          endpoint: `tcp://10.0.${index >> 8}.${index & 255}:8530`,
+          databases: [],
+        })),
+      )
+    expect(readImport(list(MOST_ENTRIES)).ok).toBe(true)
+    expect(faultsOf(list(MOST_ENTRIES + 1))).toEqual([
+      'The list: There are 10,001 endpoints; 10,000 can be imported at once.',
+    ])
+  })
+
+  test('never throws', () => {
+    const json = fc.array(fc.oneof(fc.jsonValue(), fc.record({ endpoint: fc.string() })))
+    fc.assert(fc.property(json, (value) => void readImport(JSON.stringify(value))))
+    fc.assert(fc.property(fc.string(), (text) => void readImport(text)))
+  })
+})

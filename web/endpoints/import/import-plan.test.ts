@@ -1,0 +1,136 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { ListenerState } from '../../../server/contract/listener.ts'
+import { type EndpointRow, joinRows } from '../endpoint-rows.ts'
+import { judgeImport, listSome } from './import-consequences.ts'
+import { orderChanges } from './import-order.ts'
+import { countChanges, planImport } from './import-plan.ts'
+
+const row = (
+  address: string,
+  databases: string[] | null,
+  state: ListenerState = 'listening',
+): EndpointRow => {
+  const [made] = joinRows([{ endpoint: address, databases: databases ?? [] }], [])
+  if (made === undefined) throw new Error('no row')
+  return { ...made, databases, state, revision: 7 }
+}
+const A = 'tcp://127.0.0.1:8529'
+const B = 'tcp://127.0.0.1:8530'
+const C = 'tcp://127.0.0.1:8531'
+const want = (address: string, ...databases: string[]) => ({ address, databases })
+
+describe('comparing a file with what is configured', () => {
+  const rows = [row(A, []), row(B, ['blog', 'shop']), row(C, null, 'draining')]
+
+  test('tells what is added, changed and unchanged; what is not named stays', () => {
+    expect(planImport([want(B, 'shop', 'blog'), want(C)], rows, false)).toEqual({
+      changes: [
+        {
+          kind: 'changed',
+          address: B,
+          before: ['blog', 'shop'],
+          after: ['shop', 'blog'],
+          revision: 7,
+        },
+        { kind: 'added', address: C, before: null, after: [], revision: undefined },
+      ],
+      unchanged: [],
+      others: [A],
+    })
+  })
+
+  test('removes what is not named only where that is asked for', () => {
+    const plan = planImport([want(B, 'blog', 'shop')], rows, true)
+    expect(plan.unchanged).toEqual([B])
+    expect(plan.changes).toEqual([
+      { kind: 'removed', address: A, before: [], after: null, revision: 7 },
+    ])
+  })
+
+  test('carried out, it leaves nothing to do', () => {
+    const mapping = fc.uniqueArray(fc.constantFrom('a', 'b', 'c'), { maxLength: 3 })
+    const list = fc.uniqueArray(
+      fc.record({
+        address: fc.integer({ min: 1, max: 20 }).map((port) => `tcp://127.0.0.1:${port}`),
+        databases: mapping,
+      }),
+      { selector: ({ address }) => address },
+    )
+    fc.assert(
+      fc.property(list, list, fc.boolean(), (wanted, now, remove) => {
+        const before = now.map(({ address, databases }) => row(address, databases))
+        const plan = planImport(wanted, before, remove)
+        const state = new Map(now.map(({ address, databases }) => [address, databases]))
+        for (const { address, after } of orderChanges(plan.changes, undefined).flat()) {
+          if (after === null) state.delete(address)
+          else state.set(address, [...after])
+        }
+        const then = [...state].map(([address, databases]) => row(address, databases))
+        expect(planImport(wanted, then, remove).changes).toEqual([])
+        expect(then).toHaveLength(
+          remove ? wanted.length : before.length + countChanges(plan.changes).added,
+        )
+      }),
+    )
+  })
+})
+
+test('what opens ways comes first, and the way of this page closes last', () => {
+  const rows = [row(A, []), row(B, []), row(C, ['blog']), row('tcp://127.0.0.1:1', ['x'])]
+  const wanted = [want(B, 'blog'), want(C, 'shop'), want('tcp://127.0.0.1:2')]
+  const { changes } = planImport(wanted, rows, true)
+  const order = orderChanges(changes, A).map((group) => group.map(({ address }) => address))
+  expect(order).toEqual([['tcp://127.0.0.1:2'], [C], [B], ['tcp://127.0.0.1:1'], [A]])
+})
+
+describe('what an import would do', () => {
+  const databases = ['_system', 'blog', 'shop']
+  const judge = (
+    wanted: { address: string; databases: string[] }[],
+    rows: EndpointRow[],
+    remove = true,
+  ) => judgeImport({ plan: planImport(wanted, rows, remove), rows, databases, here: A })
+
+  test('is refused where nobody could sign in afterwards', () => {
+    const rows = [row(A, []), row(B, [], 'failed')]
+    expect(judge([want(A, 'blog'), want(B)], rows).refused).toMatch(/^Nobody could sign in/)
+    expect(judge([], rows).refused).toMatch(/^Nobody could sign in/)
+    expect(judge([want(A, 'blog', '_system')], rows).refused).toBeUndefined()
+    expect(judge([want(C)], rows).refused).toBeUndefined()
+  })
+
+  test('warns of the page itself, and names another way', () => {
+    const { warnings, wayOut } = judge([want(B)], [row(A, [])])
+    expect(warnings).toContain(
+      `You are connected through ${A}. This page will stop working at the end.`,
+    )
+    expect(wayOut).toBe(B)
+    expect(judge([want(A, '_system', 'blog')], [row(A, [])]).wayOut).toBeUndefined()
+  })
+
+  test('warns of databases that nobody reaches and that do not exist', () => {
+    const { warnings } = judge([want(A, '_system', 'news')], [row(A, ['_system', 'blog'])])
+    expect(warnings).toEqual([
+      'No endpoint will reach blog.',
+      'There is no database news yet: requests for it answer 404.',
+    ])
+  })
+
+  test('warns of new addresses that other machines reach without encryption', () => {
+    const wanted = [
+      want(A),
+      want('tcp://0.0.0.0:1'),
+      want('ssl://0.0.0.0:2'),
+      want('tcp://[::1]:3'),
+    ]
+    expect(judge(wanted, [row(A, [])]).warnings).toEqual([
+      'Tokens and documents travel unencrypted through tcp://0.0.0.0:1: other machines can reach it.',
+    ])
+  })
+
+  test('names some of many', () => {
+    expect(listSome(['a', 'b', 'c', 'd'])).toBe('a, b, c and d')
+    expect(listSome(['a', 'b', 'c', 'd', 'e'], 'or')).toBe('a, b, c or 2 more')
+  })
+})
