@@ -71,6 +71,16 @@ function later<P extends object>(load: () => Promise<ComponentType<P>>, props: P
   )
 }
 
+const importRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/import',
+  component: later(
+    async () => (await import('./endpoints/import/import-page.tsx')).ImportPage,
+    {},
+    'the page',
+  ),
+})
+
 const accessRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/access',
@@ -205,6 +215,7 @@ export const router = createRouter({
   routeTree: rootRoute.addChildren([
     indexRoute,
     endpointsRoute.addChildren([addEndpointRoute]),
+    importRoute,
     accessRoute.addChildren([
       accessIndexRoute,
       peopleRoute,

@@ -16,6 +16,8 @@ export interface WantedEndpoint {
 export interface ImportFault {
   /** "Line 12", "Entry 3, line 12". */
   readonly where: string
+  /** From 1. */
+  readonly line: number
   readonly message: string
 }
 
@@ -33,12 +35,13 @@ export function readImport(text: string): ImportFile {
   const read = readEntries(text)
   if (!read.ok) {
     const { line, column, message } = read.fault
-    return refuse({ where: `Line ${line}, column ${column}`, message })
+    return refuse({ where: `Line ${line}, column ${column}`, line, message })
   }
   const { entries } = read
   if (entries.length > MOST_ENTRIES) {
     return refuse({
       where: 'The list',
+      line: 1,
       message: `There are ${count.format(entries.length)} endpoints; ${count.format(MOST_ENTRIES)} can be imported at once.`,
     })
   }
@@ -51,7 +54,9 @@ export function readImport(text: string): ImportFile {
     const { endpoint } = judged
     const first = endpoint && lines.get(endpoint.address)
     const twice = first && [`${endpoint?.address} is named by ${first} already.`]
-    for (const message of [...judged.faults, ...(twice ?? [])]) faults.push({ where, message })
+    for (const message of [...judged.faults, ...(twice ?? [])]) {
+      faults.push({ where, line: entry.line, message })
+    }
     if (endpoint === undefined) return
     if (first === undefined) lines.set(endpoint.address, lowerFirst(where))
     wanted.push(endpoint)

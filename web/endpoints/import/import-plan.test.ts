@@ -49,7 +49,7 @@ describe('comparing a file with what is configured', () => {
   })
 
   test('carried out, it leaves nothing to do', () => {
-    const mapping = fc.uniqueArray(fc.constantFrom('a', 'b', 'c'), { maxLength: 3 })
+    const mapping = fc.uniqueArray(fc.constantFrom<string[]>('a', 'b', 'c'), { maxLength: 3 })
     const list = fc.uniqueArray(
       fc.record({
         address: fc.integer({ min: 1, max: 20 }).map((port) => `tcp://127.0.0.1:${port}`),

@@ -1,0 +1,309 @@
+import { Buffer } from 'node:buffer'
+import type { Page } from '@playwright/test'
+import { consolePath, rowOf } from './support/endpoints-page.ts'
+import { expectAccessible } from './support/expect-accessible.ts'
+import { expect, type Gatehouse, test } from './support/gatehouse.ts'
+import { listen } from './support/listen.ts'
+
+const importPath = '/_console/import'
+
+interface EndpointRecord {
+  endpoint: string
+  databases: string[]
+}
+
+const toFile = (records: readonly unknown[], name = 'endpoints.json') => ({
+  name,
+  mimeType: 'application/json',
+  buffer: Buffer.from(JSON.stringify(records, null, 1)),
+})
+
+const choose = (page: Page, records: readonly unknown[]) =>
+  page.getByLabel('File of endpoints').setInputFiles(toFile(records))
+
+const configured = async (gatehouse: Gatehouse) =>
+  (await gatehouse.get('/_db/_system/_api/endpoint')).body as EndpointRecord[]
+
+const add = (gatehouse: Gatehouse, endpoint: string, databases: string[]) =>
+  gatehouse.post('/_db/_system/_api/endpoint', { endpoint, databases })
+
+/** Addresses of this machine that no other test uses: each port on an address of its own. */
+const loopback = (count: number, port: number) =>
+  Array.from(
+    { length: count },
+    (_, index) => `tcp://127.77.${(index >> 8) + 1}.${index & 255}:${port}`,
+  )
+
+test('Operators see what a file would change, and import it', async ({ page, gatehouse }) => {
+  await gatehouse.post('/_db/_system/_api/database', { name: 'shop' })
+  const own = `tcp://127.0.0.1:${gatehouse.port}`
+  const [kept, gone, fresh] = loopback(3, gatehouse.port) as [string, string, string]
+  await add(gatehouse, kept, ['shop'])
+  await add(gatehouse, gone, ['shop'])
+  await gatehouse.signIn(page, importPath)
+  await choose(page, [
+    { endpoint: own, databases: [], database: ['ignored'] },
+    { endpoint: kept, databases: ['news', 'shop'] },
+    { endpoint: fresh, databases: ['news'] },
+  ])
+
+  await expect(page.getByText('1 added, 1 changed and 1 unchanged.')).toBeVisible()
+  await expect(page.getByText('1 endpoint not in the file stays.')).toBeVisible()
+  const changed = page.getByRole('table', { name: 'Changed' }).getByRole('row', { name: kept })
+  await expect(changed).toContainText(/shopdefault.*newsdefault.*shop/)
+  await expect(page.getByText('There is no database news yet')).toBeVisible()
+  await expect(page.getByRole('table', { name: 'Removed' })).toBeHidden()
+
+  await page.getByLabel('Remove what is not in the file').check()
+  await expect(
+    page.getByRole('table', { name: 'Removed' }).getByRole('row', { name: gone }),
+  ).toBeVisible()
+  await expectAccessible(page)
+  expect(await configured(gatehouse)).toHaveLength(3)
+
+  await page.getByRole('button', { name: 'Import 3 changes' }).click()
+  await expect(page.getByText('All 3 changes were made.').first()).toBeVisible()
+  expect(await configured(gatehouse)).toEqual([
+    { endpoint: own, databases: [] },
+    { endpoint: kept, databases: ['news', 'shop'] },
+    { endpoint: fresh, databases: ['news'] },
+  ])
+  await page.getByRole('link', { name: 'Go to Endpoints' }).click()
+  await expect(rowOf(page, fresh)).toContainText('Listening')
+})
+
+test('All faults of a file are told at once, and mended in place by the keyboard alone', async ({
+  page,
+  gatehouse,
+}) => {
+  await gatehouse.signIn(page, importPath)
+  const [address] = loopback(1, gatehouse.port) as [string]
+  const field = page.getByRole('textbox', { name: 'endpoints as JSON' })
+  await field.focus()
+  await page.keyboard.insertText(`[\n{"endpoint": "${address}"\n{"endpoint": "tcp://127.1:1"}]`)
+  await page.keyboard.press('Control+Enter')
+  await expect(page.getByRole('alert').filter({ hasText: '1 fault is to be' })).toBeVisible()
+  await expect(page.getByText('Line 3, column 1')).toBeVisible()
+  await expect(field).toBeFocused()
+
+  await page.keyboard.press('Control+A')
+  await page.keyboard.insertText(`[\n{"endpoint": "${address}"},\n{"endpoint": "tcp://127.1:1"},7]`)
+  await expect(page.getByText('Entry 2, line 3')).toBeVisible()
+  await expect(page.getByText('Entry 3, line 3')).toBeVisible()
+  await expectAccessible(page)
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Tab')
+  await expect(page.getByRole('button', { name: 'Entry 2, line 3' })).toBeFocused()
+  await page.keyboard.press('Enter')
+  await expect(field).toBeFocused()
+  expect(await page.evaluate(() => getSelection()?.toString())).toBe(
+    '{"endpoint": "tcp://127.1:1"},7]',
+  )
+
+  await page.keyboard.press('Control+A')
+  await page.keyboard.insertText(`[{"endpoint": "${address}", "databases": ["_system"]}]`)
+  await expect(page.getByText('No fault is left.')).toBeVisible()
+  await page.keyboard.press('Control+Enter')
+  await expect(page.getByRole('heading', { name: 'What would change' })).toBeFocused()
+  await page.keyboard.press('Tab')
+  await expect(page.getByLabel('Remove what is not in the file')).toBeFocused()
+  await page.keyboard.press('Tab')
+  await expect(page.getByRole('button', { name: 'Import 1 change' })).toBeFocused()
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('The change was made.').first()).toBeVisible()
+  expect((await configured(gatehouse)).map(({ endpoint }) => endpoint)).toContain(address)
+})
+
+test('An import that would leave no way in is refused before it starts', async ({
+  page,
+  gatehouse,
+}) => {
+  await gatehouse.signIn(page, importPath)
+  await choose(page, [{ endpoint: `tcp://127.0.0.1:${gatehouse.port}`, databases: ['blog'] }])
+  await expect(page.getByText('Nobody could sign in afterwards')).toBeVisible()
+  const button = page.getByRole('button', { name: 'Import 1 change' })
+  await expect(button).toBeDisabled()
+  await button.click({ force: true })
+  expect(await configured(gatehouse)).toEqual([
+    { endpoint: `tcp://127.0.0.1:${gatehouse.port}`, databases: [] },
+  ])
+})
+
+test('What is refused is listed with its reason, nothing is removed meanwhile, and it is tried again', async ({
+  page,
+  gatehouse,
+  faults,
+}) => {
+  faults.allow(/^http 409 POST .*\/_api\/endpoint$/)
+  const port = await gatehouse.freePort()
+  const taken = `tcp://127.0.0.1:${port}`
+  const [old, other] = loopback(2, gatehouse.port) as [string, string]
+  await add(gatehouse, old, [])
+  const program = await listen(port)
+  await gatehouse.signIn(page, importPath)
+  await choose(page, [
+    { endpoint: `tcp://127.0.0.1:${gatehouse.port}` },
+    { endpoint: taken },
+    { endpoint: other },
+  ])
+  await page.getByLabel('Remove what is not in the file').check()
+  await page.getByRole('button', { name: 'Import 3 changes' }).click()
+
+  await expect(page.getByText('1 of 3 changes was made. 1 was refused.').first()).toBeVisible()
+  await expect(page.getByText('1 endpoint was not removed').first()).toBeVisible()
+  await expect(page.getByRole('table', { name: 'Refused' })).toContainText(
+    `Port ${port} on 127.0.0.1 is taken by another program.`,
+  )
+  expect((await configured(gatehouse)).map(({ endpoint }) => endpoint)).toContain(old)
+
+  await program.close()
+  await page.getByRole('button', { name: 'Try these again' }).click()
+  await expect(page.getByText('All 2 changes were made.').first()).toBeVisible()
+  const addresses = (await configured(gatehouse)).map(({ endpoint }) => endpoint)
+  expect(addresses).toContain(taken)
+  expect(addresses).not.toContain(old)
+})
+
+test('Nobody’s change is overwritten', async ({ page, gatehouse, faults }) => {
+  faults.allow(/^http 412 POST .*\/_api\/endpoint$/)
+  const [address] = loopback(1, gatehouse.port) as [string]
+  await add(gatehouse, address, ['shop'])
+  await gatehouse.signIn(page, importPath)
+  await choose(page, [{ endpoint: address, databases: ['blog'] }])
+  await expect(page.getByText('1 changed.')).toBeVisible()
+  // Somebody is quicker than the event that tells of it.
+  await page.route('**/_api/endpoint', async (route) => {
+    if (route.request().method() === 'POST') await add(gatehouse, address, ['theirs'])
+    await route.continue()
+  })
+  await page.getByRole('button', { name: 'Import 1 change' }).click()
+  await expect(page.getByRole('table', { name: 'Refused' })).toContainText(
+    'The endpoint has been changed in the meantime.',
+  )
+  expect(await configured(gatehouse)).toContainEqual({ endpoint: address, databases: ['theirs'] })
+})
+
+test('An import of 1,000 is stopped, goes on after a reload, and every socket is real', async ({
+  page,
+  gatehouse,
+}) => {
+  test.setTimeout(120_000)
+  const addresses = loopback(1_000, gatehouse.port)
+  await gatehouse.signIn(page, importPath)
+  await choose(
+    page,
+    addresses.map((endpoint) => ({ endpoint, databases: ['_system'] })),
+  )
+  await expect(page.getByText('1,000 added.')).toBeVisible()
+  await page.getByRole('button', { name: 'Import 1,000 changes' }).click()
+  const bar = page.getByRole('progressbar', { name: 'Changes made or refused' })
+  await expect.poll(async () => Number(await bar.getAttribute('value'))).toBeGreaterThan(20)
+  await page.getByRole('button', { name: 'Stop' }).click()
+  await expect(
+    page.getByText(/^Stopped\. [\d,]+ of 1,000 changes were made\./).first(),
+  ).toBeFocused()
+  const made = (await configured(gatehouse)).length - 1
+  await expect(
+    page.getByText(`Stopped. ${made.toLocaleString('en')} of 1,000`).first(),
+  ).toBeVisible()
+
+  await page.reload()
+  await expect(page.getByText('What you chose before is back.')).toBeVisible()
+  await expect(
+    page.getByText(`This import was begun before: ${made.toLocaleString('en')} changes are made`),
+  ).toBeVisible()
+  const left = (1_000 - made).toLocaleString('en')
+  const started = performance.now()
+  await page.getByRole('button', { name: `Import ${left} changes` }).click()
+  await expect(page.getByText(`All ${left} changes were made.`).first()).toBeVisible({
+    timeout: 60_000,
+  })
+  const seconds = (performance.now() - started) / 1_000
+  test.info().annotations.push({ type: 'time', description: `${left} in ${seconds.toFixed(1)} s` })
+  expect(await configured(gatehouse)).toHaveLength(1_001)
+  for (const address of [addresses[0], addresses[499], addresses[999]]) {
+    const url = `http://${address?.slice('tcp://'.length)}/`
+    expect((await gatehouse.get(url)).status, url).toBe(302)
+  }
+})
+
+test('When the server is away in the middle, nothing is guessed, and one goes on', async ({
+  page,
+  gatehouse,
+  faults,
+}) => {
+  faults.allow(/./)
+  const addresses = loopback(600, gatehouse.port)
+  await gatehouse.signIn(page, importPath)
+  await choose(
+    page,
+    addresses.map((endpoint) => ({ endpoint })),
+  )
+  await page.getByRole('button', { name: 'Import 600 changes' }).click()
+  const bar = page.getByRole('progressbar', { name: 'Changes made or refused' })
+  await expect.poll(async () => Number(await bar.getAttribute('value'))).toBeGreaterThan(20)
+  await gatehouse.kill()
+  await expect(page.getByText(/^Gatehouse does not answer\./).first()).toBeVisible()
+  await expect(page.getByText('It is not known what is configured now.')).toBeVisible()
+
+  await gatehouse.restart()
+  await page.getByRole('button', { name: 'Compare again' }).click()
+  await page.getByRole('button', { name: /^Import \d+ changes$/ }).click()
+  await expect(page.getByText(/^All \d+ changes were made\./).first()).toBeVisible({
+    timeout: 30_000,
+  })
+  expect(await configured(gatehouse)).toHaveLength(601)
+})
+
+test('Endpoints are exported as GET gives them, and an import of that changes nothing', async ({
+  page,
+  gatehouse,
+}) => {
+  const [one, two] = loopback(2, gatehouse.port) as [string, string]
+  await add(gatehouse, one, ['shop', 'blog'])
+  await add(gatehouse, two, [])
+  await gatehouse.signIn(page, consolePath)
+  await page.getByRole('button', { name: 'Export' }).click()
+  const download = page.waitForEvent('download')
+  await page.getByRole('menuitem', { name: /^All/ }).click()
+  const file = await (await download).path()
+  expect((await download).suggestedFilename()).toMatch(/^gatehouse-endpoints-\d{8}T\d{6}Z\.json$/)
+  await page.goto(importPath)
+  await page.getByLabel('File of endpoints').setInputFiles(file)
+  await expect(page.getByText('3 unchanged.')).toBeVisible()
+  await expect(page.getByText('Nothing is to be done.')).toBeVisible()
+})
+
+test('Viewers are offered no import', async ({ page, gatehouse }) => {
+  await page.route('**/_api/session', async (route) => {
+    const response = await route.fetch()
+    const session = await response.json()
+    if (session !== null) session.person.role = 'viewer'
+    await route.fulfill({ response, json: session })
+  })
+  await gatehouse.signIn(page, importPath)
+  await expect(
+    page.getByText('You are a viewer: endpoints are changed by operators.'),
+  ).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Choose a file' })).toBeHidden()
+})
+
+for (const scheme of ['light', 'dark'] as const) {
+  test(`At 320 px nothing is cut off and axe finds nothing, ${scheme}`, async ({
+    page,
+    gatehouse,
+  }) => {
+    await page.emulateMedia({ colorScheme: scheme })
+    await page.setViewportSize({ width: 320, height: 700 })
+    await gatehouse.signIn(page, importPath)
+    await expectAccessible(page)
+    await choose(page, [{ endpoint: 'tcp://0.0.0.0:1', databases: ['a', 'b', 'c'] }, 7])
+    await expect(page.getByText('Entry 2, line 10')).toBeVisible()
+    await expectAccessible(page)
+    await choose(page, [{ endpoint: 'tcp://0.0.0.0:1', databases: ['a', 'b', 'c', 'd', 'e'] }])
+    await expect(page.getByText('travel unencrypted')).toBeVisible()
+    await expectAccessible(page)
+    const scroll = await page.evaluate(() => document.documentElement.scrollWidth)
+    expect(scroll).toBeLessThanOrEqual(320)
+  })
+}
