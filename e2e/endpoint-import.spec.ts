@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer'
+import { readFile } from 'node:fs/promises'
 import type { Page } from '@playwright/test'
 import { consolePath, rowOf } from './support/endpoints-page.ts'
 import { expectAccessible } from './support/expect-accessible.ts'
@@ -263,15 +264,25 @@ test('Endpoints are exported as GET gives them, and an import of that changes no
   await add(gatehouse, one, ['shop', 'blog'])
   await add(gatehouse, two, [])
   await gatehouse.signIn(page, consolePath)
-  await page.getByRole('button', { name: 'Export' }).click()
   const download = page.waitForEvent('download')
-  await page.getByRole('menuitem', { name: /^All/ }).click()
+  await page.getByRole('button', { name: 'Export' }).click()
   const file = await (await download).path()
   expect((await download).suggestedFilename()).toMatch(/^gatehouse-endpoints-\d{8}T\d{6}Z\.json$/)
-  await page.goto(importPath)
+  await page.getByRole('link', { name: 'Import' }).click()
   await page.getByLabel('File of endpoints').setInputFiles(file)
   await expect(page.getByText('3 unchanged.')).toBeVisible()
   await expect(page.getByText('Nothing is to be done.')).toBeVisible()
+  await page.goBack()
+  await expect(rowOf(page, one)).toBeVisible()
+
+  await page.getByRole('searchbox', { name: 'Filter endpoints' }).fill('db:shop 127.77')
+  const some = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Export filtered' }).click()
+  const text = await readFile(await (await some).path(), 'utf8')
+  expect(JSON.parse(text)).toEqual([
+    { endpoint: one, databases: ['shop', 'blog'] },
+    { endpoint: two, databases: [] },
+  ])
 })
 
 test('Viewers are offered no import', async ({ page, gatehouse }) => {

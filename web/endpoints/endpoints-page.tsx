@@ -8,6 +8,7 @@ import { PartBoundary } from '../ui/part-boundary.tsx'
 import { SkeletonRows } from '../ui/skeleton-rows.tsx'
 import { usePageTitle } from '../ui/use-page-title.ts'
 import { countRows } from './endpoint-rows.ts'
+import { EndpointWays } from './endpoint-ways.tsx'
 import { EndpointsView } from './endpoints-view.tsx'
 import { preloadForms, RowDialogs } from './row-dialogs.tsx'
 import { useEndpointRows } from './use-endpoint-rows.ts'
@@ -16,7 +17,7 @@ import { useEndpointsLocation } from './use-endpoints-location.ts'
 /** The Endpoints page: what is configured, what runs for it, and the ways to change it. */
 export function EndpointsPage() {
   const { rows, failure, stateFailure, retry } = useEndpointRows()
-  const { add } = useEndpointsLocation()
+  const { add, search } = useEndpointsLocation()
   const mayChange = useMay('operator')
   const failed = rows === undefined ? 0 : countRows(rows).failed
   usePageTitle(failed > 0 && `${failed} failed`, 'Endpoints')
@@ -25,19 +26,22 @@ export function EndpointsPage() {
       <PageHead
         title="Endpoints"
         action={
-          mayChange ? (
-            <Button
-              variant="filled"
-              leftSection={<IconPlus size={16} stroke={1.75} aria-hidden="true" />}
-              onClick={add}
-              onPointerEnter={preloadForms}
-              onFocus={preloadForms}
-            >
-              Add endpoint
-            </Button>
-          ) : (
-            <p className="meta dim">You are a viewer: endpoints are changed by operators.</p>
-          )
+          <>
+            <EndpointWays rows={rows} filter={search.q ?? ''} />
+            {mayChange ? (
+              <Button
+                variant="filled"
+                leftSection={<IconPlus size={16} stroke={1.75} aria-hidden="true" />}
+                onClick={add}
+                onPointerEnter={preloadForms}
+                onFocus={preloadForms}
+              >
+                Add endpoint
+              </Button>
+            ) : (
+              <p className="meta dim">You are a viewer: endpoints are changed by operators.</p>
+            )}
+          </>
         }
       />
       <PartBoundary>
