@@ -8,6 +8,7 @@ import { ABSOLUTE } from './access/sessions.ts'
 import type { AuditLog } from './audit/audit-log.ts'
 import { auditRoutes } from './audit/routes.ts'
 import { SYSTEM_DATABASE } from './contract/database.ts'
+import type { ListenerStatus } from './contract/listener.ts'
 import { atLeast } from './contract/role.ts'
 import type { DatabaseRegistry } from './databases/registry.ts'
 import { databaseRoutes } from './databases/routes.ts'
@@ -80,6 +81,8 @@ export interface AppDeps {
   readonly log: Logger
   /** The name of this node. */
   readonly node: string
+  /** What the other nodes of the store do with their listeners. */
+  readonly otherListeners: () => readonly ListenerStatus[]
   /** The origin under which people reach the server, where it was configured. */
   readonly publicOrigin: string | undefined
   /** How long a removed endpoint drains, ms. */
@@ -174,7 +177,10 @@ export function createApp(deps: AppDeps) {
     })
     .use('/_api/*', recordRefusals(refusals(deps)))
     .route('/_api/endpoint', endpointRoutes(endpoints, permit))
-    .route('/_api/listener', listenerRoutes(endpoints, deps.node, permit))
+    .route(
+      '/_api/listener',
+      listenerRoutes({ endpoints, node: deps.node, others: deps.otherListeners, permit }),
+    )
     .route('/_api/address', addressRoutes(permit))
     .route('/_api/database', databaseRoutes(databases, permit))
     .route(

@@ -22,9 +22,13 @@ import { createSchemas } from './documents/schemas.ts'
 import { createSizes } from './documents/sizes.ts'
 import { readAddress } from './endpoints/address.ts'
 import { loadCertificate } from './endpoints/certificate.ts'
+import { clash } from './endpoints/clash.ts'
 import { createHttpEngine } from './endpoints/http-engine.ts'
 import type { Listener } from './endpoints/listener.ts'
+import { listenerStatus } from './endpoints/listener-status.ts'
 import { createMetrics } from './endpoints/metrics.ts'
+import type { Peers } from './endpoints/peers.ts'
+import { sweepProposals } from './endpoints/proposals.ts'
 import { createEndpointRegistry, type EndpointRegistry } from './endpoints/registry.ts'
 import { createEventHub } from './events/hub.ts'
 import { Failure } from './failure.ts'
@@ -32,6 +36,9 @@ import type { Readiness } from './health/readiness.ts'
 import { nodeHandler } from './http/node-handler.ts'
 import { createJobs } from './jobs/jobs.ts'
 import { createFollower } from './nodes/follower.ts'
+import { createNodes, type Nodes } from './nodes/nodes.ts'
+import { placeOfThisProcess } from './nodes/place.ts'
+import { requireOtherWay } from './nodes/ways-in.ts'
 import { createPendingSignIns } from './oauth2/pending-sign-in.ts'
 import { createProvider } from './oauth2/provider.ts'
 import { callbackPath } from './oauth2/sign-in.ts'
@@ -150,6 +157,25 @@ async function open(
   const databases = await createDatabaseRegistry(store, publish, record)
   const engine = createHttpEngine<Listener>()
   undo.push(() => engine.close())
+  const onStoreAway = (err: unknown) => log.error({ err }, 'the store is away')
+  // One node has a SQLite store to itself.
+  const nodes =
+    store.engine === 'postgres'
+      ? createNodes({
+          store,
+          name: config.node,
+          place: placeOfThisProcess(),
+          changed: (endpoint) => events.publish({ type: 'listener', endpoint }),
+          lookAround: () => endpoints.lookAround(),
+          obey: (id, asked) => endpoints.obey(id, asked),
+          onHeartbeat: async () => {
+            await sweepProposals(store)
+            // In case it was missed: what one look has failed to follow, the next one finds.
+            if (follower.behind) await follower.follow()
+          },
+          onError: onStoreAway,
+        })
+      : undefined
   const endpoints = createEndpointRegistry({
     store,
     record,
@@ -157,6 +183,7 @@ async function open(
     certificate,
     publish: events.publish,
     grace: config.drain,
+    peers: nodes && peersOf(nodes),
   })
   undo.push(() => endpoints.stop(0))
   certificate?.onRenewed(() => {
@@ -169,9 +196,7 @@ async function open(
     schemas.forget()
     await Promise.all([databases.sync(), endpoints.sync()])
   })
-  const followInBackground = () => {
-    follower.follow().catch((err: unknown) => log.error({ err }, 'the store is away'))
-  }
+  const followInBackground = () => void follower.follow().catch(onStoreAway)
   undo.push(
     store.onNotice((topic) => {
       if (topic === 'access') access.sync()
@@ -231,6 +256,7 @@ async function open(
     readiness,
     log,
     node: config.node,
+    otherListeners: () => nodes?.others() ?? [],
     publicOrigin: config.publicOrigin,
     drain: config.drain,
     certificate: certificate !== undefined,
@@ -239,6 +265,8 @@ async function open(
   })
   engine.onRequest(nodeHandler(app.fetch, engine.doorOf))
 
+  await nodes?.start()
+  undo.push(() => nodes?.stop())
   await openEndpoints(endpoints, config, log)
   announceProviders(config, log)
   const timers = [
@@ -309,6 +337,24 @@ function sampleTraffic(endpoints: EndpointRegistry): () => void {
   wait()
   return () => clearTimeout(timer)
 }
+
+/** The other nodes, as the endpoints need to know them. */
+const peersOf = (nodes: Nodes): Peers => ({
+  node: nodes.name,
+  get any() {
+    return nodes.any
+  },
+  holdHere(address) {
+    for (const { state, endpoint } of nodes.here()) {
+      if (state === 'listening' && clash(readAddress(endpoint), address)) return true
+    }
+    return false
+  },
+  report: (listener) => nodes.report(listener.id, () => listenerStatus(listener, nodes.name)),
+  forget: (listener) => nodes.forget(listener.id),
+  ask: nodes.ask,
+  requireOtherWay: (trx, address, own) => requireOtherWay(trx, address, nodes.name, own),
+})
 
 /** Opens what is stored, and adds what the configuration gives and is missing. */
 async function openEndpoints(

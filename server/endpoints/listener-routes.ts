@@ -2,7 +2,13 @@ import { networkInterfaces } from 'node:os'
 import { Hono } from 'hono'
 import { type Acknowledgement, acknowledgement } from '../contract/acknowledgement.ts'
 import { formatHost } from '../contract/address.ts'
-import { type AddressList, addressList, listenerList, listenerQuery } from '../contract/listener.ts'
+import {
+  type AddressList,
+  addressList,
+  type ListenerStatus,
+  listenerList,
+  listenerQuery,
+} from '../contract/listener.ts'
 import { endpointTraffic, SAMPLE_SECONDS } from '../contract/traffic.ts'
 import { Failure } from '../failure.ts'
 import { describe } from '../http/describe.ts'
@@ -16,13 +22,23 @@ import { recentRates, sampleEnd } from './traffic-history.ts'
 
 const DONE: Acknowledgement = { result: true, error: false, code: 200 }
 
-/** `/_api/listener`: what runs, from the real sockets of the node of that name. */
-export const listenerRoutes = (endpoints: EndpointRegistry, node: string, permit: Permit) =>
+/** What {@link listenerRoutes} is made of. */
+export interface ListenerRoutesDeps {
+  readonly endpoints: EndpointRegistry
+  /** The name of this node. */
+  readonly node: string
+  /** What the living other nodes of the store have reported last. */
+  readonly others: () => readonly ListenerStatus[]
+  readonly permit: Permit
+}
+
+/** `/_api/listener`: what runs, here from the real sockets, on other nodes as they report it. */
+export const listenerRoutes = ({ endpoints, node, others, permit }: ListenerRoutesDeps) =>
   new Hono<AppEnv>()
     .get(
       '/',
       describe({
-        summary: 'List what listens, has failed or drains',
+        summary: 'List what listens, has failed or drains, on each node',
         query: listenerQuery,
         answers: { 200: listenerList },
         failures: { 400: 'a parameter is wrong; the message names it' },
@@ -34,13 +50,14 @@ export const listenerRoutes = (endpoints: EndpointRegistry, node: string, permit
         const asked = endpoint && new Set(endpoint.map(canonicalAddress))
         const found = endpoints.listeners().filter(({ name }) => asked?.has(name) ?? true)
         const last = endpoints.lastSample()
-        return c.json(
-          found.map((listener) => ({
-            ...listenerStatus(listener, node),
-            ...(recent !== undefined && { recent: recentRates(listener.history, last, recent) }),
-          })),
-          200,
-        )
+        const own: ListenerStatus[] = found.map((listener) => ({
+          ...listenerStatus(listener, node),
+          ...(recent !== undefined && { recent: recentRates(listener.history, last, recent) }),
+        }))
+        const theirs = others().filter(({ endpoint: name }) => asked?.has(name) ?? true)
+        // Sorting is stable: this node first, of each those that drain last.
+        const all = theirs.length === 0 ? own : [...own, ...theirs].sort(byEndpoint)
+        return c.json(all, 200)
       },
     )
     .get(
@@ -89,11 +106,14 @@ export const listenerRoutes = (endpoints: EndpointRegistry, node: string, permit
         failures: { 404: 'no endpoint of this address drains' },
       }),
       permit('operator'),
-      (c) => {
-        endpoints.closeDraining(c.req.param('address'))
+      async (c) => {
+        await endpoints.closeDraining(c.req.param('address'))
         return c.json(DONE, 200)
       },
     )
+
+const byEndpoint = (a: ListenerStatus, b: ListenerStatus) =>
+  a.endpoint < b.endpoint ? -1 : a.endpoint > b.endpoint ? 1 : 0
 
 /** `/_api/address`: the addresses of this machine, for whoever adds an endpoint. */
 export const addressRoutes = (permit: Permit) =>

@@ -25,13 +25,19 @@ export interface ListenerDeps {
   readonly limit: ConnectionLimit
   /** Called after each change of {@link Listener.state}. */
   readonly changed: (listener: Listener) => void
+  /** Whether an address that cannot be opened here is the business of another node. */
+  readonly runsElsewhere?: (address: Address, failure: Failure) => boolean
 }
+
+let lastId = 0
 
 /**
  * What runs for one endpoint: its socket, its connections and its counters. Opening, draining and
  * closing one touches no other.
  */
 export class Listener {
+  /** Of this one alone, in this process. */
+  readonly id = ++lastId
   readonly traffic = new Traffic()
   /** The last hour of it, as {@link sample} was called. */
   readonly history = new TrafficHistory()
@@ -85,7 +91,7 @@ export class Listener {
     return this.#since
   }
 
-  /** Why it is `failed`. */
+  /** Why it is `failed`, or cannot be opened here. */
   get error(): Failure | undefined {
     return this.#error
   }
@@ -148,16 +154,17 @@ export class Listener {
    * Opens the socket; `listening` when it resolves.
    *
    * @throws Failure with the reason in plain words (see `bindingFailure`); the listener is `failed`
-   * then, holds no socket, and may be opened again.
+   * or `elsewhere` then, holds no socket, and may be opened again.
    */
   async open(): Promise<void> {
-    this.#become('opening')
+    // What runs elsewhere is tried again and again, of which nobody wants to hear.
+    if (this.#state !== 'elsewhere') this.#become('opening')
     try {
       await this.#listen()
     } catch (cause) {
       const failure = cause instanceof Failure ? cause : bindingFailure(this.address, cause)
       this.#error = failure
-      this.#become('failed')
+      this.judge()
       throw failure
     }
     if (this.closing) {
@@ -168,6 +175,15 @@ export class Listener {
     this.#error = undefined
     this.nextTry = undefined
     this.#become('listening')
+  }
+
+  /** Decides anew, after another node has come, gone or changed, whether what fails here runs there. */
+  judge(): void {
+    if (this.#error === undefined || this.#state === 'listening' || this.closing) return
+    const elsewhere = this.#deps.runsElsewhere?.(this.address, this.#error) ?? false
+    const state = elsewhere ? 'elsewhere' : 'failed'
+    if (elsewhere) this.nextTry = undefined
+    if (state !== this.#state) this.#become(state)
   }
 
   /**

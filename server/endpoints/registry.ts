@@ -1,4 +1,5 @@
-import { type Address, formatAddress, isWildcard } from '../contract/address.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Address, formatAddress } from '../contract/address.ts'
 import type { Actor } from '../contract/audit.ts'
 import { SYSTEM_DATABASE } from '../contract/database.ts'
 import type { EndpointInput, EndpointRecord } from '../contract/endpoint.ts'
@@ -9,26 +10,33 @@ import type { Store } from '../storage/open.ts'
 import type { Recorder } from '../storage/recorder.ts'
 import { canonicalAddress, readAddress } from './address.ts'
 import type { Certificate } from './certificate.ts'
+import { clash } from './clash.ts'
 import { createConnectionLimit, openFilesLimit } from './connection-limit.ts'
 import type { HttpEngine } from './http-engine.ts'
 import { createKeyedLock } from './keyed-lock.ts'
 import { Listener } from './listener.ts'
 import { createMapping, type Mapping, reaches } from './mapping.ts'
+import type { Asked, Peers } from './peers.ts'
+import {
+  confirmProposal,
+  outcomeOf,
+  type Proposal,
+  propose,
+  readProposals,
+  withdrawProposal,
+} from './proposals.ts'
 import {
   deleteEndpoint,
+  type EndpointChange,
+  type ExpectedRevision,
   readEndpoint,
   readEndpoints,
+  requireRevision,
   type StoredEndpoint,
   writeEndpoint,
 } from './repository.ts'
 import { lastSampleAt } from './traffic-history.ts'
 import { createWaysIn } from './ways-in.ts'
-
-/**
- * What a change asks for: a revision or `any` that exists (`If-Match`), or `none`: that there is no
- * such endpoint (`If-None-Match: *`).
- */
-export type ExpectedRevision = number | 'any' | 'none' | undefined
 
 /** The endpoints of this node: what is configured, and the listeners that carry it out. */
 export interface EndpointRegistry {
@@ -52,7 +60,7 @@ export interface EndpointRegistry {
    * @throws Failure `endpoint-not-found`, `conflict`, `precondition-failed`, `unavailable`.
    */
   remove(address: string, actor: Actor, expected?: ExpectedRevision): Promise<void>
-  /** Opens what is stored; what cannot be opened is `failed` and tried again. */
+  /** Opens what is stored; what cannot be opened is `failed` or `elsewhere`, and tried again. */
   restore(): Promise<void>
   /**
    * Stores an endpoint given at the start and opens it if it can; never changes one that is there.
@@ -61,18 +69,23 @@ export interface EndpointRegistry {
   ensure(address: Address, actor: Actor, strict: boolean): Promise<void>
   /** Reads what is stored anew, after another process has changed it, and follows. */
   sync(): Promise<void>
+  /** Looks anew at what runs elsewhere, after other nodes have come, gone or changed. */
+  lookAround(): void
   /**
-   * Tries a failed listener now, instead of when its pause ends.
+   * Tries a failed listener now, instead of when its pause ends; on every node where it has failed.
    *
-   * @throws Failure `endpoint-not-found`; `conflict` where it has not failed; why it failed again.
+   * @throws Failure `endpoint-not-found`; `conflict` where it has not failed; why it failed again
+   * here; `unavailable`.
    */
   retry(address: string): Promise<void>
   /**
-   * Cuts what is left of a draining listener.
+   * Cuts what is left of a draining listener, on every node.
    *
-   * @throws Failure `endpoint-not-found` where none drains.
+   * @throws Failure `endpoint-not-found` where none drains; `unavailable`.
    */
-  closeDraining(address: string): void
+  closeDraining(address: string): Promise<void>
+  /** Does what another node has asked for a listener of this one; one that is gone needs nothing. */
+  obey(id: number, asked: Asked): void
   /** Ends a sampling period of every listener; to be called every {@link SAMPLE_SECONDS}. */
   sample(now: number): void
   /** The number of the sample that ended last (see `traffic-history.ts`). */
@@ -91,6 +104,8 @@ export interface EndpointRegistryDeps {
   readonly publish: (event: LiveEvent) => void
   /** How long a removed endpoint drains, ms. */
   readonly grace: number
+  /** The other nodes of the store; undefined where there can be none. */
+  readonly peers?: Peers | undefined
   /** How many files this process may have open; by default what the system says. */
   readonly openFiles?: number
 }
@@ -98,12 +113,24 @@ export interface EndpointRegistryDeps {
 /** Pauses between attempts to open a failed endpoint, ms: doubled each time from first to longest. */
 const RETRY = { first: 1_000, longest: 60_000 }
 
+/** Between attempts to open what runs elsewhere, ms: an address may come to this machine. */
+const RETRY_ELSEWHERE = 5_000
+
+/** How long an endpoint that cannot be opened here waits for a node that can, ms. */
+const PROPOSED = 2_000
+
+/** How often it is asked what has become of it, ms. */
+const PROPOSED_LOOK = 50
+
+/** So long a look at the store waits for what it opens; the rest goes on beside the next look, ms. */
+const OPENING = 500
+
 /**
  * Makes an {@link EndpointRegistry} with nothing open. It is one file because its parts share one
  * invariant: what is listed, what is stored and what listens change together or not at all.
  */
 export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegistry {
-  const { store, record, publish } = deps
+  const { store, record, publish, peers } = deps
   const entries = new Map<string, Listener>()
   // How many endpoints have that host in their address: a request may ask, so nothing is searched.
   const hosts = new Map<string, number>()
@@ -124,10 +151,16 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
         // One that is not listed yet, or no more, is the business of whoever opens or drains it.
         if (entries.get(listener.name) === listener) {
           ways.look(listener)
-          if (listener.state === 'failed') scheduleRetry(listener)
+          if (listener.state === 'failed' || listener.state === 'elsewhere') scheduleRetry(listener)
           if (listener.state === 'listening') retries.delete(listener)
+          peers?.report(listener)
         }
         publish({ type: 'listener', endpoint: listener.name })
+      },
+      runsElsewhere: (where, { cause }) => {
+        if (peers === undefined || !peers.any) return false
+        const code = systemCode(cause)
+        return code === 'EADDRNOTAVAIL' || (code === 'EADDRINUSE' && peers.holdHere(where))
       },
     })
 
@@ -142,6 +175,7 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
     entries.set(listener.name, listener)
     countHost(listener, 1)
     ways.look(listener)
+    peers?.report(listener)
   }
 
   function unlist(listener: Listener): void {
@@ -152,8 +186,11 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
     retries.delete(listener)
     publish({ type: 'endpoint', endpoint: listener.name, revision: null })
     draining.add(listener)
-    void listener.drain(deps.grace).then(() => {
+    const drained = listener.drain(deps.grace)
+    peers?.report(listener)
+    void drained.then(() => {
       draining.delete(listener)
+      peers?.forget(listener)
       publish({ type: 'listener', endpoint: listener.name })
     })
   }
@@ -162,67 +199,143 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
     if (stopped) return
     const last = retries.get(listener)
     clearTimeout(last?.timer)
-    const pause = last === undefined ? RETRY.first : Math.min(last.pause * 2, RETRY.longest)
+    const elsewhere = listener.state === 'elsewhere'
+    const longer = last === undefined ? RETRY.first : Math.min(last.pause * 2, RETRY.longest)
+    const pause = elsewhere ? RETRY_ELSEWHERE : longer
     // Spread by a tenth, so that many that failed together are not tried in one moment.
     const wait = pause * (0.9 + Math.random() * 0.2)
     const timer = setTimeout(() => void attempt(listener).catch(() => {}), wait)
     timer.unref()
-    retries.set(listener, { timer, pause })
-    listener.nextTry = Date.now() + wait
+    retries.set(listener, { timer, pause: elsewhere ? RETRY.first : pause })
+    if (!elsewhere) listener.nextTry = Date.now() + wait
   }
 
   const attempt = (listener: Listener) =>
     exclusively(listener.name, async () => {
-      const current = entries.get(listener.name) === listener && listener.state === 'failed'
-      if (current && !stopped) await listener.open()
+      if (entries.get(listener.name) !== listener || stopped) return
+      const before = listener.state
+      if (before !== 'failed' && before !== 'elsewhere') return
+      try {
+        await listener.open()
+      } catch (error) {
+        // Nothing has changed, so nobody was told.
+        if (before === 'elsewhere' && listener.state === before) scheduleRetry(listener)
+        throw error
+      }
     })
 
-  const write = (endpoint: string, { names }: Mapping, actor: Actor) =>
-    writeEndpoint(store, { endpoint, databases: [...names] }, { record, actor })
+  const write = (endpoint: string, { names }: Mapping, change: Omit<EndpointChange, 'record'>) =>
+    writeEndpoint(store, { endpoint, databases: [...names] }, { record, ...change })
 
-  async function remap(listener: Listener, mapping: Mapping, actor: Actor): Promise<void> {
-    if (sameNames(listener.mapping, mapping)) return
-    if (!reaches(mapping, SYSTEM_DATABASE)) ways.giveUp(listener)
+  /** Where nodes share the store, what counts as the last way in is judged there. */
+  const guardOf = (endpoint: string): EndpointChange['guard'] =>
+    peers && ((trx) => peers.requireOtherWay(trx, endpoint, ways.names()))
+
+  async function remap(
+    listener: Listener,
+    mapping: Mapping,
+    actor: Actor,
+    expected: ExpectedRevision,
+  ): Promise<void> {
+    if (sameNames(listener.mapping, mapping) && peers === undefined) return
+    const leaves = !reaches(mapping, SYSTEM_DATABASE)
+    if (leaves && peers === undefined) ways.giveUp(listener)
     try {
-      listener.revision = await write(listener.name, mapping, actor)
+      const guard = leaves ? guardOf(listener.name) : undefined
+      const revision = await write(listener.name, mapping, { actor, expected, guard })
+      if (revision === listener.revision) return
+      listener.revision = revision
       listener.mapping = mapping
     } finally {
       ways.look(listener)
     }
+    peers?.report(listener)
     publish({ type: 'endpoint', endpoint: listener.name, revision: listener.revision })
   }
 
-  async function open(address: Address, mapping: Mapping, actor: Actor): Promise<void> {
+  /** Opens an address and stores it; the reason, unthrown, where the address cannot be opened. */
+  async function open(
+    address: Address,
+    mapping: Mapping,
+    actor: Actor,
+    expected?: ExpectedRevision,
+  ): Promise<Failure | undefined> {
     const listener = create(address, mapping, 0)
     try {
       await listener.open()
-      listener.revision = await write(listener.name, mapping, actor)
     } catch (error) {
       listener.close()
-      throw explained(error, address)
+      return explained(error as Failure, address)
     }
-    list(listener)
-    publish({ type: 'endpoint', endpoint: listener.name, revision: listener.revision })
+    await listStored(listener, () => write(listener.name, mapping, { actor, expected }))
+    return undefined
   }
 
+  /** Lists a listener that is open once it is stored; closes it where that is not to be. */
+  async function listStored(
+    listener: Listener,
+    storing: () => Promise<number | undefined>,
+  ): Promise<void> {
+    let revision: number | undefined
+    try {
+      revision = await storing()
+    } finally {
+      if (revision === undefined) listener.close()
+    }
+    if (revision === undefined) return
+    listener.revision = revision
+    list(listener)
+    publish({ type: 'endpoint', endpoint: listener.name, revision })
+  }
+
+  /** Has an address that cannot be opened here opened by another node, or throws why it cannot. */
+  async function openElsewhere(
+    by: Peers,
+    proposal: Omit<Proposal, 'id' | 'node'>,
+    expected: ExpectedRevision,
+    refusal: Failure,
+  ): Promise<void> {
+    const { endpoint } = proposal
+    const id = await propose(store, { ...proposal, node: by.node }, expected)
+    if (id === undefined) throw refusal
+    const until = performance.now() + PROPOSED
+    for (;;) {
+      const outcome = await outcomeOf(store, endpoint, id)
+      if (outcome === 'configured') break
+      if (outcome === 'gone') throw refusal
+      if (performance.now() < until) await pause(PROPOSED_LOOK)
+      else if (await withdrawProposal(store, endpoint, id)) throw refusal
+    }
+    await exclusively(endpoint, () => follow(endpoint))
+  }
+
+  /** Opens what another node was asked for and cannot open itself, if this one can. */
+  const takeUp = (proposal: Proposal) =>
+    exclusively(proposal.endpoint, async () => {
+      if (entries.has(proposal.endpoint) || stopped) return
+      const listener = create(readAddress(proposal.endpoint), createMapping(proposal.databases), 0)
+      try {
+        await listener.open()
+      } catch {
+        listener.close()
+        return
+      }
+      await listStored(listener, () => confirmProposal(store, proposal, record))
+    })
+
   /** Names the endpoint of our own that holds the port, where it is one of ours. */
-  function explained(error: unknown, address: Address): unknown {
-    const taken = error instanceof Failure && systemCode(error.cause) === 'EADDRINUSE'
+  function explained(error: Failure, address: Address): Failure {
+    const taken = systemCode(error.cause) === 'EADDRINUSE'
     if (!taken || address.scheme === 'unix') return error
-    const holder = entries.values().find((other) => other.state === 'listening' && clash(other))
+    const holder = entries
+      .values()
+      .find((other) => other.state === 'listening' && clash(other.address, address))
     if (holder === undefined) return error
     return new Failure(
       'conflict',
       `Port ${address.port} is taken by the endpoint ${holder.name}. Choose another port. (EADDRINUSE)`,
       { cause: error.cause },
     )
-
-    function clash({ address: other }: Listener): boolean {
-      if (address.scheme === 'unix' || other.scheme === 'unix') return false
-      if (other.port !== address.port) return false
-      const names = [other.host, address.host].some((host) => /[a-z]/.test(host))
-      return other.host === address.host || isWildcard(other) || isWildcard(address) || names
-    }
   }
 
   /** Brings what runs in line with what is stored, for one address. */
@@ -238,6 +351,7 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
       listener.mapping = createMapping(stored.databases)
       listener.revision = stored.revision
       ways.look(listener)
+      peers?.report(listener)
       publish({ type: 'endpoint', endpoint: name, revision: stored.revision })
     }
   }
@@ -250,7 +364,7 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
     await listener.open().catch(() => {})
   }
 
-  return {
+  const registry: EndpointRegistry = {
     list: () =>
       sorted(entries.values()).map(({ name, mapping }) => ({
         endpoint: name,
@@ -261,45 +375,69 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
     async add(input, actor, expected) {
       const address = readAddress(input.endpoint)
       const mapping = createMapping(input.databases ?? [])
-      await exclusively(formatAddress(address), async () => {
-        const existing = entries.get(formatAddress(address))
-        requireRevision(existing, expected)
-        await (existing === undefined
-          ? open(address, mapping, actor)
-          : remap(existing, mapping, actor))
+      const endpoint = formatAddress(address)
+      const refusal = await exclusively(endpoint, async () => {
+        // What another node has just changed counts.
+        if (peers !== undefined) await follow(endpoint)
+        const existing = entries.get(endpoint)
+        requireRevision(endpoint, existing?.revision, expected)
+        if (existing === undefined) return open(address, mapping, actor, expected)
+        await remap(existing, mapping, actor, expected)
+        return undefined
       })
+      if (refusal === undefined) return
+      if (peers === undefined || !peers.any) throw refusal
+      // Not under the lock: another node may make it an endpoint meanwhile, which is followed then.
+      await openElsewhere(
+        peers,
+        { endpoint, databases: [...mapping.names], actor },
+        expected,
+        refusal,
+      )
     },
     async remove(text, actor, expected) {
       const name = canonicalAddress(text)
       if (name === undefined) throw notFound()
       await exclusively(name, async () => {
+        if (peers !== undefined) await follow(name)
         const listener = entries.get(name)
         if (listener === undefined) throw notFound()
-        requireRevision(listener, expected)
-        ways.giveUp(listener)
+        requireRevision(name, listener.revision, expected)
+        if (peers === undefined) ways.giveUp(listener)
+        let found: boolean
         try {
-          await deleteEndpoint(store, name, { record, actor })
+          found = await deleteEndpoint(store, name, {
+            record,
+            actor,
+            expected,
+            guard: guardOf(name),
+          })
         } catch (error) {
           ways.look(listener)
           throw error
         }
         unlist(listener)
+        if (!found) throw notFound()
       })
     },
     async restore() {
-      await Promise.all((await readEndpoints(store)).map(openStored))
+      // A change of another node may be followed already.
+      const open = (row: StoredEndpoint) =>
+        exclusively(row.endpoint, async () => {
+          if (!entries.has(row.endpoint)) await openStored(row)
+        })
+      await Promise.all((await readEndpoints(store)).map(open))
     },
     async ensure(address, actor, strict) {
       const name = formatAddress(address)
       await exclusively(name, async () => {
+        if (peers !== undefined) await follow(name)
         if (entries.has(name)) return
-        try {
-          await open(address, createMapping([]), actor)
-        } catch (error) {
-          if (strict) throw error
-          await write(name, createMapping([]), actor)
-          await follow(name)
-        }
+        const refusal = await open(address, createMapping([]), actor)
+        if (refusal === undefined) return
+        if (strict) throw refusal
+        await write(name, createMapping([]), { actor })
+        await follow(name)
       })
     },
     async sync() {
@@ -310,21 +448,49 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
         (name) => stored.get(name) !== entries.get(name)?.revision,
       )
       // Each is read once more under its lock: a change of our own may have come in between.
-      await Promise.all(different.map((name) => exclusively(name, () => follow(name))))
+      const followed = different.map((name) => exclusively(name, () => follow(name)))
+      if (peers === undefined) {
+        await Promise.all(followed)
+        return
+      }
+      const proposals = await readProposals(store)
+      for (const each of proposals) if (each.node !== peers.node) void takeUp(each).catch(() => {})
+      // A name that takes long to resolve must not keep this node from what else has changed.
+      await Promise.race([Promise.all(followed), pause(OPENING)])
+      for (const each of followed) each.catch(() => void pause(OPENING).then(syncAgain))
+    },
+    lookAround() {
+      for (const listener of entries.values()) {
+        if (listener.state !== 'failed' && listener.state !== 'elsewhere') continue
+        const before = listener.state
+        listener.judge()
+        // The one that held the port has let go of it, or has died.
+        if (before === 'elsewhere' && listener.state === 'failed') {
+          void attempt(listener).catch(() => {})
+        }
+      }
     },
     async retry(text) {
-      const listener = entries.get(canonicalAddress(text) ?? '')
+      const name = canonicalAddress(text) ?? ''
+      const listener = entries.get(name)
       if (listener === undefined) throw notFound()
-      if (listener.state !== 'failed') {
+      const others = (await peers?.ask(name, 'retry')) ?? 0
+      if (listener.state === 'failed') await attempt(listener)
+      else if (others === 0) {
         throw new Failure('conflict', `${listener.name} has not failed: it is ${listener.state}.`)
       }
-      await attempt(listener)
     },
-    closeDraining(text) {
-      const name = canonicalAddress(text)
+    async closeDraining(text) {
+      const name = canonicalAddress(text) ?? ''
       const found = [...draining].filter((listener) => listener.name === name)
-      if (found.length === 0) throw notFound()
+      const others = (await peers?.ask(name, 'close')) ?? 0
+      if (found.length + others === 0) throw notFound()
       for (const listener of found) listener.close()
+    },
+    obey(id, asked) {
+      const listener = [...entries.values(), ...draining].find((each) => each.id === id)
+      if (asked === 'close' && listener?.state === 'draining') listener.close()
+      if (asked === 'retry' && listener?.state === 'failed') void attempt(listener).catch(() => {})
     },
     sample(now) {
       lastSample = lastSampleAt(now)
@@ -339,6 +505,10 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
       await Promise.all(all.map((listener) => listener.drain(grace)))
     },
   }
+  const syncAgain = () => {
+    if (!stopped) registry.sync().catch(() => {})
+  }
+  return registry
 }
 
 const notFound = () => new Failure('endpoint-not-found', 'endpoint not found')
@@ -348,17 +518,3 @@ const sorted = (listeners: Iterable<Listener>): Listener[] =>
 
 const sameNames = (a: Mapping, b: Mapping): boolean =>
   a.names.length === b.names.length && a.names.every((name, at) => name === b.names[at])
-
-function requireRevision(listener: Listener | undefined, expected: ExpectedRevision): void {
-  if (expected === undefined || (expected === 'none' && listener === undefined)) return
-  if (expected === 'none') {
-    throw new Failure('precondition-failed', `There is an endpoint ${listener?.name} already.`)
-  }
-  if (listener !== undefined && (expected === 'any' || expected === listener.revision)) return
-  throw new Failure(
-    'precondition-failed',
-    listener === undefined
-      ? 'The endpoint does not exist any more.'
-      : 'The endpoint has been changed in the meantime. Look at it again.',
-  )
-}

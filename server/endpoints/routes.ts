@@ -10,7 +10,8 @@ import { jsonBody } from '../http/json-body.ts'
 import type { Permit } from '../http/permit.ts'
 import { queryInput } from '../http/query-input.ts'
 import { canonicalAddress } from './address.ts'
-import type { EndpointRegistry, ExpectedRevision } from './registry.ts'
+import type { EndpointRegistry } from './registry.ts'
+import type { ExpectedRevision } from './repository.ts'
 
 const DONE: Acknowledgement = { result: true, error: false, code: 200 }
 

@@ -20,6 +20,8 @@ export interface WaysIn {
    * @throws Failure `conflict` if it is the last one.
    */
   giveUp(listener: Listener): void
+  /** Their addresses. */
+  names(): string[]
 }
 
 /** Makes {@link WaysIn}, none so far. */
@@ -44,5 +46,6 @@ export function createWaysIn(): WaysIn {
       }
       ways.delete(listener)
     },
+    names: () => [...ways].map(({ name }) => name),
   }
 }
