@@ -19,7 +19,7 @@ forEachEngine((engine) => {
       store,
       [
         entry({ ...by('github:100'), action: 'endpoint.add', after: { databases: ['a'] } }),
-        entry({ ...by('GitHub:2'), action: 'endpoint.map' }),
+        entry({ ...by('GitHub:2'), action: 'endpoint.map', target: 'shop' }),
         entry({ ...by('local:operator'), action: 'person.role' }),
         entry({ ...by('my_github:1'), action: 'database.create', outcome: 'refused' }),
       ],
@@ -57,6 +57,8 @@ forEachEngine((engine) => {
     ['an action', { what: 'endpoint.map' }, [2]],
     ['a noun', { what: 'endpoint' }, [2, 1]],
     ['a noun of which nothing was changed', { what: 'token' }, []],
+    ['a target', { which: 'shop' }, [2]],
+    ['no part of a target', { which: 'sho' }, []],
     ['a time from which', { from: '2026-01-02T12:00:00Z' }, [4, 3, 2]],
     ['a time before which', { to: '2026-01-02T12:00:00Z' }, [1]],
     ['a time in another zone', { to: '2026-01-02T13:00:00.001+01:00' }, [2, 1]],

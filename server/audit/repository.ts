@@ -15,7 +15,7 @@ import type { AuditTable } from '../storage/tables.ts'
  * @throws Failure `unavailable`
  */
 export async function readAuditPage(store: Store, query: AuditQuery): Promise<AuditPage> {
-  const { who, what, from, to, before, limit = 50 } = query
+  const { who, what, which, from, to, before, limit = 50 } = query
   const rows = await store.db
     .selectFrom('audit')
     .selectAll()
@@ -23,6 +23,7 @@ export async function readAuditPage(store: Store, query: AuditQuery): Promise<Au
     .$if(from !== undefined, (rows) => rows.where('at', '>=', Date.parse(from ?? '')))
     .$if(to !== undefined, (rows) => rows.where('at', '<', Date.parse(to ?? '')))
     .$if(what !== undefined, (rows) => rows.where('action', 'in', actionsOf(what ?? '')))
+    .$if(which !== undefined, (rows) => rows.where('target', '=', which ?? ''))
     .$if(who !== undefined, (rows) => rows.where(actorBeginsWith(who ?? '')))
     .orderBy('seq', 'desc')
     // One more than asked for tells whether there is a next page.

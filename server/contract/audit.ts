@@ -68,6 +68,9 @@ export const auditQuery = z.object({
       .enum([...nouns, ...AUDIT_ACTIONS], 'an action, or what stands before its dot')
       .check(z.describe('an action, or what stands before its dot: endpoint')),
   ),
+  which: z.optional(
+    z.string().check(z.maxLength(512), z.describe('exactly what was changed: an address, a name')),
+  ),
   from: z.optional(time.check(z.describe('the earliest time'))),
   to: z.optional(time.check(z.describe('rows before this time only'))),
   before: z.optional(count(Number.MAX_SAFE_INTEGER)),

@@ -1,0 +1,56 @@
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { AuditRow } from '../../../server/contract/audit.ts'
+import { LoadFailure } from '../../ui/load-failure.tsx'
+import { RelativeTime } from '../../ui/relative-time.tsx'
+import classes from './endpoint-log.module.css'
+import { sayChangeOnRecord } from './log-words.ts'
+import { PanelSection } from './panel-section.tsx'
+import { endpointLogQuery } from './queries.ts'
+
+/** What was changed of an endpoint, and by whom: the newest lines of the audit log. */
+export function EndpointLog({ address }: { address: string }) {
+  const { data, error, refetch } = useQuery(endpointLogQuery(address))
+  const rows = data?.rows
+  return (
+    <PanelSection
+      title="Changes"
+      action={
+        rows !== undefined &&
+        rows.length > 0 && (
+          <Button
+            variant="subtle"
+            renderRoot={(props) => <Link to="/activity" search={{ what: 'endpoint' }} {...props} />}
+          >
+            All changes
+          </Button>
+        )
+      }
+    >
+      {rows === undefined && error !== null && (
+        <LoadFailure what="The changes" error={error} onRetry={() => void refetch()} />
+      )}
+      {rows?.length === 0 && (
+        <p className="dim">None on record: it was there from the first start.</p>
+      )}
+      <ul className={classes.rows}>
+        {rows?.map((row) => (
+          <Line key={row.seq} row={row} />
+        ))}
+      </ul>
+    </PanelSection>
+  )
+}
+
+function Line({ row }: { row: AuditRow }) {
+  return (
+    <li className={classes.row}>
+      <span className={classes.what}>{sayChangeOnRecord(row)}</span>
+      <span className={`mono ${classes.who}`}>{row.actor}</span>
+      <span className={classes.when}>
+        <RelativeTime time={row.at} tabIndex={0} />
+      </span>
+    </li>
+  )
+}

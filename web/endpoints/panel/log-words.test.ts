@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest'
+import type { AuditRow } from '../../../server/contract/audit.ts'
+import { sayChangeOnRecord } from './log-words.ts'
+
+const row = (over: Partial<AuditRow>) => ({ outcome: 'done', ...over }) as AuditRow
+
+test.each<[Partial<AuditRow>, string]>([
+  [{ action: 'endpoint.add', after: { databases: [] } }, 'Added: all databases'],
+  [
+    { action: 'endpoint.map', after: { databases: ['blog', 'shop'] } },
+    'Mapped anew: blog and shop',
+  ],
+  [{ action: 'endpoint.remove', after: null }, 'Removed'],
+  [
+    { action: 'endpoint.remove', outcome: 'refused', after: { refused: 'conflict' } },
+    'Removal was refused',
+  ],
+])('%j reads %s', (part, sentence) => {
+  expect(sayChangeOnRecord(row(part))).toBe(sentence)
+})

@@ -1,0 +1,27 @@
+import type { AuditRow } from '../../../server/contract/audit.ts'
+import { listNames } from '../mapping.ts'
+
+const done: Readonly<Record<string, string>> = {
+  'endpoint.add': 'Added',
+  'endpoint.map': 'Mapped anew',
+  'endpoint.remove': 'Removed',
+}
+
+const refused: Readonly<Record<string, string>> = {
+  'endpoint.add': 'Adding or mapping was refused',
+  'endpoint.remove': 'Removal was refused',
+}
+
+/** A line of the log about an endpoint: "Mapped anew: blog and shop", "Removed", "Removal was refused". */
+export function sayChangeOnRecord({ action, outcome, after }: AuditRow): string {
+  const what = done[action] ?? action
+  if (outcome === 'refused') return refused[action] ?? `${what}: refused`
+  const names = databasesOf(after)
+  if (names === undefined) return what
+  return `${what}: ${names.length === 0 ? 'all databases' : listNames(names)}`
+}
+
+function databasesOf(after: unknown): string[] | undefined {
+  if (typeof after !== 'object' || after === null || !('databases' in after)) return undefined
+  return Array.isArray(after.databases) ? after.databases.map(String) : undefined
+}

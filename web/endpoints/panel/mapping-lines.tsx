@@ -1,0 +1,31 @@
+import { missingFrom, sayMapping } from '../mapping.ts'
+import classes from './mapping-lines.module.css'
+
+/** The databases of an endpoint in their order, whole, and what they mean in a sentence. */
+export function MappingLines(props: {
+  mapping: readonly string[]
+  existing: readonly string[] | undefined
+}) {
+  const { mapping, existing } = props
+  const missing = missingFrom(mapping, existing)
+  return (
+    <>
+      {mapping.length > 0 && (
+        <ol className={classes.names} aria-label="Databases in order">
+          {mapping.map((name, at) => (
+            <li
+              key={name}
+              className={classes.name}
+              data-missing={missing.includes(name) || undefined}
+            >
+              <span className="mono">{name}</span>
+              {at === 0 && <span className="dim">default</span>}
+              {missing.includes(name) && <span className="dim">does not exist yet</span>}
+            </li>
+          ))}
+        </ol>
+      )}
+      <p className={classes.sentence}>{sayMapping(mapping)}</p>
+    </>
+  )
+}

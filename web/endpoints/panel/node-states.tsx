@@ -1,0 +1,114 @@
+import { Button } from '@mantine/core'
+import type { ListenerStatus } from '../../../server/contract/listener.ts'
+import { useMay } from '../../person.ts'
+import { Countdown } from '../../ui/countdown.tsx'
+import { exactTime, sayAgo } from '../../ui/relative-time.tsx'
+import { StateBadge } from '../../ui/state-badge.tsx'
+import { useClock } from '../../ui/use-clock.ts'
+import { useListenerActions } from '../use-listener-actions.ts'
+import classes from './node-states.module.css'
+import { PanelSection } from './panel-section.tsx'
+
+/** What runs of an endpoint on each node: its state, since when, why, and what can be done now. */
+export function NodeStates(props: {
+  address: string
+  listeners: readonly ListenerStatus[]
+  gone: boolean
+}) {
+  const { address, listeners, gone } = props
+  const mayChange = useMay('operator')
+  const { retry, cut, problem } = useListenerActions()
+  return (
+    <PanelSection title="State">
+      <ul className={classes.nodes}>
+        {listeners.map((listener) => (
+          <li key={`${listener.node} ${listener.state === 'draining'}`} className={classes.node}>
+            <div className={classes.line}>
+              <StateBadge state={listener.state} />
+              <span className={`mono ${classes.name}`} data-tip={`Node ${listener.node}`}>
+                {listener.node}
+              </span>
+              <Since time={listener.since} />
+            </div>
+            <Reason listener={listener} />
+            {mayChange && listener.state === 'failed' && !gone && (
+              <Button variant="default" onClick={() => retry(address)}>
+                Try now
+              </Button>
+            )}
+            {mayChange && listener.state === 'draining' && (
+              <Button variant="default" onClick={() => cut(address)}>
+                Close now
+              </Button>
+            )}
+          </li>
+        ))}
+        {listeners.length === 0 && (
+          <li className={classes.node}>
+            <StateBadge state="unknown" detail="no news yet" />
+          </li>
+        )}
+      </ul>
+      <p role="alert" className={classes.problem}>
+        {problem}
+      </p>
+    </PanelSection>
+  )
+}
+
+/** Why it is in its state, and what will happen next. */
+function Reason({ listener }: { listener: ListenerStatus }) {
+  const { state, error, nextTry, drainUntil, connections } = listener
+  if (state === 'failed') {
+    return (
+      <p className={classes.reason}>
+        {error}
+        {nextTry !== null && (
+          <span className="dim">
+            {' '}
+            Next try in <Countdown to={Date.parse(nextTry)} />.
+          </span>
+        )}
+      </p>
+    )
+  }
+  if (state === 'draining') {
+    const some = connections === 1 ? '1 connection is' : `${connections} connections are`
+    return (
+      <p className={classes.reason}>
+        Removed: no new connection is accepted, {some} left
+        {drainUntil !== null && (
+          <>
+            , to be cut in <Countdown to={Date.parse(drainUntil)} />
+          </>
+        )}
+        .
+      </p>
+    )
+  }
+  if (state === 'elsewhere') {
+    return (
+      <p className={classes.reason}>
+        The address is another machine’s, or another node holds the port.
+      </p>
+    )
+  }
+  return null
+}
+
+/** For how long: "for 3 min", and exactly since when. */
+function Since({ time }: { time: string }) {
+  const moment = Date.parse(time)
+  const span = useClock((now) => sayAgo(now - moment).replace(/ ago$/, ''))
+  return (
+    <time
+      dateTime={time}
+      data-tip={`Since ${exactTime(moment)}`}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: the exact time shows on focus, too
+      tabIndex={0}
+      className={classes.since}
+    >
+      {span === 'now' ? 'just now' : `for ${span}`}
+    </time>
+  )
+}

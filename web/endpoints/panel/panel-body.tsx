@@ -1,0 +1,97 @@
+import { Button } from '@mantine/core'
+import { IconCopyPlus, IconTrash } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useMay } from '../../person.ts'
+import { databasesQuery } from '../../queries.ts'
+import { exactTime } from '../../ui/relative-time.tsx'
+import { preloadForms } from '../row-dialogs.tsx'
+import { useEndpointsLocation } from '../use-endpoints-location.ts'
+import { yourEndpoint } from '../ways-in.ts'
+import { YouAreHere } from '../you-are-here.tsx'
+import { EndpointLog } from './endpoint-log.tsx'
+import { MappingLines } from './mapping-lines.tsx'
+import { NodeStates } from './node-states.tsx'
+import classes from './panel-body.module.css'
+import { PanelSection } from './panel-section.tsx'
+import { TrafficSection } from './traffic-section.tsx'
+import { TryIt } from './try-it.tsx'
+import type { PanelEndpoint } from './use-panel-endpoint.ts'
+
+const icon = { size: 16, stroke: 1.5, 'aria-hidden': true } as const
+
+/** Everything below the head of the panel, for an endpoint that is, or was a moment ago. */
+export function PanelBody(props: { endpoint: PanelEndpoint; onClose: () => void }) {
+  const { record, listeners, goneAt } = props.endpoint
+  const address = record.endpoint
+  const { edit, remove, duplicate } = useEndpointsLocation()
+  const mayChange = useMay('operator')
+  const { data: databases } = useQuery(databasesQuery)
+  const gone = goneAt !== undefined
+  const here = !gone && yourEndpoint(location, [address]) === address
+  return (
+    <>
+      {gone && (
+        <div role="alert" className={classes.gone}>
+          <p>This endpoint was removed. What you see is as it was at {exactTime(goneAt)}.</p>
+          <div className={classes.actions}>
+            <Button variant="default" onClick={props.onClose}>
+              Back to the list
+            </Button>
+          </div>
+        </div>
+      )}
+      {here && (
+        <p className={classes.here}>
+          <YouAreHere />
+        </p>
+      )}
+      <NodeStates address={address} listeners={listeners} gone={gone} />
+      <TrafficSection address={address} listeners={listeners} />
+      <PanelSection
+        title="Databases"
+        action={
+          mayChange &&
+          !gone && (
+            <Button
+              variant="subtle"
+              onClick={() => edit(address)}
+              onPointerEnter={preloadForms}
+              onFocus={preloadForms}
+            >
+              Edit mapping
+            </Button>
+          )
+        }
+      >
+        <MappingLines mapping={record.databases} existing={databases} />
+      </PanelSection>
+      {!gone && <TryIt record={record} listeners={listeners} existing={databases} />}
+      <EndpointLog address={address} />
+      {mayChange && !gone && (
+        <div className={classes.actions}>
+          <Button
+            variant="default"
+            leftSection={<IconCopyPlus {...icon} />}
+            onClick={() => duplicate(address)}
+          >
+            Duplicate
+          </Button>
+          <Button
+            variant="default"
+            leftSection={<IconTrash {...icon} />}
+            onClick={() => remove(address)}
+            onPointerEnter={preloadForms}
+            onFocus={preloadForms}
+          >
+            Remove endpoint
+          </Button>
+        </div>
+      )}
+      {!mayChange && (
+        <p className={`meta dim ${classes.role}`}>
+          You are a viewer: endpoints are changed by operators.
+        </p>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,22 @@
+import { type PropsWithChildren, type ReactNode, useId } from 'react'
+import classes from './panel-section.module.css'
+
+/** What a {@link PanelSection} is called, and what can be done beside its name. */
+export interface PanelSectionProps {
+  readonly title: string
+  readonly action?: ReactNode
+}
+
+/** A part of the panel, with a heading of its own. */
+export function PanelSection({ title, action, children }: PropsWithChildren<PanelSectionProps>) {
+  const id = useId()
+  return (
+    <section aria-labelledby={id} className={classes.section}>
+      <div className={classes.head}>
+        <h3 id={id}>{title}</h3>
+        {action}
+      </div>
+      {children}
+    </section>
+  )
+}

@@ -1,0 +1,42 @@
+import { queryOptions } from '@tanstack/react-query'
+import { SAMPLE_SECONDS } from '../../../server/contract/traffic.ts'
+import { answer, api, whileSignedIn } from '../../api.ts'
+
+/** How many lines of the log the panel shows. */
+const LINES = 5
+/** No live event tells of the log: it is looked for what is new this often, in milliseconds. */
+const LOOK_MS = 10_000
+
+const param = (address: string) => ({ address: encodeURIComponent(address) })
+
+/** The last hour of an endpoint, read anew as the server takes its samples. */
+export const trafficQuery = (address: string) =>
+  queryOptions({
+    queryKey: ['traffic', address],
+    queryFn: ({ signal }) =>
+      answer(
+        api._api.listener[':address{.+}'].traffic.$get(
+          { param: param(address) },
+          { init: { signal } },
+        ),
+      ),
+    refetchInterval: whileSignedIn(SAMPLE_SECONDS * 1_000),
+    gcTime: 0,
+    staleTime: 0,
+  })
+
+/** The newest lines of the log that are about one endpoint. */
+export const endpointLogQuery = (address: string) =>
+  queryOptions({
+    queryKey: ['audit', 'endpoint', address],
+    queryFn: ({ signal }) =>
+      answer(
+        api._api.audit.$get(
+          { query: { what: 'endpoint', which: address, limit: `${LINES}` } },
+          { init: { signal } },
+        ),
+      ),
+    refetchInterval: whileSignedIn(LOOK_MS),
+    gcTime: 0,
+    staleTime: 0,
+  })

@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest'
+import type { EndpointTraffic, NodeTraffic } from '../../../server/contract/traffic.ts'
+import {
+  sayBytes,
+  sayFigure,
+  sayMinute,
+  sayTraffic,
+  seriesOf,
+  type TrafficKind,
+} from './traffic-series.ts'
+
+const until = Date.UTC(2026, 0, 1, 12, 0, 0)
+
+const node = (over: Partial<NodeTraffic>): NodeTraffic => {
+  const zeros = (over.requests ?? over.connections ?? []).map((n) => n && 0)
+  return {
+    node: 'a',
+    requests: zeros,
+    errors: zeros,
+    bytesIn: zeros,
+    bytesOut: zeros,
+    connections: zeros,
+    ...over,
+  }
+}
+
+const traffic = (...nodes: NodeTraffic[]): EndpointTraffic => ({
+  endpoint: 'tcp://127.0.0.1:8530',
+  until: new Date(until).toISOString(),
+  sampleSeconds: 5,
+  nodes,
+})
+
+describe('seriesOf', () => {
+  test('gives rates per second, and when each sample began', () => {
+    const { times, figures } = seriesOf(traffic(node({ requests: [null, 10, 0] })), 'requests')
+    expect(times).toEqual([until / 1_000 - 15, until / 1_000 - 10, until / 1_000 - 5])
+    expect(figures[0]?.values).toEqual([null, 2, 0])
+  })
+
+  test('adds up the nodes; what one knows is known', () => {
+    const both = traffic(
+      node({ connections: [null, 1, 2] }),
+      node({ connections: [null, null, 3] }),
+    )
+    expect(seriesOf(both, 'connections').figures[0]?.values).toEqual([null, 1, 5])
+  })
+})
+
+describe('the chart in words', () => {
+  const rest = Array.from({ length: 20 }, () => 0)
+  const hour = Array.from({ length: 720 }, (_, at) => (at === 719 ? 62 : at === 0 ? 5 : 0))
+  const minute = sayMinute(until / 1_000 - 5)
+  test.each<[string, TrafficKind, Partial<NodeTraffic>, string]>([
+    [
+      'nothing known',
+      'requests',
+      { requests: [null, null] },
+      'Nothing is known yet: the first figures come within five seconds.',
+    ],
+    ['an idle start', 'requests', { requests: [null, 0, 0] }, 'No request in the last 10 seconds.'],
+    [
+      'idle minutes',
+      'requests',
+      { requests: [null, ...rest] },
+      'No request in the last 2 minutes.',
+    ],
+    [
+      'one request',
+      'requests',
+      { requests: [null, 1] },
+      `1 request in the last 5 seconds, no errors; at most 0.2 a second, at ${minute}.`,
+    ],
+    [
+      'an hour',
+      'requests',
+      { requests: hour, errors: hour.map((n) => (n === 5 ? 1 : 0)) },
+      `67 requests in the last hour, 1 error; at most 12 a second, at ${minute}.`,
+    ],
+    [
+      'bytes',
+      'bytes',
+      { requests: [0, 1], bytesIn: [0, 900], bytesOut: [0, 1_250] },
+      '900 B received and 1.3 kB sent in the last 10 seconds.',
+    ],
+    ['no bytes', 'bytes', { requests: [0] }, 'No byte came or went in the last 5 seconds.'],
+    ['nobody', 'connections', { connections: [0] }, 'Nobody was connected in the last 5 seconds.'],
+    [
+      'somebody',
+      'connections',
+      { connections: [0, 3] },
+      `At most 3 connections in the last 10 seconds, at ${minute}.`,
+    ],
+  ])('%s, %s', (_, kind, part, sentence) => {
+    expect(sayTraffic(traffic(node(part)), kind)).toBe(sentence)
+  })
+})
+
+test.each([
+  [0, '0 B'],
+  [999, '999 B'],
+  [1_000, '1 kB'],
+  [1_234, '1.2 kB'],
+  [9_960, '10 kB'],
+  [999_600, '1 MB'],
+  [48_000_000, '48 MB'],
+  [5e15, '5,000 TB'],
+])('%d bytes are %s', (bytes, text) => {
+  expect(sayBytes(bytes)).toBe(text)
+})
+
+test('a figure that is not known is a dash, one that is 0 is 0', () => {
+  expect(sayFigure('requests', null)).toBe('–')
+  expect(sayFigure('requests', 0)).toBe('0')
+  expect(sayFigure('requests', 2.44)).toBe('2.4')
+  expect(sayFigure('requests', 1_204.4)).toBe('1,204')
+})

@@ -1,0 +1,74 @@
+import { NativeSelect } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { parseAddress } from '../../../server/contract/address.ts'
+import { SYSTEM_DATABASE } from '../../../server/contract/database.ts'
+import type { EndpointRecord } from '../../../server/contract/endpoint.ts'
+import type { ListenerStatus } from '../../../server/contract/listener.ts'
+import { useMay } from '../../person.ts'
+import { CopyLine } from '../../ui/copy-line.tsx'
+import { defaultOf } from '../mapping.ts'
+import { tryCommands } from './curl.ts'
+import { PanelSection } from './panel-section.tsx'
+import classes from './try-it.module.css'
+
+/** Commands with which the endpoint can be asked from a shell, for each database behind it. */
+export function TryIt(props: {
+  record: EndpointRecord
+  listeners: readonly ListenerStatus[]
+  existing: readonly string[] | undefined
+}) {
+  const { record, listeners, existing } = props
+  const mayStore = useMay('operator')
+  const [chosen, setChosen] = useState<string>()
+  const parsed = parseAddress(record.endpoint)
+  if (!parsed.ok || existing === undefined) return null
+  const mapping = record.databases
+  const all = mapping.length === 0 ? existing : mapping.filter((name) => existing.includes(name))
+  const usual = defaultOf(mapping)
+  const database =
+    [chosen, usual].find((name) => name !== undefined && all.includes(name)) ?? all[0]
+  const listens = listeners.some(({ state }) => state === 'listening')
+  return (
+    <PanelSection
+      title="Try it"
+      action={
+        all.length > 1 && (
+          <NativeSelect
+            aria-label="Database to try"
+            classNames={{ input: classes.choice ?? '' }}
+            data={all.map((name) => ({
+              value: name,
+              label: name === usual ? `${name} (default)` : name,
+            }))}
+            value={database}
+            onChange={(event) => setChosen(event.currentTarget.value)}
+          />
+        )
+      }
+    >
+      {!listens && <p className={classes.note}>It does not listen now: nothing will answer.</p>}
+      {database === undefined ? (
+        <p className={classes.note}>
+          None of its databases exists yet: every request is answered with 404.
+        </p>
+      ) : (
+        <>
+          <div className={classes.commands}>
+            {tryCommands({ address: parsed.address, mapping, database, mayStore }, location).map(
+              ({ label, text }) => (
+                <CopyLine key={label} label={label} text={text} name={`the command: ${label}`} />
+              ),
+            )}
+          </div>
+          <p className={classes.note}>
+            <code className="mono">$TOKEN</code> stands for an API token with{' '}
+            {database === SYSTEM_DATABASE ? 'access to' : 'the database'}{' '}
+            <span className="mono">{database}</span>. <Link to="/me">Make one</Link>
+            {parsed.address.scheme === 'unix' && '. The socket is on the machine of the node.'}
+          </p>
+        </>
+      )}
+    </PanelSection>
+  )
+}
