@@ -4,8 +4,6 @@ import { answer, api, whileSignedIn } from '../../api.ts'
 
 /** How many lines of the log the panel shows. */
 const LINES = 5
-/** No live event tells of the log: it is looked for what is new this often, in milliseconds. */
-const LOOK_MS = 10_000
 
 const param = (address: string) => ({ address: encodeURIComponent(address) })
 
@@ -25,7 +23,7 @@ export const trafficQuery = (address: string) =>
     staleTime: 0,
   })
 
-/** The newest lines of the log that are about one endpoint. */
+/** The newest lines of the log that are about one endpoint; a live event tells of new ones. */
 export const endpointLogQuery = (address: string) =>
   queryOptions({
     queryKey: ['audit', 'endpoint', address],
@@ -36,7 +34,6 @@ export const endpointLogQuery = (address: string) =>
           { init: { signal } },
         ),
       ),
-    refetchInterval: whileSignedIn(LOOK_MS),
     gcTime: 0,
     staleTime: 0,
   })
