@@ -28,6 +28,7 @@ import { ConnectionBanner } from './live/connection-banner.tsx'
 import { ConnectionStatus } from './live/connection-status.tsx'
 import { useConnection } from './live/live-provider.tsx'
 import { usePresence } from './person.ts'
+import { GlobalSearch } from './search/global-search.tsx'
 import { PersonMenu } from './session/person-menu.tsx'
 import { SessionBanner } from './session/session-banner.tsx'
 import { Notice } from './ui/notice.tsx'
@@ -269,6 +270,7 @@ function Frame() {
           {label}
         </Link>
       ))}
+      search={<GlobalSearch />}
       status={<ConnectionStatus />}
       person={<PersonMenu />}
       banner={

@@ -15,6 +15,8 @@ export interface DialogProps {
   readonly title: string
   /** Width in pixels: 480 for a question, more for a form. */
   readonly width?: number
+  /** Without head and space of its own: what it holds says what it is, and has a way out. */
+  readonly bare?: boolean
   /** Asked by Esc, the cross and a click outside. */
   readonly onClose: () => void
   /** Whether a click outside is no way out: what it shows is shown once. */
@@ -33,6 +35,7 @@ export interface DialogProps {
 export function Dialog({
   title,
   width = 480,
+  bare = false,
   deliberate = false,
   onClose,
   returnTo,
@@ -54,12 +57,12 @@ export function Dialog({
       <Modal.Overlay backgroundOpacity={1} />
       <Modal.Content>
         {/* Mantine's own header would be a second banner of the page. */}
-        <div className={classes.head}>
+        <div className={bare ? 'visually-hidden' : classes.head}>
           <Modal.Title>{title}</Modal.Title>
-          <Modal.CloseButton aria-label="Close" />
+          {!bare && <Modal.CloseButton aria-label="Close" />}
         </div>
         {banner}
-        <Modal.Body>{children}</Modal.Body>
+        {bare ? children : <Modal.Body>{children}</Modal.Body>}
       </Modal.Content>
     </Modal.Root>
   )

@@ -9,6 +9,8 @@ import { Tip } from './tip.tsx'
 export interface ShellProps {
   /** The links of the sidebar, each an {@link navItemClass}. */
   readonly nav: ReactNode
+  /** The search, at the beginning of the top bar. */
+  readonly search: ReactNode
   /** What stands in the top bar, before the theme. */
   readonly status: ReactNode
   /** Who is signed in, at the end of the top bar. */
@@ -24,7 +26,7 @@ export const navItemClass = classes.item
 
 /** The frame of every page: sidebar, top bar, banner and the page itself. */
 export function Shell(props: PropsWithChildren<ShellProps>) {
-  const { nav, status, person, banner, stale, children } = props
+  const { nav, search, status, person, banner, stale, children } = props
   return (
     <div className={classes.shell}>
       <a href="#main" className={classes.skip}>
@@ -36,6 +38,7 @@ export function Shell(props: PropsWithChildren<ShellProps>) {
           <span className={classes.name}>Gatehouse</span>
         </div>
         <div className={classes.top}>
+          <div className={classes.search}>{search}</div>
           {status}
           <ThemeSwitch />
           {person}

@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest'
+import { find, searchable } from './match.ts'
+
+const items = (...texts: (string | [text: string, also: string])[]) =>
+  texts.map((each) => {
+    const [text, also = ''] = typeof each === 'string' ? [each] : each
+    return { text, searched: searchable(text, also) }
+  })
+const found = (list: ReturnType<typeof items>, question: string) =>
+  find(list, question, 10).best.map(({ text }) => text)
+
+describe('finding', () => {
+  test.each([
+    // Part of an address.
+    ['8530', ['tcp://127.0.0.1:8530', 'tcp://127.0.0.1:18530']],
+    // The beginning of a word before its middle, the whole before the beginning.
+    ['end', ['Endpoints', 'Add endpoint', 'backend']],
+    ['blog', ['blog', 'blog-archive', 'weblog']],
+    // Letters left out.
+    ['edpt', ['Endpoints', 'Add endpoint']],
+    // Every word, in any order and case.
+    ['10.0 SSL', ['ssl://10.0.0.4:443']],
+    ['443 ssl', ['ssl://10.0.0.4:443']],
+    // By another word.
+    ['listener', ['Endpoints']],
+    ['zzz', []],
+  ])('%j', (question, expected) => {
+    const list = items(
+      'tcp://127.0.0.1:18530',
+      'tcp://127.0.0.1:8530',
+      'ssl://10.0.0.4:443',
+      'Add endpoint',
+      ['Endpoints', 'listeners ports'],
+      'weblog',
+      'blog-archive',
+      'blog',
+      'backend',
+    )
+    expect(found(list, question)).toEqual(expected)
+  })
+
+  test('takes less than 50 ms among 10,000 endpoints, whatever is typed', () => {
+    const list = items(
+      ...Array.from({ length: 10_000 }, (_, n) => `tcp://10.${n >> 8}.${n & 255}.7:${8_000 + n}`),
+    )
+    for (const question of [
+      't',
+      'tc',
+      '10.3',
+      'tcp 80',
+      '9999',
+      '1 2 3',
+      'nothing at all',
+      'tp7',
+    ]) {
+      const begun = performance.now()
+      find(list, question, 50)
+      expect(performance.now() - begun).toBeLessThan(50)
+    }
+  })
+
+  test('tells how many there are beyond those that are shown', () => {
+    const many = items(...Array.from({ length: 200 }, (_, n) => `database-${n}`))
+    const { best, count } = find(many, 'data', 50)
+    expect([best.length, count]).toEqual([50, 200])
+  })
+})

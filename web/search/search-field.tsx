@@ -1,0 +1,69 @@
+import { CloseButton } from '@mantine/core'
+import { IconSearch } from '@tabler/icons-react'
+import classes from './search-dialog.module.css'
+
+/** The id of the list that the field leads through. */
+export const RESULTS_ID = 'search-results'
+
+/** The id of a result in the page. */
+export const optionId = (item: string): string => `search:${item}`
+
+/** How far PageUp and PageDown go. */
+const PAGE = 8
+
+const steps: Readonly<Record<string, number>> = {
+  ArrowDown: 1,
+  ArrowUp: -1,
+  PageDown: PAGE,
+  PageUp: -PAGE,
+}
+
+/** What {@link SearchField} needs. */
+export interface SearchFieldProps {
+  readonly question: string
+  /** The id of the result that Enter chooses. */
+  readonly active: string | undefined
+  readonly count: number
+  readonly onChange: (question: string) => void
+  readonly onStep: (step: number) => void
+  readonly onChoose: () => void
+  readonly onClose: () => void
+}
+
+/**
+ * The field of the search: a combobox whose list stands open beneath it (WAI-ARIA APG), so that the
+ * focus stays here while the arrows go through the results.
+ */
+export function SearchField(props: SearchFieldProps) {
+  const { question, active, count, onChange, onStep, onChoose, onClose } = props
+  return (
+    <div className={classes.field}>
+      <IconSearch size={16} stroke={1.5} aria-hidden="true" />
+      <input
+        className={classes.input}
+        type="text"
+        role="combobox"
+        aria-label="Search pages, actions, databases and endpoints"
+        aria-expanded={count > 0}
+        aria-controls={RESULTS_ID}
+        aria-autocomplete="list"
+        aria-activedescendant={active && optionId(active)}
+        placeholder="Search pages, actions, databases, endpoints"
+        autoComplete="off"
+        spellCheck={false}
+        data-autofocus
+        value={question}
+        onChange={(event) => onChange(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.nativeEvent.isComposing) return
+          const step = steps[event.key]
+          if (step !== undefined) onStep(step)
+          else if (event.key === 'Enter') onChoose()
+          else return
+          event.preventDefault()
+        }}
+      />
+      <CloseButton size={24} iconSize={16} aria-label="Close the search" onClick={onClose} />
+    </div>
+  )
+}

@@ -1,0 +1,109 @@
+import { atLeast, type Role } from '../../server/contract/role.ts'
+import { type Searchable, searchable } from './match.ts'
+
+/** What is found: a kind is told beside each. */
+export type Kind = 'Page' | 'Action' | 'Endpoint' | 'Database'
+
+/** Where something that was found leads. */
+export type Goal =
+  | { readonly to: string; readonly search?: Readonly<Record<string, string>> }
+  | { readonly act: 'keys' | 'light' | 'dark' | 'auto' }
+
+/** Something that can be found. */
+export interface Item {
+  /** The same in every session, so that what was chosen before can be offered again. */
+  readonly id: string
+  readonly kind: Kind
+  readonly label: string
+  readonly goal: Goal
+  readonly searched: Searchable
+}
+
+interface Given {
+  readonly label: string
+  readonly goal: Goal
+  /** Other words for it. */
+  readonly also?: string
+  readonly needs?: Role
+}
+
+const pages: readonly Given[] = [
+  { label: 'Endpoints', goal: { to: '/endpoints' }, also: 'listeners ports addresses' },
+  { label: 'Map of endpoints', goal: { to: '/endpoints/map' }, also: 'picture lines' },
+  { label: 'Databases', goal: { to: '/databases' }, also: 'collections sizes' },
+  { label: 'Documents', goal: { to: '/documents' }, also: 'collections json data' },
+  { label: 'People', goal: { to: '/access/people' }, also: 'access roles users', needs: 'admin' },
+  {
+    label: 'Tokens of everybody',
+    goal: { to: '/access/tokens' },
+    also: 'access api keys credentials',
+    needs: 'admin',
+  },
+  {
+    label: 'Providers',
+    goal: { to: '/access/providers' },
+    also: 'access oauth sign-in github google',
+    needs: 'admin',
+  },
+  { label: 'Activity', goal: { to: '/activity' }, also: 'audit log history changes' },
+  {
+    label: 'My sessions, tokens and preferences',
+    goal: { to: '/me' },
+    also: 'profile account settings theme',
+  },
+]
+
+const actions: readonly Given[] = [
+  {
+    label: 'Add endpoint',
+    goal: { to: '/endpoints/new' },
+    also: 'new open port listen',
+    needs: 'operator',
+  },
+  {
+    label: 'Import endpoints',
+    goal: { to: '/endpoints/import' },
+    also: 'load file json',
+    needs: 'operator',
+  },
+  {
+    label: 'Show failed endpoints',
+    goal: { to: '/endpoints', search: { q: 'state:failed' } },
+    also: 'errors problems',
+  },
+  { label: 'Create database', goal: { to: '/databases/new' }, also: 'new add', needs: 'operator' },
+  { label: 'Make a token', goal: { to: '/me/new-token' }, also: 'new api key create' },
+  { label: 'Show the keys', goal: { act: 'keys' }, also: 'keyboard shortcuts help' },
+  { label: 'Use the light theme', goal: { act: 'light' }, also: 'colour appearance' },
+  { label: 'Use the dark theme', goal: { act: 'dark' }, also: 'colour appearance night' },
+  { label: 'Use the theme of the system', goal: { act: 'auto' }, also: 'colour appearance' },
+]
+
+const make =
+  (kind: Kind) =>
+  ({ label, goal, also }: Given): Item => ({
+    id: `${kind}:${label}`,
+    kind,
+    label,
+    goal,
+    searched: searchable(label, also),
+  })
+
+/** The pages and actions of a role. */
+export const givenItems = (role: Role): readonly Item[] =>
+  [
+    ...pages.map((given) => ({ given, make: make('Page') })),
+    ...actions.map((given) => ({ given, make: make('Action') })),
+  ]
+    .filter(({ given: { needs = 'viewer' } }) => atLeast(role, needs))
+    .map(({ given, make }) => make(given))
+
+/** The endpoints, each leading to its panel. */
+export const endpointItems = (addresses: readonly string[]): readonly Item[] =>
+  addresses.map((address) =>
+    make('Endpoint')({ label: address, goal: { to: '/endpoints', search: { open: address } } }),
+  )
+
+/** The databases, each leading to its documents. */
+export const databaseItems = (names: readonly string[]): readonly Item[] =>
+  names.map((name) => make('Database')({ label: name, goal: { to: `/documents/${name}` } }))

@@ -1,0 +1,93 @@
+import {
+  IconBolt,
+  IconDatabase,
+  IconFile,
+  IconPlugConnected,
+  type TablerIcon,
+} from '@tabler/icons-react'
+import { useEffect, useId, useRef } from 'react'
+import classes from './search-dialog.module.css'
+import { optionId, RESULTS_ID } from './search-field.tsx'
+import type { Item, Kind } from './search-items.ts'
+
+/** Results under one heading; without a title: all of them, by how well they match. */
+export interface Group {
+  readonly title?: string
+  readonly items: readonly Item[]
+}
+
+const icons: Readonly<Record<Kind, TablerIcon>> = {
+  Page: IconFile,
+  Action: IconBolt,
+  Endpoint: IconPlugConnected,
+  Database: IconDatabase,
+}
+
+/** What was found, as the list of a combobox; the active one is kept in sight. */
+export function SearchResults({
+  groups,
+  active,
+  onChoose,
+}: {
+  groups: readonly Group[]
+  active: string | undefined
+  onChoose: (item: Item) => void
+}) {
+  const list = useRef<HTMLDivElement>(null)
+  const id = useId()
+  useEffect(() => {
+    if (active === undefined) return
+    document.getElementById(optionId(active))?.scrollIntoView({ block: 'nearest' })
+  }, [active])
+  const options = (items: readonly Item[]) =>
+    items.map((item) => (
+      <Option key={item.id} item={item} active={item.id === active} onChoose={onChoose} />
+    ))
+  return (
+    <div ref={list} id={RESULTS_ID} role="listbox" aria-label="Results" className={classes.results}>
+      {groups.map(({ title, items }) =>
+        title === undefined ? (
+          options(items)
+        ) : (
+          // biome-ignore lint/a11y/useSemanticElements: a group of options, not of fields
+          <div key={title} role="group" aria-labelledby={`${id}-${title}`}>
+            <div id={`${id}-${title}`} className={classes.title} role="presentation">
+              {title}
+            </div>
+            {options(items)}
+          </div>
+        ),
+      )}
+    </div>
+  )
+}
+
+function Option({
+  item,
+  active,
+  onChoose,
+}: {
+  item: Item
+  active: boolean
+  onChoose: (item: Item) => void
+}) {
+  const Icon = icons[item.kind]
+  const isName = item.kind === 'Endpoint' || item.kind === 'Database'
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the field
+    // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the field
+    <div
+      id={optionId(item.id)}
+      role="option"
+      aria-selected={active}
+      className={classes.option}
+      // The field keeps the focus.
+      onPointerDown={(event) => event.preventDefault()}
+      onClick={() => onChoose(item)}
+    >
+      <Icon size={16} stroke={1.5} aria-hidden="true" />
+      <span className={isName ? `mono ${classes.label}` : classes.label}>{item.label}</span>
+      <span className={classes.kind}>{item.kind}</span>
+    </div>
+  )
+}
