@@ -56,6 +56,8 @@ export interface Gatehouse {
 /** What every journey may ask for. */
 export interface Fixtures {
   gatehouse: Gatehouse
+  /** What starts the server (`test.use`), such as {@link unprivileged}. */
+  launcher: readonly string[]
   /** Faults in the browser, which fail the test unless it allows them. */
   faults: Faults
 }
@@ -65,8 +67,9 @@ export interface Fixtures {
  * when the browser met a fault that it did not allow.
  */
 export const test = base.extend<Fixtures>({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads from the pattern what is needed
-  gatehouse: async ({}, use, testInfo) => {
+  launcher: [[], { option: true }],
+
+  gatehouse: async ({ launcher }, use, testInfo) => {
     const data = await mkdtemp(path.join(tmpdir(), 'gatehouse-e2e-'))
     const port = await freePort(testInfo.parallelIndex)
     const url = `http://127.0.0.1:${port}`
@@ -78,7 +81,7 @@ export const test = base.extend<Fixtures>({
     let env: Readonly<Record<string, string>> = {}
     let token: Promise<string> | undefined
     const start = async () => {
-      server = await startServer({ port, data, print, env }).catch((error: Error) => {
+      server = await startServer({ port, data, print, env, launcher }).catch((error: Error) => {
         throw new Error(`${error.message}\n${printed}`, { cause: error })
       })
     }

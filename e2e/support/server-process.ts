@@ -23,6 +23,8 @@ export interface ServerOptions {
   readonly data: string
   /** More flags of `gatehouse start`. */
   readonly flags?: readonly string[]
+  /** What starts it, before its own command line: such as a program that takes away a right. */
+  readonly launcher?: readonly string[]
   /** Added to the environment. */
   readonly env?: Readonly<Record<string, string>>
   /** Is told everything that the server prints. */
@@ -52,10 +54,12 @@ const isOver = (child: ChildProcess) => child.exitCode !== null || child.signalC
  * @throws when it ends instead, or is not ready in time; nothing is left running then
  */
 export async function startServer(options: ServerOptions): Promise<ServerProcess> {
-  const { port, data, flags = [], env = {}, print } = options
+  const { port, data, flags = [], launcher = [], env = {}, print } = options
+  const [command = process.execPath, ...before] = [...launcher, process.execPath]
   const child = spawn(
-    process.execPath,
+    command,
     [
+      ...before,
       'server/main.ts',
       'start',
       ...['--endpoint', `tcp://127.0.0.1:${port}`, '--data', data, '--log', 'info', '--drain', '1'],

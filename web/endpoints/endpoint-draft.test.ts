@@ -2,8 +2,10 @@ import { describe, expect, test } from 'vitest'
 import {
   addressFaults,
   canonicalAddress,
+  draftLike,
   draftMapping,
   emptyDraft,
+  isOpenToReaders,
   mappingFaults,
   nameFault,
 } from './endpoint-draft.ts'
@@ -48,4 +50,51 @@ test('a name is refused when it is empty, no name, or there already', () => {
   expect(nameFault('1blog', [])).toBeDefined()
   expect(nameFault('blog', ['blog'])).toBe('blog is in the list already.')
   expect(nameFault('_system', ['blog'])).toBeUndefined()
+})
+
+test('a name that is typed and not added is not saved without a word', () => {
+  const draft = { ...emptyDraft, reach: 'only' as const, names: ['blog'], typing: ' shop ' }
+  expect(mappingFaults(draft).databases).toContain('shop is not in the list yet.')
+  expect(mappingFaults({ ...draft, typing: ' ' })).toEqual({})
+  expect(mappingFaults({ ...draft, reach: 'all' })).toEqual({})
+})
+
+describe('an endpoint like another', () => {
+  const like = (endpoint: string, others: string[] = []) =>
+    draftLike({ endpoint, databases: ['blog', 'shop'] }, [endpoint, ...others])
+
+  test('has its scheme, host and mapping', () => {
+    const draft = like('ssl://[::1]:8530')
+    expect(draft).toMatchObject({ scheme: 'ssl', host: '[::1]', port: '8531' })
+    expect(draftMapping(draft)).toEqual(['blog', 'shop'])
+    expect(addressFaults(draft, ['ssl://[::1]:8530'])).toEqual({})
+  })
+
+  test('has the next port that is no endpoint’s, if there is one', () => {
+    expect(like('tcp://127.0.0.1:8530', ['tcp://0.0.0.0:8531', 'ssl://[::]:8532']).port).toBe(
+      '8533',
+    )
+    expect(like('tcp://127.0.0.1:65535').port).toBe('')
+  })
+
+  test('has its path, which is then to be changed', () => {
+    const draft = like('unix:///run/a.sock')
+    expect(draft.path).toBe('/run/a.sock')
+    expect(addressFaults(draft, ['unix:///run/a.sock'])).toHaveProperty('path')
+  })
+})
+
+test.each([
+  [{}, false],
+  [{ host: 'LOCALHOST' }, false],
+  [{ host: '127.8.9.1' }, false],
+  [{ host: '[::1]' }, false],
+  [{ host: '0.0.0.0' }, true],
+  [{ host: '[::]' }, true],
+  [{ host: 'db.example.com', port: '' }, true],
+  [{ host: 'db.example.com', scheme: 'ssl' }, false],
+  [{ host: '' }, false],
+  [{ scheme: 'unix', host: '0.0.0.0', path: '/run/a.sock' }, false],
+] as const)('whether tokens and documents can be read on their way: %j: %j', (change, open) => {
+  expect(isOpenToReaders({ ...emptyDraft, ...change })).toBe(open)
 })

@@ -26,10 +26,10 @@ const icon = { size: 16, stroke: 1.5, 'aria-hidden': true } as const
 export function MappingItem(props: MappingItemProps) {
   const { name, index, count, missing, onKeyDown, onMove, onTakeOut } = props
   const still = matchMedia('(prefers-reduced-motion: reduce)').matches
-  const { setNodeRef, listeners, transform, transition, isDragging } = useSortable({
-    id: name,
-    ...(still && { transition: null }),
-  })
+  const sortable = useSortable({ id: name, ...(still && { transition: null }) })
+  const { setNodeRef, listeners, transform, transition, isDragging, newIndex } = sortable
+  // While one is dragged, where each would come to stand.
+  const first = (sortable.isSorting ? newIndex : index) === 0
   return (
     <li
       ref={setNodeRef}
@@ -42,7 +42,7 @@ export function MappingItem(props: MappingItemProps) {
       <span className={classes.handle} {...listeners}>
         <IconGripVertical {...icon} className={classes.grip} />
         <span className={`mono ${classes.name}`}>{name}</span>
-        {index === 0 && <span className={classes.note}>default</span>}
+        {first && <span className={classes.note}>default</span>}
         {missing && <span className={classes.note}>does not exist yet</span>}
       </span>
       <span className={classes.actions}>

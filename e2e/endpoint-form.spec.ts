@@ -1,0 +1,331 @@
+import { Agent, get } from 'node:http'
+import type { Page } from '@playwright/test'
+import { addDatabases, chooseInMenu, consolePath, rowOf } from './support/endpoints-page.ts'
+import { expectAccessible } from './support/expect-accessible.ts'
+import { expect, type Gatehouse, test } from './support/gatehouse.ts'
+import { giveKey } from './support/sign-in.ts'
+import { unprivileged } from './support/unprivileged.ts'
+
+// Longer than most files here: one journey after the other, with nothing to be shared between them.
+
+const API = '/_db/_system/_api/endpoint'
+
+const addForm = (page: Page) => page.getByRole('dialog', { name: 'Add endpoint' })
+const mappingForm = (page: Page, address: string) =>
+  page.getByRole('dialog', { name: `Mapping of ${address}` })
+const names = (page: Page) =>
+  page.getByRole('list', { name: 'Databases in order' }).getByRole('listitem')
+
+/** Adds an endpoint outside the browser; answers its address. */
+async function endpoint(gatehouse: Gatehouse, ...databases: string[]): Promise<string> {
+  const address = `tcp://127.0.0.1:${await gatehouse.freePort()}`
+  await gatehouse.post(API, { endpoint: address, databases })
+  return address
+}
+
+/** The mapping that the server has now. */
+async function stored(gatehouse: Gatehouse, address: string): Promise<unknown> {
+  const list = (await gatehouse.get(API)).body as { endpoint: string; databases: string[] }[]
+  return list.find((each) => each.endpoint === address)?.databases
+}
+
+test('From the first start to ten endpoints, by the keyboard alone', async ({
+  page,
+  gatehouse,
+}) => {
+  test.slow()
+  await gatehouse.signIn(page, consolePath)
+  await expect(page.getByText('One endpoint so far')).toBeVisible()
+  await rowOf(page, `tcp://127.0.0.1:${gatehouse.port}`).focus()
+  for (let made = 0; made < 10; made += 1) {
+    const port = await gatehouse.freePort()
+    await page.keyboard.press('n')
+    await expect(addForm(page).getByLabel('Port')).toBeFocused()
+    await page.keyboard.type(`${port}`)
+    await page.keyboard.press('Control+Enter')
+    // The focus is on what was added, where the next key acts.
+    await expect(rowOf(page, `tcp://127.0.0.1:${port}`)).toBeFocused()
+    expect((await gatehouse.get(`http://127.0.0.1:${port}/`)).status).toBe(302)
+  }
+  await expect(page.getByRole('rowheader')).toHaveCount(11)
+})
+
+test('Databases are ordered by drag, and the sentence follows', async ({ page, gatehouse }) => {
+  const port = await gatehouse.freePort()
+  await gatehouse.signIn(page, `${consolePath}/new`)
+  await addForm(page).getByLabel('Port').fill(`${port}`)
+  await page.getByLabel('Only these').check()
+  await addDatabases(page, 'blog', 'shop', 'news')
+  const from = await names(page).nth(2).getByText('news').boundingBox()
+  const to = await names(page).nth(0).boundingBox()
+  if (from === null || to === null) throw new Error('the list is not shown')
+  await page.mouse.move(from.x + 8, from.y + 8)
+  await page.mouse.down()
+  await page.mouse.move(from.x + 8, from.y - 8, { steps: 4 })
+  await page.mouse.move(from.x + 8, to.y + 8, { steps: 8 })
+  await page.mouse.up()
+  await expect(names(page)).toHaveText([/^news/, /^blog/, /^shop/])
+  await expect(page.getByText('Requests that name no database reach news.')).toBeVisible()
+  await page.keyboard.press('Control+Enter')
+  await expect(addForm(page)).toBeHidden()
+  expect(await stored(gatehouse, `tcp://127.0.0.1:${port}`)).toEqual(['news', 'blog', 'shop'])
+})
+
+test('An endpoint is mapped anew under traffic, and no request of a kept connection fails', async ({
+  page,
+  gatehouse,
+}) => {
+  for (const name of ['blog', 'shop']) {
+    await gatehouse.post('/_db/_system/_api/database', { name })
+  }
+  const address = await endpoint(gatehouse, 'blog', 'shop')
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const sockets = new Set<unknown>()
+  const seen: string[] = []
+  const ask = () =>
+    new Promise<void>((resolve, reject) => {
+      const request = get(address.replace('tcp', 'http'), { agent }, (answer) => {
+        let text = ''
+        answer.on('data', (part) => {
+          text += part
+        })
+        answer.on('end', () => {
+          seen.push(`${answer.statusCode} ${JSON.parse(text).database}`)
+          resolve()
+        })
+      })
+      request.on('error', reject)
+      request.on('socket', (socket) => sockets.add(socket))
+    })
+  let going = true
+  const traffic = (async () => {
+    while (going) await ask()
+  })()
+
+  await gatehouse.signIn(page, consolePath)
+  await chooseInMenu(page, address, 'Edit mapping')
+  await page.getByRole('button', { name: 'Move shop up' }).click()
+  await expect(page.getByText('The default changes from blog to shop.')).toBeVisible()
+  await page.getByRole('button', { name: 'Save mapping' }).click()
+  await expect(mappingForm(page, address)).toBeHidden()
+  await expect.poll(() => seen.at(-1)).toBe('200 shop')
+  going = false
+  await traffic
+  agent.destroy()
+  expect([...new Set(seen)]).toEqual(['200 blog', '200 shop'])
+  expect(sockets.size).toBe(1)
+})
+
+test.describe('Where the system keeps the low ports for itself', () => {
+  test.use({ launcher: unprivileged ?? [] })
+  test.skip(unprivileged === undefined, 'this machine refuses the ports below 1024 to nobody')
+
+  test('a privileged port is explained at its field', async ({ page, gatehouse, faults }) => {
+    faults.allow(/^http 403 POST .*\/_api\/endpoint$/)
+    await gatehouse.signIn(page, `${consolePath}/new`)
+    const field = addForm(page).getByLabel('Port')
+    await field.fill('80')
+    await page.keyboard.press('Control+Enter')
+    await expect(field).toHaveAccessibleDescription(
+      'Ports below 1024 need permission from the system. Choose 1024 or higher. (EACCES)',
+    )
+    await expect(field).toBeFocused()
+    await expect(field).toHaveValue('80')
+  })
+})
+
+test('What cannot work is said before it is tried, and each refusal stands at its field', async ({
+  page,
+  gatehouse,
+  faults,
+}) => {
+  faults.allow(/^http 400 POST .*\/_api\/endpoint$/)
+  await gatehouse.signIn(page, `${consolePath}/new`)
+  const form = addForm(page)
+  await form.getByLabel('Port').fill(`${await gatehouse.freePort()}`)
+  await expect(form.getByText('Tokens and documents travel unencrypted.')).toBeHidden()
+  await form.getByLabel('Host', { exact: true }).selectOption('Another name or address…')
+  await form.getByLabel('Name or address of the host').fill('203.0.113.7')
+  await expect(form.getByText('Tokens and documents travel unencrypted.')).toBeVisible()
+  await page.keyboard.press('Control+Enter')
+  await expect(form.getByLabel('Name or address of the host')).toHaveAccessibleDescription(
+    '203.0.113.7 is no address of this machine. Choose one from the list. (EADDRNOTAVAIL)',
+  )
+  await form.getByText('ssl', { exact: true }).click()
+  await expect(form.getByText('This server has no certificate yet.')).toBeVisible()
+  await expect(form.getByText('Tokens and documents travel unencrypted.')).toBeHidden()
+  await page.keyboard.press('Control+Enter')
+  await expect(form.getByRole('alert').filter({ hasText: 'needs a certificate' })).toBeVisible()
+  // A name that was typed and not added is not lost without a word.
+  await page.getByLabel('Only these').check()
+  await page.getByRole('combobox', { name: 'Add a database' }).fill('blog')
+  await page.keyboard.press('Control+Enter')
+  await expect(page.getByRole('combobox', { name: 'Add a database' })).toHaveAccessibleDescription(
+    'blog is not in the list yet. Add it, or clear the field.',
+  )
+})
+
+test('An endpoint like another begins with its host and mapping, and the next port', async ({
+  page,
+  gatehouse,
+}) => {
+  const address = await endpoint(gatehouse, 'blog', 'shop')
+  await gatehouse.signIn(page, `${consolePath}/new?like=${encodeURIComponent(address)}`)
+  const next = Number(address.split(':').at(-1)) + 1
+  await expect(addForm(page).getByLabel('Port')).toHaveValue(`${next}`)
+  await expect(names(page)).toHaveText([/^blog/, /^shop/])
+  const port = await gatehouse.freePort()
+  await addForm(page).getByLabel('Port').fill(`${port}`)
+  await page.keyboard.press('Control+Enter')
+  await expect(rowOf(page, `tcp://127.0.0.1:${port}`)).toContainText('blog')
+})
+
+test('The server is killed in the middle of an edit: the save waits for it, and nothing is lost', async ({
+  page,
+  gatehouse,
+  faults,
+}) => {
+  test.slow()
+  faults.allow(/^request failed /)
+  const address = await endpoint(gatehouse, 'blog', 'shop')
+  await gatehouse.signIn(page, consolePath)
+  await chooseInMenu(page, address, 'Edit mapping')
+  const form = mappingForm(page, address)
+  await page.getByRole('button', { name: 'Move shop up' }).click()
+  await addDatabases(page, 'news')
+  await gatehouse.kill()
+  await page.keyboard.press('Control+Enter')
+  await expect(
+    form.getByText('No connection to Gatehouse. It will be saved as soon as there is one.'),
+  ).toBeVisible()
+  await expectAccessible(page)
+  await gatehouse.restart()
+  await expect(form).toBeHidden()
+  expect(await stored(gatehouse, address)).toEqual(['shop', 'blog', 'news'])
+
+  // A second time, and the page itself is loaded anew.
+  await chooseInMenu(page, address, 'Edit mapping')
+  await page.getByRole('button', { name: 'Take out blog' }).click()
+  await gatehouse.kill()
+  await gatehouse.restart()
+  await page.reload()
+  await expect(form.getByText('What you typed before is back.')).toBeVisible()
+  await expect(names(page)).toHaveText([/^shop/, /^news/])
+  await form.getByRole('button', { name: 'Save mapping' }).click()
+  await expect(form).toBeHidden()
+  expect(await stored(gatehouse, address)).toEqual(['shop', 'news'])
+})
+
+test('An answer that is lost is looked for, and told', async ({ page, gatehouse, faults }) => {
+  faults.allow(/^request failed /)
+  const port = await gatehouse.freePort()
+  await gatehouse.signIn(page, `${consolePath}/new`)
+  let reaches = true
+  let answers = false
+  await page.route(/\/_api\/endpoint(\?|$)/, async (route) => {
+    const post = route.request().method() === 'POST'
+    if (post && reaches) await route.fetch()
+    if (post || !answers) await route.abort('connectionreset')
+    else await route.fallback()
+  })
+  const form = addForm(page)
+  await form.getByLabel('Port').fill(`${port}`)
+  await page.keyboard.press('Control+Enter')
+  await expect(form.getByText('We do not know whether it was added')).toBeVisible()
+  expect(await stored(gatehouse, `tcp://127.0.0.1:${port}`)).toEqual([])
+  answers = true
+  await expect(form).toBeHidden()
+  await expect(rowOf(page, `tcp://127.0.0.1:${port}`)).toBeFocused()
+
+  reaches = false
+  const other = await gatehouse.freePort()
+  await page.keyboard.press('n')
+  await form.getByLabel('Port').fill(`${other}`)
+  await page.keyboard.press('Control+Enter')
+  await expect(
+    form.getByText('The connection broke, and it was not added. Add it again.'),
+  ).toBeVisible()
+  await page.unroute(/\/_api\/endpoint(\?|$)/)
+  await page.keyboard.press('Control+Enter')
+  await expect(rowOf(page, `tcp://127.0.0.1:${other}`)).toContainText('Listening')
+})
+
+test('The session ends in the middle of an edit: one signs in again and goes on', async ({
+  page,
+  gatehouse,
+  faults,
+}) => {
+  faults.allow(/^http 401 /)
+  const address = await endpoint(gatehouse, 'blog', 'shop')
+  await gatehouse.signIn(page, consolePath)
+  await chooseInMenu(page, address, 'Edit mapping')
+  const form = mappingForm(page, address)
+  await page.getByRole('button', { name: 'Take out blog' }).click()
+  await gatehouse.delete('/_db/_system/_api/user/me/session/all')
+  await page.keyboard.press('Control+Enter')
+  await expect(form.getByText('You are signed out. Sign in again, then save.')).toBeVisible()
+  expect(await stored(gatehouse, address)).toEqual(['blog', 'shop'])
+  await form.getByRole('link', { name: 'Sign in again' }).click()
+  await page.getByRole('button', { name: 'Sign in with the operator key' }).click()
+  await giveKey(page, gatehouse.operatorKey)
+  await expect(names(page)).toHaveText([/^shop/])
+  await page.keyboard.press('Control+Enter')
+  await expect(form).toBeHidden()
+  expect(await stored(gatehouse, address)).toEqual(['shop'])
+})
+
+test('Changed and changed back is no conflict; gone, it is added anew', async ({
+  page,
+  gatehouse,
+  faults,
+}) => {
+  faults.allow(/^http 412 /)
+  const address = await endpoint(gatehouse, 'blog', 'shop')
+  await gatehouse.signIn(page, consolePath)
+  await chooseInMenu(page, address, 'Edit mapping')
+  const form = mappingForm(page, address)
+  await page.getByRole('button', { name: 'Take out blog' }).click()
+  await gatehouse.post(API, { endpoint: address, databases: ['news'] })
+  await gatehouse.post(API, { endpoint: address, databases: ['blog', 'shop'] })
+  await form.getByRole('button', { name: 'Save mapping' }).click()
+  await expect(form).toBeHidden()
+  expect(await stored(gatehouse, address)).toEqual(['shop'])
+
+  await chooseInMenu(page, address, 'Edit mapping')
+  await addDatabases(page, 'press')
+  await expect(form.getByText('does not exist yet').last()).toBeVisible()
+  await gatehouse.delete(`${API}/${encodeURIComponent(address)}`)
+  await expect(form.getByText('Somebody removed this endpoint in the meantime.')).toBeVisible()
+  await form.getByRole('button', { name: 'Add it anew' }).click()
+  await expect(form).toBeHidden()
+  expect(await stored(gatehouse, address)).toEqual(['shop', 'press'])
+})
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test.describe(`In the ${colorScheme} theme`, () => {
+    test.use({ colorScheme })
+
+    test('axe finds nothing in the forms, whatever they say', async ({ page, gatehouse }) => {
+      test.slow()
+      await gatehouse.post('/_db/_system/_api/database', { name: 'blog' })
+      const address = await endpoint(gatehouse, 'shop')
+      await gatehouse.signIn(page, `${consolePath}/new`)
+      await addForm(page).getByLabel('Host').selectOption('Every address (0.0.0.0)')
+      await page.getByLabel('Only these').check()
+      await page.getByRole('combobox', { name: 'Add a database' }).click()
+      await expect(page.getByRole('option', { name: 'blog' })).toBeVisible()
+      await expectAccessible(page)
+      await page.getByRole('option', { name: 'blog' }).click()
+      await expect(names(page)).toHaveText([/^blog/])
+      await expectAccessible(page)
+
+      await page.goto(`${consolePath}?edit=${encodeURIComponent(address)}`)
+      await addDatabases(page, 'later')
+      await gatehouse.post(API, { endpoint: address, databases: ['blog', 'news'] })
+      await expect(page.getByText('Theirs, in force now')).toBeVisible()
+      await page.keyboard.press('Control+Enter')
+      await expect(page.getByText('Take theirs or keep yours first.')).toBeVisible()
+      await expectAccessible(page)
+    })
+  })
+}
