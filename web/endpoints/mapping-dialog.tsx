@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { databasesQuery } from '../queries.ts'
 import { announce } from '../ui/announce.tsx'
 import { Dialog } from '../ui/dialog.tsx'
@@ -61,6 +61,16 @@ function MappingForm({ address, row, rows, mapping }: MappingFormProps) {
     if (inConflict) raise({ form: CHOOSE })
     else if (!raise(mappingFaults(draft))) save(gone)
   }
+  // Settled by itself, say when they changed it back, there is nothing to choose any more.
+  const fault = inConflict || faults.form !== CHOOSE ? faults.form : undefined
+  const editor = useRef<HTMLDivElement>(null)
+  const wasInConflict = useRef(inConflict)
+  useEffect(() => {
+    // The choice goes with its buttons; what was chosen has the focus then.
+    const lost = wasInConflict.current && !inConflict && document.activeElement === document.body
+    if (lost) editor.current?.querySelector<HTMLElement>('input:checked')?.focus()
+    wasInConflict.current = inConflict
+  }, [inConflict])
   const after = draftMapping(draft)
   const here = yourEndpoint(
     location,
@@ -84,7 +94,7 @@ function MappingForm({ address, row, rows, mapping }: MappingFormProps) {
         saveLabel={gone ? 'Add it anew' : 'Save mapping'}
         busy={stage !== 'idle'}
         progress={sayStage(stage, 'saved')}
-        fault={faults.form ?? (gone && stage === 'idle' ? GONE : undefined)}
+        fault={fault ?? (gone && stage === 'idle' ? GONE : undefined)}
         raised={raised}
         sentences={sentences}
         onStartAfresh={mapping.restored && !gone ? mapping.startAfresh : undefined}
@@ -106,16 +116,18 @@ function MappingForm({ address, row, rows, mapping }: MappingFormProps) {
             }}
           />
         )}
-        <MappingEditor
-          draft={draft}
-          faults={faults}
-          first
-          onChange={(part) => {
-            stopWaiting()
-            mapping.change(part)
-            touch(part)
-          }}
-        />
+        <div ref={editor}>
+          <MappingEditor
+            draft={draft}
+            faults={faults}
+            first
+            onChange={(part) => {
+              stopWaiting()
+              mapping.change(part)
+              touch(part)
+            }}
+          />
+        </div>
       </FormFrame>
     </Dialog>
   )

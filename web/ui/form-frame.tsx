@@ -30,6 +30,11 @@ export function FormFrame(props: PropsWithChildren<FormFrameProps>) {
     if (raised === 0) return
     form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [data-fault]')?.focus()
   }, [raised])
+  const waits = useRef<HTMLParagraphElement>(null)
+  useEffect(() => {
+    // On a small screen it may be said below the edge.
+    if (progress !== undefined) waits.current?.scrollIntoView({ block: 'nearest' })
+  }, [progress])
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
     event.preventDefault()
@@ -60,7 +65,7 @@ export function FormFrame(props: PropsWithChildren<FormFrameProps>) {
           <p key={sentence}>{sentence}</p>
         ))}
       </div>
-      <p role="status" className={classes.progress}>
+      <p ref={waits} role="status" className={classes.progress}>
         {progress}
       </p>
       <p role="alert" className={classes.fault} tabIndex={-1} data-fault={fault && ''}>
