@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { type KeyboardEvent, type PropsWithChildren, useEffect, useRef } from 'react'
+import { type PropsWithChildren, useEffect, useRef } from 'react'
 import classes from './form-frame.module.css'
 
 /** What {@link FormFrame} holds together. */
@@ -35,17 +35,23 @@ export function FormFrame(props: PropsWithChildren<FormFrameProps>) {
     // On a small screen it may be said below the edge.
     if (progress !== undefined) waits.current?.scrollIntoView({ block: 'nearest' })
   }, [progress])
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
-    event.preventDefault()
-    form.current?.requestSubmit()
-  }
+  useEffect(() => {
+    const at = form.current
+    // A click beside the fields leaves the focus to the dialog itself: from there, too.
+    const place = at?.closest<HTMLElement>('[role="dialog"]') ?? at
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
+      event.preventDefault()
+      at?.requestSubmit()
+    }
+    place?.addEventListener('keydown', onKeyDown)
+    return () => place?.removeEventListener('keydown', onKeyDown)
+  }, [])
   return (
     <form
       ref={form}
       noValidate
       className={classes.form}
-      onKeyDown={onKeyDown}
       onSubmit={(event) => {
         event.preventDefault()
         if (!busy) onSave()
