@@ -1,6 +1,7 @@
 import { parseAddress } from '../../server/contract/address.ts'
 import type { EndpointRecord } from '../../server/contract/endpoint.ts'
 import type { ListenerState, ListenerStatus } from '../../server/contract/listener.ts'
+import { sumFigures } from './live-figures.ts'
 
 /** What a row can be in: what its worst listener is in, or nothing known. */
 export type RowState = ListenerState | 'unknown'
@@ -23,8 +24,8 @@ export interface EndpointRow {
   readonly lastRequest: string | null
 }
 
-// The worst leads. An endpoint that is open on another machine alone is in order.
-const gravity: readonly RowState[] = [
+/** The states, the worst first: it leads. An endpoint open on another machine alone is in order. */
+export const GRAVITY: readonly RowState[] = [
   'failed',
   'unknown',
   'opening',
@@ -70,10 +71,10 @@ function makeRow(
   databases: readonly string[] | null,
   listeners: readonly ListenerStatus[],
 ): EndpointRow {
-  const lead = listeners.toSorted((a, b) => gravity.indexOf(a.state) - gravity.indexOf(b.state))[0]
-  const sum = (of: (listener: ListenerStatus) => number) =>
-    listeners.reduce((total, listener) => total + of(listener), 0)
-  const times = listeners.flatMap(({ lastRequest }) => lastRequest ?? [])
+  const lead = listeners.reduce<ListenerStatus | undefined>(
+    (worst, one) => (worst === undefined || isWorse(one, worst) ? one : worst),
+    undefined,
+  )
   return {
     id,
     address,
@@ -82,11 +83,12 @@ function makeRow(
     state: lead?.state ?? 'unknown',
     lead,
     revision: databases === null ? undefined : lead?.revision,
-    connections: sum(({ connections }) => connections),
-    requestsPerSecond: sum(({ requestsPerSecond }) => requestsPerSecond),
-    lastRequest: times.toSorted().at(-1) ?? null,
+    ...sumFigures(listeners),
   }
 }
+
+const isWorse = (a: ListenerStatus, b: ListenerStatus) =>
+  GRAVITY.indexOf(a.state) < GRAVITY.indexOf(b.state)
 
 function reuse(previous: ReadonlyMap<string, EndpointRow>, row: EndpointRow): EndpointRow {
   const known = previous.get(row.id)
@@ -101,28 +103,40 @@ function reuse(previous: ReadonlyMap<string, EndpointRow>, row: EndpointRow): En
 const collator = new Intl.Collator('en')
 
 function sortByAddress(rows: readonly EndpointRow[]): EndpointRow[] {
-  const keyed = rows.map((row) => {
-    const parsed = parseAddress(row.address)
-    const port = parsed.ok && parsed.address.scheme !== 'unix' ? parsed.address.port : 0
-    const rest = port === 0 ? row.address : row.address.slice(0, -String(port).length)
-    return { row, rest, port }
-  })
+  const keyed = rows.map((row) => ({ row, ...keyOfAddress(row.address) }))
   keyed.sort(
     (a, b) => collator.compare(a.rest, b.rest) || a.port - b.port || (a.row.id < b.row.id ? -1 : 1),
   )
   return keyed.map(({ row }) => row)
 }
 
+/** What an address is sorted by; parsed once each, as ten thousand take their time. */
+const keys = new Map<string, { readonly rest: string; readonly port: number }>()
+
+function keyOfAddress(address: string) {
+  const known = keys.get(address)
+  if (known !== undefined) return known
+  const parsed = parseAddress(address)
+  const port = parsed.ok && parsed.address.scheme !== 'unix' ? parsed.address.port : 0
+  const key = { port, rest: port === 0 ? address : address.slice(0, -String(port).length) }
+  keys.set(address, key)
+  return key
+}
+
 /** How many rows are in each state, and how many endpoints are configured. */
 export function countRows(rows: readonly EndpointRow[]) {
-  const count = (state: RowState) => rows.filter((row) => row.state === state).length
-  return {
-    endpoints: rows.filter(({ databases }) => databases !== null).length,
-    listening: count('listening'),
-    failed: count('failed'),
-    opening: count('opening'),
-    draining: count('draining'),
-    elsewhere: count('elsewhere'),
-    unknown: count('unknown'),
+  const all = {
+    endpoints: 0,
+    listening: 0,
+    failed: 0,
+    opening: 0,
+    draining: 0,
+    elsewhere: 0,
+    unknown: 0,
   }
+  for (const { state, databases } of rows) {
+    all[state] += 1
+    if (databases !== null) all.endpoints += 1
+  }
+  return all
 }

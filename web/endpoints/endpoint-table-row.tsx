@@ -2,39 +2,59 @@ import { ActionIcon } from '@mantine/core'
 import { IconDots } from '@tabler/icons-react'
 import { memo } from 'react'
 import { CopyButton } from '../ui/copy-button.tsx'
-import { RelativeTime } from '../ui/relative-time.tsx'
 import { AddressText } from './address-text.tsx'
 import { DatabaseChips } from './database-chips.tsx'
 import type { EndpointRow } from './endpoint-rows.ts'
 import classes from './endpoint-table.module.css'
+import type { LiveFigures } from './live-figures.ts'
+import { RowCheckbox } from './row-checkbox.tsx'
 import { StateCell } from './state-cell.tsx'
-import { NO_FIGURE, sayCount, sayRate } from './traffic.ts'
+import { TrafficCells } from './traffic-cells.tsx'
+import { useChangeTint } from './use-change-tint.ts'
 import { YouAreHere } from './you-are-here.tsx'
 
-interface EndpointTableRowProps {
-  row: EndpointRow
-  rowIndex: number
-  active: boolean
-  here: boolean
-  databases: readonly string[] | undefined
-  chips: number
-  menuOpen: boolean
-  onMenu: (row: EndpointRow, button: HTMLElement) => void
-  onActive: (id: string) => void
+/** What a row of the table or of the list shows and does. */
+export interface EndpointRowProps {
+  readonly row: EndpointRow
+  readonly index: number
+  readonly active: boolean
+  readonly here: boolean
+  readonly databases: readonly string[] | undefined
+  readonly figures: LiveFigures
+  readonly menuOpen: boolean
+  readonly panelOpen: boolean
+  /** `undefined` where nothing can be selected. */
+  readonly selected: boolean | undefined
+  readonly onMenu: (row: EndpointRow, button: HTMLElement) => void
+  readonly onSelect: (row: EndpointRow, extend: boolean) => void
 }
 
 /** A row of the table, drawn again only when its own facts have changed. */
-export const EndpointTableRow = memo(function EndpointTableRow(props: EndpointTableRowProps) {
-  const { row, rowIndex, active, here, databases, chips, menuOpen, onMenu, onActive } = props
+export const EndpointTableRow = memo(function EndpointTableRow(
+  props: EndpointRowProps & { chips: number; line: boolean },
+) {
+  const { row, index, active, here, databases, menuOpen, selected } = props
   const tabIndex = active ? 0 : -1
+  const changed = useChangeTint(`${row.state} ${row.databases?.join(' ')}`)
   return (
     <tr
       data-row={row.id}
-      aria-rowindex={rowIndex}
+      aria-rowindex={index + 2}
+      data-selected={selected || undefined}
       tabIndex={tabIndex}
-      onFocus={() => onActive(row.id)}
-      data-menu-open={menuOpen || undefined}
+      data-menu-open={menuOpen || props.panelOpen || undefined}
+      data-changed={changed || undefined}
     >
+      {selected !== undefined && (
+        <td className={classes.check}>
+          <RowCheckbox
+            row={row}
+            selected={selected}
+            tabIndex={tabIndex}
+            onSelect={props.onSelect}
+          />
+        </td>
+      )}
       <td className={classes.state}>
         <StateCell row={row} />
       </td>
@@ -45,17 +65,17 @@ export const EndpointTableRow = memo(function EndpointTableRow(props: EndpointTa
           {here && <YouAreHere />}
         </span>
       </th>
-      <td>
-        <DatabaseChips mapping={row.databases} existing={databases} room={chips} />
+      <td className={classes.databases}>
+        <DatabaseChips mapping={row.databases} existing={databases} room={props.chips} />
       </td>
-      <TrafficCells row={row} tabIndex={tabIndex} />
+      <TrafficCells row={row} figures={props.figures} line={props.line} tabIndex={tabIndex} />
       <td className={classes.menu}>
         <ActionIcon
           aria-label={`Actions for ${row.address}`}
           aria-haspopup="menu"
           aria-expanded={menuOpen}
           tabIndex={tabIndex}
-          onClick={(event) => onMenu(row, event.currentTarget)}
+          onClick={(event) => props.onMenu(row, event.currentTarget)}
         >
           <IconDots size={16} stroke={1.5} aria-hidden="true" />
         </ActionIcon>
@@ -63,34 +83,3 @@ export const EndpointTableRow = memo(function EndpointTableRow(props: EndpointTa
     </tr>
   )
 })
-
-/** Figures, or in their place the reason why there are none. */
-function TrafficCells({ row, tabIndex }: { row: EndpointRow; tabIndex: number }) {
-  if (row.state === 'failed' && row.lead?.error) {
-    return (
-      <td colSpan={3} className={classes.reason}>
-        <span data-tip={row.lead.error} tabIndex={tabIndex}>
-          {row.lead.error}
-        </span>
-      </td>
-    )
-  }
-  const none = row.lead === undefined
-  return (
-    <>
-      <td className={classes.connections} data-live>
-        {none ? NO_FIGURE : sayCount(row.connections)}
-      </td>
-      <td className={classes.rate} data-live>
-        {none ? NO_FIGURE : sayRate(row.requestsPerSecond)}
-      </td>
-      <td className={classes.last} data-live>
-        {row.lastRequest === null ? (
-          NO_FIGURE
-        ) : (
-          <RelativeTime time={row.lastRequest} tabIndex={tabIndex} />
-        )}
-      </td>
-    </>
-  )
-}

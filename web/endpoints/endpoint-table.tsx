@@ -1,95 +1,139 @@
-import { type KeyboardEvent, useCallback, useRef, useState } from 'react'
-import type { EndpointRow } from './endpoint-rows.ts'
+import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual'
+import { type CSSProperties, useCallback, useRef } from 'react'
+import type { SortColumn } from './endpoint-sort.ts'
 import classes from './endpoint-table.module.css'
 import { EndpointTableRow } from './endpoint-table-row.tsx'
-import { type RowKeys, runRowKey, stepOf } from './row-keys.ts'
+import { AllCheckbox } from './row-checkbox.tsx'
+import { rowsAndGaps, withActive } from './row-gaps.ts'
+import { type EndpointRowsProps, onRowClick } from './rows-props.ts'
+import { howMany } from './selection.ts'
+import { SortHeadCell } from './sort-head-cell.tsx'
+import { useFiguresInSight } from './use-figures-in-sight.ts'
+import { useRowNavigation } from './use-row-navigation.ts'
+import type { SortHead } from './use-sorted-rows.ts'
 
-/** What {@link EndpointTable} and the list for narrow screens show and do. */
-export interface EndpointTableProps {
-  readonly rows: readonly EndpointRow[]
-  /** The address through which this page came. */
-  readonly here: string | undefined
-  /** The names of all databases; `undefined` while they are not known. */
-  readonly databases: readonly string[] | undefined
-  /** The row whose menu is open. */
-  readonly menuOf: string | undefined
-  readonly onMenu: (row: EndpointRow, button: HTMLElement) => void
-  readonly keys: RowKeys
+/** What the table has besides what the list has. */
+export interface EndpointTableProps extends EndpointRowsProps {
+  /** Whether there is room for three chips, and for the line of the requests. */
+  readonly wide: boolean
+  /** The height of a row in pixels; all have the same. */
+  readonly rowHeight: number
+  readonly headOf: (column: SortColumn) => SortHead
+  readonly onSelectAll: () => void
 }
 
-/** How many chips a row has room for. */
-export interface RowRoom {
-  readonly chips: number
-}
+const heads: readonly { column: SortColumn; label: string; className?: string | undefined }[] = [
+  { column: 'state', label: 'State', className: classes.state },
+  { column: 'address', label: 'Address', className: classes.address },
+  { column: 'databases', label: 'Databases', className: classes.databases },
+  { column: 'connections', label: 'Connections', className: classes.connections },
+  { column: 'rate', label: 'Requests/s', className: classes.rate },
+  { column: 'last', label: 'Last request', className: classes.last },
+]
 
 /**
- * The table of endpoints. One row at a time takes part in the order of Tab; the arrows go from row
- * to row. A native table with rows of one height, so that it can be drawn in part.
+ * The table of endpoints. A native table of rows of one height, of which only those in sight are in
+ * the page, in a scroller of its own. One row at a time takes part in the order of Tab.
  */
-export function EndpointTable(props: EndpointTableProps & { room: RowRoom }) {
-  const { rows, here, databases, menuOf, onMenu, keys, room } = props
-  const [active, setActive] = useState<string>()
-  const body = useRef<HTMLTableSectionElement>(null)
-  const activeId = rows.some(({ id }) => id === active) ? active : rows[0]?.id
+export function EndpointTable(props: EndpointTableProps) {
+  // The virtual list tells by the same object each time that it is another.
+  'use no memo'
+  const { rows, here, databases, figures, wide, rowHeight, selection, onSelect } = props
+  const scroller = useRef<HTMLDivElement>(null)
+  const navigation = useRowNavigation({
+    rows,
+    place: scroller,
+    pageOf: () => Math.max(1, Math.floor((scroller.current?.clientHeight ?? 0) / rowHeight) - 2),
+    actions: props.actions,
+    select: selection && props.onSelectIndex,
+    onLookFor: props.onLookFor,
+  })
+  const active = navigation.index
+  const virtual = useVirtualizer<HTMLDivElement, HTMLTableRowElement>({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    getItemKey: useCallback((index: number) => rows[index]?.id ?? index, [rows]),
+    rangeExtractor: useCallback(
+      (range: Parameters<typeof defaultRangeExtractor>[0]) =>
+        withActive(defaultRangeExtractor(range), active, range.count),
+      [active],
+    ),
+    overscan: 6,
+    // Until the page is laid out: as many as a usual screen shows.
+    initialRect: { width: 1200, height: 720 },
+  })
+  const { startIndex = 0, endIndex = -1 } = virtual.range ?? {}
+  useFiguresInSight(rows.slice(startIndex, endIndex + 1), { figures, recent: wide })
 
-  const onKeyDown = (event: KeyboardEvent) => {
-    // In the row itself, not in a button within it that has its own keys.
-    const index = rows.findIndex(({ id }) => id === activeId)
-    const row = rows[index]
-    const onRow = event.target instanceof HTMLTableRowElement
-    if (row === undefined || event.altKey || event.ctrlKey || event.metaKey) return
-    const step = stepOf(event.key, index, rows.length)
-    const goal = step === undefined ? undefined : rows[step]
-    if (goal !== undefined) {
-      event.preventDefault()
-      setActive(goal.id)
-      body.current?.rows[rows.indexOf(goal)]?.focus()
-    } else if (onRow && runRowKey(keys, event.key, row)) event.preventDefault()
-  }
-
-  const onActive = useCallback((id: string) => setActive(id), [])
+  const width = heads.length + (selection === undefined ? 1 : 2)
+  const parts = rowsAndGaps(virtual.getVirtualItems(), { from: 0, to: virtual.getTotalSize() })
   return (
-    <table className={classes.table} aria-rowcount={rows.length + 1}>
-      <caption className="visually-hidden">Endpoints and what runs for them</caption>
-      <thead>
-        <tr>
-          <th scope="col" className={classes.state}>
-            State
-          </th>
-          <th scope="col" className={classes.address}>
-            Address
-          </th>
-          <th scope="col">Databases</th>
-          <th scope="col" className={classes.connections}>
-            Connections
-          </th>
-          <th scope="col" className={classes.rate}>
-            Requests/s
-          </th>
-          <th scope="col" className={classes.last}>
-            Last request
-          </th>
-          <th scope="col" className={classes.menu}>
-            <span className="visually-hidden">Actions</span>
-          </th>
-        </tr>
-      </thead>
-      <tbody ref={body} onKeyDown={onKeyDown}>
-        {rows.map((row, index) => (
-          <EndpointTableRow
-            key={row.id}
-            row={row}
-            rowIndex={index + 2}
-            active={row.id === activeId}
-            here={row.id === here}
-            databases={databases}
-            chips={room.chips}
-            menuOpen={row.id === menuOf}
-            onMenu={onMenu}
-            onActive={onActive}
-          />
-        ))}
-      </tbody>
-    </table>
+    <section
+      ref={scroller}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard too
+      tabIndex={0}
+      aria-label="Endpoints"
+      className={classes.scroller}
+      style={{ '--row': `${rowHeight}px` } as CSSProperties}
+    >
+      <table className={classes.table} aria-rowcount={rows.length + 1}>
+        <caption className="visually-hidden">Endpoints and what runs for them</caption>
+        <thead>
+          <tr aria-rowindex={1}>
+            {selection !== undefined && (
+              <th scope="col" className={classes.check}>
+                <AllCheckbox many={howMany(selection, rows)} onToggle={props.onSelectAll} />
+              </th>
+            )}
+            {heads.map(({ column, label, className }) => (
+              <SortHeadCell
+                key={column}
+                label={label}
+                className={className}
+                head={props.headOf(column)}
+              />
+            ))}
+            <th scope="col" className={classes.menu}>
+              <span className="visually-hidden">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        {/* biome-ignore lint/a11y/useKeyWithClickEvents: Enter does the same, in the navigation */}
+        <tbody {...navigation.on} onClick={onRowClick(rows, props.actions.open)}>
+          {parts.map((part) => {
+            if ('gap' in part) {
+              return (
+                // biome-ignore lint/a11y/noAriaHiddenOnFocusable: room alone, nothing in it
+                <tr key={`gap ${part.before}`} aria-hidden="true" className={classes.gap}>
+                  <td colSpan={width} style={{ height: part.gap }} />
+                </tr>
+              )
+            }
+            const row = rows[part.index]
+            return (
+              row && (
+                <EndpointTableRow
+                  key={row.id}
+                  row={row}
+                  index={part.index}
+                  active={row.id === navigation.activeId}
+                  here={row.id === here}
+                  databases={databases}
+                  chips={wide ? 3 : 1}
+                  line={wide}
+                  figures={figures}
+                  menuOpen={row.id === props.menuOf}
+                  panelOpen={row.id === props.panelOf}
+                  selected={selection?.has(row.address)}
+                  onMenu={props.onMenu}
+                  onSelect={onSelect}
+                />
+              )
+            )
+          })}
+        </tbody>
+      </table>
+    </section>
   )
 }

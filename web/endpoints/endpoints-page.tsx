@@ -9,20 +9,21 @@ import { SkeletonRows } from '../ui/skeleton-rows.tsx'
 import { usePageTitle } from '../ui/use-page-title.ts'
 import { countRows } from './endpoint-rows.ts'
 import { EndpointWays } from './endpoint-ways.tsx'
+import classes from './endpoints-view.module.css'
 import { EndpointsView } from './endpoints-view.tsx'
-import { preloadForms, RowDialogs } from './row-dialogs.tsx'
+import { PanelPlace, preloadForms, RowDialogs } from './row-dialogs.tsx'
 import { useEndpointRows } from './use-endpoint-rows.ts'
 import { useEndpointsLocation } from './use-endpoints-location.ts'
 
 /** The Endpoints page: what is configured, what runs for it, and the ways to change it. */
 export function EndpointsPage() {
-  const { rows, failure, stateFailure, retry } = useEndpointRows()
+  const { rows, figures, readAt, failure, stateFailure, retry, readFigures } = useEndpointRows()
   const { add, search } = useEndpointsLocation()
   const mayChange = useMay('operator')
   const failed = rows === undefined ? 0 : countRows(rows).failed
   usePageTitle(failed > 0 && `${failed} failed`, 'Endpoints')
   return (
-    <>
+    <div className={classes.page}>
       <PageHead
         title="Endpoints"
         action={
@@ -46,6 +47,7 @@ export function EndpointsPage() {
       />
       <PartBoundary>
         <Outlet />
+        <PanelPlace />
         {rows !== undefined && <RowDialogs rows={rows} />}
       </PartBoundary>
       {stateFailure !== null && failure === null && (
@@ -53,7 +55,9 @@ export function EndpointsPage() {
       )}
       {failure !== null && <LoadFailure what="The endpoints" error={failure} onRetry={retry} />}
       {failure === null && rows === undefined && <SkeletonRows what="the endpoints" />}
-      {rows !== undefined && <EndpointsView rows={rows} />}
-    </>
+      {rows !== undefined && (
+        <EndpointsView rows={rows} figures={figures} readAt={readAt} readFigures={readFigures} />
+      )}
+    </div>
   )
 }

@@ -1,47 +1,76 @@
 import { Button } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { useMemo, useState } from 'react'
+import { useCallback, useMemo, useState } from 'react'
 import { useMay } from '../person.ts'
 import { databasesQuery } from '../queries.ts'
 import { announce } from '../ui/announce.tsx'
 import { copyText } from '../ui/copy-text.ts'
 import { Notice } from '../ui/notice.tsx'
 import { EndpointCounts } from './endpoint-counts.tsx'
-import { noMatchSentence, parseFilter, passes, withState } from './endpoint-filter.ts'
+import { noMatchSentence, withState } from './endpoint-filter.ts'
 import { EndpointList } from './endpoint-list.tsx'
 import { EndpointMenu } from './endpoint-menu.tsx'
 import type { EndpointRow } from './endpoint-rows.ts'
+import { readSort, TRAFFIC_COLUMNS, writeSort } from './endpoint-sort.ts'
 import { EndpointTable } from './endpoint-table.tsx'
 import classes from './endpoints-view.module.css'
 import { FilterField } from './filter-field.tsx'
+import { findRow } from './find-row.ts'
+import type { LiveFigures } from './live-figures.ts'
+import { OrderNotice } from './order-notice.tsx'
 import { preloadForms } from './row-dialogs.tsx'
+import { SelectionBar } from './selection-bar.tsx'
+import { preloadSeveral, SeveralPlace } from './several-place.tsx'
+import foot from './table-foot.module.css'
 import { useEndpointsLocation } from './use-endpoints-location.ts'
 import { useListenerActions } from './use-listener-actions.ts'
+import { useSelection } from './use-selection.ts'
+import { useShownRows } from './use-shown-rows.ts'
 import { yourEndpoint } from './ways-in.ts'
+
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' })
 
 const copy = async ({ address }: EndpointRow) =>
   announce((await copyText(address)) ? `${address} was copied.` : `${address} was not copied.`)
 
+/** What {@link EndpointsView} shows. */
+export interface EndpointsViewProps {
+  readonly rows: readonly EndpointRow[]
+  readonly figures: LiveFigures
+  /** When it was read last, ms since 1970. */
+  readonly readAt: number
+  /** Reads the figures of all rows anew. */
+  readonly readFigures: () => Promise<unknown>
+}
+
 /** Counts, filter and the rows that pass it, as a table or, on a narrow screen, as a list. */
-export function EndpointsView({ rows }: { rows: readonly EndpointRow[] }) {
-  const { search, filter, add, edit, remove } = useEndpointsLocation()
+export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsViewProps) {
+  const where = useEndpointsLocation()
+  const { search, filter, add, edit, remove, open } = where
   const { data: databases } = useQuery(databasesQuery)
   const { retry, cut, problem } = useListenerActions()
   const mayChange = useMay('operator')
   const [menu, setMenu] = useState<{ id: string; button: HTMLElement }>()
   const narrow = useMediaQuery('(max-width: 640px)', undefined, { getInitialValueInEffect: false })
   const wide = useMediaQuery('(min-width: 1280px)', undefined, { getInitialValueInEffect: false })
+  const coarse = useMediaQuery('(pointer: coarse)', undefined, { getInitialValueInEffect: false })
 
   const text = search.q ?? ''
-  const shown = useMemo(() => {
-    const parsed = parseFilter(text)
-    return rows.filter((row) => passes(parsed, row))
-  }, [rows, text])
-  const here = yourEndpoint(
-    location,
-    rows.flatMap(({ address, databases }) => (databases === null ? [] : address)),
-  )
+  const sort = useMemo(() => readSort(search.sort), [search.sort])
+  const byTraffic = TRAFFIC_COLUMNS.includes(sort.column)
+  const { shown, headOf, fresh, moved, settle } = useShownRows(rows, {
+    filter: text,
+    sort,
+    onSort: (next) => {
+      where.sort(writeSort(next))
+      // Rows out of sight have the figures of their last reading: a click asks for today's.
+      if (TRAFFIC_COLUMNS.includes(next.column)) void readFigures()
+    },
+  })
+  const selection = useSelection(rows, shown)
+  const { selected } = selection
+  const here = useMemo(() => hereAmong(rows), [rows])
   // What a viewer may not is not offered.
   const changes = mayChange
     ? {
@@ -50,20 +79,31 @@ export function EndpointsView({ rows }: { rows: readonly EndpointRow[] }) {
         remove: ({ address }: EndpointRow) => remove(address),
       }
     : undefined
-  const menuRow = rows.find(({ id }) => id === menu?.id)
-  const table = {
+  const menuRow = menu && rows.find(({ id }) => id === menu.id)
+  const shows = {
     rows: shown,
     here,
     databases,
+    figures,
     menuOf: menu?.id,
-    onMenu: useMemo(
-      () => (row: EndpointRow, button: HTMLElement) => {
-        preloadForms()
-        setMenu({ id: row.id, button })
-      },
-      [],
-    ),
-    keys: { copy, ...changes },
+    panelOf: search.open,
+    onMenu: useCallback((row: EndpointRow, button: HTMLElement) => {
+      preloadForms()
+      setMenu({ id: row.id, button })
+    }, []),
+    actions: {
+      copy,
+      open: ({ address }: EndpointRow) => open(address),
+      tryIt: ({ address }: EndpointRow) => open(address),
+      ...changes,
+    },
+    selection: mayChange ? selected : undefined,
+    onSelect: selection.onSelect,
+    onSelectIndex: selection.onSelectIndex,
+    // Whoever has just added one wants to see it, in its place.
+    onLookFor: (id: string) => {
+      if (fresh.some((row) => row.id === id)) settle()
+    },
   }
   return (
     <>
@@ -80,9 +120,15 @@ export function EndpointsView({ rows }: { rows: readonly EndpointRow[] }) {
       </p>
       {shown.length > 0 &&
         (narrow ? (
-          <EndpointList {...table} />
+          <EndpointList {...shows} />
         ) : (
-          <EndpointTable {...table} room={{ chips: wide ? 3 : 1 }} />
+          <EndpointTable
+            {...shows}
+            wide={wide}
+            rowHeight={coarse ? 48 : 36}
+            headOf={headOf}
+            onSelectAll={selection.onSelectAll}
+          />
         ))}
       {shown.length === 0 && text !== '' && (
         <Notice
@@ -96,6 +142,48 @@ export function EndpointsView({ rows }: { rows: readonly EndpointRow[] }) {
         </Notice>
       )}
       {mayChange && rows.length === 1 && text === '' && <FirstStart own={here !== undefined} />}
+      <div className={foot.foot}>
+        {selected.size > 0 && (
+          <SelectionBar
+            count={selected.size}
+            hidden={selection.hidden}
+            onSeveral={where.several}
+            onIntent={preloadSeveral}
+            onExport={async () => {
+              const { exportEndpoints } = await import('./export-endpoints.ts')
+              exportEndpoints(rows.filter(({ address }) => selected.has(address)))
+            }}
+            onClear={() => {
+              selection.choose([])
+              focusActiveRow()
+            }}
+          />
+        )}
+        <OrderNotice
+          fresh={fresh.length}
+          moved={moved}
+          onShow={() => {
+            settle()
+            const [first] = fresh
+            if (first !== undefined) findRow(first.id)?.focus()
+          }}
+          onSort={async () => {
+            if (byTraffic) await readFigures()
+            settle()
+            focusActiveRow()
+          }}
+        />
+        <p className={classes.asOf}>As of {clock.format(readAt)}.</p>
+      </div>
+      {mayChange && (
+        <SeveralPlace
+          rows={rows}
+          selected={selected}
+          here={here}
+          onLeft={selection.choose}
+          returnTo={activeRow}
+        />
+      )}
       {menu !== undefined && menuRow !== undefined && (
         <EndpointMenu
           row={menuRow}
@@ -114,6 +202,21 @@ export function EndpointsView({ rows }: { rows: readonly EndpointRow[] }) {
       )}
     </>
   )
+}
+
+/** The row that takes part in the order of Tab. */
+const activeRow = () => document.querySelector<HTMLElement>('[data-row][tabindex="0"]')
+
+/** The button that was pressed goes: the focus goes to the rows. */
+const focusActiveRow = () => setTimeout(() => activeRow()?.focus())
+
+/** The endpoint through which this page came, among those of its port: few, where there are many. */
+function hereAmong(rows: readonly EndpointRow[]): string | undefined {
+  const port = location.port || (location.protocol === 'https:' ? '443' : '80')
+  const addresses = rows.flatMap(({ address, databases }) =>
+    databases !== null && address.endsWith(`:${port}`) ? address : [],
+  )
+  return yourEndpoint(location, addresses)
 }
 
 function FirstStart({ own }: { own: boolean }) {

@@ -17,7 +17,6 @@ const RECENT = 24
 export const listenersQuery = queryOptions({
   queryKey: ['listener'],
   queryFn: ({ signal }) => answer(api._api.listener.$get({ query: {} }, { init: { signal } })),
-  refetchInterval: whileSignedIn(FIGURES_MS),
   meta: {
     readAgain: async (queryClient: QueryClient, names: readonly string[]) => {
       const fresh = await answer(api._api.listener.$get({ query: { endpoint: [...names] } }))

@@ -17,6 +17,19 @@ const NotAllowedDialog = lazy(async () => ({
   default: (await import('./not-allowed-dialog.tsx')).NotAllowedDialog,
 }))
 
+const loadPanel = () => import('./panel/endpoint-panel.tsx')
+const EndpointPanel = lazy(async () => ({ default: (await loadPanel()).EndpointPanel }))
+
+/** The panel of the endpoint that the URL names; beside the table, so that both can be used. */
+export function PanelPlace() {
+  const { search, closePanel } = useEndpointsLocation()
+  return (
+    <Suspense>
+      {search.open !== undefined && <EndpointPanel address={search.open} onClose={closePanel} />}
+    </Suspense>
+  )
+}
+
 /** Loads the forms before they are asked for, once somebody is about to. Faults wait for the use. */
 export function preloadForms(): void {
   for (const load of [loadAdd, loadMapping, loadRemoval]) load().catch(() => {})

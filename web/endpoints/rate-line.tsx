@@ -1,0 +1,42 @@
+import { memo } from 'react'
+
+const WIDTH = 96
+const HEIGHT = 20
+
+/** The points of a line through figures, each part between gaps by itself; the highest is at the top. */
+export function linePoints(recent: readonly (number | null)[]): string[] {
+  const highest = Math.max(1, ...recent.map((figure) => figure ?? 0))
+  const step = WIDTH / Math.max(recent.length - 1, 1)
+  const parts: string[][] = [[]]
+  for (const [at, figure] of recent.entries()) {
+    if (figure === null) parts.push([])
+    else {
+      const y = HEIGHT - 1.5 - (figure / highest) * (HEIGHT - 3)
+      parts.at(-1)?.push(`${round(at * step)},${round(y)}`)
+    }
+  }
+  return parts.filter(({ length }) => length > 1).map((points) => points.join(' '))
+}
+
+const round = (number: number) => Math.round(number * 10) / 10
+
+/** The requests per second of the last two minutes, as a line; the figure beside it says the last. */
+export const RateLine = memo(function RateLine({
+  recent,
+}: {
+  recent: readonly (number | null)[] | undefined
+}) {
+  return (
+    <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} width={WIDTH} height={HEIGHT} aria-hidden="true">
+      {linePoints(recent ?? []).map((points) => (
+        <polyline
+          key={points}
+          points={points}
+          fill="none"
+          stroke="currentColor"
+          strokeWidth="1.25"
+        />
+      ))}
+    </svg>
+  )
+})

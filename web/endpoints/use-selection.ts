@@ -1,0 +1,57 @@
+import { useCallback, useMemo, useRef, useState } from 'react'
+import type { EndpointRow } from './endpoint-rows.ts'
+import { type Selection, selectRange, toggleAll, toggleRow } from './selection.ts'
+
+const NOTHING: Selection = new Set()
+
+/**
+ * What is selected among the rows that are shown; Shift reaches from the row that was last chosen.
+ * What is there no more is selected no more.
+ */
+export function useSelection(rows: readonly EndpointRow[], shown: readonly EndpointRow[]) {
+  const [chosen, setChosen] = useState(NOTHING)
+  const anchor = useRef<string>(undefined)
+  const latest = useRef(shown)
+  latest.current = shown
+
+  const selected = useMemo(() => {
+    if (chosen.size === 0) return NOTHING
+    const there = rows.flatMap(({ address, databases }) =>
+      databases !== null && chosen.has(address) ? address : [],
+    )
+    return there.length === chosen.size ? chosen : new Set(there)
+  }, [chosen, rows])
+
+  const onSelect = useCallback((row: EndpointRow, extend: boolean) => {
+    const from = latest.current.findIndex(({ id }) => id === anchor.current)
+    const to = latest.current.findIndex(({ id }) => id === row.id)
+    if (extend && from >= 0) setChosen((now) => selectRange(now, latest.current, from, to))
+    else setChosen((now) => toggleRow(now, row))
+    if (!extend || from < 0) anchor.current = row.id
+  }, [])
+  const onSelectIndex = useCallback(
+    (index: number, extend: boolean) => {
+      const row = latest.current[index]
+      if (row !== undefined) onSelect(row, extend)
+    },
+    [onSelect],
+  )
+  return {
+    selected,
+    onSelect,
+    onSelectIndex,
+    onSelectAll: useCallback(() => setChosen((now) => toggleAll(now, latest.current)), []),
+    /** Leaves only these selected. */
+    choose: useCallback((addresses: Iterable<string>) => setChosen(new Set(addresses)), []),
+    /** How many of the selected the filter hides. */
+    hidden: useMemo(() => {
+      if (selected.size === 0) return 0
+      const there = shown.reduce(
+        (count, { address, databases }) =>
+          databases !== null && selected.has(address) ? count + 1 : count,
+        0,
+      )
+      return selected.size - there
+    }, [selected, shown]),
+  }
+}
