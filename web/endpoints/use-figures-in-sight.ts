@@ -1,8 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
+import { mergeParts } from '../merge-parts.ts'
 import type { EndpointRow } from './endpoint-rows.ts'
 import type { LiveFigures } from './live-figures.ts'
-import { mergeParts } from '../merge-parts.ts'
 import { figuresQuery, listenersQuery } from './queries.ts'
 
 /** What is in sight is asked for once scrolling has rested this long, in milliseconds. */
