@@ -287,3 +287,29 @@ test('slow clients are cut: headers within 11 s, bodies within 31 s', async () =
   }
   await stillThere()
 }, 45_000)
+
+describe('every answer', () => {
+  test.each([
+    ['data', () => `GET /_api/endpoint HTTP/1.1\r\n${signedIn}`],
+    ['a refusal', () => `GET /_api/endpoint HTTP/1.1\r\n${host}`],
+    ['no path', () => `GET /articles/1 HTTP/1.1\r\n${signedIn}`],
+    ['a redirect', () => `GET / HTTP/1.1\r\n${host}`],
+    ['a page', () => `GET /_console/ HTTP/1.1\r\n${host}Accept: text/html\r\n`],
+    ['the local provider', () => `GET /_idp/.well-known/openid-configuration HTTP/1.1\r\n${host}`],
+  ])('carries the headers that protect a browser, once: %s', async (_what, head) => {
+    const { text } = await say(`${head()}Connection: close\r\n\r\n`, { end: false })
+    const names = text
+      .slice(0, text.indexOf('\r\n\r\n'))
+      .split('\r\n')
+      .map((line) => line.split(':')[0]?.toLowerCase())
+    for (const name of [
+      'content-security-policy',
+      'x-content-type-options',
+      'cross-origin-opener-policy',
+      'cross-origin-resource-policy',
+      'referrer-policy',
+    ]) {
+      expect(names.filter((each) => each === name)).toEqual([name])
+    }
+  })
+})

@@ -1,3 +1,4 @@
+import { type OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { createMiddleware } from 'hono/factory'
 import type { AppEnv } from './env.ts'
 
@@ -30,31 +31,49 @@ export const SCRIPT_POLICY = `${NOTHING}; connect-src 'self'`
  */
 export const signInPagePolicy = page("'self'").join('; ')
 
-const EVERYWHERE = [
-  ['Content-Security-Policy', NOTHING],
-  ['X-Content-Type-Options', 'nosniff'],
-  ['Cross-Origin-Opener-Policy', 'same-origin'],
-  ['Cross-Origin-Resource-Policy', 'same-origin'],
+const EVERYWHERE = {
+  'content-security-policy': NOTHING,
+  'x-content-type-options': 'nosniff',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
   // With no-referrer a browser would send `Origin: null` with forms of our own.
-  ['Referrer-Policy', 'same-origin'],
-] as const
+  'referrer-policy': 'same-origin',
+}
 /** On encrypted connections alone (RFC 6797 §7.2): a year. */
-const ENCRYPTED = [...EVERYWHERE, ['Strict-Transport-Security', 'max-age=31536000']] as const
+const ENCRYPTED = { ...EVERYWHERE, 'strict-transport-security': 'max-age=31536000' }
+
+const writePlain = writeHeadWith(EVERYWHERE)
+const writeEncrypted = writeHeadWith(ENCRYPTED)
 
 /** The headers that every answer carries. A page puts {@link pagePolicy} in place of the policy. */
 export const securityHeaders = createMiddleware<AppEnv>((c, next) => {
-  const headers = c.env.via.address.scheme === 'ssl' ? ENCRYPTED : EVERYWHERE
+  const encrypted = c.env.via.address.scheme === 'ssl'
   const { outgoing } = c.env
-  if (outgoing !== undefined) {
-    // Given to Node, which lets the answer's own take precedence: `Headers` would be filled for every
-    // answer only to be read out again.
-    for (const [name, value] of headers) outgoing.setHeader(name, value)
+  if (outgoing instanceof ServerResponse) {
+    outgoing.writeHead = encrypted ? writeEncrypted : writePlain
     return next()
   }
   // Without a connection (`app.request`) there is only the answer to put them into.
   return next().then(() => {
-    for (const [name, value] of headers) {
+    for (const [name, value] of Object.entries(encrypted ? ENCRYPTED : EVERYWHERE)) {
       if (!c.res.headers.has(name)) c.res.headers.set(name, value)
     }
   })
 })
+
+/**
+ * Node's `writeHead` with these headers added, by names in lower case, where the answer has none of
+ * its own. So they are written together with the others: set one by one before (`setHeader`), or
+ * filled into `Headers`, they cost every answer more than reading a document does.
+ */
+function writeHeadWith(added: Readonly<Record<string, string>>): ServerResponse['writeHead'] {
+  const write = ServerResponse.prototype.writeHead
+  return function (this: ServerResponse, status: number, ...rest: unknown[]) {
+    const own = rest.pop() as OutgoingHttpHeaders | undefined
+    const headers: OutgoingHttpHeaders = { ...added, ...own }
+    for (const name of this.getHeaderNames()) {
+      if (own?.[name] === undefined) delete headers[name]
+    }
+    return write.call(this, status, headers)
+  }
+}
