@@ -9,6 +9,11 @@ const defaultPatience = 5_000
 /** How long it pauses between two tries, in milliseconds. */
 const betweenTries = 5
 
+interface GroupCommitOptions {
+  readonly patience?: number
+  readonly committed?: () => void
+}
+
 /** The writes that share one commit. */
 interface Group {
   /** Settles with the COMMIT: whoever belongs to the group is answered only after it. */
@@ -44,14 +49,23 @@ export class GroupCommit {
   readonly #release: StatementSync
   readonly #undo: StatementSync
   readonly #patience: number
+  readonly #committed: () => void
   readonly #waiting: (() => void)[] = []
   #locked = false
   #group: Group | undefined
 
-  /** `patience`: milliseconds to wait for another process, 5,000 by default. The connection's `busy_timeout` is to be short. */
-  constructor(db: DatabaseSync, patience = defaultPatience) {
+  /**
+   * @param db its `busy_timeout` is to be short.
+   * @param options `patience`: milliseconds to wait for another process, 5,000 by default;
+   * `committed`: called after each COMMIT, before its members are answered.
+   */
+  constructor(
+    db: DatabaseSync,
+    { patience = defaultPatience, committed = () => {} }: GroupCommitOptions = {},
+  ) {
     this.#db = db
     this.#patience = patience
+    this.#committed = committed
     this.#begin = db.prepare('begin immediate')
     this.#commit = db.prepare('commit')
     this.#savepoint = db.prepare('savepoint gatehouse_unit')
@@ -194,6 +208,7 @@ export class GroupCommit {
       return
     }
     this.#group = undefined
+    this.#committed()
     group.resolve()
   }
 

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely'
 import { GroupCommit, type Unit } from './group-commit.ts'
 import type { InFlight } from './in-flight.ts'
+import { ReadSnapshot } from './read-snapshot.ts'
 import { SqliteStatements } from './sqlite-statements.ts'
 import { sqliteError } from './unavailable.ts'
 
@@ -21,15 +22,17 @@ export class SqliteDriver implements Driver {
   readonly #commits: GroupCommit
   readonly #writing: SqliteStatements
   readonly #reading: SqliteStatements
+  readonly #snapshot: ReadSnapshot
   /** Never in a transaction. */
   readonly #plain: SqliteConnection
 
   constructor({ writer, reader, inFlight }: SqliteDriverConfig) {
     this.#inFlight = inFlight
-    this.#commits = new GroupCommit(writer)
+    this.#snapshot = new ReadSnapshot(reader)
+    this.#commits = new GroupCommit(writer, { committed: () => this.#snapshot.end() })
     this.#writing = new SqliteStatements(writer)
     this.#reading = new SqliteStatements(reader)
-    this.#plain = new SqliteConnection(this.#commits, this.#writing, this.#reading)
+    this.#plain = this.#connect()
   }
 
   /** See `Engine.execute`. */
@@ -42,11 +45,20 @@ export class SqliteDriver implements Driver {
     }
   }
 
+  /** Has the next read see what another process has committed by now. */
+  lookAgain(): void {
+    this.#snapshot.end()
+  }
+
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<SqliteConnection> {
     this.#inFlight.enter()
-    return new SqliteConnection(this.#commits, this.#writing, this.#reading)
+    return this.#connect()
+  }
+
+  #connect(): SqliteConnection {
+    return new SqliteConnection(this.#commits, this.#writing, this.#reading, this.#snapshot)
   }
 
   async beginTransaction(connection: SqliteConnection): Promise<void> {
@@ -77,12 +89,19 @@ class SqliteConnection implements DatabaseConnection {
   readonly #commits: GroupCommit
   readonly #writing: SqliteStatements
   readonly #reading: SqliteStatements
+  readonly #snapshot: ReadSnapshot
   unit: Unit | undefined
 
-  constructor(commits: GroupCommit, writing: SqliteStatements, reading: SqliteStatements) {
+  constructor(
+    commits: GroupCommit,
+    writing: SqliteStatements,
+    reading: SqliteStatements,
+    snapshot: ReadSnapshot,
+  ) {
     this.#commits = commits
     this.#writing = writing
     this.#reading = reading
+    this.#snapshot = snapshot
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
@@ -94,6 +113,7 @@ class SqliteConnection implements DatabaseConnection {
       return this.#commits.write(() => this.#writing.execute<R>(query))
     }
     try {
+      this.#snapshot.begin()
       // On the writing connection it would see what is not committed yet.
       return this.#reading.execute<R>(query)
     } catch (error) {

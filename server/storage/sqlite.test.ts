@@ -129,6 +129,34 @@ forEngine('sqlite', (engine) => {
     expect(await tool.db.selectFrom('databases').select('name').execute()).toHaveLength(2)
   })
 
+  test('reads what it has been told of, also in a turn in which it has read before', async () => {
+    const node = await engine.open('node')
+    const read = () => node.db.selectFrom('databases').select('name').execute()
+    const written = node.db.insertInto('databases').values({ name: 'own', created_at: 1 }).execute()
+    // Once the group of that write is open, and before its commit: what is read is kept for the turn.
+    for (let step = 0; step < 50; step++) await Promise.resolve()
+    const before = read()
+    await written
+    expect(await read()).toEqual([{ name: 'own' }])
+    expect(await before).toEqual([])
+
+    const { data } = engine.location() as { data: string }
+    const other = new DatabaseSync(join(data, 'gatehouse.sqlite'))
+    await read()
+    other.exec("insert into databases (name, created_at) values ('other', 1)")
+    other.close()
+    expect(await read()).toHaveLength(1)
+    expect(node.changedOutside()).toBe(true)
+    expect(await read()).toHaveLength(2)
+  })
+
+  test('closes in a turn in which it has read', async () => {
+    const node = await engine.open('node')
+    await node.db.selectFrom('databases').select('name').execute()
+    await node.close()
+    await nextTurn()
+  })
+
   test('does not take its own commits for changes from outside', async () => {
     const node = await engine.open('node')
     await node.db.insertInto('databases').values({ name: 'ada', created_at: 1 }).execute()

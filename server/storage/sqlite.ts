@@ -72,6 +72,7 @@ function engineOf(writer: DatabaseSync, reader: DatabaseSync, closeFiles: () => 
       const now = version()
       if (now === seen) return false
       seen = now
+      driver.lookAgain()
       return true
     },
     async close() {

@@ -1,0 +1,38 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+
+/**
+ * One transaction for all reads of a turn of the event loop: taken by itself, each read would lock
+ * and unlock the log (two system calls), which takes as long as finding a document does.
+ *
+ * It ends with the turn, and before that with every commit of this process and with every one of
+ * another that is noticed, so that whoever has heard of a change reads it.
+ */
+export class ReadSnapshot {
+  readonly #reader: DatabaseSync
+  readonly #begin: StatementSync
+  readonly #commit: StatementSync
+  #open = false
+
+  /** @param reader a connection that nothing is written on. */
+  constructor(reader: DatabaseSync) {
+    this.#reader = reader
+    this.#begin = reader.prepare('begin')
+    this.#commit = reader.prepare('commit')
+  }
+
+  /** To be called before each read. */
+  begin(): void {
+    if (this.#open) return
+    this.#begin.run()
+    this.#open = true
+    setImmediate(() => this.end())
+  }
+
+  /** Has the next read see everything that is committed by now. */
+  end(): void {
+    if (!this.#open) return
+    this.#open = false
+    // Closed in this very turn: there is nothing left to end.
+    if (this.#reader.isOpen) this.#commit.run()
+  }
+}
