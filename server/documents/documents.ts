@@ -6,6 +6,7 @@ import {
   PAGE,
 } from '../contract/document.ts'
 import { Failure } from '../failure.ts'
+import { OutcomeUnknown } from '../storage/unavailable.ts'
 import { createDocumentId } from './document-id.ts'
 import { type Conditions, matches, matchesNone } from './entity-tag.ts'
 import { mergePatch } from './merge-patch.ts'
@@ -114,7 +115,7 @@ export function createDocuments(
         throw new Failure('conflict', `The id ${quoted(twice)} stands twice.`)
       const checking = check(where, made, many)
       if (checking !== undefined) await checking
-      const result = await repository.insert(where, made)
+      const result = await repository.insert(where, made).catch(naming(made))
       if ('exists' in result) {
         throw new Failure('conflict', `There is a document with the id ${quoted(result.exists)}.`)
       }
@@ -140,6 +141,12 @@ export function createDocuments(
       }
     },
   }
+}
+
+/** Tells by which ids to look, where it is not known whether documents were stored. */
+const naming = (made: readonly MadeDocument[]) => (error: unknown) => {
+  if (!(error instanceof OutcomeUnknown)) throw error
+  throw new OutcomeUnknown({ cause: error.cause, details: { ids: made.map(({ id }) => id) } })
 }
 
 /** Whether a collection may be called so. */
