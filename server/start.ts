@@ -133,8 +133,12 @@ async function open(
 
   const stored = createDocumentRepository(store)
   const schemas = createSchemas(store)
+  // Who has it keeps it until it ends; then another of the nodes has it next.
+  const purges = () => store.hold('purge')
+  let purged = false
   const purge = createPurge(
     stored,
+    purges,
     () => new Promise(setImmediate),
     (err) => log.error({ err }, 'the documents of a dropped database could not be deleted'),
     schemas.purge,
@@ -171,6 +175,10 @@ async function open(
           obey: (id, asked) => endpoints.obey(id, asked),
           onHeartbeat: async () => {
             await sweepProposals(store)
+            const ours = await purges()
+            // What the node before us has left.
+            if (ours && !purged) purge.wake()
+            purged = ours
             // In case it was missed: what one look has failed to follow, the next one finds.
             if (follower.behind) await follower.follow()
           },
