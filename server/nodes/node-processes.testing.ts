@@ -6,7 +6,7 @@ import { type Answer, ask, makeToken } from '../start.testing.ts'
 export const OPERATOR_KEY = 'operator-key-of-tests-alone'
 
 /** What nodes of one store must be given, the same to each. */
-const SECRETS = {
+export const SECRETS = {
   GATEHOUSE_OPERATOR_KEY: OPERATOR_KEY,
   GATEHOUSE_SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
 }
