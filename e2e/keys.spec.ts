@@ -50,6 +50,25 @@ test('G and a letter go to the pages, also from a row whose own keys they are', 
   await expect(page.getByRole('dialog')).toHaveCount(0)
 })
 
+test('Keys that are a character alone can be switched off', async ({ page, gatehouse }) => {
+  await gatehouse.signIn(page, '/_console/me')
+  await page.getByLabel('Keys that are a character alone').uncheck()
+  await page.getByRole('main').focus()
+  await page.keyboard.press('g')
+  await page.keyboard.press('e')
+  await page.keyboard.press('?')
+  await page.keyboard.press('Control+k')
+  await expect(page.getByRole('dialog', { name: 'Search' })).toBeVisible()
+  await expect(page).toHaveURL(/\/me#search$/)
+  await page.keyboard.press('Escape')
+  await page.reload()
+  await expect(page.getByLabel('Keys that are a character alone')).not.toBeChecked()
+  await page.getByRole('button', { name: 'Show the keys' }).click()
+  const keys = page.getByRole('dialog', { name: 'Keys' })
+  await expect(keys.getByText('Search')).toBeVisible()
+  await expect(keys.getByText('Go to Endpoints')).toHaveCount(0)
+})
+
 test('/ goes to the filter, and no character acts in a field or over a dialog', async ({
   page,
   gatehouse,

@@ -84,6 +84,73 @@ test('A session that ends in the middle of adding an endpoint loses nothing that
   await expect(form.getByLabel('Port')).toHaveValue('')
 })
 
+test('Where another person signs in, nothing that was typed is shown, and it is kept for the first', async ({
+  page,
+  gatehouse,
+}) => {
+  await gatehouse.signIn(page, `${consolePath}/new`)
+  await page.getByLabel('Port').fill('8534')
+  await expect(page.getByText('Live', { exact: true })).toBeVisible()
+  await page.route('**/_api/session', async (route) => {
+    const answer = await route.fetch()
+    const session = await answer.json()
+    const person = { ...session.person, id: 'other', username: 'github:2', name: null }
+    await route.fulfill({ response: answer, json: { ...session, person } })
+  })
+  // It looks who is signed in whenever it comes into sight.
+  await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')))
+  await expect(page.getByText('github:2 is signed in now.')).toBeVisible()
+  await expect(page.getByText('What Operator typed is not shown')).toBeVisible()
+  await expect(page.getByLabel('Port')).toHaveCount(0)
+  await expectAccessible(page)
+
+  await page.getByRole('button', { name: 'Reload' }).click()
+  await expect(page.getByLabel('Port')).toHaveValue('')
+  await page.unroute('**/_api/session')
+  await page.reload()
+  await expect(page.getByText('What you typed before is back.')).toBeVisible()
+  await expect(page.getByLabel('Port')).toHaveValue('8534')
+})
+
+test('A part of the page that a newer version no longer has leads to that version, and nothing typed is lost', async ({
+  page,
+  gatehouse,
+  faults,
+}) => {
+  faults.allow(/^http 404 GET .*\/assets\//)
+  faults.allow(/^console (Refused to apply style|Error: Unable to preload CSS)/)
+  await gatehouse.signIn(page, `${consolePath}/new`)
+  await page.getByLabel('Port').fill('8534')
+  await page.keyboard.press('Escape')
+  // The files of the page are gone with its version: the server answers as it does for such.
+  await page.route(/\/assets\/activity-page-/, (route) =>
+    route.continue({ url: `${gatehouse.url}/_console/assets/activity-page-gone.js` }),
+  )
+  await page.getByRole('link', { name: 'Activity' }).click()
+  await expect(page.getByText('There may be a new version of it.')).toBeVisible()
+  await expectAccessible(page)
+  await page.unroute(/\/assets\/activity-page-/)
+  await page.getByRole('button', { name: 'Reload' }).click()
+  await expect(page.getByRole('heading', { name: 'Activity' })).toBeVisible()
+
+  await page.goto(`${consolePath}/new`)
+  await expect(page.getByLabel('Port')).toHaveValue('8534')
+})
+
+test('An open page that nobody touches is no use of the session', async ({ page, gatehouse }) => {
+  await page.clock.install()
+  await gatehouse.signIn(page, consolePath)
+  const header = async () =>
+    (await page.waitForRequest(/_api\/listener/)).headers()['x-gatehouse-background']
+  await page.keyboard.press('Shift')
+  expect(await header()).toBeUndefined()
+  // Far less than a session lasts, and more than somebody who reads holds still.
+  await page.clock.fastForward('03:00')
+  await expect.poll(header).toBe('1')
+  await page.keyboard.press('Shift')
+  await expect.poll(header).toBeUndefined()
+})
+
 test('Signed in again in another tab, the page goes on by itself', async ({
   page,
   gatehouse,

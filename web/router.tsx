@@ -29,6 +29,7 @@ import { ConnectionStatus } from './live/connection-status.tsx'
 import { useConnection } from './live/live-provider.tsx'
 import { usePresence } from './person.ts'
 import { GlobalSearch } from './search/global-search.tsx'
+import { SearchButton } from './search/search-button.tsx'
 import { PersonMenu } from './session/person-menu.tsx'
 import { SessionBanner } from './session/session-banner.tsx'
 import { Notice } from './ui/notice.tsx'
@@ -61,10 +62,15 @@ const addEndpointRoute = createRoute({
 })
 
 /** A page whose code is loaded when it is gone to; a dialog shows nothing meanwhile. */
-function later<P extends object>(load: () => Promise<ComponentType<P>>, props: P, what?: string) {
+function later<P extends object>(
+  load: () => Promise<ComponentType<P>>,
+  props: P,
+  what?: string,
+  heading?: string,
+) {
   const Part = lazy(async () => ({ default: await load() }))
   return () => (
-    <PartBoundary>
+    <PartBoundary heading={heading}>
       <Suspense fallback={what === undefined ? null : <SkeletonRows what={what} />}>
         <Part {...props} />
       </Suspense>
@@ -89,6 +95,7 @@ const accessRoute = createRoute({
     async () => (await import('./access/access-page.tsx')).AccessPage,
     {},
     'the page',
+    'Access',
   ),
 })
 
@@ -144,7 +151,12 @@ const meRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/me',
   validateSearch: readTokensSearch,
-  component: later(async () => (await import('./access/me-page.tsx')).MePage, {}, 'your page'),
+  component: later(
+    async () => (await import('./access/me-page.tsx')).MePage,
+    {},
+    'your page',
+    'Your page',
+  ),
 })
 
 const myNewTokenRoute = createRoute({
@@ -161,6 +173,7 @@ const activityRoute = createRoute({
     async () => (await import('./audit/activity-page.tsx')).ActivityPage,
     {},
     'the activity',
+    'Activity',
   ),
 })
 
@@ -172,6 +185,7 @@ const databasesRoute = createRoute({
     async () => (await import('./databases/databases-page.tsx')).DatabasesPage,
     {},
     'the databases',
+    'Databases',
   ),
 })
 
@@ -188,6 +202,7 @@ const documentsPage = later(
   async () => (await import('./documents/documents-page.tsx')).DocumentsPage,
   {},
   'the page',
+  'Documents',
 )
 
 const documentsRoute = createRoute({
@@ -270,7 +285,7 @@ function Frame() {
           {label}
         </Link>
       ))}
-      search={<GlobalSearch />}
+      search={<SearchButton />}
       status={<ConnectionStatus />}
       person={<PersonMenu />}
       banner={
@@ -281,11 +296,12 @@ function Frame() {
       }
       stale={lost || end !== undefined}
     >
+      <GlobalKeys />
+      <GlobalSearch />
       <Outlet />
       <PartBoundary>
         <UndoPlace />
       </PartBoundary>
-      <GlobalKeys />
     </Shell>
   )
 }

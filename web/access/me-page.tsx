@@ -1,4 +1,5 @@
 import { Outlet } from '@tanstack/react-router'
+import { Preferences } from '../keys/preferences.tsx'
 import { nameOf, usePresence } from '../person.ts'
 import { PageHead } from '../ui/page-head.tsx'
 import { Section } from '../ui/section.tsx'
@@ -8,10 +9,10 @@ import { roleSentences, roleWords } from './role-words.ts'
 import { SessionList } from './session-list.tsx'
 import { TokenSection } from './token-section.tsx'
 
-/** One's own page: who one is here, one's sessions and tokens. */
+/** One's own page: who one is here, one's sessions and tokens, and what one prefers. */
 export function MePage() {
   const { person } = usePresence()
-  usePageTitle('My sessions and tokens')
+  usePageTitle('My sessions, tokens and preferences')
   return (
     <>
       <PageHead title={nameOf(person)} />
@@ -25,6 +26,7 @@ export function MePage() {
         <SessionList of="me" />
       </Section>
       <TokenSection title="Tokens" whose="own" path="/me" />
+      <Preferences />
       <Outlet />
     </>
   )

@@ -9,9 +9,9 @@ import { Press } from './press-shown.tsx'
 
 const places: readonly { readonly where: KeyPlace; readonly title: string }[] = [
   { where: 'anywhere', title: 'Anywhere' },
-  { where: 'table', title: 'In the table of endpoints' },
   { where: 'mapping', title: 'In the order of databases' },
   { where: 'form', title: 'In a form' },
+  { where: 'table', title: 'In the table of endpoints' },
 ]
 
 /** Every key that is of use to the person, made from the registry of keys. */

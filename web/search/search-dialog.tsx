@@ -11,7 +11,7 @@ import { recentIds, rememberId } from './recent.ts'
 import classes from './search-dialog.module.css'
 import { SearchField } from './search-field.tsx'
 import { databaseItems, endpointItems, givenItems, type Item } from './search-items.ts'
-import { type Group, SearchResults } from './search-results.tsx'
+import { type Group, RECENT, SearchResults } from './search-results.tsx'
 
 /** More than these nobody reads: one types on instead. */
 const MOST = 50
@@ -96,7 +96,7 @@ function offered(items: readonly Item[], person: string): readonly Group[] {
   const rest = (kind: Item['kind']) =>
     items.filter((item) => item.kind === kind && !recent.includes(item))
   return [
-    { title: 'Recent', items: recent },
+    { title: RECENT, items: recent },
     { title: 'Pages', items: rest('Page') },
     { title: 'Actions', items: rest('Action') },
   ].filter((group) => group.items.length > 0)

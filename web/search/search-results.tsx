@@ -16,6 +16,9 @@ export interface Group {
   readonly items: readonly Item[]
 }
 
+/** The heading of what was chosen before. */
+export const RECENT = 'Recent'
+
 const icons: Readonly<Record<Kind, TablerIcon>> = {
   Page: IconFile,
   Action: IconBolt,
@@ -39,22 +42,28 @@ export function SearchResults({
     if (active === undefined) return
     document.getElementById(optionId(active))?.scrollIntoView({ block: 'nearest' })
   }, [active])
-  const options = (items: readonly Item[]) =>
+  const options = (items: readonly Item[], named: boolean) =>
     items.map((item) => (
-      <Option key={item.id} item={item} active={item.id === active} onChoose={onChoose} />
+      <Option
+        key={item.id}
+        item={item}
+        active={item.id === active}
+        named={named}
+        onChoose={onChoose}
+      />
     ))
   return (
     <div ref={list} id={RESULTS_ID} role="listbox" aria-label="Results" className={classes.results}>
       {groups.map(({ title, items }) =>
         title === undefined ? (
-          options(items)
+          options(items, true)
         ) : (
           // biome-ignore lint/a11y/useSemanticElements: a group of options, not of fields
           <div key={title} role="group" aria-labelledby={`${id}-${title}`}>
             <div id={`${id}-${title}`} className={classes.title} role="presentation">
               {title}
             </div>
-            {options(items)}
+            {options(items, title === RECENT)}
           </div>
         ),
       )}
@@ -65,10 +74,13 @@ export function SearchResults({
 function Option({
   item,
   active,
+  named,
   onChoose,
 }: {
   item: Item
   active: boolean
+  /** Whether its kind is told: where the heading does not. */
+  named: boolean
   onChoose: (item: Item) => void
 }) {
   const Icon = icons[item.kind]
@@ -87,7 +99,7 @@ function Option({
     >
       <Icon size={16} stroke={1.5} aria-hidden="true" />
       <span className={isName ? `mono ${classes.label}` : classes.label}>{item.label}</span>
-      <span className={classes.kind}>{item.kind}</span>
+      {named && <span className={classes.kind}>{item.kind}</span>}
     </div>
   )
 }

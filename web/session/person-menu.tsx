@@ -45,7 +45,7 @@ export function PersonMenu() {
         </div>
         <Menu.Divider />
         <Menu.Item data-autofocus component={Link} to="/me" leftSection={<IconUser {...icon} />}>
-          My sessions and tokens
+          Sessions, tokens, preferences
         </Menu.Item>
         <Menu.Item
           leftSection={<IconLogout {...icon} />}

@@ -1,0 +1,26 @@
+import { UnstyledButton } from '@mantine/core'
+import { IconSearch } from '@tabler/icons-react'
+import { Press } from '../keys/press-shown.tsx'
+import { useLayer } from '../keys/use-layer.ts'
+import { preloadSearch } from './global-search.tsx'
+import classes from './search-button.module.css'
+
+/** The place of the search in the top bar: it looks like the field that it opens. */
+export function SearchButton() {
+  const { open } = useLayer()
+  return (
+    <UnstyledButton
+      className={classes.field}
+      aria-haspopup="dialog"
+      onClick={() => open('search')}
+      onPointerEnter={preloadSearch}
+      onFocus={preloadSearch}
+    >
+      <IconSearch size={16} stroke={1.5} aria-hidden="true" />
+      <span className={classes.word}>Search</span>
+      <span className={classes.press} aria-hidden="true">
+        <Press way="Mod+K" />
+      </span>
+    </UnstyledButton>
+  )
+}
