@@ -18,6 +18,13 @@ const openingPatience = 5_000
 const busyTimeout = { writing: 5, reading: 1_000 } as const
 
 /**
+ * How much of the file the reading connection keeps in memory at most, in KiB. With SQLite's own 2 MiB
+ * a document of a million is read from the file page by page, and takes a quarter longer than one of a
+ * thousand.
+ */
+const readCache = 32 * 1024
+
+/**
  * Opens `gatehouse.sqlite` in the data folder, and makes both where they are missing.
  *
  * @throws Failure `conflict` when another node runs on the folder (role `node` only);
@@ -37,6 +44,7 @@ export async function openSqlite(data: string, role: 'node' | 'tool'): Promise<E
     writer.exec('pragma synchronous = full')
     writer.exec('pragma foreign_keys = on')
     const reader = new DatabaseSync(path, { readOnly: true, timeout: busyTimeout.reading })
+    reader.exec(`pragma cache_size = -${readCache}`)
     // Closed before the writer: the last to close tidies the log away, and this one cannot.
     opened.unshift(() => reader.close())
     return engineOf(writer, reader, closeAll)
