@@ -30,6 +30,8 @@ const DATABASE = 'library'
 const [ADMIN = 0] = portsOf(1)
 const DATA = ADMIN + 1
 const FEW = 1_000
+/** So many are in json-server and in what is compared with it: its figures fall with each one more. */
+const SAME = 10_000
 const MANY = 1_000_000
 /** So many documents are stored in one transaction. */
 const AT_ONCE = 10_000
@@ -57,9 +59,10 @@ const NEW = { title: 'On the measurement of servers', author: 'ada', year: 2026,
 const WHAT = {
   bare: 'bare node:http, constant JSON',
   few: `Gatehouse, read by id of ${count(FEW)}`,
+  same: `Gatehouse, read by id of ${count(SAME)}`,
   many: `Gatehouse, read by id of ${count(MANY)}`,
   insert: 'Gatehouse, insert, durable',
-  jsonServerRead: `json-server, read by id of ${count(FEW)}`,
+  jsonServerRead: `json-server, read by id of ${count(SAME)}`,
   jsonServerInsert: 'json-server, insert',
 } as const
 
@@ -159,10 +162,11 @@ async function startJsonServer(host: string) {
     return undefined
   }
   const file = join(folder, 'articles.json')
-  const articles = Array.from({ length: FEW }, (_, at) => documentOf(at))
+  const articles = Array.from({ length: SAME }, (_, at) => documentOf(at))
   writeFileSync(file, JSON.stringify({ articles }))
   const cli = join(folder, 'node_modules', 'json-server', 'lib', 'cli', 'bin.js')
-  const listen = ['--host', host, '--port', String(DATA), '--quiet']
+  // Otherwise as it is started by default, like Gatehouse: with --quiet it is a third quicker.
+  const listen = ['--host', host, '--port', String(DATA)]
   return startProcess(process.execPath, [cli, ...listen, file], process.env, () =>
     answers(host, DATA, `/articles/${idOf(0)}`),
   )
@@ -207,12 +211,13 @@ async function open(): Promise<Map<Kind, Asked>> {
     )
   for (const [kind, size] of [
     ['few', FEW],
+    ['same', SAME],
     ['many', MANY],
   ] as const) {
     const { host, node, token } = await startNode(size)
     asked(kind, node, host, reads(host, size, token))
   }
-  const { host, node, token } = await startNode(FEW)
+  const { host, node, token } = await startNode(SAME)
   asked('insert', node, host, post(host, DATA, '/articles', token))
 
   const jsonHost = nextHost()
@@ -220,7 +225,7 @@ async function open(): Promise<Map<Kind, Asked>> {
   if (jsonServer === undefined) {
     print(`json-server ${JSON_SERVER} could not be installed: left out.`)
   } else {
-    asked('jsonServerRead', jsonServer, jsonHost, reads(jsonHost, FEW))
+    asked('jsonServerRead', jsonServer, jsonHost, reads(jsonHost, SAME))
     asked('jsonServerInsert', jsonServer, jsonHost, post(jsonHost, DATA, '/articles'))
   }
   return all
@@ -280,7 +285,7 @@ function show(slices: Map<Kind, Slice[]>): void {
   }
   print('Answers per second, one against the other in the same round:')
   verdict('read : bare node:http', 'few', 'bare', 0.35)
-  if (slices.has('jsonServerRead')) verdict('read : json-server', 'few', 'jsonServerRead', 15)
+  if (slices.has('jsonServerRead')) verdict('read : json-server', 'same', 'jsonServerRead', 15)
   verdict('insert : bare node:http', 'insert', 'bare', 0.12)
   const flat = ratios('many', 'few', 'cost')
   print(
