@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { useCallback, useMemo, useState } from 'react'
+import { lazy, Suspense, useCallback, useMemo, useState } from 'react'
 import { useMay } from '../person.ts'
 import { databasesQuery } from '../queries.ts'
 import { announce } from '../ui/announce.tsx'
@@ -10,7 +10,6 @@ import { Notice } from '../ui/notice.tsx'
 import { EndpointCounts } from './endpoint-counts.tsx'
 import { noMatchSentence, withState } from './endpoint-filter.ts'
 import { EndpointList } from './endpoint-list.tsx'
-import { EndpointMenu } from './endpoint-menu.tsx'
 import type { EndpointRow } from './endpoint-rows.ts'
 import { readSort, TRAFFIC_COLUMNS, writeSort } from './endpoint-sort.ts'
 import { EndpointTable } from './endpoint-table.tsx'
@@ -28,6 +27,10 @@ import { useListenerActions } from './use-listener-actions.ts'
 import { useSelection } from './use-selection.ts'
 import { useShownRows } from './use-shown-rows.ts'
 import { yourEndpoint } from './ways-in.ts'
+
+const EndpointMenu = lazy(async () => ({
+  default: (await import('./endpoint-menu.tsx')).EndpointMenu,
+}))
 
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' })
 
@@ -94,7 +97,10 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
     actions: {
       copy,
       open: ({ address }: EndpointRow) => open(address),
-      tryIt: ({ address }: EndpointRow) => open(address),
+      tryIt: ({ address }: EndpointRow) => {
+        open(address)
+        showTryIt()
+      },
       ...changes,
     },
     selection: mayChange ? selected : undefined,
@@ -185,23 +191,36 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
         />
       )}
       {menu !== undefined && menuRow !== undefined && (
-        <EndpointMenu
-          row={menuRow}
-          button={menu.button}
-          onClose={() => setMenu(undefined)}
-          onCopy={copy}
-          changes={
-            changes && {
-              onEdit: changes.edit,
-              onRetry: ({ address }) => retry(address),
-              onCut: ({ address }) => cut(address),
-              onRemove: changes.remove,
+        <Suspense>
+          <EndpointMenu
+            row={menuRow}
+            button={menu.button}
+            onClose={() => setMenu(undefined)}
+            onCopy={copy}
+            changes={
+              changes && {
+                onEdit: changes.edit,
+                onRetry: ({ address }) => retry(address),
+                onCut: ({ address }) => cut(address),
+                onRemove: changes.remove,
+              }
             }
-          }
-        />
+          />
+        </Suspense>
       )}
     </>
   )
+}
+
+/** Brings the part of the panel with the commands into sight, once it is there. */
+function showTryIt(tries = 120): void {
+  const parts = [...document.querySelectorAll<HTMLElement>('[data-panel] h3')]
+  const part = parts.find(({ textContent }) => textContent === 'Try it')
+  if (part !== undefined) {
+    part.tabIndex = -1
+    part.scrollIntoView({ block: 'start' })
+    part.focus({ preventScroll: true })
+  } else if (tries > 0) requestAnimationFrame(() => showTryIt(tries - 1))
 }
 
 /** The row that takes part in the order of Tab. */

@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest'
+import type { ListenerStatus } from '../../server/contract/listener.ts'
+import { joinRows } from './endpoint-rows.ts'
+import { planSeveral, type SeveralFacts } from './several.ts'
+
+const at = (port: number) => `tcp://127.0.0.1:${port}`
+const status = (endpoint: string) =>
+  ({ endpoint, node: 'a', state: 'listening', connections: 2, lastRequest: null }) as ListenerStatus
+const records = [
+  { endpoint: at(1), databases: [] },
+  { endpoint: at(2), databases: ['blog', 'shop'] },
+  { endpoint: at(3), databases: ['blog'] },
+  { endpoint: at(4), databases: ['_system', 'news'] },
+]
+const rows = joinRows(
+  records,
+  records.map(({ endpoint }) => status(endpoint)),
+)
+const plan = (facts: Partial<SeveralFacts>) =>
+  planSeveral({
+    action: 'remove',
+    name: '',
+    rows,
+    selected: new Set(rows.map(({ address }) => address)),
+    here: undefined,
+    drainSeconds: 30,
+    ...facts,
+  })
+const mapped = ({ tasks }: ReturnType<typeof plan>) =>
+  Object.fromEntries(tasks.map(({ record }) => [record.endpoint, record.databases]))
+
+test('a database is added behind the others, where it is not reached already', () => {
+  const added = plan({ action: 'add', name: 'blog' })
+  expect(mapped(added)).toEqual({ [at(4)]: ['_system', 'news', 'blog'] })
+  expect(added.kept.map(({ address, fine }) => [address, fine])).toEqual([
+    [at(1), true],
+    [at(2), true],
+    [at(3), true],
+  ])
+})
+
+test('taking out the last name never becomes all databases', () => {
+  const taken = plan({ action: 'take-out', name: 'blog' })
+  expect(mapped(taken)).toEqual({ [at(2)]: ['shop'] })
+  expect(taken.kept).toContainEqual({
+    address: at(3),
+    fine: false,
+    why: 'blog is its only database. Without it, it would reach every database: map it anew, or remove it.',
+  })
+  expect(taken.kept.find(({ address }) => address === at(1))?.fine).toBe(false)
+})
+
+test('the last way in stays, one’s own rather than another', () => {
+  for (const here of [at(1), at(4)]) {
+    const removed = plan({ here })
+    expect(removed.tasks.map(({ row }) => row.address)).not.toContain(here)
+    expect(removed.tasks).toHaveLength(3)
+    expect(removed.kept).toMatchObject([{ address: here, fine: false }])
+  }
+  const taken = plan({
+    action: 'take-out',
+    name: '_system',
+    rows: rows.slice(1),
+    here: at(4),
+  })
+  expect(taken.tasks).toEqual([])
+  expect(taken.kept.find(({ address }) => address === at(4))?.why).toContain('Nobody could sign in')
+})
+
+test('one’s own is told before, comes last, and another way is named', () => {
+  const removed = plan({ selected: new Set([at(1), at(2)]), here: at(1) })
+  expect(removed.tasks.map(({ row }) => row.address)).toEqual([at(2), at(1)])
+  expect(removed.sentences.at(-1)).toContain(`You are connected through ${at(1)}.`)
+  expect(removed.wayOut).toBe(at(4))
+})
+
+test('what happens is said in sentences', () => {
+  expect(plan({ selected: new Set([at(2), at(3)]), rows: rows.slice(1) }).sentences).toEqual([
+    'New connections are refused at once; the 4 open ones get 30 s to finish.',
+    'No endpoint will reach blog and shop any more.',
+  ])
+})
