@@ -6,7 +6,7 @@ import { expectAccessible } from './support/expect-accessible.ts'
 import { expect, type Gatehouse, test } from './support/gatehouse.ts'
 import { listen } from './support/listen.ts'
 
-const importPath = '/_console/import'
+const importPath = '/_console/endpoints/import'
 
 interface EndpointRecord {
   endpoint: string

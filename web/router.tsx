@@ -20,6 +20,7 @@ import { readActivitySearch } from './audit/activity-search.ts'
 import { readDatabasesSearch } from './databases/databases-search.ts'
 import { readDocumentsSearch } from './documents/documents-search.ts'
 import { EndpointsPage } from './endpoints/endpoints-page.tsx'
+import { readMapSearch } from './endpoints/map/map-search.ts'
 import { AddEndpoint } from './endpoints/row-dialogs.tsx'
 import { UndoPlace } from './endpoints/undo-place.tsx'
 import { readEndpointsSearch } from './endpoints/use-endpoints-location.ts'
@@ -78,15 +79,37 @@ function later<P extends object>(
   )
 }
 
+const mapRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/endpoints/map',
+  validateSearch: readMapSearch,
+  component: later(
+    async () => (await import('./endpoints/map/map-page.tsx')).MapPage,
+    {},
+    'the map',
+  ),
+})
+
 const importRoute = createRoute({
   getParentRoute: () => rootRoute,
-  path: '/import',
+  path: '/endpoints/import',
   component: later(
     async () => (await import('./endpoints/import/import-page.tsx')).ImportPage,
     {},
     'the page',
   ),
 })
+
+/** Short forms of the two, for whoever types. */
+const shortRoutes = (['map', 'import'] as const).map((name) =>
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: `/${name}`,
+    beforeLoad: () => {
+      throw redirect({ to: `/endpoints/${name}`, replace: true })
+    },
+  }),
+)
 
 const accessRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -231,7 +254,9 @@ export const router = createRouter({
   routeTree: rootRoute.addChildren([
     indexRoute,
     endpointsRoute.addChildren([addEndpointRoute]),
+    mapRoute,
     importRoute,
+    ...shortRoutes,
     accessRoute.addChildren([
       accessIndexRoute,
       peopleRoute,

@@ -89,10 +89,10 @@ export function CreateDocumentDialog(props: { database: string; collection: stri
         )}
         <JsonField
           field={field}
-          label="Document as JSON"
           text={draft.text}
           note="Without an “id” the document is given one."
-          faults={faults}
+          fault={faults.text?.message}
+          violations={faults.violations ?? []}
           first={collection !== undefined}
           onChange={(text) => change({ text })}
         />

@@ -34,6 +34,10 @@ export const GRAVITY: readonly RowState[] = [
   'elsewhere',
 ]
 
+/** The worst of several states; `unknown` of none. */
+export const gravestOf = (states: readonly RowState[]): RowState =>
+  GRAVITY.find((state) => states.includes(state)) ?? 'unknown'
+
 /**
  * Joins endpoints with what runs, sorted by address with ports as numbers. Rows of `previous` whose
  * parts are the same objects are given again, so that they are not drawn again.

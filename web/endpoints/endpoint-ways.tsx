@@ -5,29 +5,48 @@ import { announce } from '../ui/announce.tsx'
 import { parseFilter, passes } from './endpoint-filter.ts'
 import type { EndpointRow } from './endpoint-rows.ts'
 import classes from './endpoint-ways.module.css'
-import { exportEndpoints } from './export-endpoints.ts'
 import { sayCount } from './traffic.ts'
 
-/** The ways to endpoints other than one by one: as a file, from a file. */
+const views = [
+  { to: '/endpoints', key: 'table', label: 'Table' },
+  { to: '/endpoints/map', key: 'map', label: 'Map' },
+] as const
+
+/** The two views of the endpoints, and the ways to take them to a file and from one. */
 export function EndpointWays(props: {
   /** `undefined` while they are not known. */
   rows: readonly EndpointRow[] | undefined
   /** What is exported is what the filter lets through. */
   filter: string
+  view: 'table' | 'map'
 }) {
-  const { rows, filter } = props
+  const { rows, filter, view } = props
   const mayChange = useMay('operator')
-  const save = () => {
+  const save = async () => {
     if (rows === undefined) return
     const parsed = parseFilter(filter)
+    const { exportEndpoints } = await import('./export-endpoints.ts')
     const count = exportEndpoints(rows.filter((row) => passes(parsed, row)))
     announce(`${sayCount(count)} ${count === 1 ? 'endpoint was' : 'endpoints were'} exported.`)
   }
   const filtered = filter.trim() !== ''
   return (
     <div className={classes.ways}>
+      <nav aria-label="View" className={classes.views}>
+        {views.map(({ to, key, label }) => (
+          <Link
+            key={key}
+            to={to}
+            search={filtered ? { q: filter } : {}}
+            className={classes.view}
+            aria-current={key === view ? 'page' : undefined}
+          >
+            {label}
+          </Link>
+        ))}
+      </nav>
       {mayChange && (
-        <Link to="/import" className={classes.way}>
+        <Link to="/endpoints/import" className={classes.way}>
           Import
         </Link>
       )}

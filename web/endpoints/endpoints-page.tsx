@@ -28,7 +28,7 @@ export function EndpointsPage() {
         title="Endpoints"
         action={
           <>
-            <EndpointWays rows={rows} filter={search.q ?? ''} />
+            <EndpointWays rows={rows} filter={search.q ?? ''} view="table" />
             {mayChange ? (
               <Button
                 variant="filled"

@@ -1,14 +1,9 @@
-import { Button } from '@mantine/core'
-import { useState } from 'react'
-import { type Column, RecordTable } from '../../ui/record-table.tsx'
-import { Section } from '../../ui/section.tsx'
+import { RecordSection } from '../../ui/record-section.tsx'
+import type { Column } from '../../ui/record-table.tsx'
 import { AddressText } from '../address-text.tsx'
 import { DatabaseChips } from '../database-chips.tsx'
 import classes from './import-changes.module.css'
 import type { ImportChange } from './import-plan.ts'
-
-/** So many of a list are drawn at first, and more each time that is asked for. */
-const STEP = 100
 
 /** The changes of an import in lists of one kind; those that were refused come first. */
 export function ImportChanges(props: {
@@ -45,40 +40,18 @@ export function ImportChanges(props: {
   const refused = changes.filter((change) => failures.has(change.address))
   return (
     <div className={classes.lists}>
-      <ChangeList title="Refused" changes={refused} columns={[address, wanted, reason]} />
-      <ChangeList title="Removed" changes={of('removed')} columns={[address, before]} />
-      <ChangeList title="Changed" changes={of('changed')} columns={[address, before, after]} />
-      <ChangeList title="Added" changes={of('added')} columns={[address, after]} />
+      <ChangeList title="Refused" records={refused} columns={[address, wanted, reason]} />
+      <ChangeList title="Removed" records={of('removed')} columns={[address, before]} />
+      <ChangeList title="Changed" records={of('changed')} columns={[address, before, after]} />
+      <ChangeList title="Added" records={of('added')} columns={[address, after]} />
     </div>
   )
 }
 
 const words = { added: 'Add', changed: 'Change', removed: 'Remove' } as const
 
-function ChangeList(props: {
+const ChangeList = (list: {
   title: string
-  changes: readonly ImportChange[]
+  records: readonly ImportChange[]
   columns: readonly Column<ImportChange>[]
-}) {
-  const { title, changes, columns } = props
-  const [shown, setShown] = useState(STEP)
-  if (changes.length === 0) return null
-  const hidden = changes.length - shown
-  return (
-    <Section title={title} count={changes.length}>
-      <RecordTable
-        caption={title}
-        records={changes.slice(0, shown)}
-        columns={columns}
-        idOf={(change) => change.address}
-      />
-      {hidden > 0 && (
-        <p>
-          <Button variant="subtle" onClick={() => setShown(shown + STEP)}>
-            Show {Math.min(STEP, hidden)} of {hidden} more
-          </Button>
-        </p>
-      )}
-    </Section>
-  )
-}
+}) => list.records.length > 0 && <RecordSection {...list} idOf={(change) => change.address} />

@@ -1,6 +1,7 @@
 import { isLoopback, parseAddress } from '../../../server/contract/address.ts'
 import { SYSTEM_DATABASE } from '../../../server/contract/database.ts'
 import type { EndpointRow } from '../endpoint-rows.ts'
+import { listSome } from '../list-some.ts'
 import { missingFrom, reaches } from '../mapping.ts'
 import { isWayIn } from '../ways-in.ts'
 import type { ImportPlan } from './import-plan.ts'
@@ -82,16 +83,4 @@ function sayExposed(addresses: readonly string[]): string {
 function sayMissing(names: readonly string[]): string {
   if (names.length === 1) return `There is no database ${names[0]} yet: requests for it answer 404.`
   return `There are no databases ${listSome(names)} yet: requests for them answer 404.`
-}
-
-/** So many are named; the rest is counted. */
-const NAMED = 3
-
-/** "a", "a and b", "a, b, c and 12 more". */
-export function listSome(names: readonly string[], word: 'and' | 'or' = 'and'): string {
-  if (names.length > NAMED + 1) {
-    return `${names.slice(0, NAMED).join(', ')} ${word} ${names.length - NAMED} more`
-  }
-  if (names.length < 2) return names.join('')
-  return `${names.slice(0, -1).join(', ')} ${word} ${names.at(-1)}`
 }

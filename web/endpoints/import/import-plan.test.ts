@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ListenerState } from '../../../server/contract/listener.ts'
 import { type EndpointRow, joinRows } from '../endpoint-rows.ts'
-import { judgeImport, listSome } from './import-consequences.ts'
+import { judgeImport } from './import-consequences.ts'
 import { orderChanges } from './import-order.ts'
 import { countChanges, planImport } from './import-plan.ts'
 
@@ -127,10 +127,5 @@ describe('what an import would do', () => {
     expect(judge(wanted, [row(A, [])]).warnings).toEqual([
       'Tokens and documents travel unencrypted through tcp://0.0.0.0:1: other machines can reach it.',
     ])
-  })
-
-  test('names some of many', () => {
-    expect(listSome(['a', 'b', 'c', 'd'])).toBe('a, b, c and d')
-    expect(listSome(['a', 'b', 'c', 'd', 'e'], 'or')).toBe('a, b, c or 2 more')
   })
 })

@@ -1,0 +1,148 @@
+import type { Page } from '@playwright/test'
+import { consolePath } from './support/endpoints-page.ts'
+import { expectAccessible } from './support/expect-accessible.ts'
+import { expect, type Gatehouse, test } from './support/gatehouse.ts'
+
+const mapPath = '/_console/endpoints/map'
+
+const add = (gatehouse: Gatehouse, endpoint: string, ...databases: string[]) =>
+  gatehouse.post('/_db/_system/_api/endpoint', { endpoint, databases })
+
+const address = (gatehouse: Gatehouse, host: number) =>
+  `tcp://127.78.${(host >> 8) + 1}.${host & 255}:${gatehouse.port}`
+
+/** Two endpoints of one mapping, one with a name that does not exist, and a database of nobody. */
+async function makeSome(gatehouse: Gatehouse): Promise<void> {
+  for (const name of ['shop', 'blog', 'idle']) {
+    await gatehouse.post('/_db/_system/_api/database', { name })
+  }
+  await gatehouse.post('/_db/_system/_api/endpoint', {
+    endpoint: `tcp://127.0.0.1:${gatehouse.port}`,
+    databases: ['_system'],
+  })
+  await add(gatehouse, address(gatehouse, 1), 'shop', 'blog')
+  await add(gatehouse, address(gatehouse, 2), 'shop', 'blog')
+  await add(gatehouse, address(gatehouse, 3), 'blog', 'later')
+}
+
+const picture = (page: Page) =>
+  page.getByRole('figure', { name: 'Which endpoints reach which databases' })
+
+test('People see which endpoints reach which databases, as a picture and as tables', async ({
+  page,
+  gatehouse,
+}) => {
+  await makeSome(gatehouse)
+  await gatehouse.signIn(page, consolePath)
+  await page.getByRole('link', { name: 'Map' }).click()
+  const map = picture(page)
+  const endpoints = map.getByRole('list', { name: 'Endpoints' }).getByRole('listitem')
+  const databases = map.getByRole('list', { name: 'Databases' }).getByRole('listitem')
+  await expect(endpoints).toHaveCount(3)
+  await expect(endpoints.filter({ hasText: '2 endpoints' })).toContainText(
+    /Listening.*reaches shop and blog/,
+  )
+  await expect(databases.filter({ hasText: 'idle' })).toContainText('reached by none')
+  await expect(databases.filter({ hasText: 'later' })).toContainText('does not exist yet')
+  const lines = map.locator('svg path[d^="M0 "]:not([d*="H"])')
+  await expect(lines).toHaveCount(5)
+  await expect(map.locator('svg path[d*="C"][data-default]')).toHaveCount(3)
+  const byMapping = page.getByRole('table', { name: 'By mapping' })
+  await expect(byMapping.getByRole('row', { name: '2 endpoints' })).toContainText('shop')
+  const byDatabase = page.getByRole('table', { name: 'By database' })
+  await expect(byDatabase.getByRole('row', { name: 'blog' })).toContainText(
+    /Reached.*1 endpoint.*3 endpoints/,
+  )
+  await expect(byDatabase.getByRole('row', { name: 'idle' })).toContainText('Reached by none')
+
+  await databases.filter({ hasText: 'blog' }).hover()
+  await expect(map.locator('path[data-lit]')).toHaveCount(2)
+
+  await add(gatehouse, address(gatehouse, 4))
+  await expect(map.getByRole('link', { name: 'All databases', exact: true })).toBeVisible()
+  await expect(databases.filter({ hasText: 'idle' })).toContainText('by All databases')
+  await expect(endpoints).toHaveCount(4)
+})
+
+test('The map is used by the keyboard alone', async ({ page, gatehouse }) => {
+  await makeSome(gatehouse)
+  await gatehouse.signIn(page, mapPath)
+  const several = picture(page).getByRole('button', { name: /^2 endpoints/ })
+  await several.focus()
+  await expect(picture(page).locator('path[data-lit]')).toHaveCount(2)
+  await page.keyboard.press('Enter')
+  const toggle = page.getByRole('button', { name: '2 endpoints', exact: true })
+  await expect(toggle).toBeFocused()
+  await expect(toggle).toHaveAttribute('aria-expanded', 'true')
+  await page.keyboard.press('Tab')
+  await expect(page.getByRole('link', { name: address(gatehouse, 1) })).toBeFocused()
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(/endpoints\?open=tcp/)
+  await page.goBack()
+
+  await picture(page).getByRole('link', { name: 'shop', exact: true }).focus()
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(/\/databases\?open=shop$/)
+})
+
+test('The filter leaves what passes, and what nobody can follow is not drawn', async ({
+  page,
+  gatehouse,
+}) => {
+  const names = Array.from({ length: 11 }, (_, index) => `d${index}`)
+  await Promise.all(
+    Array.from({ length: 20 }, (_, index) =>
+      add(gatehouse, address(gatehouse, index), ...names.slice(index % 2), `only${index}`),
+    ),
+  )
+  await gatehouse.signIn(page, mapPath)
+  await expect(page.getByText('231 lines are too many to follow.')).toBeVisible()
+  await expect(picture(page)).toBeHidden()
+  await expect(page.getByRole('table', { name: 'By mapping' }).getByRole('row')).toHaveCount(22)
+
+  await page.getByRole('searchbox', { name: 'Filter endpoints' }).fill('db:only7')
+  await expect(page).toHaveURL(/\?q=db%3Aonly7$/)
+  const endpoints = picture(page).getByRole('list', { name: 'Endpoints' }).getByRole('listitem')
+  await expect(endpoints).toHaveCount(2)
+  await page.getByRole('searchbox', { name: 'Filter endpoints' }).fill('nothing')
+  await expect(page.getByText('No endpoint matches “nothing”.')).toBeVisible()
+  await page.getByRole('button', { name: 'Clear filters' }).last().click()
+  await expect(page.getByText('231 lines are too many to follow.')).toBeVisible()
+})
+
+test('Viewers have the map and the export', async ({ page, gatehouse }) => {
+  await page.route('**/_api/session', async (route) => {
+    const response = await route.fetch()
+    const session = await response.json()
+    if (session !== null) session.person.role = 'viewer'
+    await route.fulfill({ response, json: session })
+  })
+  await makeSome(gatehouse)
+  await gatehouse.signIn(page, mapPath)
+  await expect(picture(page)).toBeVisible()
+  await expect(page.getByRole('link', { name: 'Import' })).toBeHidden()
+  const download = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Export' }).click()
+  expect((await download).suggestedFilename()).toMatch(/\.json$/)
+})
+
+for (const scheme of ['light', 'dark'] as const) {
+  test(`axe finds nothing in the map, ${scheme}, and at 320 px nothing is cut off`, async ({
+    page,
+    gatehouse,
+  }) => {
+    await page.emulateMedia({ colorScheme: scheme })
+    await makeSome(gatehouse)
+    await gatehouse.signIn(page, mapPath)
+    await expect(picture(page)).toBeVisible()
+    await expectAccessible(page)
+    await picture(page).getByRole('link', { name: 'blog', exact: true }).focus()
+    await expectAccessible(page)
+    await page.setViewportSize({ width: 320, height: 700 })
+    await expect(picture(page)).toBeHidden()
+    await expect(page.getByRole('list', { name: 'By database' })).toBeVisible()
+    await expectAccessible(page)
+    const scroll = await page.evaluate(() => document.documentElement.scrollWidth)
+    expect(scroll).toBeLessThanOrEqual(320)
+  })
+}

@@ -1,0 +1,11 @@
+/** So many are named; the rest is counted. */
+const NAMED = 3
+
+/** "a", "a and b", "a, b, c and 12 more". */
+export function listSome(names: readonly string[], word: 'and' | 'or' = 'and'): string {
+  if (names.length > NAMED + 1) {
+    return `${names.slice(0, NAMED).join(', ')} ${word} ${names.length - NAMED} more`
+  }
+  if (names.length < 2) return names.join('')
+  return `${names.slice(0, -1).join(', ')} ${word} ${names.at(-1)}`
+}

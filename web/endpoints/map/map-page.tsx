@@ -1,0 +1,97 @@
+import { Button } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
+import { databasesQuery } from '../../queries.ts'
+import { LoadFailure } from '../../ui/load-failure.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { PageHead } from '../../ui/page-head.tsx'
+import { SkeletonRows } from '../../ui/skeleton-rows.tsx'
+import { usePageTitle } from '../../ui/use-page-title.ts'
+import { noMatchSentence, parseFilter, passes } from '../endpoint-filter.ts'
+import type { EndpointRow } from '../endpoint-rows.ts'
+import { EndpointWays } from '../endpoint-ways.tsx'
+import { FilterField } from '../filter-field.tsx'
+import { sayCount } from '../traffic.ts'
+import { useEndpointRows } from '../use-endpoint-rows.ts'
+import { makeGraph } from './map-graph.ts'
+import { orderGraph } from './map-layout.ts'
+import classes from './map-page.module.css'
+import { MapPicture } from './map-picture.tsx'
+import { MapTables } from './map-tables.tsx'
+
+/** More lines than these cannot be followed by eye. */
+const MOST_LINES = 200
+
+/** The page that shows which endpoints reach which databases: a picture, and the same as tables. */
+export function MapPage() {
+  const { rows, failure, retry } = useEndpointRows()
+  const { q: text = '' } = useSearch({ from: '/endpoints/map' })
+  usePageTitle('Map', 'Endpoints')
+  return (
+    <>
+      <PageHead title="Endpoints" action={<EndpointWays rows={rows} filter={text} view="map" />} />
+      {failure !== null && <LoadFailure what="The endpoints" error={failure} onRetry={retry} />}
+      {failure === null && rows === undefined && <SkeletonRows what="the map" />}
+      {rows !== undefined && <MapView rows={rows} text={text} />}
+    </>
+  )
+}
+
+function MapView({ rows, text }: { rows: readonly EndpointRow[]; text: string }) {
+  const navigate = useNavigate()
+  const filter = (q: string) =>
+    void navigate({ to: '/endpoints/map', search: { q }, replace: true })
+  const { data: databases } = useQuery(databasesQuery)
+  const narrow = useMediaQuery('(max-width: 640px)', undefined, { getInitialValueInEffect: false })
+  const [open, setOpen] = useState<string>()
+  const graph = useMemo(() => {
+    const parsed = parseFilter(text)
+    const shown = text.trim() === '' ? undefined : (row: EndpointRow) => passes(parsed, row)
+    return makeGraph(rows, databases, shown)
+  }, [rows, databases, text])
+  const tooMany = graph.lines.length > MOST_LINES
+  const picture = useMemo(
+    () => (tooMany || narrow ? undefined : orderGraph(graph)),
+    [graph, tooMany, narrow],
+  )
+  const show = (id: string) => {
+    setOpen(id)
+    // After the row has been drawn with its detail.
+    setTimeout(() => document.getElementById(`group-${id}`)?.focus())
+  }
+  return (
+    <>
+      <div className={classes.bar}>
+        <FilterField text={text} onChange={filter} />
+      </div>
+      {graph.groups.length === 0 && (
+        <Notice
+          action={
+            <Button variant="default" onClick={() => filter('')}>
+              Clear filters
+            </Button>
+          }
+        >
+          {noMatchSentence(text, rows.length)}
+        </Notice>
+      )}
+      {tooMany && !narrow && (
+        <p className={classes.many}>
+          {sayCount(graph.lines.length)} lines are too many to follow. Filter down to {MOST_LINES}{' '}
+          and they are drawn; the tables below have them all.
+        </p>
+      )}
+      {picture !== undefined && graph.groups.length > 0 && (
+        <MapPicture graph={picture} onShow={show} />
+      )}
+      <MapTables
+        graph={graph}
+        databases={databases}
+        open={open}
+        onToggle={(id) => setOpen(id === open ? undefined : id)}
+      />
+    </>
+  )
+}

@@ -1,0 +1,169 @@
+import { Link } from '@tanstack/react-router'
+import { type ReactNode, useState } from 'react'
+import { StateBadge } from '../../ui/state-badge.tsx'
+import { AddressText } from '../address-text.tsx'
+import { listSome } from '../list-some.ts'
+import { sayCount } from '../traffic.ts'
+import { ALL, type MapGraph, type MapGroup, type MapName } from './map-graph.ts'
+import classes from './map-picture.module.css'
+
+/** The height of a node with its space, in pixels. */
+const PITCH = 40
+
+/**
+ * Endpoints at the left, databases at the right, and lines between them; the default one is
+ * heavier. The lines of what is pointed at, or has the focus, stand out.
+ */
+export function MapPicture({ graph, onShow }: { graph: MapGraph; onShow: (id: string) => void }) {
+  const { groups, names, lines } = graph
+  const [lit, setLit] = useState<string>()
+  const height = Math.max(groups.length, names.length) * PITCH
+  const left = places(groups, height)
+  const right = places(names, height)
+  const isLit = ({ group, name }: { group: string; name: string }) =>
+    lit === `g ${group}` || lit === `n ${name}`
+  const related = new Set(
+    lines.filter(isLit).flatMap(({ group, name }) => [`g ${group}`, `n ${name}`]),
+  )
+  const node = (key: string, top: number, content: ReactNode, more: object = {}) => (
+    <li
+      key={key}
+      className={classes.node}
+      style={{ top: top - PITCH / 2 }}
+      data-faded={(lit !== undefined && lit !== key && !related.has(key)) || undefined}
+      {...more}
+      onPointerEnter={() => setLit(key)}
+      onPointerLeave={() => setLit(undefined)}
+      onFocus={() => setLit(key)}
+      onBlur={() => setLit(undefined)}
+    >
+      {content}
+    </li>
+  )
+  const joined = new Set(lines.map(({ name }) => name))
+  const titles = new Map(names.map(({ id, name }) => [id, name ?? 'all databases']))
+  return (
+    <figure className={classes.map} aria-label="Which endpoints reach which databases">
+      <p className={classes.title} aria-hidden="true">
+        Endpoints
+      </p>
+      <p className={classes.title} aria-hidden="true">
+        Databases
+      </p>
+      <ul aria-label="Endpoints" className={classes.side} style={{ height }}>
+        {groups.map((group) =>
+          node(
+            `g ${group.id}`,
+            left.get(group.id) ?? 0,
+            <GroupNode group={group} titles={titles} onShow={onShow} />,
+          ),
+        )}
+      </ul>
+      <svg
+        aria-hidden="true"
+        className={classes.lines}
+        viewBox={`0 0 100 ${height}`}
+        preserveAspectRatio="none"
+        style={{ height }}
+      >
+        {lines
+          // What stands out is drawn last, over the others.
+          .toSorted((a, b) => Number(isLit(a)) - Number(isLit(b)))
+          .map((line) => {
+            const from = left.get(line.group) ?? 0
+            const to = right.get(line.name) ?? 0
+            return (
+              <path
+                key={`${line.group} ${line.name}`}
+                d={`M0 ${from}C50 ${from} 50 ${to} 100 ${to}`}
+                data-default={line.isDefault || undefined}
+                data-lit={isLit(line) || undefined}
+                data-faded={(lit !== undefined && !isLit(line)) || undefined}
+              />
+            )
+          })}
+      </svg>
+      <ul aria-label="Databases" className={classes.side} style={{ height }}>
+        {names.map((name) =>
+          node(
+            `n ${name.id}`,
+            right.get(name.id) ?? 0,
+            <NameNode name={name} joined={joined.has(name.id)} />,
+            {
+              'data-missing': !name.exists || undefined,
+            },
+          ),
+        )}
+      </ul>
+      <figcaption className={classes.key}>
+        <svg viewBox="0 0 24 8" width="24" height="8" aria-hidden="true">
+          <path d="M0 4H24" data-default="" />
+        </svg>
+        the default: where requests go that name no database
+      </figcaption>
+    </figure>
+  )
+}
+
+function GroupNode(props: {
+  group: MapGroup
+  titles: ReadonlyMap<string, string>
+  onShow: (id: string) => void
+}) {
+  const { group, titles, onShow } = props
+  const { rows, state, mapping } = group
+  const [first, ...others] = rows
+  const reached = mapping.length === 0 ? [ALL] : mapping
+  const joined = listSome(reached.map((name) => titles.get(name) ?? name))
+  const reaches = <span className="visually-hidden">, reaches {joined}</span>
+  const alike = rows.filter((row) => row.state === state).length
+  const detail = alike < rows.length ? `${alike} of ${rows.length}` : undefined
+  if (first !== undefined && others.length === 0) {
+    return (
+      <Link to="/endpoints" search={{ open: first.address }} className={classes.way}>
+        <AddressText address={first.address} />
+        <StateBadge state={state} />
+        {reaches}
+      </Link>
+    )
+  }
+  return (
+    <button type="button" className={classes.way} onClick={() => onShow(group.id)}>
+      <span>{sayCount(rows.length)} endpoints</span>
+      <StateBadge state={state} detail={detail} />
+      {reaches}
+    </button>
+  )
+}
+
+function NameNode(props: { name: MapName; joined: boolean }) {
+  const { joined, name: node } = props
+  const { name, exists, through } = node
+  if (name === null) {
+    return (
+      <Link to="/databases" className={classes.way}>
+        All databases
+      </Link>
+    )
+  }
+  if (!exists) {
+    return (
+      <Link to="/endpoints" search={{ q: `db:${name}` }} className={classes.way}>
+        <span className={`mono ${classes.name}`}>{name}</span>
+        <span className={classes.detail}> does not exist yet</span>
+      </Link>
+    )
+  }
+  return (
+    <Link to="/databases" search={{ open: name }} className={classes.way}>
+      <span className={`mono ${classes.name}`}>{name}</span>
+      {through === 0 && <span className={classes.detail}> reached by none</span>}
+      {through > 0 && !joined && <span className={classes.detail}> by All databases</span>}
+    </Link>
+  )
+}
+
+/** The shorter side is spread over the height of the longer one. */
+function places(nodes: readonly { readonly id: string }[], height: number): Map<string, number> {
+  return new Map(nodes.map(({ id }, at) => [id, ((at + 0.5) * height) / nodes.length]))
+}

@@ -1,0 +1,139 @@
+import { Link } from '@tanstack/react-router'
+import { RecordSection } from '../../ui/record-section.tsx'
+import type { Column } from '../../ui/record-table.tsx'
+import { StateBadge } from '../../ui/state-badge.tsx'
+import { AddressText } from '../address-text.tsx'
+import { DatabaseChips } from '../database-chips.tsx'
+import { defaultOf } from '../mapping.ts'
+import { sayCount } from '../traffic.ts'
+import type { MapGraph, MapGroup, MapName } from './map-graph.ts'
+import classes from './map-tables.module.css'
+
+/** What {@link MapTables} shows. */
+export interface MapTablesProps {
+  readonly graph: MapGraph
+  readonly databases: readonly string[] | undefined
+  /** The group whose endpoints are listed. */
+  readonly open: string | undefined
+  readonly onToggle: (id: string) => void
+}
+
+/** The facts of the map as tables: what each mapping reaches, and how each database is reached. */
+export function MapTables({ graph, databases, open, onToggle }: MapTablesProps) {
+  const groups: Column<MapGroup>[] = [
+    {
+      head: 'Endpoints',
+      width: 300,
+      cell: (group) => <GroupName group={group} open={open === group.id} onToggle={onToggle} />,
+    },
+    { head: 'State', width: 200, cell: (group) => <GroupState group={group} /> },
+    {
+      head: 'Default',
+      width: 160,
+      cell: ({ mapping }) => <span className="mono">{defaultOf(mapping)}</span>,
+    },
+    {
+      head: 'Reached',
+      cell: ({ mapping }) => <DatabaseChips mapping={mapping} existing={databases} room={5} />,
+    },
+  ]
+  return (
+    <>
+      {graph.groups.length > 0 && (
+        <RecordSection
+          title="By mapping"
+          records={graph.groups}
+          columns={groups}
+          idOf={({ id }) => id}
+          detailOf={({ id, rows }) =>
+            id === open && rows.length > 1 ? <Addresses rows={rows} /> : undefined
+          }
+        />
+      )}
+      {graph.names.some(({ name }) => name !== null) && (
+        <RecordSection
+          title="By database"
+          records={graph.names.filter(({ name }) => name !== null)}
+          columns={names}
+          idOf={({ id }) => id}
+        />
+      )}
+    </>
+  )
+}
+
+const names: readonly Column<MapName>[] = [
+  {
+    head: 'Database',
+    width: 300,
+    cell: ({ name, exists }) =>
+      exists && name !== null ? (
+        <Link to="/databases" search={{ open: name }} className="mono">
+          {name}
+        </Link>
+      ) : (
+        <span className="mono dim">{name}</span>
+      ),
+  },
+  {
+    head: 'State',
+    width: 200,
+    cell: ({ exists, through }) =>
+      exists ? (through === 0 ? 'Reached by none' : 'Reached') : 'Does not exist yet',
+  },
+  { head: 'Default of', width: 160, cell: ({ defaultOf: count }) => <Count count={count} /> },
+  { head: 'Reached through', cell: ({ through }) => <Count count={through} /> },
+]
+
+const Count = ({ count }: { count: number }) => (
+  <>
+    {sayCount(count)} {count === 1 ? 'endpoint' : 'endpoints'}
+  </>
+)
+
+function GroupName(props: { group: MapGroup; open: boolean; onToggle: (id: string) => void }) {
+  const { group, open, onToggle } = props
+  const [first, ...others] = group.rows
+  if (first !== undefined && others.length === 0) return <Address address={first.address} />
+  return (
+    <button
+      type="button"
+      id={`group-${group.id}`}
+      className={classes.toggle}
+      aria-expanded={open}
+      onClick={() => onToggle(group.id)}
+    >
+      {sayCount(group.rows.length)} endpoints
+    </button>
+  )
+}
+
+function GroupState({ group: { rows, state } }: { group: MapGroup }) {
+  const alike = rows.filter((row) => row.state === state).length
+  return (
+    <StateBadge
+      state={state}
+      detail={alike < rows.length ? `${alike} of ${rows.length}` : undefined}
+    />
+  )
+}
+
+/** So many addresses are listed; the rest is found by its database in the table of endpoints. */
+const LISTED = 200
+
+const Addresses = ({ rows }: { rows: MapGroup['rows'] }) => (
+  <ul className={classes.addresses}>
+    {rows.slice(0, LISTED).map(({ id, address }) => (
+      <li key={id}>
+        <Address address={address} />
+      </li>
+    ))}
+    {rows.length > LISTED && <li>and {sayCount(rows.length - LISTED)} more</li>}
+  </ul>
+)
+
+const Address = ({ address }: { address: string }) => (
+  <Link to="/endpoints" search={{ open: address }} className={classes.address}>
+    <AddressText address={address} />
+  </Link>
+)
