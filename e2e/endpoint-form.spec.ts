@@ -5,6 +5,7 @@ import { expectAccessible } from './support/expect-accessible.ts'
 import { expect, type Gatehouse, test } from './support/gatehouse.ts'
 import { giveKey } from './support/sign-in.ts'
 import { unprivileged } from './support/unprivileged.ts'
+import { withProvider } from './support/with-provider.ts'
 
 // Longer than most files here: one journey after the other, with nothing to be shared between them.
 
@@ -272,6 +273,48 @@ test('The session ends in the middle of an edit: one signs in again and goes on'
   await page.keyboard.press('Control+Enter')
   await expect(form).toBeHidden()
   expect(await stored(gatehouse, address)).toEqual(['shop'])
+})
+
+test('Demoted in the middle of a form, one is told why, and finds it again when made operator', async ({
+  page,
+  gatehouse,
+  faults,
+}) => {
+  test.slow()
+  faults.allow(/^http 40[13] /)
+  const provider = await withProvider(gatehouse)
+  const people = '/_db/_system/_api/user'
+  const signIn = () => page.getByRole('button', { name: 'Sign in with Example ID' }).click()
+  const become = async (role: string) => {
+    const list = (await gatehouse.get(people)).body as { id: string; username: string }[]
+    const ada = list.find(({ username }) => username.startsWith('oidc:'))
+    expect((await gatehouse.patch(`${people}/${ada?.id}`, { role })).status).toBe(200)
+  }
+  await page.goto(consolePath)
+  await signIn()
+  await expect(page.getByRole('heading', { name: 'Waiting for a role' })).toBeVisible()
+  await become('operator')
+  await page.goto(`${consolePath}/new`)
+  await signIn()
+  const port = await gatehouse.freePort()
+  await addForm(page).getByLabel('Port').fill(`${port}`)
+
+  await become('viewer')
+  await page.keyboard.press('Control+Enter')
+  await addForm(page).getByRole('link', { name: 'Sign in again' }).click()
+  await signIn()
+  const refusal = page.getByRole('dialog', { name: 'Endpoints are changed by operators' })
+  await expect(refusal).toContainText('You are a viewer')
+  await expect(refusal).toContainText('What you typed is kept in this tab')
+  await expectAccessible(page)
+
+  await become('operator')
+  await refusal.getByRole('link', { name: 'Sign in again' }).click()
+  await signIn()
+  await expect(addForm(page).getByLabel('Port')).toHaveValue(`${port}`)
+  await page.keyboard.press('Control+Enter')
+  await expect(rowOf(page, `tcp://127.0.0.1:${port}`)).toContainText('Listening')
+  provider.close()
 })
 
 test('Changed and changed back is no conflict; gone, it is added anew', async ({

@@ -95,6 +95,51 @@ test('What cannot be brought back says why, and is tried again', async ({
   await expect(rowOf(page, address)).toContainText('Listening')
 })
 
+test('What somebody has added anew meanwhile is left alone', async ({
+  page,
+  gatehouse,
+  faults,
+}) => {
+  faults.allow(/^http 412 POST /)
+  const address = `tcp://127.0.0.1:${await gatehouse.freePort()}`
+  await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: address, databases: ['blog'] })
+  await gatehouse.signIn(page, consolePath)
+  await chooseInMenu(page, address, 'Remove endpoint')
+  await page.getByRole('button', { name: 'Remove endpoint' }).click()
+  const bar = page.getByRole('region', { name: 'After the removal' })
+  await expect(bar).toBeVisible()
+  await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: address, databases: ['news'] })
+  await bar.getByRole('button', { name: 'Undo' }).click()
+  await expect(bar).toContainText('Somebody has added it anew meanwhile, with another mapping.')
+  await expect(rowOf(page, address)).toContainText('news')
+  await bar.getByRole('button', { name: 'Close' }).click()
+  await expect(bar).toBeHidden()
+})
+
+test('The undo goes after ten seconds, which stand still while it is pointed at or focused', async ({
+  page,
+  gatehouse,
+}) => {
+  const address = `tcp://127.0.0.1:${await gatehouse.freePort()}`
+  await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: address, databases: ['blog'] })
+  await page.clock.install()
+  await gatehouse.signIn(page, consolePath)
+  await chooseInMenu(page, address, 'Remove endpoint')
+  await page.getByRole('button', { name: 'Remove endpoint' }).click()
+  const bar = page.getByRole('region', { name: 'After the removal' })
+  await bar.hover()
+  await page.clock.fastForward(11_000)
+  await expect(bar).toBeVisible()
+  await bar.getByRole('button', { name: 'Undo' }).focus()
+  await page.getByRole('heading', { name: 'Endpoints' }).hover()
+  await page.clock.fastForward(11_000)
+  await expect(bar).toBeVisible()
+  await page.getByRole('searchbox').focus()
+  await page.clock.fastForward(11_000)
+  await expect(bar).toBeHidden()
+  expect((await gatehouse.get('/_db/_system/_api/endpoint')).body).toHaveLength(1)
+})
+
 test('After the removal of one’s own endpoint the console goes on at another', async ({
   page,
   gatehouse,

@@ -49,6 +49,7 @@ export interface Gatehouse {
   get(url: string): Promise<Answer>
   /** Sends JSON outside the browser. */
   post(url: string, body: unknown): Promise<Answer>
+  patch(url: string, body: unknown): Promise<Answer>
   /** Sends `DELETE` outside the browser. */
   delete(url: string): Promise<Answer>
 }
@@ -107,6 +108,13 @@ export const test = base.extend<Fixtures>({
       }
     }
 
+    const send = (method: string, target: string, body: unknown) =>
+      ask(target, {
+        method,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+
     try {
       await start()
       const operatorKey = readFileSync(path.join(data, 'operator.key'), 'utf8').trim()
@@ -129,12 +137,8 @@ export const test = base.extend<Fixtures>({
         },
         freePort: () => freePort(testInfo.parallelIndex),
         get: (target) => ask(target),
-        post: (target, body) =>
-          ask(target, {
-            method: 'POST',
-            headers: { 'content-type': 'application/json' },
-            body: JSON.stringify(body),
-          }),
+        post: (target, body) => send('POST', target, body),
+        patch: (target, body) => send('PATCH', target, body),
         delete: (target) => ask(target, { method: 'DELETE' }),
       })
       await stop()

@@ -3,7 +3,8 @@ import type { EndpointRecord } from '../../server/contract/endpoint.ts'
 import { announce } from '../ui/announce.tsx'
 import { deleteEndpoint } from './endpoint-requests.ts'
 import type { EndpointRow } from './endpoint-rows.ts'
-import { endpointsQuery, listenersQuery } from './queries.ts'
+import { endpointsQuery } from './queries.ts'
+import { readAgain } from './read-again.ts'
 import { undo } from './undo.ts'
 
 /** An endpoint to be removed. */
@@ -34,8 +35,7 @@ export function useRemoval(onDone: () => void) {
       if (wayOut?.to !== undefined && wayOut.url !== undefined) {
         undo.leadOut({ removed: endpoint, to: wayOut.to, url: wayOut.url })
       }
-      void queryClient.invalidateQueries({ queryKey: endpointsQuery.queryKey })
-      void queryClient.invalidateQueries({ queryKey: listenersQuery.queryKey })
+      void readAgain(queryClient, [endpoint])
       onDone()
     },
   })

@@ -6,7 +6,7 @@ import { sessionQuery } from '../queries.ts'
 import { type Condition, postEndpoint, readEndpoint } from './endpoint-requests.ts'
 import { sameMapping } from './mapping.ts'
 import { whyNotSave } from './may-save.ts'
-import { endpointsQuery, listenersQuery } from './queries.ts'
+import { readAgain } from './read-again.ts'
 import { type SaveStage, saveInSteps } from './save-steps.ts'
 
 /** An endpoint to be added, or to be mapped anew, and what must hold for that. */
@@ -58,10 +58,7 @@ export function useSaveEndpoint() {
           if (!given.signal.aborted) setStage(next)
         },
       })
-      await Promise.all([
-        queryClient.invalidateQueries({ queryKey: endpointsQuery.queryKey }),
-        queryClient.invalidateQueries({ queryKey: listenersQuery.queryKey }),
-      ])
+      await readAgain(queryClient, [address])
       if (!given.signal.aborted) told.onSuccess()
     } catch (error) {
       if (isSignedOut(error as Error)) queryClient.setQueryData(sessionQuery.queryKey, null)

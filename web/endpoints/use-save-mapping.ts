@@ -4,7 +4,7 @@ import { ApiFailure } from '../api.ts'
 import { draftMapping, type Faults } from './endpoint-draft.ts'
 import { readEndpoint, readRevision } from './endpoint-requests.ts'
 import { sameMapping } from './mapping.ts'
-import { endpointsQuery, listenersQuery } from './queries.ts'
+import { readAgain } from './read-again.ts'
 import { placeRefusal } from './refusal.ts'
 import { NotDone } from './save-steps.ts'
 import type { MappingDraft } from './use-mapping-draft.ts'
@@ -51,10 +51,7 @@ export function useSaveMapping(
         found: await readEndpoint(address),
       }))
       .catch(() => undefined)
-    await Promise.all([
-      queryClient.invalidateQueries({ queryKey: endpointsQuery.queryKey }),
-      queryClient.invalidateQueries({ queryKey: listenersQuery.queryKey }),
-    ])
+    await readAgain(queryClient, [address])
     if (now === undefined) return told.onFaults({ form: MOVED })
     const { found, revision } = now
     // Gone: the page says so by itself.

@@ -3,7 +3,7 @@ import { useCallback, useSyncExternalStore } from 'react'
 import { announce } from '../ui/announce.tsx'
 import { restoreEndpoint } from './endpoint-requests.ts'
 import { findRow } from './find-row.ts'
-import { endpointsQuery, listenersQuery } from './queries.ts'
+import { readAgain } from './read-again.ts'
 import { type NotRestored, type Undo, undo } from './undo.ts'
 
 /** What stands in the bar now, and how it is taken back. */
@@ -20,10 +20,10 @@ export function useUndo(): { now: Undo | undefined; takeBack: () => Promise<void
         if (reason !== undefined) failures.push({ record, reason })
       }),
     )
-    await Promise.all([
-      queryClient.invalidateQueries({ queryKey: endpointsQuery.queryKey }),
-      queryClient.invalidateQueries({ queryKey: listenersQuery.queryKey }),
-    ])
+    await readAgain(
+      queryClient,
+      removed.map(({ endpoint }) => endpoint),
+    )
     const [first, ...others] = removed
     if (failures.length === 0 && first !== undefined) {
       announce(

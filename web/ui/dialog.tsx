@@ -7,6 +7,7 @@ import {
   useState,
   useSyncExternalStore,
 } from 'react'
+import { Announcer } from './announce.tsx'
 import classes from './dialog.module.css'
 import { DialogBanner } from './dialog-banner.ts'
 
@@ -63,6 +64,7 @@ export function Dialog({
         </div>
         {banner}
         {bare ? children : <Modal.Body>{children}</Modal.Body>}
+        <Announcer />
       </Modal.Content>
     </Modal.Root>
   )

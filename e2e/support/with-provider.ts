@@ -1,0 +1,17 @@
+import { startTestProvider } from '../../server/oauth2/provider.testing.ts'
+import type { Gatehouse } from './gatehouse.ts'
+
+/** An independent provider that lets everybody in as Ada, and Gatehouse as its client. */
+export async function withProvider(gatehouse: Gatehouse) {
+  const client = { client_id: 'gatehouse', client_secret: 'only-for-this-journey-0123456789' }
+  const provider = await startTestProvider([
+    { ...client, redirect_uris: [`${gatehouse.url}/_oauth2/oidc/auth`] },
+  ])
+  await gatehouse.restart({
+    GATEHOUSE_OIDC_ISSUER: provider.issuer,
+    GATEHOUSE_OIDC_CLIENT_ID: client.client_id,
+    GATEHOUSE_OIDC_CLIENT_SECRET: client.client_secret,
+    GATEHOUSE_OIDC_LABEL: 'Example ID',
+  })
+  return provider
+}
