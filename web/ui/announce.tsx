@@ -42,7 +42,7 @@ export function Announcer() {
   }, [id])
   const text = useSyncExternalStore(subscribe, () => (said.place === id ? said.text : ''))
   return (
-    <div role="status" className="visually-hidden">
+    <div aria-live="polite" aria-atomic="true" className="visually-hidden">
       {text}
     </div>
   )
