@@ -69,6 +69,8 @@ export default defineConfig({
       ...configDefaults.exclude,
       // These watch the server's system calls, which not every machine allows: .ci/test.ts looks.
       ...(process.env.GATEHOUSE_TEST_STRACE === '1' ? [] : ['**/*.strace.test.ts']),
+      // These make networks of their own, likewise.
+      ...(process.env.GATEHOUSE_TEST_NETNS === '1' ? [] : ['**/*.netns.test.ts']),
     ],
     environment: 'node',
     globalSetup: 'server/storage/postgres.global-setup.ts',

@@ -12,6 +12,7 @@ import {
   readPlaywright,
   readVitest,
 } from './count.ts'
+import { hasNamespaces } from './namespaces.ts'
 import { runCommand } from './run-command.ts'
 import { findStrace } from './strace.ts'
 
@@ -32,11 +33,19 @@ const check = async (command: string, ...args: string[]) =>
 async function unit(): Promise<Count> {
   const strace = await findStrace()
   if (!strace) say('strace cannot be had here: *.strace.test.ts are left out.')
+  const networks = await hasNamespaces()
+  if (!networks) say('No network namespaces can be made here: *.netns.test.ts are left out.')
   const file = path.join(reports, 'unit.json')
   const exitCode = await runCommand(
     'vitest',
     ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${file}`],
-    { limit: 540, env: { GATEHOUSE_TEST_STRACE: strace ? '1' : '0' } },
+    {
+      limit: 540,
+      env: {
+        GATEHOUSE_TEST_STRACE: strace ? '1' : '0',
+        GATEHOUSE_TEST_NETNS: networks ? '1' : '0',
+      },
+    },
   )
   return countTests(exitCode, readReport(file, readVitest))
 }

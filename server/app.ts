@@ -107,6 +107,7 @@ export function createApp(deps: AppDeps) {
   const permit = createPermit({
     authenticate: access.authenticate,
     recall: access.recall,
+    lastKnown: access.lastKnown,
     countFailure: ({ address }) => deps.countFailure(failureKey('token', address)),
     clientOf,
     cookie,
@@ -121,9 +122,12 @@ export function createApp(deps: AppDeps) {
     })
   const whoIsIn: WhoIsIn = async (c) => {
     const authorization = c.req.header('Authorization')
-    const principal = await (authorization === undefined
-      ? bySession(c)
-      : access.authenticate({ authorization, session: undefined }).catch(() => undefined))
+    const session = cookie.read(c, clientOf(c).secure)
+    const principal = await access
+      .authenticate({ authorization, session, background: true })
+      .catch((error: unknown) =>
+        isAway(error) ? access.lastKnown({ authorization, session }) : undefined,
+      )
     return principal !== undefined && atLeast(principal.role, 'viewer') ? principal : undefined
   }
   const beginSession: BeginSession = async (c, identity) => {
@@ -253,6 +257,8 @@ export type Api = ReturnType<typeof createApp>
 
 /** So many refused changes of one person are put on record in a minute. */
 const REFUSALS = 60
+
+const isAway = (error: unknown) => error instanceof Failure && error.code === 'unavailable'
 
 /** Lets pass that somebody else has ended it first. */
 function unlessGone(error: unknown): void {

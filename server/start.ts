@@ -32,7 +32,7 @@ import { sweepProposals } from './endpoints/proposals.ts'
 import { createEndpointRegistry, type EndpointRegistry } from './endpoints/registry.ts'
 import { createEventHub } from './events/hub.ts'
 import { Failure } from './failure.ts'
-import type { Readiness } from './health/readiness.ts'
+import { createReadiness } from './health/readiness.ts'
 import { nodeHandler } from './http/node-handler.ts'
 import { createJobs } from './jobs/jobs.ts'
 import { createFollower } from './nodes/follower.ts'
@@ -97,9 +97,11 @@ async function open(
   consoleFolder: string,
   undo: (() => unknown)[],
 ): Promise<Node> {
+  const readiness = createReadiness(log)
   const store = await openStore(
     config.databaseUrl === undefined ? { data: config.data } : { databaseUrl: config.databaseUrl },
     'node',
+    readiness.storeIs,
   )
   undo.push(() => store.close())
 
@@ -125,15 +127,18 @@ async function open(
     onEnded: events.nudge,
     publish: events.publish,
   })
-  const readiness: Readiness = { reason: 'The node is starting.' }
   const certificate =
     config.tls && (await loadCertificate(config.tls, (message, err) => log.warn({ err }, message)))
   if (certificate !== undefined) undo.push(() => certificate.close())
 
   const stored = createDocumentRepository(store)
   const schemas = createSchemas(store)
+  // Who has it keeps it until it ends; then another of the nodes has it next.
+  const purges = () => store.hold('purge')
+  let purged = false
   const purge = createPurge(
     stored,
+    purges,
     () => new Promise(setImmediate),
     (err) => log.error({ err }, 'the documents of a dropped database could not be deleted'),
     schemas.purge,
@@ -170,6 +175,10 @@ async function open(
           obey: (id, asked) => endpoints.obey(id, asked),
           onHeartbeat: async () => {
             await sweepProposals(store)
+            const ours = await purges()
+            // What the node before us has left.
+            if (ours && !purged) purge.wake()
+            purged = ours
             // In case it was missed: what one look has failed to follow, the next one finds.
             if (follower.behind) await follower.follow()
           },
@@ -236,6 +245,8 @@ async function open(
     if (provider !== undefined) return provider.refresh(token)
     throw new Failure('bad-parameter', `The provider ${name} is not configured any more.`)
   }
+  const metrics = createMetrics(() => endpoints.listeners())
+  readiness.register(metrics)
   const app = createApp({
     access,
     documents: createDocuments(stored, Date.now, schemas.check),
@@ -252,7 +263,7 @@ async function open(
     databases,
     audit: createAuditLog(store),
     events,
-    metrics: createMetrics(() => endpoints.listeners()),
+    metrics,
     readiness,
     log,
     node: config.node,

@@ -246,6 +246,36 @@ forEachEngine((engine) => {
     })
   })
 
+  describe('somebody who was known a moment ago', () => {
+    // On SQLite there is no server that could be away.
+    const isKept = engine.name === 'postgres'
+    const last = (session: string) =>
+      access.lastKnown({ authorization: undefined, session })?.username
+
+    it('is known for 30 s after the store has said so', async () => {
+      const session = await access.signIn(operator, from)
+      expect(last(session)).toBeUndefined()
+      await bySession(session)
+      time += 29_999
+      expect(last(session)).toBe(isKept ? 'local:operator' : undefined)
+      time += 1
+      expect(last(session)).toBeUndefined()
+    })
+
+    it('is not, once the store has said otherwise or anything has changed', async () => {
+      const session = await access.signIn(operator, from)
+      await bySession(session)
+      await store.db.deleteFrom('sessions').execute()
+      await access.authenticate({ authorization: undefined, session })
+      if (isKept) expect(last(session)).toBeUndefined()
+
+      const another = await access.signIn(operator, from)
+      await bySession(another)
+      access.sync()
+      expect(last(another)).toBeUndefined()
+    })
+  })
+
   describe('a role', () => {
     it('is changed by an admin, and ends the sessions of the person', async () => {
       const secret = await access.signIn(github('1'), from)

@@ -16,6 +16,7 @@ import { createToken, listTokens, revokeToken, type TokenOwner } from './tokens.
 export interface Access {
   readonly authenticate: Authenticator['authenticate']
   readonly recall: Authenticator['recall']
+  readonly lastKnown: Authenticator['lastKnown']
   /** Signs somebody in and answers the secret of the new session (`sessions.ts`). */
   signIn(signIn: SignIn, from: From): Promise<string>
   people(): Promise<Person[]>
@@ -73,6 +74,7 @@ export function createAccess(deps: AccessDeps): Access {
   return {
     authenticate: authenticator.authenticate,
     recall: authenticator.recall,
+    lastKnown: authenticator.lastKnown,
     async signIn(signIn, from) {
       const { person, secret } = await forgetting(beginSession(deps, signIn, from))
       publish({ type: 'person', id: person })

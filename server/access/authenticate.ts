@@ -31,6 +31,11 @@ export interface Authenticator {
    * each of them is most of what it would cost to know them.
    */
   recall(credentials: Credentials): Principal | undefined
+  /**
+   * Who it was the last time, where the store said so not long ago (30 s): for requests that only read
+   * while the store is away. Nothing where sessions, tokens or roles are known to have changed since.
+   */
+  lastKnown(credentials: Credentials): Principal | undefined
   /** Forgets what is remembered, after sessions, tokens or roles have changed. */
   forget(): void
 }
@@ -43,8 +48,17 @@ interface Remembered {
   written: number
 }
 
+/** What the store has said of somebody, and when, ms since 1970. */
+interface Known {
+  readonly found: Remembered
+  readonly at: number
+}
+
 /** How exactly it is known when a session was last used, ms. */
 const PRECISION = 1_000
+
+/** So long after the store has said who it is somebody may still look, ms. */
+const LAST_KNOWN = 30_000
 
 /** How many of each kind are remembered; then all are forgotten, which costs a look-up each. */
 const MOST_REMEMBERED = 10_000
@@ -59,6 +73,7 @@ export function createAuthenticator(store: Store, now: () => number): Authentica
   // Apart, so that what is found in one place does not count in the other.
   const sessions = new Map<string, Remembered>()
   const tokens = new Map<string, Remembered>()
+  const last = { session: new Map<string, Known>(), token: new Map<string, Known>() }
   let forgotten = 0
 
   /** `since`: how often had been forgotten when the store was asked; an older answer is not kept. */
@@ -68,6 +83,11 @@ export function createAuthenticator(store: Store, now: () => number): Authentica
     found: Remembered,
     since: number,
   ): Remembered {
+    if (!remembers && since === forgotten) {
+      const known = last[found.principal.by]
+      if (known.size >= MOST_REMEMBERED) known.clear()
+      known.set(hash, { found, at: now() })
+    }
     if (remembers && since === forgotten) {
       if (remembered.size >= MOST_REMEMBERED) remembered.clear()
       remembered.set(hash, found)
@@ -81,7 +101,10 @@ export function createAuthenticator(store: Store, now: () => number): Authentica
     if (found === undefined) {
       const since = forgotten
       const row = await findSession(store, hash)
-      if (row === undefined) return undefined
+      if (row === undefined) {
+        last.session.delete(hash)
+        return undefined
+      }
       found = remember(sessions, hash, ofSession(row), since)
     }
     const at = now()
@@ -100,7 +123,8 @@ export function createAuthenticator(store: Store, now: () => number): Authentica
     if (found === undefined && isTokenText(text)) {
       const since = forgotten
       const row = await findToken(store, hash)
-      if (row !== undefined) found = remember(tokens, hash, ofToken(row), since)
+      if (row === undefined) last.token.delete(hash)
+      else found = remember(tokens, hash, ofToken(row), since)
     }
     const at = now()
     if (found === undefined) throw notValid('The token is not valid.')
@@ -128,8 +152,21 @@ export function createAuthenticator(store: Store, now: () => number): Authentica
       if (at - found.written >= TOUCH) return undefined
       return isToken ? found.principal : slide(found, at)
     },
+    lastKnown({ authorization, session }) {
+      const isToken = authorization !== undefined
+      const secret = isToken ? tokenOf(authorization) : session
+      if (secret === undefined) return undefined
+      const known = last[isToken ? 'token' : 'session'].get(hashSecret(secret))
+      const at = now()
+      if (known === undefined || at >= known.at + LAST_KNOWN || isOver(known.found, at)) {
+        return undefined
+      }
+      return isToken ? known.found.principal : slide(known.found, at)
+    },
     forget() {
       forgotten++
+      last.session.clear()
+      last.token.clear()
       sessions.clear()
       tokens.clear()
     },

@@ -25,3 +25,41 @@ it('reads no more of a collection than a page needs, unless a filter may pass ov
   expect(await askedFor([], 1)).toEqual([2])
   expect(await askedFor([['author', 'ada']], 1)).toEqual([PAGE.most])
 })
+
+/** A collection of 2,500 documents, of which the last alone is asked for, and how often it is read. */
+function sparse() {
+  let reads = 0
+  const bodies = Array.from({ length: 2_500 }, (_, n) => {
+    return { id: String(n).padStart(4, '0'), tag: '', body: JSON.stringify({ last: n === 2_499 }) }
+  })
+  const repository: Pick<DocumentRepository, 'list'> = {
+    async list(_where, after = '', most) {
+      reads++
+      return bodies.filter(({ id }) => id > after).slice(0, most)
+    },
+  }
+  const documents = createDocuments(repository as DocumentRepository, () => 0)
+  return {
+    reads: () => reads,
+    page: (looks?: number) =>
+      documents.page({ database: 'a', collection: 'b' }, [['last', 'true']], undefined, 9, looks),
+  }
+}
+
+it('lets others have their turn while a filter passes over many', async () => {
+  const { page, reads } = sparse()
+  let turns = 0
+  const turn = () => {
+    turns++
+    if (reads() < 3) setImmediate(turn)
+  }
+  setImmediate(turn)
+  expect((await page()).documents.map(({ id }) => id)).toEqual(['2499'])
+  expect(turns).toBeGreaterThanOrEqual(2)
+})
+
+it('tells how far it got where it is to look no further', async () => {
+  const { page, reads } = sparse()
+  expect(await page(1)).toEqual({ documents: [], next: '0999' })
+  expect(reads()).toBe(1)
+})

@@ -6,6 +6,7 @@ import {
   PAGE,
 } from '../contract/document.ts'
 import { Failure } from '../failure.ts'
+import { OutcomeUnknown } from '../storage/unavailable.ts'
 import { createDocumentId } from './document-id.ts'
 import { type Conditions, matches, matchesNone } from './entity-tag.ts'
 import { mergePatch } from './merge-patch.ts'
@@ -32,7 +33,19 @@ export interface Documents {
   collections(database: string): Promise<string[]>
   /** @throws Failure `not-found`, `precondition-failed` */
   read(place: Place, conditions: Conditions): Promise<StoredDocument>
-  page(where: Collection, filter: Filter, after: string | undefined, limit: number): Promise<Page>
+  /**
+   * Some documents in id order, after one.
+   *
+   * @param looks how often it is looked for more that pass the filter: by default until there are
+   * enough of them or no more. With fewer, a page may hold few or none, and yet there is a next one.
+   */
+  page(
+    where: Collection,
+    filter: Filter,
+    after: string | undefined,
+    limit: number,
+    looks?: number,
+  ): Promise<Page>
   /**
    * Creates one document, or as many as an array holds, all or none.
    *
@@ -67,18 +80,26 @@ export function createDocuments(
     return found
   }
 
-  /** Changes a document from the state that was read to another, again where it has moved on. */
+  /**
+   * Changes a document from the state that was read to another, again where it has moved on. The order
+   * of checks: whether there is one (404), whether it would be valid (422), whether it is in the state
+   * that was asked for (412).
+   *
+   * @param next of undefined: the document is not there, and it was asked to be in some state.
+   */
   async function change(
     place: Place,
     conditions: Conditions,
-    next: (found: StoredDocument) => MadeDocument,
+    next: (found: StoredDocument | undefined) => MadeDocument,
   ): Promise<StoredDocument> {
     for (;;) {
-      const found = await required(place, conditions)
-      if (!matchesNone(conditions, found.tag)) throw movedOn()
+      const found = await repository.read(place)
+      if (found === undefined && conditions.match === undefined) throw notFound(place)
       const made = next(found)
       const checking = check(place, [made], false)
       if (checking !== undefined) await checking
+      if (found === undefined) throw movedOn()
+      if (!matches(conditions, found.tag) || !matchesNone(conditions, found.tag)) throw movedOn()
       const { body } = made
       const tag = await repository.update(place, found.tag, body)
       if (tag !== undefined) return { id: place.id, tag, body }
@@ -88,12 +109,12 @@ export function createDocuments(
   return {
     collections: (database) => repository.collections(database),
     read: required,
-    async page(where, filter, after, limit) {
+    async page(where, filter, after, limit, looks = Infinity) {
       const documents: StoredDocument[] = []
       // One more than asked for tells of a next page; a filter may pass over many.
       const size = filter.length === 0 ? limit + 1 : PAGE.most
       let from = after
-      for (;;) {
+      for (let look = 1; ; look++) {
         const rows = await repository.list(where, from, size)
         for (const row of rows) {
           if (!fits(row, filter)) continue
@@ -102,6 +123,9 @@ export function createDocuments(
         }
         if (rows.length < size) return { documents, next: undefined }
         from = rows.at(-1)?.id
+        if (look >= looks) return { documents, next: from }
+        // Going through a million documents must not hold up everybody else.
+        await pause()
       }
     },
     async create(where, text) {
@@ -109,12 +133,12 @@ export function createDocuments(
       const many = Array.isArray(value)
       if (!many && Buffer.byteLength(text) > DOCUMENT_BYTES) throw tooLarge()
       const made = (many ? value : [value]).map((each) => toDocument(each, undefined, now))
-      const twice = firstTwice(made.map(({ id }) => id))
-      if (twice !== undefined)
-        throw new Failure('conflict', `The id ${quoted(twice)} stands twice.`)
       const checking = check(where, made, many)
       if (checking !== undefined) await checking
-      const result = await repository.insert(where, made)
+      const twice = many ? firstTwice(made.map(({ id }) => id)) : undefined
+      if (twice !== undefined)
+        throw new Failure('conflict', `The id ${quoted(twice)} stands twice.`)
+      const result = await repository.insert(where, made).catch(naming(made))
       if ('exists' in result) {
         throw new Failure('conflict', `There is a document with the id ${quoted(result.exists)}.`)
       }
@@ -128,6 +152,8 @@ export function createDocuments(
     patch(place, text, conditions) {
       const patch = parseStrictly(text)
       return change(place, conditions, (found) => {
+        // What it would become cannot be told.
+        if (found === undefined) throw movedOn()
         const merged = mergePatch(JSON.parse(found.body) as Json, patch)
         return toDocument(merged, place.id, now)
       })
@@ -140,6 +166,12 @@ export function createDocuments(
       }
     },
   }
+}
+
+/** Tells by which ids to look, where it is not known whether documents were stored. */
+const naming = (made: readonly MadeDocument[]) => (error: unknown) => {
+  if (!(error instanceof OutcomeUnknown)) throw error
+  throw new OutcomeUnknown({ cause: error.cause, details: { ids: made.map(({ id }) => id) } })
 }
 
 /** Whether a collection may be called so. */
@@ -207,6 +239,8 @@ function firstTwice(ids: readonly string[]): string | undefined {
   const seen = new Set<string>()
   return ids.find((id) => seen.size === seen.add(id).size)
 }
+
+const pause = () => new Promise((resolve) => setImmediate(resolve))
 
 const quoted = (text: string) => JSON.stringify(text.slice(0, 64))
 

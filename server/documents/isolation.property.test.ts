@@ -101,7 +101,15 @@ const request = fc.record({
     'bulk',
     'schema',
     'no schema',
+    'patch all',
+    'delete all',
+    'list job',
+    'bulk job',
+    'patch job',
+    'delete job',
   ),
+  /** Where else the job that was begun is asked for. */
+  elsewhere: fc.constantFrom(...NAMES),
   /** The state that a condition names: this one, that of the same id in another database, none. */
   state: fc.constantFrom('own', 'own', 'foreign', 'stale'),
   header: fc.constantFrom(undefined, undefined, 'If-Match', 'If-None-Match'),
@@ -134,6 +142,7 @@ const USUAL: Request = {
   id: '1',
   n: 3,
   verb: 'create',
+  elsewhere: 'bob',
   state: 'own',
   header: undefined,
   bulk: [],
@@ -160,6 +169,13 @@ const EVERY = [
   { id: '2', prefix: 'bob' },
   { verb: 'list', prefix: 'bob', filter: 'ada' },
   { verb: 'list', prefix: 'bob', limit: 1 },
+  { verb: 'list job', prefix: 'bob', elsewhere: 'ada' },
+  { verb: 'patch all', prefix: 'bob', n: 2 },
+  { verb: 'patch job', prefix: 'bob', n: 1, elsewhere: '_system' },
+  { verb: 'bulk job', prefix: 'bob', bulk: [{ id: 'x y', n: 0 }], elsewhere: 'cy' },
+  { verb: 'bulk job', prefix: 'bob', bulk: [{ id: 'x y', n: 0 }], elsewhere: 'cy' },
+  { verb: 'delete all', prefix: 'bob', filter: 1 },
+  { verb: 'delete job', prefix: 'bob', elsewhere: 'ada' },
 ].map((each) => ({ ...USUAL, ...each }) as Request)
 
 const markOf = (database: string) => databases.get(database)?.mark ?? 'none#0'
@@ -205,7 +221,7 @@ async function reset(): Promise<void> {
   await map(2, ['bob', 'never-made', SYSTEM_DATABASE])
 }
 
-const READS = ['GET', 'HEAD', 'list']
+const READS = ['GET', 'HEAD', 'list', 'list job']
 
 /** The database that a request is for, and what ends it before anything is looked at. */
 function admitted(asked: Request): { database: Database } | { status: number } {
@@ -240,6 +256,7 @@ function send(asked: Request, mark: string, tag: string): Promise<Answer> {
   const options = (body?: unknown, condition: typeof header | null = header) => ({
     body,
     headers: {
+      ...(verb.endsWith('job') && { Prefer: 'respond-async' }),
       ...(token !== undefined && { Authorization: `Bearer ${token}` }),
       ...(condition && { [condition]: `"${tag}"` }),
       ...(body !== undefined && { 'Content-Length': `${Buffer.byteLength(JSON.stringify(body))}` }),
@@ -248,12 +265,21 @@ function send(asked: Request, mark: string, tag: string): Promise<Answer> {
   const to = (method: string, path: string, rest: object) =>
     ask(ports[asked.port] ?? 0, method, base + path, rest)
   const one = `/${collection}/${encodeURIComponent(id)}`
+  const all = `/${collection}?${new URLSearchParams(filterOf(asked))}`
   switch (verb) {
+    case 'patch all':
+    case 'patch job':
+      return to('PATCH', all, options({ n }, null))
+    case 'delete all':
+    case 'delete job':
+      return to('DELETE', all, options(undefined, null))
     case 'list':
+    case 'list job':
       return to('GET', `/${collection}?${queryOf(asked)}`, options(undefined, null))
     case 'create':
       return to('POST', `/${collection}`, options({ id, in: mark, n }, null))
-    case 'bulk': {
+    case 'bulk':
+    case 'bulk job': {
       const body = asked.bulk.map((each) => ({ ...each, in: mark }))
       return to('POST', `/${collection}`, options(body, null))
     }
@@ -293,12 +319,16 @@ function pageOf(asked: Request, { documents }: Collection): { page: Doc[]; more:
   return { page: fitting.slice(0, limit), more: fitting.length > limit }
 }
 
+interface Expected {
+  readonly status: number
+  readonly json?: unknown
+  /** What the job that was begun has come to in the end. */
+  readonly job?: object
+  readonly done?: (answer: Answer) => void
+}
+
 /** What the model answers, and what becomes of it. */
-function expected(
-  asked: Request,
-  own: Database,
-  tag: string,
-): { status: number; json?: unknown; done?: (answer: Answer) => void } {
+function expected(asked: Request, own: Database, tag: string): Expected {
   const { verb, id, n, header } = asked
   const collection = collectionOf(own, asked.collection)
   const { documents, most = Infinity } = collection
@@ -309,7 +339,35 @@ function expected(
     collection.most = most
   }
   const found = documents.get(id)
+  const fitting = pageOf({ ...asked, after: null, limit: null }, collection).page
+  /** What becomes of every document that fits; undefined: it is deleted. */
+  const replaceAll = (next: ((doc: Doc) => Doc) | undefined) => () => {
+    for (const doc of fitting) {
+      if (next === undefined) documents.delete(doc.id)
+      else documents.set(doc.id, { doc: next(doc), tag: 'unknown' })
+    }
+  }
+  const patched = replaceAll((doc) => ({ ...doc, n }))
+  const unfit = fitting.length > 0 && n > most
   switch (verb) {
+    case 'patch all':
+      if (unfit) return { status: 422 }
+      return { status: 200, json: { changed: fitting.length }, done: patched }
+    case 'delete all': {
+      const json = { deleted: fitting.length }
+      return { status: 200, json, done: replaceAll(undefined) }
+    }
+    case 'patch job':
+      if (unfit) return { status: 202, job: { state: 'failed' } }
+      return { status: 202, job: { state: 'done', found: fitting.length }, done: patched }
+    case 'delete job': {
+      const job = { state: 'done', found: fitting.length }
+      return { status: 202, job, done: replaceAll(undefined) }
+    }
+    case 'list job': {
+      const job = { state: 'done', found: fitting.length, documents: fitting }
+      return { status: 206, json: pageOf(asked, collection).page, job }
+    }
     case 'list':
       return { status: 200, json: pageOf(asked, collection).page }
     case 'schema':
@@ -323,20 +381,30 @@ function expected(
       const doc = { id, in: own.mark, n }
       return { status: 201, json: doc, done: keep(doc) }
     }
-    case 'bulk': {
+    case 'bulk':
+    case 'bulk job': {
       const ids = asked.bulk.map((each) => each.id)
-      if (new Set(ids).size < ids.length) return { status: 409 }
+      const later = verb === 'bulk job'
       if (asked.bulk.some((each) => each.n > most)) return { status: 422 }
-      if (ids.some((each) => documents.has(each))) return { status: 409 }
+      if (new Set(ids).size < ids.length) return { status: 409 }
+      if (ids.some((each) => documents.has(each))) {
+        return later ? { status: 202, job: { state: 'failed' } } : { status: 409 }
+      }
       const docs = asked.bulk.map((each) => ({ ...each, in: own.mark }))
       // Of many, the answer has no tags of their own: they stay unknown to the model.
       const done = () => {
         for (const doc of docs) documents.set(doc.id, { doc, tag: 'unknown' })
       }
+      if (later) return { status: 202, job: { state: 'done', found: docs.length }, done }
       return { status: 201, json: docs, done }
     }
   }
-  if (found === undefined) return { status: header === 'If-Match' ? 412 : 404 }
+  const changes = verb === 'PUT' || verb === 'PATCH'
+  if (found === undefined) {
+    if (header !== 'If-Match') return { status: 404 }
+    return { status: verb === 'PUT' && n > most ? 422 : 412 }
+  }
+  if (changes && n > most) return { status: 422 }
   const known = found.tag !== 'unknown' && found.tag === tag
   if (header === 'If-Match' && !known) return { status: 412 }
   if (header === 'If-None-Match' && known) return { status: READS.includes(verb) ? 304 : 412 }
@@ -345,7 +413,6 @@ function expected(
   if (verb === 'DELETE') {
     return { status: 200, json: found.doc, done: () => void documents.delete(id) }
   }
-  if (n > most) return { status: 422 }
   const doc = { ...found.doc, n }
   return { status: 200, json: doc, done: keep(doc) }
 }
@@ -361,19 +428,38 @@ async function perform(asked: Request): Promise<void> {
   // A link to the next page repeats the filter that was asked for, which may name another.
   const repeated = filterOf(asked).map(([, value]) => encodeURIComponent(value))
   expect(marks.filter((each) => each !== own?.mark && !repeated.includes(each))).toEqual([])
-  const { status, json, done } = own === undefined ? refusal(admission) : expected(asked, own, tag)
+  const { status, json, job, done } =
+    own === undefined ? refusal(admission) : expected(asked, own, tag)
   expect([asked.verb, answer.status]).toEqual([asked.verb, status])
   if (json !== undefined) expect(answer.json).toEqual(json)
+  if (job !== undefined) await expectJob(asked, answer, job)
   if (own === undefined) expect(answer.text).not.toMatch(/"(?:in|n)":/)
   done?.(answer)
-  if (status === 200 && asked.verb === 'list' && own !== undefined) {
+  if (
+    (status === 200 || status === 206) &&
+    READS.slice(2).includes(asked.verb) &&
+    own !== undefined
+  ) {
     const { more } = pageOf(asked, collectionOf(own, asked.collection))
     expect(answer.headers.link !== undefined).toBe(more)
   }
   seen.set(`${status}`, (seen.get(`${status}`) ?? 0) + 1)
 }
 
-const refusal = (admission: object): { status: number; json?: unknown; done?: undefined } => ({
+/** Waits for a job: in its own database it has come to that, in another there is none. */
+async function expectJob(asked: Request, answer: Answer, job: object): Promise<void> {
+  const database = asked.prefix ?? mappings.get(asked.port)?.[0] ?? SYSTEM_DATABASE
+  const location = String(answer.headers.location)
+  const id = location.slice(location.indexOf('/_job/'))
+  const read = () => node.ask('GET', `/_db/${database}${id}`)
+  await expect.poll(async () => (await read()).status, { interval: 5 }).toBe(200)
+  expect((await read()).json).toMatchObject(job)
+  if (asked.elsewhere === database || !databases.has(asked.elsewhere)) return
+  const foreign = await node.ask('GET', `/_db/${asked.elsewhere}${id}`)
+  expect([foreign.status, foreign.json.id]).toEqual([404, 'not_found'])
+}
+
+const refusal = (admission: object): Expected => ({
   status: (admission as { status: number }).status,
 })
 
@@ -398,7 +484,7 @@ test('no answer holds another database’s document, and each is what the model 
     },
   )
   // What would be a proof of nothing: that some kind of answer never came.
-  const statuses = ['200', '201', '304', '401', '403', '404', '409', '412', '422']
+  const statuses = ['200', '201', '202', '206', '304', '401', '403', '404', '409', '412', '422']
   expect(statuses.filter((status) => !seen.has(status))).toEqual([])
 }, 60_000)
 

@@ -11,11 +11,13 @@ export interface Purge {
 /**
  * Makes a {@link Purge}.
  *
+ * @param isOurs asked first: of several nodes one deletes, the others need not.
  * @param pause awaited between two deletions, for others to have their turn.
  * @param others what deletes the rest that dropped databases leave.
  */
 export function createPurge(
   repository: DocumentRepository,
+  isOurs: () => Promise<boolean>,
   pause: () => Promise<unknown>,
   onError: (error: unknown) => void,
   ...others: (() => Promise<void>)[]
@@ -26,6 +28,7 @@ export function createPurge(
     wake() {
       running = running
         .then(async () => {
+          if (!(await isOurs())) return
           await purgeDropped(repository, pause, () => stopped)
           for (const purge of others) if (!stopped) await purge()
         })

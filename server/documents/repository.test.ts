@@ -93,8 +93,10 @@ forEachEngine((engine) => {
       await databases.drop('gone', START)
       const errors: unknown[] = []
       let pauses = 0
+      const always = async () => true
       const first = createPurge(
         repository,
+        always,
         async () => {
           pauses++
           void first.stop()
@@ -104,7 +106,7 @@ forEachEngine((engine) => {
       first.wake()
       await first.stop()
       expect(pauses).toBeLessThan(3)
-      const second = createPurge(repository, pause, (error) => errors.push(error))
+      const second = createPurge(repository, always, pause, (error) => errors.push(error))
       second.wake()
       await expect.poll(() => repository.databases()).toEqual([])
       await second.stop()

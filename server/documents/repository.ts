@@ -1,8 +1,9 @@
-import { sql } from 'kysely'
+import { type QueryResult, sql } from 'kysely'
 import { SYSTEM_DATABASE } from '../contract/database.ts'
 import { Failure } from '../failure.ts'
 import type { Store } from '../storage/open.ts'
 import { createEntityTag } from './entity-tag.ts'
+import { settled } from './settled.ts'
 
 /** Where a document is: the id of its database, its collection and its own id. */
 export interface Place {
@@ -57,6 +58,11 @@ export interface DocumentRepository {
   databases(): Promise<string[]>
 }
 
+type Affected = Pick<QueryResult<unknown>, 'numAffectedRows'>
+
+/** What a statement answers that has changed one row. */
+const done: Affected = { numAffectedRows: 1n }
+
 /** How many documents {@link DocumentRepository.purge} deletes at once. */
 export const PURGE = 500
 
@@ -82,12 +88,14 @@ export function createDocumentRepository({ db, prepare }: Store): DocumentReposi
       .where('tag', '=', '')
       .compile(),
   )
+  const read = async ({ database, collection, id }: Place) => {
+    const { rows } = await readOne(database, collection, id)
+    return rows[0]
+  }
+  const tagOf = async (place: Place) => (await read(place))?.tag
 
   return {
-    async read({ database, collection, id }) {
-      const { rows } = await readOne(database, collection, id)
-      return rows[0]
-    },
+    read,
     list({ database, collection }, after, limit) {
       return some
         .where('database', '=', database)
@@ -102,7 +110,10 @@ export function createDocumentRepository({ db, prepare }: Store): DocumentReposi
       if (first !== undefined && documents.length === 1) {
         const tag = createEntityTag()
         const { id, body } = first
-        const { numAffectedRows } = await insertOne(database, collection, id, tag, body)
+        const { numAffectedRows } = await settled<Affected>(
+          insertOne(database, collection, id, tag, body),
+          async () => ((await tagOf({ database, collection, id })) === tag ? done : undefined),
+        )
         return numAffectedRows === 0n ? { exists: id } : { tags: [tag] }
       }
       const rows = documents.map(({ id, body }) => {
@@ -125,17 +136,26 @@ export function createDocumentRepository({ db, prepare }: Store): DocumentReposi
     },
     async update({ database, collection, id }, tag, body) {
       const next = createEntityTag()
-      const { numAffectedRows } = await updateOne(next, body, database, collection, id, tag)
+      const { numAffectedRows } = await settled<Affected>(
+        updateOne(next, body, database, collection, id, tag),
+        async () => ((await tagOf({ database, collection, id })) === next ? done : undefined),
+      )
       return numAffectedRows === 0n ? undefined : next
     },
     async delete({ database, collection, id }, tag) {
-      const { numDeletedRows } = await db
+      const deletion = db
         .deleteFrom('documents')
         .where('database', '=', database)
         .where('collection', '=', collection)
         .where('id', '=', id)
         .where('tag', '=', tag)
-        .executeTakeFirst()
+      const { numDeletedRows } = await settled<{ numDeletedRows: bigint }>(
+        deletion.executeTakeFirst(),
+        async () =>
+          (await tagOf({ database, collection, id })) === undefined
+            ? { numDeletedRows: 1n }
+            : undefined,
+      )
       return numDeletedRows > 0n
     },
     async collections(database) {

@@ -547,6 +547,40 @@ describe('Validation (422)', () => {
     expect([minimal.status, minimal.text]).toEqual([204, ''])
   })
 
+  it('comes after 404 and before 409 and 412', async () => {
+    await by('POST', '/ordered', { id: 'a', title: 'One' })
+    await by('PUT', '/_schema/ordered', SCHEMA)
+    const stale = { 'If-Match': '"stale"' }
+    const none = { 'If-None-Match': '*' }
+    const wrong = { title: 1 }
+    for (const [method, path, body, headers, status] of [
+      ['PUT', '/ordered/absent', wrong, {}, 404],
+      ['PATCH', '/ordered/absent', wrong, {}, 404],
+      ['PUT', '/ordered/absent', wrong, stale, 422],
+      ['PATCH', '/ordered/absent', wrong, stale, 412],
+      ['PUT', '/ordered/a', wrong, stale, 422],
+      ['PATCH', '/ordered/a', wrong, stale, 422],
+      ['PATCH', '/ordered/a', wrong, none, 422],
+      ['PUT', '/ordered/a', { title: 'Two' }, stale, 412],
+      ['PATCH', '/ordered/a', { title: 'Two' }, none, 412],
+      ['POST', '/ordered', { id: 'a', title: 1 }, {}, 422],
+      ['POST', '/ordered', { id: 'a', title: 'Two' }, {}, 409],
+      ['POST', '/ordered', [{ id: 'x' }, { id: 'x' }], {}, 422],
+      ['PUT', '/ordered/absent', 'no JSON', {}, 400],
+      ['PUT', '/ordered/absent', [], {}, 422],
+    ] as const) {
+      const answer = await by(method, path, body, headers)
+      expect([method, path, body, headers, answer.status]).toEqual([
+        method,
+        path,
+        body,
+        headers,
+        status,
+      ])
+    }
+    expect((await by('GET', '/ordered')).json).toEqual([{ id: 'a', title: 'One' }])
+  })
+
   it('is answered to every change that does not fit, with every violation and its pointer', async () => {
     const { id } = (await by('POST', '/checked', { title: 'One' })).json
     await by('PUT', '/_schema/checked', SCHEMA)

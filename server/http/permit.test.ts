@@ -50,6 +50,7 @@ let failures = 0
 const deps: PermitDeps = {
   authenticate,
   recall: () => undefined,
+  lastKnown: () => undefined,
   async countFailure() {
     if (++failures > 2) throw new Failure('too-many-requests', 'Too many.')
   },
@@ -179,6 +180,25 @@ describe('permit', () => {
     expect(await change({ ...cookie('viewer'), ...ours })).toBe(403)
     expect(await change({ ...cookie('operator'), ...ours, Host: 'evil' })).toBe(421)
     expect(await change({ ...cookie('operator'), Origin: 'https://evil' })).toBe(403)
+  })
+
+  it('lets whom it knew a moment ago look while the store is away, and change nothing', async () => {
+    let failure = new Failure('unavailable', 'The store is away.')
+    const remembering = createPermit({
+      ...deps,
+      authenticate: () => Promise.reject(failure),
+      async countFailure() {},
+      lastKnown: ({ session }) =>
+        session === undefined ? undefined : principal({ role: session as Role, by: 'session' }),
+    })
+    const status = async (headers: Record<string, string>, method: string) =>
+      (await ask('viewer', headers, method, remembering)).status
+    expect(await status(cookie('viewer'), 'GET')).toBe(200)
+    expect(await status(cookie('pending'), 'GET')).toBe(403)
+    expect(await status({ ...cookie('admin'), ...ours }, 'POST')).toBe(503)
+    expect(await status({}, 'GET')).toBe(503)
+    failure = new Failure('unauthenticated', 'The token is not valid.')
+    expect(await status(cookie('viewer'), 'GET')).toBe(401)
   })
 
   it('marks the handlers that declare a permission', () => {

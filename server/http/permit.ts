@@ -22,6 +22,8 @@ export interface PermitDeps {
   readonly authenticate: (credentials: Credentials) => Promise<Principal | undefined>
   /** The same where it is known without waiting; undefined: it is to be asked for. */
   readonly recall: (credentials: Credentials) => Principal | undefined
+  /** Who it was a moment ago; asked where the store is away and the request only reads. */
+  readonly lastKnown: (credentials: Credentials) => Principal | undefined
   /** Counts a token that was not valid; throws `too-many-requests` when there were too many. */
   readonly countFailure: (client: Client) => Promise<void>
   readonly clientOf: ClientOf
@@ -66,6 +68,15 @@ export function createPermit(deps: PermitDeps): Permit {
     throw challenge(error.message)
   }
 
+  /** Whoever was known a moment ago may still look at what needs no store, while it is away. */
+  function stillKnown(error: unknown, method: string, credentials: Credentials): Principal {
+    const isAway = error instanceof Failure && error.code === 'unavailable'
+    const reads = method === 'GET' || method === 'HEAD'
+    const principal = isAway && reads ? deps.lastKnown(credentials) : undefined
+    if (principal === undefined) throw error
+    return principal
+  }
+
   /** Tells what follows who asks; refuses what a browser was made to send. */
   function introduce(c: Context<AppEnv>, { host, address }: Client, principal: Principal): void {
     c.set('principal', principal)
@@ -98,6 +109,7 @@ export function createPermit(deps: PermitDeps): Permit {
       }
       return deps
         .authenticate(credentials)
+        .catch((error: unknown) => stillKnown(error, c.req.method, credentials))
         .catch((error: unknown) => refused(error, client))
         .then((principal) => {
           admit(c, client, principal)

@@ -10,6 +10,9 @@ import { splitRequestPath } from './request-path.ts'
 /** The content type of every JSON answer under `/_api` (seed 000, "Endpoints"). */
 export const API_JSON = 'application/json; charset=utf-8'
 
+/** When it is worth trying again while the store is away, seconds (RFC 9110 §10.2.3). */
+const RETRY_AFTER = '1'
+
 /** Makes a {@link Failure} of whatever was thrown; what was not thrown on purpose is `internal`. */
 export function toFailure(error: unknown): Failure {
   if (error instanceof Failure) return error
@@ -28,7 +31,11 @@ export function toFailure(error: unknown): Failure {
 export function renderFailure(failure: Failure, c: Context<AppEnv>): Response | Promise<Response> {
   const { path } = splitRequestPath(c.req.raw)
   const status = failure.kind.status as ContentfulStatusCode
-  const headers = { ...failure.headers, 'Cache-Control': 'no-store' }
+  const headers = {
+    ...(status === 503 ? { 'Retry-After': RETRY_AFTER } : {}),
+    ...failure.headers,
+    'Cache-Control': 'no-store',
+  }
   if (path === '/_api' || path.startsWith('/_api/')) {
     const body: ErrorObject = {
       error: true,

@@ -2,9 +2,12 @@ import { freePorts } from '../endpoints/free-ports.testing.ts'
 import { type ServerProcess, startProcess } from '../server-process.testing.ts'
 import { type Answer, ask, makeToken } from '../start.testing.ts'
 
+/** What the local provider of {@link startNodes} asks for. */
+export const OPERATOR_KEY = 'operator-key-of-tests-alone'
+
 /** What nodes of one store must be given, the same to each. */
-const SECRETS = {
-  GATEHOUSE_OPERATOR_KEY: 'operator-key-of-tests-alone',
+export const SECRETS = {
+  GATEHOUSE_OPERATOR_KEY: OPERATOR_KEY,
   GATEHOUSE_SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
 }
 

@@ -35,6 +35,9 @@ beforeEach(async () => {
   store = await openStore({ databaseUrl }, 'node', (away) => reached.push(away === undefined))
 })
 afterEach(async () => {
+  // Also where a test failed half way.
+  await server.start()
+  proxy.heal()
   await store.close()
   await proxy.close()
 })

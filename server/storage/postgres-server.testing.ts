@@ -77,7 +77,7 @@ export interface OwnPostgres {
   readonly url: string
   /** Ends it: `SIGINT` cuts its connections and stops, `SIGKILL` is a crash. */
   stop(signal: 'SIGINT' | 'SIGKILL'): Promise<void>
-  /** Starts it again, on the same port. */
+  /** Starts it again where it does not run, on the same port. */
   start(): Promise<void>
   /** Ends it for good, with its data. */
   remove(): Promise<void>
@@ -100,8 +100,7 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
     url: `postgres://gatehouse@127.0.0.1:${port}/postgres`,
     stop,
     async start() {
-      // What a crash has left of it (its children, its shared memory) may take a moment to go.
-      server = (await startServer(cluster, { port })).server
+      server ??= (await startServer(cluster, { port })).server
     },
     async remove() {
       await stop('SIGKILL')

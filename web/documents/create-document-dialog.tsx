@@ -89,10 +89,10 @@ export function CreateDocumentDialog(props: { database: string; collection: stri
         )}
         <JsonField
           field={field}
+          label="Document as JSON"
           text={draft.text}
           note="Without an “id” the document is given one."
-          fault={faults.text?.message}
-          violations={faults.violations ?? []}
+          faults={faults}
           first={collection !== undefined}
           onChange={(text) => change({ text })}
         />

@@ -8,7 +8,7 @@ import classes from './document-dialog.module.css'
 import type { Stored } from './document-requests.ts'
 import { pretty } from './document-text.ts'
 import { findDocument } from './find-document.ts'
-import { JsonBlock } from './json-block.tsx'
+import { JsonEditor } from './json-editor.tsx'
 import { type Place, useDocumentsLocation } from './use-documents-location.ts'
 
 /** A document as it is stored, and what can be done with it. */
@@ -25,7 +25,7 @@ export function DocumentDialog({ document }: { place: Place; document: Stored })
   }
   return (
     <Dialog title={`Document ${id}`} width={720} onClose={close} returnTo={() => findDocument(id)}>
-      <JsonBlock label={`Document ${id} as JSON`} text={text} first />
+      <JsonEditor label={`Document ${id} as JSON`} text={text} first />
       <div className={classes.actions}>
         {mayChange && (
           <Button variant="subtle" className={classes.delete} onClick={() => remove(id)}>

@@ -1,16 +1,25 @@
 import { useQuery } from '@tanstack/react-query'
+import { lazy } from 'react'
 import { ApiFailure } from '../api.ts'
 import { useMay } from '../person.ts'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { LoadFailure } from '../ui/load-failure.tsx'
 import { SkeletonRows } from '../ui/skeleton-rows.tsx'
-import { CreateDocumentDialog } from './create-document-dialog.tsx'
 import { DeleteDocumentDialog } from './delete-document-dialog.tsx'
-import { DocumentDialog } from './document-dialog.tsx'
-import { EditDocumentDialog } from './edit-document-dialog.tsx'
 import { documentQuery } from './queries.ts'
 import { type Place, useDocumentsLocation } from './use-documents-location.ts'
+
+// The editor comes with the dialogs that need it.
+const CreateDocumentDialog = lazy(async () => ({
+  default: (await import('./create-document-dialog.tsx')).CreateDocumentDialog,
+}))
+const DocumentDialog = lazy(async () => ({
+  default: (await import('./document-dialog.tsx')).DocumentDialog,
+}))
+const EditDocumentDialog = lazy(async () => ({
+  default: (await import('./edit-document-dialog.tsx')).EditDocumentDialog,
+}))
 
 /** The dialogs of the Documents page, as the URL names them. */
 export function DocumentDialogs(props: { database: string; collection: string | undefined }) {

@@ -102,10 +102,10 @@ export function EditDocumentDialog({ place, document }: { place: Place; document
         ) : (
           <JsonField
             field={field}
+            label="Document as JSON"
             text={text}
             note="The whole document is replaced. Its id stays."
-            fault={faults.text?.message}
-            violations={faults.violations ?? []}
+            faults={faults}
             first
             onChange={(next) => {
               kept.change({ text: next })

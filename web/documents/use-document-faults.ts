@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'react'
 import { isSignedOut, NoAnswer } from '../api.ts'
 import { DocumentFailure, type Violation } from './document-requests.ts'
 import type { TextFault } from './document-text.ts'
+import type { JsonEditorHandle } from './json-editor.tsx'
 
 /** What is wrong in a form in which a document is written. */
 export interface DocumentFaults {
@@ -19,10 +20,10 @@ export function useDocumentFaults() {
     faults: {},
     raised: 0,
   })
-  const field = useRef<HTMLTextAreaElement>(null)
+  const field = useRef<JsonEditorHandle>(null)
   useEffect(() => {
     const at = faults.text?.at
-    if (raised > 0 && at !== undefined) field.current?.setSelectionRange(at, at)
+    if (raised > 0 && at !== undefined) field.current?.goTo(at)
   }, [raised, faults])
   return {
     faults,

@@ -16,7 +16,7 @@ test('the default database is asked without its name, another by it', () => {
   expect(commands('tcp://127.0.0.1:8530', mapping, 'blog')).toEqual([
     'curl http://127.0.0.1:8530/_api/health',
     'curl -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8530/articles',
-    'curl -H "Authorization: Bearer $TOKEN" -d \'{"title": "Hello"}\' http://127.0.0.1:8530/articles',
+    'curl -H "Authorization: Bearer $TOKEN" -H Content-Type:application/json -d \'{"title": "Hello"}\' http://127.0.0.1:8530/articles',
   ])
   expect(commands('tcp://127.0.0.1:8530', mapping, 'shop')[1]).toBe(
     'curl -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8530/_db/shop/articles',

@@ -35,7 +35,7 @@ export function tryCommands(target: TryTarget, page: PageLocation): TryCommand[]
   if (database === SYSTEM_DATABASE) {
     return [health, { label: 'List the endpoints', text: curl('/_api/endpoint', token) }]
   }
-  const store = `${token} -d '{"title": "Hello"}'`
+  const store = `${token} -H Content-Type:application/json -d '{"title": "Hello"}'`
   return [
     health,
     { label: 'Read the collection articles', text: curl('/articles', token) },

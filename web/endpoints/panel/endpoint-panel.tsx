@@ -28,7 +28,6 @@ export function EndpointPanel({ address, onClose }: EndpointPanelProps) {
   const id = useId()
   useFocus(title, address)
   useKeys('anywhere', { close: () => !isSomethingOnTop() && onClose() })
-  const { endpoint, failure, retry } = usePanelEndpoint(address)
   const closeByKey = (event: KeyboardEvent) => {
     if (!narrow || event.key !== 'Escape' || event.defaultPrevented || isSomethingOnTop()) return
     event.preventDefault()
@@ -52,23 +51,29 @@ export function EndpointPanel({ address, onClose }: EndpointPanelProps) {
           <CloseButton size={24} iconSize={16} aria-label="Close the panel" onClick={onClose} />
         </div>
         <div className={classes.body}>
-          {endpoint && <PanelBody key={address} endpoint={endpoint} onClose={onClose} />}
-          {endpoint === undefined && failure === null && <SkeletonRows what="the endpoint" />}
-          {failure !== null && <LoadFailure what="The endpoint" error={failure} onRetry={retry} />}
-          {endpoint === null && (
-            <Notice
-              action={
-                <Button variant="default" onClick={onClose}>
-                  Back to the list
-                </Button>
-              }
-            >
-              There is no endpoint {address}. It was removed, or never was.
-            </Notice>
-          )}
+          <Content key={address} address={address} onClose={onClose} />
         </div>
       </div>
     </FocusTrap>
+  )
+}
+
+/** What is known of one endpoint; another begins anew. */
+function Content({ address, onClose }: EndpointPanelProps) {
+  const { endpoint, failure, retry } = usePanelEndpoint(address)
+  if (endpoint) return <PanelBody endpoint={endpoint} onClose={onClose} />
+  if (failure !== null) return <LoadFailure what="The endpoint" error={failure} onRetry={retry} />
+  if (endpoint === undefined) return <SkeletonRows what="the endpoint" />
+  return (
+    <Notice
+      action={
+        <Button variant="default" onClick={onClose}>
+          Back to the list
+        </Button>
+      }
+    >
+      There is no endpoint {address}. It was removed, or never was.
+    </Notice>
   )
 }
 

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import type { ListenerStatus } from '../../../server/contract/listener.ts'
 import { useMay } from '../../person.ts'
-import { Countdown } from '../../ui/countdown.tsx'
+import { Countdown, sayLeft } from '../../ui/countdown.tsx'
 import { exactTime, sayAgo } from '../../ui/relative-time.tsx'
 import { StateBadge } from '../../ui/state-badge.tsx'
 import { useClock } from '../../ui/use-clock.ts'
@@ -13,9 +13,10 @@ import { PanelSection } from './panel-section.tsx'
 export function NodeStates(props: {
   address: string
   listeners: readonly ListenerStatus[]
+  silent: ReadonlyMap<string, number>
   gone: boolean
 }) {
-  const { address, listeners, gone } = props
+  const { address, listeners, silent, gone } = props
   const mayChange = useMay('operator')
   const { retry, cut, problem } = useListenerActions()
   return (
@@ -43,7 +44,18 @@ export function NodeStates(props: {
             )}
           </li>
         ))}
-        {listeners.length === 0 && (
+        {[...silent].map(([node, since]) => (
+          <li key={`${node} silent`} className={classes.node}>
+            <div className={classes.line}>
+              <StateBadge state="unknown" detail={<NoNews since={since} />} />
+              <span className={`mono ${classes.name}`} data-tip={`Node ${node}`}>
+                {node}
+              </span>
+            </div>
+          </li>
+        ))}
+        {listeners.length === 0 && gone && <li>Closed: nothing of it runs any more.</li>}
+        {listeners.length + silent.size === 0 && !gone && (
           <li className={classes.node}>
             <StateBadge state="unknown" detail="no news yet" />
           </li>
@@ -94,6 +106,11 @@ function Reason({ listener }: { listener: ListenerStatus }) {
     )
   }
   return null
+}
+
+/** "no news for 40 s": a node that fell silent, or was stopped. */
+function NoNews({ since }: { since: number }) {
+  return useClock((now) => `no news for ${sayLeft(now - since)}`)
 }
 
 /** For how long: "for 3 min", and exactly since when. */

@@ -21,8 +21,7 @@ const icon = { size: 16, stroke: 1.5, 'aria-hidden': true } as const
 
 /** Everything below the head of the panel, for an endpoint that is, or was a moment ago. */
 export function PanelBody(props: { endpoint: PanelEndpoint; onClose: () => void }) {
-  const { record, listeners, goneAt } = props.endpoint
-  const address = record.endpoint
+  const { address, mapping, listeners, silent, figures, goneAt } = props.endpoint
   const { edit, remove, duplicate } = useEndpointsLocation()
   const mayChange = useMay('operator')
   const { data: databases } = useQuery(databasesQuery)
@@ -45,27 +44,31 @@ export function PanelBody(props: { endpoint: PanelEndpoint; onClose: () => void 
           <YouAreHere />
         </p>
       )}
-      <NodeStates address={address} listeners={listeners} gone={gone} />
-      <TrafficSection address={address} listeners={listeners} />
-      <PanelSection
-        title="Databases"
-        action={
-          mayChange &&
-          !gone && (
-            <Button
-              variant="subtle"
-              onClick={() => edit(address)}
-              onPointerEnter={preloadForms}
-              onFocus={preloadForms}
-            >
-              Edit mapping
-            </Button>
-          )
-        }
-      >
-        <MappingLines mapping={record.databases} existing={databases} />
-      </PanelSection>
-      {!gone && <TryIt record={record} listeners={listeners} existing={databases} />}
+      <NodeStates address={address} listeners={listeners} silent={silent} gone={gone} />
+      <TrafficSection address={address} listeners={figures} over={gone && listeners.length === 0} />
+      {mapping !== null && (
+        <PanelSection
+          title="Databases"
+          action={
+            mayChange &&
+            !gone && (
+              <Button
+                variant="subtle"
+                onClick={() => edit(address)}
+                onPointerEnter={preloadForms}
+                onFocus={preloadForms}
+              >
+                Edit mapping
+              </Button>
+            )
+          }
+        >
+          <MappingLines mapping={mapping} existing={databases} />
+        </PanelSection>
+      )}
+      {!gone && mapping !== null && (
+        <TryIt address={address} mapping={mapping} listeners={listeners} existing={databases} />
+      )}
       <EndpointLog address={address} />
       {mayChange && !gone && (
         <div className={classes.actions}>

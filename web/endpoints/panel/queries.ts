@@ -1,9 +1,11 @@
 import { queryOptions } from '@tanstack/react-query'
 import { SAMPLE_SECONDS } from '../../../server/contract/traffic.ts'
-import { answer, api, whileSignedIn } from '../../api.ts'
+import { ApiFailure, answer, api, whileSignedIn } from '../../api.ts'
 
 /** How many lines of the log the panel shows. */
 const LINES = 5
+
+const isGone = (error: unknown) => error instanceof ApiFailure && error.status === 404
 
 const param = (address: string) => ({ address: encodeURIComponent(address) })
 
@@ -18,7 +20,8 @@ export const trafficQuery = (address: string) =>
           { init: { signal } },
         ),
       ),
-    refetchInterval: whileSignedIn(SAMPLE_SECONDS * 1_000),
+    refetchInterval: (query) =>
+      !isGone(query.state.error) && whileSignedIn(SAMPLE_SECONDS * 1_000)(query),
     gcTime: 0,
     staleTime: 0,
   })

@@ -21,10 +21,15 @@ const kinds = [
 ] as const
 
 /** What went through an endpoint: now, and in the last hour, as a chart and in words. */
-export function TrafficSection(props: { address: string; listeners: readonly ListenerStatus[] }) {
-  const { address, listeners } = props
+export function TrafficSection(props: {
+  address: string
+  listeners: readonly ListenerStatus[]
+  /** Whether nothing more can come: what is shown stays. */
+  over: boolean
+}) {
+  const { address, listeners, over } = props
   const [kind, setKind] = useState<TrafficKind>('requests')
-  const { data, error, refetch } = useQuery(trafficQuery(address))
+  const { data, error, refetch } = useQuery({ ...trafficQuery(address), enabled: !over })
   const series = useMemo(() => data && seriesOf(data, kind), [data, kind])
   const told = new Set(data?.nodes.map(({ node }) => node))
   const silent = listeners.filter(({ node }) => data !== undefined && !told.has(node))
@@ -37,7 +42,7 @@ export function TrafficSection(props: { address: string; listeners: readonly Lis
       {data === undefined && error !== null && (
         <LoadFailure what="The last hour" error={error} onRetry={() => void refetch()} />
       )}
-      {data === undefined && error === null && <div className={classes.place} />}
+      {data === undefined && error === null && !over && <div className={classes.place} />}
       {data !== undefined && series !== undefined && (
         <>
           <Suspense fallback={<div className={classes.place} />}>

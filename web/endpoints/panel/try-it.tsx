@@ -3,7 +3,6 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { parseAddress } from '../../../server/contract/address.ts'
 import { SYSTEM_DATABASE } from '../../../server/contract/database.ts'
-import type { EndpointRecord } from '../../../server/contract/endpoint.ts'
 import type { ListenerStatus } from '../../../server/contract/listener.ts'
 import { useMay } from '../../person.ts'
 import { CopyLine } from '../../ui/copy-line.tsx'
@@ -14,16 +13,16 @@ import classes from './try-it.module.css'
 
 /** Commands with which the endpoint can be asked from a shell, for each database behind it. */
 export function TryIt(props: {
-  record: EndpointRecord
+  address: string
+  mapping: readonly string[]
   listeners: readonly ListenerStatus[]
   existing: readonly string[] | undefined
 }) {
-  const { record, listeners, existing } = props
+  const { address, mapping, listeners, existing } = props
   const mayStore = useMay('operator')
   const [chosen, setChosen] = useState<string>()
-  const parsed = parseAddress(record.endpoint)
+  const parsed = parseAddress(address)
   if (!parsed.ok || existing === undefined) return null
-  const mapping = record.databases
   const all = mapping.length === 0 ? existing : mapping.filter((name) => existing.includes(name))
   const usual = defaultOf(mapping)
   const database =

@@ -6,10 +6,15 @@ import { endpointsQuery, figuresQuery, listenersQuery } from '../queries.ts'
 
 /** What the panel knows of its endpoint. */
 export interface PanelEndpoint {
-  /** As it is configured, or was last. */
-  readonly record: EndpointRecord
-  /** What runs of it on each node, or did last. */
+  readonly address: string
+  /** As it is mapped, or was last; null: removed before the panel was opened. */
+  readonly mapping: readonly string[] | null
+  /** What runs of it on each node; of one that is gone, what still drains. */
   readonly listeners: readonly ListenerStatus[]
+  /** Nodes of which nothing is heard any more, and since when, ms since 1970. */
+  readonly silent: ReadonlyMap<string, number>
+  /** The figures, those of the last time that anything ran. */
+  readonly figures: readonly ListenerStatus[]
   /** When it was found to be there no longer, ms since 1970; undefined: it is there. */
   readonly goneAt: number | undefined
 }
@@ -26,38 +31,79 @@ export function usePanelEndpoint(address: string) {
       [address],
     ),
   })
-  const all = useQuery({
+  const states = useQuery({
     ...listenersQuery,
     select: useCallback(
       (list: ListenerStatus[]) => list.filter(({ endpoint }) => endpoint === address),
       [address],
     ),
   })
-  const own = useQuery(figuresQuery([address], false))
-  const newest = own.dataUpdatedAt > all.dataUpdatedAt ? own.data : all.data
-  const record = endpoints.data
+  const figures = useQuery(figuresQuery([address], false))
   const [known, setKnown] = useState<PanelEndpoint>()
+  const record = endpoints.data
+  const [now, counted] = [states.data, figures.data]
   useEffect(() => {
+    if (record === undefined || now === undefined) return
+    const listeners = now.map((listener) => withFigures(listener, counted))
     setKnown((before) => {
-      if (record) return { record, listeners: newest ?? [], goneAt: undefined }
-      if (record === undefined || before === undefined) return before
-      // What drains is still there to be looked at; after it, its last state.
-      const left = newest === undefined || newest.length === 0 ? before.listeners : newest
-      return { ...before, listeners: left, goneAt: before.goneAt ?? Date.now() }
+      if (record !== null) {
+        const mapping = record.databases
+        const silent = silentNow(before, listeners)
+        return { address, mapping, listeners, silent, figures: listeners, goneAt: undefined }
+      }
+      if (before !== undefined) {
+        const last = listeners.length > 0 ? listeners : before.figures
+        const goneAt = before.goneAt ?? Date.now()
+        return { ...before, listeners, silent: new Map(), figures: last, goneAt }
+      }
+      // Come late: of a removed one there is what drains, but not what its mapping was.
+      const [first] = listeners
+      if (first === undefined) return undefined
+      const goneAt = Date.parse(first.since)
+      return { address, mapping: null, listeners, silent: new Map(), figures: listeners, goneAt }
     })
-  }, [record, newest])
-  // What drains is left of an endpoint that is no longer configured: also when one comes late.
-  const left = record === null && known === undefined && newest?.find(isDraining)
-  const late = left && {
-    record: { endpoint: address, databases: [] },
-    listeners: newest ?? [],
-    goneAt: Date.parse(left.since),
-  }
+  }, [address, record, now, counted])
+  const none = record === null && now?.length === 0
   return {
-    endpoint: known ?? (late || (record === null && !all.isPending ? null : undefined)),
-    failure: endpoints.data === undefined ? endpoints.error : null,
-    retry: () => void endpoints.refetch(),
+    endpoint: known ?? (none ? null : undefined),
+    failure: record === undefined ? endpoints.error : now === undefined ? states.error : null,
+    retry: () => {
+      void endpoints.refetch()
+      void states.refetch()
+    },
   }
 }
 
-const isDraining = ({ state }: ListenerStatus) => state === 'draining'
+/** Which nodes told of the endpoint before, and do so no more: silent since now, or since before. */
+function silentNow(
+  before: PanelEndpoint | undefined,
+  listeners: readonly ListenerStatus[],
+): ReadonlyMap<string, number> {
+  const told = new Set(listeners.map(({ node }) => node))
+  const known = new Map(before?.silent)
+  for (const { node } of before?.listeners ?? []) {
+    if (!known.has(node)) known.set(node, Date.now())
+  }
+  return new Map([...known].filter(([node]) => !told.has(node)))
+}
+
+/** States come by events, figures every few seconds: an older reading of the latter changes none. */
+function withFigures(
+  listener: ListenerStatus,
+  counted: readonly ListenerStatus[] | undefined,
+): ListenerStatus {
+  const same = counted?.find(
+    ({ node, state }) => node === listener.node && state === listener.state,
+  )
+  if (same === undefined) return listener
+  const { connections, requests, requestsPerSecond, bytesIn, bytesOut, lastRequest } = same
+  return {
+    ...listener,
+    connections,
+    requests,
+    requestsPerSecond,
+    bytesIn,
+    bytesOut,
+    lastRequest,
+  }
+}

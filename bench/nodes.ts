@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import { availableParallelism, loadavg } from 'node:os'
+import type { TestProject } from 'vitest/node'
+import { type NodeProcess, startNodes } from '../server/nodes/node-processes.testing.ts'
+import { killProcesses } from '../server/server-process.testing.ts'
+import startPostgres from '../server/storage/postgres.global-setup.ts'
+import { quantile } from './support.ts'
+
+// How soon a change at one node is served by another. What is measured and how to read it:
+// docs/benchmarks.md.
+
+/** How many changes of each kind count, after some that do not. */
+const ROUNDS = 200
+const WARM_UP = 20
+/** What has not arrived by then never will, ms. */
+const LONGEST = 10_000
+
+const print = (line = '') => process.stdout.write(`${line}\n`)
+const milliseconds = (number: number) => number.toFixed(1)
+
+/** One connection to a node, kept alive: asking takes as little as can be. */
+function asker(node: NodeProcess) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  return (path: string) =>
+    new Promise<{ status: number; text: string }>((resolve, reject) => {
+      request({ agent, host: '127.0.0.1', port: node.port, path }, (answer) => {
+        let text = ''
+        answer.setEncoding('utf8').on('data', (part: string) => {
+          text += part
+        })
+        answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text }))
+      })
+        .on('error', reject)
+        .end()
+    })
+}
+
+/** From when a change is sent to one node until another answers so, and until it is answered. */
+async function measure(
+  change: (round: number) => Promise<{ status: number; text: string }>,
+  isServed: (round: number) => Promise<boolean>,
+): Promise<{ readonly served: number[]; readonly answered: number[] }> {
+  const served: number[] = []
+  const answered: number[] = []
+  for (let round = 0; round < WARM_UP + ROUNDS; round++) {
+    const begun = performance.now()
+    const answer = change(round).then(({ status, text }) => {
+      if (status !== 200 && status !== 201) throw new Error(`${status}: ${text}`)
+      return performance.now() - begun
+    })
+    while (!(await isServed(round))) {
+      if (performance.now() - begun > LONGEST) throw new Error('the change does not arrive')
+    }
+    const after = performance.now() - begun
+    const told = await answer
+    if (round < WARM_UP) continue
+    served.push(after)
+    answered.push(told)
+  }
+  return { served, answered }
+}
+
+const row = (what: string, times: readonly number[]) =>
+  `| ${what} | ${[0.5, 0.95, 0.99, 1].map((at) => milliseconds(quantile(times, at))).join(' | ')} |`
+
+let url = ''
+const stop = await startPostgres({
+  provide: (_: string, value: string) => {
+    url = value
+  },
+} as unknown as TestProject)
+try {
+  const [a, b] = (await startNodes(url, ['a', 'b'])) as [NodeProcess, NodeProcess]
+  const atB = asker(b)
+  const names = ['one', 'two'] as const
+  for (const name of names) await a.ask('POST', '/_api/database', { name })
+  const nameOf = (round: number) => names[round % 2] ?? names[0]
+
+  const mapping = await measure(
+    (round) =>
+      a.ask('POST', '/_api/endpoint', {
+        endpoint: b.address,
+        databases: [nameOf(round), '_system'],
+      }),
+    async (round) => (await atB('/')).text.includes(`"${nameOf(round)}"`),
+  )
+  await a.ask('POST', '/_api/endpoint', { endpoint: b.address, databases: [] })
+  const database = await measure(
+    (round) => a.ask('POST', '/_api/database', { name: `made-${round}` }),
+    async (round) => (await atB(`/_db/made-${round}/`)).status === 200,
+  )
+
+  const cpu = /^model name\s*:\s*(.*)$/m.exec(readFileSync('/proc/cpuinfo', 'utf8'))?.[1]
+  print(`Node.js ${process.versions.node}, ${availableParallelism()} cores (${cpu ?? 'unknown'}),`)
+  print(`load ${loadavg()[0]?.toFixed(1)}; two nodes and PostgreSQL (fsync off) on this machine`)
+  print()
+  print(`| ms from sending the change to A, of ${ROUNDS} | median | 95 % | 99 % | longest |`)
+  print('|---|---:|---:|---:|---:|')
+  print(row('a mapping: served by the socket of B', mapping.served))
+  print(row('a mapping: answered by A', mapping.answered))
+  print(row('a database: served by the socket of B', database.served))
+  print(row('a database: answered by A', database.answered))
+} finally {
+  await killProcesses()
+  await stop()
+}

@@ -1,0 +1,250 @@
+import { execFile } from 'node:child_process'
+import { connect } from 'node:net'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import type { Page } from '@playwright/test'
+import { consolePath, rowOf } from './support/endpoints-page.ts'
+import { expectAccessible } from './support/expect-accessible.ts'
+import { expect, type Gatehouse, test } from './support/gatehouse.ts'
+import { listen } from './support/listen.ts'
+import { createToken } from './support/server-process.ts'
+
+/** Figures come every five seconds. */
+const sampled = { timeout: 20_000 }
+
+const panelPath = (address: string) => `${consolePath}?${new URLSearchParams({ open: address })}`
+
+const panelOf = (page: Page, address: string) =>
+  page.getByRole('dialog', { name: address, exact: true })
+
+/** Adds an endpoint with databases that exist, and tells its address and where it answers. */
+async function added(gatehouse: Gatehouse, ...databases: string[]) {
+  for (const name of databases) await gatehouse.post('/_db/_system/_api/database', { name })
+  const port = await gatehouse.freePort()
+  const address = `tcp://127.0.0.1:${port}`
+  await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: address, databases })
+  return { port, address, url: `http://127.0.0.1:${port}` }
+}
+
+test('Requests made at an endpoint show in its panel, by the keyboard alone', async ({
+  page,
+  gatehouse,
+}) => {
+  const { address, url } = await added(gatehouse, 'blog')
+  for (let n = 0; n < 12; n += 1) await gatehouse.get(`${url}/articles`)
+  for (let n = 0; n < 3; n += 1) await gatehouse.get(`${url}/articles/nothing`)
+  await gatehouse.signIn(page, consolePath)
+
+  await rowOf(page, address).focus()
+  await page.keyboard.press('Enter')
+  const panel = panelOf(page, address)
+  await expect(panel.getByRole('heading', { name: address })).toBeFocused()
+  await expect(page).toHaveURL(/open=/)
+  const traffic = panel.getByRole('region', { name: 'Traffic' })
+  await expect(traffic).toContainText(/15 requests in the last .*, 3 errors/, sampled)
+  await expect(traffic.getByRole('definition').filter({ hasText: /^15$/ })).toBeVisible()
+
+  const chart = traffic.getByRole('slider', { name: 'Moment of the last hour' })
+  await chart.focus()
+  await page.keyboard.press('Home')
+  await expect(chart).toHaveAttribute('aria-valuetext', /requests\/s not known/)
+  await page.keyboard.press('End')
+  await expect(chart).toHaveAttribute('aria-valuetext', /, [0-9.]+ requests\/s, [0-9.]+ errors\/s$/)
+
+  await page.keyboard.press('Shift+Tab')
+  await page.keyboard.press('ArrowRight')
+  await expect(traffic.getByRole('radio', { name: 'Bytes' })).toBeChecked()
+  await expect(traffic).toContainText(/received and .* sent in the last/)
+
+  await page.keyboard.press('Escape')
+  await expect(panel).toBeHidden()
+  await expect(rowOf(page, address)).toBeFocused()
+  await expect(page).not.toHaveURL(/open=/)
+})
+
+test('The panel blocks nothing of the table, and goes with the way back', async ({
+  page,
+  gatehouse,
+}) => {
+  const { address } = await added(gatehouse)
+  const first = `tcp://127.0.0.1:${gatehouse.port}`
+  await gatehouse.signIn(page, consolePath)
+  await rowOf(page, address).focus()
+  await page.keyboard.press('Enter')
+  await expect(panelOf(page, address)).toBeVisible()
+
+  await rowOf(page, first).focus()
+  await page.keyboard.press('ArrowDown')
+  await expect(rowOf(page, address)).toBeFocused()
+  await page.keyboard.press('ArrowUp')
+  await page.keyboard.press('Enter')
+  await expect(panelOf(page, first)).toContainText('You are here')
+  await expect(panelOf(page, address)).toBeHidden()
+
+  await page.goBack()
+  await expect(panelOf(page, address)).toBeVisible()
+  await page.goBack()
+  await expect(panelOf(page, address)).toBeHidden()
+  await page.goto(panelPath('tcp://127.0.0.1:1'))
+  await page.getByRole('button', { name: 'Back to the list' }).click()
+  await expect(page).toHaveURL(new RegExp(`${consolePath}$`))
+})
+
+test('What is offered to be tried works in a shell', async ({ page, gatehouse, context }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  const { address } = await added(gatehouse, 'blog', 'shop')
+  const TOKEN = await createToken(gatehouse.data)
+  const run = async (command: string) => {
+    const env = { ...process.env, TOKEN }
+    const { stdout } = await promisify(execFile)('sh', ['-c', `${command} -sS`], { env })
+    return JSON.parse(stdout) as unknown
+  }
+  await gatehouse.signIn(page, panelPath(address))
+  const tried = panelOf(page, address).getByRole('region', { name: 'Try it' })
+  const commands = async () => {
+    const texts = await tried.locator('code').allTextContents()
+    return texts.filter((text) => text.startsWith('curl'))
+  }
+  await expect.poll(commands).toHaveLength(3)
+  const [health = '', read = '', store = ''] = await commands()
+  expect(await run(health)).toMatchObject({ ready: true })
+  expect(await run(store)).toMatchObject({ title: 'Hello' })
+  expect(await run(read)).toMatchObject([{ title: 'Hello' }])
+
+  await tried.getByLabel('Database to try').selectOption('shop')
+  await expect.poll(async () => (await commands())[1]).toContain('/_db/shop/')
+  expect(await run((await commands())[1] ?? '')).toEqual([])
+  await tried.getByRole('button', { name: 'Copy the command: Read the collection' }).click()
+  const copied = await page.evaluate(() => navigator.clipboard.readText())
+  expect(await run(copied)).toEqual([])
+
+  const socket = `unix://${path.join(gatehouse.data, 'a socket')}`
+  await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: socket, databases: ['blog'] })
+  await page.goto(panelPath(socket))
+  await expect.poll(commands).toHaveLength(3)
+  expect(await run((await commands())[1] ?? '')).toMatchObject([{ title: 'Hello' }])
+})
+
+test('A failed endpoint is tried now, once its port is free', async ({ page, gatehouse }) => {
+  const { address, port } = await added(gatehouse)
+  await gatehouse.stop()
+  const other = await listen(port)
+  await gatehouse.restart()
+  await gatehouse.signIn(page, panelPath(address))
+  const state = panelOf(page, address).getByRole('region', { name: 'State' })
+  await expect(state).toContainText('Failed')
+  await expect(state).toContainText(`Port ${port} on 127.0.0.1 is taken by another program.`)
+  await expect(panelOf(page, address)).toContainText('It does not listen now')
+  await other.close()
+  await state.getByRole('button', { name: 'Try now' }).click()
+  await expect(state).toContainText('Listening')
+  await expect(panelOf(page, address)).not.toContainText('It does not listen now')
+})
+
+test('Removed while it is looked at: what is shown stays, and what drains is closed now', async ({
+  page,
+  gatehouse,
+  faults,
+}) => {
+  // Its figures may be asked for once more before the page knows that they are no more.
+  faults.allow(/^http 404 GET .*\/traffic$/)
+  const { address, port } = await added(gatehouse, 'blog')
+  await gatehouse.signIn(page, panelPath(address))
+  const panel = panelOf(page, address)
+  await expect(panel.getByRole('region', { name: 'State' })).toContainText('Listening')
+  const client = connect(port, '127.0.0.1')
+  const closed = new Promise((resolve) => client.once('close', resolve))
+  client.on('error', () => {})
+  // A request under way: its body is still to come.
+  const token = await createToken(gatehouse.data)
+  client.write(
+    'POST /articles HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n' +
+      `Authorization: Bearer ${token}\r\n\r\n{`,
+  )
+
+  await gatehouse.delete(`/_db/_system/_api/endpoint/${encodeURIComponent(address)}`)
+  await expect(panel.getByRole('alert').filter({ hasText: 'was removed' })).toBeVisible()
+  await expect(panel).toContainText('1 connection is left')
+  await expect(panel.getByRole('region', { name: 'Databases' })).toContainText('blog')
+  await expect(panel.getByRole('button', { name: 'Edit mapping' })).toBeHidden()
+  await expect(panel.getByRole('region', { name: 'Changes' })).toContainText('Removed')
+  await panel.getByRole('button', { name: 'Close now' }).click()
+  await closed
+  await expect(panel).toContainText('Closed: nothing of it runs any more.')
+  await expect(panel.getByRole('region', { name: 'Databases' })).toContainText('blog')
+  await panel.getByRole('button', { name: 'Back to the list' }).click()
+  await expect(panel).toBeHidden()
+})
+
+test('From the panel an endpoint is mapped, duplicated and removed', async ({
+  page,
+  gatehouse,
+}) => {
+  const { address } = await added(gatehouse, 'blog', 'shop')
+  await gatehouse.signIn(page, panelPath(address))
+  const panel = panelOf(page, address)
+  await panel.getByRole('button', { name: 'Edit mapping' }).click()
+  const mapping = page.getByRole('dialog', { name: `Mapping of ${address}` })
+  await mapping.getByRole('button', { name: 'Take out shop' }).click()
+  await mapping.getByRole('button', { name: 'Save mapping' }).click()
+  await expect(mapping).toBeHidden()
+  await expect(panel.getByRole('list', { name: 'Databases in order' })).toHaveText(/blog/)
+  await expect(panel.getByRole('region', { name: 'Changes' })).toContainText('Mapped anew: blog')
+
+  await panel.getByRole('button', { name: 'Duplicate' }).click()
+  const form = page.getByRole('dialog', { name: 'Add endpoint' })
+  await expect(form.getByRole('list', { name: 'Databases in order' })).toContainText('blog')
+  await page.goBack()
+  await panel.getByRole('button', { name: 'Remove endpoint' }).click()
+  await page
+    .getByRole('dialog', { name: `Remove ${address}?` })
+    .getByRole('button', { name: 'Remove endpoint' })
+    .click()
+  await expect(rowOf(page, address)).toBeHidden()
+})
+
+test('Viewers see the whole panel and are offered no change', async ({ page, gatehouse }) => {
+  const { address } = await added(gatehouse, 'blog')
+  await page.route('**/_api/session', async (route) => {
+    const response = await route.fetch()
+    const session = await response.json()
+    if (session !== null) session.person.role = 'viewer'
+    await route.fulfill({ response, json: session })
+  })
+  await gatehouse.signIn(page, panelPath(address))
+  const panel = panelOf(page, address)
+  await expect(panel.getByRole('region', { name: 'Changes' })).toContainText('Added: blog')
+  await expect(panel).toContainText('You are a viewer: endpoints are changed by operators.')
+  for (const name of ['Edit mapping', 'Duplicate', 'Remove endpoint']) {
+    await expect(panel.getByRole('button', { name })).toBeHidden()
+  }
+  await expect(panel).not.toContainText('Store a document')
+})
+
+test('The panel is accessible in both themes, and at 320 px it fills the screen', async ({
+  page,
+  gatehouse,
+}) => {
+  const { address, url } = await added(gatehouse, 'blog', 'shop')
+  await gatehouse.get(`${url}/articles`)
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    if (colorScheme === 'light') await gatehouse.signIn(page, panelPath(address))
+    else await page.reload()
+    await expect(panelOf(page, address)).toContainText('1 request in the last', sampled)
+    await expectAccessible(page)
+  }
+  await page.setViewportSize({ width: 320, height: 640 })
+  const panel = panelOf(page, address)
+  await expect(panel).toHaveAttribute('aria-modal', 'true')
+  expect(await panel.boundingBox()).toMatchObject({ x: 0, y: 0, width: 320, height: 640 })
+  const body = panel.locator('> div').last()
+  expect(await body.evaluate((each) => each.scrollWidth <= each.clientWidth)).toBe(true)
+  await expect
+    .poll(() => panel.locator('canvas').evaluate((each) => each.getBoundingClientRect().right))
+    .toBeLessThanOrEqual(320)
+  await expectAccessible(page)
+  await panel.getByRole('button', { name: 'Close the panel' }).focus()
+  await page.keyboard.press('Escape')
+  await expect(panel).toBeHidden()
+})

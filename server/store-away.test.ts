@@ -1,0 +1,209 @@
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { freePorts } from './endpoints/free-ports.testing.ts'
+import { operatorSession } from './operator-session.testing.ts'
+import { killProcesses, startProcess } from './server-process.testing.ts'
+import { type Answer, ask, endpointPath, startForTest, type TestNode } from './start.testing.ts'
+import { type OwnPostgres, startOwnPostgres } from './storage/postgres-server.testing.ts'
+import { startTcpProxy, type TcpProxy } from './storage/tcp-proxy.testing.ts'
+
+// A node whose PostgreSQL goes away and comes back, as those see it who use it. How the store itself
+// behaves is in storage/postgres-away.test.ts.
+
+/** Whoever asks for data hears within this that there is none, ms. */
+const REFUSED = 2_000
+const soon = { timeout: 5_000, interval: 10 }
+
+const SECRETS = {
+  operatorKey: 'operator-key-of-tests-alone',
+  secretKey: Buffer.alloc(32, 1),
+}
+
+let server: OwnPostgres
+
+beforeAll(async () => {
+  server = await startOwnPostgres()
+})
+afterEach(killProcesses)
+afterAll(() => server.remove())
+
+describe('a node', () => {
+  let proxy: TcpProxy
+  let node: TestNode
+
+  beforeEach(async () => {
+    proxy = await startTcpProxy(server.port)
+    const databaseUrl = `postgres://gatehouse@127.0.0.1:${proxy.port}/postgres`
+    node = await startForTest({ databaseUrl, ...SECRETS })
+    await node.ask('POST', '/things', { id: 'kept' })
+  })
+  afterEach(async () => {
+    // Also where a test failed half way.
+    await server.start()
+    proxy.heal()
+    await node.stop()
+    await proxy.close()
+  })
+
+  const ways = [
+    { way: 'is stopped', go: () => server.stop('SIGINT'), back: () => server.start() },
+    { way: 'crashes', go: () => server.stop('SIGKILL'), back: () => server.start() },
+    { way: 'vanishes', go: async () => proxy.swallow(), back: async () => proxy.heal() },
+  ]
+
+  test.each(ways)('goes on without its store when that $way, and with it later', async (each) => {
+    const [port] = await freePorts(1)
+    const added = `tcp://127.0.0.1:${port}`
+    expect((await node.ask('POST', '/_api/endpoint', { endpoint: added })).status).toBe(200)
+    const Cookie = await operatorSession(node)
+    const look = (path: string) => ask(node.port, 'GET', path, { headers: { Cookie } })
+    // The notices of these changes make the node forget whom it knows; afterwards it is asked again.
+    await pause(300)
+    expect((await look('/_api/endpoint')).status).toBe(200)
+
+    await each.go()
+    const begun = performance.now()
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, () => node.ask('GET', '/things/kept')),
+    )
+    expect(performance.now() - begun).toBeLessThan(REFUSED)
+    for (const { status, headers } of answers) {
+      expect(status).toBe(503)
+      expect(headers['retry-after']).toBe('1')
+    }
+    // Ready no more, alive all the same; both listeners are open.
+    await vi.waitFor(async () => {
+      const { status, json } = await ask(port ?? 0, 'GET', '/_api/health/ready')
+      expect(status).toBe(503)
+      expect(json.reason).toContain('The store cannot be reached since')
+    }, soon)
+    expect((await ask(node.port, 'GET', '/_api/health')).status).toBe(503)
+    expect((await ask(node.port, 'GET', '/_api/health/live')).status).toBe(200)
+    // Whoever looked a moment ago goes on looking; nobody changes anything.
+    const listed: Answer = await look('/_api/endpoint')
+    expect(listed.json).toContainEqual({ endpoint: added, databases: [] })
+    expect((await look('/_api/listener')).status).toBe(200)
+    const change = await node.ask('DELETE', endpointPath(added))
+    expect(change.json).toMatchObject({ code: 503, errorNum: 503 })
+    expect(change.json.errorMessage).toBe('The store cannot be reached at the moment. Try again.')
+
+    await each.back()
+    await vi.waitFor(
+      async () => expect((await node.ask('GET', '/things/kept')).status).toBe(200),
+      soon,
+    )
+    expect((await node.ask('GET', '/_api/health/ready')).status).toBe(200)
+    expect((await node.ask('DELETE', endpointPath(added))).status).toBe(200)
+  })
+
+  test('reports a document as stored whose answer was lost, and a retry does no harm', async () => {
+    for (const { way, method, path, statement, status } of [
+      { way: 'created', method: 'POST', path: '/things', statement: 'insert into', status: 201 },
+      {
+        way: 'replaced',
+        method: 'PUT',
+        path: '/things/one',
+        statement: 'update "doc',
+        status: 200,
+      },
+      { way: 'deleted', method: 'DELETE', path: '/things/one', statement: 'delete f', status: 200 },
+    ] as const) {
+      const lost = proxy.loseAnswerTo(statement)
+      const document = { id: 'one', way }
+      const answer = await node.ask(method, path, method === 'DELETE' ? undefined : document)
+      await lost
+      expect(answer.status).toBe(status)
+    }
+    expect((await node.ask('GET', '/things/one')).status).toBe(404)
+  })
+
+  test('says that it does not know where it cannot look, and how to find out', async () => {
+    const lost = proxy.loseAnswerTo('insert into', 'silence')
+    const waiting = node.ask('POST', '/things', { made: 'without an id' })
+    await lost
+    proxy.swallow()
+    const { status, json, headers } = await waiting
+    expect(status).toBe(503)
+    expect(headers['retry-after']).toBe('1')
+    expect(json).toMatchObject({
+      id: 'unavailable',
+      message: expect.stringContaining('We do not know whether the change was made'),
+      ids: [expect.any(String)],
+    })
+    proxy.heal()
+    await vi.waitFor(
+      async () => expect((await node.ask('GET', `/things/${json.ids[0]}`)).status).toBe(200),
+      soon,
+    )
+  })
+
+  test('reports an endpoint as added, or removed, whose commit was not answered', async () => {
+    const [port] = await freePorts(1)
+    const endpoint = `tcp://127.0.0.1:${port}`
+    for (const change of [
+      () => node.ask('POST', '/_api/endpoint', { endpoint }),
+      () => node.ask('DELETE', endpointPath(endpoint)),
+    ]) {
+      const lost = proxy.loseAnswerTo('commit')
+      const answer = await change()
+      await lost
+      expect(answer.status).toBe(200)
+    }
+  })
+
+  test('follows what was committed unknown to it', async () => {
+    const [port = 0] = await freePorts(1)
+    const endpoint = `tcp://127.0.0.1:${port}`
+    const lost = proxy.loseAnswerTo('commit', 'silence')
+    const adding = node.ask('POST', '/_api/endpoint', { endpoint })
+    await lost
+    proxy.swallow()
+    const answer = await adding
+    expect(answer.json).toMatchObject({ code: 503, errorMessage: expect.stringContaining('know') })
+    proxy.heal()
+    await vi.waitFor(
+      async () => expect((await ask(port, 'GET', '/_api/health/live')).status).toBe(200),
+      { ...soon, timeout: 10_000 },
+    )
+  })
+
+  test('stops while its store is away', async () => {
+    proxy.swallow()
+    await node.ask('GET', '/things/kept')
+    await node.stop()
+    await expect(node.ask('GET', '/')).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+  })
+})
+
+test('a process that is started before its store says so and waits', async () => {
+  await server.stop('SIGINT')
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-away-'))
+  try {
+    const [port = 0] = await freePorts(1)
+    const endpoint = `tcp://127.0.0.1:${port}`
+    const flags = ['--database-url', server.url, '--data', folder, '--endpoint', endpoint]
+    const env = {
+      GATEHOUSE_OPERATOR_KEY: SECRETS.operatorKey,
+      GATEHOUSE_SECRET_KEY: SECRETS.secretKey.toString('base64'),
+    }
+    // Stands where the store will be, to know when the process has knocked.
+    const door = createServer((socket) => socket.destroy()).listen(server.port, '127.0.0.1')
+    const starting = startProcess(flags, { env })
+    await once(door, 'connection')
+    door.close()
+    await once(door, 'close')
+    await server.start()
+    const started = await starting
+    const [first = '', ...others] = started.printed().split('\n')
+    expect(first).toContain('the store is away, waiting for it')
+    expect(others.join()).toContain('the store is back')
+    expect((await ask(port, 'GET', '/_api/health/ready')).status).toBe(200)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
