@@ -246,7 +246,10 @@ export function createApp(deps: AppDeps) {
   })
   base.onError((error, c) => {
     const failure = toFailure(error)
-    if (failure.kind.status >= 500) log.error({ err: failure.cause ?? failure }, failure.message)
+    // Without a cause it is the store that is away, which was said when it went: not once a request.
+    const isKnown = isAway(failure) && failure.cause === undefined
+    if (failure.kind.status >= 500 && !isKnown)
+      log.error({ err: failure.cause ?? failure }, failure.message)
     return renderFailure(failure, c)
   })
   return app

@@ -123,7 +123,10 @@ export function guardPool(
   }
 }
 
-const tooBusy = () => new Failure('unavailable', 'The store has too much to do. Try again.')
+const tooBusy = () =>
+  new Failure('unavailable', 'The store has too much to do. Try again.', {
+    cause: new Error(`${MOST_WAITING} wait for a connection`),
+  })
 
 /** A connection of the pool; whoever was refused one because the store is away does not get it later. */
 function acquire(pool: pg.Pool, reach: Reach): Promise<pg.PoolClient> {

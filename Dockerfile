@@ -1,0 +1,35 @@
+# Gatehouse as an image: built in one stage, run in another, by a user who owns nothing but the data.
+# docs/operating.md says how it is used, and what of it was tried.
+
+FROM node:26-bookworm-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json ./
+COPY bin bin
+RUN npm ci
+COPY . .
+RUN npm run build
+
+FROM node:26-bookworm-slim AS parts
+WORKDIR /app
+COPY package.json package-lock.json ./
+# Optional is what brings Node.js through npm; the image has one.
+RUN npm ci --omit=dev --omit=optional --ignore-scripts
+
+FROM node:26-bookworm-slim
+ENV NODE_ENV=production \
+    GATEHOUSE_DATA=/data \
+    GATEHOUSE_ENDPOINTS=tcp://0.0.0.0:8529
+WORKDIR /app
+COPY --from=parts /app/node_modules node_modules
+COPY --from=build /app/dist dist
+COPY package.json LICENSE ./
+COPY bin bin
+RUN ln -s /app/bin/gatehouse.js /usr/local/bin/gatehouse \
+    && install -d -o node -g node -m 0700 /data
+USER node
+VOLUME /data
+EXPOSE 8529
+HEALTHCHECK --interval=5s --timeout=3s --start-period=30s \
+    CMD ["node", "-e", "fetch('http://127.0.0.1:8529/_api/health/live').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["gatehouse"]
+CMD ["start"]
