@@ -35,6 +35,8 @@ test('People see which endpoints reach which databases, as a picture and as tabl
   await makeSome(gatehouse)
   await gatehouse.signIn(page, consolePath)
   await page.getByRole('link', { name: 'Map' }).click()
+  const views = page.getByRole('navigation', { name: 'View' }).getByRole('link')
+  await expect(views.and(page.locator('[aria-current="page"]'))).toHaveText('Map')
   const map = picture(page)
   const endpoints = map.getByRole('list', { name: 'Endpoints' }).getByRole('listitem')
   const databases = map.getByRole('list', { name: 'Databases' }).getByRole('listitem')

@@ -39,6 +39,8 @@ export function EndpointWays(props: {
             to={to}
             search={filtered ? { q: filter } : {}}
             className={classes.view}
+            // The map is below the table's path, and the search says nothing of the view.
+            activeOptions={{ exact: true, includeSearch: false }}
             aria-current={key === view ? 'page' : undefined}
           >
             {label}
