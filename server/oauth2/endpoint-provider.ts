@@ -1,6 +1,6 @@
 import { Failure } from '../failure.ts'
 import { type ActiveUser, createOAuth2Client } from './client.ts'
-import { tokensOf } from './identity.ts'
+import { nameOf, tokensOf } from './identity.ts'
 import type { Provider, ProviderDeps } from './provider.ts'
 import type { ProviderConfig } from './provider-config.ts'
 import { providerFailure } from './provider-failure.ts'
@@ -63,12 +63,4 @@ function subjectOf(user: ActiveUser | null, label: string): string {
     if (typeof text === 'string' && text !== '' && text.length <= 255) return text
   }
   throw new Failure('unavailable', `${label} did not say who you are: there is no id.`)
-}
-
-/** As the provider calls the person, cut; GitHub's `name` may be null. */
-export function nameOf(user: Readonly<Record<string, unknown>> | null): string | null {
-  const found = [user?.name, user?.login, user?.preferred_username].find(
-    (value) => typeof value === 'string' && value.trim() !== '',
-  )
-  return typeof found === 'string' ? found.trim().slice(0, 128) : null
 }

@@ -44,3 +44,11 @@ export function tokensOf(
 
 /** Seconds: nothing longer is meant, and a longer one is no date. */
 const YEAR = 366 * 24 * 60 * 60
+
+/** As the provider calls the person, cut; GitHub's `name` may be null. */
+export function nameOf(user: Readonly<Record<string, unknown>> | null): string | null {
+  const found = [user?.name, user?.login, user?.preferred_username].find(
+    (value) => typeof value === 'string' && value.trim() !== '',
+  )
+  return typeof found === 'string' ? found.trim().slice(0, 128) : null
+}

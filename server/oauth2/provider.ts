@@ -1,7 +1,5 @@
-import { createEndpointProvider } from './endpoint-provider.ts'
 import type { Identity, ProviderTokens } from './identity.ts'
-import { createIssuerProvider } from './issuer-provider.ts'
-import type { CallbackForm, ProviderConfig } from './provider-config.ts'
+import type { CallbackForm } from './provider-config.ts'
 
 /** What the provider is asked for (RFC 6749 §4.1.1, RFC 7636 §4.3). */
 export interface AuthorizationRequest {
@@ -57,9 +55,3 @@ export interface ProviderDeps {
   /** Tells ms since 1970. */
   readonly now: () => number
 }
-
-/** Makes the provider of a configuration. Nothing is asked of it before the first sign-in. */
-export const createProvider = (config: ProviderConfig, deps: ProviderDeps): Provider =>
-  config.kind === 'issuer'
-    ? createIssuerProvider(config, deps)
-    : createEndpointProvider(config, deps)

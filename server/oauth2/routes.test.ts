@@ -6,7 +6,7 @@ import { Failure } from '../failure.ts'
 import { createClientOf } from '../http/client.ts'
 import type { AppEnv } from '../http/env.ts'
 import { renderFailure, toFailure } from '../http/render-failure.ts'
-import { createProvider } from './provider.ts'
+import { createProvider } from './create-provider.ts'
 import { providerRoutes } from './routes.ts'
 import { plainConfig } from './sign-in.testing.ts'
 

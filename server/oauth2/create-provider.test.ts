@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
+import { createProvider } from './create-provider.ts'
 import { startPlainProvider } from './plain-provider.testing.ts'
 import { startTestProvider } from './provider.testing.ts'
-import { createProvider } from './provider.ts'
 import { plainConfig } from './sign-in.testing.ts'
 
 const NOW = 1_700_000_000_000
