@@ -100,7 +100,7 @@ test('What is offered to be tried works in a shell', async ({ page, gatehouse, c
     return JSON.parse(stdout) as unknown
   }
   await gatehouse.signIn(page, panelPath(address))
-  const tried = panelOf(page, address).getByRole('region', { name: 'Try it' })
+  const tried = page.getByRole('region', { name: 'Try it' })
   const commands = async () => {
     const texts = await tried.locator('code').allTextContents()
     return texts.filter((text) => text.startsWith('curl'))
@@ -152,16 +152,20 @@ test('Removed while it is looked at: what is shown stays, and what drains is clo
   await gatehouse.signIn(page, panelPath(address))
   const panel = panelOf(page, address)
   await expect(panel.getByRole('region', { name: 'State' })).toContainText('Listening')
+  const token = await createToken(gatehouse.data)
   const client = connect(port, '127.0.0.1')
   const closed = new Promise((resolve) => client.once('close', resolve))
   client.on('error', () => {})
   // A request under way: its body is still to come.
-  const token = await createToken(gatehouse.data)
   client.write(
     'POST /articles HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n' +
       `Authorization: Bearer ${token}\r\n\r\n{`,
   )
 
+  const query = new URLSearchParams({ endpoint: address })
+  const listener = async () => (await gatehouse.get(`/_db/_system/_api/listener?${query}`)).body
+  await expect.poll(listener).toMatchObject([{ connections: 1 }])
+  await expect.poll(listener).not.toMatchObject([{ bytesIn: 0 }])
   await gatehouse.delete(`/_db/_system/_api/endpoint/${encodeURIComponent(address)}`)
   await expect(panel.getByRole('alert').filter({ hasText: 'was removed' })).toBeVisible()
   await expect(panel).toContainText('1 connection is left')

@@ -8,7 +8,7 @@ import { NO_FIGURE, sayCount, sayRate } from '../traffic.ts'
 import { PanelSection } from './panel-section.tsx'
 import { trafficQuery } from './queries.ts'
 import classes from './traffic-section.module.css'
-import { sayBytes, sayTraffic, seriesOf, type TrafficKind } from './traffic-series.ts'
+import { knownPart, sayBytes, sayTraffic, seriesOf, type TrafficKind } from './traffic-series.ts'
 
 const TrafficChart = lazy(async () => ({
   default: (await import('./traffic-chart.tsx')).TrafficChart,
@@ -30,7 +30,7 @@ export function TrafficSection(props: {
   const { address, listeners, over } = props
   const [kind, setKind] = useState<TrafficKind>('requests')
   const { data, error, refetch } = useQuery({ ...trafficQuery(address), enabled: !over })
-  const series = useMemo(() => data && seriesOf(data, kind), [data, kind])
+  const series = useMemo(() => data && knownPart(seriesOf(data, kind)), [data, kind])
   const told = new Set(data?.nodes.map(({ node }) => node))
   const silent = listeners.filter(({ node }) => data !== undefined && !told.has(node))
   return (

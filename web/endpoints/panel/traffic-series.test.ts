@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { EndpointTraffic, NodeTraffic } from '../../../server/contract/traffic.ts'
 import {
+  knownPart,
   sayBytes,
   sayFigure,
   sayMinute,
@@ -44,6 +45,21 @@ describe('seriesOf', () => {
       node({ connections: [null, null, 3] }),
     )
     expect(seriesOf(both, 'connections').figures[0]?.values).toEqual([null, 1, 5])
+  })
+})
+
+describe('knownPart', () => {
+  const drawn = (...requests: (number | null)[]) =>
+    requests.length - knownPart(seriesOf(traffic(node({ requests })), 'requests')).times.length
+  const unknown = (length: number) => Array.from({ length }, () => null)
+  test('is where something is known', () => {
+    expect(drawn(...unknown(500), 1, ...Array.from({ length: 219 }, () => 0))).toBe(500)
+    expect(drawn(0, ...unknown(718), 1)).toBe(0)
+  })
+  test('leaves ten minutes at least', () => {
+    expect(drawn(...unknown(719), 1)).toBe(600)
+    expect(drawn(...unknown(720))).toBe(600)
+    expect(drawn(1, 2)).toBe(0)
   })
 })
 

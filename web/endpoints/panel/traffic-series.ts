@@ -19,6 +19,18 @@ export interface TrafficSeries {
   readonly figures: readonly Series[]
 }
 
+/** Of a short past at least this much is drawn, in samples: ten minutes. */
+const LEAST = 120
+
+/** The part that is worth drawing: from where something is known, and of a short past some more. */
+export function knownPart({ times, end, figures }: TrafficSeries): TrafficSeries {
+  const known = figures[0]?.values.findIndex((n) => n !== null) ?? -1
+  const latest = Math.max(0, times.length - LEAST)
+  const first = known === -1 ? latest : Math.min(known, latest)
+  const cut = ({ unit, values }: Series) => ({ unit, values: values.slice(first) })
+  return { times: times.slice(first), end, figures: figures.map(cut) }
+}
+
 type Counted = Exclude<keyof NodeTraffic, 'node'>
 
 const parts: Readonly<Record<TrafficKind, readonly { of: Counted; unit: string }[]>> = {
