@@ -217,6 +217,84 @@ test('Documents are paged, filtered, and deleted after a question', async ({ pag
   expect((await gatehouse.get('/_db/blog/articles/d55')).status).toBe(404)
 })
 
+test('A schema is written, held against what is stored, and removed', async ({
+  page,
+  gatehouse,
+  faults,
+}) => {
+  faults.allow(/^http 404 GET .*\/_schema\/articles$/)
+  faults.allow(/^http 422 PUT .*\/_schema\/articles$/)
+  await makeBlog(gatehouse, [{ id: 'one', title: 1 }])
+  await gatehouse.signIn(page, articlesPath)
+  await page.getByRole('link', { name: 'Schema' }).click()
+  await expect(page.getByRole('heading', { name: 'Schema of articles' })).toBeVisible()
+  const schema = page.getByRole('textbox', { name: 'Schema as JSON' })
+  await expect(schema).toHaveAccessibleDescription(/There is none yet/)
+  await schema.fill('{\n  "properties": {\n    "title": { "type": "sting" }\n  }\n}')
+  await page.getByRole('button', { name: 'Save schema' }).click()
+  await expect(schema).toHaveAttribute('aria-invalid', 'true')
+  await expect(
+    page.getByRole('alert').getByRole('button', { name: 'Line 3' }).first(),
+  ).toBeVisible()
+  await schema.fill('{ "properties": { "title": { "type": "string" } } }')
+  await schema.press('Control+Enter')
+  await expect(schema).toHaveAccessibleDescription(/already are not checked until they are changed/)
+  const refused = await gatehouse.post('/_db/blog/articles', { title: 2 })
+  expect(refused.status).toBe(422)
+  await page.getByRole('button', { name: 'Remove schema' }).click()
+  await page
+    .getByRole('dialog', { name: 'Remove the schema of articles?' })
+    .getByRole('button', { name: 'Remove schema' })
+    .click()
+  await expect(schema).toHaveAccessibleDescription(/There is none yet/)
+  expect((await gatehouse.post('/_db/blog/articles', { title: 2 })).status).toBe(201)
+})
+
+test('A file of documents is uploaded, filtered by several fields, and all of them deleted', async ({
+  page,
+  gatehouse,
+}) => {
+  await makeBlog(gatehouse)
+  await gatehouse.signIn(page, `${articlesPath}?upload=1`)
+  const many = Array.from({ length: 1_200 }, (_, n) => ({ id: `d${n}`, kind: n % 2, n: n % 3 }))
+  const form = dialogOf(page, 'Upload documents to articles')
+  const choose = async (text: string) => {
+    const chooser = page.waitForEvent('filechooser')
+    await form.getByRole('button', { name: 'File' }).click()
+    const file = { name: 'articles.json', mimeType: 'application/json', buffer: Buffer.from(text) }
+    await (await chooser).setFiles(file)
+  }
+  await choose('{}')
+  await form.getByRole('button', { name: 'Upload documents' }).click()
+  await expect(form.getByText('The file holds no JSON array')).toBeVisible()
+  await choose(JSON.stringify(many))
+  await form.getByRole('button', { name: 'Upload documents' }).click()
+  const job = dialogOf(page, 'Creating documents')
+  await expect(job).toContainText('1,200 documents of articles were created.', { timeout: 30_000 })
+  await job.getByRole('button', { name: 'Close' }).last().click()
+  await expect(page.getByRole('rowheader')).toHaveCount(50)
+
+  await page.getByRole('textbox', { name: 'Filter' }).fill('id=d7 & kind=1')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('rowheader')).toHaveText(['d7'])
+  await page.goto(`${articlesPath}/d9`)
+  await expect(dialogOf(page, 'Document d9')).toContainText('"kind": 1')
+
+  await page.goto(articlesPath)
+  await page.getByRole('button', { name: 'Delete all documents' }).click()
+  const question = dialogOf(page, 'Delete all documents of articles?')
+  await expect(question).toContainText('1,200 documents')
+  await question.getByRole('button', { name: 'Delete all documents' }).click()
+  await expect(question.getByRole('textbox')).toHaveAccessibleDescription(/Type articles to delete/)
+  await question.getByRole('textbox').fill('articles')
+  await page.keyboard.press('Enter')
+  const deleting = dialogOf(page, 'Deleting documents')
+  await expect(deleting).toContainText('1,200 documents of articles were deleted.', {
+    timeout: 30_000,
+  })
+  expect((await gatehouse.get('/_db/blog/articles')).body).toEqual([])
+})
+
 test('Viewers read documents, are offered no change, and are told why once', async ({
   page,
   gatehouse,
@@ -263,7 +341,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
     }) => {
       // axe looks at nine views, which takes its time on a busy machine.
       test.slow()
-      faults.allow(/^http 412 PUT /)
+      faults.allow(/^http 412 PUT |^http 404 GET .*_schema/)
       await makeBlog(gatehouse, [
         { id: 'one', title: 'One' },
         { title: 'Two', tags: ['a', 'b'] },
@@ -291,6 +369,15 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await page.keyboard.press('Control+Enter')
       await expect(page.getByText('Theirs, stored now')).toBeVisible()
       await expectAccessible(page)
+      for (const way of ['schema', '?upload=1', '?empty=1']) {
+        await page.goto(articlesPath + (way === 'schema' ? '/schema' : way))
+        await expect(
+          way === 'schema'
+            ? page.getByRole('textbox', { name: 'Schema as JSON' })
+            : page.getByRole('dialog'),
+        ).toBeVisible()
+        await expectAccessible(page)
+      }
       await page.goto(`${articlesPath}?remove=one`)
       await expect(dialogOf(page, 'Delete document one?')).toContainText('"title"')
       await expectAccessible(page)

@@ -248,6 +248,29 @@ const collectionDocumentsRoute = createRoute({
   component: documentsPage,
 })
 
+const schemaRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/documents/$database/$collection/schema',
+  component: later(
+    async () => (await import('./documents/schema-page.tsx')).SchemaPage,
+    {},
+    'the schema',
+  ),
+})
+
+// Ids are any text, also one that proxies and browsers rewrite in a path: they stand in the query.
+const documentRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/documents/$database/$collection/$id',
+  beforeLoad: ({ params: { database, collection, id } }) => {
+    throw redirect({
+      to: '/documents/$database/$collection',
+      params: { database, collection },
+      search: { open: id },
+    })
+  },
+})
+
 /** Every page and dialog of the console, by its path below `/_console`. */
 export const router = createRouter({
   basepath: '/_console',
@@ -269,6 +292,8 @@ export const router = createRouter({
     documentsRoute,
     databaseDocumentsRoute,
     collectionDocumentsRoute,
+    schemaRoute,
+    documentRoute,
   ]),
   // Values are text and nothing else, so that a URL reads as it was typed: ?q=8530, not ?q="8530".
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),

@@ -3,6 +3,8 @@ import { JsonBlock } from './json-block.tsx'
 
 /** What {@link DocumentConflict} sets beside each other, as JSON. */
 export interface DocumentConflictProps {
+  /** What was changed by both: "document". */
+  readonly what?: string
   readonly theirs: string
   readonly yours: string
   readonly onTakeTheirs: () => void

@@ -6,8 +6,11 @@ import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { LoadFailure } from '../ui/load-failure.tsx'
 import { SkeletonRows } from '../ui/skeleton-rows.tsx'
+import { DeleteAllDialog } from './delete-all-dialog.tsx'
 import { DeleteDocumentDialog } from './delete-document-dialog.tsx'
+import { JobDialog } from './job-dialog.tsx'
 import { documentQuery } from './queries.ts'
+import { UploadDialog } from './upload-dialog.tsx'
 import { type Place, useDocumentsLocation } from './use-documents-location.ts'
 
 // The editor comes with the dialogs that need it.
@@ -26,8 +29,10 @@ export function DocumentDialogs(props: { database: string; collection: string | 
   const { database, collection } = props
   const { search, close } = useDocumentsLocation()
   const mayChange = useMay('operator')
-  const { open, edit, remove, create } = search
-  if (!mayChange && (create !== undefined || edit !== undefined || remove !== undefined)) {
+  const { open, edit, remove, create, upload, empty, job } = search
+  if (job !== undefined) return <JobDialog key={job} database={database} id={job} />
+  const changing = [create, edit, remove, upload, empty].some((each) => each !== undefined)
+  if (!mayChange && changing) {
     return (
       <ConfirmDialog title="You are a viewer" keep="Back to the list" onClose={close}>
         <p>Documents are changed by operators and admins. An admin can give you that role.</p>
@@ -36,6 +41,12 @@ export function DocumentDialogs(props: { database: string; collection: string | 
   }
   if (create !== undefined) {
     return <CreateDocumentDialog database={database} collection={collection} />
+  }
+  if (collection !== undefined && upload !== undefined) {
+    return <UploadDialog place={{ database, collection }} />
+  }
+  if (collection !== undefined && empty !== undefined) {
+    return <DeleteAllDialog place={{ database, collection }} />
   }
   const id = open ?? edit ?? remove
   if (collection === undefined || id === undefined) return null

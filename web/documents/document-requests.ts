@@ -1,4 +1,5 @@
 import type { ErrorBody } from '../../server/contract/acknowledgement.ts'
+import type { JobView } from '../../server/contract/job.ts'
 import { ApiFailure, NoAnswer } from '../api.ts'
 import type { ParsedFilter } from './document-filter.ts'
 import type { DocumentFields } from './document-text.ts'
@@ -19,10 +20,13 @@ export interface Violation {
 
 /** The server refused something about documents. */
 export class DocumentFailure extends ApiFailure {
+  /** By which programs know it: `not_found`. */
+  readonly id: string
   readonly violations: readonly Violation[]
 
-  constructor(status: number, message: string, violations: readonly Violation[]) {
+  constructor(status: number, message: string, violations: readonly Violation[], id = '') {
     super(status, 0, message)
+    this.id = id
     this.violations = violations
   }
 }
@@ -49,7 +53,9 @@ export async function readPage(
 ): Promise<DocumentsPage> {
   const query = new URLSearchParams({ limit: `${PAGE}` })
   if (after !== undefined) query.set('after', after)
-  if (filter !== undefined && 'field' in filter) query.set(filter.field, filter.value)
+  if (filter !== undefined && 'fields' in filter) {
+    for (const [field, value] of filter.fields) query.append(field, value)
+  }
   const response = await send(`${urlOf(place)}?${query}`, { signal })
   const documents = (await read(response.json())) as DocumentFields[]
   return { documents, next: nextOf(response.headers.get('Link')) }
@@ -79,6 +85,63 @@ export async function deleteDocument(place: Place, { id, etag }: Stored): Promis
   })
 }
 
+/** The schema of a collection, and the tag of this state. */
+export type StoredSchema = Omit<Stored, 'id'>
+
+/** Reads the schema of a collection; null: it has none. */
+export async function readSchema(place: Place, signal?: AbortSignal): Promise<StoredSchema | null> {
+  try {
+    const response = await send(schemaUrl(place), signal === undefined ? {} : { signal })
+    return await schemaOf(response)
+  } catch (error) {
+    if (error instanceof DocumentFailure && error.status === 404 && error.id === 'not_found') {
+      return null
+    }
+    throw error
+  }
+}
+
+/** Puts a schema in the place of that one, or of none. @throws DocumentFailure 412 */
+export async function putSchema(place: Place, was: string | undefined, json: string) {
+  const condition: Record<string, string> =
+    was === undefined ? { 'If-None-Match': '*' } : { 'If-Match': was }
+  const headers = { ...JSON_TYPE, ...condition }
+  return schemaOf(await send(schemaUrl(place), { method: 'PUT', body: json, headers }))
+}
+
+/** Takes the schema of a collection away, in that state. @throws DocumentFailure 412 */
+export async function deleteSchema(place: Place, etag: string): Promise<void> {
+  await send(schemaUrl(place), { method: 'DELETE', headers: { 'If-Match': etag } })
+}
+
+/** Has all documents of a collection deleted; the id of the job that does it. */
+export const deleteAll = (place: Place): Promise<string> =>
+  begun(send(urlOf(place), { method: 'DELETE', headers: LATER }))
+
+/** Has the documents of a JSON array created, all or none; the id of the job that does it. */
+export const uploadAll = (place: Place, array: Blob): Promise<string> =>
+  begun(send(urlOf(place), { method: 'POST', body: array, headers: { ...JSON_TYPE, ...LATER } }))
+
+/** How far a job is. @throws DocumentFailure 404 where it is not known (any more). */
+export async function readJob(database: string, id: string, signal: AbortSignal): Promise<JobView> {
+  const url = `/_db/${encodeURIComponent(database)}/_job/${encodeURIComponent(id)}`
+  return (await read((await send(url, { signal })).json())) as JobView
+}
+
+async function begun(pending: Promise<Response>): Promise<string> {
+  const { id } = (await read((await pending).json())) as { id: string }
+  return id
+}
+
+async function schemaOf(response: Response): Promise<StoredSchema> {
+  return { json: await read(response.text()), etag: response.headers.get('ETag') ?? '' }
+}
+
+const schemaUrl = ({ database, collection }: Place): string =>
+  `/_db/${encodeURIComponent(database)}/_schema/${encodeURIComponent(collection)}`
+
+const LATER = { Prefer: 'respond-async' }
+
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 
 function urlOf({ database, collection }: Place, id?: string): string {
@@ -101,7 +164,7 @@ async function send(url: string, init: RequestInit): Promise<Response> {
   if (response.ok) return response
   const body = (await response.json().catch(() => ({}))) as Partial<ErrorBody>
   const message = body.message ?? `The server answered ${response.status} and gave no reason.`
-  throw new DocumentFailure(response.status, message, violationsOf(body))
+  throw new DocumentFailure(response.status, message, violationsOf(body), body.id)
 }
 
 /** An answer that breaks off in the middle is none. */

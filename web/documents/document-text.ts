@@ -54,6 +54,17 @@ export function textFault(text: string): TextFault | undefined {
   return { message: 'A document is a JSON object: it begins with { and ends with }.' }
 }
 
+/** Why a text is no schema; undefined: it is JSON, and the server judges the rest. */
+export function schemaFault(text: string): TextFault | undefined {
+  if (text.trim() === '') return { message: 'Nothing is written. A schema is a JSON object.' }
+  try {
+    JSON.parse(text)
+    return undefined
+  } catch (error) {
+    return sayWhere(text, (error as Error).message)
+  }
+}
+
 /** Browsers say where a text stops being JSON in words of their own. */
 function sayWhere(text: string, message: string): TextFault {
   const line = /line (\d+) column (\d+)/.exec(message)

@@ -6,6 +6,7 @@ import { PageHead } from '../ui/page-head.tsx'
 import { PartBoundary } from '../ui/part-boundary.tsx'
 import { usePageTitle } from '../ui/use-page-title.ts'
 import { CollectionList } from './collection-list.tsx'
+import { CollectionWays } from './collection-ways.tsx'
 import { DatabaseList } from './database-list.tsx'
 import classes from './documents-page.module.css'
 import { DocumentsView } from './documents-view.tsx'
@@ -21,8 +22,10 @@ export function DocumentsPage() {
   const { database, collection, search, create, filter } = useDocumentsLocation()
   const mayChange = useMay('operator')
   usePageTitle(collection ?? false, database ?? false, 'Documents')
-  const { open, edit, remove, create: creating } = search
-  const asked = [open, edit, remove, creating].some((each) => each !== undefined)
+  const { open, edit, remove, create: creating, upload, empty, job } = search
+  const asked = [open, edit, remove, creating, upload, empty, job].some(
+    (each) => each !== undefined,
+  )
   return (
     <>
       <PageHead
@@ -56,6 +59,7 @@ export function DocumentsPage() {
               <FilterForm key={collection} text={search.filter ?? ''} onChange={filter} />
             )}
           </PlaceBar>
+          {collection !== undefined && <CollectionWays place={{ database, collection }} />}
           {collection === undefined ? (
             <CollectionList database={database} />
           ) : (

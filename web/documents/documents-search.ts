@@ -10,6 +10,11 @@ export interface DocumentsSearch {
   readonly remove?: string
   /** Anything: a document is being created. */
   readonly create?: string
+  /** Anything: documents are being uploaded, or it is asked whether all are to be deleted. */
+  readonly upload?: string
+  readonly empty?: string
+  /** The id of a job whose progress is shown. */
+  readonly job?: string
 }
 
 /** Reads the search part of the URL; anything else in it is dropped. */
@@ -25,5 +30,8 @@ export function readDocumentsSearch(search: Record<string, unknown>): DocumentsS
     ...text('edit'),
     ...text('remove'),
     ...text('create'),
+    ...text('upload'),
+    ...text('empty'),
+    ...text('job'),
   }
 }
