@@ -1,11 +1,15 @@
-import { readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { availableParallelism, loadavg } from 'node:os'
+import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
+import { freePorts } from '../server/endpoints/free-ports.testing.ts'
 import { type NodeProcess, startNodes } from '../server/nodes/node-processes.testing.ts'
 import { killProcesses } from '../server/server-process.testing.ts'
 import startPostgres from '../server/storage/postgres.global-setup.ts'
-import { quantile } from './support.ts'
+import { openLoad } from './load.ts'
+import { makeFolder, quantile, shuffled, startProcess } from './support.ts'
 
 // How soon a change at one node is served by another. What is measured and how to read it:
 // docs/benchmarks.md.
@@ -15,6 +19,8 @@ const ROUNDS = 200
 const WARM_UP = 20
 /** What has not arrived by then never will, ms. */
 const LONGEST = 10_000
+/** Reads: connections, rounds that count, ms of each way in a round, ms before. */
+const READS = { connections: 64, rounds: 20, slice: 500, warmUp: 2_000 }
 
 const print = (line = '') => process.stdout.write(`${line}\n`)
 const milliseconds = (number: number) => number.toFixed(1)
@@ -64,6 +70,56 @@ async function measure(
 const row = (what: string, times: readonly number[]) =>
   `| ${what} | ${[0.5, 0.95, 0.99, 1].map((at) => milliseconds(quantile(times, at))).join(' | ')} |`
 
+/** HAProxy with a port for each list of nodes: a connection goes to the next of them. */
+async function startBalancer(ways: readonly (readonly NodeProcess[])[]) {
+  const ports = await freePorts(ways.length)
+  const lines = ways.flatMap((nodes, at) => [
+    `listen way${at}`,
+    `  bind 127.0.0.1:${ports[at]}`,
+    ...nodes.map(({ name, port }) => `  server ${name} 127.0.0.1:${port}`),
+  ])
+  const file = join(makeFolder('balancer'), 'haproxy.cfg')
+  const times = ['connect 5s', 'client 60s', 'server 60s'].map((each) => `  timeout ${each}`)
+  const settings = ['defaults', '  mode tcp', '  balance roundrobin', ...times, ...lines, '']
+  writeFileSync(file, settings.join('\n'))
+  const { stop } = await startProcess('haproxy', ['-db', '-f', file], process.env, () =>
+    fetch(`http://127.0.0.1:${ports[0]}/_api/health`).then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  )
+  return { ports, stop }
+}
+
+/** Reads by id through the balancer, per second, with the first node behind it and with both. */
+async function measureReads(nodes: readonly [NodeProcess, NodeProcess]) {
+  const [a] = nodes
+  await a.ask('POST', '/articles', { id: 'one', title: 'One', text: 'x'.repeat(80) })
+  const balancer = await startBalancer([[a], nodes])
+  const text = `GET /articles/one HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${a.token}\r\n\r\n`
+  const loads = await Promise.all(
+    balancer.ports.map((port) => openLoad({ host: '127.0.0.1', port }, text, READS.connections)),
+  )
+  const rates: number[][] = loads.map(() => [])
+  try {
+    for (const load of loads) await load.run(READS.warmUp)
+    for (let round = 0; round < READS.rounds; round++) {
+      for (const at of shuffled(loads.length)) {
+        const run = await loads[at]?.run(READS.slice)
+        if (run !== undefined) rates[at]?.push((run.answers / run.time) * 1000)
+      }
+    }
+  } finally {
+    for (const load of loads) load.close()
+    await balancer.stop()
+  }
+  const [one = [], two = []] = rates
+  return { one, two, ratio: two.map((rate, at) => rate / (one[at] ?? Number.NaN)) }
+}
+
+const spread = (numbers: readonly number[], digits = 0) =>
+  [0.5, 0.25, 0.75].map((at) => quantile(numbers, at).toFixed(digits)).join(' | ')
+
 let url = ''
 const stop = await startPostgres({
   provide: (_: string, value: string) => {
@@ -101,6 +157,17 @@ try {
   print(row('a mapping: answered by A', mapping.answered))
   print(row('a database: served by the socket of B', database.served))
   print(row('a database: answered by A', database.answered))
+  print()
+  if (spawnSync('haproxy', ['-v']).error !== undefined) {
+    print('HAProxy is not installed here: reads with one node and two are left out.')
+  } else {
+    const { one, two, ratio } = await measureReads([a, b])
+    print('| reads by id per second, behind HAProxy | median | 25 % | 75 % |')
+    print('|---|---:|---:|---:|')
+    print(`| one node | ${spread(one)} |`)
+    print(`| two nodes | ${spread(two)} |`)
+    print(`| two against one, of a round | ${spread(ratio, 2)} |`)
+  }
 } finally {
   await killProcesses()
   await stop()
