@@ -11,6 +11,7 @@ import { type AppDeps, createApp } from './app.ts'
 import { createAuditLog } from './audit/audit-log.ts'
 import { createRecorder, START } from './audit/record.ts'
 import type { Config } from './config.ts'
+import type { Address } from './contract/address.ts'
 import type { LiveEvent } from './contract/event.ts'
 import { SAMPLE_SECONDS } from './contract/traffic.ts'
 import { createDatabaseRegistry } from './databases/registry.ts'
@@ -182,7 +183,7 @@ async function open(
             // In case it was missed: what one look has failed to follow, the next one finds.
             if (follower.behind) await follower.follow()
           },
-          onError: onStoreAway,
+          onError: (err) => log.error({ err }, 'other nodes could not be told or heard of'),
         })
       : undefined
   const endpoints = createEndpointRegistry({
@@ -350,22 +351,35 @@ function sampleTraffic(endpoints: EndpointRegistry): () => void {
 }
 
 /** The other nodes, as the endpoints need to know them. */
-const peersOf = (nodes: Nodes): Peers => ({
-  node: nodes.name,
-  get any() {
-    return nodes.any
-  },
-  holdHere(address) {
-    for (const { state, endpoint } of nodes.here()) {
-      if (state === 'listening' && clash(readAddress(endpoint), address)) return true
-    }
-    return false
-  },
-  report: (listener) => nodes.report(listener.id, () => listenerStatus(listener, nodes.name)),
-  forget: (listener) => nodes.forget(listener.id),
-  ask: nodes.ask,
-  requireOtherWay: (trx, address, own) => requireOtherWay(trx, address, nodes.name, own),
-})
+function peersOf(nodes: Nodes): Peers {
+  let seen = -1
+  // By port: it is asked for each of thousands of endpoints after each news.
+  let held = new Map<number | string, Address[]>()
+  const portOf = (address: Address) => (address.scheme === 'unix' ? address.path : address.port)
+  const look = () => {
+    seen = nodes.news
+    held = Map.groupBy(
+      [...nodes.here()]
+        .filter(({ state }) => state === 'listening')
+        .map(({ endpoint }) => readAddress(endpoint)),
+      portOf,
+    )
+  }
+  return {
+    node: nodes.name,
+    get any() {
+      return nodes.any
+    },
+    holdHere(address) {
+      if (seen !== nodes.news) look()
+      return held.get(portOf(address))?.some((other) => clash(other, address)) ?? false
+    },
+    report: (listener) => nodes.report(listener.id, () => listenerStatus(listener, nodes.name)),
+    forget: (listener) => nodes.forget(listener.id),
+    ask: nodes.ask,
+    requireOtherWay: (trx, address, own) => requireOtherWay(trx, address, nodes.name, own),
+  }
+}
 
 /** Opens what is stored, and adds what the configuration gives and is missing. */
 async function openEndpoints(

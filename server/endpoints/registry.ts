@@ -29,6 +29,7 @@ import {
   deleteEndpoint,
   type EndpointChange,
   type ExpectedRevision,
+  readChangedEndpoints,
   readEndpoint,
   readEndpoints,
   requireRevision,
@@ -140,6 +141,8 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
   const retries = new Map<Listener, { timer: NodeJS.Timeout; pause: number }>()
   const limit = createConnectionLimit(deps.openFiles ?? openFilesLimit(), () => entries.size)
   let stopped = false
+  // Every change up to this revision has been followed.
+  let followedTo = 0
   let lastSample = lastSampleAt(Date.now())
 
   const create = (address: Address, mapping: Mapping, revision: number) =>
@@ -297,8 +300,16 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
   ): Promise<void> {
     const { endpoint } = proposal
     const id = await propose(store, { ...proposal, node: by.node }, expected)
-    if (id === undefined) throw refusal
     const until = performance.now() + PROPOSED
+    if (id === undefined) {
+      // Somebody else has asked for the same: it is an endpoint by now, or will be, or will not.
+      for (;;) {
+        await exclusively(endpoint, () => follow(endpoint))
+        if (entries.has(endpoint)) return registry.add(proposal, proposal.actor, expected)
+        if (performance.now() > until) throw refusal
+        await pause(PROPOSED_LOOK)
+      }
+    }
     for (;;) {
       const outcome = await outcomeOf(store, endpoint, id)
       if (outcome === 'configured') break
@@ -362,6 +373,26 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
     list(listener)
     // The reason is kept by the listener, which is `failed` and will be tried again.
     await listener.open().catch(() => {})
+  }
+
+  /** Which endpoints differ here from what is stored, and the revision up to which that is so. */
+  async function lookForDifferences(): Promise<{ different: string[]; revision: number }> {
+    if (peers !== undefined) {
+      const { changed, total } = await readChangedEndpoints(store, followedTo)
+      const names = new Set(entries.keys())
+      for (const { endpoint } of changed) names.add(endpoint)
+      // As many as there are: so none has gone, and what has changed is all that can differ.
+      if (names.size === total) return compare(changed, [])
+    }
+    return compare(await readEndpoints(store), [...entries.keys()])
+  }
+
+  function compare(rows: readonly StoredEndpoint[], names: readonly string[]) {
+    const stored = new Map(rows.map((row) => [row.endpoint, row.revision]))
+    const different = [...new Set([...stored.keys(), ...names])].filter(
+      (name) => stored.get(name) !== entries.get(name)?.revision,
+    )
+    return { different, revision: rows.reduce((last, row) => Math.max(last, row.revision), 0) }
   }
 
   const registry: EndpointRegistry = {
@@ -441,12 +472,7 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
       })
     },
     async sync() {
-      const stored = new Map(
-        (await readEndpoints(store)).map((row) => [row.endpoint, row.revision]),
-      )
-      const different = [...new Set([...stored.keys(), ...entries.keys()])].filter(
-        (name) => stored.get(name) !== entries.get(name)?.revision,
-      )
+      const { different, revision } = await lookForDifferences()
       // Each is read once more under its lock: a change of our own may have come in between.
       const followed = different.map((name) => exclusively(name, () => follow(name)))
       if (peers === undefined) {
@@ -457,6 +483,7 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
       for (const each of proposals) if (each.node !== peers.node) void takeUp(each).catch(() => {})
       // A name that takes long to resolve must not keep this node from what else has changed.
       await Promise.race([Promise.all(followed), pause(OPENING)])
+      followedTo = Math.max(followedTo, revision)
       for (const each of followed) each.catch(() => void pause(OPENING).then(syncAgain))
     },
     lookAround() {
@@ -506,6 +533,7 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
     },
   }
   const syncAgain = () => {
+    followedTo = 0
     if (!stopped) registry.sync().catch(() => {})
   }
   return registry

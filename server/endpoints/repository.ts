@@ -36,6 +36,19 @@ export async function readEndpoints(store: Store): Promise<StoredEndpoint[]> {
   return rows.map(fromRow)
 }
 
+/** The stored endpoints that have changed after a revision, and how many there are in all. */
+export async function readChangedEndpoints(
+  { db }: Store,
+  since: number,
+): Promise<{ readonly changed: StoredEndpoint[]; readonly total: number }> {
+  const listed = db.selectFrom('endpoints').where('proposal', 'is', null)
+  const changed = await listed.selectAll().where('revision', '>', since).execute()
+  const { total } = await listed
+    .select((eb) => eb.fn.countAll().as('total'))
+    .executeTakeFirstOrThrow()
+  return { changed: changed.map(fromRow), total: Number(total) }
+}
+
 /** One endpoint by its canonical address. */
 export async function readEndpoint(
   store: Store,

@@ -18,6 +18,8 @@ export interface NodeProcess {
   /** Of its first endpoint. */
   readonly address: string
   readonly port: number
+  /** An API token of the operator, for everything. */
+  readonly token: string
   /** Asks through its first endpoint with the token of the operator. */
   ask(method: string, path: string, body?: unknown, options?: NodeAsk): Promise<Answer>
 }
@@ -48,6 +50,9 @@ export async function startNodes(
       process: await startNode(databaseUrl, name, port, flags),
       address: `tcp://127.0.0.1:${port}`,
       port,
+      get token() {
+        return token
+      },
       ask: (method, path, body, options = {}) =>
         ask(options.port ?? port, method, path, {
           body,

@@ -29,6 +29,8 @@ export interface Nodes {
   readonly any: boolean
   /** What the listeners of the others do, as last heard. */
   others(): ListenerStatus[]
+  /** Another number after each news of others. */
+  readonly news: number
   /** The listeners of living nodes on this machine. */
   here(): Iterable<ListenerStatus>
   /** Reports a listener, soon; `status` tells how it is, now and at later heartbeats. */
@@ -77,6 +79,7 @@ export function createNodes(deps: NodesDeps): Nodes {
   const changed = new Set<number>()
   const gone = new Set<number>()
   let known = new Map<string, Known>()
+  let news = 0
   let started = false
   let timers: NodeJS.Timeout[] = []
   let gathering: NodeJS.Timeout | undefined
@@ -160,7 +163,10 @@ export function createNodes(deps: NodesDeps): Nodes {
     }
     const others = known.size !== next.size || [...next.keys()].some((name) => !known.has(name))
     known = next
-    if (others || touched.size > 0) deps.lookAround()
+    if (others || touched.size > 0) {
+      news++
+      deps.lookAround()
+    }
     for (const endpoint of touched) deps.changed(endpoint)
     for (const { id, asked } of await repository.asked(me.name)) deps.obey(id, asked)
   }
@@ -213,6 +219,9 @@ export function createNodes(deps: NodesDeps): Nodes {
     name: me.name,
     get any() {
       return known.size > 0
+    },
+    get news() {
+      return news
     },
     others: () => [...known.values()].flatMap(({ listeners }) => [...listeners.values()]),
     *here() {

@@ -1,4 +1,4 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { ListenerStatus } from '../contract/listener.ts'
 import type { Store } from '../storage/open.ts'
 import { storeClock } from '../storage/store-clock.ts'
@@ -69,31 +69,42 @@ export function createNodeRepository({ db }: Store) {
      * @param loud whether the others are to look at once.
      * @returns false where the node is not among the nodes any more.
      */
-    report: (
+    async report(
       { name, run }: Identity,
       changed: readonly ReportedListener[],
       gone: readonly number[],
       total: number,
       loud: boolean,
-    ): Promise<boolean> => {
-      const by = changed.length + gone.length === 0 ? 0 : 1
-      const alive = (trx: Kysely<Tables>) =>
-        sql<{ report: number }>`
-          update nodes set seen_at = ${storeClock}, report = report + ${by}::bigint, listeners = ${total}
-          where name = ${name} and run = ${run} returning report`.execute(trx)
-      if (by === 0) return alive(db).then(({ rows }) => rows.length > 0)
-      return db.transaction().execute(async (trx) => {
-        const { rows } = await alive(trx)
-        const report = rows[0]?.report
-        if (report === undefined) return false
-        if (changed.length > 0) await putListeners(trx, name, report, changed)
-        if (gone.length > 0) {
-          await sql`delete from node_listeners
-            where node = ${name} and id = any(${[...gone]}::int[])`.execute(trx)
-        }
-        if (loud) await notify(trx)
-        return true
-      })
+    ): Promise<boolean> {
+      const rows = changed.map(({ id, status }) => ({
+        id,
+        address: status.endpoint,
+        state: status.state,
+        status: JSON.stringify(status),
+      }))
+      // One statement, for any number of listeners: it is sent after every change.
+      const { rows: told } = await sql<{ alive: boolean }>`
+        with alive as (
+          update nodes set seen_at = ${storeClock}, listeners = ${total},
+            report = report + ${rows.length + gone.length === 0 ? 0 : 1}::bigint
+          where name = ${name} and run = ${run} returning report
+        ), put as (
+          insert into node_listeners (node, id, address, state, report, status)
+          select ${name}, id, address, state, report, status
+          from alive, json_to_recordset(${JSON.stringify(rows)}::json)
+            as reported (id int, address text, state text, status text)
+          on conflict (node, id) do update
+          set address = excluded.address, state = excluded.state, report = excluded.report,
+            status = excluded.status
+        ), cut as (
+          delete from node_listeners
+          where node = ${name} and id = any(${[...gone]}::int[]) and exists (select from alive)
+        )
+        select exists (select from alive) as alive,
+          (select pg_notify('gatehouse', 'nodes')::text from alive where ${loud}::boolean)`.execute(
+        db,
+      )
+      return told[0]?.alive === true
     },
 
     /** Every node but one, those that died not long ago among them. */
@@ -174,27 +185,4 @@ export function createNodeRepository({ db }: Store) {
         await notify(trx)
       }),
   }
-}
-
-/** Stores any number of listeners by one statement. */
-async function putListeners(
-  trx: Transaction<Tables>,
-  node: string,
-  report: number,
-  listeners: readonly ReportedListener[],
-): Promise<void> {
-  const rows = listeners.map(({ id, status }) => ({
-    id,
-    address: status.endpoint,
-    state: status.state,
-    status: JSON.stringify(status),
-  }))
-  await sql`
-    insert into node_listeners (node, id, address, state, report, status)
-    select ${node}, id, address, state, ${report}::bigint, status
-    from json_to_recordset(${JSON.stringify(rows)}::json)
-      as reported (id int, address text, state text, status text)
-    on conflict (node, id) do update
-    set address = excluded.address, state = excluded.state, report = excluded.report,
-      status = excluded.status`.execute(trx)
 }
