@@ -18,7 +18,7 @@ test('Five thousand endpoints: a few rows in the page, filtered, sorted and gone
   await gatehouse.signIn(page, consolePath)
   const table = page.getByRole('table', { name: 'Endpoints and what runs for them' })
   await expect(table).toHaveAttribute('aria-rowcount', `${count + 2}`, { timeout: 30_000 })
-  await expect(page.getByText(`${count + 1} endpoints`)).toBeVisible()
+  await expect(page.getByText('5,001 endpoints')).toBeVisible()
   const elements = () => page.evaluate(() => document.querySelectorAll('*').length)
   expect(await elements()).toBeLessThanOrEqual(3_000)
 

@@ -2,6 +2,7 @@ import type { BadgeState } from '../ui/state-badge.tsx'
 import classes from './endpoint-counts.module.css'
 import { chosenState } from './endpoint-filter.ts'
 import { countRows, type EndpointRow } from './endpoint-rows.ts'
+import { sayCount } from './traffic.ts'
 
 /** What {@link EndpointCounts} counts, and whom it tells which state was chosen. */
 export interface EndpointCountsProps {
@@ -17,7 +18,7 @@ const states = ['listening', 'failed', 'opening', 'draining', 'elsewhere', 'unkn
 export function EndpointCounts({ rows, filter, onChoose }: EndpointCountsProps) {
   const counts = countRows(rows)
   const chosen = chosenState(filter)
-  const total = `${counts.endpoints} ${counts.endpoints === 1 ? 'endpoint' : 'endpoints'}`
+  const total = `${sayCount(counts.endpoints)} ${counts.endpoints === 1 ? 'endpoint' : 'endpoints'}`
   return (
     <fieldset className={classes.counts}>
       <legend className="visually-hidden">Show endpoints by state</legend>
@@ -34,7 +35,7 @@ export function EndpointCounts({ rows, filter, onChoose }: EndpointCountsProps) 
             aria-pressed={chosen === state}
             onClick={() => onChoose(chosen === state ? undefined : state)}
           >
-            {counts[state]} {state}
+            {sayCount(counts[state])} {state}
           </button>
         ))}
     </fieldset>

@@ -40,8 +40,20 @@ export function passes(filter: EndpointFilter, row: EndpointRow): boolean {
   ) {
     return false
   }
-  const text = `${row.address} ${mapped?.join(' ') ?? ''}`.toLowerCase()
+  if (words.length === 0) return true
+  const text = textOf(row)
   return words.every((word) => text.includes(word))
+}
+
+/** What the words are looked for in, made once for a row: each letter typed looks at all of them. */
+const texts = new WeakMap<EndpointRow, string>()
+
+function textOf(row: EndpointRow): string {
+  const known = texts.get(row)
+  if (known !== undefined) return known
+  const text = `${row.address} ${row.databases?.join(' ') ?? ''}`.toLowerCase()
+  texts.set(row, text)
+  return text
 }
 
 /** The state that the counts above the table have chosen: the filter's only one. */

@@ -1,4 +1,5 @@
 import type { EndpointRow } from './endpoint-rows.ts'
+import { sayCount } from './traffic.ts'
 
 /** The addresses that are selected. They stay so while a filter hides them. */
 export type Selection = ReadonlySet<string>
@@ -53,6 +54,6 @@ export function toggleAll(selection: Selection, rows: readonly EndpointRow[]): S
 
 /** "12 selected", "12 selected · 3 of 12 hidden": by the filter. */
 export function saySelected(count: number, hidden: number): string {
-  const selected = `${count} selected`
-  return hidden === 0 ? selected : `${selected} · ${hidden} of ${count} hidden`
+  const selected = `${sayCount(count)} selected`
+  return hidden === 0 ? selected : `${selected} · ${sayCount(hidden)} of ${sayCount(count)} hidden`
 }

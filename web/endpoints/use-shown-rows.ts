@@ -23,7 +23,8 @@ export function useShownRows(rows: readonly EndpointRow[], options: ShownOptions
   const [kept, setKept] = useState(() => ({ places: placesOf(sorted), wanted }))
   let { places } = kept
   if (kept.wanted !== wanted) {
-    places = placesOf(sorted)
+    // While one types they are in order, mostly: ten thousand places are not counted for a letter.
+    if (arrange(sorted, places).rows !== sorted) places = placesOf(sorted)
     setKept({ places, wanted })
   }
   const arranged = useMemo(() => arrange(sorted, places), [sorted, places])
