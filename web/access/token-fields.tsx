@@ -6,6 +6,7 @@ import { atLeast } from '../../server/contract/role.ts'
 import { usePresence } from '../person.ts'
 import { databasesQuery } from '../queries.ts'
 import { ChoiceGroup } from '../ui/choice-group.tsx'
+import hints from '../ui/field-hint.module.css'
 import { givenRoles, roleSentences, roleWords } from './role-words.ts'
 import { endOf, type Lasting, type TokenDraft, type TokenField } from './token-draft.ts'
 import classes from './token-fields.module.css'
@@ -97,12 +98,12 @@ function DatabaseChoice({ draft: { databases }, faults, onChange }: TokenFieldsP
           </label>
         ))}
       </div>
-      <p id={`${id}-note`} className={classes.note}>
+      <p id={`${id}-note`} className={hints.note}>
         {databases.length > 0 &&
           !databases.includes(SYSTEM_DATABASE) &&
           `Without ${SYSTEM_DATABASE} it cannot ask for endpoints, databases or people.`}
       </p>
-      <p id={`${id}-fault`} role="alert" className={classes.fault}>
+      <p id={`${id}-fault`} role="alert" className={hints.fault}>
         {faults.databases}
       </p>
     </fieldset>

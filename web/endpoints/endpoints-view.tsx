@@ -1,4 +1,3 @@
-import { Button } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useCallback, useMemo, useState } from 'react'
@@ -8,7 +7,7 @@ import { announce } from '../ui/announce.tsx'
 import { copyText } from '../ui/copy-text.ts'
 import { Notice } from '../ui/notice.tsx'
 import { EndpointCounts } from './endpoint-counts.tsx'
-import { noMatchSentence, withState } from './endpoint-filter.ts'
+import { withState } from './endpoint-filter.ts'
 import { EndpointList } from './endpoint-list.tsx'
 import type { EndpointRow } from './endpoint-rows.ts'
 import { readSort, TRAFFIC_COLUMNS, writeSort } from './endpoint-sort.ts'
@@ -17,6 +16,7 @@ import classes from './endpoints-view.module.css'
 import { FilterField } from './filter-field.tsx'
 import { findRow } from './find-row.ts'
 import type { LiveFigures } from './live-figures.ts'
+import { NoMatch } from './no-match.tsx'
 import { OrderNotice } from './order-notice.tsx'
 import { preloadForms } from './row-dialogs.tsx'
 import { SelectionBar } from './selection-bar.tsx'
@@ -137,15 +137,7 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
           />
         ))}
       {shown.length === 0 && text !== '' && (
-        <Notice
-          action={
-            <Button variant="default" onClick={() => filter('')}>
-              Clear filters
-            </Button>
-          }
-        >
-          {noMatchSentence(text, rows.length)}
-        </Notice>
+        <NoMatch text={text} hidden={rows.length} onClear={() => filter('')} />
       )}
       {mayChange && rows.length === 1 && text === '' && <FirstStart own={here !== undefined} />}
       <div className={foot.foot}>

@@ -1,5 +1,6 @@
 import { useId } from 'react'
 import classes from './choice-group.module.css'
+import hints from './field-hint.module.css'
 
 /** What {@link ChoiceGroup} offers. */
 export interface ChoiceGroupProps<T extends string> {
@@ -40,10 +41,10 @@ export function ChoiceGroup<T extends string>(props: ChoiceGroupProps<T>) {
           </label>
         ))}
       </div>
-      <p id={`${id}-note`} className={classes.note}>
+      <p id={`${id}-note`} className={hints.note}>
         {note}
       </p>
-      <p id={`${id}-fault`} role="alert" className={classes.fault}>
+      <p id={`${id}-fault`} role="alert" className={hints.fault}>
         {fault}
       </p>
     </fieldset>

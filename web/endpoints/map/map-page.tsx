@@ -1,18 +1,17 @@
-import { Button } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { databasesQuery } from '../../queries.ts'
 import { LoadFailure } from '../../ui/load-failure.tsx'
-import { Notice } from '../../ui/notice.tsx'
 import { PageHead } from '../../ui/page-head.tsx'
 import { SkeletonRows } from '../../ui/skeleton-rows.tsx'
 import { usePageTitle } from '../../ui/use-page-title.ts'
-import { noMatchSentence, parseFilter, passes } from '../endpoint-filter.ts'
+import { parseFilter, passes } from '../endpoint-filter.ts'
 import type { EndpointRow } from '../endpoint-rows.ts'
 import { EndpointWays } from '../endpoint-ways.tsx'
 import { FilterField } from '../filter-field.tsx'
+import { NoMatch } from '../no-match.tsx'
 import { sayCount } from '../traffic.ts'
 import { useEndpointRows } from '../use-endpoint-rows.ts'
 import { makeGraph } from './map-graph.ts'
@@ -67,15 +66,7 @@ function MapView({ rows, text }: { rows: readonly EndpointRow[]; text: string })
         <FilterField text={text} onChange={filter} />
       </div>
       {graph.groups.length === 0 && (
-        <Notice
-          action={
-            <Button variant="default" onClick={() => filter('')}>
-              Clear filters
-            </Button>
-          }
-        >
-          {noMatchSentence(text, rows.length)}
-        </Notice>
+        <NoMatch text={text} hidden={rows.length} onClear={() => filter('')} />
       )}
       {tooMany && !narrow && (
         <p className={classes.many}>
