@@ -17,6 +17,8 @@ import { runCommand } from './run-command.ts'
 import { findStrace } from './strace.ts'
 
 const reports = mkdtempSync(path.join(tmpdir(), 'gatehouse-test-'))
+// Hundreds of servers and commands are started from the same sources: compiled once is enough.
+process.env.NODE_COMPILE_CACHE = path.join(reports, 'compiled')
 const say = (line: string) => process.stdout.write(`${line}\n`)
 
 function readReport(file: string, read: (json: unknown) => Report): Report | undefined {
