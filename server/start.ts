@@ -202,9 +202,10 @@ async function open(
   })
 
   const follower = createFollower(async () => {
-    access.sync()
     schemas.forget()
     await Promise.all([databases.sync(), endpoints.sync()])
+    // Not before: where there is no store to look into, who was known a moment ago still may look.
+    access.sync()
   })
   const followInBackground = () => void follower.follow().catch(onStoreAway)
   undo.push(
