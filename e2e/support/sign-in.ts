@@ -1,11 +1,18 @@
 import { expect, type Page } from '@playwright/test'
 
-/** Signs in through the real local provider, and is then at `path`, a page of the console. */
+/**
+ * Signs in through the real local provider and goes to `path`, a page of the console. By the browser's
+ * own requests, without drawing their pages: `session.spec.ts` shows those, and every other journey
+ * would draw them again.
+ */
 export async function signInWithKey(page: Page, key: string, path: string): Promise<void> {
-  await page.goto(`/_console/sign-in?${new URLSearchParams({ returnTo: path })}`)
-  await page.getByRole('button', { name: 'Sign in with the operator key' }).click()
-  await giveKey(page, key)
-  await page.waitForURL((url) => url.pathname + url.search === path)
+  const { request } = page.context()
+  const asked = await request.post('/_oauth2/local/auth', { form: { returnTo: path } })
+  const action = /<form method="post" action="([^"]+)">/.exec(await asked.text())?.[1]
+  expect(action, 'the form of the local provider').toBeDefined()
+  const answered = await request.post(action ?? '', { form: { key } })
+  expect(answered.ok(), 'the key is taken').toBe(true)
+  await page.goto(path)
 }
 
 /** Answers the page of the local provider. */
