@@ -1,0 +1,241 @@
+import { connect } from 'node:net'
+import {
+  addDatabases,
+  chooseInMenu,
+  consolePath,
+  openMenu,
+  rowOf,
+} from '../support/endpoints-page.ts'
+import { expect, test } from '../support/gatehouse.ts'
+import { listen } from '../support/listen.ts'
+import { storeEndpoints } from '../support/store-endpoints.ts'
+import { shoot } from './shoot.ts'
+import { becomes, hold, refuse } from './states.ts'
+import { buildTown, tellAnHour } from './town.ts'
+
+// The Endpoints page: no state of it is left out.
+
+const at = (search: Record<string, string>) => `${consolePath}?${new URLSearchParams(search)}`
+
+test.beforeEach(({ faults }) => {
+  // Refusals are what some of these pictures are of.
+  faults.allow(/./)
+})
+
+test('endpoints: first start, loading, failed', async ({ page, gatehouse }) => {
+  await gatehouse.signIn(page)
+  await expect(page.getByText('One endpoint so far')).toBeVisible()
+  await shoot(page, 'endpoints-first')
+
+  const release = await hold(page, '**/_api/endpoint')
+  await page.reload({ waitUntil: 'commit' })
+  await expect(page.getByText('Loading the endpoints…')).toBeAttached()
+  await shoot(page, 'endpoints-loading')
+  await release()
+
+  const restore = await refuse(page, '**/_api/endpoint')
+  await page.reload()
+  await expect(page.getByRole('button', { name: 'Try again' })).toBeVisible({ timeout: 30_000 })
+  await shoot(page, 'endpoints-failed')
+  await restore()
+  await becomes(page, 'viewer')
+  await page.reload()
+  await expect(page.getByText('You are a viewer')).toBeVisible()
+  await shoot(page, 'endpoints-viewer')
+})
+
+test('endpoints: full, filtered, menu, keys, search', async ({ page, gatehouse }, {
+  parallelIndex,
+}) => {
+  const town = await buildTown(gatehouse, parallelIndex)
+  await tellAnHour(page)
+  await gatehouse.signIn(page)
+  await expect(rowOf(page, town.failed)).toContainText('Failed')
+  await expect(rowOf(page, town.blog).locator('svg path').last()).toBeVisible()
+  await shoot(page, 'endpoints-full')
+  await rowOf(page, town.shop).focus()
+  await page.keyboard.press('ArrowDown')
+  await shoot(page, 'endpoints-focus')
+  await page.getByRole('searchbox').fill('state:failed')
+  await expect(rowOf(page, town.shop)).toBeHidden()
+  await shoot(page, 'endpoints-filtered')
+  await page.getByRole('searchbox').fill('state:failed 853')
+  await expect(page.getByText('No endpoint matches')).toBeVisible()
+  await shoot(page, 'endpoints-no-match')
+  await page.getByRole('searchbox').fill('')
+  await shoot(page, 'endpoints-menu', {
+    prepare: async () => {
+      await page.keyboard.press('Escape')
+      await openMenu(page, town.shop)
+      await page.getByRole('menu').waitFor()
+    },
+  })
+  await page.keyboard.press('Escape')
+  await page.getByRole('heading', { name: 'Endpoints' }).click()
+  await page.keyboard.press('?')
+  await expect(page.getByRole('dialog')).toBeVisible()
+  await shoot(page, 'keys-open')
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Control+k')
+  await expect(
+    page.getByRole('dialog', { name: 'Search' }).getByRole('option').first(),
+  ).toBeVisible()
+  await shoot(page, 'search-open')
+  await page.getByRole('dialog', { name: 'Search' }).getByRole('combobox').fill('sho')
+  await shoot(page, 'search-results')
+  await page.getByRole('dialog', { name: 'Search' }).getByRole('combobox').fill('no such thing')
+  await shoot(page, 'search-no-match')
+  await page.keyboard.press('Escape')
+
+  for (const view of ['map', 'import']) {
+    await page.goto(`${consolePath}/${view}`)
+    await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+    await expect(page.getByText('Loading')).toHaveCount(0)
+    await shoot(page, `endpoints-${view}`)
+  }
+  await page.getByLabel('File of endpoints').setInputFiles({
+    name: 'endpoints.json',
+    mimeType: 'application/json',
+    buffer: Buffer.from(
+      JSON.stringify([
+        { endpoint: `tcp://127.0.0.1:${gatehouse.port}`, databases: [] },
+        { endpoint: town.shop, databases: ['shop', 'metrics', 'orders'] },
+        { endpoint: town.blog, databases: ['blog'] },
+        { endpoint: `tcp://127.20.${parallelIndex}.9:8590`, databases: ['blog'] },
+        { endpoint: 'tcp://192.0.2.7:8590', databases: ['archive'] },
+      ]),
+    ),
+  })
+  await page.getByLabel('Remove what is not in the file').check()
+  await shoot(page, 'endpoints-import-preview')
+  await page.getByRole('button', { name: /^Import \d+ changes/ }).click()
+  await expect(page.getByRole('button', { name: 'Try these again' })).toBeVisible()
+  await shoot(page, 'endpoints-import-refused')
+  await town.close()
+})
+
+test('endpoints: panel', async ({ page, gatehouse }, { parallelIndex }) => {
+  const town = await buildTown(gatehouse, parallelIndex)
+  await tellAnHour(page)
+  await gatehouse.signIn(page, at({ open: town.shop }))
+  const panel = page.getByRole('dialog', { name: town.shop })
+  await expect(panel.getByRole('slider')).toBeVisible()
+  await shoot(page, 'endpoints-panel')
+  for (const kind of ['Bytes', 'Connections']) {
+    await panel.getByRole('radio', { name: kind }).check({ force: true })
+    await shoot(page, `endpoints-panel-${kind.toLowerCase()}`)
+  }
+  await panel.getByRole('heading', { name: 'Try it' }).scrollIntoViewIfNeeded()
+  await shoot(page, 'endpoints-panel-below', {
+    prepare: () => panel.getByRole('heading', { name: 'Changes' }).scrollIntoViewIfNeeded(),
+  })
+  await page.goto(at({ open: town.failed }))
+  await expect(page.getByRole('button', { name: 'Try now' })).toBeVisible()
+  await shoot(page, 'endpoints-panel-failed')
+  await page.goto(at({ open: `tcp://127.0.0.1:${gatehouse.port}` }))
+  await expect(page.getByRole('dialog').getByText('You are here')).toBeVisible()
+  await shoot(page, 'endpoints-panel-here')
+  await page.goto(at({ open: 'tcp://127.0.0.1:1' }))
+  await expect(page.getByRole('button', { name: 'Back to the list' })).toBeVisible()
+  await shoot(page, 'endpoints-panel-absent')
+  await town.close()
+})
+
+test('endpoints: forms', async ({ page, gatehouse }, { parallelIndex }) => {
+  const town = await buildTown(gatehouse, parallelIndex)
+  await gatehouse.signIn(page, `${consolePath}/new`)
+  const form = page.getByRole('dialog', { name: 'Add endpoint' })
+  await expect(form.getByLabel('Port')).toBeFocused()
+  await shoot(page, 'endpoint-add-empty')
+  await page.keyboard.press('Control+Enter')
+  await shoot(page, 'endpoint-add-faults')
+  const port = await gatehouse.freePort()
+  const other = await listen(port)
+  await form.getByLabel('Port').fill(`${port}`)
+  await form.getByLabel('Only these').check()
+  await addDatabases(page, 'blog', 'shop', 'archive', 'later')
+  await shoot(page, 'endpoint-add-filled')
+  await page.keyboard.press('Control+Enter')
+  await expect(form.getByText('is taken by another program')).toBeVisible()
+  await shoot(page, 'endpoint-add-refused')
+  await other.close()
+  await page.goto(consolePath)
+  await chooseInMenu(page, town.shop, 'Edit mapping')
+  const mapping = page.getByRole('dialog', { name: `Mapping of ${town.shop}` })
+  await mapping.getByRole('button', { name: 'Take out archive' }).click()
+  await shoot(page, 'endpoint-mapping')
+  await page.route('**/_api/endpoint', async (route) => {
+    if (route.request().method() === 'POST') {
+      await gatehouse.post('/_db/_system/_api/endpoint', {
+        endpoint: town.shop,
+        databases: ['shop', 'news'],
+      })
+    }
+    await route.continue()
+  })
+  await page.keyboard.press('Control+Enter')
+  await expect(mapping.getByText(/meanwhile|meantime/i).first()).toBeVisible()
+  await shoot(page, 'endpoint-mapping-conflict')
+  await page.unroute('**/_api/endpoint')
+  await town.close()
+})
+
+test('endpoints: removal, undo, several', async ({ page, gatehouse }, { parallelIndex }) => {
+  const town = await buildTown(gatehouse, parallelIndex)
+  await tellAnHour(page)
+  await gatehouse.signIn(page)
+  await chooseInMenu(page, town.shop, 'Remove endpoint')
+  await expect(page.getByRole('button', { name: 'Keep it' })).toBeVisible()
+  await shoot(page, 'endpoint-remove')
+  await page.keyboard.press('Escape')
+  await chooseInMenu(page, `tcp://127.0.0.1:${gatehouse.port}`, 'Remove endpoint')
+  await expect(page.getByRole('dialog')).toBeVisible()
+  await shoot(page, 'endpoint-remove-own')
+  await page.keyboard.press('Escape')
+
+  for (const address of [town.shop, town.blog, town.failed]) {
+    await page.getByRole('checkbox', { name: `Select ${address}` }).check()
+  }
+  await shoot(page, 'endpoints-selected')
+  const chosen = page.getByRole('region', { name: 'Selected endpoints' })
+  for (const [button, state] of [
+    ['Add a database', 'add'],
+    ['Take out a database', 'take-out'],
+    ['Remove', 'remove'],
+  ] as const) {
+    await chosen.getByRole('button', { name: button }).click()
+    const dialog = page.getByRole('dialog')
+    await expect(dialog).toBeVisible()
+    if (state === 'take-out') await dialog.getByLabel('Database').selectOption('shop')
+    await shoot(page, `endpoints-several-${state}`)
+    await dialog.getByRole('button', { name: 'Close' }).first().click()
+    await expect(dialog).toBeHidden()
+  }
+  await chosen.getByRole('button', { name: 'Clear' }).click()
+
+  // Another program is in the middle of a request: what is removed drains.
+  const client = connect(8530, `127.20.${parallelIndex}.4`).on('error', () => {})
+  client.write('POST /articles HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{')
+  await page.clock.install()
+  await page.reload()
+  await chooseInMenu(page, town.blog, 'Remove endpoint')
+  await page.getByRole('button', { name: 'Remove endpoint' }).click()
+  const bar = page.getByRole('region', { name: 'After the removal' })
+  await expect(bar).toBeVisible()
+  await bar.getByRole('button', { name: 'Undo' }).focus()
+  await shoot(page, 'endpoints-undo')
+  client.destroy()
+  await town.close()
+})
+
+test('endpoints: many', async ({ page, gatehouse }) => {
+  await gatehouse.stop()
+  await storeEndpoints(gatehouse.data, 2_000)
+  await gatehouse.restart()
+  await gatehouse.signIn(page)
+  await expect(page.getByText('2,001 endpoints')).toBeVisible({ timeout: 30_000 })
+  await shoot(page, 'endpoints-many')
+  await page.goto(`${consolePath}/map`)
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+  await shoot(page, 'endpoints-map-many')
+})

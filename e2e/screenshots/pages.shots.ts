@@ -1,0 +1,163 @@
+import type { Page } from '@playwright/test'
+import { expect, type Gatehouse, test } from '../support/gatehouse.ts'
+import { withProvider } from '../support/with-provider.ts'
+import { shoot } from './shoot.ts'
+import { hold, refuse } from './states.ts'
+import { buildTown, tellAnHour } from './town.ts'
+
+// Databases, Documents, Access, Activity and one's own page.
+
+const SYSTEM = '/_db/_system/_api'
+
+test.beforeEach(({ faults }) => {
+  // Refusals are what some of these pictures are of.
+  faults.allow(/./)
+})
+
+/** Goes to a page of the console, and waits until it shows what it is for. */
+async function open(page: Page, path: string, ready: string | RegExp): Promise<void> {
+  await page.goto(`/_console${path}`)
+  await expect(page.getByText(ready).filter({ visible: true }).first()).toBeVisible()
+  await expect(page.getByRole('status').filter({ hasText: 'Loading' })).toHaveCount(0)
+}
+
+/** The page while it loads, and when it could not be loaded. */
+async function loadingAndFailed(page: Page, path: string, api: string): Promise<void> {
+  const name = path.split('/').filter(Boolean).join('-')
+  const release = await hold(page, api)
+  await page.goto(`/_console${path}`, { waitUntil: 'commit' })
+  await expect(page.getByText(/^Loading/).first()).toBeAttached()
+  await shoot(page, `${name}-loading`)
+  await release()
+  const restore = await refuse(page, api)
+  await page.goto(`/_console${path}`)
+  await expect(page.getByRole('button', { name: 'Try again' }).first()).toBeVisible({
+    timeout: 30_000,
+  })
+  await shoot(page, `${name}-failed`)
+  await restore()
+}
+
+test('databases', async ({ page, gatehouse }, { parallelIndex }) => {
+  await gatehouse.signIn(page, '/_console/databases')
+  await expect(page.getByText('Only _system so far')).toBeVisible()
+  await shoot(page, 'databases-first')
+  const town = await buildTown(gatehouse, parallelIndex)
+  await open(page, '/databases', 'archive')
+  await shoot(page, 'databases-full')
+  await open(page, '/databases?open=blog', 'articles')
+  await shoot(page, 'databases-panel')
+  await open(page, '/databases?drop=blog', 'Drop')
+  await shoot(page, 'databases-drop')
+  await open(page, '/databases/new', 'Create database')
+  await page.keyboard.type('my shop')
+  await shoot(page, 'databases-create')
+  await loadingAndFailed(page, '/databases', '**/_api/database*')
+  for (let at = 0; at < 120; at += 1) {
+    await gatehouse.post(`${SYSTEM}/database`, { name: `tenant-${String(at).padStart(3, '0')}` })
+  }
+  await open(page, '/databases', 'tenant-001')
+  await shoot(page, 'databases-many')
+  await town.close()
+})
+
+test('documents', async ({ page, gatehouse }, { parallelIndex }) => {
+  const town = await buildTown(gatehouse, parallelIndex)
+  await gatehouse.post('/_db/news/items', { id: 'one' })
+  await gatehouse.signIn(page, '/_console/documents')
+  const blog = '/documents/blog/articles'
+  await open(page, '/documents', 'archive')
+  await shoot(page, 'documents-databases')
+  await open(page, '/documents/blog', 'articles')
+  await shoot(page, 'documents-collections')
+  await open(page, '/documents/archive', 'archive holds no documents')
+  await shoot(page, 'documents-none')
+  await open(page, blog, 'Notes on sockets')
+  await shoot(page, 'documents-many')
+  for (const [state, search, ready] of [
+    ['view', '?open=2026-001', '"title"'],
+    ['edit', '?edit=2026-001', '"title"'],
+    ['create', '?create=1', 'Create document'],
+    ['delete', '?remove=2026-001', 'Delete'],
+    ['upload', '?upload=1', 'Upload'],
+    ['filtered', '?filter=author%3Dada', 'ada'],
+    ['no-match', '?filter=title%3DNone', /No document/],
+  ] as const) {
+    await open(page, blog + search, ready)
+    await shoot(page, `documents-${state}`)
+  }
+  await open(page, `${blog}/schema`, /schema/i)
+  await shoot(page, 'documents-schema')
+  await open(page, '/documents/absent', /absent/)
+  await shoot(page, 'documents-absent')
+  await loadingAndFailed(page, blog, '**/_db/blog/articles*')
+  await town.close()
+})
+
+test('access', async ({ page, gatehouse, browser }) => {
+  const provider = await withProvider(gatehouse)
+  await makeTokens(gatehouse)
+  const context = await browser.newContext({ baseURL: gatehouse.url })
+  const ada = await context.newPage()
+  await ada.goto('/_console/')
+  await ada.getByRole('button', { name: 'Sign in with Example ID' }).click()
+  await expect(ada.getByRole('heading', { name: 'Waiting for a role' })).toBeVisible()
+  await context.close()
+  await gatehouse.signIn(page, '/_console/access/people')
+  await open(page, '/access/people', 'oidc:')
+  await shoot(page, 'access-people')
+  await page
+    .getByRole('combobox', { name: /^Role of oidc:/ })
+    .first()
+    .selectOption('Viewer')
+  await expect(page.getByRole('dialog')).toBeVisible()
+  await shoot(page, 'access-role')
+  await page.keyboard.press('Escape')
+  await open(page, '/access/tokens', 'nightly backup')
+  await shoot(page, 'access-tokens')
+  await page.getByRole('button', { name: 'Revoke nightly backup' }).click()
+  await shoot(page, 'access-revoke')
+  await page.keyboard.press('Escape')
+  await open(page, '/access/tokens/new', 'Make token')
+  await shoot(page, 'access-token-new')
+  await page.getByLabel('Name').fill('deploy')
+  await page.keyboard.press('Control+Enter')
+  await expect(page.getByText('You will not see it again.')).toBeVisible()
+  await shoot(page, 'access-token-made')
+  await open(page, '/access/providers', 'Example ID')
+  await shoot(page, 'access-providers')
+  await open(page, '/me', 'Preferences')
+  await shoot(page, 'me')
+  await loadingAndFailed(page, '/access/tokens', '**/_api/token*')
+  await loadingAndFailed(page, '/access/people', '**/_api/user*')
+  await provider.close()
+})
+
+async function makeTokens(gatehouse: Gatehouse): Promise<void> {
+  for (const [name, role, databases] of [
+    ['nightly backup', 'viewer', ['blog', 'shop']],
+    ['metrics', 'viewer', undefined],
+    ['deploy from the build', 'operator', undefined],
+  ] as const) {
+    await gatehouse.post(`${SYSTEM}/token`, { name, role, databases })
+  }
+}
+
+test('activity', async ({ page, gatehouse }, { parallelIndex }) => {
+  const town = await buildTown(gatehouse, parallelIndex)
+  await tellAnHour(page)
+  await gatehouse.post(`${SYSTEM}/endpoint`, { endpoint: town.blog, databases: ['blog', 'news'] })
+  await gatehouse.signIn(page, '/_console/activity')
+  await open(page, '/activity', 'Endpoint mapped anew')
+  await shoot(page, 'activity-full')
+  await page
+    .getByRole('button', { name: /before and after$/ })
+    .first()
+    .click()
+  await expect(page.getByRole('table', { name: 'Before and after' })).toBeVisible()
+  await shoot(page, 'activity-open')
+  await open(page, '/activity?who=nobody', 'Nothing on record')
+  await shoot(page, 'activity-no-match')
+  await loadingAndFailed(page, '/activity', '**/_api/audit*')
+  await town.close()
+})
