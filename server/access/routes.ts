@@ -55,6 +55,12 @@ export const sessionRoutes = ({ access, permit, clientOf, cookie }: AccessRoutes
       },
     )
 
+/**
+ * One's own sessions and tokens are changed by whoever is signed in; a token would do more than its
+ * role says: who has got hold of a program's could lock its owner out, or make one to keep.
+ */
+const OWN = { byToken: 'admin' } as const
+
 /** `/_api/user`: people, their roles and their sessions. `me` stands for whoever asks. */
 export const userRoutes = ({ access, permit }: AccessRoutesDeps) => {
   /** The person that a path means; others than oneself are for admins. */
@@ -101,10 +107,10 @@ export const userRoutes = ({ access, permit }: AccessRoutesDeps) => {
       describe({
         summary: 'End a session of somebody, or "all" of them',
         answers: { 200: acknowledgement },
-        failures: { 404: 'there is no such session' },
+        failures: { 403: 'a token asks that is not an admin’s', 404: 'there is no such session' },
       }),
       audited('session.end', (c) => c.req.param('id')),
-      permit('pending'),
+      permit('pending', OWN),
       async (c) => {
         const id = personOf(c.get('principal') as Principal, c.req.param('id'))
         await access.endSession(id, c.req.param('session'), c.get('actor'))
@@ -140,10 +146,13 @@ export const tokenRoutes = ({ access, permit }: AccessRoutesDeps) =>
         summary: 'Make a token; it is shown this once',
         body: tokenInput,
         answers: { 201: createdToken },
-        failures: { 400: 'a field is wrong', 403: 'its role is above yours' },
+        failures: {
+          400: 'a field is wrong',
+          403: 'its role is above yours, or a token asks that is not an admin’s',
+        },
       }),
       audited('token.create', (c) => c.req.valid('json')?.name),
-      permit('viewer'),
+      permit('viewer', OWN),
       jsonBody(tokenInput),
       async (c) => {
         const principal = c.get('principal') as Principal
@@ -156,10 +165,10 @@ export const tokenRoutes = ({ access, permit }: AccessRoutesDeps) =>
       describe({
         summary: 'Revoke a token of yours; as an admin any',
         answers: { 200: acknowledgement },
-        failures: { 404: 'there is no such token' },
+        failures: { 403: 'a token asks that is not an admin’s', 404: 'there is no such token' },
       }),
       audited('token.revoke', (c) => c.req.param('id')),
-      permit('viewer'),
+      permit('viewer', OWN),
       async (c) => {
         const principal = c.get('principal') as Principal
         await access.revokeToken(principal, c.req.param('id'), c.get('actor'))

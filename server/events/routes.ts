@@ -25,7 +25,7 @@ export const eventRoutes = (hub: EventHub, permit: Permit, whoIsIn: WhoIsIn) =>
     '/',
     describe({ summary: 'Follow live changes', answers: { 200: 'text/event-stream' } }),
     // Open as long as the page is: that is no use of the session.
-    permit('viewer', 'background'),
+    permit('viewer', { background: true }),
     (c) => {
       const draining = c.env.via.draining
       // Proxies that collect answers before they pass them on are asked not to (nginx).

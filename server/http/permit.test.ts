@@ -92,6 +92,17 @@ describe('permit', () => {
     },
   )
 
+  it('asks more of a token than of a session where a route says so', async () => {
+    const by: typeof permit = (needed) => permit(needed, { byToken: 'admin' })
+    const status = async (headers: Record<string, string>) =>
+      (await ask('viewer', headers, 'GET', by)).status
+    expect(await status(cookie('viewer'))).toBe(200)
+    expect(await status(cookie('pending'))).toBe(403)
+    expect(await status(bearer('operator'))).toBe(403)
+    expect(await status(bearer('admin'))).toBe(200)
+    expect(await status(bearer('admin@blog'))).toBe(403)
+  })
+
   it('lets nobody and everybody through to what is public, whatever they bring', async () => {
     expect((await ask('public', {})).status).toBe(200)
     expect((await ask('public', bearer('wrong'))).status).toBe(200)
@@ -114,7 +125,7 @@ describe('permit', () => {
         return undefined
       },
     })
-    const inBackground = (needed: Permission) => by(needed, 'background')
+    const inBackground = (needed: Permission) => by(needed, { background: true })
     await ask('viewer', cookie('viewer'), 'GET', by)
     await ask('viewer', { ...cookie('viewer'), 'X-Gatehouse-Background': '1' }, 'GET', by)
     await ask('viewer', cookie('viewer'), 'GET', inBackground as typeof by)
@@ -202,7 +213,8 @@ describe('permit', () => {
   })
 
   it('marks the handlers that declare a permission', () => {
-    expect(permissionOf(permit('viewer'))).toBe('viewer')
+    expect(permissionOf(permit('viewer'))).toEqual({ bySession: 'viewer', byToken: 'viewer' })
+    expect(permissionOf(permit('viewer', { byToken: 'admin' }))?.byToken).toBe('admin')
     expect(permissionOf(() => {})).toBeUndefined()
   })
 })

@@ -39,19 +39,34 @@ export interface PermitDeps {
  */
 export type Permission = Role | 'known' | 'public'
 
-/**
- * Makes the middleware that every route declares its permission with.
- *
- * @param use `background`: asking does not count as use of the session, whoever asks, for nobody need
- * be there. Elsewhere a request says so itself by {@link BACKGROUND_HEADER}.
- */
-export type Permit = (needed: Permission, use?: 'background') => MiddlewareHandler<AppEnv>
+/** What a route declares beside its permission. */
+export interface Terms {
+  /**
+   * The role that a token needs, where that is more: for what is its owner's as a person. A token
+   * does no more than its role says, and to change people, sessions and tokens takes an admin's.
+   */
+  readonly byToken?: Role
+  /**
+   * Asking does not count as use of the session, whoever asks, for nobody need be there. Elsewhere a
+   * request says so itself by {@link BACKGROUND_HEADER}.
+   */
+  readonly background?: true
+}
+
+/** Makes the middleware that every route declares its permission with. */
+export type Permit = (needed: Permission, terms?: Terms) => MiddlewareHandler<AppEnv>
 
 const PERMISSION = Symbol('permission')
 
-/** The permission that a handler declares; undefined: it is no {@link Permit}. */
-export const permissionOf = (handler: unknown): Permission | undefined =>
-  (handler as { [PERMISSION]?: Permission })[PERMISSION]
+/** What a {@link Permit} has declared. */
+export interface Declared {
+  readonly bySession: Permission
+  readonly byToken: Permission
+}
+
+/** The permissions that a handler declares; undefined: it is no {@link Permit}. */
+export const permissionOf = (handler: unknown): Declared | undefined =>
+  (handler as { [PERMISSION]?: Declared })[PERMISSION]
 
 /**
  * Makes a {@link Permit}: checks the credentials of a request and sets `principal` and `actor` for
@@ -89,18 +104,21 @@ export function createPermit(deps: PermitDeps): Permit {
     }
   }
 
-  return (needed, use) => {
-    if (needed === 'public') return Object.assign(pass, { [PERMISSION]: needed })
+  return (needed, { byToken, background } = {}) => {
+    const declared: Declared = { bySession: needed, byToken: byToken ?? needed }
+    if (needed === 'public') return Object.assign(pass, { [PERMISSION]: declared })
     const admit = (c: Context<AppEnv>, client: Client, principal: Principal | undefined) => {
       if (principal !== undefined) introduce(c, client, principal)
-      if (needed !== 'known') judge(principal, needed, c.get('database'))
+      if (needed === 'known') return
+      judge(principal, needed, c.get('database'))
+      if (byToken !== undefined) judgeToken(principal, byToken)
     }
     const middleware = createMiddleware<AppEnv>((c, next) => {
       const client = deps.clientOf(c)
       const credentials = {
         authorization: c.req.header('Authorization'),
         session: deps.cookie.read(c, client.secure),
-        background: use === 'background' || c.req.header(BACKGROUND_HEADER) !== undefined,
+        background: background || c.req.header(BACKGROUND_HEADER) !== undefined,
       }
       const known = deps.recall(credentials)
       if (known !== undefined) {
@@ -116,7 +134,7 @@ export function createPermit(deps: PermitDeps): Permit {
           return next()
         })
     })
-    return Object.assign(middleware, { [PERMISSION]: needed })
+    return Object.assign(middleware, { [PERMISSION]: declared })
   }
 }
 
@@ -136,6 +154,15 @@ function judge(principal: Principal | undefined, needed: Role, database: string)
   if (principal.databases !== null && !principal.databases.includes(database)) {
     throw new Failure('forbidden', 'The token is not for this database.')
   }
+}
+
+/** Whether a token may do what its owner may as the person who is signed in. */
+function judgeToken(principal: Principal | undefined, needed: Role): void {
+  if (principal?.by !== 'token' || atLeast(principal.role, needed)) return
+  throw new Failure(
+    'forbidden',
+    `With a token this takes the role ${needed}; this one is ${principal.role}. Sign in to do it.`,
+  )
 }
 
 const challenge = (message: string) =>
