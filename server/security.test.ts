@@ -4,6 +4,7 @@ import { changeRoleByCommand } from './access-command.ts'
 import { createRecorder } from './audit/record.ts'
 import { type PlainProvider, startPlainProvider } from './oauth2/plain-provider.testing.ts'
 import { plainConfig } from './oauth2/sign-in.testing.ts'
+import { UNFINISHED_SIGN_INS } from './oauth2/sign-in-limit.ts'
 import { OUR_PAGE, operatorSession } from './operator-session.testing.ts'
 import { type Answer, ask, startForTest, type TestNode } from './start.testing.ts'
 import { forEachEngine } from './storage/each-engine.testing.ts'
@@ -129,6 +130,27 @@ forEachEngine((engine) => {
     // From the same address, with the key and with another provider.
     expect((await whoIs(await operatorSession(node))).person.role).toBe('admin')
     expect((await whoIs(await signIn(1))).person.role).toBe('pending')
+  })
+
+  test('of sign-ins that are begun only so many of an address may be without their end', async () => {
+    const start = () => ask(node.port, 'POST', '/_oauth2/oauth2/auth')
+    const started = await Promise.all(Array.from({ length: UNFINISHED_SIGN_INS }, start))
+    expect(started.map(({ status }) => status)).toEqual(started.map(() => 303))
+    const [last] = started
+    const refused = await start()
+    expect(refused.status).toBe(429)
+    expect(refused.headers['retry-after']).toMatch(/^\d+$/)
+    expect(refused.text).toContain('Too many sign-ins were begun')
+    // Who has begun comes to the end, and makes room for one more.
+    const cookie = cookieOf(last as Answer, 'oauth2_csrf')
+    provider.user = { body: { id: 1 } }
+    const callback = `/_oauth2/oauth2/auth?state=${cookie.split('=')[1]}&code=c`
+    const answer = await ask(node.port, 'GET', callback, { headers: { Cookie: cookie } })
+    expect(answer.status).toBe(303)
+    expect([(await start()).status, (await start()).status]).toEqual([303, 429])
+    // A session and a token are asked for nothing.
+    expect(await whoIs(cookieOf(answer, 'gatehouse_'))).not.toBeNull()
+    expect((await node.ask('GET', '/_api/endpoint')).status).toBe(200)
   })
 
   test('text that a store cannot hold is refused, or is not found: never our fault', async () => {

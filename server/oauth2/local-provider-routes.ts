@@ -9,10 +9,12 @@ import { toFailure } from '../http/render-failure.ts'
 import { failedSignInPage, keyPage, signInPolicy } from '../http/sign-in-pages.ts'
 import type { GivenKey, LocalProvider } from './local-provider.ts'
 import { callbackPath } from './sign-in.ts'
+import type { SignInLimit } from './sign-in-limit.ts'
 
 /** What the routes of the local provider are made of. */
 export interface LocalProviderRoutesDeps {
   readonly local: LocalProvider
+  readonly limit: SignInLimit
   readonly clientOf: ClientOf
   readonly publicOrigin: string | undefined
 }
@@ -21,7 +23,12 @@ export interface LocalProviderRoutesDeps {
  * `/_idp`: where a browser passes at a sign-in with the operator key. The rest of the provider, its
  * token endpoint and its keys, is asked in this process alone and does not answer here.
  */
-export function localProviderRoutes({ local, clientOf, publicOrigin }: LocalProviderRoutesDeps) {
+export function localProviderRoutes({
+  local,
+  limit,
+  clientOf,
+  publicOrigin,
+}: LocalProviderRoutesDeps) {
   const pass = async (c: Context<AppEnv>) => {
     const path = c.req.path.slice('/_idp'.length) + new URL(c.req.url).search
     const cookie = c.req.header('Cookie')
@@ -45,7 +52,14 @@ export function localProviderRoutes({ local, clientOf, publicOrigin }: LocalProv
       c.header('Content-Security-Policy', signInPolicy({ leavesOrigin: false }))
       await next()
     })
-    .get('/auth', pass)
+    .get('/auth', async (c) => {
+      try {
+        limit.begin('key', clientOf(c).address)
+      } catch (error) {
+        return failed(c, error)
+      }
+      return pass(c)
+    })
     .get('/auth/:uid', pass)
     .get('/key/:uid', async (c) => {
       const uid = c.req.param('uid')
@@ -70,7 +84,9 @@ export function localProviderRoutes({ local, clientOf, publicOrigin }: LocalProv
         const text = new URLSearchParams(await c.req.text()).get('key') ?? ''
         const key: GivenKey = { text, address: clientOf(c).address }
         try {
-          return c.redirect(await local.giveKey(uid, c.req.header('Cookie'), key), 303)
+          const location = await local.giveKey(uid, c.req.header('Cookie'), key)
+          limit.finish('key', clientOf(c).address)
+          return c.redirect(location, 303)
         } catch (error) {
           const wrong = error instanceof Failure && REFUSED.includes(error.code)
           return wrong ? showKeyPage(c, uid, error) : failed(c, error)
@@ -83,8 +99,8 @@ export function localProviderRoutes({ local, clientOf, publicOrigin }: LocalProv
 const REFUSED: readonly Failure['code'][] = ['forbidden', 'too-many-requests']
 
 function failed(c: Context<AppEnv>, error: unknown): Response | Promise<Response> {
-  const { kind, code, message } = toFailure(error)
-  if (code !== 'bad-parameter') throw error
+  const { kind, code, message, headers } = toFailure(error)
+  if (code !== 'bad-parameter' && code !== 'too-many-requests') throw error
   const page = failedSignInPage({ status: kind.status, message, start: callbackPath('local') })
-  return c.html(page, kind.status as ContentfulStatusCode)
+  return c.html(page, kind.status as ContentfulStatusCode, { ...headers })
 }

@@ -19,6 +19,7 @@ import { endLocalSignIns } from './local-provider-adapter.ts'
 import { localProviderRoutes } from './local-provider-routes.ts'
 import { createPendingSignIns } from './pending-sign-in.ts'
 import { oauth2Routes } from './routes.ts'
+import { createSignInLimit } from './sign-in-limit.ts'
 
 // The whole way by HTTP: start, key page, callback; a node is a server on a port of its own.
 
@@ -54,6 +55,7 @@ async function startNode(store: Store, options: NodeOptions = {}) {
     .route(
       '/_oauth2',
       oauth2Routes({
+        limit: createSignInLimit(Date.now),
         providers: [local.provider],
         pending: createPendingSignIns(store, vault, now),
         beginSession: async (_, identity) => `session=${signedIn.push(identity)}; Path=/`,
@@ -63,7 +65,10 @@ async function startNode(store: Store, options: NodeOptions = {}) {
         log: pino({ level: 'silent' }),
       }),
     )
-    .route('/_idp', localProviderRoutes({ local, clientOf, publicOrigin }))
+    .route(
+      '/_idp',
+      localProviderRoutes({ local, limit: createSignInLimit(Date.now), clientOf, publicOrigin }),
+    )
   app.onError((error, c) => {
     const failure = toFailure(error)
     if (failure.kind.status >= 500) errors.push(failure.cause)

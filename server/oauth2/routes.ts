@@ -16,6 +16,7 @@ import type { Identity } from './identity.ts'
 import type { PendingSignIns } from './pending-sign-in.ts'
 import type { Provider } from './provider.ts'
 import { callbackPath, finishSignIn, Stale, startSignIn } from './sign-in.ts'
+import type { SignInLimit } from './sign-in-limit.ts'
 
 /**
  * Stores the person (seed 001, "Processing rules" 6: created, or the token updated) and begins a
@@ -33,6 +34,7 @@ export interface OAuth2Deps {
   readonly pending: PendingSignIns
   readonly beginSession: BeginSession
   readonly hasSession: HasSession
+  readonly limit: SignInLimit
   readonly clientOf: ClientOf
   readonly publicOrigin: string | undefined
   readonly log: Logger
@@ -98,6 +100,7 @@ export function oauth2Routes(deps: OAuth2Deps) {
           try {
             const origin = ownOrigin(c)
             if (origin === undefined) throw new NoOrigin()
+            deps.limit.begin('start', clientOf(c).address)
             const { token, location } = await startSignIn(provider, pending, {
               origin,
               returnTo: await readReturnTo(c),
@@ -125,6 +128,7 @@ export function oauth2Routes(deps: OAuth2Deps) {
             cookie: getCookie(c, CSRF_COOKIE),
           })
           c.header('Set-Cookie', await deps.beginSession(c, identity), { append: true })
+          deps.limit.finish('start', clientOf(c).address)
           setCookie(c, CSRF_COOKIE, '', { maxAge: 0, path: callbackPath(provider.name) })
           return c.redirect(location, 303)
         } catch (error) {

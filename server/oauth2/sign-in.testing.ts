@@ -12,6 +12,7 @@ import { createPendingSignIns } from './pending-sign-in.ts'
 import type { Provider } from './provider.ts'
 import type { ProviderConfig } from './provider-config.ts'
 import { type BeginSession, CSRF_COOKIE, oauth2Routes } from './routes.ts'
+import { createSignInLimit } from './sign-in-limit.ts'
 
 /** What a test says of the server. */
 export interface RigOptions {
@@ -38,6 +39,7 @@ export function createRig(options: RigOptions) {
   const app = new Hono<AppEnv>().use(securityHeaders).route(
     '/_oauth2',
     oauth2Routes({
+      limit: createSignInLimit(Date.now),
       providers,
       pending: createPendingSignIns(store, createVault(new Uint8Array(32)), now),
       beginSession:

@@ -31,8 +31,9 @@ function firstHalf(address: string): string {
 }
 
 /**
- * Counts a failed attempt to be let in, by what it is counted for ({@link failureKey}); the in the store, so all nodes share it. Only failures are counted and only they are refused:
- * whoever comes with the right secret from the same address is let in all the same.
+ * Counts a failed attempt to be let in, by what it is counted for ({@link failureKey}); the count is
+ * in the store, so all nodes share it. Only failures are counted and only they are refused: whoever
+ * comes with the right secret from the same address is let in all the same.
  *
  * @throws Failure `too-many-requests`, with `Retry-After`, beyond {@link FAILURES} in a period.
  */
