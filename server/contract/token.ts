@@ -1,9 +1,18 @@
 import * as z from 'zod/mini'
 import { role } from './role.ts'
 
+/** No line breaks and nothing that turns the direction of the text around it: a list would lie. */
+const PLAIN = /^[^\p{Cc}\p{Bidi_Control}\u2028\u2029]*$/u
+
 /** Body of `POST /_api/token`. */
 export const tokenInput = z.object({
-  name: z.string().check(z.minLength(1), z.maxLength(64)),
+  name: z
+    .string()
+    .check(
+      z.minLength(1),
+      z.maxLength(64),
+      z.regex(PLAIN, 'must be of one line, without control characters'),
+    ),
   role: z.enum(['viewer', 'operator', 'admin']),
   databases: z.optional(
     z.nullable(z.array(z.string())).check(z.describe('its scope; null or missing: every database')),

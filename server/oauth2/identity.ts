@@ -45,10 +45,17 @@ export function tokensOf(
 /** Seconds: nothing longer is meant, and a longer one is no date. */
 const YEAR = 366 * 24 * 60 * 60
 
-/** As the provider calls the person, cut; GitHub's `name` may be null. */
+/**
+ * As the provider calls the person, cut; GitHub's `name` may be null. People choose it, so nothing in
+ * it may break the line or turn the direction of what stands beside it.
+ */
 export function nameOf(user: Readonly<Record<string, unknown>> | null): string | null {
-  const found = [user?.name, user?.login, user?.preferred_username].find(
-    (value) => typeof value === 'string' && value.trim() !== '',
+  const names = [user?.name, user?.login, user?.preferred_username].map((value) =>
+    typeof value === 'string' ? cut(value.replace(NOT_PLAIN, ' ').trim()) : '',
   )
-  return typeof found === 'string' ? found.trim().slice(0, 128) : null
+  return names.find((name) => name !== '') ?? null
 }
+
+const cut = (name: string) => name.slice(0, 128).toWellFormed().trim()
+
+const NOT_PLAIN = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]+/gu
