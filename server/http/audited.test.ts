@@ -82,6 +82,11 @@ test('a change that was done is left to itself', async () => {
   expect(recorded).toBe(1)
 })
 
+test('nobody who is known has changed anything: no page that is open is made to look', async () => {
+  expect((await ask(undefined, false)).status).toBe(200)
+  expect(recorded).toBe(0)
+})
+
 test('a refusal of nobody known is counted, not kept', async () => {
   await ask('unauthenticated', false)
   await ask('forbidden', false)

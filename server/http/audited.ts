@@ -73,10 +73,14 @@ export const recordRefusals = ({
     const change: AuditedChange | undefined = c.get('change')
     const failure = c.error
     if (change === undefined) return
-    if (failure === undefined) return onRecorded()
+    const { actor } = c.var as Partial<typeof c.var>
+    if (failure === undefined) {
+      // Nobody changes nothing, such as signing out who is not in: every open page would look.
+      if (actor !== undefined) onRecorded()
+      return
+    }
     if (!(failure instanceof Failure)) return
     if (!REFUSED.has(failure.kind.status)) return
-    const { actor } = c.var as Partial<typeof c.var>
     if (actor === undefined) return countAnonymous()
     if (!allow(actor.name)) return
     const { action } = change
