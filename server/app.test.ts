@@ -21,10 +21,11 @@ import type { Listener } from './endpoints/listener.ts'
 import { createMetrics } from './endpoints/metrics.ts'
 import { createEndpointRegistry } from './endpoints/registry.ts'
 import { createEventHub } from './events/hub.ts'
+import { Failure } from './failure.ts'
 import type { Readiness } from './health/readiness.ts'
 import { actionOf } from './http/audited.ts'
 import type { Via } from './http/env.ts'
-import { type Permission, permissionOf } from './http/permit.ts'
+import { type Declared, permissionOf } from './http/permit.ts'
 import { createJobs } from './jobs/jobs.ts'
 import { createLocalProvider } from './oauth2/local-provider.ts'
 import { createPendingSignIns } from './oauth2/pending-sign-in.ts'
@@ -44,6 +45,7 @@ let store: Store
 let app: Api
 let access: Access
 let token: string
+let catchUp: () => Promise<void> | undefined = () => undefined
 
 const via = (over: Partial<Via> = {}): Via => ({
   name: 'tcp://127.0.0.1:8529',
@@ -128,7 +130,7 @@ beforeAll(async () => {
     drain: 30_000,
     certificate: false,
     consoleFolder,
-    catchUp: () => undefined,
+    catchUp: () => catchUp(),
   })
 })
 afterAll(async () => {
@@ -363,22 +365,42 @@ describe('the origin check', () => {
 describe('permissions', () => {
   /** Every route, with the permission that it declares, and a path that matches it. */
   const routes = () => {
-    const found = new Map<string, { permission: Permission | undefined; path: string }>()
+    const found = new Map<string, { declared: Declared | undefined; path: string }>()
     for (const { method, path, handler } of app.routes) {
       if (method === 'ALL' || /^\/_(?:console|oauth2|idp)/.test(path)) continue
       const known = found.get(`${method} ${path}`)
       found.set(`${method} ${path}`, {
-        permission: known?.permission ?? permissionOf(handler),
+        declared: known?.declared ?? permissionOf(handler),
         // Nothing there is: whoever is let through finds that out.
         path: path.replace(/:id(?=\/session)/, 'me').replace(/:[a-z]+(?:\{[^}]*\})?/g, 'absent'),
       })
     }
-    return [...found].map(([route, rest]) => ({ route, method: route.split(' ')[0], ...rest }))
+    return [...found].map(([route, { declared, path }]) => ({
+      route,
+      method: route.split(' ')[0],
+      path,
+      permission: declared?.bySession,
+      byToken: declared?.byToken,
+    }))
   }
 
   it('are declared by every route', () => {
     expect(routes().filter(({ permission }) => permission === undefined)).toEqual([])
     expect(routes().length).toBeGreaterThan(20)
+  })
+
+  it('let a token change people, sessions and tokens only as an admin, its owner’s too', () => {
+    const changes = routes().filter(
+      ({ method, route }) => method !== 'GET' && /^\S+ \/_api\/(?:user|token)/.test(route),
+    )
+    expect(changes.map(({ byToken }) => byToken)).toEqual(changes.map(() => 'admin'))
+    expect(changes.map(({ permission }) => permission)).toContain('pending')
+    // Of whatever else changes something, a viewer's may do nothing.
+    const read = (method: string | undefined) => method === 'GET'
+    const open = routes().filter(
+      ({ method, byToken }) => !read(method) && !atLeast(byToken as Role, 'operator'),
+    )
+    expect(open.map(({ route }) => route)).toEqual(['DELETE /_api/session'])
   })
 
   it.each(ROLES)('let %s do what the role may, and nothing else', async (role) => {
@@ -458,7 +480,7 @@ describe('permissions', () => {
           ['/_db/blog', 'blog'],
           ['/_db/nowhere', undefined],
         ] as const) {
-          for (const { route, method, path, permission } of routes()) {
+          for (const { route, method, path, byToken: permission } of routes()) {
             const answer = await ask(prefix + path, {
               method: method ?? 'GET',
               headers: { Authorization },
@@ -503,6 +525,11 @@ describe('every answer', () => {
       expect(headers.get('Cross-Origin-Opener-Policy')).toBe('same-origin')
       expect(headers.has('Strict-Transport-Security')).toBe(false)
     }
+    catchUp = () => Promise.reject(new Failure('unavailable', 'The store is away.'))
+    const away = await ask('/_console/')
+    catchUp = () => undefined
+    expect(away.status).toBe(503)
+    expect(away.headers.get('X-Content-Type-Options')).toBe('nosniff')
     const encrypted = await ask('/', {}, via({ address: { scheme: 'ssl' } }))
     expect(encrypted.headers.get('Strict-Transport-Security')).toBe('max-age=31536000')
   })

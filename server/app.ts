@@ -53,6 +53,7 @@ import {
   type ProviderDeps,
   providerRoutes,
 } from './oauth2/routes.ts'
+import { createSignInLimit } from './oauth2/sign-in-limit.ts'
 import { failureKey } from './storage/failure-limit.ts'
 
 /** What the application is made of. */
@@ -146,13 +147,13 @@ export function createApp(deps: AppDeps) {
   const local = deps.localProvider
   const providers = [...deps.providers, local.provider]
   const ways: ProviderDeps = { providers, clientOf, publicOrigin }
+  const limit = createSignInLimit(Date.now)
 
   const base = new Hono<AppEnv>({
     getPath: (request) => splitRequestPath(request).path,
     router: new TwoPartRouter(),
   })
   const app = base
-    .use((_c, next) => deps.catchUp()?.then(next) ?? next())
     .use(async (c, next) => {
       if (!log.isLevelEnabled('debug')) return next()
       const begun = performance.now()
@@ -169,6 +170,7 @@ export function createApp(deps: AppDeps) {
       )
     })
     .use(securityHeaders)
+    .use((_c, next) => deps.catchUp()?.then(next) ?? next())
     .use(guardHost(isOurHost))
     .use(selectDatabase((name) => databases.has(name)))
     .use('/_api/*', async (c, next) => {
@@ -232,12 +234,13 @@ export function createApp(deps: AppDeps) {
     oauth2Routes({
       ...ways,
       pending: deps.pendingSignIns,
+      limit,
       beginSession,
       hasSession: async (c) => (await bySession(c)) !== undefined,
       log,
     }),
   )
-  base.route('/_idp', localProviderRoutes({ local, clientOf, publicOrigin }))
+  base.route('/_idp', localProviderRoutes({ local, limit, clientOf, publicOrigin }))
   base.get('/_console', (c) => c.redirect('/_console/', 308))
   base.route('/_console', consoleRoutes(deps.consoleFolder, deps))
 

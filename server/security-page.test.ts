@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+
+// docs/security.md promises a test for each defence: here it is looked whether those are there.
+
+const root = new URL('..', import.meta.url)
+const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
+const readAny = (path: string) => {
+  for (const place of ['server/', '']) {
+    try {
+      return read(place + path)
+    } catch {
+      // Then it is the other one, or none.
+    }
+  }
+  return undefined
+}
+
+/** Each row: the threat, and the files of its tests with the names that it quotes from each. */
+const rows = read('docs/security.md')
+  .split('\n')
+  .filter((line) => /^\| [^-]/.test(line) && !line.startsWith('| threat '))
+  .map((line) => {
+    const [threat = '', defence = '', tests = ''] = line.slice(2).split(' | ')
+    return { threat, defence, tests }
+  })
+
+const filesIn = (cell: string) =>
+  [...cell.matchAll(/`([\w./-]+\.ts)`([^`]*)/g)].map(([, file = '', rest = '']) => ({
+    file,
+    quoted: [...rest.matchAll(/"([^"]+)"/g)].map(([, name = '']) => name),
+  }))
+
+test('docs/security.md names defences and tests that exist, in every row', () => {
+  const lost: string[] = []
+  for (const { threat, defence, tests } of rows) {
+    const proofs = filesIn(tests)
+    if (proofs.length === 0) lost.push(`${threat}: names no test`)
+    for (const { file } of filesIn(defence)) {
+      if (readAny(file) === undefined) lost.push(`${threat}: no file ${file}`)
+    }
+    for (const { file, quoted } of proofs) {
+      const text = readAny(file)?.replaceAll("\\'", "'")
+      if (!/\.(?:test|spec)\.ts$/.test(file) && !file.startsWith('e2e/'))
+        lost.push(`${file}: no test`)
+      if (text === undefined) lost.push(`${threat}: no file ${file}`)
+      // What is left out of a name stands as three dots.
+      for (const part of quoted.flatMap((name) => name.split('…'))) {
+        if (!text?.includes(part.trim())) lost.push(`${threat}: no "${part.trim()}" in ${file}`)
+      }
+    }
+  }
+  expect(lost).toEqual([])
+  expect(rows.length).toBeGreaterThan(30)
+})
