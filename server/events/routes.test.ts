@@ -134,6 +134,27 @@ test('nobody learns of others but an admin', async () => {
   expect(await heard('admin')).toEqual(['"me"', '"me"', '"other"', '"other"', 'null'])
 })
 
+test('a stream whose session ends while it looks who is in ends at once, too', async () => {
+  const hub = createEventHub()
+  let asked = 0
+  const whoIsIn = async () => {
+    // The store has answered, and the session ends before that is heard.
+    if (++asked > 1) return undefined
+    hub.nudge()
+    return { role: 'viewer', personId: 'me' } as Principal
+  }
+  const pass = createMiddleware<AppEnv>((_, next) => next())
+  const app = new Hono<AppEnv>().route(
+    '/',
+    eventRoutes(hub, () => pass, whoIsIn),
+  )
+  const via = { draining: new AbortController().signal } as AppEnv['Bindings']['via']
+  const answer = await app.request('/', {}, { via })
+  // Else it would stay until the next heartbeat, after 15 s.
+  expect(await answer.text()).toContain('hello')
+  expect(asked).toBe(2)
+})
+
 test('HEAD leaves no reader behind', async () => {
   const hub = createEventHub()
   let readers = 0

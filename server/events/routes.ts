@@ -48,7 +48,12 @@ async function follow(
   whoIsIn: () => Promise<Principal | undefined>,
 ): Promise<void> {
   let wake = () => {}
-  const unsubscribe = hub.subscribe(() => wake())
+  /** Whether something has come since it was last looked at what there is, and for whom. */
+  let called = false
+  const unsubscribe = hub.subscribe(() => {
+    called = true
+    wake()
+  })
   const stop = () => {
     stream.abort()
     wake()
@@ -60,6 +65,7 @@ async function follow(
     await stream.writeSSE({ event: 'hello', data: '{}', id: seen, retry: RETRY })
     // Asked before each word: a session that ends ends its streams, too.
     while (!stream.aborted && !draining.aborted) {
+      called = false
       const who = await whoIsIn()
       if (who === undefined) break
       for (const { id, event } of hub.after(seen)) {
@@ -73,8 +79,8 @@ async function follow(
           clearTimeout(timer)
           resolve(false)
         }
-        // Something may have come while the last write was waited for.
-        if (stream.aborted || draining.aborted || hub.lastId !== seen) wake()
+        // It may have come while an answer or the last write was waited for.
+        if (stream.aborted || draining.aborted || called) wake()
       })
       if (quiet && (await whoIsIn()) !== undefined)
         await stream.writeSSE({ event: 'heartbeat', data: '{}' })
