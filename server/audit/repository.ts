@@ -1,11 +1,6 @@
 import { sql } from 'kysely'
-import {
-  AUDIT_ACTIONS,
-  type AuditAction,
-  type AuditPage,
-  type AuditQuery,
-  type AuditRow,
-} from '../contract/audit.ts'
+import type { AuditPage, AuditQuery, AuditRow } from '../contract/audit.ts'
+import { AUDIT_ACTIONS, type AuditAction } from '../contract/audit-action.ts'
 import type { Store } from '../storage/open.ts'
 import type { AuditTable } from '../storage/tables.ts'
 

@@ -1,5 +1,6 @@
 import type { HttpBindings } from '@hono/node-server'
-import type { Actor, AuditAction } from '../contract/audit.ts'
+import type { Actor } from '../contract/audit.ts'
+import type { AuditAction } from '../contract/audit-action.ts'
 import type { Principal } from '../contract/principal.ts'
 
 /** The endpoint that a request came through, as routes may know it. */

@@ -1,4 +1,4 @@
-import type { AuditAction } from '../../server/contract/audit.ts'
+import type { AuditAction } from '../../server/contract/audit-action.ts'
 
 /** Each action as what was done: "Endpoint added". */
 export const actionWords: Readonly<Record<AuditAction, string>> = {

@@ -1,6 +1,6 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
-import { AUDIT_ACTIONS } from '../../server/contract/audit.ts'
+import { AUDIT_ACTIONS } from '../../server/contract/audit-action.ts'
 import { actionWords, nounWords } from './action-words.ts'
 import classes from './activity-filter.module.css'
 import { type ActivitySearch, isFiltered, nouns } from './activity-search.ts'

@@ -1,4 +1,4 @@
-import { AUDIT_ACTIONS, type AuditAction } from '../../server/contract/audit.ts'
+import { AUDIT_ACTIONS, type AuditAction } from '../../server/contract/audit-action.ts'
 
 /** What the URL of the Activity page says: the filter, and the row that is open. */
 export interface ActivitySearch {

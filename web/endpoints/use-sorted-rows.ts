@@ -1,45 +1,12 @@
-import {
-  createSortedRowModel,
-  type Row,
-  rowSortingFeature,
-  type SortingState,
-  tableFeatures,
-  useTable,
-} from '@tanstack/react-table'
-import { useMemo, useRef } from 'react'
+import { useMemo } from 'react'
 import type { EndpointRow } from './endpoint-rows.ts'
 import {
   type EndpointSort,
   FIRST_SORT,
-  SORT_COLUMNS,
   type SortColumn,
   sortKeys,
   TRAFFIC_COLUMNS,
 } from './endpoint-sort.ts'
-
-// Only what is used of TanStack Table is in the bundle.
-const features = tableFeatures({ rowSortingFeature, sortedRowModel: createSortedRowModel() })
-
-type TableRow = Row<typeof features, EndpointRow>
-
-function compareBy(column: SortColumn) {
-  // Rows come sorted by address already.
-  if (column === 'address') return (a: TableRow, b: TableRow) => a.index - b.index
-  const key = sortKeys[column]
-  return (a: TableRow, b: TableRow) => {
-    const [x, y] = [key(a.original), key(b.original)]
-    return x < y ? -1 : x > y ? 1 : 0
-  }
-}
-
-const columns = SORT_COLUMNS.map((id) => ({
-  id,
-  accessorFn: (row: EndpointRow) => row.id,
-  sortFn: compareBy(id),
-  sortDescFirst: TRAFFIC_COLUMNS.includes(id),
-}))
-
-const getRowId = ({ id }: EndpointRow) => id
 
 /** A head of a column: how it is sorted now, and what a press of it does. */
 export interface SortHead {
@@ -47,41 +14,41 @@ export interface SortHead {
   readonly toggle: () => void
 }
 
-/** Sorts rows, which come sorted by address. The heads go from one direction to the other, to none. */
+/** Rows, which come sorted by address, in the order wanted. Equal ones stay in that order. */
+export function sortRows(
+  rows: readonly EndpointRow[],
+  { column, descending }: EndpointSort,
+): readonly EndpointRow[] {
+  if (column === 'address') return descending ? rows.toReversed() : rows
+  const keyOf = sortKeys[column]
+  const way = descending ? -1 : 1
+  // A key is made once a row, not at each comparison.
+  return rows
+    .map((row) => ({ row, key: keyOf(row) }))
+    .sort((a, b) => (a.key < b.key ? -way : a.key > b.key ? way : 0))
+    .map(({ row }) => row)
+}
+
+/**
+ * What a press of a head makes of the order: the direction that the column begins with, then the
+ * other, then the order in which the table begins.
+ */
+export function nextSort(column: SortColumn, now: EndpointSort): EndpointSort {
+  const first = TRAFFIC_COLUMNS.includes(column)
+  if (now.column !== column) return { column, descending: first }
+  return now.descending === first ? { column, descending: !first } : FIRST_SORT
+}
+
+/** Sorts rows, which come sorted by address; with the heads that change the order. */
 export function useSortedRows(
   rows: readonly EndpointRow[],
   sort: EndpointSort,
   onSort: (sort: EndpointSort) => void,
 ) {
-  const { column, descending } = sort
-  const sorting = useMemo<SortingState>(
-    () => [{ id: column, desc: descending }],
-    [column, descending],
-  )
-  const table = useTable({
-    features,
-    columns,
-    data: rows as EndpointRow[],
-    getRowId,
-    state: { sorting },
-    enableMultiSort: false,
-    onSortingChange: (updater) => {
-      const [next] = typeof updater === 'function' ? updater(sorting) : updater
-      const found = SORT_COLUMNS.find((one) => one === next?.id)
-      onSort(found && next ? { column: found, descending: next.desc } : FIRST_SORT)
-    },
+  const sorted = useMemo(() => sortRows(rows, sort), [rows, sort])
+  const headOf = (id: SortColumn): SortHead => ({
+    sorted: sort.column !== id ? 'none' : sort.descending ? 'descending' : 'ascending',
+    toggle: () => onSort(nextSort(id, sort)),
   })
-  const model = table.getSortedRowModel().rows
-  const last = useRef<{ model: typeof model; rows: EndpointRow[] }>(undefined)
-  if (last.current?.model !== model) {
-    last.current = { model, rows: model.map(({ original }) => original) }
-  }
-  const headOf = (id: SortColumn): SortHead => {
-    const sorted = table.getColumn(id)?.getIsSorted()
-    return {
-      sorted: sorted === 'asc' ? 'ascending' : sorted === 'desc' ? 'descending' : 'none',
-      toggle: () => table.getColumn(id)?.toggleSorting(),
-    }
-  }
-  return { sorted: last.current.rows, headOf }
+  return { sorted, headOf }
 }
