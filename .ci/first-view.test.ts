@@ -8,7 +8,9 @@ const BUILT = fileURLToPath(new URL('../dist/console/', import.meta.url))
 /** The scripts that a document loads before anything is shown, gzip, in kB. */
 function scriptsOf(document: string): number {
   const html = readFileSync(`${BUILT}${document}`, 'utf8')
-  const files = [...html.matchAll(/(?:src|href)="\/_console\/([^"]+\.js)"/g)].map(([, file]) => file)
+  const files = [...html.matchAll(/(?:src|href)="\/_console\/([^"]+\.js)"/g)].map(
+    ([, file]) => file,
+  )
   expect(files.length).toBeGreaterThan(1)
   const sizes = files.map((file) => gzipSync(readFileSync(`${BUILT}${file}`)).length)
   return sizes.reduce((sum, size) => sum + size, 0) / 1000
