@@ -32,7 +32,7 @@ export interface Subject {
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 /** First port of every subject; below those that the system gives to outgoing connections. */
-const FIRST_PORT = 10_000
+export const FIRST_PORT = 10_000
 /** How long a server may take to be ready, or an answer to come, ms. */
 const PATIENCE = 120_000
 
@@ -65,8 +65,14 @@ export const portsOf = (size: number): number[] =>
 export const nextHost = (): string =>
   `127.${100 + (process.pid % 100)}.${Math.floor(process.pid / 100) % 250}.${++subjects}`
 
-/** A data folder with that many endpoints stored in it, each reaching every database. */
-export async function storeEndpoints(size: number): Promise<{ data: string; host: string }> {
+/**
+ * A data folder with that many endpoints stored in it, each reaching every database unless
+ * `databasesOf` a port says otherwise.
+ */
+export async function storeEndpoints(
+  size: number,
+  databasesOf: (port: number) => string[] = () => [],
+): Promise<{ data: string; host: string }> {
   const host = nextHost()
   const data = makeFolder(`gatehouse-${subjects}`)
   const store = await openStore({ data }, 'tool')
@@ -74,7 +80,7 @@ export async function storeEndpoints(size: number): Promise<{ data: string; host
     portsOf(size).map((port) =>
       writeEndpoint(
         store,
-        { endpoint: `tcp://${host}:${port}`, databases: [] },
+        { endpoint: `tcp://${host}:${port}`, databases: databasesOf(port) },
         { record: createRecorder(), actor: START },
       ),
     ),

@@ -1,0 +1,266 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { availableParallelism, loadavg } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { gzipSync } from 'node:zlib'
+import { type Browser, chromium, type Page } from '@playwright/test'
+import { CHROMIUM_ARGS, chromiumPath } from '../e2e/support/chromium.ts'
+import {
+  answerTime,
+  beforeChange,
+  beforeInput,
+  createHeapProbe,
+  noteFirstRows,
+  toldAt,
+} from './console-probe.ts'
+import { FIRST_PORT, quantile, type Subject, startGatehouse, storeEndpoints } from './support.ts'
+
+// How the console does with ten thousand endpoints that really listen, in a browser, as it is built.
+// What is measured and how to read it: docs/benchmarks.md.
+
+const { values } = parseArgs({ options: { minutes: { type: 'string', default: '10' } } })
+/** How long live events come while the heap is watched; 0 leaves that out. */
+const MINUTES = Number(values.minutes)
+if (!Number.isInteger(MINUTES) || MINUTES < 0 || MINUTES === 1) {
+  process.stderr.write('--minutes takes a whole number: 0, or at least 2.\n')
+  process.exit(1)
+}
+const SIGN_INS = 5
+const ROUNDS = 5
+const CHANGES = 10
+/** How often an endpoint is added or removed while the heap is watched, ms. */
+const EVERY = 1_000
+/** What is not done by then never will be, ms. */
+const LONGEST = (5 + 2 * MINUTES) * 60_000
+const BUILT = fileURLToPath(new URL('../dist/console/', import.meta.url))
+
+const print = (line = '') => process.stdout.write(`${line}\n`)
+const count = (number: number) => number.toLocaleString('en')
+
+function verdict(what: string, value: string, wanted: string, met: boolean): void {
+  print(
+    `  ${what.padEnd(40)} ${value.padStart(18)}   wanted: ${wanted} – ${met ? 'met' : 'NOT MET'}`,
+  )
+}
+
+/** The longest has to be within what is wanted. */
+function times(what: string, all: readonly number[], most: number): void {
+  const worst = Math.max(...all)
+  const text = `${quantile(all).toFixed(0)} (to ${worst.toFixed(0)}) ms`
+  verdict(what, text, `at most ${count(most)} ms`, worst <= most)
+}
+
+/** How many endpoints a node may have here: each is an open file. */
+function sizeHere(): number {
+  const limits = readFileSync('/proc/self/limits', 'utf8')
+  const hard = /^Max open files\s+\S+\s+(\S+)/m.exec(limits)?.[1]
+  return hard === 'unlimited' || Number(hard) > 11_000 ? 10_000 : 5_000
+}
+
+/** Notes the scripts that a page loads; answers their sum so far, gzip, kB. */
+function weigh(page: Page): () => Promise<number> {
+  const loaded = new Map<string, Promise<number>>()
+  page.on('response', (response) => {
+    const url = response.url()
+    if (!url.endsWith('.js') || response.status() !== 200) return
+    loaded.set(
+      url,
+      response.body().then((body) => gzipSync(body).length),
+    )
+  })
+  return async () => {
+    const sizes = await Promise.all(loaded.values())
+    return sizes.reduce((sum, size) => sum + size, 0) / 1000
+  }
+}
+
+/** What a shared worker loads is not told to the page. */
+function workerSize(): number {
+  const name = readdirSync(join(BUILT, 'assets')).find((file) => file.startsWith('live-worker'))
+  return name === undefined ? 0 : gzipSync(readFileSync(join(BUILT, 'assets', name))).length / 1000
+}
+
+/** Signs a person in, in a browser that has nothing of the console yet. */
+async function signIn(browser: Browser, { origin, key }: { origin: string; key: string }) {
+  const context = await browser.newContext({
+    baseURL: origin,
+    viewport: { width: 1440, height: 900 },
+    locale: 'en-US',
+  })
+  const page = await context.newPage()
+  const before = weigh(page)
+  await page.goto('/_console/sign-in?returnTo=%2F_console%2Fendpoints')
+  const enter = page.getByRole('button', { name: 'Sign in with the operator key' })
+  await enter.waitFor()
+  const signInPage = await before()
+  await enter.click()
+  await page.getByLabel('Operator key').fill(key)
+  await noteFirstRows(page)
+  const after = weigh(page)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.waitForURL('**/_console/endpoints')
+  const firstRows = await page.evaluate(() => window.firstRows as Promise<number>)
+  return { context, page, signInPage, firstRows, firstView: (await after()) + workerSize() }
+}
+
+/** Types into the filter what fewer and fewer rows pass, then takes it back, letter by letter. */
+async function measureKeystrokes(page: Page, addresses: readonly string[]): Promise<number[]> {
+  const digit = [...'3456890127'].find(
+    (one) => !(addresses[0] as string).slice(6, -6).includes(one),
+  )
+  if (digit === undefined) throw new Error('every digit is in the host: nothing to filter by')
+  const filter = page.getByRole('searchbox', { name: 'Filter endpoints' })
+  const all: number[] = []
+  await filter.focus()
+  const press = async (key: string, text: string) => {
+    const left = addresses.filter((address) => address.includes(text)).length
+    await beforeInput(page, {
+      event: 'keydown',
+      selector: `table[aria-rowcount="${left + 1}"]`,
+    })
+    await page.keyboard.press(key)
+    all.push(await answerTime(page))
+    await pause(300)
+  }
+  for (let round = 0; round < ROUNDS; round++) {
+    for (let length = 1; length <= 3; length++) await press(digit, digit.repeat(length))
+    for (let length = 2; length >= 0; length--) await press('Backspace', digit.repeat(length))
+  }
+  return all
+}
+
+async function measureSorts(page: Page): Promise<number[]> {
+  const all: number[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const column of ['Databases', 'State', 'Address']) {
+      const head = page.getByRole('columnheader', { name: column })
+      const button = head.getByRole('button')
+      for (let press = 0; press < 2; press++) {
+        const now = await head.getAttribute('aria-sort')
+        const next = now === 'ascending' ? 'descending' : 'ascending'
+        // By address it begins ascending: the second press goes back to that.
+        await beforeInput(page, { event: 'click', selector: `th[aria-sort="${next}"]` })
+        await button.click()
+        all.push(await answerTime(page))
+        await pause(300)
+      }
+    }
+  }
+  return all
+}
+
+/** Adds and removes an endpoint, by the API, and has a console tell when it showed it. */
+async function measureChanges(page: Page, node: Subject): Promise<number[]> {
+  const all: number[] = []
+  for (let round = 0; round < CHANGES; round++) {
+    const port = FIRST_PORT + node.size + round
+    for (const [change, endpoints] of [
+      ['add', node.size + 1],
+      ['remove', node.size],
+    ] as const) {
+      await beforeChange(page, endpoints)
+      const begun = Date.now()
+      await node[change](port)
+      all.push((await toldAt(page)) - begun)
+      // A removed one has to be drained, too, before the next.
+      await pause(1_500)
+    }
+  }
+  return all
+}
+
+/** Live events for some minutes: endpoints come and go, and those in sight are asked. */
+async function watchHeap(page: Page, node: Subject): Promise<void> {
+  const heapOf = await createHeapProbe(page)
+  const asked = Array.from({ length: 20 }, (_, at) => FIRST_PORT + at)
+  const heaps: number[] = []
+  let events = 0
+  for (let minute = 1; minute <= MINUTES; minute++) {
+    const end = performance.now() + 55_000
+    while (performance.now() < end) {
+      const port = FIRST_PORT + node.size + (events % 50)
+      await node.add(port)
+      await Promise.all(
+        asked.map((one) => fetch(`http://${node.host}:${one}${node.path}`).then((r) => r.text())),
+      )
+      await pause(EVERY)
+      await node.remove(port)
+      await pause(EVERY)
+      events += 2
+    }
+    // What was removed is drained by then, and the page has read it.
+    await pause(5_000)
+    heaps.push((await heapOf()) / 1e6)
+    print(`  minute ${`${minute}`.padStart(2)}: ${heaps.at(-1)?.toFixed(1)} MB, ${events} changes`)
+  }
+  const [first = Number.NaN, last = Number.NaN] = [heaps[0], heaps.at(-1)]
+  const ratio = last / first
+  verdict(`heap, minute ${MINUTES} : minute 1`, ratio.toFixed(2), 'at most 1.1', ratio <= 1.1)
+}
+
+setTimeout(() => {
+  process.stderr.write('The run took too long and was given up.\n')
+  process.exit(1)
+}, LONGEST).unref()
+
+if (!existsSync(`${BUILT}index.html`)) {
+  process.stderr.write('The console is not built: npm run build.\n')
+  process.exit(1)
+}
+const load = () => (loadavg()[0] ?? 0).toFixed(1)
+const begun = performance.now()
+const size = sizeHere()
+const executablePath = chromiumPath()
+const browser = await chromium.launch({
+  args: CHROMIUM_ARGS,
+  ...(executablePath === undefined ? {} : { executablePath }),
+})
+print(
+  `Node.js ${process.version}, Chromium ${browser.version()}, ${availableParallelism()} cores, ` +
+    `load ${load()} at the begin`,
+)
+// Seven mappings, so that there is something to sort; through the first the console comes.
+const stored = await storeEndpoints(size, (port) =>
+  port === FIRST_PORT ? [] : ['shop', 'blog', `of-${'abcdefg'[port % 7]}`],
+)
+const node = await startGatehouse(size, stored)
+const origin = `http://${node.host}:${FIRST_PORT}`
+const key = readFileSync(join(stored.data, 'operator.key'), 'utf8').trim()
+const addresses = Array.from({ length: size }, (_, at) => `tcp://${node.host}:${FIRST_PORT + at}`)
+print(`${count(size)} endpoints listen`)
+print()
+
+const firstRows: number[] = []
+for (let run = 1; run < SIGN_INS; run++) {
+  const { context, firstRows: time } = await signIn(browser, { origin, key })
+  firstRows.push(time)
+  await context.close()
+}
+const { page, ...loaded } = await signIn(browser, { origin, key })
+firstRows.push(loaded.firstRows)
+const kB = (number: number) => `${number.toFixed(1)} kB`
+verdict(
+  'sign-in page, scripts, gzip',
+  kB(loaded.signInPage),
+  'at most 110 kB',
+  loaded.signInPage <= 110,
+)
+verdict('Endpoints, scripts, gzip', kB(loaded.firstView), 'at most 200 kB', loaded.firstView <= 200)
+times('first rows after sign-in', firstRows, 1_000)
+const elements = await page.evaluate(() => document.querySelectorAll('*').length)
+verdict('elements in the page', count(elements), 'at most 3,000', elements <= 3_000)
+await pause(2_000)
+times('a keystroke in the filter', await measureKeystrokes(page, addresses), 50)
+times('a sort', await measureSorts(page), 100)
+times('a change shown in an open console', await measureChanges(page, node), 1_000)
+print()
+if (MINUTES > 0) {
+  print('Heap of the page after collecting garbage, while endpoints come and go')
+  await watchHeap(page, node)
+  print()
+}
+await browser.close()
+await node.stop()
+print(`${Math.round((performance.now() - begun) / 1000)} s, load ${load()} at the end`)
