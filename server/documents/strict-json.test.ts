@@ -9,7 +9,7 @@ describe('parseStrictly', () => {
     '{"__proto__":{"a":1},"constructor":2}',
     '{"a":"\\ud800","b":"\\u0000","c":"\\"}{,:"}',
     '{"a":{"b":1},"c":{"b":1},"d":[{"b":1},{"b":2}]}',
-    '{"n":9007199254740991,"m":-1.7976931348623157e308,"k":5e-324,"z":0.0,"y":-0}',
+    '{"n":9007199254740991,"m":-1.7976931348623157e308,"k":5e-324,"z":0.0,"y":0e5}',
     '{"0.10":0.10}',
     '[]',
     '"text"',
@@ -33,6 +33,8 @@ describe('parseStrictly', () => {
     '0.12345678901234567890',
     '1e-400',
     '12345678901234567890',
+    '-0',
+    '-0.0e1',
   ])('refuses the number %s, which would come back as another', (number) => {
     expect(() => parseStrictly(`{"n":${number}}`)).toThrow(`The number ${number}`)
     expect(() => parseStrictly(`{"n": [1, ${number}]}`)).toThrow('cannot be kept exactly')

@@ -80,9 +80,10 @@ function scan(text: string): void {
   }
 }
 
-/** Whether a double prints as the same decimal that was written. */
+/** Whether a double prints as the same decimal that was written; a zero loses its sign. */
 function isExact(text: string): boolean {
   const number = Number(text)
+  if (Object.is(number, -0)) return false
   return Number.isFinite(number) && decimal(text) === decimal(String(number))
 }
 
