@@ -160,6 +160,23 @@ describe('Whole collections', () => {
     expect((await by('GET', '/deleted')).json).toEqual([{ id: '2', author: 'bob' }])
     expect((await by('DELETE', '/deleted')).json).toEqual({ deleted: 1 })
   })
+
+  it('have no state that could be asked for: 412, and nothing is changed', async () => {
+    await by('POST', '/stated', some)
+    const { etag } = (await by('GET', '/stated')).headers
+    for (const headers of [
+      { 'If-Match': String(etag) },
+      { 'If-Match': '"stale"', Prefer: 'respond-async' },
+      { 'If-None-Match': '*' },
+    ]) {
+      for (const method of ['PATCH', 'DELETE']) {
+        const answer = await by(method, '/stated', method === 'PATCH' ? {} : undefined, headers)
+        expect([answer.status, answer.json.id]).toEqual([412, 'precondition_failed'])
+      }
+    }
+    expect((await by('GET', '/stated')).headers.etag).toBe(etag)
+    expect((await by('DELETE', '/stated', undefined, { 'If-Match': '*' })).status).toBe(200)
+  })
 })
 
 describe('Asynchronous work (RFC 7240)', () => {
@@ -685,6 +702,55 @@ describe('Documents', () => {
     expect(read.json).toEqual({ ...document, id: made.json.id })
     const put = await by('PUT', `/articles/${made.json.id}`, document)
     expect(put.json).toEqual({ ...document, id: made.json.id })
+  })
+
+  it('take 1 MiB at most, to the byte, however they are sent', async () => {
+    const sized = (id: string, bytes: number) => {
+      const text = JSON.stringify({ id, text: '' })
+      return text.replace('""', `"${'x'.repeat(bytes - text.length)}"`)
+    }
+    const whole = {}
+    const parts = { 'Transfer-Encoding': 'chunked' }
+    for (const [id, headers] of [
+      ['whole', whole],
+      ['parts', parts],
+    ] as const) {
+      const path = `/sized/${id}`
+      expect((await by('POST', '/sized', sized(id, 2 ** 20), headers)).status).toBe(201)
+      const larger = sized(id, 2 ** 20 + 1)
+      expect((await by('POST', '/sized', sized(`${id}2`, 2 ** 20 + 1), headers)).status).toBe(413)
+      expect((await by('POST', '/sized', `[${larger}]`, headers)).status).toBe(413)
+      expect((await by('PUT', path, larger, headers)).status).toBe(413)
+      expect((await by('PATCH', path, larger, headers)).status).toBe(413)
+      expect((await by('PATCH', path, { more: 1 }, headers)).status).toBe(413)
+      expect((await by('PATCH', '/sized', larger, headers)).status).toBe(413)
+      expect((await by('PUT', path, sized(id, 2 ** 20), headers)).status).toBe(200)
+    }
+    expect((await by('GET', '/sized')).json).toHaveLength(2)
+  })
+
+  it.each([
+    'a/b',
+    '//',
+    '100%',
+    '%2F',
+    '%zz',
+    '...',
+    '.a',
+    '%2e%2e',
+    ' ',
+    '?a#b+c',
+    '\\"',
+    '\u0001😀',
+    '😀'.repeat(256),
+  ])('are reached by the id %j, also where their Location leads', async (id) => {
+    const made = await by('POST', '/called', { id })
+    expect(made.status).toBe(201)
+    const path = `/called/${encodeURIComponent(id)}`
+    expect(made.headers.location).toBe(`/_db/blog${path}`)
+    expect((await by('GET', path)).json).toEqual({ id })
+    expect((await by('PUT', path, { n: 1 })).json).toEqual({ id, n: 1 })
+    expect((await by('DELETE', path)).status).toBe(200)
   })
 
   it('of one database are in no other, and are gone with it for good', async () => {

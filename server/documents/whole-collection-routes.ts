@@ -6,6 +6,7 @@ import type { Permit } from '../http/permit.ts'
 import { jobHeaders, prefersAsync } from '../http/prefer.ts'
 import { textBody } from '../http/text-body.ts'
 import type { Collection, Filter } from './documents.ts'
+import { readConditions } from './entity-tag.ts'
 import { parseStrictly } from './strict-json.ts'
 
 /** What is asked of many documents: of those that fit, with a merge patch where they change. */
@@ -43,6 +44,7 @@ export const wholeCollectionRoutes = (path: string, deps: WholeCollectionDeps) =
       const where = collectionOf(c)
       const patch = await textBody(c, DOCUMENT_BYTES)
       requirePatch(patch)
+      requireNoConditions(c)
       const request = { filter: filterOf(new URL(c.req.url).searchParams), patch }
       if (prefersAsync(c)) return accepted(c, await whole.begin(where, 'patch', request))
       return c.json({ changed: await whole.run(where, 'patch', request) }, 200, headers)
@@ -51,6 +53,7 @@ export const wholeCollectionRoutes = (path: string, deps: WholeCollectionDeps) =
       const headers = { 'Content-Type': contentType(c) }
       const where = collectionOf(c)
       const request = { filter: filterOf(new URL(c.req.url).searchParams) }
+      requireNoConditions(c)
       if (prefersAsync(c)) return accepted(c, await whole.begin(where, 'delete', request))
       return c.json({ deleted: await whole.run(where, 'delete', request) }, 200, headers)
     })
@@ -63,6 +66,19 @@ export const accepted = (c: Context<AppEnv>, { id }: { readonly id: string }): R
 /** The fields that a query asks for; what pages are asked for with is none. */
 export const filterOf = (query: URLSearchParams): Filter =>
   [...query].filter(([name]) => name !== 'limit' && name !== 'after')
+
+/** The tag of a page says nothing of the rest: who asks for a state gets 412 and loses nothing. */
+function requireNoConditions(c: Context<AppEnv>): void {
+  const { match, noneMatch } = readConditions(
+    c.req.header('If-Match'),
+    c.req.header('If-None-Match'),
+  )
+  if ((match === undefined || match === '*') && noneMatch === undefined) return
+  throw new Failure(
+    'precondition-failed',
+    'The state of a whole collection cannot be asked for; that of single documents can.',
+  )
+}
 
 /** Fails with `invalid` where a patch can be applied to no document. */
 function requirePatch(text: string): void {
