@@ -10,6 +10,8 @@ import { LEASE } from './repository.ts'
 
 const where = { database: '_system', collection: 'articles' }
 const everything = { filter: [] }
+/** So long that the last change of a job of some hundred documents takes several statements. */
+const text = 'x'.repeat(2_000)
 const documents = (count: number, more: object = {}) =>
   JSON.stringify(Array.from({ length: count }, (_, n) => ({ id: `d${10_000 + n}`, n, ...more })))
 
@@ -71,11 +73,11 @@ forEachEngine((engine) => {
     it('makes all documents visible at once, and leaves nothing else behind', async () => {
       const seen = new Set<number>()
       const jobs = node(async () => seen.add((await stored()).length))
-      const job = await created(jobs, documents(2_000))
+      const job = await created(jobs, documents(2_000, { text }))
       expect([job.state, job.total]).toEqual(['running', 2_000])
       const end = await ended(jobs, job)
       expect(end).toMatchObject({ state: 'done', done: 2_000, found: 2_000, failure: null })
-      expect(await stored()).toEqual(JSON.parse(documents(2_000)))
+      expect(await stored()).toEqual(JSON.parse(documents(2_000, { text })))
       await expect.poll(left).toEqual([1, 0, 0])
       expect([...seen].filter((count) => count !== 0 && count !== 2_000)).toEqual([])
       await jobs.stop()
@@ -84,7 +86,7 @@ forEachEngine((engine) => {
     it('fails where an id exists, and then nothing is there', async () => {
       await repository.insert(where, [{ id: 'd10700', body: '{"id":"d10700"}' }])
       const jobs = node()
-      const end = await ended(jobs, await created(jobs, documents(1_000)))
+      const end = await ended(jobs, await created(jobs, documents(1_000, { text })))
       expect(end).toMatchObject({
         state: 'failed',
         failure: { code: 'conflict', message: 'There is a document with the id "d10700".' },
@@ -127,7 +129,8 @@ forEachEngine((engine) => {
     it('does it to the documents that fit, with new tags', async () => {
       const jobs = node()
       const before = await repository.read({ ...where, id: 'd10000' })
-      expect(await jobs.run(where, 'patch', { ...byAda, patch: '{"on":true}' })).toBe(300)
+      const patch = JSON.stringify({ on: true, text })
+      expect(await jobs.run(where, 'patch', { ...byAda, patch })).toBe(300)
       const all = await stored()
       expect(all.filter(({ on }) => on)).toHaveLength(300)
       expect(all.filter(({ on }) => on).every(({ author }) => author === 'ada')).toBe(true)
