@@ -1,0 +1,68 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { forEachEngine } from '../storage/each-engine.testing.ts'
+import type { Store } from '../storage/open.ts'
+import { OutcomeUnknown } from '../storage/unavailable.ts'
+import { createDocumentRepository, type DocumentRepository } from './repository.ts'
+import { settled } from './settled.ts'
+
+const place = { database: 'x', collection: 'articles', id: 'a' }
+
+describe('a change whose answer was lost', () => {
+  const lost = () => Promise.reject(new OutcomeUnknown())
+
+  it('is answered as made once it is found, also when it arrives late', async () => {
+    let looks = 0
+    expect(await settled(lost(), async () => (++looks === 3 ? 'made' : undefined))).toBe('made')
+  })
+
+  it('stays unknown where it is not found, or nobody can look', async () => {
+    await expect(settled(lost(), async () => undefined)).rejects.toThrow(OutcomeUnknown)
+    await expect(settled(lost(), lost)).rejects.toThrow(OutcomeUnknown)
+  })
+
+  it('is not looked for where the change was answered, or refused', async () => {
+    const look = () => expect.unreachable()
+    expect(await settled(Promise.resolve(1), look)).toBe(1)
+    await expect(settled(Promise.reject(new Error('no')), look)).rejects.toThrow('no')
+  })
+})
+
+forEachEngine((engine) => {
+  let store: Store
+  let repository: DocumentRepository
+  /** Its prepared changes are not answered; they have been made, or not. */
+  const forgetful = (made: boolean): DocumentRepository =>
+    createDocumentRepository({
+      ...store,
+      prepare(query) {
+        const run = store.prepare(query)
+        if (/^select/i.test(query.sql)) return run
+        return async (...parameters) => {
+          if (made) await run(...parameters)
+          throw new OutcomeUnknown()
+        }
+      },
+    })
+
+  beforeEach(async () => {
+    store = await engine.open()
+    repository = createDocumentRepository(store)
+  })
+
+  it('a document whose change was not answered is told by the tag of that change', async () => {
+    const first = await forgetful(true).insert(place, [{ id: 'a', body: '{"n":1}' }])
+    const tag = (await repository.read(place))?.tag ?? ''
+    expect(first).toEqual({ tags: [tag] })
+    const next = await forgetful(true).update(place, tag, '{"n":2}')
+    expect(await repository.read(place)).toEqual({ id: 'a', tag: next, body: '{"n":2}' })
+  })
+
+  it('a document of somebody else is not taken for the one that was sent', async () => {
+    await repository.insert(place, [{ id: 'a', body: '{"n":1}' }])
+    const { tag = '' } = (await repository.read(place)) ?? {}
+    const silent = forgetful(false)
+    await expect(silent.insert(place, [{ id: 'a', body: '{}' }])).rejects.toThrow(OutcomeUnknown)
+    await expect(silent.update(place, tag, '{}')).rejects.toThrow(OutcomeUnknown)
+    expect((await repository.read(place))?.body).toBe('{"n":1}')
+  })
+})
