@@ -58,9 +58,10 @@ export const collectionRoutes = ({
       const [collections, sized] = await Promise.all([documents.collections(id), sizes.of([id])])
       const size = sized.get(id)
       const measured = timeOf(size)
+      const known = new Map(size?.collections.map((each) => [each.name, each]))
       return c.json(
         collections.map((name) => {
-          const found = size?.collections.find((each) => each.name === name)
+          const found = known.get(name)
           const { documents = null, bytes = null } = found ?? {}
           // Of one that has begun since the others were counted, nothing is known.
           return { name, documents, bytes, measured: found === undefined ? null : measured }

@@ -70,6 +70,18 @@ forEachEngine((engine) => {
       expect(await repository.collections('x')).toEqual(['a', 'b'])
       expect(await repository.databases()).toEqual(['x', 'y'])
     })
+
+    it('let others have their turn while many collections are found', async () => {
+      const names = Array.from({ length: 120 }, (_, n) => `c${100 + n}`)
+      await Promise.all(names.map((name) => fill('x', name, 1)))
+      let turned = false
+      setImmediate(() => {
+        turned = true
+      })
+      const found = await repository.collections('x')
+      expect(found).toEqual(names)
+      expect(turned).toBe(true)
+    })
   })
 
   describe('purgeDropped', () => {
