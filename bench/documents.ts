@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { createDocumentRepository } from '../server/documents/repository.ts'
 import { ask, makeToken } from '../server/start.testing.ts'
 import { openStore } from '../server/storage/open.ts'
+import { type BesideJobs, besideJobs } from './beside-job.ts'
 import { type Load, openLoad } from './load.ts'
 import {
   answers,
@@ -33,6 +34,8 @@ const FEW = 1_000
 /** So many are in json-server and in what is compared with it: its figures fall with each one more. */
 const SAME = 10_000
 const MANY = 1_000_000
+/** So many are created, changed and deleted by jobs, while others go on. */
+const OF_JOBS = 100_000
 /** So many documents are stored in one transaction. */
 const AT_ONCE = 10_000
 /** So many different ones are asked for in turn; of {@link MANY} they are spread over all. */
@@ -304,6 +307,35 @@ function show(slices: Map<Kind, Slice[]>): void {
   print()
 }
 
+/** Beside jobs, on a node of its own: the others would be slower for what it stores. */
+async function measureJobs(): Promise<BesideJobs> {
+  const { host, node, token } = await startNode(FEW)
+  const authorization = token.replace(/^Authorization: |\r\n$/g, '')
+  const documents = Array.from({ length: OF_JOBS }, (_, at) => documentOf(at))
+  try {
+    return await besideJobs({ host, port: DATA, token: authorization }, documents)
+  } finally {
+    await node.stop()
+  }
+}
+
+function showJobs({ reads, inserts, jobs }: BesideJobs): void {
+  const took = jobs.map(({ kind, time }) => `${kind} ${(time / 1000).toFixed(1)} s`).join(', ')
+  print(`Beside jobs of ${count(OF_JOBS)} documents (${took}):`)
+  for (const [what, times] of [
+    ['read by id', reads],
+    ['insert', inserts],
+  ] as const) {
+    const p99 = quantile(times, 0.99)
+    const shown = [0.5, 0.99, 1].map((share) => quantile(times, share).toFixed(1))
+    print(
+      `  ${`${what}, ms, median, p99, longest`.padEnd(38)} ${shown.join(', ').padEnd(26)} ` +
+        `wanted: p99 under 60 – ${p99 < 60 ? 'met' : 'NOT MET'}`,
+    )
+  }
+  print()
+}
+
 setTimeout(() => {
   process.stderr.write('The run took too long and was given up.\n')
   process.exit(1)
@@ -317,6 +349,7 @@ print(
 const all = await open()
 print()
 show(await measure(all))
+showJobs(await measureJobs())
 print(`${Math.round((performance.now() - begun) / 1000)} s, load ${machineLoad()} at the end`)
 // What was started ends with the run; its files go too.
 process.exit()
