@@ -22,6 +22,7 @@ import { createMetrics } from './endpoints/metrics.ts'
 import { createEndpointRegistry } from './endpoints/registry.ts'
 import { createEventHub } from './events/hub.ts'
 import { Failure } from './failure.ts'
+import { logFault } from './health/log-fault.ts'
 import type { Readiness } from './health/readiness.ts'
 import { actionOf } from './http/audited.ts'
 import type { Via } from './http/env.ts'
@@ -90,6 +91,7 @@ beforeAll(async () => {
     publish: events.publish,
     grace: 0,
   })
+  const log = pino({ level: 'debug' }, { write: (line) => lines.push(line) })
   app = createApp({
     access,
     documents: createDocuments(createDocumentRepository(store), Date.now),
@@ -123,7 +125,8 @@ beforeAll(async () => {
     events,
     metrics: createMetrics(() => endpoints.listeners()),
     readiness,
-    log: pino({ level: 'debug' }, { write: (line) => lines.push(line) }),
+    log,
+    logFault: (message) => logFault(store, log, message),
     node: 'a',
     otherListeners: () => [],
     publicOrigin: 'https://gate.example.org',
@@ -176,6 +179,7 @@ describe('failures', () => {
 
   it('tell nothing of what went wrong inside, which is logged', async () => {
     const { createApp: create } = await import('./app.ts')
+    const log = pino({ level: 'error' }, { write: (line) => lines.push(line) })
     const broken = create({
       documents: {} as never,
       jobs: {} as never,
@@ -199,7 +203,8 @@ describe('failures', () => {
       events,
       metrics: createMetrics(() => []),
       readiness,
-      log: pino({ level: 'error' }, { write: (line) => lines.push(line) }),
+      log,
+      logFault: (message) => logFault(store, log, message),
       node: 'a',
       otherListeners: () => [],
       publicOrigin: undefined,

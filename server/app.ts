@@ -80,6 +80,8 @@ export interface AppDeps {
   readonly metrics: Registry
   readonly readiness: Readiness
   readonly log: Logger
+  /** Makes what logs a fault: see `health/log-fault.ts`. */
+  readonly logFault: (message: string) => (error: unknown) => void
   /** The name of this node. */
   readonly node: string
   /** What the other nodes of the store do with their listeners. */
@@ -252,7 +254,7 @@ export function createApp(deps: AppDeps) {
     // Without a cause it is the store that is away, which was said when it went: not once a request.
     const isKnown = isAway(failure) && failure.cause === undefined
     if (failure.kind.status >= 500 && !isKnown)
-      log.error({ err: failure.cause ?? failure }, failure.message)
+      deps.logFault(failure.message)(isAway(failure) ? failure : (failure.cause ?? failure))
     return renderFailure(failure, c)
   })
   return app
@@ -272,7 +274,7 @@ function unlessGone(error: unknown): void {
 }
 
 /** Where refused changes go: those of somebody known into the log, the others into a number. */
-function refusals({ audit, events, metrics, log }: AppDeps): RefusalDeps {
+function refusals({ audit, events, metrics, logFault }: AppDeps): RefusalDeps {
   const anonymous = new Counter({
     name: 'gatehouse_anonymous_refusals_total',
     help: 'Changes refused to somebody not signed in',
@@ -283,7 +285,7 @@ function refusals({ audit, events, metrics, log }: AppDeps): RefusalDeps {
     countAnonymous: () => anonymous.inc(),
     onRecorded: () => events.publish({ type: 'audit' }),
     allow: createAllowance(REFUSALS, 60_000, Date.now),
-    onError: (err) => log.error({ err }, 'a refused change could not be put on record'),
+    onError: logFault('a refused change could not be put on record'),
   }
 }
 

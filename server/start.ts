@@ -33,6 +33,7 @@ import { sweepProposals } from './endpoints/proposals.ts'
 import { createEndpointRegistry, type EndpointRegistry } from './endpoints/registry.ts'
 import { createEventHub } from './events/hub.ts'
 import { Failure } from './failure.ts'
+import { logFault } from './health/log-fault.ts'
 import { createReadiness } from './health/readiness.ts'
 import { nodeHandler } from './http/node-handler.ts'
 import { createJobs } from './jobs/jobs.ts'
@@ -105,6 +106,7 @@ async function open(
     readiness.storeIs,
   )
   undo.push(() => store.close())
+  const failed = (message: string) => logFault(store, log, message)
 
   const operatorKey = openOperatorKey(config.data, config.operatorKey)
   const secretKey = openSecretKey(config.data, config.secretKey)
@@ -141,7 +143,7 @@ async function open(
     stored,
     purges,
     () => new Promise(setImmediate),
-    (err) => log.error({ err }, 'the documents of a dropped database could not be deleted'),
+    failed('the documents of a dropped database could not be deleted'),
     schemas.purge,
   )
   undo.push(() => purge.stop())
@@ -150,20 +152,19 @@ async function open(
     rules: createDocumentRules(Date.now, schemas.check),
     now: Date.now,
     pause: () => new Promise(setImmediate),
-    onError: (err) => log.error({ err }, 'a job could not go on'),
+    onError: failed('a job could not go on'),
   })
   undo.push(() => jobs.stop())
   const sizes = createSizes({
     repository: stored,
     now: Date.now,
     pause: () => new Promise(setImmediate),
-    onError: (err) => log.error({ err }, 'a database could not be measured'),
+    onError: failed('a database could not be measured'),
   })
   undo.push(() => sizes.stop())
   const databases = await createDatabaseRegistry(store, publish, record)
   const engine = createHttpEngine<Listener>()
   undo.push(() => engine.close())
-  const onStoreAway = (err: unknown) => log.error({ err }, 'the store is away')
   // One node has a SQLite store to itself.
   const nodes =
     store.engine === 'postgres'
@@ -183,7 +184,7 @@ async function open(
             // In case it was missed: what one look has failed to follow, the next one finds.
             if (follower.behind) await follower.follow()
           },
-          onError: (err) => log.error({ err }, 'other nodes could not be told or heard of'),
+          onError: failed('other nodes could not be told or heard of'),
         })
       : undefined
   const endpoints = createEndpointRegistry({
@@ -207,7 +208,8 @@ async function open(
     // Not before: where there is no store to look into, who was known a moment ago still may look.
     access.sync()
   })
-  const followInBackground = () => void follower.follow().catch(onStoreAway)
+  const followInBackground = () =>
+    void follower.follow().catch(failed('what others have changed could not be read'))
   undo.push(
     store.onNotice((topic) => {
       if (topic === 'access') access.sync()
@@ -268,6 +270,7 @@ async function open(
     metrics,
     readiness,
     log,
+    logFault: failed,
     node: config.node,
     otherListeners: () => nodes?.others() ?? [],
     publicOrigin: config.publicOrigin,
@@ -287,8 +290,8 @@ async function open(
       if (hasChanged()) followInBackground()
     }, CATCH_UP),
     setInterval(() => {
-      refreshTokens({ store, vault, now: Date.now, refresh }).catch((err: unknown) =>
-        log.error({ err }, 'the tokens of providers could not be renewed'),
+      refreshTokens({ store, vault, now: Date.now, refresh }).catch(
+        failed('the tokens of providers could not be renewed'),
       )
     }, REFRESH),
     setInterval(jobs.wake, TAKE_OVER),
@@ -412,6 +415,7 @@ async function openEndpoints(
 
   for (const { name, state, error } of endpoints.listeners()) {
     if (state === 'listening') log.info({ endpoint: name }, 'listening')
+    else if (state === 'elsewhere') log.info({ endpoint: name }, 'runs on another node')
     else log.error({ endpoint: name, reason: error?.message }, 'endpoint could not be opened')
   }
 }

@@ -41,6 +41,8 @@ export interface Store {
    * asked throws `unavailable` at once, and it is looked for until it is back.
    */
   away(): Away | undefined
+  /** Looks whether it can be reached, and waits for it where it cannot; false where it could. */
+  returned(): Promise<boolean>
   /** Stops accepting work, finishes what is under way, closes. Again: the same promise. */
   close(): Promise<void>
 }
@@ -100,6 +102,7 @@ export async function openStore(
     },
     hold: (name) => engine.hold(name),
     away: () => engine.away?.(),
+    returned: async () => (await engine.returned?.()) ?? false,
     close() {
       closing ??= engine.close()
       return closing
