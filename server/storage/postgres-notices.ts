@@ -1,5 +1,6 @@
 import pg from 'pg'
 import type { NoticeTopic } from './engine.ts'
+import { cutOff } from './postgres-look.ts'
 import { postgresError } from './unavailable.ts'
 
 /** The channel of {@link https://www.postgresql.org/docs/current/sql-notify.html | NOTIFY}. */
@@ -20,6 +21,10 @@ export interface Notices {
   start(): Promise<void>
   /** See `Store.hold`. */
   hold(name: string): Promise<boolean>
+  /** The server is gone: its connection is not waited for, but made anew. */
+  away(): void
+  /** The server is back: connects now, not when the pause or the attempt has ended. */
+  back(): void
   stop(): Promise<void>
 }
 
@@ -37,10 +42,12 @@ export function listenForNotices(
   interrupted: () => void,
 ): Notices {
   let client: pg.Client | undefined
+  let attempt: pg.Client | undefined
   let held = new Set<string>()
   let seen = 0
   /** How many changes have been noticed since the revision was asked for. */
   let noticed = 0
+  let started = false
   let stopped = false
   let timer: NodeJS.Timeout | undefined
   let failures = 0
@@ -66,6 +73,7 @@ export function listenForNotices(
       if (payload === 'changes') noticed++
       heard(isTopic(payload) ? payload : 'all')
     })
+    attempt = next
     try {
       await next.connect()
       await next.query(`listen ${CHANNEL}`)
@@ -74,8 +82,11 @@ export function listenForNotices(
     } catch (error) {
       cut(next)
       throw postgresError(error)
+    } finally {
+      if (attempt === next) attempt = undefined
     }
     client = next
+    started = true
     held = new Set()
     failures = 0
     next.once('end', () => lost(next))
@@ -131,6 +142,20 @@ export function listenForNotices(
       } catch (error) {
         throw postgresError(error)
       }
+    },
+    away() {
+      if (client === undefined) return
+      const gone = client
+      cut(gone)
+      lost(gone)
+    },
+    back() {
+      if (!started || stopped || client !== undefined) return
+      failures = 0
+      clearTimeout(timer)
+      // Without saying goodbye: then it is told that it failed.
+      if (attempt !== undefined) cutOff(attempt)
+      else void reconnect()
     },
     async stop() {
       stopped = true

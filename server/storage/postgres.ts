@@ -43,7 +43,12 @@ export async function openPostgres(
   const reach = new Reach({
     look: (processes) => lookAtPostgres(databaseUrl, processes),
     changed(away) {
-      if (away !== undefined) connections.cutOff()
+      if (away === undefined) {
+        notices.back()
+      } else {
+        connections.cutOff()
+        notices.away()
+      }
       onReach(away)
     },
   })
