@@ -150,7 +150,8 @@ async function open(
   const jobs = createJobs({
     store,
     rules: createDocumentRules(Date.now, schemas.check),
-    now: Date.now,
+    // The clocks of nodes may differ by more than a job is theirs.
+    now: () => nodes?.now() ?? Date.now(),
     pause: () => new Promise(setImmediate),
     onError: failed('a job could not go on'),
   })

@@ -28,6 +28,16 @@ export const listenerStatus = z.object({
   bytesIn: z.number(),
   bytesOut: z.number(),
   lastRequest: time,
+  silentSince: z.optional(
+    z
+      .string()
+      .check(
+        z.describe(
+          'only where its node has not been heard of for 12 s: when it was last, ISO 8601, UTC; ' +
+            'all else is as it was then',
+        ),
+      ),
+  ),
   recent: z.optional(
     z
       .array(z.nullable(z.number()))

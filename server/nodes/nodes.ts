@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { ListenerStatus } from '../contract/listener.ts'
 import { Failure } from '../failure.ts'
 import type { Store } from '../storage/open.ts'
+import { DEAD_AFTER } from './alive.ts'
 import { createFollower } from './follower.ts'
 import {
   type Asked,
@@ -21,13 +22,18 @@ const GATHER = 5
 /** How long a start waits for the name, which a killed node before it may still have, ms. */
 const NAME_PATIENCE = 3_000
 
+/** An answer that took no longer than this tells what time it is, ms. */
+const PROMPT = 1_000
+
 /** This node among those that share its store. */
 export interface Nodes {
   /** The name of this one. */
   readonly name: string
   /** Whether others live. */
   readonly any: boolean
-  /** What the listeners of the others do, as last heard. */
+  /** The time by the clock of the store, as this node knows it, ms since 1970: the same for all. */
+  now(): number
+  /** What the listeners of the others do, as last heard; those of dead ones say since when. */
   others(): ListenerStatus[]
   /** Another number after each news of others. */
   readonly news: number
@@ -65,6 +71,17 @@ export interface NodesDeps {
 interface Known {
   readonly node: OtherNode
   readonly listeners: Map<number, ListenerStatus>
+  /** When it was last heard of, ms since 1970. */
+  readonly heardAt: number
+}
+
+/** What is known of a node's listeners; what drained when it fell silent is nothing to know. */
+function* told({ listeners, heardAt }: Known): Generator<ListenerStatus> {
+  if (Date.now() - heardAt < DEAD_AFTER) return yield* listeners.values()
+  const silentSince = new Date(heardAt).toISOString()
+  for (const status of listeners.values()) {
+    if (status.state !== 'draining') yield { ...status, silentSince }
+  }
 }
 
 /**
@@ -79,7 +96,10 @@ export function createNodes(deps: NodesDeps): Nodes {
   const changed = new Set<number>()
   const gone = new Set<number>()
   let known = new Map<string, Known>()
+  // Apart from those that live: nothing counts on them, but people ask where they are.
+  let dead = new Map<string, Known>()
   let news = 0
+  let ahead = 0
   let started = false
   let timers: NodeJS.Timeout[] = []
   let gathering: NodeJS.Timeout | undefined
@@ -117,7 +137,7 @@ export function createNodes(deps: NodesDeps): Nodes {
     changed.clear()
     gone.clear()
     try {
-      if (await repository.report(me, reported, left, own.size, loud)) return
+      if (await timed(repository.report(me, reported, left, own.size, loud))) return
       await register()
       await repository.report(me, reportAll(), [], own.size, true)
     } catch (error) {
@@ -128,13 +148,23 @@ export function createNodes(deps: NodesDeps): Nodes {
     }
   }
 
+  /** Sets our time by that of the store; false where there is none. */
+  async function timed(saying: Promise<number | undefined>): Promise<boolean> {
+    const asked = performance.now()
+    const time = await saying
+    // What took long to answer, or to be heard, says little of now.
+    if (time !== undefined && performance.now() - asked < PROMPT) ahead = time - Date.now()
+    return time !== undefined
+  }
+
   const reportAll = (): ReportedListener[] =>
     [...own].map(([id, { status }]) => ({ id, status: status() }))
 
   async function register(): Promise<void> {
     const until = performance.now() + NAME_PATIENCE
     for (;;) {
-      if (await repository.register(me, await deps.store.hold(`node ${me.name}`))) return
+      const free = await deps.store.hold(`node ${me.name}`)
+      if (await timed(repository.register(me, free))) return
       // A process that was killed a moment ago has not yet been missed by the server.
       if (started || performance.now() > until) break
       await pause(100)
@@ -147,22 +177,28 @@ export function createNodes(deps: NodesDeps): Nodes {
 
   async function read(): Promise<void> {
     const rows = await repository.others(me.name)
-    const next = new Map<string, Known>()
+    const nextKnown = new Map<string, Known>()
+    const nextDead = new Map<string, Known>()
     const touched = new Set<string>()
-    for (const node of rows.filter(({ alive }) => alive)) {
-      const before = known.get(node.name)
-      next.set(
-        node.name,
-        before?.node.run === node.run && before.node.report <= node.report
-          ? await bringUpToDate(before, node, touched)
-          : await readAll(node, touched),
-      )
+    for (const node of rows) {
+      const [before, next] =
+        node.silence < DEAD_AFTER
+          ? [known.get(node.name), nextKnown]
+          : [dead.get(node.name), nextDead]
+      next.set(node.name, await bringUpToDate(before, node, touched))
     }
-    for (const [name, { listeners }] of known) {
-      if (!next.has(name)) for (const { endpoint } of listeners.values()) touched.add(endpoint)
+    for (const [before, next] of [
+      [known, nextKnown],
+      [dead, nextDead],
+    ] as const) {
+      for (const [name, { listeners }] of before) {
+        if (!next.has(name)) for (const { endpoint } of listeners.values()) touched.add(endpoint)
+      }
     }
-    const others = known.size !== next.size || [...next.keys()].some((name) => !known.has(name))
-    known = next
+    const others =
+      known.size !== nextKnown.size || [...nextKnown.keys()].some((name) => !known.has(name))
+    known = nextKnown
+    dead = nextDead
     if (others || touched.size > 0) {
       news++
       deps.lookAround()
@@ -174,16 +210,21 @@ export function createNodes(deps: NodesDeps): Nodes {
   async function readAll(node: OtherNode, touched: Set<string>): Promise<Known> {
     const rows = await repository.listenersOf(node.name, -1)
     for (const { status } of rows) touched.add(status.endpoint)
-    return { node, listeners: new Map(rows.map(({ id, status }) => [id, status])) }
+    const listeners = new Map(rows.map(({ id, status }) => [id, status]))
+    return { node, listeners, heardAt: Date.now() - node.silence }
   }
 
   async function bringUpToDate(
-    before: Known,
+    before: Known | undefined,
     node: OtherNode,
     touched: Set<string>,
   ): Promise<Known> {
-    if (before.node.report === node.report) return { node, listeners: before.listeners }
+    if (before?.node.run !== node.run || before.node.report > node.report) {
+      return readAll(node, touched)
+    }
     const { listeners } = before
+    const next = { node, listeners, heardAt: Date.now() - node.silence }
+    if (before.node.report === node.report) return next
     for (const { id, status } of await repository.listenersOf(node.name, before.node.report)) {
       const was = listeners.get(id)
       if (was?.state !== status.state || was.revision !== status.revision) {
@@ -191,7 +232,7 @@ export function createNodes(deps: NodesDeps): Nodes {
       }
       listeners.set(id, status)
     }
-    if (listeners.size === node.listeners) return { node, listeners }
+    if (listeners.size === node.listeners) return next
     // Some are gone, of which there is no row that could say so.
     for (const { endpoint } of listeners.values()) touched.add(endpoint)
     return readAll(node, touched)
@@ -220,10 +261,11 @@ export function createNodes(deps: NodesDeps): Nodes {
     get any() {
       return known.size > 0
     },
+    now: () => Date.now() + ahead,
     get news() {
       return news
     },
-    others: () => [...known.values()].flatMap(({ listeners }) => [...listeners.values()]),
+    others: () => [...known.values(), ...dead.values()].flatMap((each) => [...told(each)]),
     *here() {
       for (const { node, listeners } of known.values()) {
         if (node.place === me.place) yield* listeners.values()

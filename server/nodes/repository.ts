@@ -5,8 +5,8 @@ import { storeClock } from '../storage/store-clock.ts'
 import type { Tables } from '../storage/tables.ts'
 import { aliveSince, DEAD_AFTER } from './alive.ts'
 
-/** A dead node is forgotten after this, ms. */
-const FORGOTTEN = 60_000
+/** A dead node is forgotten after this, ms: long enough for people to see which one it was. */
+const FORGOTTEN = 600_000
 
 /** Who a node is. */
 export interface Identity {
@@ -26,7 +26,8 @@ export interface ReportedListener {
 export interface OtherNode extends Identity {
   readonly report: number
   readonly listeners: number
-  readonly alive: boolean
+  /** How long it has not been heard of, ms. */
+  readonly silence: number
 }
 
 /** What can be asked of the node that has a listener. */
@@ -41,12 +42,12 @@ export function createNodeRepository({ db }: Store) {
 
   return {
     /**
-     * Puts a node among the nodes, without listeners. False where another that lives has the name
-     * and `mine` does not say that it has ended.
+     * Puts a node among the nodes, without listeners; when, by the clock of the store. Undefined where
+     * another that lives has the name and `mine` does not say that it has ended.
      */
-    register: ({ name, run, place }: Identity, mine: boolean): Promise<boolean> =>
+    register: ({ name, run, place }: Identity, mine: boolean): Promise<number | undefined> =>
       db.transaction().execute(async (trx) => {
-        const { rows } = await sql<{ name: string }>`
+        const { rows } = await sql<{ seen_at: number }>`
           insert into nodes (name, run, place, started_at, seen_at, report, listeners)
           values (${name}, ${run}, ${place}, ${storeClock}, ${storeClock}, 0, 0)
           on conflict (name) do update
@@ -55,11 +56,11 @@ export function createNodeRepository({ db }: Store) {
             -- Who has missed that another run began, or this one again, must see that something did.
             report = nodes.report + 1
           where nodes.run = excluded.run or ${mine} or nodes.seen_at <= ${aliveSince}
-          returning name`.execute(trx)
-        if (rows.length === 0) return false
+          returning seen_at`.execute(trx)
+        if (rows[0] === undefined) return undefined
         await trx.deleteFrom('node_listeners').where('node', '=', name).execute()
         await notify(trx)
-        return true
+        return rows[0].seen_at
       }),
 
     /**
@@ -67,7 +68,7 @@ export function createNodeRepository({ db }: Store) {
      *
      * @param total how many listeners it has.
      * @param loud whether the others are to look at once.
-     * @returns false where the node is not among the nodes any more.
+     * @returns when, by the clock of the store; undefined where the node is not among the nodes any more.
      */
     async report(
       { name, run }: Identity,
@@ -75,7 +76,7 @@ export function createNodeRepository({ db }: Store) {
       gone: readonly number[],
       total: number,
       loud: boolean,
-    ): Promise<boolean> {
+    ): Promise<number | undefined> {
       const rows = changed.map(({ id, status }) => ({
         id,
         address: status.endpoint,
@@ -83,11 +84,11 @@ export function createNodeRepository({ db }: Store) {
         status: JSON.stringify(status),
       }))
       // One statement, for any number of listeners: it is sent after every change.
-      const { rows: told } = await sql<{ alive: boolean }>`
+      const { rows: told } = await sql<{ seen_at: number | null }>`
         with alive as (
           update nodes set seen_at = ${storeClock}, listeners = ${total},
             report = report + ${rows.length + gone.length === 0 ? 0 : 1}::bigint
-          where name = ${name} and run = ${run} returning report
+          where name = ${name} and run = ${run} returning report, seen_at
         ), put as (
           insert into node_listeners (node, id, address, state, report, status)
           select ${name}, id, address, state, report, status
@@ -100,17 +101,17 @@ export function createNodeRepository({ db }: Store) {
           delete from node_listeners
           where node = ${name} and id = any(${[...gone]}::int[]) and exists (select from alive)
         )
-        select exists (select from alive) as alive,
+        select (select seen_at from alive),
           (select pg_notify('gatehouse', 'nodes')::text from alive where ${loud}::boolean)`.execute(
         db,
       )
-      return told[0]?.alive === true
+      return told[0]?.seen_at ?? undefined
     },
 
     /** Every node but one, those that died not long ago among them. */
     async others(me: string): Promise<OtherNode[]> {
       const { rows } = await sql<OtherNode>`
-        select name, run, place, report, listeners, seen_at > ${aliveSince} as alive
+        select name, run, place, report, listeners, ${storeClock} - seen_at as silence
         from nodes where name <> ${me}`.execute(db)
       return rows
     },

@@ -1,28 +1,7 @@
 import { expect, test } from 'vitest'
-import type { ListenerState, ListenerStatus } from '../../server/contract/listener.ts'
 import { countRows, joinRows } from './endpoint-rows.ts'
+import { listener } from './listener.testing.ts'
 
-const listener = (
-  endpoint: string,
-  state: ListenerState = 'listening',
-  more: Partial<ListenerStatus> = {},
-): ListenerStatus => ({
-  endpoint,
-  node: 'a',
-  state,
-  error: null,
-  since: '2026-01-01T00:00:00Z',
-  nextTry: null,
-  drainUntil: null,
-  revision: 1,
-  connections: 0,
-  requests: 0,
-  requestsPerSecond: 0,
-  bytesIn: 0,
-  bytesOut: 0,
-  lastRequest: null,
-  ...more,
-})
 const record = (endpoint: string, ...databases: string[]) => ({ endpoint, databases })
 const ONE = 'tcp://127.0.0.1:8530'
 
@@ -89,4 +68,16 @@ test('gives the same row again while its parts are the same', () => {
   const after = joinRows(endpoints, [a, { ...b, connections: 1 }], known)
   expect(after[0]).toBe(before[0])
   expect(after[1]).not.toBe(before[1])
+})
+
+test('a node that fell silent leads, counts for nothing, and its old revision is not sent', () => {
+  const silentSince = '2026-01-01T00:00:00Z'
+  const [row] = joinRows(
+    [record(ONE)],
+    [
+      listener(ONE, 'listening', { revision: 7, connections: 2 }),
+      listener(ONE, 'listening', { node: 'b', revision: 6, connections: 40, silentSince }),
+    ],
+  )
+  expect(row).toMatchObject({ state: 'unknown', lead: { node: 'b' }, revision: 7, connections: 2 })
 })

@@ -34,6 +34,10 @@ export const GRAVITY: readonly RowState[] = [
   'elsewhere',
 ]
 
+/** What a listener is in now; of one whose node fell silent nothing is known. */
+export const stateOf = ({ state, silentSince }: ListenerStatus): RowState =>
+  silentSince === undefined ? state : 'unknown'
+
 /** The worst of several states; `unknown` of none. */
 export const gravestOf = (states: readonly RowState[]): RowState =>
   GRAVITY.find((state) => states.includes(state)) ?? 'unknown'
@@ -84,15 +88,19 @@ function makeRow(
     address,
     databases,
     listeners,
-    state: lead?.state ?? 'unknown',
+    state: lead === undefined ? 'unknown' : stateOf(lead),
     lead,
-    revision: databases === null ? undefined : lead?.revision,
-    ...sumFigures(listeners),
+    revision:
+      databases === null || lead === undefined
+        ? undefined
+        : // A node that fell silent, or is a moment behind, tells an old one.
+          Math.max(...listeners.map(({ revision }) => revision)),
+    ...sumFigures(listeners.filter(({ silentSince }) => silentSince === undefined)),
   }
 }
 
 const isWorse = (a: ListenerStatus, b: ListenerStatus) =>
-  GRAVITY.indexOf(a.state) < GRAVITY.indexOf(b.state)
+  GRAVITY.indexOf(stateOf(a)) < GRAVITY.indexOf(stateOf(b))
 
 function reuse(previous: ReadonlyMap<string, EndpointRow>, row: EndpointRow): EndpointRow {
   const known = previous.get(row.id)

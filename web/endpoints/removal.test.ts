@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ListenerState } from '../../server/contract/listener.ts'
 import { type EndpointRow, joinRows } from './endpoint-rows.ts'
+import { listener } from './listener.testing.ts'
 import { judgeRemoval, sayCutOff } from './removal.ts'
 
 const row = (
@@ -10,9 +11,12 @@ const row = (
   connections = 0,
 ): EndpointRow => {
   const address = `tcp://127.0.0.1:${port}`
-  const [made] = joinRows([{ endpoint: address, databases }], [])
+  const [made] = joinRows(
+    [{ endpoint: address, databases }],
+    [listener(address, state, { connections })],
+  )
   if (made === undefined) throw new Error('no row')
-  return { ...made, state, connections }
+  return made
 }
 const judge = (rows: EndpointRow[], more: Partial<Parameters<typeof judgeRemoval>[0]> = {}) => {
   const [first] = rows

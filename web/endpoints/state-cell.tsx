@@ -1,6 +1,7 @@
 import { Countdown } from '../ui/countdown.tsx'
 import { StateBadge } from '../ui/state-badge.tsx'
-import type { EndpointRow } from './endpoint-rows.ts'
+import { type EndpointRow, stateOf } from './endpoint-rows.ts'
+import { NoNews } from './no-news.tsx'
 
 /** The state of a row: the worst of its nodes, with what will happen next. */
 export function StateCell({ row }: { row: EndpointRow }) {
@@ -21,7 +22,17 @@ export function StateCell({ row }: { row: EndpointRow }) {
     )
     return <StateBadge state={state} detail={left} />
   }
-  const alike = listeners.filter((listener) => listener.state === state).length
+  const alike = listeners.filter((listener) => stateOf(listener) === state).length
   const some = alike < listeners.length ? `on ${alike} of ${listeners.length}` : undefined
+  if (lead?.silentSince !== undefined) {
+    const silence = (
+      <>
+        {some}
+        {some !== undefined && ', '}
+        <NoNews since={lead.silentSince} />
+      </>
+    )
+    return <StateBadge state={state} detail={silence} />
+  }
   return <StateBadge state={state} detail={state === 'unknown' ? 'no news yet' : some} />
 }

@@ -1,7 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
+import type { ListenerStatus } from '../../server/contract/listener.ts'
 import { mergeParts } from '../merge-parts.ts'
-import type { EndpointRow } from './endpoint-rows.ts'
+import { type EndpointRow, stateOf } from './endpoint-rows.ts'
 import type { LiveFigures } from './live-figures.ts'
 import { figuresQuery, listenersQuery } from './queries.ts'
 
@@ -29,13 +30,13 @@ export function useFiguresInSight(
     if (data === undefined) return
     figures.take(rows, data)
     // An event may have been lost on the way: what is in another state is put right.
-    const stateOf = (address: string, listeners: readonly { endpoint: string; state: string }[]) =>
-      `${listeners.flatMap((one) => (one.endpoint === address ? one.state : [])).toSorted()}`
+    const statesOf = (address: string, listeners: readonly ListenerStatus[]) =>
+      `${listeners.flatMap((one) => (one.endpoint === address ? stateOf(one) : [])).toSorted()}`
     queryClient.setQueryData(listenersQuery.queryKey, (now) => {
       if (now === undefined) return now
       const wanted = new Set(addresses)
       const known = now.filter(({ endpoint }) => wanted.has(endpoint))
-      const other = addresses.filter((each) => stateOf(each, known) !== stateOf(each, data))
+      const other = addresses.filter((each) => statesOf(each, known) !== statesOf(each, data))
       return other.length === 0 ? now : mergeParts(now, other, data)
     })
   }, [data, rows, addresses, figures, queryClient])

@@ -5,7 +5,7 @@ import {
   parseAddress,
 } from '../../server/contract/address.ts'
 import { SYSTEM_DATABASE } from '../../server/contract/database.ts'
-import type { EndpointRow } from './endpoint-rows.ts'
+import { type EndpointRow, stateOf } from './endpoint-rows.ts'
 import { reaches } from './mapping.ts'
 
 /** The parts of `location` that tell through which endpoint the page came. */
@@ -36,9 +36,11 @@ export function yourEndpoint(page: PageLocation, addresses: readonly string[]): 
   return found?.text
 }
 
-/** Whether the console can be used through a row now: it listens and reaches `_system`. */
-export const isWayIn = ({ databases, state }: EndpointRow): boolean =>
-  databases !== null && state === 'listening' && reaches(databases, SYSTEM_DATABASE)
+/** Whether the console can be used through a row now: it listens, on some node, and reaches `_system`. */
+export const isWayIn = ({ databases, listeners }: EndpointRow): boolean =>
+  databases !== null &&
+  listeners.some((one) => stateOf(one) === 'listening') &&
+  reaches(databases, SYSTEM_DATABASE)
 
 /** Where a browser finds the console through an address; `undefined` for a unix socket. */
 export function consoleUrl(text: string, page: PageLocation): string | undefined {

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ListenerState } from '../../../server/contract/listener.ts'
 import { type EndpointRow, joinRows } from '../endpoint-rows.ts'
+import { listener } from '../listener.testing.ts'
 import { judgeImport } from './import-consequences.ts'
 import { orderChanges } from './import-order.ts'
 import { countChanges, planImport } from './import-plan.ts'
@@ -11,7 +12,10 @@ const row = (
   databases: string[] | null,
   state: ListenerState = 'listening',
 ): EndpointRow => {
-  const [made] = joinRows([{ endpoint: address, databases: databases ?? [] }], [])
+  const [made] = joinRows(
+    [{ endpoint: address, databases: databases ?? [] }],
+    [listener(address, state)],
+  )
   if (made === undefined) throw new Error('no row')
   return { ...made, databases, state, revision: 7 }
 }

@@ -1,10 +1,12 @@
 import { Button } from '@mantine/core'
 import type { ListenerStatus } from '../../../server/contract/listener.ts'
 import { useMay } from '../../person.ts'
-import { Countdown, sayLeft } from '../../ui/countdown.tsx'
+import { Countdown } from '../../ui/countdown.tsx'
 import { exactTime, sayAgo } from '../../ui/relative-time.tsx'
 import { StateBadge } from '../../ui/state-badge.tsx'
 import { useClock } from '../../ui/use-clock.ts'
+import { stateOf } from '../endpoint-rows.ts'
+import { NoNews } from '../no-news.tsx'
 import { useListenerActions } from '../use-listener-actions.ts'
 import classes from './node-states.module.css'
 import { PanelSection } from './panel-section.tsx'
@@ -13,10 +15,9 @@ import { PanelSection } from './panel-section.tsx'
 export function NodeStates(props: {
   address: string
   listeners: readonly ListenerStatus[]
-  silent: ReadonlyMap<string, number>
   gone: boolean
 }) {
-  const { address, listeners, silent, gone } = props
+  const { address, listeners, gone } = props
   const mayChange = useMay('operator')
   const { retry, cut, problem } = useListenerActions()
   return (
@@ -25,14 +26,17 @@ export function NodeStates(props: {
         {listeners.map((listener) => (
           <li key={`${listener.node} ${listener.state === 'draining'}`} className={classes.node}>
             <div className={classes.line}>
-              <StateBadge state={listener.state} />
+              <StateBadge
+                state={stateOf(listener)}
+                detail={listener.silentSince && <NoNews since={listener.silentSince} />}
+              />
               <span className={`mono ${classes.name}`} data-tip={`Node ${listener.node}`}>
                 {listener.node}
               </span>
-              <Since time={listener.since} />
+              {listener.silentSince === undefined && <Since time={listener.since} />}
             </div>
             <Reason listener={listener} />
-            {mayChange && listener.state === 'failed' && !gone && (
+            {mayChange && stateOf(listener) === 'failed' && !gone && (
               <Button variant="default" onClick={() => retry(address)}>
                 Try now
               </Button>
@@ -44,18 +48,8 @@ export function NodeStates(props: {
             )}
           </li>
         ))}
-        {[...silent].map(([node, since]) => (
-          <li key={`${node} silent`} className={classes.node}>
-            <div className={classes.line}>
-              <StateBadge state="unknown" detail={<NoNews since={since} />} />
-              <span className={`mono ${classes.name}`} data-tip={`Node ${node}`}>
-                {node}
-              </span>
-            </div>
-          </li>
-        ))}
         {listeners.length === 0 && gone && <li>Closed: nothing of it runs any more.</li>}
-        {listeners.length + silent.size === 0 && !gone && (
+        {listeners.length === 0 && !gone && (
           <li className={classes.node}>
             <StateBadge state="unknown" detail="no news yet" />
           </li>
@@ -68,9 +62,22 @@ export function NodeStates(props: {
   )
 }
 
+/** What a node that fell silent told last. */
+const lastTold: Readonly<Record<ListenerStatus['state'], string>> = {
+  listening: 'It was listening when it was last heard of.',
+  opening: 'It was about to open when it was last heard of.',
+  failed: 'It had failed when it was last heard of.',
+  draining: 'It was draining when it was last heard of.',
+  elsewhere: 'It did not run here when it was last heard of.',
+}
+
 /** Why it is in its state, and what will happen next. */
 function Reason({ listener }: { listener: ListenerStatus }) {
-  const { state, error, nextTry, drainUntil, connections } = listener
+  const { error, nextTry, drainUntil, connections } = listener
+  const state = stateOf(listener)
+  if (state === 'unknown') {
+    return <p className={classes.reason}>{lastTold[listener.state]}</p>
+  }
   if (state === 'failed') {
     return (
       <p className={classes.reason}>
@@ -106,11 +113,6 @@ function Reason({ listener }: { listener: ListenerStatus }) {
     )
   }
   return null
-}
-
-/** "no news for 40 s": a node that fell silent, or was stopped. */
-function NoNews({ since }: { since: number }) {
-  return useClock((now) => `no news for ${sayLeft(now - since)}`)
 }
 
 /** For how long: "for 3 min", and exactly since when. */

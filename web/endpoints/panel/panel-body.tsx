@@ -21,7 +21,7 @@ const icon = { size: 16, stroke: 1.5, 'aria-hidden': true } as const
 
 /** Everything below the head of the panel, for an endpoint that is, or was a moment ago. */
 export function PanelBody(props: { endpoint: PanelEndpoint; onClose: () => void }) {
-  const { address, mapping, listeners, silent, figures, goneAt } = props.endpoint
+  const { address, mapping, listeners, figures, goneAt } = props.endpoint
   const { edit, remove, duplicate } = useEndpointsLocation()
   const mayChange = useMay('operator')
   const { data: databases } = useQuery(databasesQuery)
@@ -44,7 +44,7 @@ export function PanelBody(props: { endpoint: PanelEndpoint; onClose: () => void 
           <YouAreHere />
         </p>
       )}
-      <NodeStates address={address} listeners={listeners} silent={silent} gone={gone} />
+      <NodeStates address={address} listeners={listeners} gone={gone} />
       <TrafficSection address={address} listeners={figures} over={gone && listeners.length === 0} />
       {mapping !== null && (
         <PanelSection

@@ -58,8 +58,9 @@ export function TrafficSection(props: {
   )
 }
 
-/** The counters of all nodes together, as they are now. */
-function Figures({ listeners }: { listeners: readonly ListenerStatus[] }) {
+/** The counters of all nodes that are heard of together, as they are now. */
+function Figures(props: { listeners: readonly ListenerStatus[] }) {
+  const listeners = props.listeners.filter(({ silentSince }) => silentSince === undefined)
   const sum = (of: (listener: ListenerStatus) => number) =>
     listeners.reduce((total, listener) => total + of(listener), 0)
   const known = listeners.length > 0

@@ -6,6 +6,7 @@ import { SYSTEM_DATABASE } from '../../../server/contract/database.ts'
 import type { ListenerStatus } from '../../../server/contract/listener.ts'
 import { useMay } from '../../person.ts'
 import { CopyLine } from '../../ui/copy-line.tsx'
+import { stateOf } from '../endpoint-rows.ts'
 import { defaultOf } from '../mapping.ts'
 import { tryCommands } from './curl.ts'
 import { PanelSection } from './panel-section.tsx'
@@ -27,7 +28,7 @@ export function TryIt(props: {
   const usual = defaultOf(mapping)
   const database =
     [chosen, usual].find((name) => name !== undefined && all.includes(name)) ?? all[0]
-  const listens = listeners.some(({ state }) => state === 'listening')
+  const listens = listeners.some((one) => stateOf(one) === 'listening')
   return (
     <PanelSection
       title="Try it"

@@ -11,8 +11,6 @@ export interface PanelEndpoint {
   readonly mapping: readonly string[] | null
   /** What runs of it on each node; of one that is gone, what still drains. */
   readonly listeners: readonly ListenerStatus[]
-  /** Nodes of which nothing is heard any more, and since when, ms since 1970. */
-  readonly silent: ReadonlyMap<string, number>
   /** The figures, those of the last time that anything ran. */
   readonly figures: readonly ListenerStatus[]
   /** When it was found to be there no longer, ms since 1970; undefined: it is there. */
@@ -48,19 +46,18 @@ export function usePanelEndpoint(address: string) {
     setKnown((before) => {
       if (record !== null) {
         const mapping = record.databases
-        const silent = silentNow(before, listeners)
-        return { address, mapping, listeners, silent, figures: listeners, goneAt: undefined }
+        return { address, mapping, listeners, figures: listeners, goneAt: undefined }
       }
       if (before !== undefined) {
         const last = listeners.length > 0 ? listeners : before.figures
         const goneAt = before.goneAt ?? Date.now()
-        return { ...before, listeners, silent: new Map(), figures: last, goneAt }
+        return { ...before, listeners, figures: last, goneAt }
       }
       // Come late: of a removed one there is what drains, but not what its mapping was.
       const [first] = listeners
       if (first === undefined) return undefined
       const goneAt = Date.parse(first.since)
-      return { address, mapping: null, listeners, silent: new Map(), figures: listeners, goneAt }
+      return { address, mapping: null, listeners, figures: listeners, goneAt }
     })
   }, [address, record, now, counted])
   const none = record === null && now?.length === 0
@@ -72,19 +69,6 @@ export function usePanelEndpoint(address: string) {
       void states.refetch()
     },
   }
-}
-
-/** Which nodes told of the endpoint before, and do so no more: silent since now, or since before. */
-function silentNow(
-  before: PanelEndpoint | undefined,
-  listeners: readonly ListenerStatus[],
-): ReadonlyMap<string, number> {
-  const told = new Set(listeners.map(({ node }) => node))
-  const known = new Map(before?.silent)
-  for (const { node } of before?.listeners ?? []) {
-    if (!known.has(node)) known.set(node, Date.now())
-  }
-  return new Map([...known].filter(([node]) => !told.has(node)))
 }
 
 /** States come by events, figures every few seconds: an older reading of the latter changes none. */
