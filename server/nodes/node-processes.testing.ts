@@ -1,3 +1,4 @@
+import type { ListenerStatus } from '../contract/listener.ts'
 import { freePorts } from '../endpoints/free-ports.testing.ts'
 import { type ServerProcess, startProcess } from '../server-process.testing.ts'
 import { type Answer, ask, makeToken } from '../start.testing.ts'
@@ -14,6 +15,7 @@ export const SECRETS = {
 /** A node in a process of its own, with a first endpoint of its own. */
 export interface NodeProcess {
   readonly name: string
+  /** The process that runs now, or ran last. */
   readonly process: ServerProcess
   /** Of its first endpoint. */
   readonly address: string
@@ -22,6 +24,10 @@ export interface NodeProcess {
   readonly token: string
   /** Asks through its first endpoint with the token of the operator. */
   ask(method: string, path: string, body?: unknown, options?: NodeAsk): Promise<Answer>
+  /** Ends it by a signal; resolves when it has ended. */
+  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>
+  /** Starts it again where it has ended, with another first endpoint: the one before is taken over. */
+  start(): Promise<void>
 }
 
 /** What else a request may carry. */
@@ -32,24 +38,34 @@ export interface NodeAsk {
 }
 
 /**
- * Starts nodes on one PostgreSQL, one after the other: the first makes the store. They are on this
- * machine, so each port is with one of them.
+ * Starts nodes on one PostgreSQL: the first makes the store, then the others all at once. They are on
+ * this machine, so each port is with one of them.
+ *
+ * @param urls that of the store, or one for each node.
  */
 export async function startNodes(
-  databaseUrl: string,
+  urls: string | readonly string[],
   names: readonly string[],
   flags: readonly string[] = [],
 ): Promise<NodeProcess[]> {
+  const urlOf = (at: number) => (typeof urls === 'string' ? urls : (urls[at] ?? ''))
   const ports = await freePorts(names.length)
-  const nodes: NodeProcess[] = []
   let token = ''
-  for (const [at, name] of names.entries()) {
-    const port = ports[at] ?? 0
-    nodes.push({
+  const make = async (name: string, at: number): Promise<NodeProcess> => {
+    let port = ports[at] ?? 0
+    let process = await startNode(urlOf(at), name, port, flags)
+    let ended = false
+    return {
       name,
-      process: await startNode(databaseUrl, name, port, flags),
-      address: `tcp://127.0.0.1:${port}`,
-      port,
+      get process() {
+        return process
+      },
+      get address() {
+        return `tcp://127.0.0.1:${port}`
+      },
+      get port() {
+        return port
+      },
       get token() {
         return token
       },
@@ -58,10 +74,34 @@ export async function startNodes(
           body,
           headers: { Authorization: `Bearer ${token}`, ...options.headers },
         }),
-    })
+      async end(signal) {
+        ended = true
+        process.signal(signal)
+        await process.exit
+      },
+      async start() {
+        if (!ended) return
+        ;[port = 0] = await freePorts(1)
+        process = await startNode(urlOf(at), name, port, flags)
+        ended = false
+      },
+    }
   }
-  token = await makeToken({ data: '', databaseUrl })
+  const [first = '', ...rest] = names
+  const nodes = [await make(first, 0)]
+  nodes.push(...(await Promise.all(rest.map((name, at) => make(name, at + 1)))))
+  token = await makeToken({ data: '', databaseUrl: urlOf(0) })
   return nodes
+}
+
+/** What a node says of the listeners of an endpoint, such as `a listening`; one of the dead is `silent`. */
+export async function statesAt(node: NodeProcess, address: string): Promise<string[]> {
+  const path = `/_db/_system/_api/listener?endpoint=${encodeURIComponent(address)}`
+  const { json } = await node.ask('GET', path)
+  return (json as ListenerStatus[]).map(
+    ({ node: name, state, silentSince }) =>
+      `${name} ${silentSince === undefined ? state : 'silent'}`,
+  )
 }
 
 /** Starts one node, with a first endpoint on that port. */

@@ -1,7 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { killProcesses, type ServerProcess, startProcess } from '../server-process.testing.ts'
 import { type Answer, ask, endpointPath, makeToken } from '../start.testing.ts'
-import { forEngine } from '../storage/each-engine.testing.ts'
+import { makeDatabase } from '../storage/each-engine.testing.ts'
+import { openStore } from '../storage/open.ts'
 import { createNetworks, type Networks } from './networks.testing.ts'
 import { SECRETS } from './node-processes.testing.ts'
 
@@ -11,111 +12,110 @@ const NAMES = ['a', 'b', 'c'] as const
 const PORT = 8529
 const SOON = { timeout: 3_000, interval: 20 }
 
+let place: Awaited<ReturnType<typeof makeDatabase>>
 let networks: Networks
 const doors: string[] = []
+const processes: ServerProcess[] = []
+let token: string
 
+// Slow to start, so all tests have the same; the one that ends a node comes last.
 beforeAll(async () => {
-  networks = await createNetworks(NAMES.length)
-  for (const host of networks.hosts) doors.push(await networks.doorTo(host, PORT))
+  ;[place, networks] = await Promise.all([makeDatabase(), createNetworks(NAMES.length)])
+  const url = await networks.urlOf(place.databaseUrl)
+  for (const [at, name] of NAMES.entries()) {
+    const host = networks.hosts[at] ?? ''
+    const first = `tcp://${host}:${PORT}`
+    const flags = ['--database-url', url, '--node', name, '--endpoint', first, '--drain', '1']
+    processes.push(await startProcess(flags, { env: SECRETS, through: networks.through(at) }))
+    doors.push(await networks.doorTo(host, PORT))
+  }
+  token = await makeToken({ data: '', databaseUrl: place.databaseUrl })
 })
-afterAll(() => networks?.remove())
+afterAll(async () => {
+  await killProcesses()
+  networks?.remove()
+  await place?.remove()
+})
 
-forEngine('postgres', (engine) => {
-  let processes: ServerProcess[]
-  let token: string
+const at = (node: number, method: string, path: string, body?: unknown): Promise<Answer> =>
+  ask(0, method, path, {
+    socketPath: doors[node] ?? '',
+    body,
+    headers: { Authorization: `Bearer ${token}` },
+  })
 
-  beforeEach(async () => {
-    const { databaseUrl } = engine.location() as { databaseUrl: string }
-    const url = await networks.urlOf(databaseUrl)
-    processes = []
-    for (const [at, name] of NAMES.entries()) {
-      const first = `tcp://${networks.hosts[at]}:${PORT}`
-      const flags = ['--database-url', url, '--node', name, '--endpoint', first, '--drain', '1']
-      processes.push(await startProcess(flags, { env: SECRETS, through: networks.through(at) }))
-    }
-    token = await makeToken({ data: '', databaseUrl })
-  }, 60_000)
-  afterEach(killProcesses)
+/** What each node says of the listeners of an endpoint, on all nodes. */
+const states = async (endpoint: string): Promise<string[][]> =>
+  Promise.all(
+    NAMES.map(async (_, node) => {
+      const query = `endpoint=${encodeURIComponent(endpoint)}`
+      const { json } = await at(node, 'GET', `/_api/listener?${query}`)
+      return (json as { node: string; state: string }[])
+        .map((each) => `${each.node} ${each.state}`)
+        .sort()
+    }),
+  )
+const all = (...expected: string[]) => NAMES.map(() => expected)
 
-  const at = (node: number, method: string, path: string, body?: unknown): Promise<Answer> =>
-    ask(0, method, path, {
-      socketPath: doors[node] ?? '',
-      body,
-      headers: { Authorization: `Bearer ${token}` },
-    })
-
-  /** What each node says of the listeners of an endpoint, on all nodes. */
-  const states = async (endpoint: string): Promise<string[][]> =>
-    Promise.all(
-      NAMES.map(async (_, node) => {
-        const query = `endpoint=${encodeURIComponent(endpoint)}`
-        const { json } = await at(node, 'GET', `/_api/listener?${query}`)
-        return (json as { node: string; state: string }[])
-          .map((each) => `${each.node} ${each.state}`)
-          .sort()
-      }),
-    )
-  const all = (...expected: string[]) => NAMES.map(() => expected)
-
-  test('what every machine has opens on all; what one has runs there alone, and is elsewhere on the others', async () => {
-    const everywhere = 'tcp://0.0.0.0:8600'
-    expect((await at(0, 'POST', '/_api/endpoint', { endpoint: everywhere })).status).toBe(200)
-    await expect
-      .poll(() => states(everywhere), SOON)
-      .toEqual(all('a listening', 'b listening', 'c listening'))
-    for (const host of networks.hosts) {
-      const socketPath = await networks.doorTo(host, 8600)
-      expect((await ask(0, 'GET', '/_api/health', { socketPath })).status).toBe(200)
-    }
-
-    // Asked of a, which cannot open it.
-    const ofB = `tcp://${networks.hosts[1]}:8700`
-    const body = { endpoint: ofB, databases: ['_system'] }
-    expect((await at(0, 'POST', '/_api/endpoint', body)).status).toBe(200)
-    expect((await at(0, 'GET', '/_api/endpoint')).json).toContainEqual(body)
-    await expect
-      .poll(() => states(ofB), SOON)
-      .toEqual(all('a elsewhere', 'b listening', 'c elsewhere'))
-    const socketPath = await networks.doorTo(networks.hosts[1] ?? '', 8700)
+test('what every machine has opens on all; what one has runs there alone, and is elsewhere on the others', async () => {
+  const everywhere = 'tcp://0.0.0.0:8600'
+  expect((await at(0, 'POST', '/_api/endpoint', { endpoint: everywhere })).status).toBe(200)
+  await expect
+    .poll(() => states(everywhere), SOON)
+    .toEqual(all('a listening', 'b listening', 'c listening'))
+  for (const host of networks.hosts) {
+    const socketPath = await networks.doorTo(host, 8600)
     expect((await ask(0, 'GET', '/_api/health', { socketPath })).status).toBe(200)
+  }
 
-    expect((await at(2, 'DELETE', endpointPath(ofB))).status).toBe(200)
-    await expect.poll(async () => (await states(ofB)).flat(), SOON).toEqual([])
-  }, 60_000)
+  // Asked of a, which cannot open it.
+  const ofB = `tcp://${networks.hosts[1]}:8700`
+  const body = { endpoint: ofB, databases: ['_system'] }
+  expect((await at(0, 'POST', '/_api/endpoint', body)).status).toBe(200)
+  expect((await at(0, 'GET', '/_api/endpoint')).json).toContainEqual(body)
+  await expect
+    .poll(() => states(ofB), SOON)
+    .toEqual(all('a elsewhere', 'b listening', 'c elsewhere'))
+  const socketPath = await networks.doorTo(networks.hosts[1] ?? '', 8700)
+  expect((await ask(0, 'GET', '/_api/health', { socketPath })).status).toBe(200)
 
-  test('what no machine has is refused after a while, and nothing of it stays, even when the asked node dies', async () => {
-    const nobodys = 'tcp://10.86.0.99:8700'
-    const store = await engine.open('tool')
-    const rows = () =>
-      store.db.selectFrom('endpoints').selectAll().where('address', '=', nobodys).execute()
-    const refused = await at(0, 'POST', '/_api/endpoint', { endpoint: nobodys })
-    expect([refused.status, refused.json.errorMessage]).toEqual([
-      400,
-      '10.86.0.99 is no address of this machine. Choose one from the list. (EADDRNOTAVAIL)',
-    ])
-    expect(await rows()).toEqual([])
+  expect((await at(2, 'DELETE', endpointPath(ofB))).status).toBe(200)
+  await expect.poll(async () => (await states(ofB)).flat(), SOON).toEqual([])
+}, 60_000)
 
-    const cut = at(0, 'POST', '/_api/endpoint', { endpoint: nobodys }).catch(() => 'cut')
-    await expect.poll(async () => (await rows()).length, SOON).toBe(1)
-    expect((await at(1, 'GET', '/_api/endpoint')).text).not.toContain(nobodys)
-    processes[0]?.signal('SIGKILL')
-    expect(await cut).toBe('cut')
-    await expect.poll(rows, { timeout: 15_000, interval: 100 }).toEqual([])
-  }, 60_000)
+test('a failed listener of another machine is tried again from here', async () => {
+  // Something else has the port on the second machine.
+  const door = await networks.occupy(1, 8800)
+  const endpoint = 'tcp://0.0.0.0:8800'
+  expect((await at(0, 'POST', '/_api/endpoint', { endpoint })).status).toBe(200)
+  await expect
+    .poll(() => states(endpoint), SOON)
+    .toEqual(all('a listening', 'b failed', 'c listening'))
+  await door()
+  const path = `/_api/listener/${encodeURIComponent(endpoint)}/retry`
+  expect((await at(0, 'POST', path)).status).toBe(200)
+  await expect
+    .poll(() => states(endpoint), SOON)
+    .toEqual(all('a listening', 'b listening', 'c listening'))
+}, 60_000)
 
-  test('a failed listener of another machine is tried again from here', async () => {
-    // Something else has the port on the second machine.
-    const door = await networks.occupy(1, 8800)
-    const endpoint = 'tcp://0.0.0.0:8800'
-    expect((await at(0, 'POST', '/_api/endpoint', { endpoint })).status).toBe(200)
-    await expect
-      .poll(() => states(endpoint), SOON)
-      .toEqual(all('a listening', 'b failed', 'c listening'))
-    await door()
-    const path = `/_api/listener/${encodeURIComponent(endpoint)}/retry`
-    expect((await at(0, 'POST', path)).status).toBe(200)
-    await expect
-      .poll(() => states(endpoint), SOON)
-      .toEqual(all('a listening', 'b listening', 'c listening'))
-  }, 60_000)
-})
+test('what no machine has is refused after a while, and nothing of it stays, even when the asked node dies', async () => {
+  const nobodys = 'tcp://10.86.0.99:8700'
+  const store = await openStore({ databaseUrl: place.databaseUrl }, 'tool')
+  const rows = () =>
+    store.db.selectFrom('endpoints').selectAll().where('address', '=', nobodys).execute()
+  const refused = await at(0, 'POST', '/_api/endpoint', { endpoint: nobodys })
+  expect([refused.status, refused.json.errorMessage]).toEqual([
+    400,
+    '10.86.0.99 is no address of this machine. Choose one from the list. (EADDRNOTAVAIL)',
+  ])
+  expect(await rows()).toEqual([])
+
+  const cut = at(0, 'POST', '/_api/endpoint', { endpoint: nobodys }).catch(() => 'cut')
+  await expect.poll(async () => (await rows()).length, SOON).toBe(1)
+  expect((await at(1, 'GET', '/_api/endpoint')).text).not.toContain(nobodys)
+  processes[0]?.signal('SIGKILL')
+  expect(await cut).toBe('cut')
+  await expect.poll(rows, { timeout: 15_000, interval: 100 }).toEqual([])
+  await store.close()
+}, 60_000)

@@ -16,8 +16,8 @@ export interface TestEngine {
   open(role?: 'node' | 'tool'): Promise<Store>
 }
 
-/** What each test needs made before it and taken away after it. */
-interface Place {
+/** Where a store of tests is, until it is taken away. */
+export interface Place {
   readonly location: StoreLocation
   remove(): Promise<void>
 }
@@ -73,13 +73,15 @@ function makeFolder(): Place {
   return { location: { data }, remove: async () => rmSync(data, { recursive: true, force: true }) }
 }
 
-async function makeDatabase(): Promise<Place> {
+/** Makes an empty database for tests that share what is slow to start, such as nodes. */
+export async function makeDatabase(): Promise<Place & { readonly databaseUrl: string }> {
   const admin = inject('postgresUrl')
   const name = `test_${randomBytes(8).toString('hex')}`
   const databaseUrl = new URL(admin)
   databaseUrl.pathname = name
   await command(admin, `create database ${name}`)
   return {
+    databaseUrl: databaseUrl.href,
     location: { databaseUrl: databaseUrl.href },
     remove: () => command(admin, `drop database ${name} with (force)`),
   }
