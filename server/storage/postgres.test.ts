@@ -84,4 +84,29 @@ forEngine('postgres', (engine) => {
     })
     expect(await pid()).not.toBe(before)
   })
+
+  test('a node that stops in the middle of a change holds up the others no longer than that takes to tell', async () => {
+    // Without the limits of our pool, as one that was told nothing: the change brings its own.
+    const { databaseUrl } = engine.location() as { databaseUrl: string }
+    const stopped = new pg.Client({ connectionString: databaseUrl })
+    stopped.on('error', () => {})
+    await stopped.connect()
+    await stopped.query('begin')
+    await stopped.query("update counters set value = value + 1 where name = 'revision'")
+    const begun = performance.now()
+    expect(await store.db.transaction().execute(nextRevision)).toBe(1)
+    expect(performance.now() - begun).toBeGreaterThan(3_000)
+    expect(performance.now() - begun).toBeLessThan(9_000)
+    await stopped.end()
+  })
+
+  test('has the server itself end what hangs, so that it does not when nobody is left to', async () => {
+    const limits = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout']
+    const { rows } = await sql<Record<string, string>>`select ${sql.join(
+      limits.map((name) => sql`current_setting(${name}) as ${sql.ref(name)}`),
+    )}`.execute(store.db)
+    expect(rows).toEqual([
+      { statement_timeout: '30s', lock_timeout: '10s', idle_in_transaction_session_timeout: '5s' },
+    ])
+  })
 })
