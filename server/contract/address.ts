@@ -142,8 +142,12 @@ function parsePath(path: string): ParsedAddress {
   if (!path.startsWith('/')) {
     return fault('path', 'The path of a unix socket is absolute: unix:///run/gatehouse.sock.')
   }
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
-  if (/[\u0000-\u001f\u007f]/.test(path) || !path.isWellFormed() || path.trim() !== path) {
+  // What breaks a line or turns its direction would show another address than the one that is meant.
+  if (
+    /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u.test(path) ||
+    !path.isWellFormed() ||
+    path.trim() !== path
+  ) {
     return fault('path', 'The path holds a character that cannot stand in the name of a socket.')
   }
   if (/\/(?:\.{0,2})$/.test(path))
