@@ -97,3 +97,13 @@ export async function createHeapProbe(page: Page): Promise<() => Promise<number>
     return (await devtools.send('Runtime.getHeapUsage')).usedSize
   }
 }
+
+/** What processor time the main thread of a page has had for its tasks, ms. */
+export async function createProcessorProbe(page: Page): Promise<() => Promise<number>> {
+  const devtools = await page.context().newCDPSession(page)
+  await devtools.send('Performance.enable', { timeDomain: 'threadTicks' })
+  return async () => {
+    const { metrics } = await devtools.send('Performance.getMetrics')
+    return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN) * 1000
+  }
+}
