@@ -12,7 +12,7 @@ import {
 import { flushSync } from 'react-dom'
 import { onKeys } from '../keys/use-keys.ts'
 import type { EndpointRow } from './endpoint-rows.ts'
-import { findRow, onReveal } from './find-row.ts'
+import { onReveal } from './find-row.ts'
 import { type RowActions, rowKeys, stepFrom } from './row-keys.ts'
 
 /** What {@link useRowNavigation} needs. */
@@ -56,9 +56,12 @@ export function useRowNavigation(options: RowNavigationOptions) {
       return
     }
     focused.current = undefined
-    if (row !== undefined) findRow(row.id)?.focus()
-    else document.querySelector<HTMLElement>('main')?.focus()
-  }, [indexes, row])
+    const goal =
+      row && place.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(row.id)}"]`)
+    const otherwise = document.querySelector<HTMLElement>('main')
+    // It is in the page already: to look for it would draw in the middle of drawing.
+    ;(goal ?? otherwise)?.focus()
+  }, [indexes, row, place])
 
   const lookFor = useRef(onLookFor)
   lookFor.current = onLookFor
