@@ -52,9 +52,11 @@ export function useSeveral(
       ...outcome.failures.map(({ task }) => task.row.address),
       ...outcome.left.map(({ row }) => row.address),
     ])
-    announce(sayOutcome(action, outcome))
     const whole = outcome.failures.length === 0 && outcome.left.length === 0
-    if (whole && plan.kept.every(({ fine }) => fine)) onDone()
+    const done = whole && plan.kept.every(({ fine }) => fine)
+    // Otherwise the dialog says it.
+    if (done || !open.current) announce(sayOutcome(action, outcome))
+    if (done) onDone()
     else setProgress({ outcome, over: true })
   }
   return {
