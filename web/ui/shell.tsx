@@ -43,6 +43,8 @@ export function Shell(props: PropsWithChildren<ShellProps>) {
           <ThemeSwitch />
           {person}
         </div>
+        {/* Where a landmark holds it. */}
+        <Tip />
       </header>
       <nav aria-label="Main" className={classes.nav}>
         {nav}
@@ -54,7 +56,6 @@ export function Shell(props: PropsWithChildren<ShellProps>) {
         </main>
       </div>
       <Announcer />
-      <Tip />
     </div>
   )
 }
