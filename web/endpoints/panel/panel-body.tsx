@@ -90,11 +90,6 @@ export function PanelBody(props: { endpoint: PanelEndpoint; onClose: () => void 
           </Button>
         </div>
       )}
-      {!mayChange && (
-        <p className={`meta dim ${classes.role}`}>
-          You are a viewer: endpoints are changed by operators.
-        </p>
-      )}
     </>
   )
 }
