@@ -1,8 +1,9 @@
-import { Button, CloseButton } from '@mantine/core'
+import { Button, CloseButton, FocusTrap } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { ApiFailure } from '../api.ts'
+import { useKeys } from '../keys/use-keys.ts'
 import { useMay } from '../person.ts'
 import { collectionsQuery } from '../queries.ts'
 import { LoadFailure } from '../ui/load-failure.tsx'
@@ -10,6 +11,7 @@ import { Notice } from '../ui/notice.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
 import { sayBytes, sayCount } from '../ui/say-bytes.ts'
 import { SkeletonRows } from '../ui/skeleton-rows.tsx'
+import { useLittleRoom } from '../ui/use-little-room.ts'
 import classes from './database-panel.module.css'
 import { type DatabaseRow, reaching } from './database-rows.ts'
 import { SYSTEM_STAYS } from './database-table.tsx'
@@ -27,12 +29,17 @@ export interface DatabasePanelProps {
   readonly onClose: () => void
 }
 
-/** A database: what it holds, collection by collection, and who reaches it. Esc closes it. */
+/**
+ * A database: what it holds, collection by collection, and who reaches it. Esc closes it. On a narrow
+ * screen it fills it, and holds the focus.
+ */
 export function DatabasePanel({ name, row, onClose }: DatabasePanelProps) {
   const { drop } = useDatabasesLocation()
   const mayChange = useMay('operator')
+  const narrow = useLittleRoom()
   const stays = name === '_system'
-  const panel = useRef<HTMLElement>(null)
+  useKeys('anywhere', { close: onClose })
+  const panel = useRef<HTMLDivElement>(null)
   useEffect(() => {
     panel.current?.focus()
     return () => {
@@ -45,44 +52,50 @@ export function DatabasePanel({ name, row, onClose }: DatabasePanelProps) {
     }
   }, [name])
   return (
-    <aside
-      ref={panel}
-      className={classes.panel}
-      aria-label={`Database ${name}`}
-      tabIndex={-1}
-      onKeyDown={(event) => {
-        if (event.key !== 'Escape' || event.defaultPrevented) return
-        event.preventDefault()
-        onClose()
-      }}
-    >
-      <div className={classes.head}>
-        <h2 className="mono">{name}</h2>
-        <CloseButton aria-label="Close" size={24} iconSize={16} onClick={onClose} />
+    <FocusTrap active={narrow}>
+      <div
+        ref={panel}
+        className={classes.panel}
+        role="dialog"
+        aria-modal={narrow || undefined}
+        aria-label={`Database ${name}`}
+        data-autofocus
+        tabIndex={-1}
+        onKeyDown={(event) => {
+          // Where it holds the focus, keys of the page do not act.
+          if (!narrow || event.key !== 'Escape' || event.defaultPrevented) return
+          event.preventDefault()
+          onClose()
+        }}
+      >
+        <div className={classes.head}>
+          <h2 className="mono">{name}</h2>
+          <CloseButton aria-label="Close" size={24} iconSize={16} onClick={onClose} />
+        </div>
+        {row === undefined ? (
+          <Notice>There is no database {name}. It was dropped, or never existed.</Notice>
+        ) : (
+          <>
+            <Facts row={row} />
+            <Collections name={name} />
+            <Endpoints row={row} />
+            {mayChange && (
+              <div className={classes.actions}>
+                <Button
+                  variant="subtle"
+                  className={classes.drop}
+                  aria-disabled={stays || undefined}
+                  data-tip={stays ? SYSTEM_STAYS : undefined}
+                  onClick={() => stays || drop(name)}
+                >
+                  Drop database
+                </Button>
+              </div>
+            )}
+          </>
+        )}
       </div>
-      {row === undefined ? (
-        <Notice>There is no database {name}. It was dropped, or never existed.</Notice>
-      ) : (
-        <>
-          <Facts row={row} />
-          <Collections name={name} />
-          <Endpoints row={row} />
-          {mayChange && (
-            <div className={classes.actions}>
-              <Button
-                variant="subtle"
-                className={classes.drop}
-                aria-disabled={stays || undefined}
-                data-tip={stays ? SYSTEM_STAYS : undefined}
-                onClick={() => stays || drop(name)}
-              >
-                Drop database
-              </Button>
-            </div>
-          )}
-        </>
-      )}
-    </aside>
+    </FocusTrap>
   )
 }
 

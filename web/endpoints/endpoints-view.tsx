@@ -6,6 +6,7 @@ import { databasesQuery } from '../queries.ts'
 import { announce } from '../ui/announce.tsx'
 import { copyText } from '../ui/copy-text.ts'
 import { Notice } from '../ui/notice.tsx'
+import { useLittleRoom } from '../ui/use-little-room.ts'
 import { EndpointCounts } from './endpoint-counts.tsx'
 import { withState } from './endpoint-filter.ts'
 import { EndpointList } from './endpoint-list.tsx'
@@ -55,7 +56,7 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
   const { retry, cut, problem } = useListenerActions()
   const mayChange = useMay('operator')
   const [menu, setMenu] = useState<{ id: string; button: HTMLElement }>()
-  const narrow = useMediaQuery('(max-width: 640px)', undefined, { getInitialValueInEffect: false })
+  const narrow = useLittleRoom()
   const wide = useMediaQuery('(min-width: 1280px)', undefined, { getInitialValueInEffect: false })
   const coarse = useMediaQuery('(pointer: coarse)', undefined, { getInitialValueInEffect: false })
 

@@ -13,7 +13,7 @@ export function ConnectionStatus() {
       <svg viewBox="0 0 8 8" width="8" height="8" aria-hidden="true">
         <circle cx="4" cy="4" r="3" strokeWidth="1.5" stroke="currentColor" />
       </svg>
-      {end === undefined ? words[state] : 'Signed out'}
+      <span className={classes.word}>{end === undefined ? words[state] : 'Signed out'}</span>
     </span>
   )
 }

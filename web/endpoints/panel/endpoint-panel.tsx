@@ -1,11 +1,11 @@
 import { Button, CloseButton, FocusTrap } from '@mantine/core'
-import { useMediaQuery } from '@mantine/hooks'
 import { type KeyboardEvent, useEffect, useId, useRef } from 'react'
 import { useKeys } from '../../keys/use-keys.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { LoadFailure } from '../../ui/load-failure.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SkeletonRows } from '../../ui/skeleton-rows.tsx'
+import { useLittleRoom } from '../../ui/use-little-room.ts'
 import { findRow } from '../find-row.ts'
 import classes from './endpoint-panel.module.css'
 import { PanelBody } from './panel-body.tsx'
@@ -23,7 +23,7 @@ export interface EndpointPanelProps {
  * fills it, and holds the focus.
  */
 export function EndpointPanel({ address, onClose }: EndpointPanelProps) {
-  const narrow = useMediaQuery('(max-width: 640px)', undefined, { getInitialValueInEffect: false })
+  const narrow = useLittleRoom()
   const title = useRef<HTMLHeadingElement>(null)
   const id = useId()
   useFocus(title, address)
