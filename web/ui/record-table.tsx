@@ -1,6 +1,7 @@
 import { useMediaQuery } from '@mantine/hooks'
 import { Fragment, type ReactNode } from 'react'
 import classes from './record-table.module.css'
+import { useLittleRoom } from './use-little-room.ts'
 
 /** A column of a {@link RecordTable}. */
 export interface Column<T> {
@@ -27,9 +28,9 @@ export interface RecordTableProps<T> {
   readonly detailOf?: (record: T) => ReactNode
 }
 
-/** Records of one kind: a table, or on a phone a list of their facts. */
+/** Records of one kind: a table, or where there is little room a list of their facts. */
 export function RecordTable<T>(props: RecordTableProps<T>) {
-  const narrow = useMediaQuery('(max-width: 640px)', undefined, { getInitialValueInEffect: false })
+  const narrow = useLittleRoom()
   const wide = useMediaQuery('(min-width: 1280px)', undefined, { getInitialValueInEffect: false })
   if (narrow) return <RecordList {...props} />
   const { caption, records, idOf, detailOf } = props

@@ -30,6 +30,7 @@ export function Tip(): ReactElement {
     document.addEventListener('focusout', hide)
     document.addEventListener('keydown', onKey)
     addEventListener('scroll', hide, true)
+    addEventListener('resize', hide)
     return () => {
       clearTimeout(timer)
       document.removeEventListener('pointerover', onOver)
@@ -37,6 +38,7 @@ export function Tip(): ReactElement {
       document.removeEventListener('focusout', hide)
       document.removeEventListener('keydown', onKey)
       removeEventListener('scroll', hide, true)
+      removeEventListener('resize', hide)
     }
   }, [])
 

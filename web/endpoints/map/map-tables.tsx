@@ -34,7 +34,11 @@ export function MapTables({ graph, databases, open, onToggle }: MapTablesProps) 
     },
     {
       head: 'Reached',
-      cell: ({ mapping }) => <DatabaseChips mapping={mapping} existing={databases} room={5} />,
+      cell: ({ mapping }) => (
+        <div className={classes.reached}>
+          <DatabaseChips mapping={mapping} existing={databases} room={5} />
+        </div>
+      ),
     },
   ]
   return (
