@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import { expectAccessible } from './support/expect-accessible.ts'
 import { expect, type Gatehouse, test } from './support/gatehouse.ts'
 
 const activityPath = '/_console/activity'
@@ -86,23 +85,3 @@ test('Older rows are loaded when asked for, newer ones shown when asked for', as
   await page.getByRole('button', { name: '1 new · Show' }).click()
   await expect(created.first()).toContainText('newest')
 })
-
-for (const colorScheme of ['light', 'dark'] as const) {
-  test.describe(`In the ${colorScheme} theme`, () => {
-    test.use({ colorScheme })
-
-    test('axe finds nothing on the Activity page', async ({ page, gatehouse }) => {
-      await changeEndpoint(gatehouse)
-      await gatehouse.signIn(page, activityPath)
-      await page.getByRole('button', { name: /^Endpoint mapped anew/ }).click()
-      await expect(page.getByRole('table', { name: 'Before and after' })).toBeVisible()
-      await expectAccessible(page)
-      await page.setViewportSize({ width: 390, height: 844 })
-      await page.goto(`${activityPath}?who=nobody`)
-      await expect(page.getByText('Nothing on record matches the filter.')).toBeVisible()
-      await page.getByRole('button', { name: 'Clear filters' }).last().click()
-      await page.getByRole('button', { name: /^Endpoint mapped anew/ }).click()
-      await expectAccessible(page)
-    })
-  })
-}

@@ -343,32 +343,3 @@ test('Changed and changed back is no conflict; gone, it is added anew', async ({
   await expect(form).toBeHidden()
   expect(await stored(gatehouse, address)).toEqual(['shop', 'press'])
 })
-
-for (const colorScheme of ['light', 'dark'] as const) {
-  test.describe(`In the ${colorScheme} theme`, () => {
-    test.use({ colorScheme })
-
-    test('axe finds nothing in the forms, whatever they say', async ({ page, gatehouse }) => {
-      test.slow()
-      await gatehouse.post('/_db/_system/_api/database', { name: 'blog' })
-      const address = await endpoint(gatehouse, 'shop')
-      await gatehouse.signIn(page, `${consolePath}/new`)
-      await addForm(page).getByLabel('Host').selectOption('Every address (0.0.0.0)')
-      await page.getByLabel('Only these').check()
-      await page.getByRole('combobox', { name: 'Add a database' }).click()
-      await expect(page.getByRole('option', { name: 'blog' })).toBeVisible()
-      await expectAccessible(page)
-      await page.getByRole('option', { name: 'blog' }).click()
-      await expect(names(page)).toHaveText([/^blog/])
-      await expectAccessible(page)
-
-      await page.goto(`${consolePath}?edit=${encodeURIComponent(address)}`)
-      await addDatabases(page, 'later')
-      await gatehouse.post(API, { endpoint: address, databases: ['blog', 'news'] })
-      await expect(page.getByText('Theirs, in force now')).toBeVisible()
-      await page.keyboard.press('Control+Enter')
-      await expect(page.getByText('Take theirs or keep yours first.')).toBeVisible()
-      await expectAccessible(page)
-    })
-  })
-}

@@ -284,37 +284,3 @@ test('Endpoints are exported as GET gives them, and an import of that changes no
     { endpoint: two, databases: [] },
   ])
 })
-
-test('Viewers are offered no import', async ({ page, gatehouse }) => {
-  await page.route('**/_api/session', async (route) => {
-    const response = await route.fetch()
-    const session = await response.json()
-    if (session !== null) session.person.role = 'viewer'
-    await route.fulfill({ response, json: session })
-  })
-  await gatehouse.signIn(page, importPath)
-  await expect(
-    page.getByText('You are a viewer: endpoints are changed by operators.'),
-  ).toBeVisible()
-  await expect(page.getByRole('button', { name: 'Choose a file' })).toBeHidden()
-})
-
-for (const scheme of ['light', 'dark'] as const) {
-  test(`At 320 px nothing is cut off and axe finds nothing, ${scheme}`, async ({
-    page,
-    gatehouse,
-  }) => {
-    await page.emulateMedia({ colorScheme: scheme })
-    await page.setViewportSize({ width: 320, height: 700 })
-    await gatehouse.signIn(page, importPath)
-    await expectAccessible(page)
-    await choose(page, [{ endpoint: 'tcp://0.0.0.0:1', databases: ['a', 'b', 'c'] }, 7])
-    await expect(page.getByText('Entry 2, line 10')).toBeVisible()
-    await expectAccessible(page)
-    await choose(page, [{ endpoint: 'tcp://0.0.0.0:1', databases: ['a', 'b', 'c', 'd', 'e'] }])
-    await expect(page.getByText('travel unencrypted')).toBeVisible()
-    await expectAccessible(page)
-    const scroll = await page.evaluate(() => document.documentElement.scrollWidth)
-    expect(scroll).toBeLessThanOrEqual(320)
-  })
-}

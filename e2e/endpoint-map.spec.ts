@@ -1,6 +1,5 @@
 import type { Page } from '@playwright/test'
 import { consolePath } from './support/endpoints-page.ts'
-import { expectAccessible } from './support/expect-accessible.ts'
 import { expect, type Gatehouse, test } from './support/gatehouse.ts'
 
 const mapPath = '/_console/endpoints/map'
@@ -111,40 +110,3 @@ test('The filter leaves what passes, and what nobody can follow is not drawn', a
   await page.getByRole('button', { name: 'Clear filters' }).last().click()
   await expect(page.getByText('231 lines are too many to follow.')).toBeVisible()
 })
-
-test('Viewers have the map and the export', async ({ page, gatehouse }) => {
-  await page.route('**/_api/session', async (route) => {
-    const response = await route.fetch()
-    const session = await response.json()
-    if (session !== null) session.person.role = 'viewer'
-    await route.fulfill({ response, json: session })
-  })
-  await makeSome(gatehouse)
-  await gatehouse.signIn(page, mapPath)
-  await expect(picture(page)).toBeVisible()
-  await expect(page.getByRole('link', { name: 'Import' })).toBeHidden()
-  const download = page.waitForEvent('download')
-  await page.getByRole('button', { name: 'Export' }).click()
-  expect((await download).suggestedFilename()).toMatch(/\.json$/)
-})
-
-for (const scheme of ['light', 'dark'] as const) {
-  test(`axe finds nothing in the map, ${scheme}, and at 320 px nothing is cut off`, async ({
-    page,
-    gatehouse,
-  }) => {
-    await page.emulateMedia({ colorScheme: scheme })
-    await makeSome(gatehouse)
-    await gatehouse.signIn(page, mapPath)
-    await expect(picture(page)).toBeVisible()
-    await expectAccessible(page)
-    await picture(page).getByRole('link', { name: 'blog', exact: true }).focus()
-    await expectAccessible(page)
-    await page.setViewportSize({ width: 320, height: 700 })
-    await expect(picture(page)).toBeHidden()
-    await expect(page.getByRole('list', { name: 'By database' })).toBeVisible()
-    await expectAccessible(page)
-    const scroll = await page.evaluate(() => document.documentElement.scrollWidth)
-    expect(scroll).toBeLessThanOrEqual(320)
-  })
-}

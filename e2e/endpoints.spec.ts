@@ -1,11 +1,5 @@
-import {
-  addDatabases,
-  chooseInMenu,
-  consolePath,
-  openMenu,
-  rowOf,
-} from './support/endpoints-page.ts'
-import { expectAccessible } from './support/expect-accessible.ts'
+import { addDatabases, chooseInMenu, consolePath, rowOf } from './support/endpoints-page.ts'
+import { expectAccessible, expectAccessibleInBothThemes } from './support/expect-accessible.ts'
 import { expect, test } from './support/gatehouse.ts'
 import { listen } from './support/listen.ts'
 
@@ -156,6 +150,9 @@ test('What others change shows by itself, also while it is edited here', async (
   await others(['blog', 'archive', 'news'])
   const conflict = mapping.getByRole('alert').filter({ hasText: 'Theirs, in force now' })
   await expect(conflict).toContainText('news')
+  await page.keyboard.press('Control+Enter')
+  await expect(mapping.getByText('Take theirs or keep yours first.')).toBeVisible()
+  await expectAccessibleInBothThemes(page)
   await conflict.getByRole('button', { name: 'Keep mine' }).click()
   await mapping.getByRole('button', { name: 'Save mapping' }).click()
   await expect(mapping).toBeHidden()
@@ -221,52 +218,3 @@ test('A lost connection is told, and mends by itself', async ({ page, gatehouse,
   await expect(page.getByText('Live', { exact: true })).toBeVisible({ timeout: 20_000 })
   await expect(page.getByText(/^No connection since/)).toBeHidden()
 })
-
-for (const colorScheme of ['light', 'dark'] as const) {
-  test.describe(`In the ${colorScheme} theme`, () => {
-    test.use({ colorScheme })
-
-    test('axe finds nothing, on the page or in a dialog', async ({ page, gatehouse }) => {
-      // axe looks at seven views, which takes its time on a busy machine.
-      test.slow()
-      const address = `tcp://127.0.0.1:${await gatehouse.freePort()}`
-      await gatehouse.post('/_db/_system/_api/endpoint', {
-        endpoint: address,
-        databases: ['blog', 'shop', 'archive', 'news', 'wiki'],
-      })
-      const squatted = await gatehouse.freePort()
-      await gatehouse.post('/_db/_system/_api/endpoint', {
-        endpoint: `tcp://127.0.0.1:${squatted}`,
-        databases: [],
-      })
-      await gatehouse.stop()
-      const other = await listen(squatted)
-      await gatehouse.restart()
-
-      await gatehouse.signIn(page, consolePath)
-      await expect(page.getByText('is taken by another program')).toBeVisible()
-      await expectAccessible(page)
-      await openMenu(page, address)
-      await expect(page.getByRole('menu')).toBeVisible()
-      await expectAccessible(page)
-      await page.getByRole('menuitem', { name: 'Edit mapping' }).click()
-      await expect(page.getByRole('dialog')).toBeVisible()
-      await expectAccessible(page)
-      await page.goto(`${consolePath}/new`)
-      await page.getByLabel('Only these').check()
-      await page.keyboard.press('Control+Enter')
-      await expect(page.getByText('The port is missing.')).toBeVisible()
-      await expectAccessible(page)
-      await page.goto(`${consolePath}?remove=${encodeURIComponent(address)}`)
-      await expect(page.getByRole('dialog')).toBeVisible()
-      await expectAccessible(page)
-      await page.setViewportSize({ width: 390, height: 844 })
-      await page.goto(`${consolePath}?q=nothing`)
-      await expect(page.getByText('No endpoint matches')).toBeVisible()
-      await page.getByRole('button', { name: 'Clear filters' }).last().click()
-      await expect(page.getByRole('listitem')).toHaveCount(3)
-      await expectAccessible(page)
-      await other.close()
-    })
-  })
-}

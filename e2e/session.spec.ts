@@ -192,32 +192,3 @@ test('One sees where one is signed in, and ends the other sessions', async ({
   await expect(there.getByText('You were signed out: this session was ended.')).toBeVisible()
   await elsewhere.close()
 })
-
-for (const colorScheme of ['light', 'dark'] as const) {
-  test.describe(`In the ${colorScheme} theme`, () => {
-    test.use({ colorScheme })
-
-    test('axe finds nothing on the sign-in page, in the menu or on one’s own page', async ({
-      page,
-      gatehouse,
-    }) => {
-      // axe looks at four views, which takes its time on a busy machine.
-      test.slow()
-      await page.goto('/_console/')
-      await expect(
-        page.getByRole('button', { name: 'Sign in with the operator key' }),
-      ).toBeVisible()
-      await expectAccessible(page)
-      await gatehouse.signIn(page, '/_console/me')
-      await expect(page.getByText('This session')).toBeVisible()
-      await expectAccessible(page)
-      await page.getByRole('button', { name: 'Operator your menu' }).click()
-      await expect(page.getByRole('menuitem', { name: 'Sign out' })).toBeVisible()
-      await expectAccessible(page)
-      await page.setViewportSize({ width: 390, height: 844 })
-      await page.reload()
-      await expect(page.getByText('This session')).toBeVisible()
-      await expectAccessible(page)
-    })
-  })
-}

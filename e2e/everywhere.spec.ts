@@ -1,0 +1,41 @@
+import type { Page } from '@playwright/test'
+import { expectAccessible, expectAccessibleInBothThemes } from './support/expect-accessible.ts'
+import { FRONTS, PLACES, type Place } from './support/places.ts'
+import { findUnreachable } from './support/reach-controls.ts'
+import { expect, type Town, test } from './support/town.ts'
+
+// What holds for every page and every dialog of the console, each by its URL.
+
+async function expectWhole(page: Page, town: Town, place: Place): Promise<void> {
+  const answer = await page.goto(place.url(town))
+  expect(answer?.headers()['content-security-policy']).toContain("default-src 'none'")
+  await place.steps?.(page, town)
+  await expect(place.shows(page, town)).toBeVisible()
+  await expect(page).toHaveTitle(/\S · Gatehouse$/)
+  await expect(page.locator('h1')).toHaveCount(1)
+  await expectAccessibleInBothThemes(page)
+
+  // 1440 × 900 at 200 %, and what WCAG 1.4.10 asks for.
+  await page.setViewportSize({ width: 720, height: 450 })
+  expect.soft(await findUnreachable(page), 'at 200 %').toEqual([])
+  await page.setViewportSize({ width: 320, height: 640 })
+  expect.soft(await findUnreachable(page), 'at 320 px').toEqual([])
+  if (place.list) await expectAccessible(page)
+}
+
+for (const place of PLACES) {
+  test(`Everybody can use: ${place.name}`, async ({ page, town, faults }) => {
+    if (place.allow) faults.allow(place.allow)
+    await expectWhole(page, town, place)
+  })
+}
+
+for (const front of FRONTS) {
+  test.describe(() => {
+    test.use({ role: front.as })
+
+    test(`Everybody can use: ${front.name}`, async ({ page, town }) => {
+      await expectWhole(page, town, front)
+    })
+  })
+}

@@ -1,0 +1,135 @@
+import type { Locator, Page } from '@playwright/test'
+import { consolePath, rowOf } from './support/endpoints-page.ts'
+import { expect, test } from './support/gatehouse.ts'
+import { openPeopleProvider, signInAs } from './support/people.ts'
+
+// Journeys by the keyboard alone that are not told elsewhere: nothing is pointed at, and what is to be
+// pressed is gone to as people go to it.
+
+/** So many presses of Tab lead past everything on a page of these journeys. */
+const STEPS = 60
+
+async function tabTo(page: Page, goal: Locator, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
+  await expect(goal).toBeVisible()
+  for (let step = 0; step < STEPS; step += 1) {
+    if (await goal.evaluate((each) => each === document.activeElement)) return
+    await page.keyboard.press(key)
+  }
+  await expect(goal).toBeFocused()
+}
+
+async function enter(page: Page, goal: Locator, key?: 'Tab' | 'Shift+Tab'): Promise<void> {
+  await tabTo(page, goal, key)
+  await page.keyboard.press('Enter')
+}
+
+test.beforeEach(async ({ page }) => {
+  await page.addInitScript(() => {
+    const tell = () => Promise.reject(new Error('something was pointed at'))
+    addEventListener('pointerdown', tell, { capture: true })
+  })
+})
+
+/** Signs in with the operator key, as whoever has no mouse. */
+async function signIn(page: Page, key: string): Promise<void> {
+  await page.goto('/_console/')
+  await enter(page, page.getByRole('button', { name: 'Sign in with the operator key' }))
+  await tabTo(page, page.getByLabel('Operator key'))
+  await page.keyboard.type(key)
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { name: 'Endpoints' })).toBeVisible()
+}
+
+test('One signs in, adds an endpoint with ordered databases, maps it anew, and signs out', async ({
+  page,
+  gatehouse,
+}) => {
+  await signIn(page, gatehouse.operatorKey)
+  await enter(page, page.getByRole('button', { name: 'Add endpoint' }))
+  const form = page.getByRole('dialog', { name: 'Add endpoint' })
+  await expect(form.getByLabel('Port')).toBeFocused()
+  const port = await gatehouse.freePort()
+  const address = `tcp://127.0.0.1:${port}`
+  await page.keyboard.type(`${port}`)
+  await tabTo(page, form.getByRole('radio', { name: /^All databases/ }))
+  await page.keyboard.press('ArrowDown')
+  await expect(form.getByLabel('Only these')).toBeChecked()
+  await tabTo(page, form.getByRole('combobox', { name: 'Add a database' }))
+  for (const name of ['blog', 'shop', 'news']) {
+    await page.keyboard.type(name)
+    await page.keyboard.press('Enter')
+  }
+  await tabTo(page, form.getByRole('button', { name: 'Move news up' }), 'Shift+Tab')
+  await page.keyboard.press('Alt+ArrowUp')
+  await page.keyboard.press('Alt+ArrowUp')
+  await expect(form.getByText('Requests that name no database reach news.')).toBeVisible()
+  await page.keyboard.press('Control+Enter')
+  await expect(rowOf(page, address)).toBeFocused()
+
+  await page.keyboard.press('e')
+  const mapping = page.getByRole('dialog', { name: `Mapping of ${address}` })
+  await tabTo(page, mapping.getByRole('button', { name: 'Take out blog' }))
+  await page.keyboard.press('Delete')
+  await expect(mapping.getByText('No longer reachable here: blog.')).toBeVisible()
+  await page.keyboard.press('Control+Enter')
+  await expect(rowOf(page, address)).toBeFocused()
+  expect((await gatehouse.get('/_db/_system/_api/endpoint')).body).toContainEqual({
+    endpoint: address,
+    databases: ['news', 'shop'],
+  })
+
+  await enter(page, page.getByRole('button', { name: 'Operator your menu' }), 'Shift+Tab')
+  await expect(page.getByRole('menuitem', { name: 'Sessions' })).toBeFocused()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('You are signed out.')).toBeVisible()
+})
+
+test('One changes a document, makes a token, and gives somebody a role', async ({
+  page,
+  gatehouse,
+}) => {
+  const { provider, env } = await openPeopleProvider()
+  await gatehouse.restart(env)
+  await gatehouse.post('/_db/_system/_api/database', { name: 'blog' })
+  await gatehouse.post('/_db/blog/articles', { id: 'one', title: 'One' })
+  await signInAs(gatehouse, provider, 'eve', 'pending')
+  provider.close()
+  await signIn(page, gatehouse.operatorKey)
+  await expect(page).toHaveURL(new RegExp(`${consolePath}$`))
+  const go = async (letter: string) => {
+    await page.keyboard.press('g')
+    await page.keyboard.press(letter)
+  }
+
+  await go('o')
+  await enter(page, page.getByRole('link', { name: 'blog', exact: true }))
+  await enter(page, page.getByRole('link', { name: 'articles', exact: true }))
+  await enter(page, page.getByRole('link', { name: 'one', exact: true }))
+  const shown = page.getByRole('dialog', { name: 'Document one', exact: true })
+  await enter(page, shown.getByRole('button', { name: 'Edit document' }))
+  await expect(page.getByRole('textbox', { name: 'Document as JSON' })).toBeFocused()
+  await page.keyboard.press('Control+A')
+  await page.keyboard.type('{ "title": "Two" ')
+  await page.keyboard.press('Control+Enter')
+  await expect(shown).toContainText('"title": "Two"')
+  await page.keyboard.press('Escape')
+  await expect(page.getByRole('link', { name: 'one', exact: true })).toBeFocused()
+
+  await go('a')
+  await tabTo(page, page.getByRole('combobox', { name: 'Role of Eve' }))
+  await page.keyboard.type('V')
+  const question = page.getByRole('dialog', { name: 'Make Eve viewer?' })
+  await enter(page, question.getByRole('button', { name: 'Make viewer' }))
+  await expect(page.getByRole('table', { name: 'People who wait for a role' })).toBeHidden()
+  await expect(page.getByRole('combobox', { name: 'Role of Eve' })).toHaveValue('viewer')
+
+  await enter(page, page.getByRole('link', { name: 'Tokens' }))
+  await enter(page, page.getByRole('button', { name: 'Make token' }))
+  await page.keyboard.type('nightly backup')
+  await page.keyboard.press('Control+Enter')
+  const made = page.getByRole('dialog', { name: 'nightly backup was made' })
+  await enter(page, made.getByRole('button', { name: 'Done' }))
+  await expect(page.getByRole('row').filter({ hasText: 'nightly backup' })).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Make token' })).toBeFocused()
+})

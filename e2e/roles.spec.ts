@@ -1,0 +1,190 @@
+import type { Page } from '@playwright/test'
+import { atLeast } from '../server/contract/role.ts'
+import { consolePath, openMenu, rowOf } from './support/endpoints-page.ts'
+import { watchFaults } from './support/faults.ts'
+import { browserOf } from './support/people.ts'
+import { PLACES, type Place } from './support/places.ts'
+import { expect, type Town, test } from './support/town.ts'
+
+// What each role sees and may do, with real sessions: whatever the server refuses fails the journey.
+
+const offered = (page: Page, name: RegExp) =>
+  page
+    .getByRole('button', { name })
+    .or(page.getByRole('link', { name }))
+    .or(page.getByRole('checkbox', { name }))
+
+async function expectForRole(page: Page, town: Town, place: Place, role: 'viewer' | 'operator') {
+  await page.goto(place.url(town))
+  if (!atLeast(role, place.needs ?? 'viewer')) {
+    await expect(page.getByText(place.refusal ?? '').last()).toBeVisible()
+    await expect(page.getByRole('button', { name: /^(Save|Make|Create|Upload) / })).toHaveCount(0)
+    return
+  }
+  await place.steps?.(page, town)
+  await expect(place.shows(page, town)).toBeVisible()
+  for (const name of place.changes ?? []) {
+    if (role === 'operator') await expect(offered(page, name).first()).toBeVisible()
+    else expect([name, await offered(page, name).count()]).toEqual([name, 0])
+  }
+  const reasons = role === 'viewer' && place.changes !== undefined ? 1 : 0
+  await expect(page.getByText(/^You are a(n operator| viewer)/)).toHaveCount(reasons)
+}
+
+/** What the pages of a role offer beside their own controls. */
+const expected = {
+  viewer: {
+    menu: ['Copy address'],
+    roles: ['Viewer'],
+    finds: [] as string[],
+  },
+  operator: {
+    menu: ['Copy address', 'Edit mapping', 'Remove endpoint'],
+    roles: ['Viewer', 'Operator'],
+    finds: ['Add endpoint', 'Create database'] as string[],
+  },
+} as const
+
+for (const role of ['viewer', 'operator'] as const) {
+  test.describe(`A person who is ${role}`, () => {
+    test.use({ role })
+
+    test('is offered on each page what the role may, and told once what it may not', async ({
+      page,
+      town,
+    }) => {
+      // Thirty visits.
+      test.slow()
+      for (const place of PLACES) {
+        const told = atLeast(role, place.needs ?? 'viewer') || place.refusal !== undefined
+        if (told && (place.changes ?? place.needs) !== undefined) {
+          await test.step(place.name, () => expectForRole(page, town, place, role))
+        }
+      }
+    })
+
+    test('finds, chooses and presses nothing that the role may not', async ({ page, town }) => {
+      await page.goto(consolePath)
+      const { menu, roles, finds } = expected[role]
+      await openMenu(page, town.mapped)
+      await expect(page.getByRole('menuitem')).toHaveText(menu)
+      await page.keyboard.press('Escape')
+      await expect(page.getByRole('navigation', { name: 'Main' }).getByRole('link')).toHaveText([
+        'Endpoints',
+        'Databases',
+        'Documents',
+        'Activity',
+      ])
+
+      await rowOf(page, town.mapped).focus()
+      for (const [key, name] of [
+        ['n', 'Add endpoint'],
+        ['e', `Mapping of ${town.mapped}`],
+        ['Delete', `Remove ${town.mapped}?`],
+      ] as const) {
+        await page.keyboard.press(key)
+        if (role === 'viewer') {
+          await expect(page).toHaveURL(/\/endpoints$/)
+          continue
+        }
+        await expect(page.getByRole('dialog', { name })).toBeVisible()
+        await page.keyboard.press('Escape')
+        await expect(page.getByRole('dialog')).toHaveCount(0)
+        await rowOf(page, town.mapped).focus()
+      }
+      await page.keyboard.press('g')
+      await page.keyboard.press('a')
+      await expect(page).toHaveURL(/\/endpoints$/)
+
+      await page.keyboard.press('?')
+      const keys = page.getByRole('dialog', { name: 'Keys' })
+      await expect(keys.getByText('Search')).toBeVisible()
+      await expect(keys.getByText('Go to Access')).toHaveCount(0)
+      await expect(keys.getByText('Add an endpoint')).toHaveCount(role === 'operator' ? 1 : 0)
+      await page.keyboard.press('Escape')
+
+      await page.keyboard.press('Control+k')
+      const search = page.getByRole('dialog', { name: 'Search' })
+      const asked: readonly (readonly [string, string])[] = [
+        ['endpoint', 'Add endpoint'],
+        ['database', 'Create database'],
+        ['people', 'People'],
+      ]
+      for (const [question, found] of asked) {
+        await search.getByRole('combobox').fill(question)
+        await expect(search.getByRole('status')).toContainText(/result|matches/)
+        await expect(search.getByRole('option', { name: found })).toHaveCount(
+          finds.includes(found) ? 1 : 0,
+        )
+      }
+
+      await page.goto('/_console/me/new-token')
+      const form = page.getByRole('dialog', { name: 'Make token' })
+      const choices = form.getByRole('radio', { name: /^(Viewer|Operator|Admin)/ })
+      await expect(choices).toHaveCount(roles.length)
+      for (const name of roles) await expect(form.getByRole('radio', { name })).toBeVisible()
+    })
+  })
+}
+
+test.describe('A person who has no role yet', () => {
+  test.use({ role: 'pending' })
+
+  test('sees nothing but that, wherever a link leads', async ({ page }) => {
+    for (const path of [consolePath, '/_console/access/people', '/_console/me', '/_console/no']) {
+      await page.goto(path)
+      await expect(page.getByRole('heading', { name: 'Waiting for a role' })).toBeVisible()
+      await expect(page.getByRole('navigation')).toHaveCount(0)
+      await expect(page.getByRole('button')).toHaveText(['Sign out'])
+    }
+  })
+})
+
+test('Two consoles side by side: what an operator does in one, a viewer sees in the other', async ({
+  browser,
+  town,
+}) => {
+  const { gatehouse, sessions } = town
+  const contexts = await Promise.all([
+    browserOf(browser, gatehouse, sessions.operator),
+    browserOf(browser, gatehouse, sessions.viewer),
+  ])
+  const faults = await Promise.all(contexts.map(watchFaults))
+  const [here, there] = (await Promise.all(contexts.map((each) => each.newPage()))) as [Page, Page]
+  for (const page of [here, there]) {
+    await page.goto(consolePath)
+    await expect(page.getByText('Live', { exact: true })).toBeVisible()
+  }
+  const soon = { timeout: 1_000 }
+  const port = await gatehouse.freePort()
+  const address = `tcp://127.0.0.1:${port}`
+  await here.getByRole('button', { name: 'Add endpoint' }).click()
+  await here.getByLabel('Port').fill(`${port}`)
+  await here.keyboard.press('Control+Enter')
+  await expect(rowOf(here, address)).toBeFocused()
+  await expect(rowOf(there, address)).toContainText('Listening', soon)
+  await expect(rowOf(there, address)).toContainText('All databases')
+
+  await rowOf(there, address).focus()
+  await there.keyboard.press('Enter')
+  const panel = there.getByRole('dialog', { name: address })
+  await expect(panel.getByRole('region', { name: 'State' })).toContainText('Listening')
+  await here.keyboard.press('e')
+  await here.getByLabel('Only these').check()
+  await here.getByRole('combobox', { name: 'Add a database' }).fill('shop')
+  await here.keyboard.press('Enter')
+  await here.keyboard.press('Control+Enter')
+  await expect(here.getByRole('dialog')).toHaveCount(0)
+  await expect(rowOf(there, address)).toContainText('shop', soon)
+  await expect(panel.getByRole('region', { name: 'Databases' })).toContainText('shop', soon)
+
+  await rowOf(here, address).focus()
+  await here.keyboard.press('Delete')
+  await here.getByRole('button', { name: 'Remove endpoint' }).click()
+  await expect(panel.getByRole('alert').filter({ hasText: 'was removed' })).toBeVisible(soon)
+  for (const each of faults) {
+    each.allow(/^http 404 GET .*\/traffic$/)
+    expect(each.list()).toEqual([])
+  }
+  await Promise.all(contexts.map((each) => each.close()))
+})

@@ -1,0 +1,86 @@
+import type { Browser, BrowserContext, Cookie } from '@playwright/test'
+import type { Role } from '../../server/contract/role.ts'
+import {
+  type PlainProvider,
+  startPlainProvider,
+} from '../../server/oauth2/plain-provider.testing.ts'
+import type { Gatehouse } from './open-gatehouse.ts'
+
+/** A provider whose people are whoever a test names, and how Gatehouse is told of it. */
+export async function openPeopleProvider() {
+  const provider = await startPlainProvider()
+  const { origin } = provider
+  const env = {
+    GATEHOUSE_OAUTH2_AUTH_ENDPOINT: `${origin}/authorize`,
+    GATEHOUSE_OAUTH2_TOKEN_ENDPOINT: `${origin}/token`,
+    GATEHOUSE_OAUTH2_ACTIVE_USER_ENDPOINT: `${origin}/user`,
+    GATEHOUSE_OAUTH2_CLIENT_ID: 'gatehouse',
+    GATEHOUSE_OAUTH2_CLIENT_SECRET: 'only-for-this-journey-0123456789',
+    GATEHOUSE_OAUTH2_LABEL: 'Example ID',
+    GATEHOUSE_OAUTH2_CALLBACK: 'exact',
+  }
+  return { provider, env }
+}
+
+/**
+ * Signs somebody in as a browser is signed in, and gives them the role first. Answers the cookie of
+ * their session.
+ */
+export async function signInAs(
+  gatehouse: Gatehouse,
+  provider: PlainProvider,
+  id: string,
+  role: Role,
+): Promise<Cookie> {
+  provider.user = { body: { id, name: nameOf(id) } }
+  const cookie = await goThrough(gatehouse)
+  if (role === 'pending') return cookie
+  const people = '/_db/_system/_api/user'
+  const list = (await gatehouse.get(people)).body as { id: string; username: string }[]
+  const person = list.find(({ username }) => username === `oauth2:${id}`)
+  const { status } = await gatehouse.patch(`${people}/${person?.id}`, { role })
+  if (status !== 200) throw new Error(`${id} is not made ${role}: ${status}`)
+  // Whoever is given another role signs in anew.
+  return goThrough(gatehouse)
+}
+
+const nameOf = (id: string) => `${id.charAt(0).toUpperCase()}${id.slice(1)}`
+
+/** The whole way there and back, but for the pages of the provider. */
+async function goThrough({ url }: Gatehouse): Promise<Cookie> {
+  const callback = `${url}/_oauth2/oauth2/auth`
+  const began = await fetch(callback, { method: 'POST', redirect: 'manual' })
+  const csrf = cookieOf(began)
+  const answer = await fetch(`${callback}?code=c&state=${csrf.value}`, {
+    headers: { cookie: `${csrf.name}=${csrf.value}`, 'user-agent': 'Mozilla/5.0 Firefox/140.0' },
+    redirect: 'manual',
+  })
+  if (answer.status !== 303) throw new Error(`nobody is signed in: ${answer.status}`)
+  return {
+    ...cookieOf(answer),
+    domain: new URL(url).hostname,
+    path: '/',
+    expires: -1,
+    httpOnly: true,
+    secure: false,
+    sameSite: 'Lax',
+  }
+}
+
+function cookieOf(answer: Response): { name: string; value: string } {
+  const [pair = ''] = (answer.headers.get('set-cookie') ?? '').split(';')
+  const [name = '', value = ''] = pair.split('=', 2)
+  return { name, value }
+}
+
+/** A browser of somebody who is signed in by this cookie. */
+export async function browserOf(
+  browser: Browser,
+  { url }: Gatehouse,
+  cookie: Cookie,
+): Promise<BrowserContext> {
+  return browser.newContext({
+    baseURL: url,
+    storageState: { cookies: [cookie], origins: [] },
+  })
+}

@@ -1,0 +1,418 @@
+import type { Locator, Page } from '@playwright/test'
+import type { Role } from '../../server/contract/role.ts'
+import { addDatabases } from './endpoints-page.ts'
+import type { Town } from './town.ts'
+
+/** A page or dialog of the console, by its URL, in the state in which it is looked at. */
+export interface Place {
+  readonly name: string
+  /** Its path, below the base URL. */
+  readonly url: (town: Town) => string
+  /** What stands there once it is whole. */
+  readonly shows: (page: Page, town: Town) => Locator
+  /** What is done there first. */
+  readonly steps?: (page: Page, town: Town) => Promise<unknown>
+  /** Answers that it expects to be refusals. */
+  readonly allow?: RegExp
+  /** The least role that has it; left out: viewers. */
+  readonly needs?: Role
+  /** What those see who may not have it. */
+  readonly refusal?: string
+  /** Whether on a narrow screen it is made of other parts: a list instead of a table. */
+  readonly list?: true
+  /** Names of what operators are offered there and viewers are not; the page tells those why. */
+  readonly changes?: readonly RegExp[]
+}
+
+const ENDPOINTS = '/_console/endpoints'
+const ARTICLES = '/_console/documents/blog/articles'
+const FORMS = 'Endpoints are changed by operators'
+const PEOPLE = 'people, the tokens of others and providers are for admins.'
+const VIEWER = 'You are a viewer'
+
+const withAddress = (key: string, address: string) =>
+  `${ENDPOINTS}?${new URLSearchParams({ [key]: address })}`
+
+const dialog = (name: string) => (page: Page) => page.getByRole('dialog', { name })
+const heading = (name: string) => (page: Page) => page.getByRole('heading', { level: 1, name })
+const save = (page: Page) => page.keyboard.press('Control+Enter')
+
+const several = (button: string, title: RegExp): Place => ({
+  name: `several: ${button}`,
+  url: () => ENDPOINTS,
+  async steps(page, { mapped, failed }) {
+    for (const address of [mapped, failed]) {
+      await page.getByRole('checkbox', { name: `Select ${address}` }).check()
+    }
+    const bar = page.getByRole('region', { name: 'Selected endpoints' })
+    await bar.getByRole('button', { name: button }).click()
+  },
+  shows: (page) => page.getByRole('dialog', { name: title }),
+  needs: 'operator',
+})
+
+/** Every page and dialog that people with a role have. */
+export const PLACES: readonly Place[] = [
+  {
+    name: 'endpoints',
+    list: true,
+    url: () => ENDPOINTS,
+    shows: (page) => page.getByText('is taken by another program'),
+    changes: [/^Add endpoint$/, /^Import$/, /^Select /],
+  },
+  {
+    name: 'endpoints: nothing matches',
+    url: () => `${ENDPOINTS}?q=nothing`,
+    shows: (page) => page.getByText('No endpoint matches “nothing”.'),
+  },
+  {
+    name: 'endpoints: the menu of a row',
+    url: () => ENDPOINTS,
+    steps: (page, { mapped }) =>
+      page.getByRole('button', { name: `Actions for ${mapped}` }).click(),
+    shows: (page) => page.getByRole('menuitem', { name: 'Copy address' }),
+  },
+  {
+    name: 'endpoint: panel',
+    list: true,
+    url: ({ mapped }) => withAddress('open', mapped),
+    shows: (page) => page.getByRole('region', { name: 'Changes' }).getByText('Added'),
+    changes: [/^Edit mapping$/, /^Duplicate$/, /^Remove endpoint$/, /command: Store a document/],
+  },
+  {
+    name: 'endpoint: panel of one that failed',
+    url: ({ failed }) => withAddress('open', failed),
+    shows: (page) => page.getByRole('region', { name: 'State' }).getByText('Failed'),
+    changes: [/^Try now$/],
+  },
+  {
+    name: 'endpoint: add',
+    url: () => `${ENDPOINTS}/new`,
+    async steps(page) {
+      await page.getByLabel('Host').selectOption('Every address (0.0.0.0)')
+      await page.getByLabel('Only these').check()
+      await save(page)
+    },
+    shows: (page) => page.getByText('The port is missing.'),
+    needs: 'operator',
+    refusal: FORMS,
+  },
+  {
+    name: 'endpoint: add, databases chosen',
+    url: ({ mapped }) => `${ENDPOINTS}/new?${new URLSearchParams({ like: mapped })}`,
+    steps: (page) => page.getByRole('combobox', { name: 'Add a database' }).focus(),
+    shows: (page) => page.getByRole('list', { name: 'Databases in order' }).getByText('wiki'),
+    needs: 'operator',
+    refusal: FORMS,
+  },
+  {
+    name: 'endpoint: mapping',
+    url: ({ mapped }) => withAddress('edit', mapped),
+    steps: (page) => addDatabases(page, 'later'),
+    shows: (page, { mapped }) => dialog(`Mapping of ${mapped}`)(page).getByText('later').first(),
+    needs: 'operator',
+    refusal: FORMS,
+  },
+  {
+    name: 'endpoint: remove',
+    url: ({ mapped }) => withAddress('remove', mapped),
+    shows: (page, { mapped }) => dialog(`Remove ${mapped}?`)(page),
+    needs: 'operator',
+    refusal: FORMS,
+  },
+  {
+    name: 'endpoint: one’s own is the last way in',
+    url: ({ own }) => withAddress('remove', own),
+    shows: (page) => page.getByText('Nobody could sign in without this endpoint'),
+    needs: 'operator',
+    refusal: FORMS,
+  },
+  several('Add a database', /^Add a database to 2 endpoints$/),
+  several('Take out a database', /^Take a database out of 2 endpoints$/),
+  several('Remove', /^Remove 2 endpoints\?$/),
+  {
+    name: 'map',
+    list: true,
+    url: () => `${ENDPOINTS}/map`,
+    shows: heading('Endpoints'),
+    steps: (page) => page.getByRole('table', { name: 'By database' }).waitFor(),
+  },
+  {
+    name: 'import',
+    url: () => `${ENDPOINTS}/import`,
+    shows: heading('Import endpoints'),
+    changes: [/^Choose a file$/],
+  },
+  {
+    name: 'import: faults',
+    url: () => `${ENDPOINTS}/import`,
+    steps: (page) => chooseFile(page, [{ endpoint: 'tcp://0.0.0.0:1' }, 7]),
+    shows: (page) => page.getByText(/^Entry 2, line/),
+    needs: 'operator',
+    refusal: VIEWER,
+  },
+  {
+    name: 'import: what would change',
+    list: true,
+    url: () => `${ENDPOINTS}/import`,
+    steps: (page, { own, mapped }) =>
+      chooseFile(page, [
+        { endpoint: own, databases: [] },
+        { endpoint: mapped, databases: ['shop', 'none'] },
+        { endpoint: 'tcp://0.0.0.0:1', databases: ['a', 'b', 'c', 'd', 'e'] },
+      ]),
+    shows: (page) => page.getByText('travel unencrypted'),
+    needs: 'operator',
+    refusal: VIEWER,
+  },
+  {
+    name: 'databases',
+    list: true,
+    url: () => '/_console/databases',
+    shows: (page) => page.getByRole('link', { name: 'shop', exact: true }),
+    changes: [/^Create database$/, /^Drop blog$/],
+  },
+  {
+    name: 'database: panel',
+    url: () => '/_console/databases?open=blog',
+    shows: (page) =>
+      page.getByRole('dialog', { name: 'Database blog' }).getByRole('link', { name: 'articles' }),
+    changes: [/^Drop database$/],
+  },
+  {
+    name: 'database: create',
+    url: () => '/_console/databases/new',
+    steps: (page) => page.getByLabel('Name').fill('a b'),
+    shows: (page) => page.getByText('A space cannot stand in a name'),
+    needs: 'operator',
+    refusal: VIEWER,
+  },
+  {
+    name: 'database: drop',
+    url: () => '/_console/databases?drop=blog',
+    shows: (page) => dialog('Drop database blog?')(page).getByText('documents'),
+    needs: 'operator',
+    refusal: VIEWER,
+  },
+  {
+    name: 'documents: databases',
+    url: () => '/_console/documents',
+    shows: (page) => page.getByRole('link', { name: 'blog', exact: true }),
+  },
+  {
+    name: 'documents: collections',
+    url: () => '/_console/documents/blog',
+    shows: (page) => page.getByRole('link', { name: 'articles' }),
+    changes: [/^Create document$/],
+  },
+  {
+    name: 'documents',
+    list: true,
+    url: () => ARTICLES,
+    shows: (page) => page.getByRole('link', { name: 'two' }),
+    changes: [/^Create document$/, /^Upload documents$/, /^Delete all documents$/],
+  },
+  {
+    name: 'documents: none matches',
+    url: () => `${ARTICLES}?filter=title%3DNone`,
+    shows: (page) => page.getByText('No document of articles matches'),
+  },
+  {
+    name: 'document: open',
+    url: () => `${ARTICLES}?open=one`,
+    shows: (page) => dialog('Document one')(page).getByText('"title"'),
+    changes: [/^Edit document$/, /^Delete document$/],
+  },
+  {
+    name: 'document: create',
+    url: () => `${ARTICLES}?create=1`,
+    async steps(page) {
+      await page.getByRole('textbox', { name: 'Document as JSON' }).fill('{')
+      await save(page)
+    },
+    shows: (page) => page.getByText('This is not JSON'),
+    needs: 'operator',
+    refusal: VIEWER,
+  },
+  {
+    name: 'document: edit',
+    url: () => `${ARTICLES}?edit=one`,
+    shows: (page) => page.getByRole('textbox', { name: 'Document as JSON' }),
+    needs: 'operator',
+    refusal: VIEWER,
+  },
+  {
+    name: 'document: delete',
+    url: () => `${ARTICLES}?remove=one`,
+    shows: (page) => dialog('Delete document one?')(page).getByText('"title"'),
+    needs: 'operator',
+    refusal: VIEWER,
+  },
+  {
+    name: 'documents: upload',
+    url: () => `${ARTICLES}?upload=1`,
+    shows: dialog('Upload documents to articles'),
+    needs: 'operator',
+    refusal: VIEWER,
+  },
+  {
+    name: 'documents: delete all',
+    url: () => `${ARTICLES}?empty=1`,
+    shows: dialog('Delete all documents of articles?'),
+    needs: 'operator',
+    refusal: VIEWER,
+  },
+  {
+    name: 'schema',
+    url: () => `${ARTICLES}/schema`,
+    shows: (page) => page.getByRole('textbox', { name: 'Schema as JSON' }),
+    changes: [/^Save schema$/, /^Remove schema$/],
+  },
+  {
+    name: 'people',
+    list: true,
+    url: () => '/_console/access/people',
+    shows: (page) => page.getByRole('combobox', { name: 'Role of Paul' }),
+    needs: 'admin',
+    refusal: PEOPLE,
+  },
+  {
+    name: 'people: sessions of one',
+    url: ({ ids }) => `/_console/access/people?sessions=${ids.admin}`,
+    shows: (page) => page.getByRole('dialog').getByText('This session'),
+    needs: 'admin',
+    refusal: PEOPLE,
+  },
+  {
+    name: 'people: another role',
+    url: ({ ids }) => `/_console/access/people?change=${ids.viewer}&role=operator`,
+    shows: dialog('Make Vera operator?'),
+    needs: 'admin',
+    refusal: PEOPLE,
+  },
+  {
+    name: 'tokens of everybody',
+    list: true,
+    url: () => '/_console/access/tokens',
+    shows: (page) => page.getByText('nightly backup'),
+    needs: 'admin',
+    refusal: PEOPLE,
+  },
+  {
+    name: 'tokens: make one',
+    url: () => '/_console/access/tokens/new',
+    async steps(page) {
+      await page.getByLabel('Only these').check()
+      await page.getByLabel('Lasts').selectOption('Until a day…')
+      await save(page)
+    },
+    shows: (page) => page.getByText('The name is missing.'),
+    needs: 'admin',
+    refusal: PEOPLE,
+  },
+  {
+    name: 'tokens: revoke one',
+    url: ({ token }) => `/_console/access/tokens?revoke=${token}`,
+    shows: dialog('Revoke nightly backup?'),
+    needs: 'admin',
+    refusal: PEOPLE,
+  },
+  {
+    name: 'providers',
+    url: () => '/_console/access/providers',
+    steps: (page) => page.getByText('GitHub', { exact: true }).click(),
+    shows: (page) => page.getByText('GATEHOUSE_GITHUB_CLIENT_ID=…'),
+    needs: 'admin',
+    refusal: PEOPLE,
+  },
+  {
+    name: 'activity',
+    list: true,
+    url: () => '/_console/activity',
+    steps: (page) =>
+      page
+        .getByRole('button', { name: /^Endpoint added/ })
+        .first()
+        .click(),
+    shows: (page) => page.getByRole('table', { name: 'Before and after' }),
+  },
+  {
+    name: 'activity: nothing matches',
+    url: () => '/_console/activity?who=nobody',
+    shows: (page) => page.getByText('Nothing on record matches the filter.'),
+  },
+  {
+    name: 'one’s own page',
+    list: true,
+    url: () => '/_console/me',
+    shows: (page) => page.getByText('This session'),
+  },
+  {
+    name: 'one’s own page: make a token',
+    url: () => '/_console/me/new-token',
+    async steps(page) {
+      await page.getByLabel('Name').fill('ci')
+      await save(page)
+    },
+    shows: (page) => page.getByText('You will not see it again.'),
+  },
+  {
+    name: 'the person’s menu',
+    url: () => '/_console/me',
+    steps: (page) => page.getByRole('button', { name: 'your menu' }).click(),
+    shows: (page) => page.getByRole('menuitem', { name: 'Sign out' }),
+  },
+  {
+    name: 'search',
+    url: () => `${ENDPOINTS}#search`,
+    steps: (page) => page.getByRole('dialog').getByRole('combobox').fill('o'),
+    shows: (page) => page.getByRole('option').first(),
+  },
+  {
+    name: 'search: nothing found',
+    url: () => `${ENDPOINTS}#search`,
+    steps: (page) => page.getByRole('dialog').getByRole('combobox').fill('no such thing'),
+    shows: (page) => page.getByRole('dialog').getByText('matches “no such thing”'),
+  },
+  {
+    name: 'keys',
+    url: () => `${ENDPOINTS}#keys`,
+    shows: (page) => page.getByText('Go to Documents'),
+  },
+  {
+    name: 'no such page',
+    url: () => '/_console/no/such/page',
+    shows: heading('There is no such page'),
+  },
+]
+
+/** What those see who have no role yet, and nobody in particular. */
+export const FRONTS: readonly (Place & { readonly as: 'pending' | 'nobody' })[] = [
+  {
+    name: 'waiting for a role',
+    as: 'pending',
+    url: () => ENDPOINTS,
+    shows: heading('Waiting for a role'),
+  },
+  {
+    name: 'sign-in',
+    as: 'nobody',
+    url: () => '/_console/sign-in',
+    shows: (page) => page.getByRole('button', { name: 'Sign in with Example ID' }),
+  },
+  {
+    name: 'the operator key',
+    as: 'nobody',
+    url: () => '/_console/sign-in',
+    steps: (page) => page.getByRole('button', { name: 'Sign in with the operator key' }).click(),
+    shows: heading('Sign in with the operator key'),
+  },
+]
+
+async function chooseFile(page: Page, records: readonly unknown[]): Promise<void> {
+  await page.getByLabel('File of endpoints').setInputFiles({
+    name: 'endpoints.json',
+    mimeType: 'application/json',
+    buffer: Buffer.from(JSON.stringify(records, null, 1)),
+  })
+}
