@@ -59,7 +59,6 @@ export function DatabasePanel({ name, row, onClose }: DatabasePanelProps) {
         role="dialog"
         aria-modal={narrow || undefined}
         aria-label={`Database ${name}`}
-        data-autofocus
         tabIndex={-1}
         onKeyDown={(event) => {
           // Where it holds the focus, keys of the page do not act.
