@@ -110,7 +110,7 @@ test('One changes a document, makes a token, and gives somebody a role', async (
   await enter(page, shown.getByRole('button', { name: 'Edit document' }))
   await expect(page.getByRole('textbox', { name: 'Document as JSON' })).toBeFocused()
   await page.keyboard.press('Control+A')
-  await page.keyboard.type('{ "title": "Two" ')
+  await page.keyboard.type('{ "title": "Two" }')
   await page.keyboard.press('Control+Enter')
   await expect(shown).toContainText('"title": "Two"')
   await page.keyboard.press('Escape')

@@ -52,9 +52,8 @@ export function DatabasePanel({ name, row, onClose }: DatabasePanelProps) {
     }
   }, [name])
   return (
-    <FocusTrap active={narrow}>
+    <FocusTrap active={narrow} innerRef={panel}>
       <div
-        ref={panel}
         className={classes.panel}
         role="dialog"
         aria-modal={narrow || undefined}
