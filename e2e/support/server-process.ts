@@ -21,8 +21,10 @@ export interface ServerProcess {
 export interface ServerOptions {
   readonly port: number
   readonly data: string
-  /** How long it lets connections finish, in seconds. */
-  readonly drain: number
+  /** How long it lets connections finish, in seconds; left out: 1. */
+  readonly drain?: number
+  /** More flags of `gatehouse start`. */
+  readonly flags?: readonly string[]
   /** What starts it, before its own command line: such as a program that takes away a right. */
   readonly launcher?: readonly string[]
   /** Added to the environment. */
@@ -54,7 +56,7 @@ const isOver = (child: ChildProcess) => child.exitCode !== null || child.signalC
  * @throws when it ends instead, or is not ready in time; nothing is left running then
  */
 export async function startServer(options: ServerOptions): Promise<ServerProcess> {
-  const { port, data, drain, launcher = [], env = {}, print } = options
+  const { port, data, drain = 1, flags = [], launcher = [], env = {}, print } = options
   const [command = process.execPath, ...before] = [...launcher, process.execPath]
   const child = spawn(
     command,
@@ -64,6 +66,7 @@ export async function startServer(options: ServerOptions): Promise<ServerProcess
       'start',
       ...['--endpoint', `tcp://127.0.0.1:${port}`, '--data', data],
       ...['--log', 'info', '--drain', `${drain}`],
+      ...flags,
     ],
     // Without the variables of a developer's own Gatehouse.
     { cwd: root, env: { ...foreign(process.env), ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
