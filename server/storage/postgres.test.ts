@@ -53,6 +53,23 @@ forEngine('postgres', (engine) => {
     expect(await store.db.transaction().execute(nextRevision)).toBe(1)
   })
 
+  test('tells all nodes when somebody gets another role, and not when they sign in', async () => {
+    let told = 0
+    store.onNotice((topic) => {
+      if (topic === 'access') told++
+    })
+    const other = await engine.open()
+    const change = (set: string) => sql`update people set ${sql.raw(set)}`.execute(other.db)
+    const who = { id: 'a', provider: 'github', issuer: 'https://github.example', subject: '1' }
+    const person = { ...who, username: 'github:1', name: 'Ada', role: 'admin', created_at: 1 }
+    await other.db.insertInto('people').values(person).execute()
+    await change("name = 'Ada Lovelace', role = 'admin'")
+    // Notices come in order: one of the first change would have come before that of the second.
+    await change("role = 'viewer'")
+    await vi.waitFor(() => expect(told).toBeGreaterThan(0), moment)
+    expect(told).toBe(1)
+  })
+
   test('survives the end of its idle connections', async () => {
     await Promise.all([1, 2, 3].map(() => store.db.transaction().execute(nextRevision)))
     const others = new pg.Client({ connectionString: inject('postgresUrl') })
