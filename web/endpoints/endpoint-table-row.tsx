@@ -31,7 +31,7 @@ export interface EndpointRowProps {
 
 /** A row of the table, drawn again only when its own facts have changed. */
 export const EndpointTableRow = memo(function EndpointTableRow(
-  props: EndpointRowProps & { chips: number; line: boolean },
+  props: EndpointRowProps & { chips: number; line: boolean; beside: boolean },
 ) {
   const { row, index, active, here, databases, menuOpen, selected } = props
   const tabIndex = active ? 0 : -1
@@ -68,7 +68,13 @@ export const EndpointTableRow = memo(function EndpointTableRow(
       <td className={classes.databases}>
         <DatabaseChips mapping={row.databases} existing={databases} room={props.chips} />
       </td>
-      <TrafficCells row={row} figures={props.figures} line={props.line} tabIndex={tabIndex} />
+      <TrafficCells
+        row={row}
+        figures={props.figures}
+        line={props.line}
+        beside={props.beside}
+        tabIndex={tabIndex}
+      />
       <td className={classes.menu}>
         <ActionIcon
           aria-label={`Actions for ${row.address}`}

@@ -16,6 +16,8 @@ import type { SortHead } from './use-sorted-rows.ts'
 export interface EndpointTableProps extends EndpointRowsProps {
   /** Whether there is room for three chips, and for the line of the requests. */
   readonly wide: boolean
+  /** Whether the panel stands beside, which tells the figures that find no room here. */
+  readonly beside: boolean
   /** The height of a row in pixels; all have the same. */
   readonly rowHeight: number
   readonly headOf: (column: SortColumn) => SortHead
@@ -30,6 +32,7 @@ const heads: readonly { column: SortColumn; label: string; className?: string | 
   { column: 'rate', label: 'Requests/s', className: classes.rate },
   { column: 'last', label: 'Last request', className: classes.last },
 ]
+const fewer = heads.filter(({ column }) => column !== 'rate' && column !== 'last')
 
 /**
  * The table of endpoints. A native table of rows of one height, of which only those in sight are in
@@ -38,7 +41,8 @@ const heads: readonly { column: SortColumn; label: string; className?: string | 
 export function EndpointTable(props: EndpointTableProps) {
   // The virtual list tells by the same object each time that it is another.
   'use no memo'
-  const { rows, here, databases, figures, wide, rowHeight, selection, onSelect } = props
+  const { rows, here, databases, figures, wide, beside, rowHeight, selection, onSelect } = props
+  const shown = beside ? fewer : heads
   const scroller = useRef<HTMLDivElement>(null)
   const navigation = useRowNavigation({
     rows,
@@ -66,7 +70,7 @@ export function EndpointTable(props: EndpointTableProps) {
   const { startIndex = 0, endIndex = -1 } = virtual.range ?? {}
   useFiguresInSight(rows.slice(startIndex, endIndex + 1), { figures, recent: wide })
 
-  const width = heads.length + (selection === undefined ? 1 : 2)
+  const width = shown.length + (selection === undefined ? 1 : 2)
   const parts = rowsAndGaps(virtual.getVirtualItems(), { from: 0, to: virtual.getTotalSize() })
   return (
     <section
@@ -75,7 +79,9 @@ export function EndpointTable(props: EndpointTableProps) {
       tabIndex={0}
       aria-label="Endpoints"
       className={classes.scroller}
-      style={{ '--row': `${rowHeight}px` } as CSSProperties}
+      data-compact={!wide || undefined}
+      data-beside={beside || undefined}
+      style={{ '--row': `${rowHeight}px`, '--rows': rows.length } as CSSProperties}
     >
       <table className={classes.table} aria-rowcount={rows.length + 1}>
         <caption className="visually-hidden">Endpoints and what runs for them</caption>
@@ -86,7 +92,7 @@ export function EndpointTable(props: EndpointTableProps) {
                 <AllCheckbox many={howMany(selection, rows)} onToggle={props.onSelectAll} />
               </th>
             )}
-            {heads.map(({ column, label, className }) => (
+            {shown.map(({ column, label, className }) => (
               <SortHeadCell
                 key={column}
                 label={label}
@@ -122,6 +128,7 @@ export function EndpointTable(props: EndpointTableProps) {
                   databases={databases}
                   chips={wide ? 3 : 1}
                   line={wide}
+                  beside={beside}
                   figures={figures}
                   menuOpen={row.id === props.menuOf}
                   panelOpen={row.id === props.panelOf}

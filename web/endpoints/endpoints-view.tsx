@@ -38,6 +38,12 @@ const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycl
 const copy = async ({ address }: EndpointRow) =>
   announce((await copyText(address)) ? `${address} was copied.` : `${address} was not copied.`)
 
+/**
+ * Windows in which the page makes room for the panel, and has none left for every column: below, the
+ * panel covers the page. In step with endpoint-panel.module.css.
+ */
+const BESIDE = '(min-width: 1400px) and (max-width: 1759px)'
+
 /** What {@link EndpointsView} shows. */
 export interface EndpointsViewProps {
   readonly rows: readonly EndpointRow[]
@@ -58,7 +64,10 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
   const [menu, setMenu] = useState<{ id: string; button: HTMLElement }>()
   const narrow = useLittleRoom()
   const wide = useMediaQuery('(min-width: 1280px)', undefined, { getInitialValueInEffect: false })
+  const squeezed = useMediaQuery(BESIDE, undefined, { getInitialValueInEffect: false })
   const coarse = useMediaQuery('(pointer: coarse)', undefined, { getInitialValueInEffect: false })
+
+  const beside = squeezed && search.open !== undefined
 
   const text = search.q ?? ''
   const sort = useMemo(() => readSort(search.sort), [search.sort])
@@ -131,7 +140,8 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
         ) : (
           <EndpointTable
             {...shows}
-            wide={wide}
+            wide={wide && !beside}
+            beside={beside}
             rowHeight={coarse ? 48 : 36}
             headOf={headOf}
             onSelectAll={selection.onSelectAll}
@@ -146,7 +156,11 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
           <SelectionBar
             count={selected.size}
             hidden={selection.hidden}
-            onSeveral={where.several}
+            onSeveral={(action) => {
+              // How many connections a removal ends is told from figures of this moment.
+              void readFigures()
+              where.several(action)
+            }}
             onIntent={preloadSeveral}
             onExport={async () => {
               const { exportEndpoints } = await import('./export-endpoints.ts')

@@ -19,11 +19,13 @@ export const TrafficCells = memo(function TrafficCells(props: {
   row: EndpointRow
   figures: LiveFigures
   line: boolean
+  /** Whether there is room for the connections alone. */
+  beside: boolean
   tabIndex: number
 }) {
-  const { row, line, tabIndex } = props
+  const { row, line, beside, tabIndex } = props
   const figures = useFigures(row, props.figures)
-  if (row.state === 'failed' && row.lead?.error) {
+  if (row.state === 'failed' && row.lead?.error && !beside) {
     return (
       <td colSpan={3} className={classes.reason}>
         <span data-tip={row.lead.error} tabIndex={tabIndex}>
@@ -33,11 +35,15 @@ export const TrafficCells = memo(function TrafficCells(props: {
     )
   }
   const known = hasFigures(row)
+  const connections = (
+    <td className={classes.connections} data-live>
+      {known ? sayCount(figures.connections) : NO_FIGURE}
+    </td>
+  )
+  if (beside) return connections
   return (
     <>
-      <td className={classes.connections} data-live>
-        {known ? sayCount(figures.connections) : NO_FIGURE}
-      </td>
+      {connections}
       <td className={classes.rate} data-live>
         <span className={classes.rateLine}>
           {line && known && <RateLine recent={figures.recent} />}
