@@ -20,10 +20,13 @@ export interface NameFieldProps {
 export function NameField(props: NameFieldProps) {
   const { names, existing, fault, typing, onType, onAdd } = props
   const [ownFault, setOwnFault] = useState<string>()
+  // Opened by typing, an arrow or a click, not by the focus: it would cover what the form says.
+  const [opened, setOpened] = useState(false)
   const add = (wanted: string) => {
     const found = nameFault(wanted.trim(), names)
     setOwnFault(found)
     if (found !== undefined) return
+    setOpened(false)
     onAdd(wanted.trim())
   }
   return (
@@ -36,6 +39,10 @@ export function NameField(props: NameFieldProps) {
         autoComplete="off"
         value={typing}
         error={ownFault ?? fault}
+        openOnFocus={false}
+        dropdownOpened={opened}
+        onDropdownOpen={() => setOpened(true)}
+        onDropdownClose={() => setOpened(false)}
         data={existing.filter((each) => !names.includes(each))}
         comboboxProps={{
           transitionProps: { duration: 120 },

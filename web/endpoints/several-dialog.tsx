@@ -83,6 +83,8 @@ export function SeveralDialog(
           <Autocomplete
             {...field}
             data={databases}
+            // By typing, an arrow or a click: at the focus it would cover the buttons.
+            openOnFocus={false}
             classNames={{ input: 'mono', option: 'mono' }}
             spellCheck={false}
             autoComplete="off"
