@@ -1,17 +1,15 @@
-import { Button } from '@mantine/core'
-import { IconPlus } from '@tabler/icons-react'
 import { Outlet } from '@tanstack/react-router'
-import { useMay } from '../person.ts'
 import { LoadFailure } from '../ui/load-failure.tsx'
 import { PageHead } from '../ui/page-head.tsx'
 import { PartBoundary } from '../ui/part-boundary.tsx'
 import { SkeletonRows } from '../ui/skeleton-rows.tsx'
 import { usePageTitle } from '../ui/use-page-title.ts'
+import { AddAction } from './add-action.tsx'
 import { countRows } from './endpoint-rows.ts'
 import { EndpointWays } from './endpoint-ways.tsx'
 import classes from './endpoints-view.module.css'
 import { EndpointsView } from './endpoints-view.tsx'
-import { PanelPlace, preloadForms, RowDialogs } from './row-dialogs.tsx'
+import { PanelPlace, RowDialogs } from './row-dialogs.tsx'
 import { useEndpointRows } from './use-endpoint-rows.ts'
 import { useEndpointsLocation } from './use-endpoints-location.ts'
 
@@ -19,7 +17,6 @@ import { useEndpointsLocation } from './use-endpoints-location.ts'
 export function EndpointsPage() {
   const { rows, figures, readAt, failure, stateFailure, retry, readFigures } = useEndpointRows()
   const { add, search } = useEndpointsLocation()
-  const mayChange = useMay('operator')
   const failed = rows === undefined ? 0 : countRows(rows).failed
   usePageTitle(failed > 0 && `${failed} failed`, 'Endpoints')
   return (
@@ -29,19 +26,7 @@ export function EndpointsPage() {
         action={
           <>
             <EndpointWays rows={rows} filter={search.q ?? ''} view="table" />
-            {mayChange ? (
-              <Button
-                variant="filled"
-                leftSection={<IconPlus size={16} stroke={1.75} aria-hidden="true" />}
-                onClick={add}
-                onPointerEnter={preloadForms}
-                onFocus={preloadForms}
-              >
-                Add endpoint
-              </Button>
-            ) : (
-              <p className="meta dim">You are a viewer: endpoints are changed by operators.</p>
-            )}
+            <AddAction onAdd={add} />
           </>
         }
       />

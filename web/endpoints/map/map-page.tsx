@@ -7,6 +7,7 @@ import { LoadFailure } from '../../ui/load-failure.tsx'
 import { PageHead } from '../../ui/page-head.tsx'
 import { SkeletonRows } from '../../ui/skeleton-rows.tsx'
 import { usePageTitle } from '../../ui/use-page-title.ts'
+import { AddAction } from '../add-action.tsx'
 import { parseFilter, passes } from '../endpoint-filter.ts'
 import type { EndpointRow } from '../endpoint-rows.ts'
 import { EndpointWays } from '../endpoint-ways.tsx'
@@ -27,10 +28,21 @@ const MOST_LINES = 200
 export function MapPage() {
   const { rows, failure, retry } = useEndpointRows()
   const { q: text = '' } = useSearch({ from: '/endpoints/map' })
+  const navigate = useNavigate()
   usePageTitle('Map', 'Endpoints')
   return (
     <>
-      <PageHead title="Endpoints" action={<EndpointWays rows={rows} filter={text} view="map" />} />
+      <PageHead
+        title="Endpoints"
+        action={
+          <>
+            <EndpointWays rows={rows} filter={text} view="map" />
+            <AddAction
+              onAdd={() => void navigate({ to: '/endpoints/new', search: text ? { q: text } : {} })}
+            />
+          </>
+        }
+      />
       {failure !== null && <LoadFailure what="The endpoints" error={failure} onRetry={retry} />}
       {failure === null && rows === undefined && <SkeletonRows what="the map" />}
       {rows !== undefined && <MapView rows={rows} text={text} />}
