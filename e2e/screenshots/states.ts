@@ -26,7 +26,7 @@ export async function refuse(page: Page, urls: string): Promise<() => Promise<vo
         error: true,
         code: 503,
         errorNum: 503,
-        errorMessage: 'storage is not reachable',
+        errorMessage: 'The store cannot be reached at the moment. Try again.',
       },
     }),
   )
