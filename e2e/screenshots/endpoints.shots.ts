@@ -8,6 +8,7 @@ import {
 } from '../support/endpoints-page.ts'
 import { expect, test } from '../support/gatehouse.ts'
 import { listen } from '../support/listen.ts'
+import { createToken } from '../support/server-process.ts'
 import { storeEndpoints } from '../support/store-endpoints.ts'
 import { shoot } from './shoot.ts'
 import { becomes, hold, refuse } from './states.ts'
@@ -213,9 +214,6 @@ test('endpoints: removal, undo, several', async ({ page, gatehouse }, { parallel
   }
   await chosen.getByRole('button', { name: 'Clear' }).click()
 
-  // Another program is in the middle of a request: what is removed drains.
-  const client = connect(8530, `127.20.${parallelIndex}.4`).on('error', () => {})
-  client.write('POST /articles HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{')
   await page.clock.install()
   await page.reload()
   await chooseInMenu(page, town.blog, 'Remove endpoint')
@@ -224,9 +222,34 @@ test('endpoints: removal, undo, several', async ({ page, gatehouse }, { parallel
   await expect(bar).toBeVisible()
   await bar.getByRole('button', { name: 'Undo' }).focus()
   await shoot(page, 'endpoints-undo')
-  client.destroy()
   await town.close()
 })
+
+test.describe('with time to drain', () => {
+  test.use({ drain: 60 })
+
+  test('endpoints: draining', async ({ page, gatehouse }, { parallelIndex }) => {
+    const town = await buildTown(gatehouse, parallelIndex)
+    await gatehouse.signIn(page)
+    const address = `127.20.${parallelIndex}.4`
+    // Another program is in the middle of a request, whose body is still to come.
+    const client = connect(8530, address).on('error', () => {})
+    const token = await createToken(gatehouse.data)
+    client.write(
+      `POST /articles HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nContent-Length: 9\r\n\r\n{`,
+    )
+    const status = async () => (await gatehouse.get(listenerOf(town.blog))).body
+    await expect.poll(status).not.toMatchObject([{ connections: 0 }])
+    await gatehouse.delete(`/_db/_system/_api/endpoint/${encodeURIComponent(town.blog)}`)
+    await expect(rowOf(page, town.blog)).toContainText('Draining')
+    await shoot(page, 'endpoints-draining')
+    client.destroy()
+    await town.close()
+  })
+})
+
+const listenerOf = (endpoint: string) =>
+  `/_db/_system/_api/listener?${new URLSearchParams({ endpoint })}`
 
 test('endpoints: many', async ({ page, gatehouse }) => {
   await gatehouse.stop()

@@ -150,10 +150,8 @@ test('activity', async ({ page, gatehouse }, { parallelIndex }) => {
   await gatehouse.signIn(page, '/_console/activity')
   await open(page, '/activity', 'Endpoint mapped anew')
   await shoot(page, 'activity-full')
-  await page
-    .getByRole('button', { name: /before and after$/ })
-    .first()
-    .click()
+  const mapped = page.getByRole('row').filter({ hasText: 'Endpoint mapped anew' })
+  await mapped.getByRole('button', { name: /before and after$/ }).click()
   await expect(page.getByRole('table', { name: 'Before and after' })).toBeVisible()
   await shoot(page, 'activity-open')
   await open(page, '/activity?who=nobody', 'Nothing on record')
