@@ -7,7 +7,7 @@ const PREFIX = 'gatehouse-draft:'
 export interface KeptDraft<T> {
   readonly draft: T
   readonly change: (part: Partial<T>) => void
-  /** Whether it was found, typed before a sign-in or a reload. */
+  /** Whether it was found, typed before the form was left. */
   readonly restored: boolean
   /** Drops what is kept: the form is done with. */
   readonly forget: () => void
@@ -17,7 +17,8 @@ export interface KeptDraft<T> {
 
 /**
  * The draft of a form, kept in this tab (`sessionStorage`) until it is forgotten: signing in again
- * leaves the page. Whoever signs in as another person finds nothing, and takes nothing away. Never for
+ * leaves the page, and a form is closed by a key or a click beside it. What is as it was at the
+ * beginning is not kept. Whoever signs in as another person finds nothing, and takes nothing away. Never for
  * secrets.
  *
  * @param key tells the forms apart.
@@ -30,9 +31,12 @@ export function useKeptDraft<T extends object>(key: string, begin: T): KeptDraft
     const kept = read(place, begin)
     return { draft: kept ?? begin, typed: false, restored: kept !== undefined }
   })
+  const changed = !isSame(draft, begin)
   useEffect(() => {
-    if (typed) keep(place, draft)
-  }, [typed, place, draft])
+    if (!typed) return
+    if (changed) keep(place, draft)
+    else drop(place)
+  }, [typed, changed, place, draft])
   const forget = () => drop(place)
   return {
     draft,
@@ -103,6 +107,14 @@ function read<T extends object>(place: string, begin: T): T | undefined {
   attempt(() => sessionStorage.removeItem(place), undefined)
   return undefined
 }
+
+const isSame = <T extends object>(draft: T, begin: T): boolean =>
+  Object.entries(begin).every(([key, field]) => {
+    const now = (draft as Record<string, unknown>)[key]
+    return (
+      now === field || (typeof field === 'object' && JSON.stringify(now) === JSON.stringify(field))
+    )
+  })
 
 const hasShape = <T extends object>(value: unknown, begin: T): value is T =>
   typeof value === 'object' &&

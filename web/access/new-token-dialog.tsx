@@ -4,6 +4,7 @@ import { answer, api } from '../api.ts'
 import { announce } from '../ui/announce.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { FormFrame } from '../ui/form-frame.tsx'
+import { useKeptDraft } from '../use-kept-draft.ts'
 import { MadeToken } from './made-token.tsx'
 import {
   emptyTokenDraft,
@@ -19,7 +20,8 @@ import { type TokensPath, useTokensLocation } from './use-access-location.ts'
 export function NewTokenDialog({ path }: { path: TokensPath }) {
   const { close } = useTokensLocation(path)
   const queryClient = useQueryClient()
-  const [draft, setDraft] = useState(emptyTokenDraft)
+  const kept = useKeptDraft('token', emptyTokenDraft)
+  const { draft } = kept
   const [{ faults, raised }, setFaults] = useState<{
     faults: Partial<Record<TokenField, string>>
     raised: number
@@ -30,6 +32,7 @@ export function NewTokenDialog({ path }: { path: TokensPath }) {
     gcTime: 0,
     onSuccess: ({ info }) => {
       announce(`${info.name} was made.`)
+      kept.forget()
       return queryClient.invalidateQueries({ queryKey: ['token'] })
     },
     onError: (error) => raise({ form: error.message }),
@@ -37,7 +40,7 @@ export function NewTokenDialog({ path }: { path: TokensPath }) {
   const raise = (found: Partial<Record<TokenField, string>>) =>
     setFaults((now) => ({ faults: found, raised: now.raised + 1 }))
   const change = (part: Partial<TokenDraft>) => {
-    setDraft((now) => ({ ...now, ...part }))
+    kept.change(part)
     setFaults((now) => ({ ...now, faults: {} }))
   }
   const submit = () => {
@@ -61,6 +64,7 @@ export function NewTokenDialog({ path }: { path: TokensPath }) {
         fault={faults.form}
         raised={raised}
         sentences={[]}
+        onStartAfresh={kept.restored ? kept.startAfresh : undefined}
         onSave={submit}
         onCancel={close}
       >

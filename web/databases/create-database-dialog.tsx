@@ -63,15 +63,11 @@ function CreateForm() {
     if (fault === undefined) create.mutate(name)
     else raise({ name: fault })
   }
-  const leave = () => {
-    kept.forget()
-    close()
-  }
   const fault = faults.name ?? nameFault(name, existing, false)
   return (
     <Dialog
       title="Create database"
-      onClose={leave}
+      onClose={close}
       returnTo={() => (create.isSuccess ? findDatabase(create.variables) : undefined)}
     >
       <FormFrame
@@ -82,7 +78,7 @@ function CreateForm() {
         sentences={fault === undefined && name !== '' ? [sayWhoReaches(name, endpoints)] : []}
         onStartAfresh={kept.restored ? kept.startAfresh : undefined}
         onSave={submit}
-        onCancel={leave}
+        onCancel={close}
       >
         <TextInput
           label="Name"

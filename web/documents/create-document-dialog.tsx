@@ -43,10 +43,6 @@ export function CreateDocumentDialog(props: { database: string; collection: stri
     kept.change(part)
     clear()
   }
-  const leave = () => {
-    kept.forget()
-    close()
-  }
   const submit = () => {
     const nameless = !COLLECTION_NAME.test(place.collection)
     const text = textFault(draft.text)
@@ -59,7 +55,7 @@ export function CreateDocumentDialog(props: { database: string; collection: stri
     <Dialog
       title={collection === undefined ? 'Create document' : `Create document in ${collection}`}
       width={720}
-      onClose={leave}
+      onClose={close}
       returnTo={() => (create.data === undefined ? undefined : findDocument(create.data.id))}
     >
       <FormFrame
@@ -70,7 +66,7 @@ export function CreateDocumentDialog(props: { database: string; collection: stri
         sentences={[]}
         onStartAfresh={kept.restored ? kept.startAfresh : undefined}
         onSave={submit}
-        onCancel={leave}
+        onCancel={close}
       >
         {collection === undefined && (
           <TextInput

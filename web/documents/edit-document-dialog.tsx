@@ -60,10 +60,6 @@ export function EditDocumentDialog({ place, document }: { place: Place; document
     kept.forget()
     open(id, true)
   }
-  const leave = () => {
-    kept.forget()
-    close()
-  }
   const submit = () => {
     if (beside) return raise({ form: CHOOSE })
     const fault = textFault(text)
@@ -79,7 +75,7 @@ export function EditDocumentDialog({ place, document }: { place: Place; document
     <Dialog
       title={`Edit document ${id}`}
       width={beside ? 1040 : 720}
-      onClose={leave}
+      onClose={close}
       returnTo={() => findDocument(id)}
     >
       <FormFrame
@@ -90,7 +86,7 @@ export function EditDocumentDialog({ place, document }: { place: Place; document
         sentences={[]}
         onStartAfresh={kept.restored ? kept.startAfresh : undefined}
         onSave={submit}
-        onCancel={leave}
+        onCancel={close}
       >
         {beside ? (
           <DocumentConflict

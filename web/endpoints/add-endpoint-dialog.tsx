@@ -92,7 +92,7 @@ function AddForm(props: { like: string | undefined; endpoints: readonly Endpoint
     <Dialog
       title="Add endpoint"
       width={560}
-      onClose={leave}
+      onClose={close}
       returnTo={() => (added === undefined ? undefined : findRow(added))}
     >
       <FormFrame
@@ -104,7 +104,7 @@ function AddForm(props: { like: string | undefined; endpoints: readonly Endpoint
         sentences={mapped ? [sayMapping(draftMapping(draft))] : []}
         onStartAfresh={restored ? startAfresh : undefined}
         onSave={submit}
-        onCancel={leave}
+        onCancel={close}
       >
         <AddressFields {...parts} />
         <MappingEditor {...parts} />

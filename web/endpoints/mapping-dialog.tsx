@@ -87,7 +87,7 @@ function MappingForm({ address, row, rows, mapping }: MappingFormProps) {
     <Dialog
       title={`Mapping of ${address}`}
       width={560}
-      onClose={leave}
+      onClose={close}
       returnTo={() => findRow(address)}
     >
       <FormFrame
@@ -99,7 +99,7 @@ function MappingForm({ address, row, rows, mapping }: MappingFormProps) {
         sentences={sentences}
         onStartAfresh={mapping.restored && !gone ? mapping.startAfresh : undefined}
         onSave={submit}
-        onCancel={leave}
+        onCancel={close}
       >
         {inConflict && theirs !== undefined && (
           <MappingConflict
