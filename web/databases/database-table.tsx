@@ -1,5 +1,5 @@
 import { ActionIcon } from '@mantine/core'
-import { IconTrash } from '@tabler/icons-react'
+import { IconArrowDown, IconArrowUp, IconTrash } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { defaultRangeExtractor, useWindowVirtualizer } from '@tanstack/react-virtual'
 import { useLayoutEffect, useRef, useState } from 'react'
@@ -7,6 +7,7 @@ import { useMay } from '../person.ts'
 import { exactTime } from '../ui/relative-time.tsx'
 import { sayBytes, sayCount } from '../ui/say-bytes.ts'
 import { type DatabaseRow, sayReach } from './database-rows.ts'
+import { BY_NAME, nextSort, readSort, type SortColumn } from './database-sort.ts'
 import classes from './database-table.module.css'
 import { readDatabasesSearch } from './databases-search.ts'
 import { useDatabasesLocation } from './use-databases-location.ts'
@@ -61,19 +62,9 @@ export function DatabaseTable({ rows, unreached }: DatabaseTableProps) {
       <caption className="visually-hidden">Databases</caption>
       <thead>
         <tr aria-rowindex={1}>
-          <th scope="col">Name</th>
-          <th scope="col" className={classes.collections}>
-            Collections
-          </th>
-          <th scope="col" className={classes.documents}>
-            Documents
-          </th>
-          <th scope="col" className={classes.size}>
-            Size
-          </th>
-          <th scope="col" className={classes.endpoints}>
-            Endpoints
-          </th>
+          {heads.map(({ column, label, className }) => (
+            <SortHead key={column} column={column} label={label} className={className} />
+          ))}
           <th scope="col" className={classes.actions}>
             <span className="visually-hidden">Drop</span>
           </th>
@@ -95,6 +86,34 @@ export function DatabaseTable({ rows, unreached }: DatabaseTableProps) {
         )}
       </tbody>
     </table>
+  )
+}
+
+const heads: readonly { column: SortColumn; label: string; className?: string | undefined }[] = [
+  { column: 'name', label: 'Name' },
+  { column: 'collections', label: 'Collections', className: classes.collections },
+  { column: 'documents', label: 'Documents', className: classes.documents },
+  { column: 'size', label: 'Size', className: classes.size },
+  { column: 'endpoints', label: 'Endpoints', className: classes.endpoints },
+]
+
+function SortHead(props: { column: SortColumn; label: string; className?: string | undefined }) {
+  const { search, sort } = useDatabasesLocation()
+  const now = search.sort ?? BY_NAME
+  const { column, down } = readSort(now)
+  const sorted = column !== props.column ? 'none' : down ? 'descending' : 'ascending'
+  const Arrow = down ? IconArrowDown : IconArrowUp
+  return (
+    <th scope="col" className={props.className} aria-sort={sorted}>
+      <button
+        type="button"
+        className={classes.sort}
+        onClick={() => sort(nextSort(now, props.column))}
+      >
+        {props.label}
+        {sorted !== 'none' && <Arrow size={12} stroke={2} aria-hidden="true" />}
+      </button>
+    </th>
   )
 }
 
@@ -125,7 +144,7 @@ function Row(props: { row: DatabaseRow; index: number; unreached: boolean }) {
       <th scope="row">
         <Link
           to="/databases"
-          search={(now) => readDatabasesSearch({ q: now.q, open: name })}
+          search={(now) => readDatabasesSearch({ q: now.q, sort: now.sort, open: name })}
           resetScroll={false}
           className={`mono ${classes.name}`}
         >

@@ -13,11 +13,13 @@ import { sayCount } from '../ui/say-bytes.ts'
 import { SkeletonRows } from '../ui/skeleton-rows.tsx'
 import { usePageTitle } from '../ui/use-page-title.ts'
 import { filterRows, toDatabaseRows } from './database-rows.ts'
+import { BY_NAME } from './database-sort.ts'
 import { DatabaseTable } from './database-table.tsx'
 import classes from './databases-page.module.css'
 import { NameFilter } from './name-filter.tsx'
 import { sizesQuery } from './queries.ts'
 import { useDatabasesLocation } from './use-databases-location.ts'
+import { useSteadyOrder } from './use-steady-order.ts'
 
 const loadPanel = () => import('./database-panel.tsx')
 const DatabasePanel = lazy(async () => ({ default: (await loadPanel()).DatabasePanel }))
@@ -39,7 +41,8 @@ export function DatabasesPage() {
     () => toDatabaseRows(names ?? [], sizes.data, endpoints.data),
     [names, sizes.data, endpoints.data],
   )
-  const shown = filterRows(rows, search.q ?? '')
+  const ordered = useSteadyOrder(rows, search.sort ?? BY_NAME)
+  const shown = filterRows(ordered, search.q ?? '')
   usePageTitle(search.open ?? false, 'Databases')
   const asked = (name: string | undefined) => rows.find((row) => row.name === name)
   return (

@@ -1,5 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
+import type { DatabaseSort } from './database-sort.ts'
 import { type DatabasesSearch, readDatabasesSearch } from './databases-search.ts'
 
 /** Where the Databases page stands, and the ways within it. Going back closes panel and dialog. */
@@ -10,7 +11,8 @@ export function useDatabasesLocation() {
     const go = (to: '/databases' | '/databases/new', change: DatabasesSearch, replace = false) =>
       void navigate({
         to,
-        search: (now: DatabasesSearch) => readDatabasesSearch({ q: now.q, ...change }),
+        search: (now: { q?: string; sort?: string }) =>
+          readDatabasesSearch({ q: now.q, sort: now.sort, ...change }),
         replace,
         resetScroll: false,
       })
@@ -21,6 +23,7 @@ export function useDatabasesLocation() {
       close: () => go('/databases', {}),
       // Each letter typed is not a step to come back to.
       filter: (q: string) => go('/databases', { q }, true),
+      sort: (sort: DatabaseSort) => go('/databases', { sort }, true),
     }
   }, [navigate])
   return { search, ...ways }

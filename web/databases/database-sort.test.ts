@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import type { DatabaseRow } from './database-rows.ts'
+import { type DatabaseSort, isSort, nextSort, sortRows } from './database-sort.ts'
+
+const row = (name: string, documents: number | null): DatabaseRow => ({
+  name,
+  collections: null,
+  documents,
+  bytes: documents,
+  measured: null,
+  naming: [],
+  open: [],
+})
+const rows = [row('a10', 3), row('b', null), row('a9', 3), row('c', 12)]
+
+test.each<[DatabaseSort, string[]]>([
+  ['name', ['a9', 'a10', 'b', 'c']],
+  ['-name', ['c', 'b', 'a10', 'a9']],
+  ['documents', ['a9', 'a10', 'c', 'b']],
+  ['-documents', ['c', 'a9', 'a10', 'b']],
+])('sorts by %s: figures as numbers, what is not counted last', (sort, names) => {
+  expect(sortRows(rows, sort).map(({ name }) => name)).toEqual(names)
+})
+
+test('a press sorts figures by the largest first, and a second the other way', () => {
+  expect(nextSort('name', 'size')).toBe('-size')
+  expect(nextSort('-size', 'size')).toBe('size')
+  expect(nextSort('-size', 'name')).toBe('name')
+  expect(nextSort('name', 'name')).toBe('-name')
+})
+
+test('takes from a URL only what can be sorted by', () => {
+  expect(['size', '-size', '--size', 'bytes', ''].filter(isSort)).toEqual(['size', '-size'])
+})
