@@ -9,6 +9,7 @@ import type { AuditLog } from './audit/audit-log.ts'
 import { auditRoutes } from './audit/routes.ts'
 import { SYSTEM_DATABASE } from './contract/database.ts'
 import type { ListenerStatus } from './contract/listener.ts'
+import type { NodeStatus } from './contract/node.ts'
 import { atLeast } from './contract/role.ts'
 import type { DatabaseRegistry } from './databases/registry.ts'
 import { databaseRoutes } from './databases/routes.ts'
@@ -43,6 +44,7 @@ import { createSessionCookie } from './http/session-cookie.ts'
 import { TwoPartRouter } from './http/two-part-router.ts'
 import type { Jobs } from './jobs/jobs.ts'
 import { jobRoutes } from './jobs/routes.ts'
+import { nodeRoutes } from './nodes/routes.ts'
 import type { LocalProvider } from './oauth2/local-provider.ts'
 import { localProviderRoutes } from './oauth2/local-provider-routes.ts'
 import type { PendingSignIns } from './oauth2/pending-sign-in.ts'
@@ -86,6 +88,8 @@ export interface AppDeps {
   readonly node: string
   /** What the other nodes of the store do with their listeners. */
   readonly otherListeners: () => readonly ListenerStatus[]
+  /** The other nodes of the store. */
+  readonly otherNodes: () => readonly NodeStatus[]
   /** The origin under which people reach the server, where it was configured. */
   readonly publicOrigin: string | undefined
   /** How long a removed endpoint drains, ms. */
@@ -190,6 +194,7 @@ export function createApp(deps: AppDeps) {
       listenerRoutes({ endpoints, node: deps.node, others: deps.otherListeners, permit }),
     )
     .route('/_api/address', addressRoutes(permit))
+    .route('/_api/node', nodeRoutes({ node: deps.node, others: deps.otherNodes, permit }))
     .route('/_api/database', databaseRoutes(databases, permit))
     .route(
       '/_api/collection',

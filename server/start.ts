@@ -274,6 +274,7 @@ async function open(
     logFault: failed,
     node: config.node,
     otherListeners: () => nodes?.others() ?? [],
+    otherNodes: () => nodes?.peers() ?? [],
     publicOrigin: config.publicOrigin,
     drain: config.drain,
     certificate: certificate !== undefined,

@@ -28,6 +28,7 @@ import { GlobalKeys } from './keys/global-keys.tsx'
 import { ConnectionBanner } from './live/connection-banner.tsx'
 import { ConnectionStatus } from './live/connection-status.tsx'
 import { useConnection } from './live/live-provider.tsx'
+import { NodeStatus } from './nodes/node-status.tsx'
 import { usePresence } from './person.ts'
 import { GlobalSearch } from './search/global-search.tsx'
 import { SearchButton } from './search/search-button.tsx'
@@ -336,7 +337,12 @@ function Frame() {
         </Link>
       ))}
       search={<SearchButton />}
-      status={<ConnectionStatus />}
+      status={
+        <>
+          <ConnectionStatus />
+          <NodeStatus />
+        </>
+      }
       person={<PersonMenu />}
       banner={
         <>

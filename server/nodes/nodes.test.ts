@@ -189,8 +189,15 @@ test('a port goes over to another node when the one that has it ends, and when i
   expect(a.process.printed()).toContain('runs on another node')
   expect(a.process.printed()).not.toContain('could not be opened')
 
+  const nodesOf = async () => (await a.ask('GET', '/_api/node')).json
+  const [own, peer] = [
+    { name: 'a', own: true, state: 'alive' },
+    { name: 'b', own: false, state: 'alive' },
+  ]
+  await expect.poll(nodesOf, PATIENTLY).toMatchObject([own, peer])
   await b.end('SIGKILL')
   await expect.poll(() => statesAt(a, address), PATIENTLY).toEqual(['a listening', 'b silent'])
+  expect(await nodesOf()).toMatchObject([own, { ...peer, state: 'silent' }])
   const { json } = await a.ask('GET', `/_api/listener?endpoint=${encodeURIComponent(address)}`)
   const silence = Date.now() - Date.parse(json[1].silentSince)
   expect(silence).toBeGreaterThan(11_000)

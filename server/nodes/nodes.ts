@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ListenerStatus } from '../contract/listener.ts'
+import type { NodeStatus } from '../contract/node.ts'
 import { Failure } from '../failure.ts'
 import type { Store } from '../storage/open.ts'
 import { DEAD_AFTER } from './alive.ts'
@@ -35,6 +36,8 @@ export interface Nodes {
   now(): number
   /** What the listeners of the others do, as last heard; those of dead ones say since when. */
   others(): ListenerStatus[]
+  /** The others themselves, as last heard; for a minute also those that died. */
+  peers(): readonly NodeStatus[]
   /** Another number after each news of others. */
   readonly news: number
   /** The listeners of living nodes on this machine. */
@@ -96,6 +99,7 @@ export function createNodes(deps: NodesDeps): Nodes {
   const changed = new Set<number>()
   const gone = new Set<number>()
   let known = new Map<string, Known>()
+  let heard: readonly NodeStatus[] = []
   // Apart from those that live: nothing counts on them, but people ask where they are.
   let dead = new Map<string, Known>()
   let news = 0
@@ -177,6 +181,7 @@ export function createNodes(deps: NodesDeps): Nodes {
 
   async function read(): Promise<void> {
     const rows = await repository.others(me.name)
+    heard = rows.map(toStatus)
     const nextKnown = new Map<string, Known>()
     const nextDead = new Map<string, Known>()
     const touched = new Set<string>()
@@ -266,6 +271,7 @@ export function createNodes(deps: NodesDeps): Nodes {
       return news
     },
     others: () => [...known.values(), ...dead.values()].flatMap((each) => [...told(each)]),
+    peers: () => heard,
     *here() {
       for (const { node, listeners } of known.values()) {
         if (node.place === me.place) yield* listeners.values()
@@ -314,3 +320,10 @@ export function createNodes(deps: NodesDeps): Nodes {
     },
   }
 }
+
+const toStatus = ({ name, silence }: OtherNode): NodeStatus => ({
+  name,
+  own: false,
+  state: Number(silence) < DEAD_AFTER ? 'alive' : 'silent',
+  seen: new Date(Date.now() - Number(silence)).toISOString(),
+})
