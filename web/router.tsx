@@ -35,6 +35,7 @@ import { SearchButton } from './search/search-button.tsx'
 import { PersonMenu } from './session/person-menu.tsx'
 import { SessionBanner } from './session/session-banner.tsx'
 import { Notice } from './ui/notice.tsx'
+import { PageHead } from './ui/page-head.tsx'
 import { PartBoundary } from './ui/part-boundary.tsx'
 import { navItemClass, Shell } from './ui/shell.tsx'
 import { SkeletonRows } from './ui/skeleton-rows.tsx'
@@ -73,7 +74,16 @@ function later<P extends object>(
   const Part = lazy(async () => ({ default: await load() }))
   return () => (
     <PartBoundary heading={heading}>
-      <Suspense fallback={what === undefined ? null : <SkeletonRows what={what} />}>
+      <Suspense
+        fallback={
+          what !== undefined && (
+            <>
+              {heading !== undefined && <PageHead title={heading} />}
+              <SkeletonRows what={what} />
+            </>
+          )
+        }
+      >
         <Part {...props} />
       </Suspense>
     </PartBoundary>

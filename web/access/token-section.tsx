@@ -26,7 +26,7 @@ export function TokenSection({ title, whose, path }: TokenSectionProps) {
     <Section
       title={title}
       count={tokens?.length}
-      note="A token lets a program ask this server in somebody's name, with a role and databases of its own."
+      note="A token lets a program ask this server in somebody’s name, with a role and databases of its own."
       action={
         <Button
           variant={whose === 'own' ? 'default' : 'filled'}

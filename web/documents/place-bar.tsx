@@ -29,7 +29,10 @@ export function PlaceBar(props: PropsWithChildren<PlaceBarProps>) {
       />
       <NativeSelect
         label="Collection"
-        classNames={{ root: classes.choice, input: 'mono' }}
+        classNames={{
+          root: classes.choice,
+          ...(collection !== undefined && { input: 'mono' }),
+        }}
         data={[
           { value: '', label: 'All collections' },
           ...withOwn(
