@@ -1,41 +1,49 @@
-import { Popover, UnstyledButton } from '@mantine/core'
+import { UnstyledButton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import type { NodeStatus as Node } from '../../server/contract/node.ts'
 import { sayLeft } from '../ui/countdown.tsx'
 import { useClock } from '../ui/use-clock.ts'
 import classes from './node-status.module.css'
 import { nodesQuery } from './queries.ts'
 
+/** The list, which the button names. */
+const ID = 'nodes'
+
 /** How many nodes share the store, and which of them fell silent; nothing where there is one. */
 export function NodeStatus() {
   const { data: nodes = [] } = useQuery(nodesQuery)
+  const [open, setOpen] = useState(false)
   if (nodes.length < 2) return null
   const alive = nodes.filter(({ state }) => state === 'alive').length
   const all = alive === nodes.length
   return (
-    <Popover
-      position="bottom-end"
-      offset={8}
-      width={280}
-      // Within the header, where a landmark holds it.
-      withinPortal={false}
-      trapFocus
-      returnFocus
-      transitionProps={{ transition: 'fade', duration: 120 }}
-    >
-      <Popover.Target>
-        <UnstyledButton className={classes.button} data-short={!all || undefined}>
-          {all ? nodes.length : `${alive} of ${nodes.length}`} nodes
-        </UnstyledButton>
-      </Popover.Target>
-      <Popover.Dropdown aria-label="Nodes">
-        <ul className={classes.nodes} tabIndex={-1} data-autofocus>
+    <div className={classes.place}>
+      <UnstyledButton
+        className={classes.button}
+        data-short={!all || undefined}
+        aria-expanded={open}
+        aria-controls={open ? ID : undefined}
+        onBlur={() => setOpen(false)}
+        onKeyDown={(event) => {
+          if (event.key === 'Escape') setOpen(false)
+        }}
+        onClick={({ currentTarget }) => {
+          // Not every browser focuses what is clicked; leaving it closes the list.
+          currentTarget.focus()
+          setOpen(!open)
+        }}
+      >
+        {all ? nodes.length : `${alive} of ${nodes.length}`} nodes
+      </UnstyledButton>
+      {open && (
+        <ul id={ID} aria-label="Nodes" className={classes.nodes}>
           {nodes.map((node) => (
             <NodeLine key={node.name} node={node} />
           ))}
         </ul>
-      </Popover.Dropdown>
-    </Popover>
+      )}
+    </div>
   )
 }
 
