@@ -324,6 +324,6 @@ export function createNodes(deps: NodesDeps): Nodes {
 const toStatus = ({ name, silence }: OtherNode): NodeStatus => ({
   name,
   own: false,
-  state: Number(silence) < DEAD_AFTER ? 'alive' : 'silent',
-  seen: new Date(Date.now() - Number(silence)).toISOString(),
+  state: silence < DEAD_AFTER ? 'alive' : 'silent',
+  seen: new Date(Date.now() - silence).toISOString(),
 })
