@@ -197,7 +197,7 @@ test('a port goes over to another node when the one that has it ends, and when i
   await expect.poll(nodesOf, PATIENTLY).toMatchObject([own, peer])
   await b.end('SIGKILL')
   await expect.poll(() => statesAt(a, address), PATIENTLY).toEqual(['a listening', 'b silent'])
-  expect(await nodesOf()).toMatchObject([own, { ...peer, state: 'silent' }])
+  await expect.poll(nodesOf, PATIENTLY).toMatchObject([own, { ...peer, state: 'silent' }])
   const { json } = await a.ask('GET', `/_api/listener?endpoint=${encodeURIComponent(address)}`)
   const silence = Date.now() - Date.parse(json[1].silentSince)
   expect(silence).toBeGreaterThan(11_000)
