@@ -116,8 +116,9 @@ const collator = new Intl.Collator('en')
 
 function sortByAddress(rows: readonly EndpointRow[]): EndpointRow[] {
   const keyed = rows.map((row) => ({ row, ...keyOfAddress(row.address) }))
+  const compareRest = (a: string, b: string) => (a === b ? 0 : collator.compare(a, b))
   keyed.sort(
-    (a, b) => collator.compare(a.rest, b.rest) || a.port - b.port || (a.row.id < b.row.id ? -1 : 1),
+    (a, b) => compareRest(a.rest, b.rest) || a.port - b.port || (a.row.id < b.row.id ? -1 : 1),
   )
   return keyed.map(({ row }) => row)
 }

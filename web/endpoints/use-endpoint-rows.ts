@@ -14,16 +14,19 @@ export function useEndpointRows() {
   const [figures] = useState(createLiveFigures)
   const known = useRef<ReadonlyMap<string, EndpointRow>>(new Map())
   const rows = useMemo(
-    () => endpoints.data && joinRows(endpoints.data, listeners.data ?? [], known.current),
-    [endpoints.data, listeners.data],
+    // Without what runs every state would read "Unknown" for a moment: wait for both, or a failure.
+    () =>
+      listeners.isPending
+        ? undefined
+        : endpoints.data && joinRows(endpoints.data, listeners.data ?? [], known.current),
+    [endpoints.data, listeners.data, listeners.isPending],
   )
   useEffect(() => {
     figures.follow(rows ?? [], known.current)
     known.current = new Map(rows?.map((row) => [row.id, row]))
   }, [rows, figures])
   return {
-    // Without what runs every state would read "Unknown" for a moment: wait for both, or a failure.
-    rows: listeners.isPending ? undefined : rows,
+    rows,
     figures,
     /** When what is shown was read last, ms since 1970. */
     readAt: Math.max(endpoints.dataUpdatedAt, listeners.dataUpdatedAt),

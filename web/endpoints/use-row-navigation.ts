@@ -36,11 +36,13 @@ export interface RowNavigationOptions {
 export function useRowNavigation(options: RowNavigationOptions) {
   const { rows, place, pageOf, actions, select, onLookFor } = options
   const [active, setActive] = useState<string>()
-  const indexes = useMemo(() => new Map(rows.map(({ id }, index) => [id, index])), [rows])
   const lastIndex = useRef(0)
-  const found = active === undefined ? undefined : indexes.get(active)
+  const found = useMemo(
+    () => (active === undefined ? -1 : rows.findIndex(({ id }) => id === active)),
+    [rows, active],
+  )
   // Where the row is gone, the one that stands there now follows it.
-  const index = found ?? Math.min(lastIndex.current, Math.max(rows.length - 1, 0))
+  const index = found >= 0 ? found : Math.min(lastIndex.current, Math.max(rows.length - 1, 0))
   const row = rows[index]
   useEffect(() => {
     lastIndex.current = index
@@ -51,17 +53,16 @@ export function useRowNavigation(options: RowNavigationOptions) {
     place.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(id)}"]`)?.focus()
 
   useLayoutEffect(() => {
-    const gone = focused.current !== undefined && !indexes.has(focused.current)
-    if (!gone || (document.activeElement !== document.body && document.activeElement !== null)) {
-      return
-    }
+    if (focused.current === undefined) return
+    if (document.activeElement !== document.body && document.activeElement !== null) return
+    if (rows.some(({ id }) => id === focused.current)) return
     focused.current = undefined
     const goal =
       row && place.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(row.id)}"]`)
     const otherwise = document.querySelector<HTMLElement>('main')
     // It is in the page already: to look for it would draw in the middle of drawing.
     ;(goal ?? otherwise)?.focus()
-  }, [indexes, row, place])
+  }, [rows, row, place])
 
   const lookFor = useRef(onLookFor)
   lookFor.current = onLookFor
