@@ -18,8 +18,11 @@ let folder: string
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'gatehouse-'))
-  // "prepack" builds it.
-  const packed = await run('npm', ['pack', '--json', '--pack-destination', folder], { cwd: root })
+  // "prepack" builds it; as for a test, it would hold the development build of React.
+  const packed = await run('npm', ['pack', '--json', '--pack-destination', folder], {
+    cwd: root,
+    env: { ...process.env, NODE_ENV: 'production' },
+  })
   const [, file] = /"filename": "([^"]+)"/.exec(packed.stdout) ?? []
   writeFileSync(join(folder, 'package.json'), '{"type": "module", "private": true}')
   await run(
