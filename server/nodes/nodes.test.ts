@@ -159,7 +159,10 @@ test('of two nodes that remove the last two ways to _system at once, one is refu
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
   expect(answers.find(({ status }) => status === 409)?.json.errorNum).toBe(1200)
   const [left, lost] = answers[0]?.status === 200 ? [b, a] : [a, b]
-  expect((await left.ask('GET', '/_api/endpoint')).json).toMatchObject([{ endpoint: left.address }])
+  // The other one's change is heard of a moment later.
+  await expect
+    .poll(async () => (await left.ask('GET', '/_api/endpoint')).json, PATIENTLY)
+    .toMatchObject([{ endpoint: left.address }])
   await lost.end('SIGTERM')
   await lost.start()
 })
