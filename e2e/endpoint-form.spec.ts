@@ -221,6 +221,8 @@ test('An answer that is lost is looked for, and told', async ({ page, gatehouse,
   faults.allow(/^request failed /)
   const port = await gatehouse.freePort()
   await gatehouse.signIn(page, `${consolePath}/new`)
+  // Behind the form, and read before requests are lost.
+  await expect(page.locator('[data-row]')).toHaveCount(1)
   let reaches = true
   let answers = false
   await page.route(/\/_api\/endpoint(\?|$)/, async (route) => {
