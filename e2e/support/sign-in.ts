@@ -13,6 +13,8 @@ export async function signInWithKey(page: Page, key: string, path: string): Prom
   const answered = await request.post(action ?? '', { form: { key } })
   expect(answered.ok(), 'the key is taken').toBe(true)
   await page.goto(path)
+  // Drawn, and its keys listened to: a page without its scripts takes none.
+  await page.locator('h1').first().waitFor({ state: 'attached' })
 }
 
 /** Answers the page of the local provider. */
