@@ -61,7 +61,12 @@ export function DropDatabaseDialog({ name, row, reachKnown }: DropDatabaseDialog
   if (row === undefined) {
     if (!drop.isIdle) return null
     return (
-      <ConfirmDialog {...dialog} title={`There is no database ${name}`} keep="Back to the list">
+      <ConfirmDialog
+        {...dialog}
+        title={`There is no database ${name}`}
+        name={name}
+        keep="Back to the list"
+      >
         <p>It was dropped in the meantime, or never existed.</p>
       </ConfirmDialog>
     )
@@ -75,6 +80,7 @@ export function DropDatabaseDialog({ name, row, reachKnown }: DropDatabaseDialog
     <ConfirmDialog
       {...dialog}
       title={`Drop database ${name}?`}
+      name={name}
       fault={refusal ?? drop.error?.message ?? ''}
       confirm={{ label: 'Drop database', busy: drop.isPending, run }}
     >

@@ -54,6 +54,7 @@ export function CreateDocumentDialog(props: { database: string; collection: stri
   return (
     <Dialog
       title={collection === undefined ? 'Create document' : `Create document in ${collection}`}
+      name={collection}
       width={720}
       onClose={close}
       returnTo={() => (create.data === undefined ? undefined : findDocument(create.data.id))}

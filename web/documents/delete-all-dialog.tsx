@@ -25,6 +25,7 @@ export function DeleteAllDialog({ place }: { place: Place }) {
   return (
     <ConfirmDialog
       title={`Delete all documents of ${collection}?`}
+      name={collection}
       keep="Keep them"
       fault={
         remove.error instanceof NoAnswer

@@ -41,6 +41,7 @@ export function DeleteDocumentDialog({ place, document }: { place: Place; docume
   return (
     <ConfirmDialog
       title={`Delete document ${id}?`}
+      name={id}
       keep="Keep it"
       fault={fault}
       confirm={{

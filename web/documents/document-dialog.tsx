@@ -24,7 +24,13 @@ export function DocumentDialog({ document }: { place: Place; document: Stored })
     announce(done ? `The JSON of ${id} was copied.` : 'The JSON could not be copied.')
   }
   return (
-    <Dialog title={`Document ${id}`} width={720} onClose={close} returnTo={() => findDocument(id)}>
+    <Dialog
+      title={`Document ${id}`}
+      name={id}
+      width={720}
+      onClose={close}
+      returnTo={() => findDocument(id)}
+    >
       <JsonEditor label={`Document ${id} as JSON`} text={text} first />
       <div className={classes.actions}>
         {mayChange && (

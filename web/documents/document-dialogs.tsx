@@ -68,20 +68,25 @@ function OneDocument(props: { place: Place; id: string; way: keyof typeof parts 
   if (data !== undefined) return <Part place={place} document={data} />
   if (error === null) {
     return (
-      <Dialog title={`Document ${id}`} width={720} onClose={close}>
+      <Dialog title={`Document ${id}`} name={id} width={720} onClose={close}>
         <SkeletonRows what="the document" />
       </Dialog>
     )
   }
   if (error instanceof ApiFailure && error.status === 404) {
     return (
-      <ConfirmDialog title={`There is no document ${id}`} keep="Back to the list" onClose={close}>
+      <ConfirmDialog
+        title={`There is no document ${id}`}
+        name={id}
+        keep="Back to the list"
+        onClose={close}
+      >
         <p>{error.message}</p>
       </ConfirmDialog>
     )
   }
   return (
-    <Dialog title={`Document ${id}`} width={720} onClose={close}>
+    <Dialog title={`Document ${id}`} name={id} width={720} onClose={close}>
       <LoadFailure what="The document" error={error} onRetry={refetch} />
     </Dialog>
   )

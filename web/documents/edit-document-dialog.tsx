@@ -74,6 +74,7 @@ export function EditDocumentDialog({ place, document }: { place: Place; document
   return (
     <Dialog
       title={`Edit document ${id}`}
+      name={id}
       width={beside ? 1040 : 720}
       onClose={close}
       returnTo={() => findDocument(id)}

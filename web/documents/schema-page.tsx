@@ -173,6 +173,7 @@ function SchemaForm({ place, schema }: { place: Place; schema: StoredSchema | nu
       {asked && (
         <ConfirmDialog
           title={`Remove the schema of ${place.collection}?`}
+          name={place.collection}
           keep="Keep it"
           confirm={{ label: 'Remove schema', busy: remove.isPending, run: () => remove.mutate() }}
           onClose={() => setAsked(false)}

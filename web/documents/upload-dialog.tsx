@@ -46,7 +46,12 @@ export function UploadDialog({ place }: { place: Place }) {
   }
   const violations = faults.violations ?? []
   return (
-    <Dialog title={`Upload documents to ${place.collection}`} width={560} onClose={close}>
+    <Dialog
+      title={`Upload documents to ${place.collection}`}
+      name={place.collection}
+      width={560}
+      onClose={close}
+    >
       <FormFrame
         saveLabel="Upload documents"
         busy={upload.isPending}

@@ -7,6 +7,7 @@ export function GoneDialog({ address }: { address: string }) {
   return (
     <ConfirmDialog
       title={`There is no endpoint ${address}`}
+      name={address}
       keep="Back to the list"
       onClose={close}
     >

@@ -61,8 +61,9 @@ function MappingForm({ address, row, rows, mapping }: MappingFormProps) {
     if (inConflict) raise({ form: CHOOSE })
     else if (!raise(mappingFaults(draft))) save(gone)
   }
-  // Settled by itself, say when they changed it back, there is nothing to choose any more.
-  const fault = inConflict || faults.form !== CHOOSE ? faults.form : undefined
+  // A conflict says by itself what has happened; settled by itself, say when they changed it back,
+  // there is nothing to choose any more.
+  const fault = inConflict === (faults.form === CHOOSE) ? faults.form : undefined
   const editor = useRef<HTMLDivElement>(null)
   const wasInConflict = useRef(inConflict)
   useEffect(() => {
@@ -86,6 +87,7 @@ function MappingForm({ address, row, rows, mapping }: MappingFormProps) {
   return (
     <Dialog
       title={`Mapping of ${address}`}
+      name={address}
       width={560}
       onClose={close}
       returnTo={() => findRow(address)}

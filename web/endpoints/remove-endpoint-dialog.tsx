@@ -52,6 +52,7 @@ export function RemoveEndpointDialog(props: { address: string; rows: readonly En
       <ConfirmDialog
         {...dialog}
         title={`${address} cannot be removed`}
+        name={address}
         other={
           <Button variant="default" onClick={add}>
             Add endpoint
@@ -66,6 +67,7 @@ export function RemoveEndpointDialog(props: { address: string; rows: readonly En
     <ConfirmDialog
       {...dialog}
       title={`Remove ${address}?`}
+      name={address}
       confirm={{
         label: 'Remove endpoint',
         busy: remove.isPending,

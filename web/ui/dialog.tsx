@@ -14,6 +14,8 @@ import { DialogBanner } from './dialog-banner.ts'
 /** What a {@link Dialog} needs. */
 export interface DialogProps {
   readonly title: string
+  /** What the title names, where that is an address, a name or an id: it stands in mono. */
+  readonly name?: string | undefined
   /** Width in pixels: 480 for a question, more for a form. */
   readonly width?: number
   /** Without head and space of its own: what it holds says what it is, and has a way out. */
@@ -35,6 +37,7 @@ export interface DialogProps {
  */
 export function Dialog({
   title,
+  name = '',
   width = 480,
   bare = false,
   deliberate = false,
@@ -43,6 +46,8 @@ export function Dialog({
   children,
 }: PropsWithChildren<DialogProps>) {
   const banner = useContext(DialogBanner)
+  const at = title.lastIndexOf(name)
+  const [before, after] = at < 0 ? [title, ''] : [title.slice(0, at), title.slice(at + name.length)]
   const onTop = useOnTop()
   useFocusReturn(returnTo)
   return (
@@ -59,7 +64,11 @@ export function Dialog({
       <Modal.Content>
         {/* Mantine's own header would be a second banner of the page. */}
         <div className={bare ? 'visually-hidden' : classes.head}>
-          <Modal.Title>{title}</Modal.Title>
+          <Modal.Title>
+            {before}
+            {at >= 0 && <span className="mono">{name}</span>}
+            {after}
+          </Modal.Title>
           {!bare && <Modal.CloseButton aria-label="Close" />}
         </div>
         {banner}
