@@ -11,21 +11,29 @@ export class ReadSnapshot {
   readonly #reader: DatabaseSync
   readonly #begin: StatementSync
   readonly #commit: StatementSync
+  readonly #look: StatementSync
   #open = false
+  #version: unknown
 
   /** @param reader a connection that nothing is written on. */
   constructor(reader: DatabaseSync) {
     this.#reader = reader
     this.#begin = reader.prepare('begin')
     this.#commit = reader.prepare('commit')
+    // Moves with every commit of any connection but this one, which makes none.
+    this.#look = reader.prepare('pragma data_version')
   }
 
-  /** To be called before each read. */
-  begin(): void {
-    if (this.#open) return
+  /** To be called before each read; answers which version of the store it reads: other after every commit. */
+  begin(): unknown {
+    if (this.#open) return this.#version
     this.#begin.run()
     this.#open = true
     setImmediate(() => this.end())
+    // Should the look fail, what the turn reads is of no known version.
+    this.#version = undefined
+    this.#version = this.#look.get()?.data_version
+    return this.#version
   }
 
   /** Has the next read see everything that is committed by now. */

@@ -3,6 +3,7 @@ import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kys
 import { GroupCommit, type Unit } from './group-commit.ts'
 import type { InFlight } from './in-flight.ts'
 import { ReadSnapshot } from './read-snapshot.ts'
+import { keyOf, RememberedAnswers } from './remembered-answers.ts'
 import { SqliteStatements } from './sqlite-statements.ts'
 import { sqliteError } from './unavailable.ts'
 
@@ -23,6 +24,7 @@ export class SqliteDriver implements Driver {
   readonly #writing: SqliteStatements
   readonly #reading: SqliteStatements
   readonly #snapshot: ReadSnapshot
+  readonly #remembered = new RememberedAnswers()
   /** Never in a transaction. */
   readonly #plain: SqliteConnection
 
@@ -39,9 +41,25 @@ export class SqliteDriver implements Driver {
   async execute<R>(query: CompiledQuery<R>): Promise<QueryResult<R>> {
     this.#inFlight.enter()
     try {
+      if (onlyReads(query)) return this.#read<R>(query)
       return await this.#plain.executeQuery<R>(query)
     } finally {
       this.#inFlight.leave()
+    }
+  }
+
+  #read<R>(query: CompiledQuery<R>): QueryResult<R> {
+    const key = keyOf(query)
+    try {
+      const version = this.#snapshot.begin()
+      if (key === undefined) return this.#reading.execute<R>(query)
+      const known = this.#remembered.find(version, key)
+      if (known !== undefined) return known as QueryResult<R>
+      const found = this.#reading.execute<R>(query)
+      this.#remembered.keep(key, found)
+      return found
+    } catch (error) {
+      throw sqliteError(error)
     }
   }
 

@@ -175,3 +175,27 @@ forEngine('sqlite', (engine) => {
     expect(node.changedOutside()).toBe(false)
   })
 })
+
+test('a read that is asked for again answers what has been committed since, here or elsewhere', async () => {
+  const store = await openStore({ data }, 'node')
+  const query = store.db.selectFrom('databases').select('created_at').where('name', '=', '')
+  const run = store.prepare(query.compile())
+  const read = async () => (await run('ada')).rows
+  expect(await read()).toEqual([])
+  await store.db.insertInto('databases').values({ name: 'ada', created_at: 1 }).execute()
+  expect(await read()).toEqual([{ created_at: 1 }])
+  const again = await read()
+  expect(await read()).toBe(again)
+
+  const other = new DatabaseSync(join(data, 'gatehouse.sqlite'))
+  other.exec("update databases set created_at = 2 where name = 'ada'")
+  expect(store.changedOutside()).toBe(true)
+  expect(await read()).toEqual([{ created_at: 2 }])
+  other.exec("update databases set created_at = 3 where name = 'ada'")
+  // Nobody asked whether something had changed: the next turn sees it all the same.
+  await nextTurn()
+  await nextTurn()
+  expect(await read()).toEqual([{ created_at: 3 }])
+  other.close()
+  await store.close()
+})
