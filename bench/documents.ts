@@ -40,10 +40,14 @@ const OF_JOBS = 100_000
 const AT_ONCE = 10_000
 /** So many different ones are asked for in turn; of {@link MANY} they are spread over all. */
 const READ = 1_000
+/** More than a node remembers: of these, each is looked for anew. */
+const ANY = 50_000
 const CONNECTIONS = 64
-/** Rounds, each with a slice of every load in random order; ms. */
-const ROUNDS = 40
+/** Rounds, each with a slice of every load of a group in random order; ms. */
+const ROUNDS = 30
 const SLICE = 400
+/** A server that takes no processor time for so long has come to rest, ms. */
+const RESTING = 50
 /** What each load asks before rounds count, ms: the code of the server gets warm. */
 const WARM_UP = 3_000
 /** What is not done by then never will be, ms. */
@@ -64,6 +68,7 @@ const WHAT = {
   few: `Gatehouse, read by id of ${count(FEW)}`,
   same: `Gatehouse, read by id of ${count(SAME)}`,
   many: `Gatehouse, read by id of ${count(MANY)}`,
+  any: `Gatehouse, read any of ${count(MANY)}`,
   insert: 'Gatehouse, insert, durable',
   jsonServerRead: `json-server, read by id of ${count(SAME)}`,
   jsonServerInsert: 'json-server, insert',
@@ -212,6 +217,10 @@ async function open(): Promise<Map<Kind, Asked>> {
     Array.from({ length: READ }, (_, at) =>
       get(host, DATA, `/articles/${idOf(at * (size / READ))}`, token),
     )
+  const anyReads = (host: string, token: string) =>
+    Array.from({ length: ANY }, () =>
+      get(host, DATA, `/articles/${idOf(Math.floor(Math.random() * MANY))}`, token),
+    )
   for (const [kind, size] of [
     ['few', FEW],
     ['same', SAME],
@@ -219,6 +228,7 @@ async function open(): Promise<Map<Kind, Asked>> {
   ] as const) {
     const { host, node, token } = await startNode(size)
     asked(kind, node, host, reads(host, size, token))
+    if (kind === 'many') asked('any', node, host, anyReads(host, token))
   }
   const { host, node, token } = await startNode(SAME)
   asked('insert', node, host, post(host, DATA, '/articles', token))
@@ -240,26 +250,45 @@ async function slice({ openLoad, server }: Asked, duration: number): Promise<Sli
   const { answers, time, times } = await load.run(duration)
   const cost = (processorTime(server) - before) / answers
   load.close()
+  await rest(server)
   return { rate: (answers / time) * 1000, cost, times }
 }
 
-async function measure(all: Map<Kind, Asked>): Promise<Map<Kind, Slice[]>> {
-  const kinds = [...all.keys()]
+/** Waits until a server has done what it was still asked for: the next one is to have its core alone. */
+async function rest(server: Asked['server']): Promise<void> {
+  for (let before = processorTime(server); ; ) {
+    await pause(RESTING)
+    const now = processorTime(server)
+    if (now === before) return
+    before = now
+  }
+}
+
+/**
+ * What is compared shares its rounds. Reads come first: for a while after something was stored, the
+ * system is busy with it, at the cost of whoever is asked next.
+ */
+const GROUPS = [
+  { title: 'Reads', kinds: ['bare', 'few', 'same', 'many', 'any', 'jsonServerRead'] },
+  { title: 'Inserts', kinds: ['bare', 'insert', 'jsonServerInsert'] },
+] as const satisfies readonly { title: string; kinds: readonly Kind[] }[]
+
+async function measure(all: Map<Kind, Asked>, group: readonly Kind[]): Promise<Map<Kind, Slice[]>> {
+  const kinds = group.filter((kind) => all.has(kind))
   const slices = new Map(kinds.map((kind): [Kind, Slice[]] => [kind, []]))
-  for (const asked of all.values()) await slice(asked, WARM_UP)
+  for (const kind of kinds) await slice(all.get(kind) as Asked, WARM_UP)
   for (let round = 0; round < ROUNDS; round++) {
     for (const at of shuffled(kinds.length)) {
       const kind = kinds[at] as Kind
       slices.get(kind)?.push(await slice(all.get(kind) as Asked, SLICE))
-      await pause(20)
     }
   }
   return slices
 }
 
-function show(slices: Map<Kind, Slice[]>): void {
-  print(`${CONNECTIONS} connections; median (quartiles) of ${ROUNDS} rounds`)
-  print(`  ${''.padEnd(38)} ${'per second'.padEnd(26)} µs of the server's processor`)
+function showSlices(title: string, slices: Map<Kind, Slice[]>): void {
+  const head = `${title}, ${CONNECTIONS} connections; median (quartiles) of ${ROUNDS} rounds`
+  print(`${head.padEnd(60)} per second, µs of the server's processor`)
   for (const [kind, each] of slices) {
     const rates = spread(
       each.map(({ rate }) => rate),
@@ -272,32 +301,54 @@ function show(slices: Map<Kind, Slice[]>): void {
     print(`  ${WHAT[kind].padEnd(38)} ${rates.padEnd(26)} ${costs}`)
   }
   print()
+}
 
-  const ratios = (kind: Kind, to: Kind, of: 'rate' | 'cost') =>
-    (slices.get(kind) ?? []).map(
-      (each, round) => each[of] / (slices.get(to)?.[round]?.[of] ?? Number.NaN),
-    )
-  const verdict = (what: string, kind: Kind, to: Kind, least: number) => {
-    const each = ratios(kind, to, 'rate')
-    const byCost = quantile(ratios(to, kind, 'cost'))
-    print(
-      `  ${what.padEnd(38)} ${spread(each, (ratio) => ratio.toFixed(2)).padEnd(26)} wanted: at ` +
-        `least ${least} – ${quantile(each) >= least ? 'met' : 'NOT MET'} ` +
-        `(by processor time ${byCost.toFixed(2)})`,
-    )
-  }
-  print('Answers per second, one against the other in the same round:')
-  verdict('read : bare node:http', 'few', 'bare', 0.35)
-  if (slices.has('jsonServerRead')) verdict('read : json-server', 'same', 'jsonServerRead', 15)
-  verdict('insert : bare node:http', 'insert', 'bare', 0.12)
-  const flat = ratios('many', 'few', 'cost')
-  print(
-    `  ${`cost of a read, ${count(MANY)} : ${count(FEW)}`.padEnd(38)} ` +
-      `${spread(flat, (ratio) => ratio.toFixed(2)).padEnd(26)} wanted: at most 1.2 – ` +
-      `${quantile(flat) <= 1.2 ? 'met' : 'NOT MET'} ` +
-      `(by rate ${quantile(ratios('few', 'many', 'rate')).toFixed(2)})`,
+/** One against the other in each round. */
+const ratios = (slices: Map<Kind, Slice[]>, kind: Kind, to: Kind, of: 'rate' | 'cost') =>
+  (slices.get(kind) ?? []).map(
+    (each, round) => each[of] / (slices.get(to)?.[round]?.[of] ?? Number.NaN),
   )
-  const times = (slices.get('insert') ?? []).flatMap((each) => each.times)
+
+function showRate(
+  what: string,
+  slices: Map<Kind, Slice[]>,
+  [kind, to]: readonly [Kind, Kind],
+  least?: number,
+): void {
+  const each = ratios(slices, kind, to, 'rate')
+  const byCost = quantile(ratios(slices, to, kind, 'cost'))
+  const met = quantile(each) >= (least ?? 0) ? 'met' : 'NOT MET'
+  print(
+    `  ${what.padEnd(38)} ${spread(each, (ratio) => ratio.toFixed(2)).padEnd(26)} ` +
+      (least === undefined ? '' : `wanted: at least ${least} – ${met} `) +
+      `(by processor time ${byCost.toFixed(2)})`,
+  )
+}
+
+function showCost(what: string, reads: Map<Kind, Slice[]>, kind: Kind, most?: number): void {
+  const each = ratios(reads, kind, 'few', 'cost')
+  const met = quantile(each) <= (most ?? Infinity) ? 'met' : 'NOT MET'
+  print(
+    `  ${what.padEnd(38)} ${spread(each, (ratio) => ratio.toFixed(2)).padEnd(26)} ` +
+      (most === undefined ? '' : `wanted: at most ${most} – ${met} `) +
+      `(by rate ${quantile(ratios(reads, 'few', kind, 'rate')).toFixed(2)})`,
+  )
+}
+
+function showRatios(reads: Map<Kind, Slice[]>, inserts: Map<Kind, Slice[]>): void {
+  print('Answers per second, one against the other in the same round:')
+  showRate('read : bare node:http', reads, ['few', 'bare'], 0.35)
+  if (reads.has('jsonServerRead')) {
+    showRate('read : json-server', reads, ['same', 'jsonServerRead'], 15)
+  }
+  showRate('insert : bare node:http', inserts, ['insert', 'bare'], 0.12)
+  if (inserts.has('jsonServerInsert')) {
+    showRate('insert : json-server', inserts, ['insert', 'jsonServerInsert'])
+  }
+  print("The server's processor time, likewise:")
+  showCost(`read, ${count(MANY)} : ${count(FEW)}`, reads, 'many', 1.2)
+  showCost(`read any of ${count(MANY)} : ${count(FEW)}`, reads, 'any')
+  const times = (inserts.get('insert') ?? []).flatMap((each) => each.times)
   const p99 = quantile(times, 0.99)
   print(
     `  ${'insert, ms, median (p99)'.padEnd(38)} ` +
@@ -348,7 +399,14 @@ print(
 )
 const all = await open()
 print()
-show(await measure(all))
+const measured: Map<Kind, Slice[]>[] = []
+for (const { title, kinds } of GROUPS) {
+  const slices = await measure(all, kinds)
+  showSlices(title, slices)
+  measured.push(slices)
+}
+const [reads = new Map(), inserts = new Map()] = measured
+showRatios(reads, inserts)
 showJobs(await measureJobs())
 print(`${Math.round((performance.now() - begun) / 1000)} s, load ${machineLoad()} at the end`)
 // What was started ends with the run; its files go too.
