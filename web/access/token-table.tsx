@@ -1,6 +1,6 @@
-import { ActionIcon } from '@mantine/core'
 import { IconTrash } from '@tabler/icons-react'
 import type { TokenInfo } from '../../server/contract/token.ts'
+import { IconButton } from '../ui/icon-button.tsx'
 import { type Column, RecordTable } from '../ui/record-table.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
 import { TimeLeft } from '../ui/time-left.tsx'
@@ -55,9 +55,9 @@ export function TokenTable({ tokens, withOwner, onRevoke }: TokenTableProps) {
       width: 48,
       actions: true,
       cell: ({ id, name }) => (
-        <ActionIcon aria-label={`Revoke ${name}`} data-tip="Revoke" onClick={() => onRevoke(id)}>
+        <IconButton aria-label={`Revoke ${name}`} data-tip="Revoke" onClick={() => onRevoke(id)}>
           <IconTrash size={16} stroke={1.5} aria-hidden="true" />
-        </ActionIcon>
+        </IconButton>
       ),
     },
   ]

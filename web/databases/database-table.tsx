@@ -1,9 +1,9 @@
-import { ActionIcon } from '@mantine/core'
 import { IconArrowDown, IconArrowUp, IconTrash } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { defaultRangeExtractor, useWindowVirtualizer } from '@tanstack/react-virtual'
 import { useLayoutEffect, useRef, useState } from 'react'
 import { useMay } from '../person.ts'
+import { IconButton } from '../ui/icon-button.tsx'
 import { exactTime } from '../ui/relative-time.tsx'
 import { sayBytes, sayCount } from '../ui/say-bytes.ts'
 import { type DatabaseRow, sayReach } from './database-rows.ts'
@@ -163,14 +163,14 @@ function Row(props: { row: DatabaseRow; index: number; unreached: boolean }) {
       </td>
       <td className={classes.actions}>
         {mayChange && (
-          <ActionIcon
+          <IconButton
             aria-label={`Drop ${name}`}
             aria-disabled={stays || undefined}
             data-tip={stays ? SYSTEM_STAYS : 'Drop'}
             onClick={() => stays || drop(name)}
           >
             <IconTrash size={16} stroke={1.5} aria-hidden="true" />
-          </ActionIcon>
+          </IconButton>
         )}
       </td>
     </tr>

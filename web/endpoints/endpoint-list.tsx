@@ -1,7 +1,7 @@
-import { ActionIcon } from '@mantine/core'
 import { IconDots } from '@tabler/icons-react'
 import { defaultRangeExtractor, useWindowVirtualizer } from '@tanstack/react-virtual'
 import { memo, useCallback, useLayoutEffect, useRef, useState } from 'react'
+import { IconButton } from '../ui/icon-button.tsx'
 import { AddressText } from './address-text.tsx'
 import { DatabaseChips } from './database-chips.tsx'
 import classes from './endpoint-list.module.css'
@@ -139,7 +139,7 @@ const ListRow = memo(function ListRow(props: EndpointRowProps & { count: number 
           )}
         </div>
       </div>
-      <ActionIcon
+      <IconButton
         aria-label={`Actions for ${row.address}`}
         aria-haspopup="menu"
         aria-expanded={props.menuOpen}
@@ -147,7 +147,7 @@ const ListRow = memo(function ListRow(props: EndpointRowProps & { count: number 
         onClick={(event) => props.onMenu(row, event.currentTarget)}
       >
         <IconDots size={16} stroke={1.5} aria-hidden="true" />
-      </ActionIcon>
+      </IconButton>
     </li>
   )
 })

@@ -1,7 +1,7 @@
-import { ActionIcon } from '@mantine/core'
 import { IconDots } from '@tabler/icons-react'
 import { memo } from 'react'
 import { CopyButton } from '../ui/copy-button.tsx'
+import { IconButton } from '../ui/icon-button.tsx'
 import { AddressText } from './address-text.tsx'
 import { DatabaseChips } from './database-chips.tsx'
 import type { EndpointRow } from './endpoint-rows.ts'
@@ -76,7 +76,7 @@ export const EndpointTableRow = memo(function EndpointTableRow(
         tabIndex={tabIndex}
       />
       <td className={classes.menu}>
-        <ActionIcon
+        <IconButton
           aria-label={`Actions for ${row.address}`}
           aria-haspopup="menu"
           aria-expanded={menuOpen}
@@ -84,7 +84,7 @@ export const EndpointTableRow = memo(function EndpointTableRow(
           onClick={(event) => props.onMenu(row, event.currentTarget)}
         >
           <IconDots size={16} stroke={1.5} aria-hidden="true" />
-        </ActionIcon>
+        </IconButton>
       </td>
     </tr>
   )

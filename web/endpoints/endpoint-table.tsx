@@ -63,7 +63,7 @@ export function EndpointTable(props: EndpointTableProps) {
         withActive(defaultRangeExtractor(range), active, range.count),
       [active],
     ),
-    overscan: 6,
+    overscan: 3,
     // Until the page is laid out: as many as a usual screen shows.
     initialRect: { width: 1200, height: 720 },
   })

@@ -1,8 +1,8 @@
 import { useSortable } from '@dnd-kit/sortable'
 import { CSS } from '@dnd-kit/utilities'
-import { ActionIcon } from '@mantine/core'
 import { IconArrowDown, IconArrowUp, IconGripVertical, IconX } from '@tabler/icons-react'
 import type { KeyboardEvent } from 'react'
+import { IconButton } from '../ui/icon-button.tsx'
 import classes from './mapping-list.module.css'
 
 /** The buttons of an item, as `data-action` names them. */
@@ -46,7 +46,7 @@ export function MappingItem(props: MappingItemProps) {
         {missing && <span className={classes.note}>does not exist yet</span>}
       </span>
       <span className={classes.actions}>
-        <ActionIcon
+        <IconButton
           aria-label={`Move ${name} up`}
           data-tip="Move up (Alt and arrow up)"
           data-action="up"
@@ -54,8 +54,8 @@ export function MappingItem(props: MappingItemProps) {
           onClick={() => onMove(-1)}
         >
           <IconArrowUp {...icon} />
-        </ActionIcon>
-        <ActionIcon
+        </IconButton>
+        <IconButton
           aria-label={`Move ${name} down`}
           data-tip="Move down (Alt and arrow down)"
           data-action="down"
@@ -63,15 +63,15 @@ export function MappingItem(props: MappingItemProps) {
           onClick={() => onMove(1)}
         >
           <IconArrowDown {...icon} />
-        </ActionIcon>
-        <ActionIcon
+        </IconButton>
+        <IconButton
           aria-label={`Take out ${name}`}
           data-tip="Take out (Delete)"
           data-action="out"
           onClick={onTakeOut}
         >
           <IconX {...icon} />
-        </ActionIcon>
+        </IconButton>
       </span>
     </li>
   )

@@ -1,6 +1,7 @@
-import { ActionIcon, Button } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { IconX } from '@tabler/icons-react'
 import { type FocusEvent, useEffect, useRef } from 'react'
+import { IconButton } from '../ui/icon-button.tsx'
 import { type Undo, undo } from './undo.ts'
 import classes from './undo-bar.module.css'
 
@@ -55,9 +56,9 @@ export function UndoBar({ now, onTakeBack }: { now: Undo; onTakeBack: () => void
           </Button>
         )}
         {now.stage !== 'restoring' && (
-          <ActionIcon aria-label="Close" onClick={undo.dismiss}>
+          <IconButton aria-label="Close" onClick={undo.dismiss}>
             <IconX size={16} stroke={1.5} aria-hidden="true" />
-          </ActionIcon>
+          </IconButton>
         )}
       </div>
     </section>

@@ -1,8 +1,8 @@
-import { ActionIcon } from '@mantine/core'
 import { IconCheck, IconCopy } from '@tabler/icons-react'
 import { useEffect, useState } from 'react'
 import { announce } from './announce.tsx'
 import { copyText } from './copy-text.ts'
+import { IconButton } from './icon-button.tsx'
 
 /** How long the tick stands after copying, in milliseconds. */
 const TICK_MS = 1_500
@@ -31,13 +31,13 @@ export function CopyButton({
   }
   const Icon = copied ? IconCheck : IconCopy
   return (
-    <ActionIcon
+    <IconButton
       {...place}
       aria-label={`Copy ${name}`}
       onClick={copy}
       data-copied={copied || undefined}
     >
       <Icon size={16} stroke={1.5} aria-hidden="true" />
-    </ActionIcon>
+    </IconButton>
   )
 }
