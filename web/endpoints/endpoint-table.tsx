@@ -5,6 +5,7 @@ import classes from './endpoint-table.module.css'
 import { EndpointTableRow } from './endpoint-table-row.tsx'
 import { AllCheckbox } from './row-checkbox.tsx'
 import { rowsAndGaps, withActive } from './row-gaps.ts'
+import { useRowSlots } from './row-slots.ts'
 import { type EndpointRowsProps, onRowClick } from './rows-props.ts'
 import { howMany } from './selection.ts'
 import { SortHeadCell } from './sort-head-cell.tsx'
@@ -72,6 +73,8 @@ export function EndpointTable(props: EndpointTableProps) {
 
   const width = shown.length + (selection === undefined ? 1 : 2)
   const parts = rowsAndGaps(virtual.getVirtualItems(), { from: 0, to: virtual.getTotalSize() })
+  const inPage = parts.flatMap((part) => ('index' in part ? (rows[part.index]?.id ?? []) : []))
+  const slots = useRowSlots(inPage, [navigation.activeId, props.menuOf])
   return (
     <section
       ref={scroller}
@@ -120,7 +123,7 @@ export function EndpointTable(props: EndpointTableProps) {
             return (
               row && (
                 <EndpointTableRow
-                  key={row.id}
+                  key={slots.get(row.id)}
                   row={row}
                   index={part.index}
                   active={row.id === navigation.activeId}

@@ -18,15 +18,16 @@ export function CopyButton({
   className?: string
   tabIndex?: number
 }) {
-  const [copied, setCopied] = useState(false)
+  const [last, setLast] = useState<string>()
+  const copied = last === text
   useEffect(() => {
     if (!copied) return
-    const timer = setTimeout(() => setCopied(false), TICK_MS)
+    const timer = setTimeout(() => setLast(undefined), TICK_MS)
     return () => clearTimeout(timer)
   }, [copied])
   const copy = async () => {
     const done = await copyText(text)
-    setCopied(done)
+    setLast(done ? text : undefined)
     announce(done ? `${name} was copied.` : `${name} could not be copied.`)
   }
   const Icon = copied ? IconCheck : IconCopy
