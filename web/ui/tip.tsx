@@ -29,6 +29,8 @@ export function Tip(): ReactElement {
     document.addEventListener('focusin', onFocus)
     document.addEventListener('focusout', hide)
     document.addEventListener('keydown', onKey)
+    // What is pointed at may say something else with the next letter in a filter.
+    document.addEventListener('input', hide)
     addEventListener('scroll', hide, true)
     addEventListener('resize', hide)
     return () => {
@@ -37,6 +39,7 @@ export function Tip(): ReactElement {
       document.removeEventListener('focusin', onFocus)
       document.removeEventListener('focusout', hide)
       document.removeEventListener('keydown', onKey)
+      document.removeEventListener('input', hide)
       removeEventListener('scroll', hide, true)
       removeEventListener('resize', hide)
     }
