@@ -38,6 +38,17 @@ forEachEngine((engine) => {
       expect((await repository.list(where, undefined, 9)).map(({ id }) => id)).toEqual(['b'])
     })
 
+    it('have no U+0000 in their ids: whoever asks for one finds none, and lists go on', async () => {
+      const where = { database: 'x', collection: 'c' }
+      await repository.insert(where, [
+        { id: 'a', body: '1' },
+        { id: 'a\u0001', body: '2' },
+      ])
+      expect(await repository.read({ ...where, id: 'a\0' })).toBeUndefined()
+      const after = await repository.list(where, 'a\0z', 9)
+      expect(after.map(({ id }) => id)).toEqual(['a\u0001'])
+    })
+
     it('are updated and deleted in the state that is named alone', async () => {
       const place = { database: 'x', collection: 'c', id: 'a' }
       const made = await repository.insert(place, [{ id: 'a', body: '1' }])

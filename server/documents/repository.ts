@@ -1,3 +1,6 @@
+// All that is asked of the table of documents stands here, in one file though it is long: what a query
+// may be, on either engine, is decided by its key.
+
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type QueryResult, sql } from 'kysely'
 import { SYSTEM_DATABASE } from '../contract/database.ts'
@@ -93,6 +96,8 @@ export function createDocumentRepository({ db, prepare }: Store): DocumentReposi
       .compile(),
   )
   const read = async ({ database, collection, id }: Place) => {
+    // No id has one, and PostgreSQL takes none.
+    if (id.includes('\0')) return undefined
     const { rows } = await readOne(database, collection, id)
     return rows[0]
   }
@@ -104,7 +109,7 @@ export function createDocumentRepository({ db, prepare }: Store): DocumentReposi
       return some
         .where('database', '=', database)
         .where('collection', '=', collection)
-        .$if(after !== undefined, (query) => query.where('id', '>', after ?? ''))
+        .$if(after !== undefined, (query) => query.where('id', '>', beforeNul(after ?? '')))
         .orderBy('id')
         .limit(limit)
         .execute()
@@ -246,6 +251,9 @@ export function createDocumentRepository({ db, prepare }: Store): DocumentReposi
     },
   }
 }
+
+/** The ids after a text are those after this, since none has U+0000, which PostgreSQL does not take. */
+const beforeNul = (text: string): string => text.split('\0', 1)[0] ?? ''
 
 /** Ends a transaction in which a document was found that is there already. */
 class Exists extends Failure {
