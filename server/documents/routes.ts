@@ -4,7 +4,7 @@ import { DOCUMENT_BYTES, PAGE } from '../contract/document.ts'
 import { Failure } from '../failure.ts'
 import type { AppEnv } from '../http/env.ts'
 import type { Permit } from '../http/permit.ts'
-import { jobHeaders, prefersAsync } from '../http/prefer.ts'
+import { jobHeaders, MINIMAL, prefersAsync, prefersMinimal } from '../http/prefer.ts'
 import { textBody } from '../http/text-body.ts'
 import { acceptedVersion } from '../http/version.ts'
 import { CREATE_BYTES, type Documents, isCollectionName } from './documents.ts'
@@ -64,7 +64,7 @@ export function documentRoutes({ documents, whole, permit, idOf }: DocumentRoute
       const type = contentType(c)
       const deleted = await documents.delete(placeOf(c), conditionsOf(c))
       if (!prefersMinimal(c)) return answer(deleted, 200, type)
-      return c.body(null, 204, { 'Preference-Applied': 'return=minimal' })
+      return c.body(null, 204, MINIMAL)
     })
     .get(PATH, permit('viewer'), async (c) => {
       const type = contentType(c)
@@ -117,10 +117,6 @@ const answer = (
   headers?: Record<string, string>,
 ): Response =>
   new Response(body, { status, headers: { ETag: `"${tag}"`, 'Content-Type': type, ...headers } })
-
-/** Whether a request asks for an answer without what was deleted (RFC 7240 §4.2). */
-export const prefersMinimal = (c: Context<AppEnv>): boolean =>
-  /(?:^|,)\s*return\s*=\s*"?minimal"?\s*(?:[;,]|$)/i.test(c.req.header('Prefer') ?? '')
 
 /** The path as it was asked for, with the prefix that named the database. */
 function pathOf(c: Context<AppEnv>): string {

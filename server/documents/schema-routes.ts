@@ -3,10 +3,11 @@ import { SCHEMA_BYTES } from '../contract/schema.ts'
 import { Failure } from '../failure.ts'
 import type { AppEnv } from '../http/env.ts'
 import type { Permit } from '../http/permit.ts'
+import { MINIMAL, prefersMinimal } from '../http/prefer.ts'
 import { textBody } from '../http/text-body.ts'
 import { type Collection, isCollectionName } from './documents.ts'
 import { matchesNone, readConditions } from './entity-tag.ts'
-import { contentType, prefersMinimal } from './routes.ts'
+import { contentType } from './routes.ts'
 import type { StoredSchema } from './schema-repository.ts'
 import type { Schemas } from './schemas.ts'
 
@@ -47,7 +48,7 @@ export function schemaRoutes({ schemas, permit, idOf }: SchemaRoutesDeps) {
       const type = contentType(c)
       const deleted = await schemas.delete(whereOf(c), conditionsOf(c))
       if (!prefersMinimal(c)) return answer(c, deleted, type)
-      return c.body(null, 204, { 'Preference-Applied': 'return=minimal' })
+      return c.body(null, 204, MINIMAL)
     })
 }
 

@@ -161,6 +161,17 @@ describe('Whole collections', () => {
     expect((await by('DELETE', '/deleted')).json).toEqual({ deleted: 1 })
   })
 
+  it('are changed and deleted without a body where none is wanted: 204', async () => {
+    await by('POST', '/minimal', some)
+    const prefer = { Prefer: 'return=minimal' }
+    for (const [method, body] of [['PATCH', { read: true }], ['DELETE']] as const) {
+      const answer = await by(method, '/minimal', body, prefer)
+      expect([answer.status, answer.text]).toEqual([204, ''])
+      expect(answer.headers['preference-applied']).toBe('return=minimal')
+    }
+    expect((await by('GET', '/minimal')).json).toEqual([])
+  })
+
   it('have no state that could be asked for: 412, and nothing is changed', async () => {
     await by('POST', '/stated', some)
     const { etag } = (await by('GET', '/stated')).headers

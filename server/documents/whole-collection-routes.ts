@@ -3,7 +3,7 @@ import { DOCUMENT_BYTES } from '../contract/document.ts'
 import { Failure } from '../failure.ts'
 import type { AppEnv } from '../http/env.ts'
 import type { Permit } from '../http/permit.ts'
-import { jobHeaders, prefersAsync } from '../http/prefer.ts'
+import { jobHeaders, MINIMAL, prefersAsync, prefersMinimal } from '../http/prefer.ts'
 import { textBody } from '../http/text-body.ts'
 import type { Collection, Filter } from './documents.ts'
 import { readConditions } from './entity-tag.ts'
@@ -47,7 +47,8 @@ export const wholeCollectionRoutes = (path: string, deps: WholeCollectionDeps) =
       requireNoConditions(c)
       const request = { filter: filterOf(new URL(c.req.url).searchParams), patch }
       if (prefersAsync(c)) return accepted(c, await whole.begin(where, 'patch', request))
-      return c.json({ changed: await whole.run(where, 'patch', request) }, 200, headers)
+      const changed = await whole.run(where, 'patch', request)
+      return prefersMinimal(c) ? c.body(null, 204, MINIMAL) : c.json({ changed }, 200, headers)
     })
     .delete(path, permit('operator'), async (c) => {
       const headers = { 'Content-Type': contentType(c) }
@@ -55,7 +56,8 @@ export const wholeCollectionRoutes = (path: string, deps: WholeCollectionDeps) =
       const request = { filter: filterOf(new URL(c.req.url).searchParams) }
       requireNoConditions(c)
       if (prefersAsync(c)) return accepted(c, await whole.begin(where, 'delete', request))
-      return c.json({ deleted: await whole.run(where, 'delete', request) }, 200, headers)
+      const deleted = await whole.run(where, 'delete', request)
+      return prefersMinimal(c) ? c.body(null, 204, MINIMAL) : c.json({ deleted }, 200, headers)
     })
 }
 

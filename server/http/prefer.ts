@@ -14,3 +14,10 @@ export const jobHeaders = (c: Context<AppEnv>, job: string): Record<string, stri
   const prefix = /^\/_db\/[^/]+(?=\/)/.exec(new URL(c.req.url).pathname)?.[0] ?? ''
   return { Location: `${prefix}/_job/${job}`, 'Preference-Applied': 'respond-async' }
 }
+
+/** Whether a request asks for an answer without a body (RFC 7240 §4.2): of what was deleted, of how many. */
+export const prefersMinimal = (c: Context<AppEnv>): boolean =>
+  /(?:^|,)\s*return\s*=\s*"?minimal"?\s*(?:[;,]|$)/i.test(c.req.header('Prefer') ?? '')
+
+/** The headers of an answer without a body that was asked for so. */
+export const MINIMAL = { 'Preference-Applied': 'return=minimal' } as const
