@@ -84,7 +84,8 @@ export function EndpointTable(props: EndpointTableProps) {
       className={classes.scroller}
       data-compact={!wide || undefined}
       data-beside={beside || undefined}
-      style={{ '--row': `${rowHeight}px`, '--rows': rows.length } as CSSProperties}
+      // No more than is used: what changes in it is looked at again for all that is in the table.
+      style={{ '--row': `${rowHeight}px`, '--rows': Math.min(3, rows.length) } as CSSProperties}
     >
       <table className={classes.table} aria-rowcount={rows.length + 1}>
         <caption className="visually-hidden">Endpoints and what runs for them</caption>
