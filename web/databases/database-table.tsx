@@ -27,6 +27,7 @@ export interface DatabaseTableProps {
 
 /** Databases by name. Only the rows in sight are in the page, and the one that has the focus. */
 export function DatabaseTable({ rows, unreached }: DatabaseTableProps) {
+  const { search } = useDatabasesLocation()
   const body = useRef<HTMLTableSectionElement>(null)
   const [margin, setMargin] = useState(0)
   const [focused, setFocused] = useState<number>()
@@ -52,6 +53,7 @@ export function DatabaseTable({ rows, unreached }: DatabaseTableProps) {
   return (
     <table
       className={classes.table}
+      data-beside={search.open !== undefined || undefined}
       aria-rowcount={rows.length + 1}
       onFocus={({ target }) => {
         const at = target.closest('tr')?.dataset.index
