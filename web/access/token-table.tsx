@@ -5,6 +5,7 @@ import { type Column, RecordTable } from '../ui/record-table.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
 import { TimeLeft } from '../ui/time-left.tsx'
 import { roleWords } from './role-words.ts'
+import { ScopeNames } from './scope-names.tsx'
 import classes from './token-table.module.css'
 
 /** What a {@link TokenTable} shows. */
@@ -35,8 +36,7 @@ export function TokenTable({ tokens, withOwner, onRevoke }: TokenTableProps) {
     {
       head: 'Databases',
       width: 160,
-      cell: ({ databases }) =>
-        databases === null ? 'All' : <span className="mono">{databases.join(', ')}</span>,
+      cell: ({ databases }) => (databases === null ? 'All' : <ScopeNames names={databases} />),
     },
     {
       head: 'Ends',

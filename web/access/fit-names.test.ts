@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest'
+import { fitNames } from './fit-names.ts'
+
+test.each([
+  { names: ['blog'], fit: 1 },
+  { names: ['blog', 'shop', 'archive'], fit: 3 },
+  { names: ['blog', 'shop', 'archive', 'metrics'], fit: 2 },
+  { names: ['archive', 'tickets', 'metrics'], fit: 1 },
+  { names: ['a-name-that-is-longer-than-the-line', 'shop'], fit: 1 },
+  { names: ['a-name-that-is-longer-than-the-line'], fit: 1 },
+  { names: Array.from({ length: 40 }, () => 'a'), fit: 7 },
+])('of $names $fit stand in a line of 17 characters', ({ names, fit }) => {
+  expect(fitNames(names, 17)).toBe(fit)
+})
