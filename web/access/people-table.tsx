@@ -59,16 +59,19 @@ export function PeopleTable(props: { caption: string; people: readonly Person[] 
     {
       head: 'Sessions',
       width: 136,
-      cell: (person) => (
-        <Button
-          variant="subtle"
-          className={classes.sessions}
-          onClick={() => showSessions(person.id)}
-        >
-          {person.sessions} open
-          <span className="visually-hidden"> sessions of {nameOf(person)}</span>
-        </Button>
-      ),
+      cell: (person) =>
+        person.sessions === 0 ? (
+          <span className="dim">None</span>
+        ) : (
+          <Button
+            variant="subtle"
+            className={classes.sessions}
+            onClick={() => showSessions(person.id)}
+          >
+            {person.sessions} open
+            <span className="visually-hidden"> sessions of {nameOf(person)}</span>
+          </Button>
+        ),
     },
   ]
   return (
