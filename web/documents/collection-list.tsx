@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { useMay } from '../person.ts'
 import { collectionsQuery } from '../queries.ts'
 import { Notice } from '../ui/notice.tsx'
+import { sayBytes, sayCount } from '../ui/say-bytes.ts'
 import { SkeletonRows } from '../ui/skeleton-rows.tsx'
 import { NameList } from './name-list.tsx'
 import { ReadFailure } from './read-failure.tsx'
@@ -11,7 +12,16 @@ import { useDocumentsLocation } from './use-documents-location.ts'
 
 /** The collections of a database, to choose one. */
 export function CollectionList({ database }: { database: string }) {
-  const { data: collections, error, refetch } = useQuery(collectionsQuery(database))
+  const {
+    data: collections,
+    error,
+    refetch,
+  } = useQuery({
+    ...collectionsQuery(database),
+    // What is being counted is soon there.
+    refetchInterval: ({ state }) =>
+      state.data?.some(({ measured }) => measured === null) === true ? 2_000 : 10_000,
+  })
   const { create } = useDocumentsLocation()
   const mayChange = useMay('operator')
   if (collections === undefined) {
@@ -48,6 +58,18 @@ export function CollectionList({ database }: { database: string }) {
           {collection}
         </Link>
       )}
+      facts={(collection) => {
+        const { documents, bytes } = collections.find(({ name }) => name === collection) ?? {}
+        if (documents == null || bytes == null) return null
+        return (
+          <>
+            <span>
+              {sayCount(documents)} document{documents === 1 ? '' : 's'}
+            </span>
+            <span>{sayBytes(bytes)}</span>
+          </>
+        )
+      }}
     />
   )
 }
