@@ -128,7 +128,7 @@ describe('parseConfig', () => {
       },
     ).join('\n')
     for (const part of [
-      '--endpoint "tcp://127.1:80": "127.1" is no IPv4 address',
+      '--endpoint "tcp://127.1:80": “127.1” is no IPv4 address',
       '--drain takes seconds',
       'There is no flag --nonsense',
       '--node needs a value',

@@ -73,7 +73,7 @@ export const isIpLiteral = (host: string): boolean => host.includes(':') || isDo
 function parseHostAndPort(scheme: 'tcp' | 'ssl', rest: string, anyPort: boolean): ParsedAddress {
   const stray = /[/?#@\\\s]/.exec(rest)
   if (stray !== null) {
-    const what = stray[0].trim() === '' ? 'a space' : `"${stray[0]}"`
+    const what = stray[0].trim() === '' ? 'a space' : `“${stray[0]}”`
     return fault(
       'host',
       `A ${scheme} address is a host and a port alone; ${what} has no place in it.`,
@@ -117,10 +117,10 @@ function parseHost(text: string): ParsedHost {
   // The system would take 127.1, 0x7f.1 and 2130706433 for addresses too (inet_aton(3)): two ways
   // of writing one address would be two endpoints, so whatever ends in a number must be a quad.
   if (/^(?:[0-9]+|0x[0-9a-f]*)$/.test(labels.at(-1) ?? '')) {
-    return no(`"${text}" is no IPv4 address. Write four numbers from 0 to 255, as in 127.0.0.1.`)
+    return no(`“${text}” is no IPv4 address. Write four numbers from 0 to 255, as in 127.0.0.1.`)
   }
   if (host.length > 253 || !labels.every((label) => NAME_LABEL.test(label))) {
-    return no(`"${text}" is no host name. Letters, digits, "-" and "." make one.`)
+    return no(`“${text}” is no host name. Letters, digits, “-” and “.” make one.`)
   }
   return { ok: true, host }
 }

@@ -7,7 +7,7 @@ const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
 
 /** What {@link isDatabaseName} asks for, as a sentence for people. */
 export const DATABASE_NAME_RULE =
-  'A database name begins with a letter and has up to 64 letters, digits, "_" and "-".'
+  'A database name begins with a letter and has up to 64 letters, digits, “_” and “-”.'
 
 /** Whether a name may name a database: {@link DATABASE_NAME_RULE}, or `_system`. Case counts. */
 export const isDatabaseName = (name: string): boolean => name === SYSTEM_DATABASE || NAME.test(name)

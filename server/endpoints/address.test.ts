@@ -36,7 +36,7 @@ test('an address that somebody sent is parsed, or refused with a sentence', () =
   expect(() => readAddress('tcp://127.1:80')).toThrow(
     expect.objectContaining({
       code: 'bad-parameter',
-      message: expect.stringContaining('"127.1" is no IPv4 address'),
+      message: expect.stringContaining('“127.1” is no IPv4 address'),
     }),
   )
   expect(canonicalAddress('TCP://LOCALHOST:80')).toBe('tcp://localhost:80')

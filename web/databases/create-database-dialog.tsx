@@ -82,7 +82,7 @@ function CreateForm() {
       >
         <TextInput
           label="Name"
-          description={'A letter, then up to 63 letters, digits, "_" and "-". Case counts.'}
+          description="A letter, then up to 63 letters, digits, “_” and “-”. Case counts."
           placeholder="shop"
           classNames={{ input: 'mono' }}
           spellCheck={false}

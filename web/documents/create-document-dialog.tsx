@@ -99,4 +99,4 @@ export function CreateDocumentDialog(props: { database: string; collection: stri
 }
 
 const NAME_RULE =
-  'A collection name begins with a small letter and has up to 64 small letters, digits, "_" and "-".'
+  'A collection name begins with a small letter and has up to 64 small letters, digits, “_” and “-”.'

@@ -16,7 +16,7 @@ export function parseFilter(text: string): ParsedFilter {
     const at = part.indexOf('=')
     const field = plain(part.slice(0, at))
     if (at < 0 || field === '') {
-      return { fault: 'Write a field, "=" and its value: author=ada. Put "&" between several.' }
+      return { fault: 'Write a field, “=” and its value: author=ada. Put “&” between several.' }
     }
     if (RESERVED.includes(field)) return { fault: `The field ${field} cannot be filtered by.` }
     fields.push([field, plain(part.slice(at + 1))])

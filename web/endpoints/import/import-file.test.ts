@@ -49,13 +49,13 @@ describe('reading a file to import', () => {
     ].join('\n')
     expect(faultsOf(text)).toEqual([
       'Entry 1, line 2: "tcp://127.0.0.1": The port is missing. Add one, as in tcp://127.0.0.1:8530.',
-      'Entry 1, line 2: "databases" names a twice.',
+      'Entry 1, line 2: “databases” names a twice.',
       expect.stringMatching(/^Entry 1, line 2: "9" is no database name/),
-      'Entry 2, line 3: "endpoint" is missing.',
-      'Entry 2, line 3: "databases" is a list of names, empty for every database.',
-      'Entry 3, line 4: "endpoint" is a text, as in "tcp://127.0.0.1:8530".',
+      'Entry 2, line 3: “endpoint” is missing.',
+      'Entry 2, line 3: “databases” is a list of names, empty for every database.',
+      'Entry 3, line 4: “endpoint” is a text, as in tcp://127.0.0.1:8530.',
       'Entry 4, line 5: An entry is an object: { "endpoint": …, "databases": […] }.',
-      'Entry 6, line 7: "databases" is a list of names, empty for every database.',
+      'Entry 6, line 7: “databases” is a list of names, empty for every database.',
       'Entry 6, line 7: tcp://127.0.0.1:8531 is named by entry 5, line 6 already.',
     ])
   })

@@ -80,9 +80,9 @@ function judgeEntry({ value }: JsonEntry): {
   }
   const { endpoint, databases = [] } = value as Readonly<Record<string, unknown>>
   const names = nameFaults(databases)
-  if (endpoint === undefined) return { faults: ['"endpoint" is missing.', ...names] }
+  if (endpoint === undefined) return { faults: ['“endpoint” is missing.', ...names] }
   if (typeof endpoint !== 'string') {
-    return { faults: ['"endpoint" is a text, as in "tcp://127.0.0.1:8530".', ...names] }
+    return { faults: ['“endpoint” is a text, as in tcp://127.0.0.1:8530.', ...names] }
   }
   const parsed = parseAddress(endpoint)
   if (!parsed.ok) return { faults: [`${JSON.stringify(endpoint)}: ${parsed.fault}`, ...names] }
@@ -92,13 +92,13 @@ function judgeEntry({ value }: JsonEntry): {
 
 function nameFaults(databases: unknown): string[] {
   if (!Array.isArray(databases))
-    return ['"databases" is a list of names, empty for every database.']
+    return ['“databases” is a list of names, empty for every database.']
   const seen = new Set<unknown>()
   return databases.flatMap((name: unknown) => {
     if (typeof name !== 'string' || !isDatabaseName(name)) {
       return `${JSON.stringify(name)} is no database name. ${DATABASE_NAME_RULE}`
     }
-    if (seen.has(name)) return `"databases" names ${name} twice.`
+    if (seen.has(name)) return `“databases” names ${name} twice.`
     seen.add(name)
     return []
   })
