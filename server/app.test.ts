@@ -77,6 +77,8 @@ beforeAll(async () => {
   writeFileSync(join(consoleFolder, 'sign-in.html'), '<title>Sign in</title>')
   writeFileSync(join(consoleFolder, 'theme.js'), 'theme()')
   writeFileSync(join(consoleFolder, 'assets', 'main-abc.js'), 'main()')
+  for (const font of ['geist-latin-ext', 'geist-latin', 'geist-mono-latin'])
+    writeFileSync(join(consoleFolder, 'assets', `${font}-wght-normal-abc.woff2`), '')
   store = await openStore({ data: folder }, 'node')
   const vault = createVault(new Uint8Array(32))
   access = createAccess({ store, vault, record, admins: [], now: Date.now })
@@ -581,6 +583,16 @@ describe('the console', () => {
     expect((await ask('/_console/')).headers.get('Content-Security-Policy')).toContain(
       "form-action 'self'",
     )
+  })
+
+  it('writes the pages of the sign-in in the fonts of the console', async () => {
+    const style = await (await ask('/_oauth2/page.css')).text()
+    const files = [...style.matchAll(/url\("([^"]+)"\)/g)].map(([, file = '']) => file)
+    expect(files).toEqual([
+      '/_console/assets/geist-latin-wght-normal-abc.woff2',
+      '/_console/assets/geist-mono-latin-wght-normal-abc.woff2',
+    ])
+    for (const file of files) expect((await ask(file)).status).toBe(200)
   })
 
   it('tells the page how long a removed endpoint drains', async () => {

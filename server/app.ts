@@ -34,6 +34,7 @@ import { describe } from './http/describe.ts'
 import type { AppEnv } from './http/env.ts'
 import { guardHost } from './http/guard-host.ts'
 import { noRoute } from './http/no-route.ts'
+import { findPageFonts } from './http/page-fonts.ts'
 import { createPermit } from './http/permit.ts'
 import { API_JSON, renderFailure, toFailure } from './http/render-failure.ts'
 import { splitRequestPath } from './http/request-path.ts'
@@ -244,6 +245,7 @@ export function createApp(deps: AppDeps) {
       limit,
       beginSession,
       hasSession: async (c) => (await bySession(c)) !== undefined,
+      fonts: findPageFonts(deps.consoleFolder),
       log,
     }),
   )

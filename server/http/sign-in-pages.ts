@@ -1,16 +1,18 @@
 import { STATUS_CODES } from 'node:http'
 import { html } from 'hono/html'
+import { fontFaces, type PageFonts } from './page-fonts.ts'
 
 type Html = ReturnType<typeof html>
 
 /**
- * The policy of the pages of the sign-in: no script, no style but ours. Where a form leads to another
+ * The policy of the pages of the sign-in: no script, no style and no font but ours. Where a form leads to another
  * provider there is no `form-action`: Chromium applies it to every redirect after the POST.
  */
 export const signInPolicy = ({ leavesOrigin }: { readonly leavesOrigin: boolean }): string =>
   [
     "default-src 'none'",
     "style-src 'self'",
+    "font-src 'self'",
     "frame-ancestors 'none'",
     "base-uri 'none'",
     ...(leavesOrigin ? [] : ["form-action 'self'"]),
@@ -19,8 +21,11 @@ export const signInPolicy = ({ leavesOrigin }: { readonly leavesOrigin: boolean 
 /** Where the style sheet of these pages is. */
 export const STYLE_PATH = '/_oauth2/page.css'
 
-/** The style sheet of these pages: the colours and measures of the console, without its fonts. */
-export const pageStyle = `:root {
+/** The style sheet of these pages: the colours, measures and, where they are there, fonts of the console. */
+export const pageStyle = (fonts: PageFonts | undefined): string =>
+  fonts === undefined ? STYLE : fontFaces(fonts) + STYLE
+
+const STYLE = `:root {
   color-scheme: light dark;
   --page: light-dark(#fbfbfc, #0f1115);
   --surface: light-dark(#ffffff, #15181e);
@@ -33,7 +38,7 @@ export const pageStyle = `:root {
   --tint: light-dark(#fdecea, #361816);
   background: var(--page);
   color: var(--text);
-  font: 14px/20px system-ui, sans-serif;
+  font: 14px/20px "Geist Variable", system-ui, sans-serif;
 }
 body {
   display: grid;
@@ -50,9 +55,15 @@ main {
   padding-bottom: 12vh;
 }
 .brand {
+  display: flex;
+  align-items: center;
+  gap: 10px;
   margin: 0 0 24px;
   color: var(--dim);
   font-weight: 600;
+}
+.brand rect {
+  fill: var(--primary);
 }
 h1 {
   margin: 0 0 16px;
@@ -107,7 +118,7 @@ button {
 }
 code {
   color: var(--text);
-  font: 13px/20px ui-monospace, monospace;
+  font: 12px/20px "Geist Mono Variable", ui-monospace, monospace;
   overflow-wrap: anywhere;
 }
 [role='alert'] {
@@ -117,6 +128,9 @@ code {
   color: var(--failed);
 }
 `
+
+/** The mark of Gatehouse, as in `web/ui/logo.tsx`. */
+const MARK = html`<svg viewBox="0 0 16 16" width="20" height="20" aria-hidden="true"><rect width="16" height="16" rx="3.5"/><path d="M4 13V7.5a4 4 0 0 1 8 0V13M8 6.8V13M4 10h8" fill="none" stroke="#ffffff" stroke-width="1.4" stroke-linecap="round"/></svg>`
 
 const page = (title: string, body: Html) => html`<!doctype html>
 <html lang="en">
@@ -128,7 +142,7 @@ const page = (title: string, body: Html) => html`<!doctype html>
   </head>
   <body>
     <main>
-      <p class="brand">Gatehouse</p>
+      <p class="brand">${MARK}Gatehouse</p>
       ${body}
     </main>
   </body>

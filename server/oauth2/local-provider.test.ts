@@ -62,6 +62,7 @@ async function startNode(store: Store, options: NodeOptions = {}) {
         hasSession: async () => false,
         clientOf,
         publicOrigin,
+        fonts: undefined,
         log: pino({ level: 'silent' }),
       }),
     )
@@ -225,7 +226,7 @@ describe('the key page', () => {
       const node = await startNode(await engine.open())
       const page = await createBrowser().post(start(node.origin), {})
       expect(page.headers['content-security-policy']).toBe(
-        "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
+        "default-src 'none'; style-src 'self'; font-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
       )
       expect(page.headers['cache-control']).toBe('no-store')
       expect(page.text).not.toMatch(/<script|<style|\sstyle=|\son[a-z]+=/)

@@ -9,6 +9,7 @@ import type { ClientOf } from '../http/client.ts'
 import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
 import { createOwnOrigin, guardForm } from '../http/own-origin.ts'
+import type { PageFonts } from '../http/page-fonts.ts'
 import { toFailure } from '../http/render-failure.ts'
 import { failedSignInPage, pageStyle, signInPolicy } from '../http/sign-in-pages.ts'
 import { SIGN_IN_SECONDS } from './csrf-token.ts'
@@ -37,6 +38,8 @@ export interface OAuth2Deps {
   readonly limit: SignInLimit
   readonly clientOf: ClientOf
   readonly publicOrigin: string | undefined
+  /** What the pages are written in; undefined: the fonts of the system. */
+  readonly fonts: PageFonts | undefined
   readonly log: Logger
 }
 
@@ -49,6 +52,7 @@ const FORM_LIMIT = 16 * 1024
 /** `/_oauth2`: the two routes of seed 001 for every provider, and the style of their pages. */
 export function oauth2Routes(deps: OAuth2Deps) {
   const { pending, publicOrigin, clientOf, log } = deps
+  const style = pageStyle(deps.fonts)
   const ownOrigin = createOwnOrigin(publicOrigin, clientOf)
   const providerOf = (name: string): Provider => {
     const provider = deps.providers.find((each) => each.name === name)
@@ -77,9 +81,10 @@ export function oauth2Routes(deps: OAuth2Deps) {
   return (
     new Hono<AppEnv>()
       .get('/page.css', (c) =>
-        c.body(pageStyle, 200, {
+        c.body(style, 200, {
           'Content-Type': 'text/css; charset=utf-8',
-          'Cache-Control': 'public, max-age=3600',
+          // It names files of the console, which a newer version does not have.
+          'Cache-Control': 'no-cache',
         }),
       )
       .use('/:provider/auth', async (c, next) => {

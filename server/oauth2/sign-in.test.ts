@@ -354,7 +354,7 @@ forEngine('sqlite', (engine) => {
       const { rig } = await setUp()
       const { headers } = await rig.callback('oauth2', {})
       expect(headers.get('Content-Security-Policy')).toBe(
-        "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'",
+        "default-src 'none'; style-src 'self'; font-src 'self'; frame-ancestors 'none'; base-uri 'none'",
       )
       expect(headers.get('X-Content-Type-Options')).toBe('nosniff')
     })

@@ -48,6 +48,7 @@ export function createRig(options: RigOptions) {
       hasSession: async (c) => /(?:^|; )session=\d/.test(c.req.header('Cookie') ?? ''),
       clientOf: createClientOf(options.trusted ?? []),
       publicOrigin,
+      fonts: undefined,
       log: pino({ level: 'trace' }, { write: (line) => lines.push(line) }),
     }),
   )
