@@ -161,6 +161,8 @@ test.describe('While connections have time to finish', () => {
     const client = connect(port, '127.0.0.1')
     const closed = new Promise((resolve) => client.once('close', resolve))
     client.on('error', () => {})
+    // One without a request, which is not waited for.
+    connect(port, '127.0.0.1').on('error', () => {})
     // A request under way: its body is still to come.
     client.write(
       'POST /articles HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n' +
@@ -169,11 +171,12 @@ test.describe('While connections have time to finish', () => {
 
     const query = new URLSearchParams({ endpoint: address })
     const listener = async () => (await gatehouse.get(`/_db/_system/_api/listener?${query}`)).body
-    await expect.poll(listener).toMatchObject([{ connections: 1 }])
+    await expect.poll(listener).toMatchObject([{ connections: 2 }])
     await expect.poll(listener).not.toMatchObject([{ bytesIn: 0 }])
     await gatehouse.delete(`/_db/_system/_api/endpoint/${encodeURIComponent(address)}`)
     await expect(panel.getByRole('alert').filter({ hasText: 'was removed' })).toBeVisible()
     await expect(panel).toContainText('1 connection is left')
+    await expect(rowOf(page, address)).toContainText('1 left')
     await panel.getByRole('button', { name: 'Close now' }).click()
     await closed
     await expect(panel.getByRole('button', { name: 'Edit mapping' })).toBeHidden()

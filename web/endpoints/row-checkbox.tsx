@@ -10,7 +10,8 @@ export function RowCheckbox(props: {
   onSelect: (row: EndpointRow, extend: boolean) => void
 }) {
   const { row, selected, tabIndex, onSelect } = props
-  if (!canSelect(row)) return null
+  // What stands beside it stays in line.
+  if (!canSelect(row)) return <span className={classes.place} />
   return (
     <label className={classes.place}>
       <input

@@ -29,9 +29,12 @@ export function useFiguresInSight(
   useEffect(() => {
     if (data === undefined) return
     figures.take(rows, data)
-    // An event may have been lost on the way: what is in another state is put right.
+    // An event may have been lost on the way: what is in another state is put right. How many a
+    // draining one has left is told beside its state, and no event tells it.
+    const saidOf = (one: ListenerStatus) =>
+      one.state === 'draining' ? `${stateOf(one)} ${one.connections}` : stateOf(one)
     const statesOf = (address: string, listeners: readonly ListenerStatus[]) =>
-      `${listeners.flatMap((one) => (one.endpoint === address ? stateOf(one) : [])).toSorted()}`
+      `${listeners.flatMap((one) => (one.endpoint === address ? saidOf(one) : [])).toSorted()}`
     queryClient.setQueryData(listenersQuery.queryKey, (now) => {
       if (now === undefined) return now
       const wanted = new Set(addresses)
