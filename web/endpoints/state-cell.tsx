@@ -28,8 +28,14 @@ export function StateCell({ row }: { row: EndpointRow }) {
     const silence = (
       <>
         {some}
-        {some !== undefined && ', '}
-        <NoNews since={lead.silentSince} />
+        {some === undefined ? (
+          <NoNews since={lead.silentSince} />
+        ) : (
+          // There is no room for both; the panel tells it of each node.
+          <span className="visually-hidden">
+            , <NoNews since={lead.silentSince} />
+          </span>
+        )}
       </>
     )
     return <StateBadge state={state} detail={silence} />
