@@ -165,7 +165,8 @@ function optionsOf(kind: TrafficKind): uPlot.Options {
   return {
     width: 0,
     height: HEIGHT,
-    padding: [12, 4, 0, 0],
+    // At the right, half of a time of day that stands at the end.
+    padding: [12, 18, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
     scales: {

@@ -50,7 +50,8 @@ export function TrafficSection(props: {
           </Suspense>
           <p className={classes.summary} data-live>
             {sayTraffic(data, kind)}
-            {silent.length > 0 && ` Of ${data.nodes.map(({ node }) => node).join(', ')} alone.`}
+            {silent.length > 0 &&
+              ` Counted at ${data.nodes.map(({ node }) => node).join(', ')} alone.`}
           </p>
         </>
       )}
