@@ -106,11 +106,11 @@ describe('a document', () => {
     const document = { title: 5, 'a/b~c': '', tags: ['x', 'z'], more: 1 }
     const { violations, message } = (await check(schema, [document])) as Refusal
     expect(violations).toEqual([
-      { pointer: '', message: "must have required property 'n'" },
-      { pointer: '', message: 'must NOT have additional properties: "more"' },
+      { pointer: '', message: 'must have the property “n”' },
+      { pointer: '', message: 'must not have the property “more”' },
       { pointer: '/title', message: 'must be string' },
       { pointer: '/a~1b~0c', message: 'must be number' },
-      { pointer: '/tags/1', message: 'must be equal to one of the allowed values: ["x","y"]' },
+      { pointer: '/tags/1', message: 'must be one of ["x","y"]' },
     ])
     expect(message).toContain('There are 5 violations.')
   })
@@ -125,9 +125,7 @@ describe('a document', () => {
   it('in a batch of many MiB keeps its index', async () => {
     const large = { text: 'x'.repeat(700_000) }
     const found = await check({ maxProperties: 1 }, [large, large, large, { a: 1, b: 2 }], true)
-    expect(found?.violations).toEqual([
-      { pointer: '/3', message: 'must NOT have more than 1 properties' },
-    ])
+    expect(found?.violations).toEqual([{ pointer: '/3', message: 'must have at most 1 property' }])
   })
 
   it('has its own keys alone, not those of JavaScript', async () => {

@@ -142,21 +142,34 @@ function guarded<T>(check: () => T): T | undefined {
 
 const quoted = (value: unknown) => JSON.stringify(value)?.slice(0, 128) ?? ''
 
-/** What a keyword asks for, where its own message leaves that out. */
-const wanted: Readonly<Record<string, (params: Record<string, unknown>) => unknown>> = {
-  additionalProperties: ({ additionalProperty }) => additionalProperty,
-  unevaluatedProperties: ({ unevaluatedProperty }) => unevaluatedProperty,
-  enum: ({ allowedValues }) => allowedValues,
-  const: ({ allowedValue }) => allowedValue,
+const named = (value: unknown) => `“${String(value).slice(0, 128)}”`
+const many = (limit: unknown, one: string, others = `${one}s`) =>
+  `${limit} ${limit === 1 ? one : others}`
+
+/** What a keyword asks for in words, where Ajv's own message is terse or leaves it out. */
+const wanted: Readonly<Record<string, (params: Record<string, unknown>) => string>> = {
+  required: ({ missingProperty }) => `must have the property ${named(missingProperty)}`,
+  additionalProperties: ({ additionalProperty }) =>
+    `must not have the property ${named(additionalProperty)}`,
+  unevaluatedProperties: ({ unevaluatedProperty }) =>
+    `must not have the property ${named(unevaluatedProperty)}`,
+  enum: ({ allowedValues }) => `must be one of ${quoted(allowedValues)}`,
+  const: ({ allowedValue }) => `must be ${quoted(allowedValue)}`,
+  minLength: ({ limit }) => `must have at least ${many(limit, 'character')}`,
+  maxLength: ({ limit }) => `must have at most ${many(limit, 'character')}`,
+  minItems: ({ limit }) => `must have at least ${many(limit, 'item')}`,
+  maxItems: ({ limit }) => `must have at most ${many(limit, 'item')}`,
+  minProperties: ({ limit }) => `must have at least ${many(limit, 'property', 'properties')}`,
+  maxProperties: ({ limit }) => `must have at most ${many(limit, 'property', 'properties')}`,
+  minimum: ({ limit }) => `must be at least ${limit}`,
+  maximum: ({ limit }) => `must be at most ${limit}`,
+  exclusiveMinimum: ({ limit }) => `must be more than ${limit}`,
+  exclusiveMaximum: ({ limit }) => `must be less than ${limit}`,
 }
 
 function toViolation(error: ErrorObject, prefix: string): Violation {
   const { instancePath, keyword, message = 'does not fit', params } = error
-  const asked = wanted[keyword]?.(params)
-  return {
-    pointer: prefix + instancePath,
-    message: asked === undefined ? message : `${message}: ${quoted(asked)}`,
-  }
+  return { pointer: prefix + instancePath, message: wanted[keyword]?.(params) ?? message }
 }
 
 function violated(what: string, violations: readonly Violation[], count: number): Failure {
