@@ -1,0 +1,102 @@
+import { beforeEach, expect, it } from 'vitest'
+import { Failure } from '../failure.ts'
+import { forEachEngine } from '../storage/each-engine.testing.ts'
+import type { Store } from '../storage/open.ts'
+import type { Job } from './job.ts'
+import { createJobRepository, type JobRepository, LEASE, Lost } from './repository.ts'
+
+const where = { database: '_system', collection: 'articles' }
+const everything = { filter: [] }
+const step = { passed: 1, cursor: 'a', taken: [] }
+
+forEachEngine((engine) => {
+  let store: Store
+  let now: number
+  let jobs: JobRepository
+  let other: JobRepository
+
+  beforeEach(async () => {
+    store = await engine.open()
+    now = 1_700_000_000_000
+    jobs = createJobRepository(store, () => now)
+    other = createJobRepository(store, () => now)
+  })
+  /** A job that this node has claimed. */
+  const claimed = async (): Promise<Job> => {
+    await jobs.create(where, 'patch', 'running', everything)
+    return (await jobs.claim()) as Job
+  }
+  const found = async ({ id }: Job) => (await jobs.read(id))?.found
+  const documents = async () =>
+    (await store.db.selectFrom('documents').select('id').execute()).map(({ id }) => id)
+
+  it('gives a job to one of the nodes that would have it', async () => {
+    await jobs.create(where, 'list', 'running', everything)
+    const taken = await Promise.all([jobs.claim(), other.claim()])
+    expect(taken.filter((each) => each !== undefined)).toHaveLength(1)
+  })
+
+  it.each<[string, (job: Job) => Promise<unknown>]>([
+    [
+      'another node has it',
+      async () => {
+        now += LEASE + 1
+        expect(await other.claim()).toBeDefined()
+      },
+    ],
+    ['it was discarded', ({ id }) => other.discard([id])],
+    ['it has ended', (job) => jobs.fail(job, new Failure('conflict', 'ended'))],
+    ['it is further already', (job) => jobs.advance(job, step)],
+  ])('keeps nothing of a step or of an end where %s', async (_why, happen) => {
+    const job = await claimed()
+    await happen(job)
+    const before = await jobs.read(job.id)
+    const late = [
+      jobs.advance(job, { ...step, taken: [{ id: 'a', seen: '', tag: 't', body: '{}' }] }),
+      jobs.addPart(job, 0, [{ id: 'a', body: '{}' }]),
+      jobs.begin(job, 1),
+      jobs.fail(job, new Failure('conflict', 'late')),
+      jobs.finish(job, async (trx) => {
+        const document = { id: 'a', tag: 't', body: '{}' }
+        await trx
+          .insertInto('documents')
+          .values({ ...where, ...document })
+          .execute()
+        return 1
+      }),
+    ]
+    for (const each of await Promise.allSettled(late)) {
+      expect(each).toMatchObject({ status: 'rejected', reason: expect.any(Lost) })
+    }
+    expect(await jobs.read(job.id)).toEqual(before)
+    expect(await documents()).toEqual([])
+    expect(await store.db.selectFrom('job_documents').selectAll().execute()).toEqual([])
+    expect(await store.db.selectFrom('job_parts').selectAll().execute()).toEqual([])
+  })
+
+  it('ends a job with its last change, or neither', async () => {
+    const job = await claimed()
+    const failing = jobs.finish(job, async (trx) => {
+      await trx
+        .insertInto('documents')
+        .values({ ...where, id: 'a', tag: 't', body: '{}' })
+        .execute()
+      throw new Error('in the middle')
+    })
+    await expect(failing).rejects.toThrow('in the middle')
+    expect([(await jobs.read(job.id))?.state, await documents()]).toEqual(['running', []])
+    expect(await jobs.finish(job, async () => 7)).toMatchObject({ state: 'done', found: 7 })
+    expect(await found(job)).toBe(7)
+  })
+
+  it.each(['preparing', 'attached'] as const)(
+    'is stale once its request has died with its node, and claimed by nobody: %s',
+    async (state) => {
+      const job = await jobs.create(where, 'patch', state, everything)
+      now += LEASE
+      expect([await other.claim(), await other.stale()]).toEqual([undefined, []])
+      now += 1
+      expect([await other.claim(), await other.stale()]).toEqual([undefined, [job.id]])
+    },
+  )
+})
