@@ -63,3 +63,16 @@ it('tells how far it got where it is to look no further', async () => {
   expect(await page(1)).toEqual({ documents: [], next: '0999' })
   expect(reads()).toBe(1)
 })
+
+it('answers the state that was deleted, where another change came first', async () => {
+  const states = ['first', 'second'].map((tag) => ({ id: 'a', tag, body: `"${tag}"` }))
+  const repository: Pick<DocumentRepository, 'read' | 'delete'> = {
+    read: async () => states.shift(),
+    // The first has moved on when it is to be deleted.
+    delete: async (_place, tag) => tag === 'second',
+  }
+  const documents = createDocuments(repository as DocumentRepository, () => 0)
+  const conditions = { match: undefined, noneMatch: undefined }
+  const deleted = await documents.delete({ database: 'a', collection: 'b', id: 'a' }, conditions)
+  expect(deleted.tag).toBe('second')
+})

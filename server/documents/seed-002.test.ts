@@ -400,13 +400,38 @@ describe('Entity tags', () => {
     expect((await by('PUT', '/articles/absent', {}, any)).status).toBe(412)
   })
 
+  it('are compared weakly to read and strongly to change (RFC 9110)', async () => {
+    const { json, headers } = await created({ n: 1 })
+    const path = `/articles/${json.id}`
+    const weak = `W/${headers.etag}`
+    const cached = await by('GET', path, undefined, { 'If-None-Match': `"other", ${weak}` })
+    expect([cached.status, cached.headers.etag]).toEqual([304, headers.etag])
+    for (const [at, conditions] of [
+      [path, { 'If-Match': weak }],
+      [path, { 'If-None-Match': weak }],
+      [path, { 'If-None-Match': '*' }],
+      ['/articles/absent', { 'If-Match': '*' }],
+    ] as const) {
+      expect((await by('DELETE', at, undefined, conditions)).status).toBe(412)
+      expect((await by('PUT', at, { n: 2 }, conditions)).status).toBe(412)
+    }
+    const stale = { 'If-Match': `"other"` }
+    expect((await by('GET', path, undefined, stale)).status).toBe(412)
+    const either = { 'If-Match': `"other", ${headers.etag}` }
+    expect((await by('DELETE', path, undefined, either)).status).toBe(200)
+  })
+
   it('stand for a whole page, too', async () => {
     await by('POST', '/tagged', { id: '1' })
     const { etag } = (await by('GET', '/tagged')).headers
     const cached = { 'If-None-Match': String(etag) }
     expect((await by('GET', '/tagged', undefined, cached)).status).toBe(304)
+    await by('PUT', '/tagged/1', { n: 1 })
+    const { status, headers } = await by('GET', '/tagged', undefined, cached)
+    expect([status, headers.etag === etag]).toEqual([200, false])
+    const again = { 'If-None-Match': String(headers.etag) }
     await by('POST', '/tagged', { id: '2' })
-    expect((await by('GET', '/tagged', undefined, cached)).status).toBe(200)
+    expect((await by('GET', '/tagged', undefined, again)).status).toBe(200)
   })
 
   it('let each of 1,000 updates at once build on the one before, or none', async () => {
@@ -451,8 +476,24 @@ describe('Versioning', () => {
 
   it('refuses an unknown version before anything is changed', async () => {
     const accept = { Accept: 'application/json; version=2' }
-    expect((await by('POST', '/unversioned', { id: '1' }, accept)).status).toBe(406)
-    expect((await by('GET', '/unversioned')).json).toEqual([])
+    const stored = (await by('POST', '/unversioned', { id: '1' })).json
+    for (const [method, path, body] of [
+      ['POST', '/unversioned', { id: '2' }],
+      ['POST', '/unversioned', [{ id: '2' }]],
+      ['PUT', '/unversioned/1', { n: 1 }],
+      ['PATCH', '/unversioned/1', { n: 1 }],
+      ['DELETE', '/unversioned/1'],
+      ['PATCH', '/unversioned', { n: 1 }],
+      ['DELETE', '/unversioned'],
+      ['PUT', '/_schema/unversioned', false],
+    ] as const) {
+      for (const prefer of [{}, { Prefer: 'respond-async' }]) {
+        const answer = await by(method, path, body, { ...accept, ...prefer })
+        expect([method, path, answer.status]).toEqual([method, path, 406])
+      }
+    }
+    expect((await by('GET', '/unversioned')).json).toEqual([stored])
+    expect((await by('POST', '/unversioned', {})).status).toBe(201)
   })
 })
 
@@ -737,6 +778,9 @@ describe('Documents', () => {
       expect((await by('PATCH', '/sized', larger, headers)).status).toBe(413)
       expect((await by('PUT', path, sized(id, 2 ** 20), headers)).status).toBe(200)
     }
+    expect((await by('POST', '/sized', `${sized('spaces', 2 ** 20)} `)).status).toBe(413)
+    // In UTF-8, whatever JavaScript counts.
+    expect((await by('POST', '/sized', [{ text: 'ü'.repeat(2 ** 19) }])).status).toBe(413)
     expect((await by('GET', '/sized')).json).toHaveLength(2)
   })
 
