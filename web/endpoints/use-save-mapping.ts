@@ -59,7 +59,7 @@ export function useSaveMapping(
     if (sameMapping(found.databases, databases)) return told.onSaved()
     const sameAsBefore = sameMapping(found.databases, latest.current.base)
     if (sameAsBefore && revision !== undefined && again) return run({ revision }, false)
-    return told.onFaults({ form: sameAsBefore ? MOVED : CHOOSE })
+    return told.onFaults({ form: MOVED })
   }
 
   return {
@@ -70,8 +70,6 @@ export function useSaveMapping(
   }
 }
 
-/** Beside theirs and yours, which say the rest. */
-const CHOOSE = 'It was not saved. Take theirs or keep yours, then save again.'
 const MOVED = 'Somebody changed this endpoint in the meantime. Compare, choose, then save again.'
 const NOT_SAVED = 'The connection broke, and it was not saved. Save it again.'
 
