@@ -178,7 +178,7 @@ function Outcome(props: { action: SeveralAction; progress: SeveralProgress; plan
     <>
       {!over && (
         <>
-          <progress max={all} value={all - left.length} className={classes.progress}>
+          <progress max={all} value={all - left.length}>
             {all - left.length} of {all}
           </progress>
           <p className="dim">

@@ -28,12 +28,7 @@ export function ImportProgress({ run }: { run: ImportRun }) {
           {stopping ? 'Stopping…' : 'Stop'}
         </Button>
       </div>
-      <progress
-        className={classes.bar}
-        aria-label="Changes made or refused"
-        value={settled}
-        max={changes.length}
-      />
+      <progress aria-label="Changes made or refused" value={settled} max={changes.length} />
       <p className={classes.note}>
         Each change is in effect at once. It goes on while you look at other pages of the console.
       </p>
