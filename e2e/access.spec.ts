@@ -66,6 +66,10 @@ test('Somebody new waits for a role, is made viewer, and may then read and not c
   await expect(question).toContainText('signs in again as viewer.')
   await question.getByRole('button', { name: 'Make viewer' }).click()
   await expect(waiting).toBeHidden()
+  // Another role ended the sessions: nothing is there to be looked at.
+  const person = page.getByRole('row').filter({ hasText: 'oidc:' })
+  await expect(person.getByRole('cell').last()).toHaveText('None')
+  await expect(person.getByRole('button')).toHaveCount(0)
 
   // The waiting page looks every 15 s, and tells by itself.
   await expect(ada.getByRole('heading', { name: 'Sign in again' })).toBeVisible({ timeout: 20_000 })

@@ -1,4 +1,4 @@
-import type { Page } from '@playwright/test'
+import type { Locator, Page } from '@playwright/test'
 import { expect, type Gatehouse, test } from './support/gatehouse.ts'
 
 const databasesPath = '/_console/databases'
@@ -86,10 +86,23 @@ test('A database tells what it holds and who reaches it, and leads to its docume
   const collections = panel.getByRole('table')
   await expect(collections.getByRole('row').nth(1)).toHaveText(/^articles2\d\d B$/)
   await expect(panel.getByRole('listitem').first()).toContainText(`${endpoint}default`)
+  // On a wide screen the panel stands beside the page, which leaves out what it tells.
+  await expect(page.getByRole('columnheader', { name: 'Collections' })).toBeHidden()
+  const end = async (button: Locator) => {
+    const { x, width } = (await button.boundingBox()) ?? { x: 0, width: 0 }
+    return x + width
+  }
+  const start = (await panel.boundingBox())?.x ?? 0
+  expect(await end(page.getByRole('button', { name: 'Create database' }))).toBeLessThan(start)
+  expect(await end(row.getByRole('button', { name: 'Drop blog' }))).toBeLessThan(start)
   await panel.getByRole('link', { name: 'articles' }).click()
   await expect(page).toHaveURL(/\/documents\/blog\/articles$/)
   await page.goBack()
   await expect(panel).toBeVisible()
+
+  await page.goto('/_console/documents/blog')
+  const list = page.getByRole('list', { name: 'Collections' }).getByRole('listitem')
+  await expect(list).toHaveText([/^articles2 documents\d\d B$/, /^notes1 document\d+ B$/])
 })
 
 test('A database is dropped by typing its name, which says what is lost', async ({
