@@ -1,9 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
-import type { ListenerStatus } from '../../server/contract/listener.ts'
-import { mergeParts } from '../merge-parts.ts'
-import { type EndpointRow, stateOf } from './endpoint-rows.ts'
+import type { EndpointRow } from './endpoint-rows.ts'
 import type { LiveFigures } from './live-figures.ts'
+import { putRight } from './put-right.ts'
 import { figuresQuery, listenersQuery } from './queries.ts'
 
 /** What is in sight is asked for once scrolling has rested this long, in milliseconds. */
@@ -29,20 +28,14 @@ export function useFiguresInSight(
   useEffect(() => {
     if (data === undefined) return
     figures.take(rows, data)
-    // An event may have been lost on the way: what is in another state is put right. How many a
-    // draining one has left is told beside its state, and no event tells it.
-    const saidOf = (one: ListenerStatus) =>
-      one.state === 'draining' ? `${stateOf(one)} ${one.connections}` : stateOf(one)
-    const statesOf = (address: string, listeners: readonly ListenerStatus[]) =>
-      `${listeners.flatMap((one) => (one.endpoint === address ? saidOf(one) : [])).toSorted()}`
-    queryClient.setQueryData(listenersQuery.queryKey, (now) => {
-      if (now === undefined) return now
-      const wanted = new Set(addresses)
-      const known = now.filter(({ endpoint }) => wanted.has(endpoint))
-      const other = addresses.filter((each) => statesOf(each, known) !== statesOf(each, data))
-      return other.length === 0 ? now : mergeParts(now, other, data)
-    })
-  }, [data, rows, addresses, figures, queryClient])
+  }, [data, rows, figures])
+  useEffect(() => {
+    if (data === undefined) return
+    const { queryKey } = listenersQuery
+    // Once, when it comes: later, with other rows, it would be older than what events have told.
+    if ((queryClient.getQueryState(queryKey)?.dataUpdatedAt ?? 0) > dataUpdatedAt) return
+    queryClient.setQueryData(queryKey, (now) => now && putRight(now, addresses, data))
+  }, [data, dataUpdatedAt, addresses, queryClient])
   return { readAt: dataUpdatedAt }
 }
 
