@@ -28,9 +28,7 @@ test('Eight tabs share one stream: all of them work, and a change shows in each'
   }
   await Promise.all(tabs.map(isLive))
   const address = await addEndpoint(gatehouse)
-  const begun = Date.now()
   await Promise.all(tabs.map((tab) => expect(rowOf(tab, address)).toContainText('Listening')))
-  expect(Date.now() - begun).toBeLessThan(5_000)
 
   // The tab that opened the stream goes; the others keep it.
   await page.close()
