@@ -24,7 +24,7 @@ import type { EndpointRegistry } from './endpoints/registry.ts'
 import { endpointRoutes } from './endpoints/routes.ts'
 import type { EventHub } from './events/hub.ts'
 import { eventRoutes, type WhoIsIn } from './events/routes.ts'
-import { Failure } from './failure.ts'
+import { Failure, systemCode } from './failure.ts'
 import type { Readiness } from './health/readiness.ts'
 import { healthRoutes } from './health/routes.ts'
 import { createAllowance } from './http/allowance.ts'
@@ -260,7 +260,7 @@ export function createApp(deps: AppDeps) {
     const failure = toFailure(error)
     // Without a cause it is the store that is away, which was said when it went: not once a request.
     const isKnown = isAway(failure) && failure.cause === undefined
-    if (failure.kind.status >= 500 && !isKnown)
+    if (failure.kind.status >= 500 && !isKnown && !hasLeft(failure, c))
       deps.logFault(failure.message)(isAway(failure) ? failure : (failure.cause ?? failure))
     return renderFailure(failure, c)
   })
@@ -272,6 +272,10 @@ export type Api = ReturnType<typeof createApp>
 
 /** So many refused changes of one person are put on record in a minute. */
 const REFUSALS = 60
+
+/** Whether a client was gone before it had sent its whole body: no fault of ours, and nobody to tell. */
+const hasLeft = ({ cause }: Failure, { env }: Context<AppEnv>) =>
+  systemCode(cause) === 'ECONNRESET' && env.incoming?.complete === false
 
 const isAway = (error: unknown) => error instanceof Failure && error.code === 'unavailable'
 

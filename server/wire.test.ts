@@ -70,6 +70,20 @@ const stillThere = async () => {
   expect(ended).toBe(false)
 }
 
+test('a client that leaves before its body has come is no fault in the log', async () => {
+  const socket = connect(port, '127.0.0.1')
+  socket.write(`POST /things HTTP/1.1\r\n${signedIn}Content-Length: 9\r\n\r\n{`)
+  const path = `/_db/_system/_api/listener?endpoint=${encodeURIComponent(`tcp://127.0.0.1:${port}`)}`
+  const headers = Object.fromEntries([signedIn.split('\r\n')[1]?.split(': ') ?? []])
+  const open = async () => (await ask(port, 'GET', path, { headers })).json[0].connections
+  // That of the question, and this one, whose head has come.
+  await expect.poll(open).toBe(2)
+  socket.destroy()
+  await expect.poll(open).toBe(1)
+  await stillThere()
+  expect(server.printed()).not.toContain('"level":50')
+})
+
 describe('what is malformed', () => {
   const head = (line: string, more = '', from = () => host) => [line, () => from() + more] as const
   const post = (more: string, body = '') =>
