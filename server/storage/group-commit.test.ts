@@ -165,6 +165,26 @@ forEngine('sqlite', (engine) => {
     expect(committed()).toEqual(['c', 'taken'])
   })
 
+  test('stores none of a group of which one unit could not be undone', async () => {
+    const own = new DatabaseSync(fileOf(engine), { timeout: 0 })
+    const commits = new GroupCommit(own)
+    const add = (name: string) =>
+      own.exec(`insert into databases (name, created_at) values ('${name}', 0)`)
+    const other = commits.write(() => add('a'))
+    const unit = await commits.begin()
+    commits.run(unit, () => {
+      add('b')
+      // Now there is nothing left to go back to.
+      own.exec('release gatehouse_unit')
+    })
+    for (const result of await Promise.allSettled([commits.rollback(unit), other])) {
+      expect(result).toMatchObject({ status: 'rejected', reason: notStored })
+    }
+    await commits.write(() => add('c'))
+    own.close()
+    expect(committed()).toEqual(['c'])
+  })
+
   test('goes on with the next group also when a failed one could not be rolled back', async () => {
     await createDeferred(db)
     const own = new DatabaseSync(fileOf(engine), { timeout: 0 })
