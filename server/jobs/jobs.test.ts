@@ -150,8 +150,13 @@ forEachEngine((engine) => {
       ]) {
         await repository.insert(other, [{ id: 'd10000', body: '{"id":"d10000"}' }])
       }
+      // Not even where all else is the same.
+      const same = store.db.updateTable('documents').set({ tag: 'same' })
+      const makeSame = () => same.where('id', '=', 'd10000').execute()
       const jobs = node()
+      await makeSame()
       await jobs.run(where, 'patch', { ...everything, patch: '{"on":true}' })
+      await makeSame()
       await jobs.run(where, 'delete', everything)
       for (const other of [
         { ...where, collection: 'b' },
