@@ -16,15 +16,18 @@ afterAll(async () => {
   await node.stop()
 })
 
-it('what a dropped database leaves is deleted: documents, and schemas also without any', async () => {
+it('what a dropped database leaves is deleted: documents, jobs, and schemas also without any', async () => {
   for (const name of ['blog', 'shop']) await node.ask('POST', '/_api/database', { name })
   await node.ask('POST', '/_db/blog/articles', { id: 'one' })
   for (const path of ['/_db/blog/_schema/articles', '/_db/shop/_schema/orders']) {
     expect((await node.ask('PUT', path, { type: 'object' })).status).toBe(200)
   }
-  const left = async (table: 'documents' | 'schemas') =>
+  const left = async (table: 'documents' | 'schemas' | 'jobs') =>
     (await store.db.selectFrom(table).select('collection').execute()).length
-  expect([await left('documents'), await left('schemas')]).toEqual([1, 2])
+  const later = { headers: { Prefer: 'respond-async' } }
+  expect((await node.ask('GET', '/_db/blog/articles', undefined, later)).status).toBe(206)
+  const all = [await left('documents'), await left('schemas'), await left('jobs')]
+  expect(all).toEqual([1, 2, 1])
 
   await node.ask('DELETE', '/_api/database/shop')
   await expect.poll(() => left('schemas')).toBe(1)
@@ -32,4 +35,5 @@ it('what a dropped database leaves is deleted: documents, and schemas also witho
   await node.ask('DELETE', '/_api/database/blog')
   await expect.poll(() => left('schemas')).toBe(0)
   await expect.poll(() => left('documents')).toBe(0)
+  await expect.poll(() => left('jobs')).toBe(0)
 })

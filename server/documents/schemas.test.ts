@@ -48,6 +48,46 @@ forEachEngine((engine) => {
       expect(await takes('text')).toBe(false)
     })
 
+    it('are changed and deleted in their database alone, also where all else is the same', async () => {
+      const repository = createSchemaRepository(store)
+      const others = [
+        { database: 'y', collection: 'c' },
+        { database: 'x', collection: 'd' },
+      ]
+      for (const each of [where, ...others]) await repository.put(each, undefined, NUMBER)
+      const makeSame = () => store.db.updateTable('schemas').set({ tag: 'same' }).execute()
+      await makeSame()
+      expect(await repository.put(where, 'same', TEXT)).toBeDefined()
+      await makeSame()
+      expect(await repository.delete(where, 'same')).toBe(true)
+      for (const each of others) {
+        expect(await repository.read(each)).toEqual({ tag: 'same', body: NUMBER })
+      }
+    })
+
+    it('are not remembered as they were read before a change', async () => {
+      const read = Promise.withResolvers<void>()
+      const changed = Promise.withResolvers<void>()
+      let reads = 0
+      const db = store.db.withPlugin({
+        transformQuery: ({ node }) => node,
+        async transformResult({ result }) {
+          if (++reads === 1) {
+            read.resolve()
+            await changed.promise
+          }
+          return result
+        },
+      })
+      const slow = createSchemas({ ...store, db })
+      const before = takes('text', slow)
+      await read.promise
+      await slow.put(where, NUMBER, none)
+      changed.resolve()
+      expect(await before).toBe(true)
+      expect(await takes('text', slow)).toBe(false)
+    })
+
     it('count from the next check when another process has changed them', async () => {
       const other = createSchemas(await engine.open('tool'))
       for (const [schema, n] of [
