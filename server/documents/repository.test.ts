@@ -62,6 +62,26 @@ forEachEngine((engine) => {
       expect(await repository.read(place)).toBeUndefined()
     })
 
+    it('are changed in their place alone, also where all else is the same', async () => {
+      const place = { database: 'x', collection: 'c', id: 'a' }
+      const others = [
+        { ...place, database: 'y' },
+        { ...place, collection: 'd' },
+        { ...place, id: 'b' },
+      ]
+      for (const each of [place, ...others]) {
+        await repository.insert(each, [{ id: each.id, body: '1' }])
+      }
+      const makeSame = () => store.db.updateTable('documents').set({ tag: 'same' }).execute()
+      await makeSame()
+      expect(await repository.update(place, 'same', '2')).toBeDefined()
+      await makeSame()
+      expect(await repository.delete(place, 'same')).toBe(true)
+      for (const each of others) {
+        expect(await repository.read(each)).toEqual({ id: each.id, tag: 'same', body: '1' })
+      }
+    })
+
     it('are listed in the order of code points, after one', async () => {
       const where = { database: 'x', collection: 'c' }
       await repository.insert(

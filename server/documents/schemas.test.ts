@@ -113,6 +113,8 @@ forEachEngine((engine) => {
       const second = await schemas.put(where, TEXT, readConditions(`"${first.tag}"`, undefined))
       expect(second.tag).not.toBe(first.tag)
       expect(await schemas.read(where, none)).toEqual(second)
+      const other = readConditions(undefined, `"${second.tag}"`)
+      await expect(schemas.delete(where, other)).rejects.toMatchObject(failed)
       await schemas.delete(where, readConditions(`"${second.tag}"`, undefined))
       await expect(schemas.read(where, none)).rejects.toMatchObject({ code: 'not-found' })
       await expect(schemas.put(where, TEXT, stale)).rejects.toMatchObject(failed)

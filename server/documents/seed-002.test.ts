@@ -255,6 +255,16 @@ describe('Asynchronous work (RFC 7240)', () => {
     expect(seen).toEqual(wanted)
   })
 
+  it('GET answers with what a single look has found, and the job goes on', async () => {
+    const many = Array.from({ length: 1_001 }, (_, n) => ({ id: `d${1_000 + n}`, n }))
+    await by('POST', '/sparse', many)
+    const first = await by('GET', '/sparse?n=1000', undefined, later)
+    expect([first.status, first.json]).toEqual([206, []])
+    expect(first.headers.link).toContain('after=d1999')
+    const job = await ended(String(first.headers.location).replace('/_db/blog', ''))
+    expect(job.json.documents).toEqual(many.slice(-1))
+  })
+
   it('ends with 200 and the failure where it fails, as the request would have been told', async () => {
     await by('POST', '/failing', { id: 'd120' })
     const answer = await ended(await begun('POST', '/failing', some))
@@ -460,7 +470,12 @@ describe('Versioning', () => {
   it('serves the version asked for, and names it', async () => {
     const { id } = (await created({})).json
     const accept = (value: string) => by('GET', `/articles/${id}`, undefined, { Accept: value })
-    for (const value of ['application/json; version=1', 'application/json;version="1"', '*/*']) {
+    for (const value of [
+      'application/json; version=1',
+      'application/json;version="1"',
+      'application/json; version=7, application/json; version=1',
+      '*/*',
+    ]) {
       const answer = await accept(value)
       expect(answer.status).toBe(200)
       expect(answer.headers['content-type']).toBe('application/json; version=1')
@@ -782,6 +797,9 @@ describe('Documents', () => {
     // In UTF-8, whatever JavaScript counts.
     expect((await by('POST', '/sized', [{ text: 'ü'.repeat(2 ** 19) }])).status).toBe(413)
     expect((await by('GET', '/sized')).json).toHaveLength(2)
+    // Many of them take 64 MiB, which is said before they are sent.
+    const announced = { 'Content-Length': String(2 ** 26 + 1) }
+    expect((await by('POST', '/sized', '[', announced)).status).toBe(413)
   })
 
   it.each([
