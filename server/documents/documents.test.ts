@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
 import { PAGE } from '../contract/document.ts'
+import { forEachEngine } from '../storage/each-engine.testing.ts'
 import { createDocuments } from './documents.ts'
-import type { DocumentRepository } from './repository.ts'
+import { createDocumentRepository, type DocumentRepository } from './repository.ts'
 
 /** How many documents were asked of the store for a page. */
 async function askedFor(filter: [string, string][], limit: number): Promise<number[]> {
@@ -75,4 +76,27 @@ it('answers the state that was deleted, where another change came first', async 
   const conditions = { match: undefined, noneMatch: undefined }
   const deleted = await documents.delete({ database: 'a', collection: 'b', id: 'a' }, conditions)
   expect(deleted.tag).toBe('second')
+})
+
+forEachEngine((engine) => {
+  it('of changes at once each builds on the one before, or is refused', async () => {
+    const documents = createDocuments(createDocumentRepository(await engine.open()), () => 0)
+    const place = { database: 'a', collection: 'b', id: 'c' }
+    await documents.create(place, '{"id":"c"}')
+    const any = { match: undefined, noneMatch: undefined }
+    const keys = Array.from({ length: 8 }, (_, n) => `k${n}`)
+    await Promise.all(keys.map((key) => documents.patch(place, `{"${key}":1}`, any)))
+    const { tag, body } = await documents.read(place, any)
+    expect(Object.keys(JSON.parse(body)).sort()).toEqual(['id', ...keys].sort())
+
+    const seen = { ...any, match: [tag] }
+    const answers = await Promise.allSettled(
+      keys.map((key) => documents.replace(place, `{"${key}":2}`, seen)),
+    )
+    const made = answers.filter((each) => each.status === 'fulfilled').map(({ value }) => value)
+    expect(made).toEqual([await documents.read(place, any)])
+    for (const each of answers.filter(({ status }) => status === 'rejected')) {
+      expect(each).toMatchObject({ reason: { code: 'precondition-failed' } })
+    }
+  })
 })
