@@ -2,6 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { JOB_KEPT, JOBS_UNDER_WAY } from '../contract/job.ts'
 import { createDocumentRules } from '../documents/document-rules.ts'
 import { createDocumentRepository, type DocumentRepository } from '../documents/repository.ts'
+import type { CheckDocuments } from '../documents/schemas.ts'
+import { Failure } from '../failure.ts'
 import { forEachEngine } from '../storage/each-engine.testing.ts'
 import type { Store } from '../storage/open.ts'
 import type { Job } from './job.ts'
@@ -29,13 +31,13 @@ forEachEngine((engine) => {
   })
 
   /** Another process on the same store, as far as jobs can tell. */
-  const node = (pause: () => Promise<unknown> = async () => {}): Jobs =>
+  const node = (
+    pause: () => Promise<unknown> = async () => {},
+    check: CheckDocuments = () => undefined,
+  ): Jobs =>
     createJobs({
       store,
-      rules: createDocumentRules(
-        () => now,
-        () => undefined,
-      ),
+      rules: createDocumentRules(() => now, check),
       now: () => now,
       pause,
       onError: (error) => errors.push(error),
@@ -105,6 +107,14 @@ forEachEngine((engine) => {
     ])('is refused as %s before it begins: %s', async (code, text) => {
       const jobs = node()
       await expect(jobs.create(where, text)).rejects.toMatchObject({ code })
+      await expect.poll(left).toEqual([0, 0, 0])
+      await jobs.stop()
+    })
+
+    it('leaves none of the parts that came before it was refused', async () => {
+      const jobs = node()
+      const text = documents(600).replace(/]$/, ',7]')
+      await expect(jobs.create(where, text)).rejects.toMatchObject({ code: 'invalid' })
       await expect.poll(left).toEqual([0, 0, 0])
       await jobs.stop()
     })
@@ -265,6 +275,23 @@ forEachEngine((engine) => {
     third.wake()
     expect((await ended(third, { id })).state).toBe('done')
     await third.stop()
+  })
+
+  it('goes on once the store is there again', async () => {
+    await repository.insert(where, [{ id: 'a', body: '{"id":"a"}' }])
+    let away = true
+    const jobs = node(undefined, () => {
+      if (away) throw new Failure('unavailable', 'away')
+      return undefined
+    })
+    const job = await jobs.begin(where, 'patch', { ...everything, patch: '{"on":true}' })
+    await expect.poll(() => errors).toHaveLength(1)
+    expect((await jobs.read('_system', job.id)).state).toBe('running')
+    away = false
+    now += LEASE + 1
+    jobs.wake()
+    expect(await ended(jobs, job)).toMatchObject({ state: 'done', found: 1, failure: null })
+    await jobs.stop()
   })
 
   it('stops working on a job that another node has taken over', async () => {

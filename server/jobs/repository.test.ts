@@ -74,6 +74,16 @@ forEachEngine((engine) => {
     expect(await store.db.selectFrom('job_parts').selectAll().execute()).toEqual([])
   })
 
+  it('leaves a job to its node for some time after each step', async () => {
+    const job = await claimed()
+    now += LEASE
+    const next = await jobs.advance(job, step)
+    now += LEASE
+    expect(await other.claim()).toBeUndefined()
+    now += 1
+    expect(await other.claim()).toMatchObject({ id: job.id, done: next.done, cursor: 'a' })
+  })
+
   it('ends a job with its last change, or neither', async () => {
     const job = await claimed()
     const failing = jobs.finish(job, async (trx) => {
