@@ -252,6 +252,10 @@ describe('Asynchronous work (RFC 7240)', () => {
       path = /<([^>]+)>; rel="next"/.exec(String(answer.headers.link))?.[1]
     }
     expect(sizes).toEqual([40, 35])
+    for (const limit of ['0', '1001', 'x']) {
+      const path = `${first.headers.location}?limit=${limit}`.replace('/_db/blog', '')
+      expect((await by('GET', path)).status).toBe(400)
+    }
     expect(seen).toEqual(wanted)
   })
 
@@ -561,6 +565,7 @@ describe('Errors', () => {
     ['an empty id', '{"id":""}', 422, 'invalid'],
     ['an id that is a step in a path', '{"id":".."}', 422, 'invalid'],
     ['an id that is too long', JSON.stringify({ id: 'x'.repeat(257) }), 422, 'invalid'],
+    ['an id with U+0000', '{"id":"a\\u0000"}', 422, 'invalid'],
     ['an id with half a character', '{"id":"\\ud800"}', 422, 'invalid'],
     ['too much', JSON.stringify({ text: 'x'.repeat(2 ** 20) }), 413, 'too_large'],
   ])('answers a body that is %s as the conventions say', async (_what, body, status, id) => {

@@ -360,7 +360,10 @@ forEachEngine((engine) => {
     await jobs.stop()
     for (let n = 0; n < JOBS_UNDER_WAY; n++) await jobs.begin(where, 'list', everything)
     const refused = { code: 'too-many-requests' }
-    await expect(jobs.begin(where, 'list', everything)).rejects.toMatchObject(refused)
+    for (const state of ['preparing', 'attached', 'running']) {
+      await store.db.updateTable('jobs').set({ state }).execute()
+      await expect(jobs.begin(where, 'list', everything)).rejects.toMatchObject(refused)
+    }
     await expect(jobs.create(where, '[]')).rejects.toMatchObject(refused)
     await expect(jobs.begin({ ...where, database: 'x' }, 'list', everything)).resolves.toBeDefined()
   })
