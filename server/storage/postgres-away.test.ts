@@ -1,8 +1,11 @@
 import { sql } from 'kysely'
+import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { nextRevision } from './next-revision.ts'
 import { openStore, type Store } from './open.ts'
+import { settleCommit } from './postgres-outcome.ts'
 import { type OwnPostgres, startOwnPostgres } from './postgres-server.testing.ts'
+import { Reach } from './reach.ts'
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.testing.ts'
 import { OutcomeUnknown } from './unavailable.ts'
 
@@ -41,6 +44,9 @@ afterEach(async () => {
   await store.close()
   await proxy.close()
 })
+
+/** A look that nobody takes. */
+const never = { look: () => Promise.reject(new Error('looked')), changed: () => {} }
 
 const revise = () => store.db.transaction().execute(nextRevision)
 const revision = async () => {
@@ -91,6 +97,16 @@ test('connections that are cut under a server that stays are made anew', async (
   proxy.cut()
   await vi.waitFor(revise, soon)
   expect(reached).toEqual([])
+})
+
+test('notices are heard again after their connection broke, and all is looked at once', async () => {
+  const heard: string[] = []
+  store.onNotice((topic) => heard.push(topic))
+  proxy.cut()
+  // Whatever was said in between is lost.
+  await vi.waitFor(() => expect(heard).toEqual(['all']), soon)
+  await sql`select pg_notify('gatehouse', 'nodes')`.execute(store.db)
+  await vi.waitFor(() => expect(heard).toEqual(['all', 'nodes']), soon)
 })
 
 test('one connection that is forgotten on the way is given up, and no other', async () => {
@@ -150,6 +166,32 @@ describe('a commit whose answer was lost', () => {
     expect(await change).toBeInstanceOf(OutcomeUnknown)
     await vi.waitFor(revision, soon)
   })
+})
+
+test('a name that another transaction has since a crash does not tell what became of the first', async () => {
+  const connected = async () => {
+    const client = new pg.Client({ connectionString: server.url })
+    client.on('error', () => {})
+    await client.connect()
+    return client
+  }
+  const one = async (client: pg.Client, text: string): Promise<string> =>
+    Object.values((await client.query(`select ${text}`)).rows[0])[0] as string
+  const lifeOf = '(select stats_reset::text from pg_stat_bgwriter)'
+  const first = await connected()
+  const life = await one(first, lifeOf)
+  await first.query('begin')
+  const name = await one(first, 'pg_current_xact_id()::text')
+  await server.stop('SIGKILL')
+  await server.start()
+  const second = await connected()
+  // Nothing of the first was stored, so its name is given again.
+  while (BigInt(await one(second, 'pg_current_xact_id()::text')) < BigInt(name));
+  const settle = (known: string) =>
+    settleCommit(server.url, name, { life: known }, new Reach(never), new Error('lost'))
+  await settle(await one(second, lifeOf))
+  await expect(settle(life)).rejects.toBeInstanceOf(OutcomeUnknown)
+  await second.end()
 })
 
 test('a change without a transaction, of which nothing was heard, is unknown', async () => {
