@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { createRecorder } from '../audit/record.ts'
 import type { Actor } from '../contract/audit.ts'
-import { forEachEngine } from '../storage/each-engine.testing.ts'
+import { forEachEngine, forEngine } from '../storage/each-engine.testing.ts'
 import type { Store } from '../storage/open.ts'
 import { deleteEndpoint, readEndpoints, writeEndpoint } from './repository.ts'
 
@@ -67,5 +67,26 @@ forEachEngine((engine) => {
       'null',
       ...rows.slice(0, -1).map(({ after }) => after),
     ])
+  })
+})
+
+forEngine('postgres', (engine) => {
+  test('a removal that waits for a change is judged by what that change has made', async () => {
+    const stores = [await engine.open('tool'), await engine.open('tool')] as const
+    const revision = await write(stores[0], ['a'])
+    const waits = async () => {
+      const found = sql`select from pg_stat_activity where wait_event_type = 'Lock'
+        and datname = current_database()`
+      expect((await found.execute(stores[0].db)).rows).toHaveLength(1)
+    }
+    let removed: Promise<boolean> | undefined
+    const guard = async () => {
+      removed = deleteEndpoint(stores[1], ADDRESS, { ...by, expected: revision })
+      removed.catch(() => {})
+      await vi.waitFor(waits, { timeout: 4_000, interval: 10 })
+    }
+    await writeEndpoint(stores[0], { endpoint: ADDRESS, databases: ['b'] }, { ...by, guard })
+    await expect(removed).rejects.toMatchObject({ code: 'precondition-failed' })
+    expect(await readEndpoints(stores[0])).toMatchObject([{ databases: ['b'] }])
   })
 })
