@@ -148,6 +148,12 @@ test('an address that no node can open is refused, and leaves nothing behind', a
   const store = await openStore({ databaseUrl: place.databaseUrl }, 'tool')
   const rows = store.db.selectFrom('endpoints').select('address').where('address', '=', address)
   expect(await rows.execute()).toEqual([])
+
+  // Nor does one whose node was lost before it could take it back.
+  const proposal = JSON.stringify({ id: 'lost', node: 'c', actor: { name: 'c', by: 'start' } })
+  const lost = { address, databases: '[]', revision: 1, proposal, proposed_at: 0 }
+  await store.db.insertInto('endpoints').values(lost).execute()
+  await expect.poll(() => rows.execute(), PATIENTLY).toEqual([])
   await store.close()
 })
 

@@ -55,6 +55,7 @@ test.each(ways)(
   'nodes whose store $way lose nothing that they said yes to, and are one again',
   async ({ way, go, back }) => {
     const said = nodes.map((node) => count(node, 'the store is away'))
+    const returned = nodes.map((node) => count(node, 'the store is back'))
     let over = false
     const acknowledged = new Set<string>()
     let slowest = 0
@@ -114,7 +115,10 @@ test.each(ways)(
 
     for (const [at, node] of nodes.entries()) {
       expect(count(node, 'the store is away') - (said[at] ?? 0)).toBeLessThanOrEqual(2)
-      expect(node.process.printed()).not.toContain('"stack"')
+      expect(count(node, 'the store is away')).toBeGreaterThan(said[at] ?? 0)
+      expect(count(node, 'the store is back')).toBeGreaterThan(returned[at] ?? 0)
+      // Not once more by each that misses it.
+      expect(node.process.printed()).not.toContain('"level":50')
     }
   },
   60_000,
