@@ -1,100 +1,105 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTokenByCommand } from '../access-command.ts'
 import { createRecorder } from '../audit/record.ts'
+import { type EngineNode, forEachEngineNode } from '../each-engine-node.testing.ts'
 import { freePorts } from '../endpoints/free-ports.testing.ts'
-import { ask, startForTest, type TestNode } from '../start.testing.ts'
-import { openStore } from '../storage/open.ts'
+import { ask } from '../start.testing.ts'
 
 // Which collections a database has, asked of a node that runs.
 
-let node: TestNode
-let scoped: string
+forEachEngineNode((start) => {
+  let node: EngineNode
+  let scoped: string
 
-beforeAll(async () => {
-  node = await startForTest()
-  for (const name of ['blog', 'shop']) await node.ask('POST', '/_api/database', { name })
-  for (const path of ['/_db/blog/notes', '/_db/blog/articles', '/_db/shop/orders']) {
-    expect((await node.ask('POST', path, { id: 'a' })).status).toBe(201)
+  beforeAll(async () => {
+    node = await start()
+    for (const name of ['blog', 'shop']) await node.ask('POST', '/_api/database', { name })
+    for (const path of ['/_db/blog/notes', '/_db/blog/articles', '/_db/shop/orders']) {
+      expect((await node.ask('POST', path, { id: 'a' })).status).toBe(201)
+    }
+    const store = await node.openStore()
+    const flags = { name: 's', role: 'viewer', databases: '_system,blog' }
+    scoped = await createTokenByCommand(store, createRecorder(), flags, Date.now())
+    await store.close()
+  })
+  afterAll(() => node.stop())
+
+  const list = (database: string) => node.ask('GET', `/_api/collection?database=${database}`)
+
+  describe('GET /_api/collection', () => {
+    it('lists the collections that hold documents, by name', async () => {
+      const answer = await list('blog')
+      expect(answer.status).toBe(200)
+      const measured = expect.stringMatching(/^\d{4}-.*Z$/)
+      expect(answer.json).toEqual([
+        { name: 'articles', documents: 1, bytes: 10, measured },
+        { name: 'notes', documents: 1, bytes: 10, measured },
+      ])
+      expect((await list('_system')).json).toEqual([])
+    })
+
+    it('leaves out a collection whose last document was deleted', async () => {
+      await node.ask('POST', '/_db/shop/drafts', { id: 'a' })
+      await node.ask('DELETE', '/_db/shop/drafts/a')
+      expect((await list('shop')).json).toMatchObject([{ name: 'orders' }])
+      expect((await list('shop')).json).toHaveLength(1)
+    })
+
+    it('asks for the name of a database, and for one that exists', async () => {
+      const nameless = await node.ask('GET', '/_api/collection')
+      expect([nameless.status, nameless.json.errorNum]).toEqual([400, 10])
+      const absent = await list('absent')
+      expect([absent.status, absent.json.errorNum]).toEqual([404, 1228])
+    })
+
+    it('hides a database that the endpoint does not reach', async () => {
+      const { port } = await narrowEndpoint()
+      const asked = (database: string) =>
+        node.ask('GET', `/_api/collection?database=${database}`, undefined, { port })
+      expect((await asked('blog')).status).toBe(200)
+      expect((await asked('shop')).json).toMatchObject({ code: 404, errorNum: 1228 })
+    })
+
+    it('refuses a token that is not for the database, and whoever has none', async () => {
+      const headers = { Authorization: `Bearer ${scoped}` }
+      const by = (database: string) =>
+        ask(node.port, 'GET', `/_api/collection?database=${database}`, { headers })
+      expect((await by('blog')).status).toBe(200)
+      expect((await by('shop')).json).toMatchObject({ code: 403, errorNum: 11 })
+      expect((await ask(node.port, 'GET', '/_api/collection?database=blog')).status).toBe(401)
+    })
+  })
+
+  describe('GET /_api/size', () => {
+    it('tells how much every database holds, also where the endpoint does not reach it', async () => {
+      const { port } = await narrowEndpoint()
+      const { status, json } = await node.ask('GET', '/_api/size', undefined, { port })
+      expect(status).toBe(200)
+      expect(json).toMatchObject([
+        { database: '_system', collections: 0, documents: 0, bytes: 0 },
+        { database: 'blog', collections: 2, documents: 2, bytes: 20 },
+        { database: 'shop', collections: 1, documents: 1, bytes: 10 },
+      ])
+    })
+
+    it('tells a token of its own databases alone, and is of the system database', async () => {
+      const headers = { Authorization: `Bearer ${scoped}` }
+      const { json } = await ask(node.port, 'GET', '/_api/size', { headers })
+      expect(json.map(({ database }: { database: string }) => database)).toEqual([
+        '_system',
+        'blog',
+      ])
+      expect((await node.ask('GET', '/_db/blog/_api/size')).json.errorNum).toBe(1230)
+      expect((await ask(node.port, 'GET', '/_api/size')).status).toBe(401)
+    })
+  })
+
+  /** Another endpoint, which reaches _system and blog. */
+  async function narrowEndpoint(): Promise<{ port: number }> {
+    const [port] = await freePorts(1)
+    const endpoint = `tcp://127.0.0.1:${port}`
+    const body = { endpoint, databases: ['_system', 'blog'] }
+    expect((await node.ask('POST', '/_api/endpoint', body)).status).toBe(200)
+    return { port: port as number }
   }
-  const store = await openStore({ data: node.data }, 'tool')
-  const flags = { name: 's', role: 'viewer', databases: '_system,blog' }
-  scoped = await createTokenByCommand(store, createRecorder(), flags, Date.now())
-  await store.close()
 })
-afterAll(() => node.stop())
-
-const list = (database: string) => node.ask('GET', `/_api/collection?database=${database}`)
-
-describe('GET /_api/collection', () => {
-  it('lists the collections that hold documents, by name', async () => {
-    const answer = await list('blog')
-    expect(answer.status).toBe(200)
-    const measured = expect.stringMatching(/^\d{4}-.*Z$/)
-    expect(answer.json).toEqual([
-      { name: 'articles', documents: 1, bytes: 10, measured },
-      { name: 'notes', documents: 1, bytes: 10, measured },
-    ])
-    expect((await list('_system')).json).toEqual([])
-  })
-
-  it('leaves out a collection whose last document was deleted', async () => {
-    await node.ask('POST', '/_db/shop/drafts', { id: 'a' })
-    await node.ask('DELETE', '/_db/shop/drafts/a')
-    expect((await list('shop')).json).toMatchObject([{ name: 'orders' }])
-    expect((await list('shop')).json).toHaveLength(1)
-  })
-
-  it('asks for the name of a database, and for one that exists', async () => {
-    const nameless = await node.ask('GET', '/_api/collection')
-    expect([nameless.status, nameless.json.errorNum]).toEqual([400, 10])
-    const absent = await list('absent')
-    expect([absent.status, absent.json.errorNum]).toEqual([404, 1228])
-  })
-
-  it('hides a database that the endpoint does not reach', async () => {
-    const { port } = await narrowEndpoint()
-    const asked = (database: string) =>
-      node.ask('GET', `/_api/collection?database=${database}`, undefined, { port })
-    expect((await asked('blog')).status).toBe(200)
-    expect((await asked('shop')).json).toMatchObject({ code: 404, errorNum: 1228 })
-  })
-
-  it('refuses a token that is not for the database, and whoever has none', async () => {
-    const headers = { Authorization: `Bearer ${scoped}` }
-    const by = (database: string) =>
-      ask(node.port, 'GET', `/_api/collection?database=${database}`, { headers })
-    expect((await by('blog')).status).toBe(200)
-    expect((await by('shop')).json).toMatchObject({ code: 403, errorNum: 11 })
-    expect((await ask(node.port, 'GET', '/_api/collection?database=blog')).status).toBe(401)
-  })
-})
-
-describe('GET /_api/size', () => {
-  it('tells how much every database holds, also where the endpoint does not reach it', async () => {
-    const { port } = await narrowEndpoint()
-    const { status, json } = await node.ask('GET', '/_api/size', undefined, { port })
-    expect(status).toBe(200)
-    expect(json).toMatchObject([
-      { database: '_system', collections: 0, documents: 0, bytes: 0 },
-      { database: 'blog', collections: 2, documents: 2, bytes: 20 },
-      { database: 'shop', collections: 1, documents: 1, bytes: 10 },
-    ])
-  })
-
-  it('tells a token of its own databases alone, and is of the system database', async () => {
-    const headers = { Authorization: `Bearer ${scoped}` }
-    const { json } = await ask(node.port, 'GET', '/_api/size', { headers })
-    expect(json.map(({ database }: { database: string }) => database)).toEqual(['_system', 'blog'])
-    expect((await node.ask('GET', '/_db/blog/_api/size')).json.errorNum).toBe(1230)
-    expect((await ask(node.port, 'GET', '/_api/size')).status).toBe(401)
-  })
-})
-
-/** Another endpoint, which reaches _system and blog. */
-async function narrowEndpoint(): Promise<{ port: number }> {
-  const [port] = await freePorts(1)
-  const endpoint = `tcp://127.0.0.1:${port}`
-  const body = { endpoint, databases: ['_system', 'blog'] }
-  expect((await node.ask('POST', '/_api/endpoint', body)).status).toBe(200)
-  return { port: port as number }
-}

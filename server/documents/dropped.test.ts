@@ -1,39 +1,41 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { startForTest, type TestNode } from '../start.testing.ts'
-import { openStore, type Store } from '../storage/open.ts'
+import { type EngineNode, forEachEngineNode } from '../each-engine-node.testing.ts'
+import type { Store } from '../storage/open.ts'
 
 // What a node does beside its requests once a database was dropped.
 
-let node: TestNode
-let store: Store
+forEachEngineNode((start) => {
+  let node: EngineNode
+  let store: Store
 
-beforeAll(async () => {
-  node = await startForTest()
-  store = await openStore({ data: node.data }, 'tool')
-})
-afterAll(async () => {
-  await store.close()
-  await node.stop()
-})
+  beforeAll(async () => {
+    node = await start()
+    store = await node.openStore()
+  })
+  afterAll(async () => {
+    await store.close()
+    await node.stop()
+  })
 
-it('what a dropped database leaves is deleted: documents, jobs, and schemas also without any', async () => {
-  for (const name of ['blog', 'shop']) await node.ask('POST', '/_api/database', { name })
-  await node.ask('POST', '/_db/blog/articles', { id: 'one' })
-  for (const path of ['/_db/blog/_schema/articles', '/_db/shop/_schema/orders']) {
-    expect((await node.ask('PUT', path, { type: 'object' })).status).toBe(200)
-  }
-  const left = async (table: 'documents' | 'schemas' | 'jobs') =>
-    (await store.db.selectFrom(table).select('collection').execute()).length
-  const later = { headers: { Prefer: 'respond-async' } }
-  expect((await node.ask('GET', '/_db/blog/articles', undefined, later)).status).toBe(206)
-  const all = [await left('documents'), await left('schemas'), await left('jobs')]
-  expect(all).toEqual([1, 2, 1])
+  it('what a dropped database leaves is deleted: documents, jobs, and schemas also without any', async () => {
+    for (const name of ['blog', 'shop']) await node.ask('POST', '/_api/database', { name })
+    await node.ask('POST', '/_db/blog/articles', { id: 'one' })
+    for (const path of ['/_db/blog/_schema/articles', '/_db/shop/_schema/orders']) {
+      expect((await node.ask('PUT', path, { type: 'object' })).status).toBe(200)
+    }
+    const left = async (table: 'documents' | 'schemas' | 'jobs') =>
+      (await store.db.selectFrom(table).select('collection').execute()).length
+    const later = { headers: { Prefer: 'respond-async' } }
+    expect((await node.ask('GET', '/_db/blog/articles', undefined, later)).status).toBe(206)
+    const all = [await left('documents'), await left('schemas'), await left('jobs')]
+    expect(all).toEqual([1, 2, 1])
 
-  await node.ask('DELETE', '/_api/database/shop')
-  await expect.poll(() => left('schemas')).toBe(1)
-  expect(await left('documents')).toBe(1)
-  await node.ask('DELETE', '/_api/database/blog')
-  await expect.poll(() => left('schemas')).toBe(0)
-  await expect.poll(() => left('documents')).toBe(0)
-  await expect.poll(() => left('jobs')).toBe(0)
+    await node.ask('DELETE', '/_api/database/shop')
+    await expect.poll(() => left('schemas')).toBe(1)
+    expect(await left('documents')).toBe(1)
+    await node.ask('DELETE', '/_api/database/blog')
+    await expect.poll(() => left('schemas')).toBe(0)
+    await expect.poll(() => left('documents')).toBe(0)
+    await expect.poll(() => left('jobs')).toBe(0)
+  })
 })
