@@ -75,7 +75,8 @@ export default defineConfig({
     environment: 'node',
     globalSetup: 'server/storage/postgres.global-setup.ts',
     pool: 'forks',
-    maxWorkers: 2,
+    // More than cores: a third of the time is waiting for nodes and timers.
+    maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     restoreMocks: true,
