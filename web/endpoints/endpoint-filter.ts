@@ -27,8 +27,20 @@ export function parseFilter(text: string): EndpointFilter {
   return filter
 }
 
-/** Whether a row passes: one of the states, every database reachable, one of the nodes, each word. */
-export function passes(filter: EndpointFilter, row: EndpointRow): boolean {
+/** The rows that pass what was typed, in their order; the same list where nothing was. */
+export function filterRows(rows: readonly EndpointRow[], text: string): readonly EndpointRow[] {
+  if (text === '') return rows
+  const filter = parseFilter(text)
+  const texts = filter.words.length === 0 ? [] : textsOf(rows)
+  return rows.filter((row, at) => passes(filter, row, texts[at]))
+}
+
+/**
+ * Whether a row passes: one of the states, every database reachable, one of the nodes, each word.
+ *
+ * @param text what the words are looked for in, where it is known already.
+ */
+export function passes(filter: EndpointFilter, row: EndpointRow, text = textOf(row)): boolean {
   const { states, databases, nodes, words } = filter
   if (states.length > 0 && !states.includes(row.state)) return false
   if (nodes.length > 0 && !row.listeners.some(({ node }) => nodes.includes(node.toLowerCase()))) {
@@ -40,20 +52,21 @@ export function passes(filter: EndpointFilter, row: EndpointRow): boolean {
   ) {
     return false
   }
-  if (words.length === 0) return true
-  const text = textOf(row)
   return words.every((word) => text.includes(word))
 }
 
-/** What the words are looked for in, made once for a row: each letter typed looks at all of them. */
-const texts = new WeakMap<EndpointRow, string>()
+const textOf = (row: EndpointRow): string =>
+  `${row.address} ${row.databases?.join(' ') ?? ''}`.toLowerCase()
 
-function textOf(row: EndpointRow): string {
-  const known = texts.get(row)
+/** The texts of a list of rows, made once for it: each letter typed looks at all of them. */
+const textsOfLists = new WeakMap<readonly EndpointRow[], readonly string[]>()
+
+function textsOf(rows: readonly EndpointRow[]): readonly string[] {
+  const known = textsOfLists.get(rows)
   if (known !== undefined) return known
-  const text = `${row.address} ${row.databases?.join(' ') ?? ''}`.toLowerCase()
-  texts.set(row, text)
-  return text
+  const texts = rows.map(textOf)
+  textsOfLists.set(rows, texts)
+  return texts
 }
 
 /** The state that the counts above the table have chosen: the filter's only one. */

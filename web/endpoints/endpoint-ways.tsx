@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useMay } from '../person.ts'
 import { announce } from '../ui/announce.tsx'
-import { parseFilter, passes } from './endpoint-filter.ts'
+import { filterRows } from './endpoint-filter.ts'
 import type { EndpointRow } from './endpoint-rows.ts'
 import classes from './endpoint-ways.module.css'
 import { sayCount } from './traffic.ts'
@@ -24,9 +24,8 @@ export function EndpointWays(props: {
   const mayChange = useMay('operator')
   const save = async () => {
     if (rows === undefined) return
-    const parsed = parseFilter(filter)
     const { exportEndpoints } = await import('./export-endpoints.ts')
-    const count = exportEndpoints(rows.filter((row) => passes(parsed, row)))
+    const count = exportEndpoints(filterRows(rows, filter))
     announce(`${sayCount(count)} ${count === 1 ? 'endpoint was' : 'endpoints were'} exported.`)
   }
   const filtered = filter.trim() !== ''

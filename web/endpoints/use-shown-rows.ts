@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from 'react'
 import { arrange, placesOf } from './arrangement.ts'
-import { parseFilter, passes } from './endpoint-filter.ts'
+import { filterRows } from './endpoint-filter.ts'
 import type { EndpointRow } from './endpoint-rows.ts'
 import { type EndpointSort, writeSort } from './endpoint-sort.ts'
 import { useSortedRows } from './use-sorted-rows.ts'
@@ -34,10 +34,7 @@ export function useShownRows(rows: readonly EndpointRow[], options: ShownOptions
       setKept((now) => ({ ...now, places: placesOf(sorted) }))
     }
   }, [arranged, sorted, places])
-  const shown = useMemo(() => {
-    const parsed = parseFilter(filter)
-    return filter === '' ? arranged.rows : arranged.rows.filter((row) => passes(parsed, row))
-  }, [arranged, filter])
+  const shown = useMemo(() => filterRows(arranged.rows, filter), [arranged, filter])
   const fresh = useMemo(
     () => (arranged.fresh === 0 ? [] : shown.filter(({ address }) => !places.has(address))),
     [arranged, shown, places],
