@@ -14,26 +14,29 @@ describe("Vitest's report", () => {
         {
           name: 'a',
           status: 'failed',
-          assertionResults: [assertion('x', 'passed'), assertion('y', 'failed')],
+          assertionResults: [
+            assertion('x', 'passed'),
+            { ...assertion('y', 'failed'), failureMessages: ['Error: no\n    at a.ts:1'] },
+          ],
         },
         { name: 'b', status: 'passed', assertionResults: [assertion('z', 'passed')] },
       ],
     })
-    expect(report).toEqual({ passed: 2, failed: 1, skipped: [] })
+    expect(report).toEqual({ passed: 2, failed: ['a: y – Error: no'], skipped: [] })
   })
 
   test('counts a file that could not be loaded as one failed test', () => {
     const report = readVitest({
       testResults: [{ name: 'a', status: 'failed', assertionResults: [] }],
     })
-    expect(report).toEqual({ passed: 0, failed: 1, skipped: [] })
+    expect(report).toEqual({ passed: 0, failed: ['a'], skipped: [] })
   })
 
   test.each(['skipped', 'pending', 'todo', 'disabled'])('names a test that is %s', (status) => {
     const report = readVitest({
       testResults: [{ name: 'a', status: 'passed', assertionResults: [assertion('x', status)] }],
     })
-    expect(report).toEqual({ passed: 0, failed: 0, skipped: ['a: x'] })
+    expect(report).toEqual({ passed: 0, failed: [], skipped: ['a: x'] })
   })
 })
 
@@ -48,11 +51,16 @@ describe("Playwright's report", () => {
         },
       ],
     })
-    expect(report).toEqual({ passed: 1, failed: 2, skipped: ['inner: three'] })
+    expect(report).toEqual({
+      passed: 1,
+      failed: ['a.spec.ts: one', 'inner: two'],
+      skipped: ['inner: three'],
+    })
   })
 
   test('counts an error outside of any test as failed', () => {
-    expect(readPlaywright({ suites: [], errors: [{ message: 'no such file' }] }).failed).toBe(1)
+    const { failed } = readPlaywright({ suites: [], errors: [{ message: 'no such file' }] })
+    expect(failed).toEqual(['outside of any test: no such file'])
   })
 })
 
@@ -63,29 +71,29 @@ describe('counting a stage', () => {
   })
 
   test.each([
-    ['all passed', 0, { passed: 3, failed: 0, skipped: [] }, { passed: 3, failed: 0 }],
-    ['some failed', 1, { passed: 3, failed: 2, skipped: [] }, { passed: 3, failed: 2 }],
+    ['all passed', 0, { passed: 3, failed: [], skipped: [] }, { passed: 3, failed: 0 }],
+    ['some failed', 1, { passed: 3, failed: ['x', 'y'], skipped: [] }, { passed: 3, failed: 2 }],
     [
       'the runner crashed after its tests',
       1,
-      { passed: 3, failed: 0, skipped: [] },
+      { passed: 3, failed: [], skipped: [] },
       { passed: 3, failed: 1 },
     ],
     ['the runner left no report', 0, undefined, { passed: 0, failed: 1 }],
-    ['no test ran', 0, { passed: 0, failed: 0, skipped: [] }, { passed: 0, failed: 1 }],
-    ['a test was skipped', 0, { passed: 3, failed: 0, skipped: ['x'] }, { passed: 3, failed: 1 }],
+    ['no test ran', 0, { passed: 0, failed: [], skipped: [] }, { passed: 0, failed: 1 }],
+    ['a test was skipped', 0, { passed: 3, failed: [], skipped: ['x'] }, { passed: 3, failed: 1 }],
     [
       'every test was skipped',
       0,
-      { passed: 0, failed: 0, skipped: ['x', 'y'] },
+      { passed: 0, failed: [], skipped: ['x', 'y'] },
       { passed: 0, failed: 3 },
     ],
   ])('where %s', (_, exitCode, report, expected) => {
     expect(countTests(exitCode, report)).toMatchObject(expected)
   })
 
-  test('says which test was skipped', () => {
-    const { notes } = countTests(0, { passed: 1, failed: 0, skipped: ['a: x'] })
-    expect(notes).toEqual(['skipped, which counts as failed: a: x'])
+  test('says which tests failed, and which were skipped', () => {
+    const { notes } = countTests(1, { passed: 1, failed: ['a: y'], skipped: ['a: x'] })
+    expect(notes).toEqual(['failed: a: y', 'skipped, which counts as failed: a: x'])
   })
 })
