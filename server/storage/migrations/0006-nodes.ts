@@ -69,9 +69,4 @@ async function sendNotices(db: Kysely<unknown>): Promise<void> {
       create trigger ${sql.ref(`${table}_notice`)} after delete on ${sql.table(table)}
       for each row execute function gatehouse_notice('access')`.execute(db)
   }
-  // Sessions end with the role, and tell of it; tokens stay, and are worth another role.
-  await sql`
-    create trigger people_notice after update of role on people
-    for each row when (old.role is distinct from new.role)
-    execute function gatehouse_notice('access')`.execute(db)
 }
