@@ -13,5 +13,5 @@ export const nodeStatus = z.object({
 /** {@link nodeStatus} as a type. */
 export type NodeStatus = z.infer<typeof nodeStatus>
 
-/** Answer of `GET /_api/node`, by name. A silent one is forgotten after a minute. */
+/** Answer of `GET /_api/node`, by name. A silent one is forgotten after ten minutes. */
 export const nodeList = z.array(nodeStatus)

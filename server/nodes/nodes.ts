@@ -36,7 +36,7 @@ export interface Nodes {
   now(): number
   /** What the listeners of the others do, as last heard; those of dead ones say since when. */
   others(): ListenerStatus[]
-  /** The others themselves, as last heard; for a minute also those that died. */
+  /** The others themselves, as last heard; for ten minutes also those that died. */
   peers(): readonly NodeStatus[]
   /** Another number after each news of others. */
   readonly news: number
