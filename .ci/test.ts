@@ -3,6 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { unprivileged } from '../e2e/support/unprivileged.ts'
 import { findChromium } from './chromium.ts'
 import {
   type Count,
@@ -63,6 +64,9 @@ async function browser(): Promise<Count> {
           'be installed; install Chromium and name it in GATEHOUSE_CHROMIUM',
       ],
     }
+  }
+  if (unprivileged === undefined) {
+    say('No port is refused to anybody here: the journey about privileged ports is left out.')
   }
   const file = path.join(reports, 'browser.json')
   const exitCode = await runCommand('playwright', ['test', '--reporter=list,json'], {
