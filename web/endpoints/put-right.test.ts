@@ -1,31 +1,14 @@
 import { expect, test } from 'vitest'
-import type { ListenerState, ListenerStatus } from '../../server/contract/listener.ts'
+import type { ListenerState } from '../../server/contract/listener.ts'
+import { listener } from './listener.testing.ts'
 import { putRight } from './put-right.ts'
 
 const A = 'tcp://127.0.0.1:1'
 const B = 'tcp://127.0.0.1:2'
 
-const at = (
-  endpoint: string,
-  state: ListenerState,
-  second: number,
-  node = 'a',
-): ListenerStatus => ({
-  endpoint,
-  node,
-  state,
-  error: null,
-  since: new Date(second * 1_000).toISOString(),
-  nextTry: null,
-  drainUntil: null,
-  revision: 1,
-  connections: 0,
-  requests: 0,
-  requestsPerSecond: 0,
-  bytesIn: 0,
-  bytesOut: 0,
-  lastRequest: null,
-})
+/** The moment counts in seconds: a node is judged by its own clock. */
+const at = (endpoint: string, state: ListenerState, second: number, node = 'a') =>
+  listener(endpoint, state, { node, since: new Date(second * 1_000).toISOString() })
 
 test('what was read in another state is put right, and nothing else', () => {
   const known = [at(A, 'listening', 1), at(B, 'listening', 1)]
