@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { assignSlots, type RowSlots } from './row-slots.ts'
+import { assignSlots, type RowSlots } from './assign-slots.ts'
 
 const given = (...ids: string[]): RowSlots => new Map(ids.map((id, at) => [id, at]))
 const slotsOf = (slots: RowSlots) => Object.fromEntries(slots)

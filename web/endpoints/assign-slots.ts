@@ -1,5 +1,3 @@
-import { useRef } from 'react'
-
 /** Which slot each row in the page has; the slots of rows that are there together differ. */
 export type RowSlots = ReadonlyMap<string, number>
 
@@ -24,15 +22,4 @@ export function assignSlots(
       : [...before].filter(([id]) => !wanted.has(id) && !held.includes(id)).map(([, slot]) => slot)
   let next = Math.max(-1, ...before.values()) + 1
   return new Map(ids.map((id) => [id, before.get(id) ?? free.shift() ?? next++]))
-}
-
-/** The slots of the rows that are in the page now; `held`: see {@link assignSlots}. */
-export function useRowSlots(
-  ids: readonly string[],
-  held: readonly (string | undefined)[],
-): RowSlots {
-  const last = useRef<{ slots: RowSlots; held: typeof held }>({ slots: new Map(), held })
-  const slots = assignSlots(last.current.slots, ids, [...last.current.held, ...held])
-  last.current = { slots, held }
-  return slots
 }

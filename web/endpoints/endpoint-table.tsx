@@ -5,12 +5,12 @@ import classes from './endpoint-table.module.css'
 import { EndpointTableRow } from './endpoint-table-row.tsx'
 import { AllCheckbox } from './row-checkbox.tsx'
 import { rowsAndGaps, withActive } from './row-gaps.ts'
-import { useRowSlots } from './row-slots.ts'
 import { type EndpointRowsProps, onRowClick } from './rows-props.ts'
 import { howMany } from './selection.ts'
 import { SortHeadCell } from './sort-head-cell.tsx'
 import { useFiguresInSight } from './use-figures-in-sight.ts'
 import { useRowNavigation } from './use-row-navigation.ts'
+import { useRowSlots } from './use-row-slots.ts'
 import type { SortHead } from './use-sorted-rows.ts'
 
 /** What the table has besides what the list has. */
