@@ -90,7 +90,8 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
   let server: ChildProcess | undefined = first.server
   const stop = async (signal: 'SIGINT' | 'SIGKILL') => {
     if (server === undefined) return
-    const ended = once(server, 'exit')
+    // Its processes share what it says on: until the last of them went, none can be started anew.
+    const ended = once(server, 'close')
     server.kill(signal)
     server = undefined
     await ended
@@ -119,7 +120,7 @@ function untilReady(server: ChildProcess): Promise<string | undefined> {
       said += chunk
       if (chunk.includes('ready to accept connections')) resolve(undefined)
     })
-    server.once('exit', () => resolve(said))
+    server.once('close', () => resolve(said))
     server.once('error', reject)
   })
 }
