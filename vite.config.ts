@@ -79,6 +79,8 @@ export default defineConfig({
     maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // Of one second a busy machine has little left: what never comes may take a moment to say so.
+    expect: { poll: { timeout: 10_000, interval: 10 } },
     restoreMocks: true,
   },
 })

@@ -110,7 +110,7 @@ describe('gatehouse endpoint, beside a running node', () => {
     const listed = await command('list')
     expect(listed.out.split('\n')).toContain(`${address}\t*`)
     // By itself: nobody asks the node about endpoints.
-    await vi.waitFor(async () => expect((await ask(port, 'GET', '/_api/health')).status).toBe(200))
+    await expect.poll(async () => (await ask(port, 'GET', '/_api/health')).status).toBe(200)
   })
 
   it('removes: the node has closed it, without being asked', async () => {

@@ -515,7 +515,7 @@ describe.each(operations)('%s throws', (_, operate) => {
     })
     const error = await failure(operate({ ...options, maxBytes: 10_000 }))
     expect(error).toHaveProperty('code', 'too-large')
-    await vi.waitFor(() => expect(closed).toHaveBeenCalled())
+    await expect.poll(() => closed).toHaveBeenCalled()
   })
 
   test('on a small body that grows when it is decompressed', async () => {
