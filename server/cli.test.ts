@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { freePorts } from './endpoints/free-ports.testing.ts'
 import { ask, startForTest, type TestNode } from './start.testing.ts'
 import { openStore } from './storage/open.ts'
 
@@ -87,12 +88,14 @@ describe('a second node', () => {
 })
 
 describe('gatehouse endpoint, beside a running node', () => {
-  const port = 23_900
-  const address = `tcp://127.0.0.1:${port}`
+  let port: number
+  let address: string
   let node: TestNode
   const command = (...words: string[]) => gatehouse('endpoint', ...words, '--data', node.data).ended
 
   beforeAll(async () => {
+    ;[port = 0] = await freePorts(1)
+    address = `tcp://127.0.0.1:${port}`
     node = await startForTest()
   })
   afterAll(() => node.stop())
@@ -117,7 +120,7 @@ describe('gatehouse endpoint, beside a running node', () => {
     expect(await command('remove', address)).toMatchObject({ code: 0, out: `${address}\n` })
     await vi.waitFor(
       () => expect(ask(port, 'GET', '/')).rejects.toMatchObject({ code: 'ECONNREFUSED' }),
-      { timeout: 5_000 },
+      { timeout: 10_000 },
     )
   })
 
@@ -148,7 +151,8 @@ describe('gatehouse audit verify, beside a running node', () => {
       expect({ code, err }).toEqual({ code: 0, err: '' })
       expect(out).toMatch(/^\d+:[0-9a-f]{64}\n$/)
 
-      const added = await gatehouse('endpoint', 'add', 'tcp://127.0.0.1:23901', ...flags).ended
+      const address = `tcp://127.0.0.1:${await freePorts(1)}`
+      const added = await gatehouse('endpoint', 'add', address, ...flags).ended
       expect(added.code).toBe(0)
       const { rows } = (await node.ask('GET', '/_api/audit?who=command-line&limit=1')).json
       expect(rows).toMatchObject([{ action: 'endpoint.add', by: 'command-line', address: null }])

@@ -1,12 +1,12 @@
 import { createServer } from 'node:net'
 
 /** Ports for tests: below those that the system gives to outgoing connections. */
-const [FIRST, LAST] = [21_000, 21_999]
+const FIRST = 12_000
 
-/** Each worker of Vitest has a stretch of its own, so that two never try the same port at once. */
-const WORKERS = 2
-const STRETCH = (LAST - FIRST + 1) / WORKERS
-const base = FIRST + (Number(process.env.VITEST_POOL_ID ?? 1) % WORKERS) * STRETCH
+/** Each worker of Vitest has so many of its own: two never try the same port at once. */
+const STRETCH = 2_000
+const worker = Number(process.env.VITEST_POOL_ID ?? 1)
+const base = FIRST + (worker - 1) * STRETCH
 
 // A second run on the same machine begins elsewhere.
 let next = (process.pid * 37) % STRETCH

@@ -1,6 +1,6 @@
-import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ask, endpointPath, startForTest, type TestNode } from '../start.testing.ts'
+import { freePorts } from './free-ports.testing.ts'
 
 // The Endpoint Administration Service (seed 000), row by row, by plain HTTP against a server that
 // was started. The names of the blocks are the seed's headings.
@@ -17,22 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => node.stop())
 
-/** A port nobody listens on: below the range from which the system gives out ports by itself. */
-let lastPort = 23_000
-const freeAddress = async (): Promise<string> => {
-  for (;;) {
-    const port = ++lastPort
-    const taken = await new Promise<boolean>((resolve) => {
-      const probe = connect({ host: '127.0.0.1', port })
-      probe.once('connect', () => {
-        probe.destroy()
-        resolve(true)
-      })
-      probe.once('error', () => resolve(false))
-    })
-    if (!taken) return `tcp://127.0.0.1:${port}`
-  }
-}
+const freeAddress = async () => `tcp://127.0.0.1:${await freePorts(1)}`
 const add = (endpoint: string, databases: string[] = []) =>
   node.ask('POST', '/_api/endpoint', { endpoint, databases })
 const portOf = (address: string) => Number(/[0-9]+$/.exec(address)?.[0])
