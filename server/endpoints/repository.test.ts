@@ -83,7 +83,7 @@ forEngine('postgres', (engine) => {
     const guard = async () => {
       removed = deleteEndpoint(stores[1], ADDRESS, { ...by, expected: revision })
       removed.catch(() => {})
-      await vi.waitFor(waits, { timeout: 4_000, interval: 10 })
+      await vi.waitFor(waits, { timeout: 10_000, interval: 10 })
     }
     await writeEndpoint(stores[0], { endpoint: ADDRESS, databases: ['b'] }, { ...by, guard })
     await expect(removed).rejects.toMatchObject({ code: 'precondition-failed' })
