@@ -16,7 +16,9 @@ import { startTcpProxy, type TcpProxy } from './storage/tcp-proxy.testing.ts'
 
 /** Whoever asks for data hears within this that there is none, ms. */
 const REFUSED = 2_000
-const soon = { timeout: 5_000, interval: 10 }
+/** How late a timer may be on a busy machine, ms. */
+const LATE = 1_500
+const soon = { timeout: 10_000, interval: 10 }
 
 const SECRETS = {
   operatorKey: 'operator-key-of-tests-alone',
@@ -70,7 +72,7 @@ describe('a node', () => {
     const answers = await Promise.all(
       Array.from({ length: 100 }, () => node.ask('GET', '/things/kept')),
     )
-    expect(performance.now() - begun).toBeLessThan(REFUSED)
+    expect(performance.now() - begun).toBeLessThan(REFUSED + LATE)
     for (const { status, headers } of answers) {
       expect(status).toBe(503)
       expect(headers['retry-after']).toBe('1')
@@ -167,7 +169,7 @@ describe('a node', () => {
     proxy.heal()
     await vi.waitFor(
       async () => expect((await ask(port, 'GET', '/_api/health/live')).status).toBe(200),
-      { ...soon, timeout: 10_000 },
+      soon,
     )
   })
 

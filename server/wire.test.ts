@@ -11,6 +11,9 @@ import { ask, makeToken } from './start.testing.ts'
 // A server in a process of its own, and what comes over a bare socket: what a browser would never
 // send, what is no HTTP at all, and what never ends.
 
+/** How late a timer may be on a busy machine, ms. */
+const LATE = 2_000
+
 let data: string
 let port: number
 let server: ServerProcess
@@ -289,7 +292,7 @@ test('slow clients are cut: headers within 11 s, bodies within 31 s', async () =
       for (const { text, after } of bodies) {
         expect(statuses(text)).toEqual([408])
         expect(after).toBeGreaterThan(25_000)
-        expect(after).toBeLessThan(31_500)
+        expect(after).toBeLessThan(31_000 + LATE)
       }
       return undefined
     }),
@@ -297,7 +300,7 @@ test('slow clients are cut: headers within 11 s, bodies within 31 s', async () =
   for (const said of heads) {
     if (said === undefined) continue
     expect(statuses(said.text)).toEqual([408])
-    expect(said.after).toBeLessThan(11_500)
+    expect(said.after).toBeLessThan(11_000 + LATE)
   }
   await stillThere()
 }, 45_000)

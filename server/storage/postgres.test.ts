@@ -6,7 +6,7 @@ import { forEngine } from './each-engine.testing.ts'
 import { nextRevision } from './next-revision.ts'
 import { openStore, type Store } from './open.ts'
 
-const moment = { timeout: 5_000, interval: 20 }
+const moment = { timeout: 10_000, interval: 20 }
 
 test('says why a server cannot be reached, without the password', async () => {
   const databaseUrl = 'postgres://ada:s3cret@127.0.0.1:1/gatehouse'
