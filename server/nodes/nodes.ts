@@ -243,7 +243,13 @@ export function createNodes(deps: NodesDeps): Nodes {
     return readAll(node, touched)
   }
 
-  const quietly = (work: Promise<void>) => work.catch(deps.onError)
+  const underWay = new Set<Promise<void>>()
+
+  function quietly(work: Promise<void>): Promise<void> {
+    const done = work.catch(deps.onError).finally(() => underWay.delete(done))
+    underWay.add(done)
+    return done
+  }
 
   function gather(): void {
     if (!started) return
@@ -315,7 +321,8 @@ export function createNodes(deps: NodesDeps): Nodes {
       started = false
       timers.forEach(clearInterval)
       clearTimeout(gathering)
-      await reporter.running?.catch(() => {})
+      // Whoever stops it closes the store next, which none of them may find closed.
+      await Promise.allSettled(underWay)
       await quietly(repository.leave(me))
     },
   }
