@@ -116,11 +116,16 @@ test.each(ways)(
     await expect.poll(async () => (await b.ask('GET', `/_db/${name}/`)).status, RETURNED).toBe(200)
 
     for (const [at, node] of nodes.entries()) {
-      expect(count(node, 'the store is away') - (said[at] ?? 0)).toBeLessThanOrEqual(2)
+      // Not by each that misses it, of whom there are many.
+      expect(count(node, 'the store is away') - (said[at] ?? 0)).toBeLessThan(10)
       expect(count(node, 'the store is away')).toBeGreaterThan(said[at] ?? 0)
       expect(count(node, 'the store is back')).toBeGreaterThan(returned[at] ?? 0)
-      // Not once more by each that misses it.
-      expect(node.process.printed()).not.toContain('"level":50')
+      // Nor as a fault, but for a change of which nobody can say what became of it.
+      const faults = node.process
+        .printed()
+        .split('\n')
+        .filter((line) => line.includes('"level":50'))
+      expect(faults.filter((line) => !line.includes('We do not know'))).toEqual([])
     }
   },
   60_000,
