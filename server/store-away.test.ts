@@ -72,14 +72,16 @@ describe('a node', () => {
     await each.go()
     clearInterval(looking)
     const begun = performance.now()
-    const answers = await Promise.all(
-      Array.from({ length: 100 }, () => node.ask('GET', '/things/kept')),
+    const waits = await Promise.all(
+      Array.from({ length: 100 }, async () => {
+        const { status, headers } = await node.ask('GET', '/things/kept')
+        expect(status).toBe(503)
+        expect(headers['retry-after']).toBe('1')
+        return performance.now() - begun
+      }),
     )
-    expect(performance.now() - begun).toBeLessThan(REFUSED + LATE)
-    for (const { status, headers } of answers) {
-      expect(status).toBe(503)
-      expect(headers['retry-after']).toBe('1')
-    }
+    expect(Math.min(...waits)).toBeLessThan(REFUSED)
+    expect(Math.max(...waits)).toBeLessThan(REFUSED + LATE)
     // Ready no more, alive all the same; both listeners are open.
     await vi.waitFor(async () => {
       const { status, json } = await ask(port ?? 0, 'GET', '/_api/health/ready')
