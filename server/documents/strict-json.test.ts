@@ -58,6 +58,11 @@ describe('parseStrictly', () => {
     }
   })
 
+  it('looks through a text as long as a request can be', () => {
+    const text = `[ {"a":"${'\\n'.repeat(8 * 1024 * 1024)}"}, {"b":1,"b":2} ]`
+    expect(() => parseStrictly(text)).toThrow('The key "b" stands twice.')
+  })
+
   it('keeps every JSON value, whatever spaces stand in it', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(undefined, 1, '\t'), (value, space) => {

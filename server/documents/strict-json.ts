@@ -36,7 +36,6 @@ export function printJson(value: Json): string {
 }
 
 const NUMBER = /-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
-const STRING = /"(?:[^"\\]|\\.)*"/y
 
 /** Looks at every key and number of a text that is known to be JSON. */
 function scan(text: string): void {
@@ -57,10 +56,9 @@ function scan(text: string): void {
     } else if (character === ',') {
       isKey = open.at(-1) !== undefined
     } else if (character === '"') {
-      STRING.lastIndex = at
-      const string = STRING.exec(text)?.[0] ?? ''
+      const end = endOfString(text, at)
       if (isKey) {
-        const key = JSON.parse(string) as string
+        const key = JSON.parse(text.slice(at, end + 1)) as string
         const keys = open.at(-1)
         if (keys?.has(key)) {
           throw new Failure('invalid', `The key ${printJson(key.slice(0, 64))} stands twice.`)
@@ -68,7 +66,7 @@ function scan(text: string): void {
         keys?.add(key)
         isKey = false
       }
-      at += string.length - 1
+      at = end
     } else if (character === '-' || (character >= '0' && character <= '9')) {
       NUMBER.lastIndex = at
       const number = NUMBER.exec(text)?.[0] ?? ''
@@ -77,6 +75,16 @@ function scan(text: string): void {
       }
       at += number.length - 1
     }
+  }
+}
+
+/** Where the string that begins here has its last quote. A pattern takes room on the stack for each character. */
+function endOfString(text: string, begin: number): number {
+  for (let at = begin; ; ) {
+    at = text.indexOf('"', at + 1)
+    let backslashes = 0
+    while (text[at - 1 - backslashes] === '\\') backslashes++
+    if (backslashes % 2 === 0) return at
   }
 }
 
