@@ -15,6 +15,9 @@ export const BULK_BYTES = 64 * 1024 * 1024
 /** How many documents a page of a collection holds: where nothing is asked for, and at most. */
 export const PAGE = { usual: 100, most: 1000 } as const
 
+/** A page ends earlier where its documents would take more than this together, bytes: 16 MiB. */
+export const PAGE_BYTES = 16 * 1024 * 1024
+
 /** The versions in which documents are served, newest first. */
 export const VERSIONS = [1] as const
 

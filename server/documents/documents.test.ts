@@ -7,7 +7,8 @@ import { createDocumentRepository, type DocumentRepository } from './repository.
 /** How many documents were asked of the store for a page. */
 async function askedFor(filter: [string, string][], limit: number): Promise<number[]> {
   const asked: number[] = []
-  const repository: Pick<DocumentRepository, 'list'> = {
+  const repository: Pick<DocumentRepository, 'list' | 'until'> = {
+    until: async () => undefined,
     async list(_where, _after, most) {
       asked.push(most)
       return []
@@ -33,7 +34,8 @@ function sparse() {
   const bodies = Array.from({ length: 2_500 }, (_, n) => {
     return { id: String(n).padStart(4, '0'), tag: '', body: JSON.stringify({ last: n === 2_499 }) }
   })
-  const repository: Pick<DocumentRepository, 'list'> = {
+  const repository: Pick<DocumentRepository, 'list' | 'until'> = {
+    until: async () => undefined,
     async list(_where, after = '', most) {
       reads++
       return bodies.filter(({ id }) => id > after).slice(0, most)

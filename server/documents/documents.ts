@@ -4,6 +4,7 @@ import {
   DOCUMENT_BYTES,
   ID_LENGTH,
   PAGE,
+  PAGE_BYTES,
 } from '../contract/document.ts'
 import { Failure } from '../failure.ts'
 import { OutcomeUnknown } from '../storage/unavailable.ts'
@@ -34,7 +35,7 @@ export interface Documents {
   /** @throws Failure `not-found`, `precondition-failed` */
   read(place: Place, conditions: Conditions): Promise<StoredDocument>
   /**
-   * Some documents in id order, after one.
+   * Some documents in id order, after one: fewer than `limit` where they would take too many bytes.
    *
    * @param looks how often it is looked for more that pass the filter: by default until there are
    * enough of them or no more. With fewer, a page may hold few or none, and yet there is a next one.
@@ -59,6 +60,9 @@ export interface Documents {
   /** Answers what was deleted. @throws Failure `not-found`, `precondition-failed` */
   delete(place: Place, conditions: Conditions): Promise<StoredDocument>
 }
+
+/** So many of the largest documents can be held: whether they are large is not asked before. */
+const UNMEASURED = PAGE.usual + 1
 
 /**
  * Makes {@link Documents}; `now` tells ms since 1970.
@@ -111,19 +115,25 @@ export function createDocuments(
     read: required,
     async page(where, filter, after, limit, looks = Infinity) {
       const documents: StoredDocument[] = []
+      let bytes = 0
       // One more than asked for tells of a next page; a filter may pass over many.
       const size = filter.length === 0 ? limit + 1 : PAGE.most
       let from = after
       for (let look = 1; ; look++) {
-        const rows = await repository.list(where, from, size)
+        const last =
+          size > UNMEASURED ? await repository.until(where, from, size, PAGE_BYTES) : undefined
+        const rows = await repository.list(where, from, size, last)
         for (const row of rows) {
           if (!fits(row, filter)) continue
-          if (documents.length === limit) return { documents, next: documents.at(-1)?.id }
+          bytes += row.body.length
+          const isFull = documents.length === limit || (bytes > PAGE_BYTES && documents.length > 0)
+          if (isFull) return { documents, next: documents.at(-1)?.id }
           documents.push(row)
         }
-        if (rows.length < size) return { documents, next: undefined }
-        from = rows.at(-1)?.id
-        if (look >= looks) return { documents, next: from }
+        if (last === undefined && rows.length < size) return { documents, next: undefined }
+        from = rows.length < size ? last : rows.at(-1)?.id
+        const isEnough = filter.length === 0 && documents.length > 0
+        if (isEnough || look >= looks) return { documents, next: from }
         // Going through a million documents must not hold up everybody else.
         await pause()
       }

@@ -26,12 +26,23 @@ export interface StoredDocument {
 /** The documents of a store. Every change is durable when it resolves. */
 export interface DocumentRepository {
   read(place: Place): Promise<StoredDocument | undefined>
-  /** Documents in id order, after one; at most `limit`. */
+  /** Documents in id order, after one and, where that is given, up to `last`; at most `limit`. */
   list(
     where: Pick<Place, 'database' | 'collection'>,
     after: string | undefined,
     limit: number,
+    last?: string,
   ): Promise<StoredDocument[]>
+  /**
+   * The id up to which {@link list} may go without taking more than so many bytes at once, one document
+   * at least; undefined where all of them take no more.
+   */
+  until(
+    where: Pick<Place, 'database' | 'collection'>,
+    after: string | undefined,
+    limit: number,
+    bytes: number,
+  ): Promise<string | undefined>
   /**
    * Stores new documents, all or none.
    *
@@ -105,14 +116,32 @@ export function createDocumentRepository({ db, prepare }: Store): DocumentReposi
 
   return {
     read,
-    list({ database, collection }, after, limit) {
+    list({ database, collection }, after, limit, last) {
       return some
+        .where('database', '=', database)
+        .where('collection', '=', collection)
+        .$if(after !== undefined, (query) => query.where('id', '>', beforeNul(after ?? '')))
+        .$if(last !== undefined, (query) => query.where('id', '<=', last ?? ''))
+        .orderBy('id')
+        .limit(limit)
+        .execute()
+    },
+    async until({ database, collection }, after, limit, bytes) {
+      const rows = await db
+        .selectFrom('documents')
+        .select(['id', sql<number>`octet_length(body)`.as('bytes')])
         .where('database', '=', database)
         .where('collection', '=', collection)
         .$if(after !== undefined, (query) => query.where('id', '>', beforeNul(after ?? '')))
         .orderBy('id')
         .limit(limit)
         .execute()
+      let sum = 0
+      const beyond = rows.findIndex((row) => {
+        sum += row.bytes
+        return sum > bytes
+      })
+      return beyond === -1 ? undefined : rows[Math.max(0, beyond - 1)]?.id
     },
     async insert({ database, collection }, documents) {
       const [first] = documents

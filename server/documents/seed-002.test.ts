@@ -162,6 +162,20 @@ forEachEngineNode((start) => {
       expect((await by('DELETE', '/deleted')).json).toEqual({ deleted: 1 })
     })
 
+    it('are changed and deleted in no pages: 400, and nothing is changed', async () => {
+      await by('POST', '/paged', some)
+      for (const query of ['limit=1', 'author=ada&after=1', 'limit=x']) {
+        for (const headers of [{}, { Prefer: 'respond-async' }]) {
+          for (const method of ['PATCH', 'DELETE']) {
+            const patch = method === 'PATCH' ? { on: true } : undefined
+            const answer = await by(method, `/paged?${query}`, patch, headers)
+            expect([answer.status, answer.json.id]).toEqual([400, 'bad_request'])
+          }
+        }
+      }
+      expect((await by('GET', '/paged')).json).toEqual(some)
+    })
+
     it('are changed and deleted without a body where none is wanted: 204', async () => {
       await by('POST', '/minimal', some)
       const prefer = { Prefer: 'return=minimal' }
@@ -361,6 +375,37 @@ forEachEngineNode((start) => {
       const answer = await by('GET', `/pages?limit=${limit}`)
       expect(answer.status).toBe(400)
       expect(answer.json).toMatchObject({ id: 'bad_request' })
+    })
+
+    it('ends a page where it would take more than 16 MiB, and leads on', async () => {
+      const text = 'x'.repeat(2 ** 20 - 40)
+      const large = Array.from({ length: 20 }, (_, n) => ({ id: `l${100 + n}`, text }))
+      await by('POST', '/large', large)
+      await by(
+        'POST',
+        '/large',
+        Array.from({ length: 150 }, (_, n) => ({ id: `s${100 + n}`, text: 'small' })),
+      )
+      const pages = async (query: string) => {
+        const sizes: number[] = []
+        let path: string | undefined = `/large?${query}`
+        while (path !== undefined) {
+          const answer: Answer = await by('GET', path)
+          sizes.push(answer.json.length)
+          path = /<\/_db\/blog([^>]+)>; rel="next"/.exec(String(answer.headers.link))?.[1]
+        }
+        return sizes
+      }
+      expect(await pages('limit=19')).toEqual([16, 19, 19, 19, 19, 19, 19, 19, 19, 2])
+      expect(await pages('limit=1000')).toEqual([16, 154])
+      expect(await pages(`limit=1000&text=${'x'.repeat(9)}`)).toEqual([0])
+      expect(await pages('limit=1000&text=small')).toEqual([150])
+      const listing = await by('GET', '/large', undefined, { Prefer: 'respond-async' })
+      const job = String(listing.headers.location).replace('/_db/blog', '')
+      await expect.poll(async () => (await by('GET', `${job}?limit=1`)).json.state).toBe('done')
+      const found = await by('GET', `${job}?limit=1000`)
+      expect(found.json.documents).toHaveLength(16)
+      expect(found.headers.link).toContain('after=l115')
     })
 
     it('filters for equality with a text, or with the JSON of anything else', async () => {

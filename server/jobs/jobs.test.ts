@@ -225,10 +225,15 @@ forEachEngine((engine) => {
     const jobs = node()
     const end = await ended(jobs, await jobs.begin(where, 'list', { filter: [['on', 'true']] }))
     expect(end).toMatchObject({ state: 'done', done: 3, found: 2 })
-    expect((await jobs.found(end, '', 9)).map(({ id }) => id)).toEqual(['a', 'c'])
-    expect((await jobs.found(end, 'a', 9)).map(({ id }) => id)).toEqual(['c'])
+    const ids = async (after: string, limit: number) => {
+      const { documents, more } = await jobs.found(end, after, limit)
+      return [documents.map(({ id }) => id), more]
+    }
+    expect(await ids('', 9)).toEqual([['a', 'c'], false])
+    expect(await ids('', 1)).toEqual([['a'], true])
+    expect(await ids('a', 1)).toEqual([['c'], false])
     await jobs.run(where, 'delete', { filter: [] })
-    expect(await jobs.found(end, '', 9)).toEqual([])
+    expect(await ids('', 9)).toEqual([[], false])
     await jobs.stop()
   })
 

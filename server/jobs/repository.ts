@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import type { Transaction } from 'kysely'
+import { sql, type Transaction } from 'kysely'
+import { PAGE_BYTES } from '../contract/document.ts'
 import { JOB_KEPT, type JobKind } from '../contract/job.ts'
 import type { Failure } from '../failure.ts'
 import type { Store } from '../storage/open.ts'
@@ -282,9 +283,12 @@ export function createJobRepository({ db, engine }: Store, now: () => number) {
       return true
     },
 
-    /** What a listing job has found and is still there, in id order, after one. */
-    found: ({ id, database, collection }: Job, after: string, limit: number) =>
-      db
+    /**
+     * What a listing job has found and is still there, in id order, after one; `more`: whether there is
+     * more, for want of room in `limit` or in {@link PAGE_BYTES}.
+     */
+    async found({ id, database, collection }: Job, after: string, limit: number) {
+      const here = db
         .selectFrom('job_documents as taken')
         .innerJoin('documents', (join) =>
           join
@@ -292,11 +296,25 @@ export function createJobRepository({ db, engine }: Store, now: () => number) {
             .on('documents.collection', '=', collection)
             .onRef('documents.id', '=', 'taken.id'),
         )
-        .select(['documents.id', 'documents.body'])
         .where('taken.job', '=', id)
         .where('taken.id', '>', after)
         .orderBy('taken.id')
-        .limit(limit)
-        .execute(),
+        .limit(limit + 1)
+      // Their lengths first: so many of the largest would be too much to hold.
+      const sizes = await here
+        .select(['documents.id', sql<number>`octet_length(documents.body)`.as('bytes')])
+        .execute()
+      let sum = 0
+      const some = sizes.slice(0, limit).filter(({ bytes }, at) => {
+        sum += bytes
+        return at === 0 || sum <= PAGE_BYTES
+      })
+      const last = some.at(-1)?.id ?? ''
+      const documents = await here
+        .select(['documents.id', 'documents.body'])
+        .where('taken.id', '<=', last)
+        .execute()
+      return { documents, more: some.length < sizes.length }
+    },
   }
 }

@@ -27,11 +27,10 @@ export const jobRoutes = ({ jobs, permit, idOf }: JobRoutesDeps) =>
     const view = toView(job)
     const status = view.state === 'running' ? 206 : 200
     if (job.kind !== 'list') return c.json(view, status, headers)
-    const found = await jobs.found(job, c.req.query('after') ?? '', limit + 1)
-    const page = found.slice(0, limit)
-    const last = page.at(-1)
-    if (found.length > limit && last !== undefined) headers.Link = linkToNext(c, last.id)
-    const documents = `[${page.map(({ body }) => body).join(',')}]`
+    const found = await jobs.found(job, c.req.query('after') ?? '', limit)
+    const last = found.documents.at(-1)
+    if (found.more && last !== undefined) headers.Link = linkToNext(c, last.id)
+    const documents = `[${found.documents.map(({ body }) => body).join(',')}]`
     headers['Content-Type'] = 'application/json'
     // Put in as they are stored: to parse them would be to print them again.
     return c.body(`${JSON.stringify(view).slice(0, -1)},"documents":${documents}}`, status, headers)
