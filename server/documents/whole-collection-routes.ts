@@ -45,7 +45,7 @@ export const wholeCollectionRoutes = (path: string, deps: WholeCollectionDeps) =
       const patch = await textBody(c, DOCUMENT_BYTES)
       requirePatch(patch)
       requireNoConditions(c)
-      const request = { filter: filterOf(new URL(c.req.url).searchParams), patch }
+      const request = { filter: wholeFilterOf(c), patch }
       if (prefersAsync(c)) return accepted(c, await whole.begin(where, 'patch', request))
       const changed = await whole.run(where, 'patch', request)
       return prefersMinimal(c) ? c.body(null, 204, MINIMAL) : c.json({ changed }, 200, headers)
@@ -53,7 +53,7 @@ export const wholeCollectionRoutes = (path: string, deps: WholeCollectionDeps) =
     .delete(path, permit('operator'), async (c) => {
       const headers = { 'Content-Type': contentType(c) }
       const where = collectionOf(c)
-      const request = { filter: filterOf(new URL(c.req.url).searchParams) }
+      const request = { filter: wholeFilterOf(c) }
       requireNoConditions(c)
       if (prefersAsync(c)) return accepted(c, await whole.begin(where, 'delete', request))
       const deleted = await whole.run(where, 'delete', request)
@@ -68,6 +68,19 @@ export const accepted = (c: Context<AppEnv>, { id }: { readonly id: string }): R
 /** The fields that a query asks for; what pages are asked for with is none. */
 export const filterOf = (query: URLSearchParams): Filter =>
   [...query].filter(([name]) => name !== 'limit' && name !== 'after')
+
+/** Whoever names a page means to change no more than that: it must not be every document. */
+function wholeFilterOf(c: Context<AppEnv>): Filter {
+  const query = new URL(c.req.url).searchParams
+  for (const name of ['limit', 'after']) {
+    if (!query.has(name)) continue
+    throw new Failure(
+      'bad-parameter',
+      `There are no pages of what is changed or deleted: leave ${name} out. Nothing was changed.`,
+    )
+  }
+  return filterOf(query)
+}
 
 /** The tag of a page says nothing of the rest: who asks for a state gets 412 and loses nothing. */
 function requireNoConditions(c: Context<AppEnv>): void {
