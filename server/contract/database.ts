@@ -15,9 +15,6 @@ export const isDatabaseName = (name: string): boolean => name === SYSTEM_DATABAS
 /** Body of `POST /_api/database`. Keys that are not known are ignored. */
 export const databaseInput = z.object({ name: z.string() })
 
-/** {@link databaseInput} as a type. */
-export type DatabaseInput = z.infer<typeof databaseInput>
-
 /** Answer of `GET /_api/database`: every database, `_system` first, then by name. */
 export const databaseList = z.array(z.object({ name: z.string() }))
 
