@@ -1,4 +1,4 @@
-import { IconArrowDown, IconArrowUp, IconTrash } from '@tabler/icons-react'
+import { IconTrash } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { defaultRangeExtractor, useWindowVirtualizer } from '@tanstack/react-virtual'
 import { useLayoutEffect, useRef, useState } from 'react'
@@ -6,6 +6,7 @@ import { useMay } from '../person.ts'
 import { IconButton } from '../ui/icon-button.tsx'
 import { exactTime } from '../ui/relative-time.tsx'
 import { sayBytes, sayCount } from '../ui/say-bytes.ts'
+import { type SortHead, SortHeadCell } from '../ui/sort-head-cell.tsx'
 import { type DatabaseRow, sayReach } from './database-rows.ts'
 import { BY_NAME, nextSort, readSort, type SortColumn } from './database-sort.ts'
 import classes from './database-table.module.css'
@@ -27,7 +28,13 @@ export interface DatabaseTableProps {
 
 /** Databases by name. Only the rows in sight are in the page, and the one that has the focus. */
 export function DatabaseTable({ rows, unreached }: DatabaseTableProps) {
-  const { search } = useDatabasesLocation()
+  const { search, sort } = useDatabasesLocation()
+  const now = search.sort ?? BY_NAME
+  const { column: by, down } = readSort(now)
+  const headOf = (column: SortColumn): SortHead => ({
+    sorted: column !== by ? 'none' : down ? 'descending' : 'ascending',
+    toggle: () => sort(nextSort(now, column)),
+  })
   const body = useRef<HTMLTableSectionElement>(null)
   const [margin, setMargin] = useState(0)
   const [focused, setFocused] = useState<number>()
@@ -65,7 +72,7 @@ export function DatabaseTable({ rows, unreached }: DatabaseTableProps) {
       <thead>
         <tr aria-rowindex={1}>
           {heads.map(({ column, label, className }) => (
-            <SortHead key={column} column={column} label={label} className={className} />
+            <SortHeadCell key={column} label={label} className={className} head={headOf(column)} />
           ))}
           <th scope="col" className={classes.actions}>
             <span className="visually-hidden">Drop</span>
@@ -98,26 +105,6 @@ const heads: readonly { column: SortColumn; label: string; className?: string | 
   { column: 'size', label: 'Size', className: classes.size },
   { column: 'endpoints', label: 'Endpoints', className: classes.endpoints },
 ]
-
-function SortHead(props: { column: SortColumn; label: string; className?: string | undefined }) {
-  const { search, sort } = useDatabasesLocation()
-  const now = search.sort ?? BY_NAME
-  const { column, down } = readSort(now)
-  const sorted = column !== props.column ? 'none' : down ? 'descending' : 'ascending'
-  const Arrow = down ? IconArrowDown : IconArrowUp
-  return (
-    <th scope="col" className={props.className} aria-sort={sorted}>
-      <button
-        type="button"
-        className={classes.sort}
-        onClick={() => sort(nextSort(now, props.column))}
-      >
-        {props.label}
-        {sorted !== 'none' && <Arrow size={12} stroke={2} aria-hidden="true" />}
-      </button>
-    </th>
-  )
-}
 
 function Spacer({ height }: { height: number }) {
   return (

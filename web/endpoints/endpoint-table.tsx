@@ -1,5 +1,6 @@
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual'
 import { type CSSProperties, useCallback, useRef } from 'react'
+import { type SortHead, SortHeadCell } from '../ui/sort-head-cell.tsx'
 import type { SortColumn } from './endpoint-sort.ts'
 import classes from './endpoint-table.module.css'
 import { EndpointTableRow } from './endpoint-table-row.tsx'
@@ -7,11 +8,9 @@ import { AllCheckbox } from './row-checkbox.tsx'
 import { rowsAndGaps, withActive } from './row-gaps.ts'
 import { type EndpointRowsProps, onRowClick } from './rows-props.ts'
 import { howMany } from './selection.ts'
-import { SortHeadCell } from './sort-head-cell.tsx'
 import { useFiguresInSight } from './use-figures-in-sight.ts'
 import { useRowNavigation } from './use-row-navigation.ts'
 import { useRowSlots } from './use-row-slots.ts'
-import type { SortHead } from './use-sorted-rows.ts'
 
 /** What the table has besides what the list has. */
 export interface EndpointTableProps extends EndpointRowsProps {

@@ -1,4 +1,5 @@
 import { useMemo } from 'react'
+import type { SortHead } from '../ui/sort-head-cell.tsx'
 import type { EndpointRow } from './endpoint-rows.ts'
 import {
   type EndpointSort,
@@ -7,12 +8,6 @@ import {
   sortKeys,
   TRAFFIC_COLUMNS,
 } from './endpoint-sort.ts'
-
-/** A head of a column: how it is sorted now, and what a press of it does. */
-export interface SortHead {
-  readonly sorted: 'ascending' | 'descending' | 'none'
-  readonly toggle: () => void
-}
 
 /** Rows, which come sorted by address, in the order wanted. Equal ones stay in that order. */
 export function sortRows(

@@ -1,11 +1,16 @@
 import { IconArrowDown, IconArrowUp } from '@tabler/icons-react'
-import classes from './endpoint-table.module.css'
-import type { SortHead } from './use-sorted-rows.ts'
+import classes from './sort-head-cell.module.css'
+
+/** A head of a column: how the table is sorted by it now, and what a press of it does. */
+export interface SortHead {
+  readonly sorted: 'ascending' | 'descending' | 'none'
+  readonly toggle: () => void
+}
 
 /** The head of a column by which the table can be sorted. */
 export function SortHeadCell(props: {
   label: string
-  className: string | undefined
+  className?: string | undefined
   head: SortHead
 }) {
   const { label, className, head } = props
