@@ -1,7 +1,7 @@
 import { Countdown } from '../ui/countdown.tsx'
+import { NoNews } from '../ui/no-news.tsx'
 import { StateBadge } from '../ui/state-badge.tsx'
 import { type EndpointRow, stateOf } from './endpoint-rows.ts'
-import { NoNews } from './no-news.tsx'
 
 /** The state of a row: the worst of its nodes, with what will happen next. */
 export function StateCell({ row }: { row: EndpointRow }) {

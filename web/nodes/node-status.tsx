@@ -2,8 +2,7 @@ import { UnstyledButton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { NodeStatus as Node } from '../../server/contract/node.ts'
-import { sayLeft } from '../ui/countdown.tsx'
-import { useClock } from '../ui/use-clock.ts'
+import { NoNews } from '../ui/no-news.tsx'
 import classes from './node-status.module.css'
 import { nodesQuery } from './queries.ts'
 
@@ -49,7 +48,6 @@ export function NodeStatus() {
 
 function NodeLine({ node: { name, own, state, seen } }: { node: Node }) {
   const silent = state === 'silent'
-  const silence = useClock((now) => `no news for ${sayLeft(now - Date.parse(seen))}`)
   return (
     <li className={classes.node}>
       <span className={`mono ${classes.name}`}>{name}</span>
@@ -58,7 +56,13 @@ function NodeLine({ node: { name, own, state, seen } }: { node: Node }) {
         <svg viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">
           <circle cx="6" cy="6" r="4" strokeWidth="1.5" stroke="currentColor" />
         </svg>
-        {silent ? `Unknown, ${silence}` : 'Running'}
+        {silent ? (
+          <>
+            Unknown, <NoNews since={seen} />
+          </>
+        ) : (
+          'Running'
+        )}
       </span>
     </li>
   )

@@ -1,5 +1,5 @@
-import { sayLeft } from '../ui/countdown.tsx'
-import { useClock } from '../ui/use-clock.ts'
+import { sayLeft } from './countdown.tsx'
+import { useClock } from './use-clock.ts'
 
 /** "no news for 40 s": of a node that fell silent at that moment (ISO 8601). */
 export function NoNews({ since }: { since: string }) {
