@@ -1,3 +1,4 @@
+import { MoreNames } from '../ui/more-names.tsx'
 import { useLittleRoom } from '../ui/use-little-room.ts'
 import { fitNames } from './fit-names.ts'
 import classes from './scope-names.module.css'
@@ -9,7 +10,6 @@ const ROOM = 17
 export function ScopeNames({ names }: { names: readonly string[] }) {
   const narrow = useLittleRoom()
   const shown = names.slice(0, narrow ? names.length : fitNames(names, ROOM))
-  const hidden = names.slice(shown.length)
   return (
     <span className={narrow ? undefined : classes.line}>
       {shown.map((name, index) => (
@@ -18,12 +18,7 @@ export function ScopeNames({ names }: { names: readonly string[] }) {
           {index < names.length - 1 && ', '}
         </span>
       ))}
-      {hidden.length > 0 && (
-        <span className={classes.more} data-tip={hidden.join(', ')}>
-          +{hidden.length}
-          <span className="visually-hidden"> more: {hidden.join(', ')}</span>
-        </span>
-      )}
+      <MoreNames names={names.slice(shown.length)} />
     </span>
   )
 }

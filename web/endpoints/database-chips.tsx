@@ -1,3 +1,4 @@
+import { MoreNames } from '../ui/more-names.tsx'
 import classes from './database-chips.module.css'
 import { missingFrom } from './mapping.ts'
 
@@ -20,7 +21,6 @@ export function DatabaseChips({ mapping, existing, room = 3 }: DatabaseChipsProp
   if (mapping.length === 0) return <span>All databases</span>
   const missing = missingFrom(mapping, existing)
   const shown = mapping.slice(0, room)
-  const hidden = mapping.slice(room)
   return (
     <span className={classes.chips}>
       {shown.map((name, index) => {
@@ -40,12 +40,7 @@ export function DatabaseChips({ mapping, existing, room = 3 }: DatabaseChipsProp
           </span>
         )
       })}
-      {hidden.length > 0 && (
-        <span className={classes.more} data-tip={hidden.join(', ')}>
-          +{hidden.length}
-          <span className="visually-hidden"> more: {hidden.join(', ')}</span>
-        </span>
-      )}
+      <MoreNames names={mapping.slice(room)} />
     </span>
   )
 }
