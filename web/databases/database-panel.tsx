@@ -1,17 +1,15 @@
-import { Button, CloseButton, FocusTrap } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useEffect, useRef } from 'react'
 import { ApiFailure } from '../api.ts'
-import { useKeys } from '../keys/use-keys.ts'
 import { useMay } from '../person.ts'
 import { collectionsQuery } from '../queries.ts'
+import { SidePanel } from '../side-panel.tsx'
 import { LoadFailure } from '../ui/load-failure.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
 import { sayBytes, sayCount } from '../ui/say-bytes.ts'
 import { SkeletonRows } from '../ui/skeleton-rows.tsx'
-import { useLittleRoom } from '../ui/use-little-room.ts'
 import classes from './database-panel.module.css'
 import { type DatabaseRow, reaching } from './database-rows.ts'
 import { SYSTEM_STAYS } from './database-table.tsx'
@@ -29,81 +27,51 @@ export interface DatabasePanelProps {
   readonly onClose: () => void
 }
 
-/**
- * A database: what it holds, collection by collection, and who reaches it. Esc closes it. On a narrow
- * screen it fills it, and holds the focus.
- */
+/** A database: what it holds, collection by collection, and who reaches it. */
 export function DatabasePanel({ name, row, onClose }: DatabasePanelProps) {
   const { drop } = useDatabasesLocation()
   const mayChange = useMay('operator')
-  const narrow = useLittleRoom()
   const stays = name === '_system'
-  useKeys('anywhere', { close: onClose })
-  const panel = useRef<HTMLDivElement>(null)
-  useEffect(() => {
-    panel.current?.focus()
-    return () => {
-      // Once the page is drawn without it, and only where the focus fell to the body.
-      setTimeout(() => {
-        if (document.activeElement !== document.body) return
-        const back = findDatabase(name) ?? document.querySelector('main')
-        back?.focus()
-      })
-    }
-  }, [name])
   return (
-    <FocusTrap active={narrow} innerRef={panel}>
-      <div
-        className={classes.panel}
-        role="dialog"
-        aria-modal={narrow || undefined}
-        aria-label={`Database ${name}`}
-        tabIndex={-1}
-        onKeyDown={(event) => {
-          // Where it holds the focus, keys of the page do not act.
-          if (!narrow || event.key !== 'Escape' || event.defaultPrevented) return
-          event.preventDefault()
-          onClose()
-        }}
-      >
-        <div className={classes.head}>
-          <h2 className="mono">{name}</h2>
-          <CloseButton aria-label="Close" size={24} iconSize={16} onClick={onClose} />
+    <SidePanel
+      label={`Database ${name}`}
+      title={name}
+      onClose={onClose}
+      backTo={() => findDatabase(name)}
+    >
+      {row === undefined ? (
+        <Notice>There is no database {name}. It was dropped, or never existed.</Notice>
+      ) : (
+        <div className={classes.parts}>
+          <Facts row={row} />
+          <Collections name={name} />
+          <Endpoints row={row} />
+          {mayChange && (
+            <div className={classes.actions}>
+              <Button
+                variant="subtle"
+                className={classes.drop}
+                aria-disabled={stays || undefined}
+                data-tip={stays ? SYSTEM_STAYS : undefined}
+                onClick={() => stays || drop(name)}
+              >
+                Drop database
+              </Button>
+            </div>
+          )}
         </div>
-        {row === undefined ? (
-          <Notice>There is no database {name}. It was dropped, or never existed.</Notice>
-        ) : (
-          <>
-            <Facts row={row} />
-            <Collections name={name} />
-            <Endpoints row={row} />
-            {mayChange && (
-              <div className={classes.actions}>
-                <Button
-                  variant="subtle"
-                  className={classes.drop}
-                  aria-disabled={stays || undefined}
-                  data-tip={stays ? SYSTEM_STAYS : undefined}
-                  onClick={() => stays || drop(name)}
-                >
-                  Drop database
-                </Button>
-              </div>
-            )}
-          </>
-        )}
-      </div>
-    </FocusTrap>
+      )}
+    </SidePanel>
   )
 }
 
 function Facts({ row }: { row: DatabaseRow }) {
   const { documents, bytes, measured } = row
   if (documents === null || bytes === null || measured === null) {
-    return <p className={classes.facts}>Its documents are being counted.</p>
+    return <p className="dim">Its documents are being counted.</p>
   }
   return (
-    <p className={classes.facts}>
+    <p className="dim">
       {sayCount(documents)} document{documents === 1 ? '' : 's'}, {sayBytes(bytes)}, counted{' '}
       <RelativeTime time={measured} tabIndex={0} />
     </p>

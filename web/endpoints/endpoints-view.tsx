@@ -40,7 +40,7 @@ const copy = async ({ address }: EndpointRow) =>
 
 /**
  * Windows in which the page makes room for the panel, and has none left for every column: below, the
- * panel covers the page. In step with endpoint-panel.module.css.
+ * panel covers the page. In step with side-panel.module.css.
  */
 const BESIDE = '(min-width: 1400px) and (max-width: 1759px)'
 
