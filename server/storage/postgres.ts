@@ -80,6 +80,8 @@ export async function openPostgres(
     returned: () => reach.returned(),
     async close() {
       await Promise.all([inFlight.close(), notices.stop()])
+      // Of what was under way a notice may have come just before.
+      changed = false
       await reach.stop()
       // The pool would say goodbye to a server that is gone, and wait for it.
       if (reach.away !== undefined) connections.cutOff()
