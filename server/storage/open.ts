@@ -20,8 +20,9 @@ export interface Store {
   prepare<R>(query: CompiledQuery<R>): (...parameters: unknown[]) => Promise<QueryResult<R>>
   /**
    * True once after another process (a command-line tool, another node) has changed the store
-   * since the last call; false of a closed one. Costs about a microsecond: meant to be asked at each request. With
-   * PostgreSQL it is true some milliseconds later, and this process's own changes count too.
+   * since the last call; false of a closed one. Costs about a microsecond: meant to be asked at
+   * each request. With PostgreSQL it is true some milliseconds later, and this process's own changes
+   * count too.
    */
   changedOutside(): boolean
   /**
