@@ -15,8 +15,13 @@ export type NoticeTopic = 'changes' | 'access' | 'nodes' | 'all'
 export interface Engine {
   readonly name: EngineName
   readonly dialect: Dialect
-  /** Runs a query outside of transactions, where there is a shorter way than Kysely's. */
+  /**
+   * Runs a query outside of transactions, where there is a shorter way than Kysely's. What is read may
+   * be shared with others who ask the same: its rows are frozen.
+   */
   readonly execute?: <R>(query: CompiledQuery<R>) => Promise<QueryResult<R>>
+  /** Runs a query that only reads likewise, and answers at once; missing: that takes a while. */
+  readonly readAtOnce?: <R>(query: CompiledQuery<R>) => QueryResult<R>
   /**
    * Begins to notice changes from outside; called once, when the tables exist. `heard`: see
    * `Store.onNotice`.

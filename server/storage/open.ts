@@ -15,9 +15,17 @@ export interface Store {
   /**
    * A query of the hot path, compiled once, to be run with other parameters: for these, building the
    * query and Kysely's way to the driver cost more than the database. Each run stands alone, outside
-   * of transactions; otherwise as by {@link db}.
+   * of transactions; otherwise as by {@link db}. What is read may be shared with others who ask the
+   * same, and must not be changed: its rows are frozen.
    */
   prepare<R>(query: CompiledQuery<R>): (...parameters: unknown[]) => Promise<QueryResult<R>>
+  /**
+   * A query that only reads, prepared likewise, that is answered at once. Missing with PostgreSQL, for
+   * which one has to wait.
+   */
+  readonly prepareAtOnce?: <R>(
+    query: CompiledQuery<R>,
+  ) => (...parameters: unknown[]) => QueryResult<R>
   /**
    * True once after another process (a command-line tool, another node) has changed the store
    * since the last call; false of a closed one. Costs about a microsecond: meant to be asked at
@@ -87,6 +95,7 @@ export async function openStore(
       throw error
     }
   }
+  const { readAtOnce } = engine
   const execute = engine.execute ?? (<R>(query: CompiledQuery<R>) => db.executeQuery(query))
   let closing: Promise<void> | undefined
   return {
@@ -96,6 +105,12 @@ export async function openStore(
       ({ query, sql, queryId }) =>
       (...parameters) =>
         execute({ query, sql, queryId, parameters }),
+    ...(readAtOnce && {
+      prepareAtOnce:
+        ({ query, sql, queryId }) =>
+        (...parameters) =>
+          readAtOnce({ query, sql, queryId, parameters }),
+    }),
     changedOutside: () => engine.changedOutside(),
     onNotice(callback) {
       listeners.add(callback)

@@ -2,10 +2,8 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely'
 import { GroupCommit, type Unit } from './group-commit.ts'
 import type { InFlight } from './in-flight.ts'
-import { ReadSnapshot } from './read-snapshot.ts'
-import { keyOf, RememberedAnswers } from './remembered-answers.ts'
+import { SqliteReads } from './sqlite-reads.ts'
 import { SqliteStatements } from './sqlite-statements.ts'
-import { sqliteError } from './unavailable.ts'
 
 /** What the driver works with; whoever opened the connections closes them. */
 export interface SqliteDriverConfig {
@@ -22,61 +20,46 @@ export class SqliteDriver implements Driver {
   readonly #inFlight: InFlight
   readonly #commits: GroupCommit
   readonly #writing: SqliteStatements
-  readonly #reading: SqliteStatements
-  readonly #snapshot: ReadSnapshot
-  readonly #remembered = new RememberedAnswers()
-  /** Never in a transaction. */
-  readonly #plain: SqliteConnection
+  readonly #reads: SqliteReads
 
   constructor({ writer, reader, inFlight }: SqliteDriverConfig) {
     this.#inFlight = inFlight
-    this.#snapshot = new ReadSnapshot(reader)
-    this.#commits = new GroupCommit(writer, { committed: () => this.#snapshot.end() })
+    this.#reads = new SqliteReads(reader)
+    this.#commits = new GroupCommit(writer, { committed: () => this.#reads.lookAgain() })
     this.#writing = new SqliteStatements(writer)
-    this.#reading = new SqliteStatements(reader)
-    this.#plain = this.#connect()
   }
 
   /** See `Engine.execute`. */
   async execute<R>(query: CompiledQuery<R>): Promise<QueryResult<R>> {
     this.#inFlight.enter()
     try {
-      if (onlyReads(query)) return this.#read<R>(query)
-      return await this.#plain.executeQuery<R>(query)
+      if (onlyReads(query)) return this.#reads.recall(query)
+      return await this.#commits.write(() => this.#writing.execute<R>(query))
     } finally {
       this.#inFlight.leave()
     }
   }
 
-  #read<R>(query: CompiledQuery<R>): QueryResult<R> {
-    const key = keyOf(query)
+  /** See `Engine.readAtOnce`. */
+  readAtOnce<R>(query: CompiledQuery<R>): QueryResult<R> {
+    this.#inFlight.enter()
     try {
-      const version = this.#snapshot.begin()
-      if (key === undefined) return this.#reading.execute<R>(query)
-      const known = this.#remembered.find(version, key)
-      if (known !== undefined) return known as QueryResult<R>
-      const found = this.#reading.execute<R>(query)
-      this.#remembered.keep(key, found)
-      return found
-    } catch (error) {
-      throw sqliteError(error)
+      return this.#reads.recall(query)
+    } finally {
+      this.#inFlight.leave()
     }
   }
 
   /** Has the next read see what another process has committed by now. */
   lookAgain(): void {
-    this.#snapshot.end()
+    this.#reads.lookAgain()
   }
 
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<SqliteConnection> {
     this.#inFlight.enter()
-    return this.#connect()
-  }
-
-  #connect(): SqliteConnection {
-    return new SqliteConnection(this.#commits, this.#writing, this.#reading, this.#snapshot)
+    return new SqliteConnection(this.#commits, this.#writing, this.#reads)
   }
 
   async beginTransaction(connection: SqliteConnection): Promise<void> {
@@ -106,20 +89,13 @@ export class SqliteDriver implements Driver {
 class SqliteConnection implements DatabaseConnection {
   readonly #commits: GroupCommit
   readonly #writing: SqliteStatements
-  readonly #reading: SqliteStatements
-  readonly #snapshot: ReadSnapshot
+  readonly #reads: SqliteReads
   unit: Unit | undefined
 
-  constructor(
-    commits: GroupCommit,
-    writing: SqliteStatements,
-    reading: SqliteStatements,
-    snapshot: ReadSnapshot,
-  ) {
+  constructor(commits: GroupCommit, writing: SqliteStatements, reads: SqliteReads) {
     this.#commits = commits
     this.#writing = writing
-    this.#reading = reading
-    this.#snapshot = snapshot
+    this.#reads = reads
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
@@ -130,13 +106,7 @@ class SqliteConnection implements DatabaseConnection {
     if (!onlyReads(query)) {
       return this.#commits.write(() => this.#writing.execute<R>(query))
     }
-    try {
-      this.#snapshot.begin()
-      // On the writing connection it would see what is not committed yet.
-      return this.#reading.execute<R>(query)
-    } catch (error) {
-      throw sqliteError(error)
-    }
+    return this.#reads.execute<R>(query)
   }
 
   // biome-ignore lint/correctness/useYield: PostgreSQL would need one more package for it.

@@ -71,6 +71,7 @@ function engineOf(writer: DatabaseSync, reader: DatabaseSync, closeFiles: () => 
     name: 'sqlite',
     dialect,
     execute: (query) => driver.execute(query),
+    readAtOnce: (query) => driver.readAtOnce(query),
     async watch() {
       seen = version()
     },
