@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { type Access, createAccess } from './access/access.ts'
 import { OPERATOR } from './access/people.ts'
 import { hashSecret } from './access/secret-text.ts'
@@ -252,6 +252,12 @@ describe('the order of checks', () => {
     }
     expect((await ask(path, init, through)).status).toBe(status)
   })
+})
+
+test('a read by id goes through what `documents/at-once-routes.ts` asks, too, and no more', () => {
+  // The log, the headers, what others have changed, the host of pages, the database, the permission
+  // and the handler: one that is added here is to be added there.
+  expect(app.router.match('GET', '/articles/one')[0]).toHaveLength(7)
 })
 
 /** The cookie of a new session of the operator. */

@@ -13,6 +13,7 @@ import type { NodeStatus } from './contract/node.ts'
 import { atLeast } from './contract/role.ts'
 import type { DatabaseRegistry } from './databases/registry.ts'
 import { databaseRoutes } from './databases/routes.ts'
+import { atOnceRoutes } from './documents/at-once-routes.ts'
 import { collectionRoutes, sizeRoutes } from './documents/collection-routes.ts'
 import type { Documents } from './documents/documents.ts'
 import { documentRoutes } from './documents/routes.ts'
@@ -34,8 +35,9 @@ import { describe } from './http/describe.ts'
 import type { AppEnv } from './http/env.ts'
 import { guardHost } from './http/guard-host.ts'
 import { noRoute } from './http/no-route.ts'
+import type { AtOnce } from './http/node-handler.ts'
 import { findPageFonts } from './http/page-fonts.ts'
-import { createPermit } from './http/permit.ts'
+import { createPermit, createPermitAtOnce, type PermitDeps } from './http/permit.ts'
 import { API_JSON, renderFailure, toFailure } from './http/render-failure.ts'
 import { splitRequestPath } from './http/request-path.ts'
 import { securityHeaders } from './http/security-headers.ts'
@@ -105,23 +107,11 @@ export interface AppDeps {
 
 /** Makes the application: every route of every database, answering through any endpoint. */
 export function createApp(deps: AppDeps) {
-  const { endpoints, databases, access, log, publicOrigin } = deps
-  const publicHost = publicOrigin && new URL(publicOrigin).hostname
+  const { databases, access, log, publicOrigin } = deps
   const idOf = databases.idOf
-  const isOurHost = (host: string) => host === publicHost || endpoints.hasHost(host)
-
-  const clientOf = createClientOf(deps.trustedProxies)
-  const cookie = createSessionCookie(deps.instance, ABSOLUTE)
-  const permit = createPermit({
-    authenticate: access.authenticate,
-    recall: access.recall,
-    lastKnown: access.lastKnown,
-    countFailure: ({ address }) => deps.countFailure(failureKey('token', address)),
-    clientOf,
-    cookie,
-    isOurHost,
-    publicOrigin,
-  })
+  const permitDeps = permitDepsOf(deps)
+  const { clientOf, cookie, isOurHost } = permitDeps
+  const permit = createPermit(permitDeps)
   const bySession = (c: Context<AppEnv>) =>
     access.authenticate({
       authorization: undefined,
@@ -189,10 +179,15 @@ export function createApp(deps: AppDeps) {
       }
     })
     .use('/_api/*', recordRefusals(refusals(deps)))
-    .route('/_api/endpoint', endpointRoutes(endpoints, permit))
+    .route('/_api/endpoint', endpointRoutes(deps.endpoints, permit))
     .route(
       '/_api/listener',
-      listenerRoutes({ endpoints, node: deps.node, others: deps.otherListeners, permit }),
+      listenerRoutes({
+        endpoints: deps.endpoints,
+        node: deps.node,
+        others: deps.otherListeners,
+        permit,
+      }),
     )
     .route('/_api/address', addressRoutes(permit))
     .route('/_api/node', nodeRoutes({ node: deps.node, others: deps.otherNodes, permit }))
@@ -267,8 +262,41 @@ export function createApp(deps: AppDeps) {
   return app
 }
 
+/** Makes what is asked before the application: see `documents/at-once-routes.ts`. */
+export function createAtOnce(deps: AppDeps): AtOnce {
+  const { documents, databases, log, catchUp } = deps
+  return atOnceRoutes({
+    documents,
+    permitAtOnce: createPermitAtOnce(permitDepsOf(deps)),
+    exists: databases.has,
+    idOf: databases.idOf,
+    isReady() {
+      if (log.isLevelEnabled('debug')) return false
+      const catchingUp = catchUp()
+      // Whoever waits for it, the application first of all, is told when it fails.
+      catchingUp?.catch(() => {})
+      return catchingUp === undefined
+    },
+  })
+}
+
 /** The application's routes as types, for the console's client. */
 export type Api = ReturnType<typeof createApp>
+
+function permitDepsOf(deps: AppDeps): PermitDeps {
+  const { access, endpoints, publicOrigin } = deps
+  const publicHost = publicOrigin && new URL(publicOrigin).hostname
+  return {
+    authenticate: access.authenticate,
+    recall: access.recall,
+    lastKnown: access.lastKnown,
+    countFailure: ({ address }) => deps.countFailure(failureKey('token', address)),
+    clientOf: createClientOf(deps.trustedProxies),
+    cookie: createSessionCookie(deps.instance, ABSOLUTE),
+    isOurHost: (host) => host === publicHost || endpoints.hasHost(host),
+    publicOrigin,
+  }
+}
 
 /** So many refused changes of one person are put on record in a minute. */
 const REFUSALS = 60

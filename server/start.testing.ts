@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pino } from 'pino'
+import { type Logger, pino } from 'pino'
 import { createTokenByCommand } from './access-command.ts'
 import { createRecorder } from './audit/record.ts'
 import type { Config } from './config.ts'
@@ -55,11 +55,14 @@ const SETTINGS: Omit<Config, 'data'> = {
   providers: [],
 }
 
-/** Starts a node for a test. */
-export async function startForTest(settings: Partial<Config> = {}): Promise<TestNode> {
+/** Starts a node for a test; `log`: where it logs to, by default what the settings say. */
+export async function startForTest(
+  settings: Partial<Config> = {},
+  log: Logger = pino({ level: settings.log ?? SETTINGS.log }),
+): Promise<TestNode> {
   const data = settings.data ?? (await mkdtemp(join(tmpdir(), 'gatehouse-')))
   const config = { ...SETTINGS, ...settings, data }
-  const node = await start(config, pino({ level: config.log }), join(data, 'no-console'))
+  const node = await start(config, log, join(data, 'no-console'))
   const token = await makeToken(config)
   const address = node.addresses[0] ?? ''
   const port = Number(/:([0-9]+)$/.exec(address)?.[1])

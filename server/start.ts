@@ -7,7 +7,7 @@ import {
   openOperatorKey,
   openSecretKey,
 } from './access/secret-files.ts'
-import { type AppDeps, createApp } from './app.ts'
+import { type AppDeps, createApp, createAtOnce } from './app.ts'
 import { createAuditLog } from './audit/audit-log.ts'
 import { createRecorder, START } from './audit/record.ts'
 import type { Config } from './config.ts'
@@ -252,7 +252,7 @@ async function open(
   }
   const metrics = createMetrics(() => endpoints.listeners())
   readiness.register(metrics)
-  const app = createApp({
+  const deps: AppDeps = {
     access,
     documents: createDocuments(stored, Date.now, schemas.check),
     jobs,
@@ -280,8 +280,8 @@ async function open(
     certificate: certificate !== undefined,
     consoleFolder,
     catchUp: catchUpOnce,
-  })
-  engine.onRequest(nodeHandler(app.fetch, engine.doorOf))
+  }
+  engine.onRequest(nodeHandler(createApp(deps).fetch, engine.doorOf, createAtOnce(deps)))
 
   await nodes?.start()
   undo.push(() => nodes?.stop())

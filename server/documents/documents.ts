@@ -34,6 +34,8 @@ export interface Documents {
   collections(database: string): Promise<string[]>
   /** @throws Failure `not-found`, `precondition-failed` */
   read(place: Place, conditions: Conditions): Promise<StoredDocument>
+  /** What {@link read} would answer, where the store answers at once; undefined: ask it. */
+  recall(place: Place, conditions: Conditions): StoredDocument | undefined
   /**
    * Some documents in id order, after one: fewer than `limit` where they would take too many bytes.
    *
@@ -113,6 +115,10 @@ export function createDocuments(
   return {
     collections: (database) => repository.collections(database),
     read: required,
+    recall(place, conditions) {
+      const found = repository.recall(place)
+      return found !== undefined && matches(conditions, found.tag) ? found : undefined
+    },
     async page(where, filter, after, limit, looks = Infinity) {
       const documents: StoredDocument[] = []
       let bytes = 0

@@ -25,7 +25,10 @@ export interface StoredDocument {
 
 /** The documents of a store. Every change is durable when it resolves. */
 export interface DocumentRepository {
-  read(place: Place): Promise<StoredDocument | undefined>
+  /** Not to be changed: others who ask for it may be given the same. */
+  read(place: Place): Promise<Readonly<StoredDocument> | undefined>
+  /** What {@link read} would answer, where the store answers at once; undefined: ask it. */
+  recall(place: Place): Readonly<StoredDocument> | undefined
   /** Documents in id order, after one and, where that is given, up to `last`; at most `limit`. */
   list(
     where: Pick<Place, 'database' | 'collection'>,
@@ -85,11 +88,16 @@ const TURN = 50
 export const PURGE = 500
 
 /** Makes a {@link DocumentRepository}. */
-export function createDocumentRepository({ db, prepare }: Store): DocumentRepository {
+export function createDocumentRepository(store: Store): DocumentRepository {
+  const { db, prepare } = store
   const some = db.selectFrom('documents').select(['id', 'tag', 'body'])
-  const readOne = prepare(
-    some.where('database', '=', '').where('collection', '=', '').where('id', '=', '').compile(),
-  )
+  const one = some
+    .where('database', '=', '')
+    .where('collection', '=', '')
+    .where('id', '=', '')
+    .compile()
+  const readOne = prepare(one)
+  const readOneAtOnce = store.prepareAtOnce?.(one)
   const insertion = db
     .insertInto('documents')
     .values({ database: '', collection: '', id: '', tag: '', body: '' })
@@ -116,6 +124,7 @@ export function createDocumentRepository({ db, prepare }: Store): DocumentReposi
 
   return {
     read,
+    recall: ({ database, collection, id }) => readOneAtOnce?.(database, collection, id).rows[0],
     list({ database, collection }, after, limit, last) {
       return some
         .where('database', '=', database)

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import { type Context, Hono } from 'hono'
 import { DOCUMENT_BYTES, PAGE } from '../contract/document.ts'
 import { Failure } from '../failure.ts'
-import type { AppEnv } from '../http/env.ts'
+import type { AppEnv, Asked } from '../http/env.ts'
 import type { Permit } from '../http/permit.ts'
 import { jobHeaders, MINIMAL, prefersAsync, prefersMinimal } from '../http/prefer.ts'
 import { textBody } from '../http/text-body.ts'
 import { acceptedVersion } from '../http/version.ts'
 import { CREATE_BYTES, type Documents, isCollectionName } from './documents.ts'
-import { matchesNone, readConditions } from './entity-tag.ts'
+import { type Conditions, matchesNone, readConditions } from './entity-tag.ts'
 import type { Place, StoredDocument } from './repository.ts'
 import {
   accepted,
@@ -39,9 +39,6 @@ export function documentRoutes({ documents, whole, permit, idOf }: DocumentRoute
     ...collectionOf(c),
     id: c.req.param('id') ?? '',
   })
-  const conditionsOf = (c: Context<AppEnv>) =>
-    readConditions(c.req.header('If-Match'), c.req.header('If-None-Match'))
-
   return new Hono<AppEnv>()
     .get(`${PATH}/:id`, permit('viewer'), async (c) => {
       const type = contentType(c)
@@ -105,8 +102,12 @@ export function documentRoutes({ documents, whole, permit, idOf }: DocumentRoute
 }
 
 /** The content type of an answer, in the version that was asked for. */
-export const contentType = (c: Context<AppEnv>): string =>
+export const contentType = (c: Asked): string =>
   `application/json; version=${acceptedVersion(c.req.header('Accept'))}`
+
+/** What a request asks of the present state. */
+export const conditionsOf = (c: Asked): Conditions =>
+  readConditions(c.req.header('If-Match'), c.req.header('If-None-Match'))
 
 // Not by `c.body`, which makes `Headers` of more than one: node-server writes a plain object as it is.
 // What was set by `c.header` before would be missing; on these paths nothing is.

@@ -72,7 +72,8 @@ export function createHttpEngine<D extends Door>(limits = HTTP_LIMITS): HttpEngi
       http.on('request', (request, response: Timed) => {
         const connection = (request.socket as Served<D>)[CONNECTION]
         response[BEGUN] = performance.now()
-        response.once('close', finished)
+        // Not `once`, which would wrap it anew each time: it is emitted but once.
+        response.on('close', finished)
         connection?.begin(response, doorOf(request).closing)
         handle(request, response)
       })

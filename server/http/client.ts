@@ -1,6 +1,5 @@
 import { BlockList, isIP } from 'node:net'
-import type { Context } from 'hono'
-import type { AppEnv } from './env.ts'
+import type { Asked } from './env.ts'
 
 /** Who sent a request, and how it reached us: the nearest parts are ours to know. */
 export interface Client {
@@ -13,7 +12,7 @@ export interface Client {
 }
 
 /** Tells the client of a request. */
-export type ClientOf = (c: Context<AppEnv>) => Client
+export type ClientOf = (c: Asked) => Client
 
 /**
  * Makes a {@link ClientOf}. Forwarded headers count only from a proxy on the list, and of

@@ -15,6 +15,15 @@ export interface Via {
   readonly draining: AbortSignal
 }
 
+/** A request as checks look at it: a route's `Context`, or one that is answered without. */
+export interface Asked {
+  readonly env: AppEnv['Bindings']
+  readonly req: {
+    readonly method: string
+    header(name: string): string | undefined
+  }
+}
+
 /** What a request asks to be changed, as its route declares it. */
 export interface AuditedChange {
   readonly action: AuditAction

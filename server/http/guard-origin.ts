@@ -1,6 +1,5 @@
-import type { Context } from 'hono'
 import { Failure } from '../failure.ts'
-import type { AppEnv } from './env.ts'
+import type { Asked } from './env.ts'
 
 const SAFE = new Set(['GET', 'HEAD'])
 
@@ -11,7 +10,7 @@ const SAFE = new Set(['GET', 'HEAD'])
  *
  * @throws Failure `forbidden`
  */
-export function guardOrigin(c: Context<AppEnv>, publicOrigin: string | undefined): void {
+export function guardOrigin(c: Asked, publicOrigin: string | undefined): void {
   if (SAFE.has(c.req.method)) return
   const origin = c.req.header('Origin')
   const site = c.req.header('Sec-Fetch-Site')

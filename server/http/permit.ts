@@ -5,7 +5,7 @@ import { atLeast, type Role } from '../contract/role.ts'
 import { BACKGROUND_HEADER } from '../contract/session-use.ts'
 import { Failure } from '../failure.ts'
 import type { Client, ClientOf } from './client.ts'
-import type { AppEnv } from './env.ts'
+import type { AppEnv, Asked } from './env.ts'
 import { requireOwnHost } from './guard-host.ts'
 import { guardOrigin } from './guard-origin.ts'
 import type { SessionCookie } from './session-cookie.ts'
@@ -92,16 +92,11 @@ export function createPermit(deps: PermitDeps): Permit {
     return principal
   }
 
-  /** Tells what follows who asks; refuses what a browser was made to send. */
-  function introduce(c: Context<AppEnv>, { host, address }: Client, principal: Principal): void {
+  /** Tells what follows who asks. */
+  function introduce(c: Context<AppEnv>, client: Client, principal: Principal): void {
     c.set('principal', principal)
-    c.set('actor', { name: principal.username, by: principal.by, address })
-    const authorization = c.req.header('Authorization')
-    // What a browser sends by itself says nothing of who made it send it.
-    if (authorization === undefined || isRememberedBasic(authorization, c.req)) {
-      requireOwnHost(host, deps.isOurHost)
-      guardOrigin(c, deps.publicOrigin)
-    }
+    c.set('actor', { name: principal.username, by: principal.by, address: client.address })
+    guardBrowser(deps, c, client)
   }
 
   return (needed, { byToken, background } = {}) => {
@@ -115,11 +110,7 @@ export function createPermit(deps: PermitDeps): Permit {
     }
     const middleware = createMiddleware<AppEnv>((c, next) => {
       const client = deps.clientOf(c)
-      const credentials = {
-        authorization: c.req.header('Authorization'),
-        session: deps.cookie.read(c, client.secure),
-        background: background || c.req.header(BACKGROUND_HEADER) !== undefined,
-      }
+      const credentials = credentialsOf(deps, c, client, background)
       const known = deps.recall(credentials)
       if (known !== undefined) {
         admit(c, client, known)
@@ -139,6 +130,46 @@ export function createPermit(deps: PermitDeps): Permit {
 }
 
 const pass = createMiddleware<AppEnv>((_c, next) => next())
+
+/**
+ * Whether a request may do in a database what a role may, judged as by a {@link Permit} where it is
+ * known without waiting who asks; false: a permit is to decide.
+ *
+ * @throws Failure what the permit would refuse it with.
+ */
+export type PermitAtOnce = (asked: Asked, needed: Role, database: string) => boolean
+
+/** Makes a {@link PermitAtOnce}. */
+export function createPermitAtOnce(deps: PermitDeps): PermitAtOnce {
+  return (asked, needed, database) => {
+    const client = deps.clientOf(asked)
+    const principal = deps.recall(credentialsOf(deps, asked, client))
+    if (principal === undefined) return false
+    guardBrowser(deps, asked, client)
+    judge(principal, needed, database)
+    return true
+  }
+}
+
+const credentialsOf = (
+  { cookie }: PermitDeps,
+  asked: Asked,
+  { secure }: Client,
+  background = false,
+): Credentials => ({
+  authorization: asked.req.header('Authorization'),
+  session: cookie.read(asked, secure),
+  background: background || asked.req.header(BACKGROUND_HEADER) !== undefined,
+})
+
+/** Refuses what a browser was made to send: what it sends by itself does not say who made it. */
+function guardBrowser(deps: PermitDeps, asked: Asked, { host }: Client): void {
+  const authorization = asked.req.header('Authorization')
+  if (authorization === undefined || isRememberedBasic(authorization, asked.req)) {
+    requireOwnHost(host, deps.isOurHost)
+    guardOrigin(asked, deps.publicOrigin)
+  }
+}
 
 /** Whether a principal may do in a database what a role may. */
 function judge(principal: Principal | undefined, needed: Role, database: string): void {
@@ -169,10 +200,7 @@ const challenge = (message: string) =>
   new Failure('unauthenticated', message, { headers: { 'WWW-Authenticate': 'Bearer' } })
 
 /** HTTP Basic sent by a browser: from an URL that it was once given, to wherever a page points. */
-function isRememberedBasic(
-  authorization: string,
-  request: { header(name: string): string | undefined },
-): boolean {
+function isRememberedBasic(authorization: string, request: Asked['req']): boolean {
   if (!/^basic /i.test(authorization)) return false
   return (
     request.header('Sec-Fetch-Site') !== undefined ||

@@ -1,6 +1,6 @@
 import { type OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { createMiddleware } from 'hono/factory'
-import type { AppEnv } from './env.ts'
+import type { AppEnv, Via } from './env.ts'
 
 /** What an answer that is no page may do in a browser: nothing. */
 const NOTHING = "default-src 'none'; frame-ancestors 'none'"
@@ -41,6 +41,15 @@ const EVERYWHERE = {
 }
 /** On encrypted connections alone (RFC 6797 §7.2): a year. */
 const ENCRYPTED = { ...EVERYWHERE, 'strict-transport-security': 'max-age=31536000' }
+
+const PAIRS = {
+  plain: Object.entries(EVERYWHERE).flat(),
+  encrypted: Object.entries(ENCRYPTED).flat(),
+}
+
+/** {@link securityHeaders} of an answer that is no page, for `writeHead`: names and values in turn. */
+export const securityHeaderPairs = ({ address }: Via): readonly string[] =>
+  address.scheme === 'ssl' ? PAIRS.encrypted : PAIRS.plain
 
 const writePlain = writeHeadWith(EVERYWHERE)
 const writeEncrypted = writeHeadWith(ENCRYPTED)

@@ -1,11 +1,10 @@
-import type { Context } from 'hono'
 import { serialize } from 'hono/utils/cookie'
-import type { AppEnv } from './env.ts'
+import type { Asked } from './env.ts'
 
 /** The cookie that carries the secret of a session. */
 export interface SessionCookie {
   /** The secret that a request carries. */
-  read(c: Context<AppEnv>, secure: boolean): string | undefined
+  read(c: Asked, secure: boolean): string | undefined
   /** The header `Set-Cookie` that gives the secret to a browser. */
   give(secret: string, secure: boolean): string
   /** The header `Set-Cookie` that takes it away. */
