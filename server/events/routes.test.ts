@@ -3,6 +3,7 @@ import { Hono } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Principal } from '../contract/principal.ts'
+import { freePorts } from '../endpoints/free-ports.testing.ts'
 import type { AppEnv } from '../http/env.ts'
 import { OUR_PAGE, operatorSession } from '../operator-session.testing.ts'
 import { ask, startForTest, type TestNode } from '../start.testing.ts'
@@ -53,6 +54,20 @@ describe('a stream of a running node', () => {
     await node.ask('POST', '/_api/database', { name: 'later' })
     await expect.poll(() => streams[1]?.text()).toContain('later')
     expect(streams[0]?.text()).not.toContain('later')
+  })
+
+  test('ends when its endpoint does not lead to the administration any more', async () => {
+    const [port = 0] = await freePorts(1)
+    const endpoint = `tcp://127.0.0.1:${port}`
+    await node.ask('POST', '/_api/endpoint', { endpoint, databases: [] })
+    const headers = { Authorization: `Bearer ${node.token}` }
+    const [here, there] = [await follow(node.port, headers), await follow(port, headers)]
+    await node.ask('POST', '/_api/endpoint', { endpoint, databases: ['blog'] })
+    const told = performance.now()
+    expect((await there.ended) - told).toBeLessThan(2_000)
+    await node.ask('POST', '/_api/database', { name: 'later' })
+    await expect.poll(here.text).toContain('later')
+    expect(there.text()).not.toContain('later')
   })
 
   test('ends with the revocation of its token at once', async () => {
