@@ -87,6 +87,32 @@ test('a client that leaves before its body has come is no fault in the log', asy
   expect(server.printed()).not.toContain('"level":50')
 })
 
+test('what is sent without waiting is carried out in its order, as far as it changes anything', async () => {
+  const send = (method: string, path: string, body = '', more = '') =>
+    `${method} ${path} HTTP/1.1\r\n${signedIn}${more}Content-Length: ${body.length}\r\n\r\n${body}`
+  const path = '/piped/a'
+  const { text } = await say(
+    [
+      send('POST', '/piped', '{"id":"a","n":1}'),
+      send('GET', path),
+      send('PUT', path, '{"n":2}'),
+      send('GET', path),
+      send('GET', '/piped'),
+      send('PATCH', path, '{"n":3}'),
+      send('PATCH', path, '{"m":4}'),
+      send('GET', path),
+      send('DELETE', path),
+      send('GET', path, '', 'Connection: close\r\n'),
+    ].join(''),
+    { end: false },
+  )
+  expect(statuses(text)).toEqual([201, 200, 200, 200, 200, 200, 200, 200, 200, 404])
+  const states = text.match(/"n":[0-9](?:,"m":4)?/g)
+  expect(states).toEqual(
+    ['1', '1', '2', '2', '2', '3', '3,"m":4', '3,"m":4', '3,"m":4'].map((n) => `"n":${n}`),
+  )
+})
+
 describe('what is malformed', () => {
   const head = (line: string, more = '', from = () => host) => [line, () => from() + more] as const
   const post = (more: string, body = '') =>

@@ -97,6 +97,40 @@ describe('createHttpEngine', () => {
     expect(door.traffic.durations.buckets.reduce((sum, count) => sum + count)).toBe(3)
   })
 
+  it('has what follows a change wait for it, and reads no more than a little meanwhile', async () => {
+    const engine = createHttpEngine()
+    const begun: string[] = []
+    let end = () => {}
+    engine.onRequest((request, response) => {
+      begun.push(request.method ?? '')
+      if (request.method === 'GET') response.end()
+      else end = () => response.end()
+    })
+    const socket = connect(await serve(engine, aDoor()), '127.0.0.1')
+    open.push(() => socket.destroy())
+    let answers = ''
+    socket.on('data', (part) => {
+      answers += part
+    })
+    const get = `GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(10_000)}\r\n\r\n`
+    socket.write(`${get}PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n${get.repeat(3_000)}`)
+    await expect.poll(() => begun.length).toBe(2)
+    const sent = () => socket.bytesWritten - socket.writableLength
+    await expect
+      .poll(async () => {
+        const before = sent()
+        await new Promise((resolve) => setTimeout(resolve, 200))
+        return sent() - before
+      })
+      .toBe(0)
+    // What the system itself holds for both sides is less than that.
+    expect(socket.writableLength).toBeGreaterThan(10_000_000)
+    expect(begun).toEqual(['GET', 'PUT'])
+    end()
+    await expect.poll(() => begun.length, { timeout: 10_000 }).toBe(3_002)
+    await expect.poll(() => answers.split('HTTP/1.1 200').length - 1).toBe(3_002)
+  })
+
   it('tells every client of a closing door that its connection ends', async () => {
     const engine = createHttpEngine<Door>()
     engine.onRequest((_request, response) => response.end('bye'))

@@ -32,6 +32,10 @@ export const HTTP_LIMITS = Object.freeze({
   maxHeaderSize: 16 * 1024,
 })
 
+/** Whether a request changes nothing (RFC 9110 §9.2.1). */
+const isSafe = (method: string | undefined) =>
+  method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
+
 const CONNECTION = Symbol('connection')
 const DOOR = Symbol('door')
 const BEGUN = Symbol('begun')
@@ -55,7 +59,9 @@ export function createHttpEngine<D extends Door>(limits = HTTP_LIMITS): HttpEngi
   function finished(this: ServerResponse): void {
     const socket = this.req.socket as Served<D>
     const now = performance.now()
-    socket[CONNECTION]?.end(this, now)
+    const connection = socket[CONNECTION]
+    connection?.end(this, now)
+    connection?.leave(isSafe(this.req.method))
     // A client that left before its answer got none: no status to count.
     if (!this.headersSent) return
     socket[DOOR]?.traffic.count(this.statusCode, now - ((this as Timed)[BEGUN] ?? now), Date.now())
@@ -75,7 +81,8 @@ export function createHttpEngine<D extends Door>(limits = HTTP_LIMITS): HttpEngi
         // Not `once`, which would wrap it anew each time: it is emitted but once.
         response.on('close', finished)
         connection?.begin(response, doorOf(request).closing)
-        handle(request, response)
+        if (connection === undefined) handle(request, response)
+        else connection.enter(isSafe(request.method), () => handle(request, response))
       })
     },
     doorOf,
