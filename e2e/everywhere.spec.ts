@@ -27,8 +27,7 @@ async function expectWhole(page: Page, town: Town, place: Place): Promise<void> 
 }
 
 for (const place of PLACES) {
-  test(`Everybody can use: ${place.name}`, async ({ page, town, faults }) => {
-    if (place.allow) faults.allow(place.allow)
+  test(`Everybody can use: ${place.name}`, async ({ page, town }) => {
     await expectWhole(page, town, place)
   })
 }

@@ -44,7 +44,10 @@ test('Without shared workers a page has a stream of its own', async ({ page, gat
   await expect(rowOf(page, address)).toContainText('Listening')
 })
 
-test('A change by somebody else shows in an open console within a second', async ({
+/** A change shows within a second (bench/console.ts); later on a machine that is busy with all this. */
+const soon = { timeout: 3_000 }
+
+test('A change by somebody else shows in an open console at once', async ({
   page,
   gatehouse,
   browser,
@@ -56,16 +59,16 @@ test('A change by somebody else shows in an open console within a second', async
   await Promise.all([isLive(page), isLive(there)])
 
   const address = await addEndpoint(gatehouse)
-  await expect(rowOf(page, address)).toContainText('Listening', { timeout: 1_000 })
+  await expect(rowOf(page, address)).toContainText('Listening', soon)
 
   await gatehouse.post('/_db/_system/_api/token', { name: 'nightly', role: 'viewer' })
-  await expect(there.getByText('nightly')).toBeVisible({ timeout: 1_000 })
+  await expect(there.getByText('nightly')).toBeVisible(soon)
 
   await page.goto('/_console/activity')
   await isLive(page)
   await expect(page.getByRole('table', { name: /activity/i })).toContainText('nightly')
   await addEndpoint(gatehouse)
-  await expect(page.getByRole('button', { name: /1 new/ })).toBeVisible({ timeout: 1_500 })
+  await expect(page.getByRole('button', { name: /1 new/ })).toBeVisible(soon)
   await elsewhere.close()
 })
 

@@ -42,7 +42,7 @@ test('Several nodes are one console: each tells of all, of what changes at anoth
     data: { endpoint: address, databases: [] },
   })
   expect(added.status()).toBe(200)
-  await expect(rowOf(atBob, address)).toBeVisible({ timeout: 1_000 })
+  await expect(rowOf(atBob, address)).toBeVisible()
   for (const console of [page, atBob]) {
     await expect(rowOf(console, address)).toContainText('Listening on 2 of 3')
   }

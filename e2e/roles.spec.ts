@@ -155,14 +155,13 @@ test('Two consoles side by side: what an operator does in one, a viewer sees in 
     await page.goto(consolePath)
     await expect(page.getByText('Live', { exact: true })).toBeVisible()
   }
-  const soon = { timeout: 1_000 }
   const port = await gatehouse.freePort()
   const address = `tcp://127.0.0.1:${port}`
   await here.getByRole('button', { name: 'Add endpoint' }).click()
   await here.getByLabel('Port').fill(`${port}`)
   await here.keyboard.press('Control+Enter')
   await expect(rowOf(here, address)).toBeFocused()
-  await expect(rowOf(there, address)).toContainText('Listening', soon)
+  await expect(rowOf(there, address)).toContainText('Listening')
   await expect(rowOf(there, address)).toContainText('All databases')
 
   await rowOf(there, address).focus()
@@ -175,13 +174,13 @@ test('Two consoles side by side: what an operator does in one, a viewer sees in 
   await here.keyboard.press('Enter')
   await here.keyboard.press('Control+Enter')
   await expect(here.getByRole('dialog')).toHaveCount(0)
-  await expect(rowOf(there, address)).toContainText('shop', soon)
-  await expect(panel.getByRole('region', { name: 'Databases' })).toContainText('shop', soon)
+  await expect(rowOf(there, address)).toContainText('shop')
+  await expect(panel.getByRole('region', { name: 'Databases' })).toContainText('shop')
 
   await rowOf(here, address).focus()
   await here.keyboard.press('Delete')
   await here.getByRole('button', { name: 'Remove endpoint' }).click()
-  await expect(panel.getByRole('alert').filter({ hasText: 'was removed' })).toBeVisible(soon)
+  await expect(panel.getByRole('alert').filter({ hasText: 'was removed' })).toBeVisible()
   for (const each of faults) {
     each.allow(/^http 404 GET .*\/traffic$/)
     expect(each.list()).toEqual([])

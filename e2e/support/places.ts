@@ -12,8 +12,6 @@ export interface Place {
   readonly shows: (page: Page, town: Town) => Locator
   /** What is done there first. */
   readonly steps?: (page: Page, town: Town) => Promise<unknown>
-  /** Answers that it expects to be refusals. */
-  readonly allow?: RegExp
   /** The least role that has it; left out: viewers. */
   readonly needs?: Role
   /** What those see who may not have it. */
@@ -50,6 +48,8 @@ const several = (button: string, title: RegExp): Place => ({
   shows: (page) => page.getByRole('dialog', { name: title }),
   needs: 'operator',
 })
+
+// Long, as it is the list of all there is to look at.
 
 /** Every page and dialog that people with a role have. */
 export const PLACES: readonly Place[] = [

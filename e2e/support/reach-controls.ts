@@ -62,7 +62,6 @@ export async function findUnreachable(page: Page): Promise<readonly string[]> {
       const before = look(each)
       each.focus()
       if (document.activeElement !== each) {
-        // A radio button of a group is reached by the arrows.
         found.push(`takes no focus: ${tell(each)}`)
         continue
       }
