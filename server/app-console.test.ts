@@ -1,0 +1,79 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { blog, openApp, via } from './app.testing.ts'
+
+// The pages and files of the console, and its fonts on the pages of the sign-in.
+
+const { ask, close } = await openApp()
+afterAll(close)
+
+describe('the console', () => {
+  it('serves hashed files for ever and the page never from a cache', async () => {
+    const file = await ask('/_console/assets/main-abc.js')
+    expect(await file.text()).toBe('main()')
+    expect(file.headers.get('Cache-Control')).toBe('public, max-age=31536000, immutable')
+    const theme = await ask('/_console/theme.js')
+    expect(theme.headers.get('Cache-Control')).toBe('no-cache')
+    for (const path of ['/_console/', '/_console/index.html', '/_console/endpoints/new']) {
+      const page = await ask(path)
+      expect(page.status).toBe(200)
+      expect(page.headers.get('Cache-Control')).toBe('no-store')
+    }
+  })
+
+  it('gives each page a nonce of its own, and the policy the same', async () => {
+    const nonces = await Promise.all(
+      [1, 2].map(async () => {
+        const page = await ask('/_console/')
+        const nonce = /content="([^"]+)"/.exec(await page.text())?.[1] ?? ''
+        expect(nonce).toMatch(/^[A-Za-z0-9+/]{22}==$/)
+        const policy = page.headers.get('Content-Security-Policy') ?? ''
+        expect(policy).toContain(`style-src 'self' 'nonce-${nonce}'`)
+        expect(policy).not.toContain('unsafe')
+        return nonce
+      }),
+    )
+    expect(nonces[0]).not.toBe(nonces[1])
+  })
+
+  it('serves the sign-in page as a document of its own, whose form may lead anywhere', async () => {
+    const page = await ask('/_console/sign-in?returnTo=%2F_console%2Fendpoints')
+    expect(await page.text()).toBe('<title>Sign in</title>')
+    expect(page.headers.get('Cache-Control')).toBe('no-store')
+    const policy = page.headers.get('Content-Security-Policy') ?? ''
+    expect(policy).toContain("script-src 'self'")
+    expect(policy).not.toMatch(/form-action|unsafe|nonce/)
+    expect((await ask('/_console/')).headers.get('Content-Security-Policy')).toContain(
+      "form-action 'self'",
+    )
+  })
+
+  it('writes the pages of the sign-in in the fonts of the console', async () => {
+    const style = await (await ask('/_oauth2/page.css')).text()
+    const files = [...style.matchAll(/url\("([^"]+)"\)/g)].map(([, file = '']) => file)
+    expect(files).toEqual([
+      '/_console/assets/geist-latin-wght-normal-abc.woff2',
+      '/_console/assets/geist-mono-latin-wght-normal-abc.woff2',
+    ])
+    for (const file of files) expect((await ask(file)).status).toBe(200)
+  })
+
+  it('tells the page how long a removed endpoint drains', async () => {
+    expect(await (await ask('/_console/')).text()).toContain('<i>30</i>')
+  })
+
+  it('tells the page whether ssl endpoints have a certificate', async () => {
+    expect(await (await ask('/_console/')).text()).toContain('<b>no</b>')
+  })
+
+  it('answers 404 for a script that is gone, and nothing from outside its folder', async () => {
+    expect((await ask('/_console/assets/gone.js')).status).toBe(404)
+    const sneaky = await ask('/_console/..%2fgatehouse.sqlite')
+    expect(await sneaky.text()).not.toContain('SQLite')
+  })
+
+  it('is served whatever the default database, where _system is reached', async () => {
+    expect((await ask('/_console/', {}, blog)).status).toBe(200)
+    const closed = via({ mapping: { names: ['blog'], defaultDatabase: 'blog' } })
+    expect((await ask('/_console/', {}, closed)).status).toBe(404)
+  })
+})

@@ -1,0 +1,258 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { OPERATOR } from './access/people.ts'
+import { hashSecret } from './access/secret-text.ts'
+import { blog, openApp, outside } from './app.testing.ts'
+import { atLeast, ROLES, type Role } from './contract/role.ts'
+import { type Declared, permissionOf } from './http/permit.ts'
+
+// Who may ask what, under which name, from which page. Long for its matrices, over every route.
+
+const { app, ask, access, store, signedIn, close } = await openApp()
+afterAll(close)
+
+describe('the Host check', () => {
+  it.each([
+    'localhost',
+    'LOCALHOST:1',
+    'a.localhost',
+    '127.0.0.1:8529',
+    '10.1.2.3',
+    '[::1]:8529',
+    'gate.example.org',
+  ])('lets a browser administer under %s', async (host) => {
+    const headers = { Host: host, ...(await signedIn()) }
+    expect((await ask('/_api/endpoint', { headers })).status).toBe(200)
+    expect((await ask('/_console/', { headers })).status).toBe(200)
+  })
+
+  it.each([
+    'evil.example',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+    '1.2.3',
+    'gate.example.org.evil',
+    '',
+  ])('refuses a browser the administration, the console and the sign-in under %j', async (host) => {
+    const headers = { Host: host, ...(await signedIn()) }
+    for (const path of [
+      '/_api/endpoint',
+      '/_db/_system/_api/endpoint',
+      '/_console/',
+      '/%5Fconsole/',
+      '/_oauth2/local/auth',
+      '/_idp/auth',
+    ]) {
+      expect([path, (await ask(path, { headers })).status]).toEqual([path, 421])
+    }
+  })
+
+  it('leaves data, health and tokens to any name', async () => {
+    const headers = { Host: 'data.example' }
+    expect((await ask('/', { headers }, blog)).status).toBe(200)
+    expect((await ask('/_api/health', { headers })).status).toBe(200)
+    expect((await ask('/_api/endpoint', { headers })).status).toBe(200)
+  })
+})
+
+describe('the origin check', () => {
+  const attempt = async (headers: Record<string, string>, method = 'POST') =>
+    ask('/_api/database', {
+      method,
+      headers: { 'Content-Type': 'application/json', ...(await signedIn()), ...headers },
+      ...(method === 'GET' ? {} : { body: JSON.stringify({ name: '_system' }) }),
+    })
+  // 409 is the answer of the route itself: the request got through.
+  it.each([
+    ['a browser that does not say whose page it is', { 'X-Gatehouse': '1' }, 403],
+    ['what sets nothing but the cookie', {}, 403],
+    [
+      'our page',
+      { Origin: 'http://localhost:8529', 'Sec-Fetch-Site': 'same-origin', 'X-Gatehouse': '1' },
+      409,
+    ],
+    [
+      'our page in a browser without Fetch Metadata',
+      { Origin: 'http://localhost:8529', 'X-Gatehouse': '1' },
+      409,
+    ],
+    [
+      'our page behind the public URL',
+      { Origin: 'https://gate.example.org', 'X-Gatehouse': '1' },
+      409,
+    ],
+    [
+      'a form of our origin',
+      { Origin: 'http://localhost:8529', 'Sec-Fetch-Site': 'same-origin' },
+      403,
+    ],
+    ['another page', { Origin: 'https://evil.example', 'X-Gatehouse': '1' }, 403],
+    [
+      'another port of this host',
+      { Origin: 'http://localhost:3000', 'Sec-Fetch-Site': 'same-site', 'X-Gatehouse': '1' },
+      403,
+    ],
+    ['a sandboxed page', { Origin: 'null', 'X-Gatehouse': '1' }, 403],
+    ['a page that hides its origin', { 'Sec-Fetch-Site': 'cross-site', 'X-Gatehouse': '1' }, 403],
+    ['an address typed by hand', { 'Sec-Fetch-Site': 'none', 'X-Gatehouse': '1' }, 403],
+  ])('%s', async (_who, headers, status) => {
+    expect((await attempt(headers as Record<string, string>)).status).toBe(status)
+  })
+
+  it.each(['application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'text/plain'])(
+    'refuses what a form can send (%s), even from our own page',
+    async (type) => {
+      const ours = { 'Sec-Fetch-Site': 'same-origin', 'X-Gatehouse': '1' }
+      expect((await attempt({ 'Content-Type': type, ...ours })).status).toBe(415)
+    },
+  )
+
+  it('lets other pages read nothing: no answer allows another origin', async () => {
+    const answer = await attempt({ Origin: 'https://evil.example' }, 'GET')
+    const names = [...answer.headers.keys()]
+    expect(names.filter((name) => name.startsWith('access-control-'))).toEqual([])
+  })
+})
+
+describe('permissions', () => {
+  /** Every route, with the permission that it declares, and a path that matches it. */
+  const routes = () => {
+    const found = new Map<string, { declared: Declared | undefined; path: string }>()
+    for (const { method, path, handler } of app.routes) {
+      if (method === 'ALL' || /^\/_(?:console|oauth2|idp)/.test(path)) continue
+      const known = found.get(`${method} ${path}`)
+      found.set(`${method} ${path}`, {
+        declared: known?.declared ?? permissionOf(handler),
+        // Nothing there is: whoever is let through finds that out.
+        path: path.replace(/:id(?=\/session)/, 'me').replace(/:[a-z]+(?:\{[^}]*\})?/g, 'absent'),
+      })
+    }
+    return [...found].map(([route, { declared, path }]) => ({
+      route,
+      method: route.split(' ')[0],
+      path,
+      permission: declared?.bySession,
+      byToken: declared?.byToken,
+    }))
+  }
+
+  it('are declared by every route', () => {
+    expect(routes().filter(({ permission }) => permission === undefined)).toEqual([])
+    expect(routes().length).toBeGreaterThan(20)
+  })
+
+  it('let a token change people, sessions and tokens only as an admin, its owner’s too', () => {
+    const changes = routes().filter(
+      ({ method, route }) => method !== 'GET' && /^\S+ \/_api\/(?:user|token)/.test(route),
+    )
+    expect(changes.map(({ byToken }) => byToken)).toEqual(changes.map(() => 'admin'))
+    expect(changes.map(({ permission }) => permission)).toContain('pending')
+    // Of whatever else changes something, a viewer's may do nothing.
+    const read = (method: string | undefined) => method === 'GET'
+    const open = routes().filter(
+      ({ method, byToken }) => !read(method) && !atLeast(byToken as Role, 'operator'),
+    )
+    expect(open.map(({ route }) => route)).toEqual(['DELETE /_api/session'])
+  })
+
+  it.each(ROLES)('let %s do what the role may, and nothing else', async (role) => {
+    const secret = await access.signIn(
+      {
+        provider: 'github',
+        issuer: 'a',
+        subject: role,
+        name: null,
+        tokens: { access: 'x', refresh: null, expires: null },
+        operatorKey: null,
+      },
+      { address: null, userAgent: null },
+    )
+    const person = (await access.people()).find(({ username }) => username === `github:${role}`)
+    await store.db
+      .updateTable('people')
+      .set({ role })
+      .where('id', '=', person?.id ?? '')
+      .execute()
+    access.sync()
+    for (const { route, method, path, permission } of routes()) {
+      const answer = await ask(path, {
+        method: method ?? 'GET',
+        headers: {
+          Cookie: `gatehouse_test=${secret}`,
+          Origin: 'http://localhost:8529',
+          'X-Gatehouse': '1',
+        },
+        ...(method === 'GET' || method === 'DELETE' ? {} : { body: '{}' }),
+      })
+      const may =
+        permission === 'public' || permission === 'known' || atLeast(role, permission as Role)
+      expect([route, answer.status === 403]).toEqual([route, !may])
+      await answer.body?.cancel()
+      // Signing out is a route as well; whoever did is signed in again.
+      if (route === 'DELETE /_api/session') {
+        await store.db
+          .insertInto('sessions')
+          .values({
+            hash: hashSecret(secret),
+            id: `${role}-again`,
+            person_id: person?.id ?? '',
+            created_at: Date.now(),
+            last_seen_at: Date.now(),
+            expires_at: Date.now() + 60_000,
+          })
+          .execute()
+      }
+    }
+  })
+
+  it('let nobody in who is not signed in, on any endpoint, but to what is public', async () => {
+    for (const { route, method, path, permission } of routes()) {
+      const init = { method: method ?? 'GET', headers: { Cookie: 'x=y' } }
+      const answer = await ask(path, init, outside)
+      const open = permission === 'public' || permission === 'known'
+      expect([route, answer.status === 401]).toEqual([route, !open])
+      if (!open) expect(answer.headers.get('WWW-Authenticate')).toBe('Bearer')
+      await answer.body?.cancel()
+    }
+  })
+
+  it.each(['viewer', 'operator', 'admin'] as const)(
+    'let a token of %s do what its role may, in the databases of its scope',
+    async (role) => {
+      const owner = (await access.people()).find(({ username }) => username === OPERATOR.username)
+      const actor = { name: OPERATOR.username, by: 'session', address: null } as const
+      for (const databases of [null, ['_system'], ['blog'], ['_system', 'blog'], ['nowhere']]) {
+        const who = { personId: owner?.id ?? '', role: 'admin' } as const
+        const input = { name: 'scoped', role, databases }
+        const made = await access.createToken(who, input, actor)
+        const Authorization = `Bearer ${made.token}`
+        for (const [prefix, database] of [
+          ['', '_system'],
+          ['/_db/_system', '_system'],
+          ['/_db/blog', 'blog'],
+          ['/_db/nowhere', undefined],
+        ] as const) {
+          for (const { route, method, path, byToken: permission } of routes()) {
+            const answer = await ask(prefix + path, {
+              method: method ?? 'GET',
+              headers: { Authorization },
+              ...(method === 'GET' || method === 'DELETE' ? {} : { body: '{}' }),
+            })
+            await answer.body?.cancel()
+            const away = database === undefined
+            const elsewhere = database === 'blog' && /^\/_api\/(?!health)/.test(path)
+            const open = permission === 'public' || permission === 'known'
+            const may =
+              open ||
+              (atLeast(role, permission as Role) &&
+                (databases === null || databases.includes(database ?? '')))
+            const expected = away ? 404 : elsewhere ? 400 : may ? 'let through' : 403
+            const { status } = answer
+            const got = status === 403 || (typeof expected === 'number' && status === expected)
+            const where = `${route} in ${prefix}, scope ${databases}`
+            expect([where, got ? status : 'let through']).toEqual([where, expected])
+          }
+        }
+      }
+    },
+  )
+})
