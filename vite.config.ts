@@ -77,7 +77,8 @@ export default defineConfig({
     pool: 'forks',
     // More than cores: a third of the time is waiting for nodes and timers.
     maxWorkers: 3,
-    testTimeout: 30_000,
+    // What hangs may take its time to say so: a busy machine takes several times as long.
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     // Of one second a busy machine has little left: what never comes may take a moment to say so.
     expect: { poll: { timeout: 10_000, interval: 10 } },
