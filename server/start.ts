@@ -50,6 +50,8 @@ import { instanceId } from './storage/instance-id.ts'
 import { openStore } from './storage/open.ts'
 import { createVault } from './storage/vault.ts'
 
+// Long, as the one place where everything meets: what is opened, in which order, and how it is undone.
+
 /** How often the store is asked for changes of others when no request asks, ms. */
 const CATCH_UP = 500
 

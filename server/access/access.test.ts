@@ -11,6 +11,9 @@ import { OPERATOR } from './people.ts'
 import { createTokenText } from './secret-text.ts'
 import { ABSOLUTE, IDLE, type SignIn } from './sessions.ts'
 
+// People, sessions and tokens as the rest of the server asks for them, on one clock: long, since what
+// is changed of one decides what becomes of the others.
+
 const HOUR = 60 * 60 * 1000
 const actor: Actor = { name: 'local:operator', by: 'session', address: '127.0.0.1' }
 const from = { address: '127.0.0.1', userAgent: 'a browser' }

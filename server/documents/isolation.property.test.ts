@@ -11,7 +11,8 @@ import { type Answer, ask, endpointPath } from '../start.testing.ts'
 // Random databases, mappings, tokens and requests on real sockets, against a model that is a map.
 // Every document carries the mark of its database, of that very one: dropped and made again it has
 // another. No answer may hold a mark but that of the database it is for, and each must have the
-// status, and what was read the documents, that the model says.
+// status, and what was read the documents, that the model says. Long, as the model is a second writing
+// of what documents do.
 
 const NAMES = [SYSTEM_DATABASE, 'ada', 'bob', 'cy'] as const
 const IDS = ['1', '2', 'x y'] as const

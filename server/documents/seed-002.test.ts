@@ -7,7 +7,7 @@ import { readConditions } from './entity-tag.ts'
 import { createSchemas } from './schemas.ts'
 
 // The generic REST conventions (seed 002), row by row, by plain HTTP against a server that was
-// started.
+// started. Long, as all of it asks the same server, which is slow to start on two engines.
 
 forEachEngineNode((start) => {
   let node: EngineNode

@@ -32,6 +32,9 @@ import { freePorts } from './free-ports.testing.ts'
 import { KeepAliveClient } from './keep-alive-client.testing.ts'
 import { expectListening, listeningAddresses } from './kernel-sockets.testing.ts'
 
+// Whatever keeps an endpoint from being had, by a real server and real sockets: long, since there are so
+// many reasons, and each leaves nothing behind.
+
 const moment = { timeout: 10_000, interval: 20 }
 /** How late a timer may be on a busy machine, ms. */
 const LATE = 2_000

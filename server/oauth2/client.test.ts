@@ -10,6 +10,8 @@ import createByDefault, {
   type OAuth2ErrorCode,
 } from './client.ts'
 
+// Long as the module is, which is one file, too: whatever a provider may answer, to each operation.
+
 const ID = 'canary-id-7f3a&<>"1'
 const SECRET = 'canary:secret/9c2e +%"\'1'
 const CALLBACK = 'https://app.example/callback?x=1'
