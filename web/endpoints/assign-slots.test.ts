@@ -12,11 +12,11 @@ test('rows keep their slots as long as they are there', () => {
   })
 })
 
-test('where most rows are others, they take over the slots of those that went, in order', () => {
+test('where most rows are others, the slots are taken over in order, so that none moves', () => {
   expect(slotsOf(assignSlots(given('a', 'b', 'c', 'd'), ['x', 'c', 'y', 'z', 'w'], []))).toEqual({
     x: 0,
-    c: 2,
-    y: 1,
+    c: 1,
+    y: 2,
     z: 3,
     w: 4,
   })

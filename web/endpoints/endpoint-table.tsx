@@ -74,7 +74,7 @@ export function EndpointTable(props: EndpointTableProps) {
   const width = shown.length + (selection === undefined ? 1 : 2)
   const parts = rowsAndGaps(virtual.getVirtualItems(), { from: 0, to: virtual.getTotalSize() })
   const inPage = parts.flatMap((part) => ('index' in part ? (rows[part.index]?.id ?? []) : []))
-  const slots = useRowSlots(inPage, [navigation.activeId, props.menuOf])
+  const slots = useRowSlots(inPage, [navigation.focusedId(), props.menuOf])
   return (
     <section
       ref={scroller}

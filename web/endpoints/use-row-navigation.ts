@@ -120,5 +120,10 @@ export function useRowNavigation(options: RowNavigationOptions) {
     // A row that is taken out of the page gives the focus to nobody.
     if (relatedTarget !== null) focused.current = undefined
   }, [])
-  return { index, activeId: row?.id, on: { onKeyDown, onFocus, onBlur } }
+  return {
+    index,
+    activeId: row?.id,
+    focusedId: () => focused.current,
+    on: { onKeyDown, onFocus, onBlur },
+  }
 }

@@ -6,8 +6,7 @@ export function useRowSlots(
   ids: readonly string[],
   held: readonly (string | undefined)[],
 ): RowSlots {
-  const last = useRef<{ slots: RowSlots; held: typeof held }>({ slots: new Map(), held })
-  const slots = assignSlots(last.current.slots, ids, [...last.current.held, ...held])
-  last.current = { slots, held }
-  return slots
+  const last = useRef<RowSlots>(new Map())
+  last.current = assignSlots(last.current, ids, held)
+  return last.current
 }
