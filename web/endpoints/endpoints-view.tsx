@@ -24,6 +24,7 @@ import { SelectionBar } from './selection-bar.tsx'
 import { preloadSeveral, SeveralPlace } from './several-place.tsx'
 import foot from './table-foot.module.css'
 import { useEndpointsLocation } from './use-endpoints-location.ts'
+import { useFilterText } from './use-filter-text.ts'
 import { useListenerActions } from './use-listener-actions.ts'
 import { useSelection } from './use-selection.ts'
 import { useShownRows } from './use-shown-rows.ts'
@@ -57,7 +58,7 @@ export interface EndpointsViewProps {
 /** Counts, filter and the rows that pass it, as a table or, on a narrow screen, as a list. */
 export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsViewProps) {
   const where = useEndpointsLocation()
-  const { search, filter, add, edit, remove, open } = where
+  const { search, add, edit, remove, open } = where
   const { data: databases } = useQuery(databasesQuery)
   const { retry, cut, problem } = useListenerActions()
   const mayChange = useMay('operator')
@@ -69,7 +70,7 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
 
   const beside = squeezed && search.open !== undefined
 
-  const text = search.q ?? ''
+  const [text, filter] = useFilterText(search.q ?? '', where.filter)
   const sort = useMemo(() => readSort(search.sort), [search.sort])
   const byTraffic = TRAFFIC_COLUMNS.includes(sort.column)
   const { shown, headOf, fresh, moved, settle } = useShownRows(rows, {

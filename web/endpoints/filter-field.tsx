@@ -1,6 +1,5 @@
 import { CloseButton, TextInput } from '@mantine/core'
 import { IconSearch } from '@tabler/icons-react'
-import { useEffect, useRef, useState } from 'react'
 import classes from './filter-field.module.css'
 
 /** The filter of the table, which acts as one types; Esc empties it. */
@@ -11,20 +10,6 @@ export function FilterField({
   text: string
   onChange: (text: string) => void
 }) {
-  // The URL follows a moment behind the typing: what is typed stays as it is until the URL differs
-  // from what was last sent to it.
-  const [typed, setTyped] = useState(text)
-  const sent = useRef(text)
-  useEffect(() => {
-    if (text === sent.current) return
-    sent.current = text
-    setTyped(text)
-  }, [text])
-  const change = (next: string) => {
-    setTyped(next)
-    sent.current = next
-    onChange(next)
-  }
   return (
     <TextInput
       type="search"
@@ -33,23 +18,23 @@ export function FilterField({
       placeholder="Filter: 8530 state:failed db:shop"
       leftSection={<IconSearch size={16} stroke={1.5} aria-hidden="true" />}
       rightSection={
-        typed !== '' && (
+        text !== '' && (
           <CloseButton
             size={24}
             iconSize={14}
             aria-label="Clear filters"
-            onClick={() => change('')}
+            onClick={() => onChange('')}
           />
         )
       }
-      value={typed}
+      value={text}
       spellCheck={false}
       autoComplete="off"
-      onChange={(event) => change(event.currentTarget.value)}
+      onChange={(event) => onChange(event.currentTarget.value)}
       onKeyDown={(event) => {
-        if (event.key !== 'Escape' || typed === '') return
+        if (event.key !== 'Escape' || text === '') return
         event.preventDefault()
-        change('')
+        onChange('')
       }}
     />
   )

@@ -64,7 +64,7 @@ export function useEndpointsLocation() {
           isDialog(now) && now.open !== undefined ? { open: now.open } : {},
         ),
       // Each letter typed, and each order looked at, is not a step to come back to.
-      filter: (q: string) => go('/endpoints', ({ open }) => ({ ...(open && { open }), q }), true),
+      filter: (q: string) => go('/endpoints', (now) => ({ ...now, q }), true),
       sort: (sort: string | undefined) =>
         go('/endpoints', ({ open }) => ({ ...(open && { open }), sort: sort ?? '' }), true),
     }

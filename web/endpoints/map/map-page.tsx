@@ -1,7 +1,7 @@
 import { useMediaQuery } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useMemo, useState } from 'react'
+import { useCallback, useMemo, useState } from 'react'
 import { databasesQuery } from '../../queries.ts'
 import { LoadFailure } from '../../ui/load-failure.tsx'
 import { PageHead } from '../../ui/page-head.tsx'
@@ -15,6 +15,7 @@ import { FilterField } from '../filter-field.tsx'
 import { NoMatch } from '../no-match.tsx'
 import { sayCount } from '../traffic.ts'
 import { useEndpointRows } from '../use-endpoint-rows.ts'
+import { useFilterText } from '../use-filter-text.ts'
 import { makeGraph } from './map-graph.ts'
 import { orderGraph } from './map-layout.ts'
 import classes from './map-page.module.css'
@@ -45,15 +46,20 @@ export function MapPage() {
       />
       {failure !== null && <LoadFailure what="The endpoints" error={failure} onRetry={retry} />}
       {failure === null && rows === undefined && <SkeletonRows what="the map" />}
-      {rows !== undefined && <MapView rows={rows} text={text} />}
+      {rows !== undefined && <MapView rows={rows} url={text} />}
     </>
   )
 }
 
-function MapView({ rows, text }: { rows: readonly EndpointRow[]; text: string }) {
+function MapView({ rows, url }: { rows: readonly EndpointRow[]; url: string }) {
   const navigate = useNavigate()
-  const filter = (q: string) =>
-    void navigate({ to: '/endpoints/map', search: { q }, replace: true })
+  const [text, filter] = useFilterText(
+    url,
+    useCallback(
+      (q) => void navigate({ to: '/endpoints/map', search: { q }, replace: true }),
+      [navigate],
+    ),
+  )
   const { data: databases } = useQuery(databasesQuery)
   const narrow = useMediaQuery('(max-width: 640px)', undefined, { getInitialValueInEffect: false })
   const [open, setOpen] = useState<string>()
