@@ -28,7 +28,8 @@ export function DatabaseChips({ mapping, existing, room = 3 }: DatabaseChipsProp
         const long = name.length > LONG
         return (
           <span
-            key={name}
+            // biome-ignore lint/suspicious/noArrayIndexKey: another name is put in, nothing is drawn anew
+            key={index}
             className={classes.chip}
             data-long={long || undefined}
             data-missing={absent || undefined}

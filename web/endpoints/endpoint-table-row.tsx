@@ -29,6 +29,9 @@ export interface EndpointRowProps {
   readonly onSelect: (row: EndpointRow, extend: boolean) => void
 }
 
+// Made once: React looks no further into what is the same.
+const dots = <IconDots size={16} stroke={1.5} aria-hidden="true" />
+
 /** A row of the table, drawn again only when its own facts have changed. */
 export const EndpointTableRow = memo(function EndpointTableRow(
   props: EndpointRowProps & { chips: number; line: boolean; beside: boolean },
@@ -83,7 +86,7 @@ export const EndpointTableRow = memo(function EndpointTableRow(
           tabIndex={tabIndex}
           onClick={(event) => props.onMenu(row, event.currentTarget)}
         >
-          <IconDots size={16} stroke={1.5} aria-hidden="true" />
+          {dots}
         </IconButton>
       </td>
     </tr>

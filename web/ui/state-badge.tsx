@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import { memo, type ReactNode } from 'react'
 import classes from './state-badge.module.css'
 
 /** What a badge can show. */
@@ -42,7 +42,11 @@ const shapes: Readonly<Record<BadgeState, ReactNode>> = {
 }
 
 /** A state as shape, word and detail, such as "Draining 12 left, 24 s". */
-export function StateBadge({ state, detail }: { state: BadgeState; detail?: ReactNode }) {
+export const StateBadge = memo(function StateBadge(props: {
+  state: BadgeState
+  detail?: ReactNode
+}) {
+  const { state, detail } = props
   return (
     <span className={classes.badge} data-state={state}>
       <span className={classes.word}>
@@ -54,4 +58,4 @@ export function StateBadge({ state, detail }: { state: BadgeState; detail?: Reac
       {detail !== undefined && <span className={classes.detail}> {detail}</span>}
     </span>
   )
-}
+})
