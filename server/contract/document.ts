@@ -12,6 +12,9 @@ export const DOCUMENT_BYTES = 1024 * 1024
 /** The largest body that holds many documents, bytes: 64 MiB. */
 export const BULK_BYTES = 64 * 1024 * 1024
 
+/** How many documents such a body holds at most. */
+export const BULK_DOCUMENTS = 1_000_000
+
 /** How many documents a page of a collection holds: where nothing is asked for, and at most. */
 export const PAGE = { usual: 100, most: 1000 } as const
 

@@ -1,5 +1,6 @@
+import { BULK_DOCUMENTS } from '../contract/document.ts'
 import { Failure } from '../failure.ts'
-import { type Collection, fits, toDocument } from './documents.ts'
+import { type Collection, fits, toDocument, tooMany } from './documents.ts'
 import { createEntityTag } from './entity-tag.ts'
 import { mergePatch } from './merge-patch.ts'
 import type { CheckDocuments } from './schemas.ts'
@@ -18,7 +19,9 @@ export const createDocumentRules = (now: () => number, check: CheckDocuments) =>
    * @param from the index of the first of them in the whole.
    */
   async accept(where: Collection, text: string, from: number) {
-    const made = (parseStrictly(text) as Json[]).map((each) => toDocument(each, undefined, now))
+    const values = parseStrictly(text) as Json[]
+    if (from + values.length > BULK_DOCUMENTS) throw tooMany()
+    const made = values.map((each) => toDocument(each, undefined, now))
     await check(where, made, true, from)
     return made
   },

@@ -1,5 +1,6 @@
 import {
   BULK_BYTES,
+  BULK_DOCUMENTS,
   COLLECTION_NAME,
   DOCUMENT_BYTES,
   ID_LENGTH,
@@ -62,6 +63,9 @@ export interface Documents {
   /** Answers what was deleted. @throws Failure `not-found`, `precondition-failed` */
   delete(place: Place, conditions: Conditions): Promise<StoredDocument>
 }
+
+/** So many documents of an array are made before others have their turn: about a millisecond of work. */
+const TURN = 250
 
 /** So many of the largest documents can be held: whether they are large is not asked before. */
 const UNMEASURED = PAGE.usual + 1
@@ -148,7 +152,14 @@ export function createDocuments(
       const value = parseStrictly(text)
       const many = Array.isArray(value)
       if (!many && Buffer.byteLength(text) > DOCUMENT_BYTES) throw tooLarge()
-      const made = (many ? value : [value]).map((each) => toDocument(each, undefined, now))
+      const values = many ? value : [value]
+      if (values.length > BULK_DOCUMENTS) throw tooMany()
+      const made: MadeDocument[] = []
+      for (const each of values) {
+        made.push(toDocument(each, undefined, now))
+        // Nor must the documents of a large array.
+        if (made.length % TURN === 0) await pause()
+      }
       const checking = check(where, made, many)
       if (checking !== undefined) await checking
       const twice = many ? firstTwice(made.map(({ id }) => id)) : undefined
@@ -265,5 +276,9 @@ const notFound = ({ collection, id }: Place) =>
 
 const movedOn = () =>
   new Failure('precondition-failed', 'The document is not in the state that the request asks for.')
+
+/** Fails a request that brings too many documents. */
+export const tooMany = () =>
+  new Failure('too-large', `An array holds ${BULK_DOCUMENTS} documents at most.`)
 
 const tooLarge = () => new Failure('too-large', 'A document takes 1 MiB at most.')

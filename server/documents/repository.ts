@@ -84,6 +84,9 @@ const done: Affected = { numAffectedRows: 1n }
 /** So many collections are found before others have their turn: about a millisecond of work. */
 const TURN = 50
 
+/** So many documents of an array are stored before others may read: some milliseconds of work. */
+const STORED = 250
+
 /** How many documents {@link DocumentRepository.purge} deletes at once. */
 export const PURGE = 500
 
@@ -169,7 +172,8 @@ export function createDocumentRepository(store: Store): DocumentRepository {
       const exists = new Exists()
       try {
         await db.transaction().execute(async (trx) => {
-          for (const row of rows) {
+          for (const [at, row] of rows.entries()) {
+            if (at % STORED === STORED - 1) await nextTurn()
             const parameters = [row.database, row.collection, row.id, row.tag, row.body]
             const { numAffectedRows } = await trx.executeQuery({ ...insertion, parameters })
             if (numAffectedRows === 0n) throw Object.assign(exists, { id: row.id })
