@@ -4,6 +4,7 @@ import { chownSync, mkdtempSync, rmSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePorts } from '../endpoints/free-ports.testing.ts'
 import {
   findPostgresBinaries,
   type Identity,
@@ -86,8 +87,9 @@ export interface OwnPostgres {
 /** Starts an {@link OwnPostgres}. */
 export async function startOwnPostgres(): Promise<OwnPostgres> {
   const cluster = makeCluster()
-  const { port, ...first } = await startServer(cluster)
-  let server: ChildProcess | undefined = first.server
+  // One that the system gives to nobody else while the server is stopped.
+  const [port = 0] = await freePorts(1)
+  let server: ChildProcess | undefined = (await startServer(cluster, { port })).server
   const stop = async (signal: 'SIGINT' | 'SIGKILL') => {
     if (server === undefined) return
     // Its processes share what it says on: until the last of them went, none can be started anew.
@@ -118,7 +120,7 @@ function untilReady(server: ChildProcess): Promise<string | undefined> {
     // Goes on reading for good: a full pipe would stop the server.
     server.stderr?.on('data', (chunk: string) => {
       said += chunk
-      if (chunk.includes('ready to accept connections')) resolve(undefined)
+      if (said.includes('ready to accept connections')) resolve(undefined)
     })
     server.once('close', () => resolve(said))
     server.once('error', reject)
