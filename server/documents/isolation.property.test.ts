@@ -134,6 +134,7 @@ forEachEngineNode((start) => {
     { weight: 1, arbitrary: fc.record({ remake: fc.constantFrom('ada', 'bob', 'cy') }) },
     { weight: 1, arbitrary: fc.record({ drop: fc.constantFrom('ada', 'bob', 'cy') }) },
   )
+  type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
   const USUAL: Request = {
     port: 0,
@@ -472,18 +473,23 @@ forEachEngineNode((start) => {
   })
 
   test('no answer holds another database’s document, and each is what the model says', async () => {
+    const performAll = async (steps: readonly Step[]) => {
+      await reset()
+      for (const each of steps) {
+        if ('map' in each) await map(each.map, each.names)
+        else if ('drop' in each) {
+          if (databases.has(each.drop)) await drop(each.drop)
+        } else if ('remake' in each) {
+          if (databases.has(each.remake)) await drop(each.remake)
+          await make(each.remake)
+        } else await perform(each)
+      }
+    }
+    let last: Promise<void> | undefined
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 80 }), async (steps) => {
-        await reset()
-        for (const each of steps) {
-          if ('map' in each) await map(each.map, each.names)
-          else if ('drop' in each) {
-            if (databases.has(each.drop)) await drop(each.drop)
-          } else if ('remake' in each) {
-            if (databases.has(each.remake)) await drop(each.remake)
-            await make(each.remake)
-          } else await perform(each)
-        }
+      fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 80 }), (steps) => {
+        last = performAll(steps)
+        return last
       }),
       {
         numRuns: 25,
@@ -491,6 +497,8 @@ forEachEngineNode((start) => {
         interruptAfterTimeLimit: 15_000,
       },
     )
+    // Nobody waits for the one that the time limit has interrupted; the next test would meet it.
+    await last
     // What would be a proof of nothing: that some kind of answer never came.
     const statuses = ['200', '201', '202', '206', '304', '401', '403', '404', '409', '412', '422']
     expect(statuses.filter((status) => !seen.has(status))).toEqual([])
