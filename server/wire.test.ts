@@ -120,6 +120,8 @@ describe('what is malformed', () => {
 
   test.each<[string, readonly [string, () => string, string?], number | null]>([
     ['no Host', ['GET / HTTP/1.1', () => ''], 400],
+    ['no Host in HTTP/1.0', ['GET /_api/health/live HTTP/1.0', () => ''], 200],
+    ['no Host at the console in HTTP/1.0', ['GET /_console/ HTTP/1.0', () => ''], 421],
     ['two Hosts', head('GET / HTTP/1.1', 'Host: evil.example\r\n'), 400],
     ['two Hosts that are the same', head('GET / HTTP/1.1', 'hOST: localhost\r\n'), 400],
     ['a Host with a space', ['GET / HTTP/1.1', () => 'Host: a b\r\n'], 400],
