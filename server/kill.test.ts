@@ -78,7 +78,7 @@ forEachEngine((engine) => {
         )
       }),
     )
-  }, 240_000)
+  }, 400_000)
 })
 
 /** The rounds of one store, with these addresses to add and remove. */
