@@ -7,6 +7,9 @@ export const IDLE_BEFORE_CLOSE = 1000
 /** So many requests may wait on a connection; then no more are read from it until these are fewer. */
 const MOST_WAITING = 100
 
+/** So many requests that only read are answered at once on a connection: each may take a large page. */
+const MOST_READS = 10
+
 /** A request that waits for those before it on its connection. */
 interface Waiting {
   readonly safe: boolean
@@ -52,8 +55,7 @@ export class Connection {
 
   /** Has a request answered as soon as its turn has come. `safe`: it changes nothing. */
   enter(safe: boolean, answer: () => void): void {
-    const isFree = this.#changes === 0 && (safe || this.#reads === 0)
-    if (isFree && this.#waiting.length === 0) this.#start({ safe, answer })
+    if (this.#waiting.length === 0 && this.#mayStart(safe)) this.#start({ safe, answer })
     else this.#waiting.push({ safe, answer })
     // Not at once: with the end of the request, Node has the socket go on.
     if (this.#waiting.length >= MOST_WAITING) setImmediate(() => this.#hold())
@@ -65,13 +67,17 @@ export class Connection {
     else this.#changes--
     // Nobody is there to be answered.
     if (this.socket.destroyed) return
-    while (this.#changes === 0) {
+    for (;;) {
       const [next] = this.#waiting
-      if (next === undefined || !(next.safe || this.#reads === 0)) return
+      if (next === undefined || !this.#mayStart(next.safe)) return
       this.#waiting.shift()
       if (this.#waiting.length === MOST_WAITING - 1) this.socket.resume()
       this.#start(next)
     }
+  }
+
+  #mayStart(safe: boolean): boolean {
+    return this.#changes === 0 && this.#reads < (safe ? MOST_READS : 1)
   }
 
   #hold(): void {

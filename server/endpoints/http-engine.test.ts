@@ -131,6 +131,29 @@ describe('createHttpEngine', () => {
     await expect.poll(() => answers.split('HTTP/1.1 200').length - 1).toBe(3_002)
   })
 
+  it('answers some reads of a client at once, and the others as those are taken', async () => {
+    const engine = createHttpEngine()
+    const under: (() => void)[] = []
+    engine.onRequest((_request, response) => under.push(() => response.end()))
+    const socket = connect(await serve(engine, aDoor()), '127.0.0.1')
+    open.push(() => socket.destroy())
+    let answers = ''
+    socket.on('data', (part) => {
+      answers += part
+    })
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(25))
+    await expect.poll(() => under.length).toBe(10)
+    // In whatever order they are ready, for the first of them the others wait.
+    for (const end of under.slice(1)) end()
+    expect(under).toHaveLength(10)
+    under[0]?.()
+    await expect.poll(() => under.length).toBe(20)
+    for (const end of under.slice(10)) end()
+    await expect.poll(() => under.length).toBe(25)
+    for (const end of under.slice(20)) end()
+    await expect.poll(() => answers.split('HTTP/1.1 200').length - 1).toBe(25)
+  })
+
   it('tells every client of a closing door that its connection ends', async () => {
     const engine = createHttpEngine<Door>()
     engine.onRequest((_request, response) => response.end('bye'))
