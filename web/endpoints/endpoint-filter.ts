@@ -58,10 +58,13 @@ export function passes(filter: EndpointFilter, row: EndpointRow, text = textOf(r
 const textOf = (row: EndpointRow): string =>
   `${row.address} ${row.databases?.join(' ') ?? ''}`.toLowerCase()
 
-/** The texts of a list of rows, made once for it: each letter typed looks at all of them. */
 const textsOfLists = new WeakMap<readonly EndpointRow[], readonly string[]>()
 
-function textsOf(rows: readonly EndpointRow[]): readonly string[] {
+/**
+ * What the words of a filter are looked for in, row by row. Made once for a list, as each letter
+ * typed looks at all of them; when somebody is about to type, before the first.
+ */
+export function textsOf(rows: readonly EndpointRow[]): readonly string[] {
   const known = textsOfLists.get(rows)
   if (known !== undefined) return known
   const texts = rows.map(textOf)

@@ -8,7 +8,7 @@ import { copyText } from '../ui/copy-text.ts'
 import { Notice } from '../ui/notice.tsx'
 import { useLittleRoom } from '../ui/use-little-room.ts'
 import { EndpointCounts } from './endpoint-counts.tsx'
-import { withState } from './endpoint-filter.ts'
+import { textsOf, withState } from './endpoint-filter.ts'
 import { EndpointList } from './endpoint-list.tsx'
 import type { EndpointRow } from './endpoint-rows.ts'
 import { readSort, TRAFFIC_COLUMNS, writeSort } from './endpoint-sort.ts'
@@ -130,7 +130,7 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
           filter={text}
           onChoose={(state) => filter(withState(text, state))}
         />
-        <FilterField text={text} onChange={filter} />
+        <FilterField text={text} onChange={filter} onFocus={() => textsOf(rows)} />
       </div>
       <p role="alert" className={classes.problem}>
         {problem}

@@ -6,9 +6,11 @@ import classes from './filter-field.module.css'
 export function FilterField({
   text,
   onChange,
+  onFocus,
 }: {
   text: string
   onChange: (text: string) => void
+  onFocus?: () => void
 }) {
   return (
     <TextInput
@@ -30,6 +32,7 @@ export function FilterField({
       value={text}
       spellCheck={false}
       autoComplete="off"
+      onFocus={onFocus}
       onChange={(event) => onChange(event.currentTarget.value)}
       onKeyDown={(event) => {
         if (event.key !== 'Escape' || text === '') return

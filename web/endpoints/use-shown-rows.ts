@@ -21,13 +21,12 @@ export function useShownRows(rows: readonly EndpointRow[], options: ShownOptions
   const { sorted, headOf } = useSortedRows(rows, sort, onSort)
   const wanted = `${writeSort(sort)} ${filter}`
   const [kept, setKept] = useState(() => ({ places: placesOf(sorted), wanted }))
-  let { places } = kept
+  const { places } = kept
+  const arranged = useMemo(() => arrange(sorted, places), [sorted, places])
   if (kept.wanted !== wanted) {
     // While one types they are in order, mostly: ten thousand places are not counted for a letter.
-    if (arrange(sorted, places).rows !== sorted) places = placesOf(sorted)
-    setKept({ places, wanted })
+    setKept({ places: arranged.rows === sorted ? places : placesOf(sorted), wanted })
   }
-  const arranged = useMemo(() => arrange(sorted, places), [sorted, places])
   useEffect(() => {
     // In order with new ones at their places: these belong to it from now on.
     if (arranged.rows === sorted && sorted.some(({ address }) => !places.has(address))) {
