@@ -20,6 +20,26 @@ test('the page of keys opens with ? and closes with Esc or by going back', async
   await page.goBack()
   await expect(keys).toBeHidden()
   await expect(page).toHaveURL(new RegExp(`${consolePath}$`))
+
+  // Before the browser has gone back: Esc once more, and a key that opens something else.
+  await page.keyboard.press('?')
+  await expect(keys).toBeVisible()
+  await page.evaluate(() => {
+    const press = (key: string, ctrlKey = false) =>
+      document.activeElement?.dispatchEvent(
+        new KeyboardEvent('keydown', { key, ctrlKey, bubbles: true, cancelable: true }),
+      )
+    press('Escape')
+    press('Escape')
+    press('k', true)
+  })
+  const search = page.getByRole('dialog', { name: 'Search' })
+  await search.getByRole('combobox').fill('documents')
+  await expect(search.getByRole('status')).toContainText(/result/)
+  await expect(keys).toBeHidden()
+  await page.keyboard.press('Escape')
+  await expect(search).toBeHidden()
+  await expect(page).toHaveURL(new RegExp(`${consolePath}$`))
 })
 
 test('G and a letter go to the pages, also from a row whose own keys they are', async ({

@@ -3,6 +3,13 @@ import { useLocation, useNavigate, useRouter } from '@tanstack/react-router'
 /** What lies over whatever page there is: the search, and the page of keys. */
 export type Layer = 'search' | 'keys'
 
+/** Whether going back is under way, which the browser does a moment later. */
+let isLeaving = false
+
+/** Does something when it has gone back: it would be undone by that. */
+const onceLeft = (work: () => void) =>
+  addEventListener('popstate', () => setTimeout(work), { once: true })
+
 /**
  * What lies over the page, as the part of the URL after `#` says it, so that going back closes it.
  * `close` goes back where that is what opened it; `toggle` opens or closes.
@@ -23,15 +30,21 @@ export function useLayer() {
     })
   const layer: Layer | undefined = hash === 'search' || hash === 'keys' ? hash : undefined
   const close = () => {
+    // A second step back would lead to another page.
+    if (isLeaving) return
     // A link may lead here from anywhere: then going back would leave the console.
-    if (history.location.state.layer === true) history.back()
-    else go('', true)
+    if (history.location.state.layer !== true) return go('', true)
+    isLeaving = true
+    addEventListener('popstate', () => (isLeaving = false), { once: true })
+    history.back()
   }
+  const open = (next: Layer) =>
+    isLeaving ? onceLeft(() => go(next, false)) : go(next, layer !== undefined)
   return {
     layer,
     close,
-    open: (next: Layer) => go(next, layer !== undefined),
-    toggle: (next: Layer) => (layer === next ? close() : go(next, layer !== undefined)),
+    open,
+    toggle: (next: Layer) => (layer === next && !isLeaving ? close() : open(next)),
   }
 }
 
