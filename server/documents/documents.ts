@@ -135,7 +135,7 @@ export function createDocuments(
         const rows = await repository.list(where, from, size, last)
         for (const row of rows) {
           if (!fits(row, filter)) continue
-          bytes += row.body.length
+          bytes += Buffer.byteLength(row.body)
           const isFull = documents.length === limit || (bytes > PAGE_BYTES && documents.length > 0)
           if (isFull) return { documents, next: documents.at(-1)?.id }
           documents.push(row)

@@ -5,6 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type QueryResult, sql } from 'kysely'
 import { SYSTEM_DATABASE } from '../contract/database.ts'
 import { Failure } from '../failure.ts'
+import { howManyFit } from '../storage/how-many-fit.ts'
 import type { Store } from '../storage/open.ts'
 import { createEntityTag } from './entity-tag.ts'
 import { settled } from './settled.ts'
@@ -148,12 +149,8 @@ export function createDocumentRepository(store: Store): DocumentRepository {
         .orderBy('id')
         .limit(limit)
         .execute()
-      let sum = 0
-      const beyond = rows.findIndex((row) => {
-        sum += row.bytes
-        return sum > bytes
-      })
-      return beyond === -1 ? undefined : rows[Math.max(0, beyond - 1)]?.id
+      const fit = howManyFit(rows, bytes)
+      return fit === rows.length ? undefined : rows[fit - 1]?.id
     },
     async insert({ database, collection }, documents) {
       const [first] = documents

@@ -3,6 +3,7 @@ import { sql, type Transaction } from 'kysely'
 import { PAGE_BYTES } from '../contract/document.ts'
 import { JOB_KEPT, type JobKind } from '../contract/job.ts'
 import type { Failure } from '../failure.ts'
+import { howManyFit } from '../storage/how-many-fit.ts'
 import type { Store } from '../storage/open.ts'
 import type { Tables } from '../storage/tables.ts'
 import { type Job, type JobRequest, type JobState, type Taken, toJob, type Where } from './job.ts'
@@ -304,17 +305,13 @@ export function createJobRepository({ db, engine }: Store, now: () => number) {
       const sizes = await here
         .select(['documents.id', sql<number>`octet_length(documents.body)`.as('bytes')])
         .execute()
-      let sum = 0
-      const some = sizes.slice(0, limit).filter(({ bytes }, at) => {
-        sum += bytes
-        return at === 0 || sum <= PAGE_BYTES
-      })
-      const last = some.at(-1)?.id ?? ''
+      const fit = Math.min(limit, howManyFit(sizes, PAGE_BYTES))
+      const last = sizes.slice(0, fit).at(-1)?.id ?? ''
       const documents = await here
         .select(['documents.id', 'documents.body'])
         .where('taken.id', '<=', last)
         .execute()
-      return { documents, more: some.length < sizes.length }
+      return { documents, more: fit < sizes.length }
     },
   }
 }
