@@ -6,15 +6,16 @@ import { databasesQuery } from '../queries.ts'
 import { announce } from '../ui/announce.tsx'
 import { copyText } from '../ui/copy-text.ts'
 import { Notice } from '../ui/notice.tsx'
+import { useFilterText } from '../ui/use-filter-text.ts'
 import { useLittleRoom } from '../ui/use-little-room.ts'
 import { EndpointCounts } from './endpoint-counts.tsx'
 import { textsOf, withState } from './endpoint-filter.ts'
+import { EndpointFilterField } from './endpoint-filter-field.tsx'
 import { EndpointList } from './endpoint-list.tsx'
 import type { EndpointRow } from './endpoint-rows.ts'
 import { readSort, TRAFFIC_COLUMNS, writeSort } from './endpoint-sort.ts'
 import { EndpointTable } from './endpoint-table.tsx'
 import classes from './endpoints-view.module.css'
-import { FilterField } from './filter-field.tsx'
 import { findRow } from './find-row.ts'
 import type { LiveFigures } from './live-figures.ts'
 import { NoMatch } from './no-match.tsx'
@@ -24,7 +25,6 @@ import { SelectionBar } from './selection-bar.tsx'
 import { preloadSeveral, SeveralPlace } from './several-place.tsx'
 import foot from './table-foot.module.css'
 import { useEndpointsLocation } from './use-endpoints-location.ts'
-import { useFilterText } from './use-filter-text.ts'
 import { useListenerActions } from './use-listener-actions.ts'
 import { useSelection } from './use-selection.ts'
 import { useShownRows } from './use-shown-rows.ts'
@@ -130,7 +130,7 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
           filter={text}
           onChoose={(state) => filter(withState(text, state))}
         />
-        <FilterField text={text} onChange={filter} onFocus={() => textsOf(rows)} />
+        <EndpointFilterField text={text} onChange={filter} onFocus={() => textsOf(rows)} />
       </div>
       <p role="alert" className={classes.problem}>
         {problem}

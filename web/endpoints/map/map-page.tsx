@@ -6,16 +6,16 @@ import { databasesQuery } from '../../queries.ts'
 import { LoadFailure } from '../../ui/load-failure.tsx'
 import { PageHead } from '../../ui/page-head.tsx'
 import { SkeletonRows } from '../../ui/skeleton-rows.tsx'
+import { useFilterText } from '../../ui/use-filter-text.ts'
 import { usePageTitle } from '../../ui/use-page-title.ts'
 import { AddAction } from '../add-action.tsx'
 import { parseFilter, passes } from '../endpoint-filter.ts'
+import { EndpointFilterField } from '../endpoint-filter-field.tsx'
 import type { EndpointRow } from '../endpoint-rows.ts'
 import { EndpointWays } from '../endpoint-ways.tsx'
-import { FilterField } from '../filter-field.tsx'
 import { NoMatch } from '../no-match.tsx'
 import { sayCount } from '../traffic.ts'
 import { useEndpointRows } from '../use-endpoint-rows.ts'
-import { useFilterText } from '../use-filter-text.ts'
 import { makeGraph } from './map-graph.ts'
 import { orderGraph } from './map-layout.ts'
 import classes from './map-page.module.css'
@@ -81,7 +81,7 @@ function MapView({ rows, url }: { rows: readonly EndpointRow[]; url: string }) {
   return (
     <>
       <div className={classes.bar}>
-        <FilterField text={text} onChange={filter} />
+        <EndpointFilterField text={text} onChange={filter} />
       </div>
       {graph.groups.length === 0 && (
         <NoMatch text={text} hidden={rows.length} onClear={() => filter('')} />
