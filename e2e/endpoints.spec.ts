@@ -190,7 +190,14 @@ test('The filter says what it hides, and lives in the address of the page', asyn
   gatehouse,
 }) => {
   await gatehouse.signIn(page, consolePath)
+  // What the address says when the letter has been taken, long before the rows are painted.
+  await page.evaluate(() =>
+    addEventListener('input', () => {
+      document.body.dataset.address = location.search
+    }),
+  )
   await page.getByRole('searchbox', { name: 'Filter endpoints' }).fill('853 state:draining')
+  await expect(page.locator('body')).toHaveAttribute('data-address', '?q=853+state%3Adraining')
   await expect(
     page.getByText('No endpoint matches “853” in state Draining. 1 is hidden.'),
   ).toBeVisible()

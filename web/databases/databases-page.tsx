@@ -11,6 +11,7 @@ import { PageHead } from '../ui/page-head.tsx'
 import { PartBoundary } from '../ui/part-boundary.tsx'
 import { sayCount } from '../ui/say-bytes.ts'
 import { SkeletonRows } from '../ui/skeleton-rows.tsx'
+import { useFilterText } from '../ui/use-filter-text.ts'
 import { usePageTitle } from '../ui/use-page-title.ts'
 import { filterRows, toDatabaseRows } from './database-rows.ts'
 import { BY_NAME } from './database-sort.ts'
@@ -33,6 +34,7 @@ const MANY = 8
 /** The Databases page: what there is, what it holds and who reaches it. */
 export function DatabasesPage() {
   const { search, create, close } = useDatabasesLocation()
+  const [text, filter] = useFilterText('/databases')
   const mayChange = useMay('operator')
   const { data: names, error, refetch } = useQuery(databasesQuery)
   const sizes = useQuery(sizesQuery)
@@ -42,7 +44,7 @@ export function DatabasesPage() {
     [names, sizes.data, endpoints.data],
   )
   const ordered = useSteadyOrder(rows, search.sort ?? BY_NAME)
-  const shown = filterRows(ordered, search.q ?? '')
+  const shown = filterRows(ordered, text)
   usePageTitle(search.open ?? false, 'Databases')
   const asked = (name: string | undefined) => rows.find((row) => row.name === name)
   return (
@@ -72,7 +74,9 @@ export function DatabasesPage() {
       )}
       {names !== undefined && (
         <>
-          {(names.length >= MANY || search.q !== undefined) && <NameFilter total={names.length} />}
+          {(names.length >= MANY || text !== '') && (
+            <NameFilter total={names.length} text={text} onChange={filter} />
+          )}
           {sizes.error !== null && (
             <p role="status" className={classes.note}>
               What the databases hold could not be read{sizes.data && ' anew'}.{' '}
@@ -85,8 +89,10 @@ export function DatabasesPage() {
           {shown.length > 0 && (
             <DatabaseTable rows={shown} unreached={endpoints.data === undefined} />
           )}
-          {shown.length === 0 && <NoMatch hidden={rows.length} />}
-          {rows.length === 1 && search.q === undefined && <OnlySystem mayChange={mayChange} />}
+          {shown.length === 0 && (
+            <NoMatch text={text} hidden={rows.length} onClear={() => filter('')} />
+          )}
+          {rows.length === 1 && text === '' && <OnlySystem mayChange={mayChange} />}
         </>
       )}
       {names !== undefined && search.open !== undefined && (
@@ -118,17 +124,17 @@ export function DatabasesPage() {
   )
 }
 
-function NoMatch({ hidden }: { hidden: number }) {
-  const { search, filter } = useDatabasesLocation()
+function NoMatch(props: { text: string; hidden: number; onClear: () => void }) {
+  const { text, hidden, onClear } = props
   return (
     <Notice
       action={
-        <Button variant="default" onClick={() => filter('')}>
+        <Button variant="default" onClick={onClear}>
           Clear filter
         </Button>
       }
     >
-      No database matches “{search.q}”. {hidden === 1 ? '1 is' : `${sayCount(hidden)} are`} hidden.
+      No database matches “{text}”. {hidden === 1 ? '1 is' : `${sayCount(hidden)} are`} hidden.
     </Notice>
   )
 }

@@ -21,8 +21,7 @@ export function useDatabasesLocation() {
       open: (name: string, replace = false) => go('/databases', { open: name }, replace),
       drop: (name: string) => go('/databases', { drop: name }),
       close: () => go('/databases', {}),
-      // Each letter typed is not a step to come back to.
-      filter: (q: string) => go('/databases', { q }, true),
+      // Each order looked at is not a step to come back to.
       sort: (sort: DatabaseSort) => go('/databases', { sort }, true),
     }
   }, [navigate])

@@ -70,7 +70,7 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
 
   const beside = squeezed && search.open !== undefined
 
-  const [text, filter] = useFilterText(search.q ?? '', where.filter)
+  const [text, filter] = useFilterText('/endpoints')
   const sort = useMemo(() => readSort(search.sort), [search.sort])
   const byTraffic = TRAFFIC_COLUMNS.includes(sort.column)
   const { shown, headOf, fresh, moved, settle } = useShownRows(rows, {

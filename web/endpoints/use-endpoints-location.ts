@@ -63,8 +63,7 @@ export function useEndpointsLocation() {
         go('/endpoints', (now) =>
           isDialog(now) && now.open !== undefined ? { open: now.open } : {},
         ),
-      // Each letter typed, and each order looked at, is not a step to come back to.
-      filter: (q: string) => go('/endpoints', (now) => ({ ...now, q }), true),
+      // Each order looked at is not a step to come back to.
       sort: (sort: string | undefined) =>
         go('/endpoints', ({ open }) => ({ ...(open && { open }), sort: sort ?? '' }), true),
     }

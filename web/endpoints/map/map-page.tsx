@@ -1,7 +1,7 @@
 import { useMediaQuery } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useCallback, useMemo, useState } from 'react'
+import { useMemo, useState } from 'react'
 import { databasesQuery } from '../../queries.ts'
 import { LoadFailure } from '../../ui/load-failure.tsx'
 import { PageHead } from '../../ui/page-head.tsx'
@@ -46,20 +46,13 @@ export function MapPage() {
       />
       {failure !== null && <LoadFailure what="The endpoints" error={failure} onRetry={retry} />}
       {failure === null && rows === undefined && <SkeletonRows what="the map" />}
-      {rows !== undefined && <MapView rows={rows} url={text} />}
+      {rows !== undefined && <MapView rows={rows} />}
     </>
   )
 }
 
-function MapView({ rows, url }: { rows: readonly EndpointRow[]; url: string }) {
-  const navigate = useNavigate()
-  const [text, filter] = useFilterText(
-    url,
-    useCallback(
-      (q) => void navigate({ to: '/endpoints/map', search: { q }, replace: true }),
-      [navigate],
-    ),
-  )
+function MapView({ rows }: { rows: readonly EndpointRow[] }) {
+  const [text, filter] = useFilterText('/endpoints/map')
   const { data: databases } = useQuery(databasesQuery)
   const narrow = useMediaQuery('(max-width: 640px)', undefined, { getInitialValueInEffect: false })
   const [open, setOpen] = useState<string>()
