@@ -77,6 +77,7 @@ test('Keys that are a character alone can be switched off', async ({ page, gateh
   await expect(page.getByRole('dialog', { name: 'Search' })).toBeVisible()
   await expect(page).toHaveURL(/\/me#search$/)
   await page.keyboard.press('Escape')
+  await expect(page).toHaveURL(/\/me$/)
   await page.reload()
   await expect(page.getByLabel('Keys that are a character alone')).not.toBeChecked()
   await page.getByRole('button', { name: 'Show the keys' }).click()
