@@ -8,6 +8,8 @@ declare module '@tanstack/react-query' {
     queryMeta: {
       /** Reads anew only the parts of those names; without it, an event has the whole read anew. */
       readonly readAgain?: (queryClient: QueryClient, names: readonly string[]) => Promise<void>
+      /** Its rows change only where somebody asks for it, not even after a gap in the events. */
+      readonly standsStill?: boolean
     }
   }
 }

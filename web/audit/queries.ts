@@ -33,6 +33,7 @@ export const activityQuery = (search: ActivitySearch) =>
     // A page that is opened anew begins anew, not with all that was once loaded.
     gcTime: 0,
     staleTime: Number.POSITIVE_INFINITY,
+    meta: { standsStill: true },
   })
 
 /** The newest rows, to tell how many are newer than those that are shown. */

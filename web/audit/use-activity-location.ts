@@ -1,24 +1,33 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useMemo } from 'react'
 import { type ActivitySearch, readActivitySearch } from './activity-search.ts'
+
+type Part = Partial<Record<keyof ActivitySearch, string>>
 
 /** Where the Activity page stands, and the ways within it. Going back closes a row. */
 export function useActivityLocation() {
   const search: ActivitySearch = useSearch({ from: '/activity' })
   const navigate = useNavigate()
-  const go = (next: Partial<Record<keyof ActivitySearch, string>>, replace: boolean) =>
-    void navigate({
-      to: '/activity',
-      search: readActivitySearch(next),
-      replace,
-      resetScroll: false,
-    })
-  const { open, ...filter } = search
-  return {
-    search,
-    // Each letter typed is not a step to come back to.
-    filter: (part: Partial<Record<keyof ActivitySearch, string>>) =>
-      go({ ...filter, ...part }, true),
-    clear: () => go({}, true),
-    toggle: (seq: number) => go(open === `${seq}` ? filter : { ...filter, open: `${seq}` }, false),
-  }
+  const ways = useMemo(() => {
+    // From where the page stands by then: what was typed is told a moment after another choice.
+    const go = (change: (now: ActivitySearch) => Part, replace: boolean) =>
+      void navigate({
+        to: '/activity',
+        search: (now) => readActivitySearch(change(readActivitySearch(now))),
+        replace,
+        resetScroll: false,
+      })
+    const closed = ({ open: _, ...filter }: ActivitySearch) => filter
+    return {
+      // Each letter typed is not a step to come back to.
+      filter: (part: Part) => go((now) => ({ ...closed(now), ...part }), true),
+      clear: () => go(() => ({}), true),
+      toggle: (seq: number) =>
+        go(
+          (now) => (now.open === `${seq}` ? closed(now) : { ...closed(now), open: `${seq}` }),
+          false,
+        ),
+    }
+  }, [navigate])
+  return { search, ...ways }
 }

@@ -69,3 +69,23 @@ test('after a gap everything is read anew', async () => {
   expect(whole).toHaveBeenCalledTimes(2)
   expect(parts).not.toHaveBeenCalled()
 })
+
+test('what stands still is read anew neither by an event nor after a gap, but where it has failed', async () => {
+  vi.useFakeTimers()
+  const queryClient = new QueryClient({ defaultOptions: { queries: { retry: false } } })
+  const read = vi.fn(async () => ['row'])
+  read.mockRejectedValueOnce(new Error('away'))
+  const observer = new QueryObserver(queryClient, {
+    queryKey: ['activity'],
+    queryFn: read,
+    meta: { standsStill: true },
+  })
+  observer.subscribe(() => {})
+  await vi.advanceTimersByTimeAsync(0)
+  const { note } = invalidateSoon(queryClient)
+  for (const calls of [2, 2]) {
+    note({ type: 'reset' })
+    await vi.advanceTimersByTimeAsync(200)
+    expect(read).toHaveBeenCalledTimes(calls)
+  }
+})

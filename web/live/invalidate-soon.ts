@@ -12,8 +12,9 @@ const MOST_NAMES = 100
 
 /**
  * Turns live events into readings: the first part of every query key is the type of the event
- * after which it is read anew, in part where the query can (`meta.readAgain`). `note` takes an
- * event, `stop` forgets those not yet acted upon.
+ * after which it is read anew, in part where the query can (`meta.readAgain`). A gap in the events has
+ * all of them read anew, but those that stand still (`meta.standsStill`). `note` takes an event,
+ * `stop` forgets those not yet acted upon.
  */
 export function invalidateSoon(queryClient: QueryClient) {
   let names = new Map<LiveEvent['type'], Set<string>>()
@@ -30,7 +31,7 @@ export function invalidateSoon(queryClient: QueryClient) {
     const gathered = names
     names = new Map()
     const reading = gathered.has('reset')
-      ? queryClient.invalidateQueries()
+      ? queryClient.invalidateQueries({ predicate: movesByItself })
       : Promise.all([...gathered].map(([type, some]) => readAnew(queryClient, type, [...some])))
     // An earlier answer must not come after a later one.
     await Promise.race([reading, new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))])
@@ -64,6 +65,10 @@ async function readAnew(queryClient: QueryClient, type: string, names: readonly 
     }),
   )
 }
+
+/** A list that stands still is read where there is none yet, and otherwise by whoever looks at it. */
+const movesByItself = ({ meta, state }: Query) =>
+  meta?.standsStill !== true || state.data === undefined
 
 /** Whether it is looked at, and no reading of the whole is under way, which may be older. */
 const canTakeParts = (query: Query) => query.isActive() && query.state.fetchStatus === 'idle'
