@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { sql } from 'kysely'
+import { expect, test, vi } from 'vitest'
 import type { ListenerStatus } from '../contract/listener.ts'
 import { forEngine } from '../storage/each-engine.testing.ts'
 import type { Store } from '../storage/open.ts'
@@ -22,7 +23,10 @@ const status = (node: string, port: number): ListenerStatus => ({
 })
 
 forEngine('postgres', (engine) => {
-  const nodeOf = (store: Store, name: string) =>
+  const fail = (error: unknown) => {
+    throw error
+  }
+  const nodeOf = (store: Store, name: string, onError: (error: unknown) => void = fail) =>
     createNodes({
       store,
       name,
@@ -31,9 +35,7 @@ forEngine('postgres', (engine) => {
       lookAround: () => {},
       obey: () => {},
       onHeartbeat: async () => {},
-      onError: (error) => {
-        throw error
-      },
+      onError,
     })
 
   test('a node that the others have forgotten is there again with its next word, with all of its listeners', async () => {
@@ -60,6 +62,31 @@ forEngine('postgres', (engine) => {
       a.report(5, () => status('a', 5))
       await expect.poll(known).toEqual(['1', '3', '4', '5'])
       expect(b.any).toBe(true)
+    } finally {
+      await Promise.all([a.stop(), b.stop()])
+    }
+  })
+
+  test('whose first word after that does not arrive tells of all of its listeners with the next', async () => {
+    const stores = [await engine.open(), await engine.open()] as const
+    const lost = vi.fn()
+    const [a, b] = [nodeOf(stores[0], 'a', lost), nodeOf(stores[1], 'b')]
+    const { db } = stores[1]
+    try {
+      await a.start()
+      await b.start()
+      const known = () => b.others().length
+      for (const port of [1, 2, 3]) a.report(port, () => status('a', port))
+      await expect.poll(known).toBe(3)
+
+      await db.deleteFrom('node_listeners').execute()
+      await db.deleteFrom('nodes').where('name', '=', 'a').execute()
+      await sql`alter table node_listeners add constraint away check (false)`.execute(db)
+      a.report(4, () => status('a', 4))
+      await expect.poll(() => lost.mock.calls.length).toBeGreaterThan(0)
+      await sql`alter table node_listeners drop constraint away`.execute(db)
+      a.report(5, () => status('a', 5))
+      await expect.poll(known).toBe(5)
     } finally {
       await Promise.all([a.stop(), b.stop()])
     }

@@ -137,16 +137,18 @@ export function createNodes(deps: NodesDeps): Nodes {
     }
     beats = false
     const left = [...gone]
-    const news = [...changed]
+    let owed = [...changed, ...reported.map(({ id }) => id)]
     changed.clear()
     gone.clear()
     try {
       if (await timed(repository.report(me, reported, left, own.size, loud))) return
+      // What was told before goes with it, also where the rest does not arrive.
+      owed = [...own.keys()]
       await register()
       await repository.report(me, reportAll(), [], own.size, true)
     } catch (error) {
       // All of it is told again; what has gone in between is found missing by its number.
-      for (const id of [...news, ...reported.map(({ id }) => id)]) if (own.has(id)) changed.add(id)
+      for (const id of owed) if (own.has(id)) changed.add(id)
       for (const id of left) gone.add(id)
       throw error
     }
