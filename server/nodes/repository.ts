@@ -49,7 +49,8 @@ export function createNodeRepository({ db }: Store) {
       db.transaction().execute(async (trx) => {
         const { rows } = await sql<{ seen_at: number }>`
           insert into nodes (name, run, place, started_at, seen_at, report, listeners)
-          values (${name}, ${run}, ${place}, ${storeClock}, ${storeClock}, 0, 0)
+          -- Reports are counted from the time on: of one that was forgotten, too, none is like another.
+          values (${name}, ${run}, ${place}, ${storeClock}, ${storeClock}, ${storeClock}, 0)
           on conflict (name) do update
           set run = excluded.run, place = excluded.place, started_at = excluded.started_at,
             seen_at = excluded.seen_at, listeners = 0,
