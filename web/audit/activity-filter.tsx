@@ -1,6 +1,7 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
 import { AUDIT_ACTIONS } from '../../server/contract/audit-action.ts'
+import { showInAddress } from '../ui/show-in-address.ts'
 import { actionWords, nounWords } from './action-words.ts'
 import classes from './activity-filter.module.css'
 import { type ActivitySearch, isFiltered, nouns } from './activity-search.ts'
@@ -64,7 +65,7 @@ export function ActivityFilter({ search, onChange, onClear }: ActivityFilterProp
 }
 
 function WhoField({ who, onChange }: { who: string; onChange: (who: string) => void }) {
-  // The URL follows a moment behind the typing; it wins where it changes by itself.
+  // The router is told a moment behind the typing; the URL wins where it changes by itself.
   const [typed, setTyped] = useState(who)
   const sent = useRef(who)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
@@ -86,6 +87,7 @@ function WhoField({ who, onChange }: { who: string; onChange: (who: string) => v
       onChange={(event) => {
         const next = event.currentTarget.value
         setTyped(next)
+        showInAddress('who', next.trim())
         clearTimeout(timer.current)
         timer.current = setTimeout(() => {
           sent.current = next.trim()
