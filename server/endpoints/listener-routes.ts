@@ -90,7 +90,7 @@ export const listenerRoutes = ({ endpoints, node, others, permit }: ListenerRout
       describe({
         summary: 'Try to open a failed endpoint now',
         answers: { 200: acknowledgement },
-        failures: { 404: 'there is no such endpoint', 409: 'it has not failed, or fails again' },
+        failures: { 404: 'there is no such endpoint', 409: 'it is elsewhere, or fails again' },
       }),
       permit('operator'),
       async (c) => {

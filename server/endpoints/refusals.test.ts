@@ -399,7 +399,8 @@ describe('a port taken while the server was down', () => {
     // Its own next try would have come later.
     expect(Date.now()).toBeLessThan(due)
     expect(await listener(node)).toMatchObject({ state: 'listening', nextTry: null })
-    expect((await retry()).json).toMatchObject({ code: 409, errorNum: 1200 })
+    // Its own next try may come before somebody asks: that is no fault of theirs.
+    expect((await retry()).json).toEqual(DONE)
   })
 
   test('is not in the way of removing its endpoint', async () => {

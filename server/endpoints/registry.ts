@@ -74,8 +74,9 @@ export interface EndpointRegistry {
   lookAround(): void
   /**
    * Tries a failed listener now, instead of when its pause ends; on every node where it has failed.
+   * Where it listens by now nothing is done.
    *
-   * @throws Failure `endpoint-not-found`; `conflict` where it has not failed; why it failed again
+   * @throws Failure `endpoint-not-found`; `conflict` where it is `elsewhere`; why it failed again
    * here; `unavailable`.
    */
   retry(address: string): Promise<void>
@@ -503,7 +504,8 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
       if (listener === undefined) throw notFound()
       const others = (await peers?.ask(name, 'retry')) ?? 0
       if (listener.state === 'failed') await attempt(listener)
-      else if (others === 0) {
+      // Its own next try may have come first: then it is as was asked.
+      else if (others === 0 && listener.state !== 'listening') {
         throw new Failure('conflict', `${listener.name} has not failed: it is ${listener.state}.`)
       }
     },
