@@ -23,7 +23,7 @@ export function RemoveEndpointDialog(props: { address: string; rows: readonly En
   const { data: figures } = useQuery(figuresQuery([address], false))
   const [neighbour] = useState(() => neighbourOf(address, rows))
   const remove = useRemoval(close)
-  useEffect(preloadUndo, [])
+  useEffect(() => void preloadUndo(), [])
 
   const row = rows.find(({ id }) => id === address)
   if (row === undefined) return remove.isIdle ? <GoneDialog address={address} /> : null

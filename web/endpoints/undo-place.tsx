@@ -7,10 +7,10 @@ const UndoBar = lazy(async () => ({ default: (await load()).UndoBar }))
 
 /**
  * Loads the bar before it is needed: once one's own endpoint is removed, nothing can be loaded
- * through it any more. Faults wait for the use.
+ * through it any more. Settles when it is there, or cannot be had; a fault waits for the use.
  */
-export function preloadUndo(): void {
-  load().catch(() => {})
+export async function preloadUndo(): Promise<void> {
+  await load().catch(() => {})
 }
 
 /** Where the undo of a removal stands, on whatever page one has gone on to; Ctrl/⌘ Z takes it. */

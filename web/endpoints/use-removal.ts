@@ -6,6 +6,7 @@ import type { EndpointRow } from './endpoint-rows.ts'
 import { endpointsQuery } from './queries.ts'
 import { readAgain } from './read-again.ts'
 import { undo } from './undo.ts'
+import { preloadUndo } from './undo-place.tsx'
 
 /** An endpoint to be removed. */
 export interface ToRemove {
@@ -20,7 +21,11 @@ export interface ToRemove {
 export function useRemoval(onDone: () => void) {
   const queryClient = useQueryClient()
   return useMutation({
-    mutationFn: ({ row }: ToRemove) => deleteEndpoint(row.address, row.revision),
+    mutationFn: async ({ row, wayOut }: ToRemove) => {
+      // The way out is shown by a part of the page that can be loaded only as long as there is one in.
+      if (wayOut !== undefined) await preloadUndo()
+      return deleteEndpoint(row.address, row.revision)
+    },
     onSuccess: (removed, { row, wayOut }) => {
       const { address: endpoint } = row
       announce(`${endpoint} was removed.`)
