@@ -4,8 +4,8 @@ import {
   type PropsWithChildren,
   type ReactNode,
   type RefObject,
-  useEffect,
   useId,
+  useLayoutEffect,
   useRef,
 } from 'react'
 import { useKeys } from './keys/use-keys.ts'
@@ -80,7 +80,8 @@ const isSomethingOnTop = () => document.querySelector('[role="menu"], [role="lis
 function useFocus(heading: RefObject<HTMLHeadingElement | null>, backTo: () => HTMLElement | null) {
   const latest = useRef(backTo)
   latest.current = backTo
-  useEffect(() => {
+  // Before anybody can see it, and press a key.
+  useLayoutEffect(() => {
     const opener = document.activeElement
     heading.current?.focus({ preventScroll: true })
     return () => {

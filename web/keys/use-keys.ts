@@ -1,4 +1,4 @@
-import { type KeyboardEvent as ReactKeyboardEvent, useEffect, useRef } from 'react'
+import { type KeyboardEvent as ReactKeyboardEvent, useLayoutEffect, useRef } from 'react'
 import { characterKeysOn } from './character-keys.ts'
 import type { KeyHandlers, KeyId, KeyPlace } from './keys.ts'
 import { matchPress, pressName } from './press.ts'
@@ -36,10 +36,11 @@ let before: { readonly press: string; readonly at: number } | undefined
  */
 export function useKeys(where: KeyPlace, handlers: KeyHandlers): void {
   const current = useRef(handlers)
-  useEffect(() => {
+  // Whatever can be seen listens, with the handlers of that very drawing.
+  useLayoutEffect(() => {
     current.current = handlers
   })
-  useEffect(() => {
+  useLayoutEffect(() => {
     const binding: Binding = { where, handlers: current }
     if (bindings.length === 0) {
       document.addEventListener('keydown', onSecond, { capture: true })

@@ -6,6 +6,9 @@ export type Layer = 'search' | 'keys'
 /** Whether going back is under way, which the browser does a moment later. */
 let isLeaving = false
 
+const layerOf = (hash: string): Layer | undefined =>
+  hash === 'search' || hash === 'keys' ? hash : undefined
+
 /** Does something when it has gone back: it would be undone by that. */
 const onceLeft = (work: () => void) =>
   addEventListener('popstate', () => setTimeout(work), { once: true })
@@ -18,6 +21,8 @@ export function useLayer() {
   const hash = useLocation({ select: ({ hash }) => hash })
   const navigate = useNavigate()
   const { history } = useRouter()
+  // What lies there by now, which the page may not have drawn yet.
+  const lying = () => layerOf(history.location.hash.slice(1))
   const go = (next: string, replace: boolean) =>
     void navigate({
       to: '.',
@@ -28,7 +33,6 @@ export function useLayer() {
       hashScrollIntoView: false,
       state: next === '' ? {} : { layer: true },
     })
-  const layer: Layer | undefined = hash === 'search' || hash === 'keys' ? hash : undefined
   const close = () => {
     // A second step back would lead to another page.
     if (isLeaving) return
@@ -39,12 +43,12 @@ export function useLayer() {
     history.back()
   }
   const open = (next: Layer) =>
-    isLeaving ? onceLeft(() => go(next, false)) : go(next, layer !== undefined)
+    isLeaving ? onceLeft(() => go(next, false)) : go(next, lying() !== undefined)
   return {
-    layer,
+    layer: layerOf(hash),
     close,
     open,
-    toggle: (next: Layer) => (layer === next && !isLeaving ? close() : open(next)),
+    toggle: (next: Layer) => (lying() === next && !isLeaving ? close() : open(next)),
   }
 }
 
