@@ -72,7 +72,7 @@ test('Somebody new waits for a role, is made viewer, and may then read and not c
   await expect(person.getByRole('button')).toHaveCount(0)
 
   // The waiting page looks every 15 s, and tells by itself.
-  await expect(ada.getByRole('heading', { name: 'Sign in again' })).toBeVisible({ timeout: 20_000 })
+  await expect(ada.getByRole('heading', { name: 'Sign in again' })).toBeVisible({ timeout: 45_000 })
   await ada.getByRole('link', { name: 'Sign in again' }).click()
   await ada.getByRole('button', { name: 'Sign in with Example ID' }).click()
   const own = `tcp://127.0.0.1:${gatehouse.port}`

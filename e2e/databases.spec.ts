@@ -49,6 +49,7 @@ test('The first database is created, its name judged while it is typed', async (
   await expect(name).toHaveValue('')
   await name.fill('shop')
   await form.getByRole('button', { name: 'Cancel' }).click()
+  await expect(form).toBeHidden()
   await page.getByRole('button', { name: 'Create database' }).click()
   await expect(name).toHaveValue('shop')
   await expect(form.getByRole('status')).toHaveText(

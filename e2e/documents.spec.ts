@@ -55,10 +55,10 @@ test('Operators create the first document of a database, and reach it through it
   await textOf(page).fill('{ "id": "one", "title": "One", "author": "ada" }')
   await page.keyboard.press('Control+Enter')
   await expect(dialogOf(page, 'Document one')).toContainText('"author": "ada"')
-  await page.keyboard.press('Escape')
-  await expect(page).toHaveURL(/\/documents\/blog\/articles$/)
   const row = page.getByRole('row').filter({ hasText: 'one' })
   await expect(row).toContainText('{ "title": "One", "author": "ada" }')
+  await page.keyboard.press('Escape')
+  await expect(page).toHaveURL(/\/documents\/blog\/articles$/)
   await expect(row.getByRole('link')).toBeFocused()
 
   const port = await gatehouse.freePort()

@@ -57,6 +57,8 @@ test('Databases are ordered by drag, and the sentence follows', async ({ page, g
   await addForm(page).getByLabel('Port').fill(`${port}`)
   await page.getByLabel('Only these').check()
   await addDatabases(page, 'blog', 'shop', 'news')
+  // Its last line of words has come: nothing moves any more.
+  await expect(names(page).nth(2)).toContainText('does not exist yet')
   const from = await names(page).nth(2).getByText('news').boundingBox()
   const to = await names(page).nth(0).boundingBox()
   if (from === null || to === null) throw new Error('the list is not shown')
@@ -64,6 +66,8 @@ test('Databases are ordered by drag, and the sentence follows', async ({ page, g
   await page.mouse.down()
   await page.mouse.move(from.x + 8, from.y - 8, { steps: 4 })
   await page.mouse.move(from.x + 8, to.y + 8, { steps: 8 })
+  // While it is dragged, the list says already what it would be there.
+  await expect(names(page).filter({ hasText: /^news/ })).toContainText('default')
   await page.mouse.up()
   await expect(names(page)).toHaveText([/^news/, /^blog/, /^shop/])
   await expect(page.getByText('Requests that name no database reach news.')).toBeVisible()
@@ -274,6 +278,7 @@ test('The session ends in the middle of an edit: one signs in again and goes on'
   await page.getByRole('button', { name: 'Sign in with the operator key' }).click()
   await giveKey(page, gatehouse.operatorKey)
   await expect(names(page)).toHaveText([/^shop/])
+  await expect(form.getByRole('radio', { checked: true })).toBeFocused()
   await page.keyboard.press('Control+Enter')
   await expect(form).toBeHidden()
   expect(await stored(gatehouse, address)).toEqual(['shop'])
@@ -316,6 +321,7 @@ test('Demoted in the middle of a form, one is told why, and finds it again when 
   await refusal.getByRole('link', { name: 'Sign in again' }).click()
   await signIn()
   await expect(addForm(page).getByLabel('Port')).toHaveValue(`${port}`)
+  await expect(addForm(page).getByLabel('Port')).toBeFocused()
   await page.keyboard.press('Control+Enter')
   await expect(rowOf(page, `tcp://127.0.0.1:${port}`)).toContainText('Listening')
   provider.close()
@@ -332,8 +338,15 @@ test('Changed and changed back is no conflict; gone, it is added anew', async ({
   await chooseInMenu(page, address, 'Edit mapping')
   const form = mappingForm(page, address)
   await page.getByRole('button', { name: 'Take out blog' }).click()
+  // The page hears of both at once: in between it would rightly ask whose mapping is to stand.
+  const changed = Promise.withResolvers<void>()
+  await page.route(/\/_api\/endpoint(\?|$)/, async (route) => {
+    if (route.request().method() === 'GET') await changed.promise
+    await route.continue()
+  })
   await gatehouse.post(API, { endpoint: address, databases: ['news'] })
   await gatehouse.post(API, { endpoint: address, databases: ['blog', 'shop'] })
+  changed.resolve()
   await form.getByRole('button', { name: 'Save mapping' }).click()
   await expect(form).toBeHidden()
   expect(await stored(gatehouse, address)).toEqual(['shop'])

@@ -217,7 +217,7 @@ test('An import of 1,000 is stopped, goes on after a reload, and every socket is
   const started = performance.now()
   await page.getByRole('button', { name: `Import ${left} changes` }).click()
   await expect(page.getByText(`All ${left} changes were made.`).first()).toBeVisible({
-    timeout: 60_000,
+    timeout: 120_000,
   })
   const seconds = (performance.now() - started) / 1_000
   test.info().annotations.push({ type: 'time', description: `${left} in ${seconds.toFixed(1)} s` })
@@ -251,7 +251,7 @@ test('When the server is away in the middle, nothing is guessed, and one goes on
   await page.getByRole('button', { name: 'Compare again' }).click()
   await page.getByRole('button', { name: /^Import \d+ changes$/ }).click()
   await expect(page.getByText(/^All \d+ changes were made\./).first()).toBeVisible({
-    timeout: 30_000,
+    timeout: 90_000,
   })
   expect(await configured(gatehouse)).toHaveLength(601)
 })

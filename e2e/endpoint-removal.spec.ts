@@ -34,11 +34,13 @@ test('One sees what a removal cuts, removes, and takes it back', async ({ page, 
   await expect(question).toContainText('No other endpoint reaches shop.')
   await question.getByRole('button', { name: 'Remove endpoint' }).click()
   await expect(question).toBeHidden()
+  // Its time stands still under the pointer.
+  const bar = page.getByRole('region', { name: 'After the removal' })
+  await bar.hover()
   await Promise.all(open.map(isClosed))
   await expect(rowOf(page, address)).toBeHidden()
   await expect(gatehouse.get(`http://127.0.0.1:${port}/`)).rejects.toThrow()
 
-  const bar = page.getByRole('region', { name: 'After the removal' })
   await expect(bar).toContainText(`${address} was removed.`)
   await bar.getByRole('button', { name: 'Undo' }).click()
   await expect(rowOf(page, address)).toContainText('shop')

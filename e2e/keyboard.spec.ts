@@ -81,6 +81,7 @@ test('One signs in, adds an endpoint with ordered databases, maps it anew, and s
   await enter(page, page.getByRole('button', { name: 'Operator your menu' }), 'Shift+Tab')
   await expect(page.getByRole('menuitem', { name: 'Sessions' })).toBeFocused()
   await page.keyboard.press('ArrowDown')
+  await expect(page.getByRole('menuitem', { name: 'Sign out' })).toBeFocused()
   await page.keyboard.press('Enter')
   await expect(page.getByText('You are signed out.')).toBeVisible()
 })

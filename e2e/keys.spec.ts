@@ -113,6 +113,7 @@ test('/ goes to the filter, and no character acts in a field or over a dialog', 
   await filter.fill('')
 
   await page.goto('/_console/endpoints/new')
+  await expect(page.getByLabel('Port')).toBeFocused()
   const close = page.getByRole('dialog').getByRole('button', { name: 'Close' })
   await close.focus()
   await page.keyboard.press('g')

@@ -44,9 +44,7 @@ test('Without shared workers a page has a stream of its own', async ({ page, gat
   await expect(rowOf(page, address)).toContainText('Listening')
 })
 
-/** A change shows within a second (bench/console.ts); later on a machine that is busy with all this. */
-const soon = { timeout: 3_000 }
-
+// How soon is measured by bench/console.ts.
 test('A change by somebody else shows in an open console at once', async ({
   page,
   gatehouse,
@@ -59,16 +57,16 @@ test('A change by somebody else shows in an open console at once', async ({
   await Promise.all([isLive(page), isLive(there)])
 
   const address = await addEndpoint(gatehouse)
-  await expect(rowOf(page, address)).toContainText('Listening', soon)
+  await expect(rowOf(page, address)).toContainText('Listening')
 
   await gatehouse.post('/_db/_system/_api/token', { name: 'nightly', role: 'viewer' })
-  await expect(there.getByText('nightly')).toBeVisible(soon)
+  await expect(there.getByText('nightly')).toBeVisible()
 
   await page.goto('/_console/activity')
   await isLive(page)
   await expect(page.getByRole('table', { name: /activity/i })).toContainText('nightly')
   await addEndpoint(gatehouse)
-  await expect(page.getByRole('button', { name: /1 new/ })).toBeVisible(soon)
+  await expect(page.getByRole('button', { name: /1 new/ })).toBeVisible()
   await elsewhere.close()
 })
 
@@ -93,7 +91,7 @@ test('The server is killed and started again: the page says so, and recovers by 
 
   await gatehouse.restart()
   const address = await addEndpoint(gatehouse)
-  await expect(page.getByText(/No connection since/)).toBeHidden({ timeout: 20_000 })
+  await expect(page.getByText(/No connection since/)).toBeHidden({ timeout: 45_000 })
   // Nobody told of it while there was no connection: everything was read anew.
   await expect(rowOf(page, address)).toContainText('Listening')
 

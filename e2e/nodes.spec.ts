@@ -8,7 +8,7 @@ import { signInWithKey } from './support/sign-in.ts'
 const OUR_PAGE = { 'X-Gatehouse': '1', 'Sec-Fetch-Site': 'same-origin' }
 
 /** A dead node is missed after twelve seconds, and the next look at the others. */
-const missed = { timeout: 25_000 }
+const missed = { timeout: 60_000 }
 
 /** Journeys with three nodes on one PostgreSQL, of which the third has no address of its own. */
 const test = oneNode.extend<{ several: SeveralNodes }>({
@@ -29,6 +29,8 @@ test('Several nodes are one console: each tells of all, of what changes at anoth
   context,
   several,
 }, { parallelIndex }) => {
+  // A PostgreSQL and three nodes are started for it, and one is missed only after a while.
+  test.slow()
   const [ada, bob] = several.nodes
   await signInWithKey(page, NODES_KEY, consolePath)
   // Signed in at one is signed in at the other.

@@ -20,7 +20,8 @@ export async function chooseInMenu(page: Page, address: string, item: string): P
 /** Types names into the mapping form, one after the other. */
 export async function addDatabases(page: Page, ...names: string[]): Promise<void> {
   for (const name of names) {
-    await page.getByRole('combobox', { name: 'Add a database' }).fill(name)
-    await page.keyboard.press('Enter')
+    const field = page.getByRole('combobox', { name: 'Add a database' })
+    await field.fill(name)
+    await field.press('Enter')
   }
 }
