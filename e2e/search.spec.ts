@@ -54,6 +54,34 @@ test('The search finds pages, actions, databases and endpoints, by the keyboard 
   await expect(search).toBeHidden()
 })
 
+for (const [path, label, key] of [
+  ['endpoints', 'Filter endpoints', 'q'],
+  ['activity', 'Who', 'who'],
+] as const) {
+  test(`A filter of ${path} that is typed a moment before the search opens stays, and so does the search`, async ({
+    page,
+    gatehouse,
+  }) => {
+    await page.clock.install()
+    await gatehouse.signIn(page, `/_console/${path}`)
+    const filter = page.getByLabel(label)
+    await expect(filter).toBeVisible()
+    // Whatever is done a moment later is done when the clock goes on.
+    await page.clock.pauseAt(Date.now() + 10_000)
+    await filter.fill('853')
+    await page.keyboard.press('Control+k')
+    const search = page.getByRole('dialog', { name: 'Search' })
+    await expect(page).toHaveURL(/#search$/)
+    await page.clock.resume()
+    await expect(page).toHaveURL(new RegExp(`\\?${key}=853#search$`))
+    await expect(search).toBeVisible()
+    await page.keyboard.press('Escape')
+    await expect(search).toBeHidden()
+    await expect(filter).toHaveValue('853')
+    await expect(page).toHaveURL(new RegExp(`\\?${key}=853$`))
+  })
+}
+
 test('Of 10,000 endpoints the best fifty are shown, and each letter chooses anew', async ({
   page,
   gatehouse,

@@ -15,6 +15,8 @@ export function useActivityLocation() {
         to: '/activity',
         search: (now) => readActivitySearch(change(readActivitySearch(now))),
         replace,
+        // What was laid over the page while somebody typed stays there.
+        ...(replace && { hash: true as const, state: true as const, hashScrollIntoView: false }),
         resetScroll: false,
       })
     const closed = ({ open: _, ...filter }: ActivitySearch) => filter

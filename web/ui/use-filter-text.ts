@@ -36,6 +36,10 @@ export function useFilterText(page: FilteredPage): readonly [string, (text: stri
           search: (now) => ({ ...now, q: text === '' ? undefined : text }),
           // Each letter typed is not a step to come back to.
           replace: true,
+          // What has been laid over the page meanwhile stays there.
+          hash: true,
+          state: true,
+          hashScrollIntoView: false,
           resetScroll: false,
         })
       })
