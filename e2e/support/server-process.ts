@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** How long a server may take to be ready, and to stop, in milliseconds. */
-const PATIENCE = 20_000
+const PATIENCE = 60_000
 
 /** A running server. */
 export interface ServerProcess {
