@@ -503,10 +503,10 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
       const listener = entries.get(name)
       if (listener === undefined) throw notFound()
       const others = (await peers?.ask(name, 'retry')) ?? 0
-      if (listener.state === 'failed') await attempt(listener)
-      // Its own next try may have come first: then it is as was asked.
-      else if (others === 0 && listener.state !== 'listening') {
-        throw new Failure('conflict', `${listener.name} has not failed: it is ${listener.state}.`)
+      // Its own next try may have come first: that is waited for, and may be all that was asked.
+      if (listener.state !== 'elsewhere') await attempt(listener)
+      else if (others === 0) {
+        throw new Failure('conflict', `${listener.name} has not failed: it is elsewhere.`)
       }
     },
     async closeDraining(text) {

@@ -53,6 +53,12 @@ test('what is changed at one node is served so by the other within a second', as
   const listed = async () => (await served('/_api/endpoint')).text.includes(address)
   await soon(listed, true)
   await soon(() => statesAt(b, address), ['b elsewhere', 'a listening'])
+  expect(
+    (await b.ask('POST', `/_api/listener/${encodeURIComponent(address)}/retry`)).json,
+  ).toMatchObject({
+    code: 409,
+    errorMessage: `${address} has not failed: it is elsewhere.`,
+  })
   await a.ask('DELETE', endpointPath(address))
   await soon(listed, false)
   await a.ask('DELETE', '/_api/database/blog')
