@@ -1,7 +1,6 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
-import { useEffect, useRef, useState } from 'react'
 import { AUDIT_ACTIONS } from '../../server/contract/audit-action.ts'
-import { showInAddress } from '../ui/show-in-address.ts'
+import { useFilterText } from '../ui/use-filter-text.ts'
 import { actionWords, nounWords } from './action-words.ts'
 import classes from './activity-filter.module.css'
 import { type ActivitySearch, isFiltered, nouns } from './activity-search.ts'
@@ -32,7 +31,7 @@ export function ActivityFilter({ search, onChange, onClear }: ActivityFilterProp
   const backwards = from !== '' && to !== '' && to < from
   return (
     <search className={classes.filter}>
-      <WhoField who={search.who ?? ''} onChange={(who) => onChange({ who })} />
+      <WhoField />
       <NativeSelect
         label="What"
         className={classes.what}
@@ -64,17 +63,8 @@ export function ActivityFilter({ search, onChange, onClear }: ActivityFilterProp
   )
 }
 
-function WhoField({ who, onChange }: { who: string; onChange: (who: string) => void }) {
-  // The router is told a moment behind the typing; the URL wins where it changes by itself.
-  const [typed, setTyped] = useState(who)
-  const sent = useRef(who)
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  useEffect(() => {
-    if (who === sent.current) return
-    sent.current = who
-    setTyped(who)
-  }, [who])
-  useEffect(() => () => clearTimeout(timer.current), [])
+function WhoField() {
+  const [text, change] = useFilterText('/activity', { name: 'who', rest: REST_MS })
   return (
     <TextInput
       label="Who"
@@ -83,17 +73,8 @@ function WhoField({ who, onChange }: { who: string; onChange: (who: string) => v
       classNames={{ input: 'mono' }}
       spellCheck={false}
       autoComplete="off"
-      value={typed}
-      onChange={(event) => {
-        const next = event.currentTarget.value
-        setTyped(next)
-        showInAddress('who', next.trim())
-        clearTimeout(timer.current)
-        timer.current = setTimeout(() => {
-          sent.current = next.trim()
-          onChange(next.trim())
-        }, REST_MS)
-      }}
+      value={text}
+      onChange={(event) => change(event.currentTarget.value)}
     />
   )
 }

@@ -21,6 +21,11 @@ test('a day is asked for from its beginning to its end', () => {
   expect(new Date(to).toString()).toContain('Feb 01 2026 00:00:00')
 })
 
+test('what was typed around a name is not asked for', () => {
+  expect(toAuditQuery({ who: ' ada ' })).toEqual({ who: 'ada' })
+  expect(toAuditQuery({ who: ' ' })).toEqual({})
+})
+
 test('an open row filters nothing', () => {
   expect(isFiltered({ open: '7' })).toBe(false)
   expect(isFiltered({ who: 'a' })).toBe(true)

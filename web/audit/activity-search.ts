@@ -39,9 +39,9 @@ export function readActivitySearch(search: Record<string, unknown>): ActivitySea
 }
 
 /** What is asked of the server: days become moments, the last one up to its end. */
-export function toAuditQuery({ who, what, from, to }: ActivitySearch) {
+export function toAuditQuery({ who = '', what, from, to }: ActivitySearch) {
   return {
-    ...(who === undefined ? {} : { who }),
+    ...(who.trim() === '' ? {} : { who: who.trim() }),
     ...(what === undefined || !isWhat(what) ? {} : { what }),
     ...(from === undefined ? {} : { from: new Date(startOf(from)).toISOString() }),
     ...(to === undefined ? {} : { to: new Date(startOf(to, 1)).toISOString() }),

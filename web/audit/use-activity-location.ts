@@ -15,20 +15,14 @@ export function useActivityLocation() {
         to: '/activity',
         search: (now) => readActivitySearch(change(readActivitySearch(now))),
         replace,
-        // What was laid over the page while somebody typed stays there.
-        ...(replace && { hash: true as const, state: true as const, hashScrollIntoView: false }),
         resetScroll: false,
       })
-    const closed = ({ open: _, ...filter }: ActivitySearch) => filter
     return {
-      // Each letter typed is not a step to come back to.
-      filter: (part: Part) => go((now) => ({ ...closed(now), ...part }), true),
+      // Each choice looked at is not a step to come back to.
+      filter: (part: Part) => go((now) => ({ ...now, ...part }), true),
       clear: () => go(() => ({}), true),
       toggle: (seq: number) =>
-        go(
-          (now) => (now.open === `${seq}` ? closed(now) : { ...closed(now), open: `${seq}` }),
-          false,
-        ),
+        go((now) => ({ ...now, open: now.open === `${seq}` ? '' : `${seq}` }), false),
     }
   }, [navigate])
   return { search, ...ways }

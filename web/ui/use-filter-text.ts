@@ -1,19 +1,30 @@
 import { useRouter, useSearch } from '@tanstack/react-router'
 import { useCallback, useEffect, useRef, useState } from 'react'
-import { showInAddress } from './show-in-address.ts'
 
-/** The pages whose table is narrowed by what is typed. */
-export type FilteredPage = '/databases' | '/endpoints' | '/endpoints/map'
+/** The pages that are narrowed by what is typed. */
+export type FilteredPage = '/activity' | '/databases' | '/endpoints' | '/endpoints/map'
+
+/** How a {@link useFilterText} is told. */
+export interface FilterTextOptions {
+  /** The parameter of the URL: `q`, where it is left out. */
+  readonly name?: string
+  /** How long typing rests before the router is told, ms: 0, where it is left out. */
+  readonly rest?: number
+}
 
 /**
- * The text of the filter of a page, `q` in its URL, with what changes it. What is typed counts at
- * once, in the address bar too: a page that is loaded anew or left has it. The router is told when
- * the rows that pass have been painted, as that takes it a while. The URL leads when it says
- * something else than what the router was told.
+ * The text of a filter of a page, a parameter of its URL, with what changes it. What is typed is in
+ * the address bar at once: a page that is loaded anew or left has it. The router is told when what
+ * was drawn for it has been painted, as that takes it a while. The URL leads when it says something
+ * else than what the router was told.
  */
-export function useFilterText(page: FilteredPage): readonly [string, (text: string) => void] {
+export function useFilterText(
+  page: FilteredPage,
+  { name = 'q', rest = 0 }: FilterTextOptions = {},
+): readonly [string, (text: string) => void] {
   const router = useRouter()
-  const { q: url = '' }: { q?: string } = useSearch({ from: page })
+  const search: Readonly<Record<string, string | undefined>> = useSearch({ from: page })
+  const url = search[name] ?? ''
   const [text, setText] = useState(url)
   /** What the URL says, and after it what the router was told and the URL does not say yet. */
   const told = useRef([url])
@@ -33,7 +44,7 @@ export function useFilterText(page: FilteredPage): readonly [string, (text: stri
         told.current = text === told.current[0] ? [text] : [...told.current, text]
         void router.navigate({
           to: '.',
-          search: (now) => ({ ...now, q: text === '' ? undefined : text }),
+          search: (now) => ({ ...now, [name]: text === '' ? undefined : text }),
           // Each letter typed is not a step to come back to.
           replace: true,
           // What has been laid over the page meanwhile stays there.
@@ -42,16 +53,32 @@ export function useFilterText(page: FilteredPage): readonly [string, (text: stri
           hashScrollIntoView: false,
           resetScroll: false,
         })
-      })
+      }, rest)
     })
     return () => {
       cancelAnimationFrame(frame)
       clearTimeout(timer)
     }
-  }, [router, page, text])
-  const change = useCallback((next: string) => {
-    setText(next)
-    showInAddress('q', next)
-  }, [])
+  }, [router, page, name, rest, text])
+  const change = useCallback(
+    (next: string) => {
+      setText(next)
+      showInAddress(name, next)
+    },
+    [name],
+  )
   return [text, change]
+}
+
+/** Writes a parameter into the address bar, past the router; empty takes it out. */
+function showInAddress(name: string, text: string): void {
+  const url = new URL(location.href)
+  if (text === '') url.searchParams.delete(name)
+  else url.searchParams.set(name, text)
+  try {
+    // The router has put a function of its own over that of `history`, by which it would be told.
+    History.prototype.replaceState.call(history, history.state, '', url)
+  } catch {
+    // Safari refuses a hundred writes in ten seconds. The router writes the same a moment later.
+  }
 }
