@@ -47,7 +47,7 @@ test('The filter lives in the address of the page, and the export holds what it 
   await page.getByLabel('What').selectOption('Endpoints: all')
   const rows = page.getByRole('row').filter({ hasText: /^(Endpoint|Signed|Token)/ })
   await expect(rows.filter({ hasText: 'Signed in' })).toHaveCount(0)
-  await expect(page).toHaveURL(/who=LOCAL%3A&what=endpoint$/)
+  await expect(page).toHaveURL(/(?=.*who=LOCAL%3A)(?=.*what=endpoint)/)
   await page.reload()
   await expect(page.getByLabel('What')).toHaveValue('endpoint')
   await expect(rows).toHaveCount(2)
@@ -72,11 +72,12 @@ test('The filter lives in the address of the page, and the export holds what it 
 test('Older rows are loaded when asked for, newer ones shown when asked for', async ({
   page,
   gatehouse,
+  faults,
 }) => {
+  faults.allow(/^request failed /)
   for (let number = 0; number < 60; number += 1) {
     await gatehouse.post('/_db/_system/_api/database', { name: `d${number}` })
   }
-  await page.clock.install()
   await gatehouse.signIn(page, `${activityPath}?what=database`)
   const created = page.getByRole('row').filter({ hasText: 'Database created' })
   await expect(created).toHaveCount(50)
@@ -85,7 +86,16 @@ test('Older rows are loaded when asked for, newer ones shown when asked for', as
   await expect(page.getByRole('button', { name: 'Load older' })).toBeHidden()
 
   await gatehouse.post('/_db/_system/_api/database', { name: 'newest' })
-  await page.clock.fastForward(11_000)
-  await page.getByRole('button', { name: '1 new · Show' }).click()
+  const news = page.getByRole('button', { name: '1 new · Show' })
+  await expect(news).toBeVisible()
+  // After a gap in the events everything is read anew, but no row moves by that.
+  await gatehouse.stop()
+  await expect(page.getByText(/^No connection since/)).toBeVisible()
+  const read = page.waitForResponse(/_api\/audit/)
+  await gatehouse.restart()
+  await read
+  await expect(page.getByText('Live', { exact: true })).toBeVisible()
+  await expect(created).toHaveCount(60)
+  await news.click()
   await expect(created.first()).toContainText('newest')
 })

@@ -69,7 +69,16 @@ test('The panel blocks nothing of the table, and goes with the way back', async 
   const first = `tcp://127.0.0.1:${gatehouse.port}`
   await gatehouse.signIn(page, consolePath)
   await rowOf(page, address).focus()
+  // What has the focus as soon as the panel is there, before it can be seen.
+  await page.evaluate(() =>
+    new MutationObserver((_, observer) => {
+      if (document.querySelector('[role="dialog"] h2') === null) return
+      observer.disconnect()
+      document.body.dataset.focused = document.activeElement?.textContent ?? ''
+    }).observe(document.body, { childList: true, subtree: true }),
+  )
   await page.keyboard.press('Enter')
+  await expect(page.locator('body')).toHaveAttribute('data-focused', address)
   const heading = panelOf(page, address).getByRole('heading', { name: address })
   await expect(heading).toBeFocused()
 

@@ -153,11 +153,25 @@ test('After the removal of one’s own endpoint the console goes on at another',
   const other = `tcp://127.0.0.1:${port}`
   const own = `tcp://127.0.0.1:${gatehouse.port}`
   await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: other, databases: [] })
+  // What shows the way out is slow to load: it must be there before the door is closed.
+  const loaded = Promise.withResolvers<void>()
+  await page.route('**/undo-bar-*.js', async (route) => {
+    await loaded.promise
+    await route.continue()
+  })
+  let removed = false
+  page.on('request', (request) => {
+    removed ||= request.method() === 'DELETE'
+  })
   await gatehouse.signIn(page, consolePath)
   await chooseInMenu(page, own, 'Remove endpoint')
   const question = page.getByRole('dialog', { name: `Remove ${own}?` })
   await expect(question).toContainText('This page will stop working.')
-  await question.getByRole('button', { name: 'Remove endpoint' }).click()
+  const remove = question.getByRole('button', { name: 'Remove endpoint' })
+  await remove.click()
+  await expect(remove).toHaveAttribute('aria-disabled', 'true')
+  expect(removed).toBe(false)
+  loaded.resolve()
   const bar = page.getByRole('region', { name: 'After the removal' })
   await expect(bar).toContainText(`${own} was removed.`)
   await expect(bar.getByRole('button', { name: 'Undo' })).toBeHidden()
