@@ -1,7 +1,7 @@
 # Gatehouse as an image: built in one stage, run in another, by a user who owns nothing but the data.
 # docs/operating.md says how it is used, and what of it was tried.
 
-FROM node:26-bookworm-slim AS build
+FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY bin bin
@@ -9,13 +9,13 @@ RUN npm ci
 COPY . .
 RUN npm run build
 
-FROM node:26-bookworm-slim AS parts
+FROM node:24-bookworm-slim AS parts
 WORKDIR /app
 COPY package.json package-lock.json ./
 # Optional is what brings Node.js through npm; the image has one.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts
 
-FROM node:26-bookworm-slim
+FROM node:24-bookworm-slim
 ENV NODE_ENV=production \
     GATEHOUSE_DATA=/data \
     GATEHOUSE_ENDPOINTS=tcp://0.0.0.0:8529
