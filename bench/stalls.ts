@@ -1,0 +1,57 @@
+import { readdirSync } from 'node:fs'
+import { availableParallelism, loadavg } from 'node:os'
+import { join } from 'node:path'
+import type { Attack } from './stalls/attack.ts'
+import { measure, type Row } from './stalls/measure.ts'
+
+// Health on one endpoint while requests to another one attack the node. What is measured and how to
+// read it: docs/benchmarks.md.
+//
+//   npm run bench:stalls                  every attack
+//   npm run bench:stalls -- number merge  the attacks whose file names contain one of these words
+
+/** What an attack must keep health below, ms. */
+const MOST = 100
+
+const print = (line = '') => process.stdout.write(`${line}\n`)
+const ms = (time: number) => time.toFixed(1).padStart(8)
+
+async function loadAttacks(words: readonly string[]): Promise<Attack[]> {
+  const folder = join(import.meta.dirname, 'stalls', 'attacks')
+  const files = readdirSync(folder).filter(
+    (file) => words.length === 0 || words.some((word) => file.includes(word)),
+  )
+  const modules = await Promise.all(files.sort().map((file) => import(join(folder, file))))
+  return modules.map(({ attack }) => attack)
+}
+
+function showRow({ name, times, failed, answers, duration, ended }: Row): void {
+  const worst = times[2] ?? Number.NaN
+  const verdict = ended && failed === 0 && worst < MOST ? 'met' : 'NOT MET'
+  const notes = [
+    ...[...answers].map(([status, count]) => `${count} × ${status}`),
+    ...(failed === 0 ? [] : [`${failed} health requests failed`]),
+    ...(ended ? [] : ['cut off']),
+  ]
+  print(
+    `${name.padEnd(46)} ${times.map(ms).join('')} ${(duration / 1000).toFixed(1).padStart(7)} s  ` +
+      `${verdict.padEnd(8)} ${notes.join(', ')}`,
+  )
+}
+
+const load = () => (loadavg()[0] ?? 0).toFixed(1)
+print(
+  `Node.js ${process.version}, ${availableParallelism()} cores, load ${load()} at the beginning`,
+)
+print()
+print(`${'health, ms'.padEnd(46)}      p50     p99     max    attack  wanted: max < ${MOST} ms`)
+const nothing: Attack = {
+  name: 'no attack',
+  prepare: async () => () => new Promise((resolve) => setTimeout(resolve, 3_000)),
+}
+for (const attack of [nothing, ...(await loadAttacks(process.argv.slice(2)))]) {
+  showRow(await measure(attack))
+}
+print()
+print(`load ${load()} at the end`)
+process.exit()

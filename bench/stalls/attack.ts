@@ -1,0 +1,40 @@
+import type { Answer, AskOptions } from '../../server/start.testing.ts'
+
+/** A node that is attacked through one endpoint, while health is requested through another. */
+export interface AttackedNode {
+  readonly host: string
+  /** Port of the attacked endpoint, which reaches every database. */
+  readonly port: number
+  /** The pid of the node's process. */
+  readonly pid: number | undefined
+  /** An API token with the role admin. */
+  readonly token: string
+  /** Creates an API token with another role. */
+  createToken(role: 'viewer' | 'operator'): Promise<string>
+  /**
+   * Sends a request to the attacked endpoint, by default with the admin's token, over a connection
+   * of its own. The table counts the answers of the attack by status.
+   */
+  send(
+    method: string,
+    path: string,
+    body?: unknown,
+    options?: Pick<AskOptions, 'headers'>,
+  ): Promise<Answer>
+  /** Counts an answer that did not come through {@link send}. */
+  count(status: number | string): void
+}
+
+/**
+ * One row of the table. Each file in `attacks/` exports one as `attack`; the table finds it there.
+ */
+export interface Attack {
+  readonly name: string
+  /** More variables of the node's environment, `GATEHOUSE_…`. */
+  readonly settings?: Readonly<Record<string, string>>
+  /**
+   * Prepares a fresh node and returns the attack. Health is measured until the attack resolves; it is
+   * cut off after a minute.
+   */
+  prepare(node: AttackedNode): Promise<() => Promise<unknown>>
+}

@@ -1,0 +1,63 @@
+import { Agent, request } from 'node:http'
+
+// Requests `/_api/health` every 10 ms, also while earlier requests are unanswered, between the
+// messages "begin" and "end"; then waits for the outstanding answers and reports.
+
+/** What the process reports after "end". */
+export interface HealthTimes {
+  /** From sending a request to its complete answer, ms. */
+  readonly times: readonly number[]
+  readonly failed: number
+}
+
+const PERIOD = 10
+/** More requests than this are not outstanding at the same time: a stall is measured by the first. */
+const MOST = 200
+/** An answer that takes longer counts as failed, ms. */
+const PATIENCE = 70_000
+
+const [host, port] = process.argv.slice(2)
+const agent = new Agent({ keepAlive: true, maxFreeSockets: MOST })
+let times: number[] = []
+let failed = 0
+const outstanding = new Set<Promise<void>>()
+
+function askOnce(): Promise<void> {
+  const begun = performance.now()
+  return new Promise((resolve) => {
+    const done = (ok: boolean) => {
+      times.push(performance.now() - begun)
+      if (!ok) failed++
+      resolve()
+    }
+    const options = { host, port, path: '/_api/health', agent, timeout: PATIENCE }
+    const sent = request(options, (response) => {
+      response.resume()
+      response.once('end', () => done(response.statusCode === 200))
+      response.once('error', () => done(false))
+    })
+    sent.once('timeout', () => sent.destroy(new Error('no answer')))
+    sent.once('error', () => done(false))
+    sent.end()
+  })
+}
+
+let timer: NodeJS.Timeout | undefined
+process.on('message', async (what) => {
+  if (what === 'begin') {
+    // The first request opens the connection and is not counted.
+    await askOnce()
+    times = []
+    failed = 0
+    timer = setInterval(() => {
+      if (outstanding.size >= MOST) return
+      const asked = askOnce().finally(() => outstanding.delete(asked))
+      outstanding.add(asked)
+    }, PERIOD)
+  } else {
+    clearInterval(timer)
+    await Promise.all(outstanding)
+  }
+  process.send?.({ times, failed } satisfies HealthTimes)
+})
+process.once('disconnect', () => process.exit())

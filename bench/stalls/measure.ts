@@ -1,0 +1,110 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { ask, makeToken } from '../../server/start.testing.ts'
+import { FIRST_PORT, quantile, startGatehouse, storeEndpoints } from '../support.ts'
+import type { Attack, AttackedNode } from './attack.ts'
+import type { HealthTimes } from './health-process.ts'
+
+/** Health during an attack. */
+export interface Row {
+  readonly name: string
+  /** Median, 99th percentile and maximum, ms. */
+  readonly times: readonly number[]
+  /** Health requests that failed, or were answered by another status than 200. */
+  readonly failed: number
+  /** The answers to the attack, by status. */
+  readonly answers: ReadonlyMap<number | string, number>
+  /** How long the attack took, ms. */
+  readonly duration: number
+  readonly ended: boolean
+}
+
+/** An attack is cut off after this time, ms. */
+const LONGEST = 60_000
+/** The time for the node and the health process to settle, ms. */
+const SETTLE = 500
+
+/** Starts a node with two endpoints, and measures health at the first while the second is attacked. */
+export async function measure({ name, settings = {}, prepare }: Attack): Promise<Row> {
+  const folder = await storeEndpoints(2)
+  const server = await startGatehouse(2, folder, [], settings)
+  const answers = new Map<number | string, number>()
+  const node = await openNode(folder, server.process.pid, answers)
+  try {
+    const attack = await prepare(node)
+    const health = startHealth(folder.host)
+    try {
+      await pause(SETTLE)
+      answers.clear()
+      await health.ask('begin')
+      const begun = performance.now()
+      const ended = await Promise.race([
+        attack().then(() => true),
+        pause(LONGEST, false, { ref: false }),
+      ])
+      const duration = performance.now() - begun
+      const { times, failed } = await health.ask('end')
+      const shown = [0.5, 0.99, 1].map((share) => quantile(times, share))
+      return { name, times: shown, failed, answers, duration, ended }
+    } finally {
+      health.stop()
+    }
+  } finally {
+    // After an attack that was cut off the node may not obey; the run kills what remains.
+    await server.stop()
+  }
+}
+
+async function openNode(
+  { data, host }: { data: string; host: string },
+  pid: number | undefined,
+  answers: Map<number | string, number>,
+): Promise<AttackedNode> {
+  const port = FIRST_PORT + 1
+  const token = await makeToken({ data, databaseUrl: undefined })
+  const count = (status: number | string) => answers.set(status, (answers.get(status) ?? 0) + 1)
+  const send: AttackedNode['send'] = async (method, path, body, { headers } = {}) => {
+    const answer = await ask(port, method, path, {
+      host,
+      body,
+      headers: {
+        Authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
+    }).catch((error: NodeJS.ErrnoException) => {
+      count(error.code ?? error.message)
+      throw error
+    })
+    count(answer.status)
+    return answer
+  }
+  return {
+    host,
+    port,
+    pid,
+    token,
+    send,
+    count,
+    async createToken(role) {
+      const { json } = await send('POST', '/_api/token', { name: role, role })
+      return json.token
+    },
+  }
+}
+
+/** Requests health from a process of its own, so that the work of the attack does not delay it. */
+function startHealth(host: string) {
+  const file = join(import.meta.dirname, 'health-process.ts')
+  const child = fork(file, [host, String(FIRST_PORT)], { serialization: 'advanced' })
+  return {
+    async ask(what: 'begin' | 'end'): Promise<HealthTimes> {
+      child.send(what)
+      const [message] = await once(child, 'message')
+      return message
+    },
+    stop: () => child.kill('SIGKILL'),
+  }
+}
