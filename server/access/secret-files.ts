@@ -10,6 +10,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { Failure, systemCode } from '../failure.ts'
+import { OPERATOR_KEY_FILE, SECRET_KEY_FILE } from '../storage/data-folder.ts'
 import { createOperatorKey, hashSecret } from './secret-text.ts'
 
 /** The operator key: whoever holds it is `local:operator`. */
@@ -25,7 +26,7 @@ export interface OperatorKey {
 /** Of an operator key, what a session remembers, so that a renewal can end it. */
 export const fingerprint = (key: string): string => hashSecret(`operator key ${key}`).slice(0, 16)
 
-const operatorKeyFile = (data: string) => join(data, 'operator.key')
+const operatorKeyFile = (data: string) => join(data, OPERATOR_KEY_FILE)
 
 /**
  * Finds the operator key: the one given, else the one in the data folder, else a new one, kept there
@@ -61,7 +62,7 @@ export function renewOperatorKey(data: string): string {
  */
 export function openSecretKey(data: string, given: Uint8Array | undefined): Uint8Array {
   if (given !== undefined) return given
-  const file = join(data, 'secret.key')
+  const file = join(data, SECRET_KEY_FILE)
   createOnce(data, file, randomBytes(32).toString('base64'))
   const key = Buffer.from(readSecret(file), 'base64')
   if (key.length !== 32)

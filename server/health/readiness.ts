@@ -26,7 +26,9 @@ export function createReadiness(log: Logger): NodeReadiness {
   return {
     get reason() {
       if (own !== null || away === undefined) return own
-      return `The store cannot be reached since ${new Date(away.since).toISOString()}.`
+      const { since, advice } = away
+      const sentence = `The store cannot be reached since ${new Date(since).toISOString()}.`
+      return advice === undefined ? sentence : `${sentence} ${advice}`
     },
     set reason(reason) {
       own = reason

@@ -4,11 +4,16 @@ import { Failure } from '../failure.ts'
 export class InFlight {
   #count = 0
   #closed = false
+  #refusal: Failure | undefined
   #idle: (() => void) | undefined
 
-  /** Work begins. Throws `Failure('unavailable')` once {@link close} has been called. */
+  /**
+   * Work begins. Throws `Failure('unavailable')` once {@link close} has been called, and the failure
+   * given to {@link refuse}.
+   */
   enter(): void {
     if (this.#closed) throw new Failure('unavailable', 'The store is closed.')
+    if (this.#refusal !== undefined) throw this.#refusal
     this.#count++
   }
 
@@ -16,6 +21,11 @@ export class InFlight {
   leave(): void {
     this.#count--
     if (this.#count === 0) this.#idle?.()
+  }
+
+  /** Rejects all new work with this failure; undefined: accepts work again. */
+  refuse(failure: Failure | undefined): void {
+    this.#refusal = failure
   }
 
   /** Lets nothing in any more; resolves when the last has left. To be called once. */

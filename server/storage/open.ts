@@ -65,7 +65,7 @@ export type StoreLocation = { readonly data: string } | { readonly databaseUrl: 
  * running node) does neither.
  *
  * @param onReach told when a server goes away, again while it is waited for at the start, and with
- * undefined when it is back.
+ * undefined when it is back; with SQLite, when its files are deleted, moved or replaced.
  * @throws Failure `conflict` when another node runs on the data folder, or a newer Gatehouse has
  * changed the store; `unavailable` when there is no getting at it.
  */
@@ -76,7 +76,7 @@ export async function openStore(
 ): Promise<Store> {
   const engine: Engine =
     'data' in location
-      ? await openSqlite(location.data, role)
+      ? await openSqlite(location.data, role, onReach)
       : await openPostgres(location.databaseUrl, role, onReach)
   const db = new Kysely<Tables>({ dialect: engine.dialect })
   const listeners = new Set<(topic: NoticeTopic) => void>()

@@ -4,7 +4,10 @@ import { Failure } from '../failure.ts'
 /** Since when the store cannot be reached, ms since 1970, and why, for people. */
 export interface Away {
   readonly since: number
+  /** For the log: it may hold addresses and paths. */
   readonly reason: string
+  /** What an operator has to do, a sentence for anybody; missing: the node recovers by itself. */
+  readonly advice?: string
 }
 
 /** Something that waits for the store: a query, or a connection that is asked for. */

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Failure, systemCode } from '../failure.ts'
+import { LOCK_FILE } from './data-folder.ts'
 import { busy, sqliteCode } from './unavailable.ts'
 
 /**
@@ -29,7 +30,7 @@ export function createFile(data: string, name: string): string {
  * @throws Failure `conflict` when another node holds it.
  */
 export function holdDataFolder(data: string): () => void {
-  const lock = new DatabaseSync(createFile(data, 'lock.sqlite'), { timeout: 0 })
+  const lock = new DatabaseSync(createFile(data, LOCK_FILE), { timeout: 0 })
   try {
     lock.exec('begin exclusive')
   } catch (error) {

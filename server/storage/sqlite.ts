@@ -1,11 +1,15 @@
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Dialect, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
 import { Failure, systemCode } from '../failure.ts'
+import { DATABASE_FILE, LOCK_FILE, requireDatabase } from './data-folder.ts'
 import type { Engine } from './engine.ts'
 import { InFlight } from './in-flight.ts'
+import type { Away } from './reach.ts'
 import { SqliteDriver } from './sqlite-driver.ts'
 import { createFile, holdDataFolder } from './sqlite-files.ts'
+import { watchPresence } from './sqlite-presence.ts'
 import { busy, sqliteCode, sqliteError } from './unavailable.ts'
 
 /** How long opening waits for other processes that open the same store, in milliseconds. */
@@ -24,20 +28,30 @@ const busyTimeout = { writing: 5, reading: 1_000 } as const
  */
 const readCache = 32 * 1024
 
+const RESTART =
+  'Its database file was deleted, moved or replaced: put it back, or restore a backup and restart the node.'
+
 /**
  * Opens `gatehouse.sqlite` in the data folder, and makes both where they are missing.
  *
+ * @param onReach called when the files of the database are deleted, moved or replaced (role `node`
+ * only), and with undefined when they are back.
  * @throws Failure `conflict` when another node runs on the folder (role `node` only);
- * `unavailable` when folder or file cannot be used.
+ * `unavailable` when folder or file cannot be used, or when the folder holds keys and no database.
  */
-export async function openSqlite(data: string, role: 'node' | 'tool'): Promise<Engine> {
+export async function openSqlite(
+  data: string,
+  role: 'node' | 'tool',
+  onReach: (away: Away | undefined) => void,
+): Promise<Engine> {
   const opened: (() => void)[] = []
   const closeAll = () => {
     for (const close of opened.splice(0)) close()
   }
   try {
+    requireDatabase(data)
     if (role === 'node') opened.unshift(holdDataFolder(data))
-    const path = createFile(data, 'gatehouse.sqlite')
+    const path = createFile(data, DATABASE_FILE)
     const writer = new DatabaseSync(path, { timeout: busyTimeout.writing })
     opened.unshift(() => writer.close())
     await enableWal(writer)
@@ -47,15 +61,38 @@ export async function openSqlite(data: string, role: 'node' | 'tool'): Promise<E
     reader.exec(`pragma cache_size = -${readCache}`)
     // Closed before the writer: the last to close tidies the log away, and this one cannot.
     opened.unshift(() => reader.close())
-    return engineOf(writer, reader, closeAll)
+    const watchFiles = (changed: (missing: string | undefined) => void) => {
+      if (role === 'node') {
+        const files = [path, `${path}-wal`, `${path}-shm`, join(data, LOCK_FILE)]
+        opened.unshift(watchPresence(files, changed))
+      }
+    }
+    return engineOf({ writer, reader, watchFiles, onReach, closeAll })
   } catch (error) {
     closeAll()
     throw explain(error, data)
   }
 }
 
-function engineOf(writer: DatabaseSync, reader: DatabaseSync, closeFiles: () => void): Engine {
+/** What {@link engineOf} is made of. */
+interface Opened {
+  readonly writer: DatabaseSync
+  readonly reader: DatabaseSync
+  /** Calls back when a file of the database is missing, and with undefined when none is. */
+  readonly watchFiles: (changed: (missing: string | undefined) => void) => void
+  readonly onReach: (away: Away | undefined) => void
+  readonly closeAll: () => void
+}
+
+function engineOf({ writer, reader, watchFiles, onReach, closeAll }: Opened): Engine {
   const inFlight = new InFlight()
+  let away: Away | undefined
+  const filesChanged = (missing: string | undefined) => {
+    const reason = `${missing} was deleted, moved or replaced`
+    away = missing === undefined ? undefined : { since: Date.now(), reason, advice: RESTART }
+    inFlight.refuse(away && new Failure('unavailable', `The store is unavailable. ${RESTART}`))
+    onReach(away)
+  }
   const driver = new SqliteDriver({ writer, reader, inFlight })
   const dialect: Dialect = {
     createAdapter: () => new GroupingAdapter(),
@@ -74,8 +111,10 @@ function engineOf(writer: DatabaseSync, reader: DatabaseSync, closeFiles: () => 
     readAtOnce: (query) => driver.readAtOnce(query),
     async watch() {
       seen = version()
+      watchFiles(filesChanged)
     },
     hold: async () => true,
+    away: () => away,
     changedOutside() {
       if (!writer.isOpen) return false
       const now = version()
@@ -86,7 +125,7 @@ function engineOf(writer: DatabaseSync, reader: DatabaseSync, closeFiles: () => 
     },
     async close() {
       await inFlight.close()
-      closeFiles()
+      closeAll()
     },
   }
 }

@@ -1,0 +1,115 @@
+import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { openOperatorKey } from './access/secret-files.ts'
+import { ask, startForTest, type TestNode } from './start.testing.ts'
+import { openStore } from './storage/open.ts'
+
+// A node whose data folder is deleted or moved while it runs, and one that starts with keys and no
+// database.
+
+const soon = { timeout: 10_000, interval: 20 }
+
+let folder: string
+let data: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gatehouse-lost-'))
+  data = join(folder, 'data')
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('a running node', () => {
+  let node: TestNode
+  beforeEach(async () => {
+    node = await startForTest({ data })
+    expect((await node.ask('POST', '/things', { id: 'kept' })).status).toBe(201)
+  })
+  afterEach(() => node.stop())
+
+  const health = (path = '') => ask(node.port, 'GET', `/_api/health${path}`)
+  const expectUnavailable = async () => {
+    await vi.waitFor(async () => expect((await health()).status).toBe(503), soon)
+    const { json } = await health('/ready')
+    expect(json).toMatchObject({ alive: true, ready: false })
+    expect(json.reason).toContain('Its database file was deleted, moved or replaced')
+    // The reason is public: it does not say where the folder is.
+    expect(json.reason).not.toContain(data)
+    expect((await health('/live')).status).toBe(200)
+    for (const [method, path, body] of [
+      ['GET', '/things/kept', undefined],
+      ['GET', '/things', undefined],
+      ['POST', '/things', { id: 'lost' }],
+      ['PUT', '/things/kept', { id: 'kept', lost: true }],
+      ['DELETE', '/things/kept', undefined],
+      ['POST', '/_api/database', { name: 'lost' }],
+    ] as const) {
+      const answer = await node.ask(method, path, body)
+      expect([method, path, answer.status]).toEqual([method, path, 503])
+      expect(answer.text).toContain('restart the node')
+    }
+  }
+
+  test('acknowledges nothing once its data folder is deleted', async () => {
+    rmSync(data, { recursive: true })
+    await expectUnavailable()
+  })
+
+  test('acknowledges nothing while its data folder is moved, and goes on when it is back', async () => {
+    renameSync(data, `${data}.away`)
+    await expectUnavailable()
+    renameSync(`${data}.away`, data)
+    await vi.waitFor(async () => expect((await health()).status).toBe(200), soon)
+    expect((await node.ask('GET', '/things/kept')).json).toEqual({ id: 'kept' })
+    expect((await node.ask('GET', '/things/lost')).status).toBe(404)
+    expect((await node.ask('POST', '/things', { id: 'later' })).status).toBe(201)
+  })
+
+  test('acknowledges nothing once its database is replaced by a copy', async () => {
+    const path = join(data, 'gatehouse.sqlite')
+    const other = new DatabaseSync(path)
+    other.exec(`vacuum into '${path}.copy'`)
+    other.close()
+    renameSync(`${path}.copy`, path)
+    await expectUnavailable()
+  })
+
+  test('goes on after its database was vacuumed and its log truncated', async () => {
+    const other = new DatabaseSync(join(data, 'gatehouse.sqlite'))
+    other.exec('vacuum; pragma wal_checkpoint(truncate)')
+    other.close()
+    expect((await node.ask('POST', '/things', { id: 'later' })).status).toBe(201)
+    rmSync(join(data, 'gatehouse.sqlite-wal'))
+    await expectUnavailable()
+  })
+})
+
+describe('keys without a database', () => {
+  test.each(['node', 'tool'] as const)('are refused with a way out (%s)', async (role) => {
+    openOperatorKey(data, undefined)
+    const lost = {
+      code: 'unavailable',
+      message:
+        `The data folder ${data} holds operator.key but no database: run "gatehouse restore ` +
+        'FOLDER" to restore a backup, or move this file away to start with an empty database.',
+    }
+    await expect(openStore({ data }, role)).rejects.toMatchObject(lost)
+    // An empty file is no database either.
+    writeFileSync(join(data, 'gatehouse.sqlite'), '')
+    await expect(openStore({ data }, role)).rejects.toMatchObject(lost)
+    expect(readdirSync(data).sort()).toEqual(['gatehouse.sqlite', 'operator.key'])
+  })
+
+  test('stop a start; without them it begins with an empty database', async () => {
+    const first = await startForTest({ data })
+    await first.stop()
+    rmSync(join(data, 'gatehouse.sqlite'))
+    await expect(startForTest({ data })).rejects.toThrow('operator.key and secret.key but no')
+    expect(existsSync(join(data, 'gatehouse.sqlite'))).toBe(false)
+    rmSync(join(data, 'operator.key'))
+    rmSync(join(data, 'secret.key'))
+    const fresh = await startForTest({ data })
+    await fresh.stop()
+  })
+})

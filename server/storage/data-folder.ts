@@ -1,0 +1,40 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { Failure } from '../failure.ts'
+
+/** The SQLite database in a data folder. */
+export const DATABASE_FILE = 'gatehouse.sqlite'
+
+/** The file that a running node keeps locked. */
+export const LOCK_FILE = 'lock.sqlite'
+
+/** The operator key, as text. */
+export const OPERATOR_KEY_FILE = 'operator.key'
+
+/** The secret key: 32 bytes in base64. */
+export const SECRET_KEY_FILE = 'secret.key'
+
+/** The keys that a data folder can hold. */
+export const KEY_FILES = [OPERATOR_KEY_FILE, SECRET_KEY_FILE] as const
+
+/** Returns the size of a file in bytes; undefined if there is no such file. */
+export const sizeOf = (path: string): number | undefined =>
+  statSync(path, { throwIfNoEntry: false })?.size
+
+/**
+ * Checks that a data folder with keys also has its database. Gatehouse creates the keys after the
+ * database, so keys alone mean that the database was lost.
+ *
+ * @throws Failure `unavailable` if there are keys and the database is missing or empty.
+ */
+export function requireDatabase(data: string): void {
+  if ((sizeOf(join(data, DATABASE_FILE)) ?? 0) > 0) return
+  const keys = KEY_FILES.filter((name) => sizeOf(join(data, name)) !== undefined)
+  if (keys.length === 0) return
+  throw new Failure(
+    'unavailable',
+    `The data folder ${data} holds ${keys.join(' and ')} but no database: run "gatehouse restore ` +
+      `FOLDER" to restore a backup, or move ${keys.length === 1 ? 'this file' : 'these files'} ` +
+      'away to start with an empty database.',
+  )
+}
