@@ -233,7 +233,7 @@ export function createApp(deps: AppDeps) {
     })
 
   base.route('/', documentRoutes({ documents: deps.documents, whole: deps.jobs, permit, idOf }))
-  base.route('/_job', jobRoutes({ jobs: deps.jobs, permit, idOf }))
+  base.route('/_job', jobRoutes({ jobs: deps.jobs, documents: deps.documents, permit, idOf }))
   base.route('/_schema', schemaRoutes({ schemas: deps.schemas, permit, idOf }))
   base.route(
     '/_oauth2',

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { BULK_DOCUMENTS, PAGE } from '../contract/document.ts'
 import { forEachEngine } from '../storage/each-engine.testing.ts'
 import { createDocumentRules } from './document-rules.ts'
-import { createDocuments } from './documents.ts'
+import { createDocuments, type ScanBounds } from './documents.ts'
 import { createDocumentRepository, type DocumentRepository } from './repository.ts'
 
 /** How many documents were asked of the store for a page. */
@@ -45,8 +45,8 @@ function sparse() {
   const documents = createDocuments(repository as DocumentRepository, () => 0)
   return {
     reads: () => reads,
-    page: (looks?: number) =>
-      documents.page({ database: 'a', collection: 'b' }, [['last', 'true']], undefined, 9, looks),
+    page: (bounds?: ScanBounds) =>
+      documents.page({ database: 'a', collection: 'b' }, [['last', 'true']], undefined, 9, bounds),
   }
 }
 
@@ -64,7 +64,7 @@ it('lets others have their turn while a filter passes over many', async () => {
 
 it('tells how far it got where it is to look no further', async () => {
   const { page, reads } = sparse()
-  expect(await page(1)).toEqual({ documents: [], next: '0999' })
+  expect(await page({ batches: 1 })).toEqual({ documents: [], next: '0999' })
   expect(reads()).toBe(1)
 })
 

@@ -29,6 +29,17 @@ export interface Page {
 /** What is asked of a collection: fields with the values that they must have. */
 export type Filter = readonly (readonly [field: string, value: string])[]
 
+/** Bounds of one scan of a collection. */
+export interface ScanBounds {
+  /**
+   * The most batches that are read ({@link PAGE}.most documents or {@link SCANNED_BYTES} each). By
+   * default the scan ends when the page is full or the collection ends.
+   */
+  readonly batches?: number
+  /** The last id that is read. */
+  readonly upTo?: string
+}
+
 /** Documents by the conventions of seed 002. Conditions that do not hold fail with 412. */
 export interface Documents {
   /** The names of the collections of a database, by its id, that hold documents, in order. */
@@ -39,16 +50,14 @@ export interface Documents {
   recall(place: Place, conditions: Conditions): StoredDocument | undefined
   /**
    * Some documents in id order, after one: fewer than `limit` where they would take too many bytes.
-   *
-   * @param looks how often it is looked for more that pass the filter: by default until there are
-   * enough of them or no more. With fewer, a page may hold few or none, and yet there is a next one.
+   * A page whose scan ended early may hold few documents or none, and yet has a `next`.
    */
   page(
     where: Collection,
     filter: Filter,
     after: string | undefined,
     limit: number,
-    looks?: number,
+    bounds?: ScanBounds,
   ): Promise<Page>
   /**
    * Creates one document, or as many as an array holds, all or none.
@@ -67,8 +76,11 @@ export interface Documents {
 /** So many documents of an array are made before others have their turn: about a millisecond of work. */
 const TURN = 250
 
-/** So many of the largest documents can be held: whether they are large is not asked before. */
-const UNMEASURED = PAGE.usual + 1
+/** Documents are read and filtered in batches of at most so many bytes: 1 MiB takes some 5 ms to parse. */
+export const SCANNED_BYTES = 1024 * 1024
+
+/** So many documents fit into {@link PAGE_BYTES} whatever their sizes, which need not be read first. */
+const UNMEASURED = PAGE_BYTES / DOCUMENT_BYTES
 
 /**
  * Makes {@link Documents}; `now` tells ms since 1970.
@@ -123,16 +135,17 @@ export function createDocuments(
       const found = repository.recall(place)
       return found !== undefined && matches(conditions, found.tag) ? found : undefined
     },
-    async page(where, filter, after, limit, looks = Infinity) {
+    async page(where, filter, after, limit, { batches = Infinity, upTo } = {}) {
       const documents: StoredDocument[] = []
       let bytes = 0
       // One more than asked for tells of a next page; a filter may pass over many.
       const size = filter.length === 0 ? limit + 1 : PAGE.most
+      const most = filter.length === 0 ? PAGE_BYTES : SCANNED_BYTES
       let from = after
-      for (let look = 1; ; look++) {
+      for (let batch = 1; ; batch++) {
         const last =
-          size > UNMEASURED ? await repository.until(where, from, size, PAGE_BYTES) : undefined
-        const rows = await repository.list(where, from, size, last)
+          size > UNMEASURED ? await repository.until(where, from, size, most, upTo) : undefined
+        const rows = await repository.list(where, from, size, last ?? upTo)
         for (const row of rows) {
           if (!fits(row, filter)) continue
           bytes += Buffer.byteLength(row.body)
@@ -143,7 +156,7 @@ export function createDocuments(
         if (last === undefined && rows.length < size) return { documents, next: undefined }
         from = rows.length < size ? last : rows.at(-1)?.id
         const isEnough = filter.length === 0 && documents.length > 0
-        if (isEnough || look >= looks) return { documents, next: from }
+        if (isEnough || batch >= batches) return { documents, next: from }
         // Going through a million documents must not hold up everybody else.
         await pause()
       }

@@ -46,6 +46,7 @@ export interface DocumentRepository {
     after: string | undefined,
     limit: number,
     bytes: number,
+    last?: string,
   ): Promise<string | undefined>
   /**
    * Stores new documents, all or none.
@@ -139,13 +140,14 @@ export function createDocumentRepository(store: Store): DocumentRepository {
         .limit(limit)
         .execute()
     },
-    async until({ database, collection }, after, limit, bytes) {
+    async until({ database, collection }, after, limit, bytes, last) {
       const rows = await db
         .selectFrom('documents')
         .select(['id', sql<number>`octet_length(body)`.as('bytes')])
         .where('database', '=', database)
         .where('collection', '=', collection)
         .$if(after !== undefined, (query) => query.where('id', '>', beforeNul(after ?? '')))
+        .$if(last !== undefined, (query) => query.where('id', '<=', last ?? ''))
         .orderBy('id')
         .limit(limit)
         .execute()

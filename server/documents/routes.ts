@@ -71,8 +71,8 @@ export function documentRoutes({ documents, whole, permit, idOf }: DocumentRoute
       const after = query.get('after') ?? undefined
       const where = collectionOf(c)
       const later = prefersAsync(c)
-      // Of an asynchronous one, what a single look finds: the job goes through the rest.
-      const page = await documents.page(where, filter, after, limit, later ? 1 : undefined)
+      // The first part of an asynchronous one is a single batch: the job goes through the rest.
+      const page = await documents.page(where, filter, after, limit, later ? { batches: 1 } : {})
       const tag = tagOf(page.documents)
       const headers: Record<string, string> = { ETag: `"${tag}"`, 'Content-Type': type }
       if (page.next !== undefined) headers.Link = linkToNext(c, query, page.next)

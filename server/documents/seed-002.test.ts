@@ -284,6 +284,35 @@ forEachEngineNode((start) => {
       expect(job.json.documents).toEqual(many.slice(-1))
     })
 
+    it('GET reads the results of a job from the collection, up to where the job ended', async () => {
+      await by('POST', '/living', some)
+      const first = await by('GET', '/living?n=1', undefined, later)
+      const job = String(first.headers.location).replace('/_db/blog', '')
+      expect((await ended(job)).json).toMatchObject({ found: 75 })
+      await by('DELETE', '/living/d101')
+      await by('PATCH', '/living/d103', { n: 0 })
+      await by('POST', '/living', { id: 'd999', n: 1 })
+      const { json } = await by('GET', job)
+      expect(json.documents).toEqual(some.filter(({ id, n }) => n === 1 && id > 'd103'))
+    })
+
+    it('GET of the results looks through a bounded part of the collection', async () => {
+      const large = Array.from({ length: 24 }, (_, n) => ({
+        id: `d${100 + n}`,
+        last: n === 23,
+        text: 'x'.repeat(500_000),
+      }))
+      await by('POST', '/scanned', large)
+      const first = await by('GET', '/scanned?last=true', undefined, later)
+      const job = String(first.headers.location).replace('/_db/blog', '')
+      const page = await ended(job)
+      expect(page.json).toMatchObject({ state: 'done', found: 1, documents: [] })
+      expect(page.headers.link).toBe(`<${first.headers.location}?after=d119>; rel="next"`)
+      const rest = await by('GET', `${job}?after=d119`)
+      expect(rest.json.documents).toEqual(large.slice(-1))
+      expect(rest.headers.link).toBeUndefined()
+    })
+
     it('ends with 200 and the failure where it fails, as the request would have been told', async () => {
       await by('POST', '/failing', { id: 'd120' })
       const answer = await ended(await begun('POST', '/failing', some))

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { JOB_KEPT, JOBS_UNDER_WAY } from '../contract/job.ts'
+import { JOB_KEPT, JOBS_UNDER_WAY, LISTINGS_KEPT } from '../contract/job.ts'
 import { createDocumentRules } from '../documents/document-rules.ts'
 import { createDocumentRepository, type DocumentRepository } from '../documents/repository.ts'
 import type { CheckDocuments } from '../documents/schemas.ts'
@@ -217,24 +217,70 @@ forEachEngine((engine) => {
     )
   })
 
-  it('lists what fits, as it is when it is read', async () => {
-    await repository.insert(
-      where,
-      ['a', 'b', 'c'].map((id) => ({ id, body: JSON.stringify({ id, on: id !== 'b' }) })),
+  describe('listing', () => {
+    beforeEach(() =>
+      repository.insert(
+        where,
+        Array.from({ length: 600 }, (_, n) => {
+          const id = `d${10_000 + n}`
+          return { id, body: JSON.stringify({ id, on: n % 2 === 0 }) }
+        }),
+      ),
     )
-    const jobs = node()
-    const end = await ended(jobs, await jobs.begin(where, 'list', { filter: [['on', 'true']] }))
-    expect(end).toMatchObject({ state: 'done', done: 3, found: 2 })
-    const ids = async (after: string, limit: number) => {
-      const { documents, more } = await jobs.found(end, after, limit)
-      return [documents.map(({ id }) => id), more]
-    }
-    expect(await ids('', 9)).toEqual([['a', 'c'], false])
-    expect(await ids('', 1)).toEqual([['a'], true])
-    expect(await ids('a', 1)).toEqual([['c'], false])
-    await jobs.run(where, 'delete', { filter: [] })
-    expect(await ids('', 9)).toEqual([[], false])
-    await jobs.stop()
+
+    it.each([
+      ['all', everything, 600],
+      ['what passes the filter', { filter: [['on', 'true']] as const }, 300],
+    ])(
+      'counts %s and keeps how far it came, but nothing of the documents',
+      async (_, request, found) => {
+        const kept: unknown[] = []
+        const copies = store.db.selectFrom('job_documents').selectAll()
+        const jobs = node(async () => kept.push(...(await copies.execute())))
+        const end = await ended(jobs, await jobs.begin(where, 'list', request))
+        expect(end).toMatchObject({ state: 'done', done: 600, found, cursor: 'd10599' })
+        await expect.poll(left).toEqual([1, 0, 0])
+        expect(kept).toEqual([])
+        await jobs.stop()
+      },
+    )
+
+    it('goes on from its cursor after a stop', async () => {
+      const first = node(after(3, () => void first.stop()))
+      const job = await first.begin(where, 'list', everything)
+      await expect.poll(async () => (await first.read('_system', job.id)).done).toBeGreaterThan(0)
+      await first.stop()
+      const halfway = await first.read('_system', job.id)
+      expect([halfway.state, halfway.cursor]).toEqual(['running', `d${9_999 + halfway.done}`])
+      const second = node()
+      second.wake()
+      expect(await ended(second, job)).toMatchObject({ done: 600, found: 600, cursor: 'd10599' })
+      await second.stop()
+    })
+
+    it('deletes the oldest ended listings of the database beyond the limit', async () => {
+      const jobs = node()
+      const oldest = await ended(jobs, await jobs.begin(where, 'list', everything))
+      await jobs.stop()
+      const { id, ...row } = await store.db.selectFrom('jobs').selectAll().executeTakeFirstOrThrow()
+      const more = Array.from({ length: LISTINGS_KEPT - 1 }, (_, n) => n)
+      for (let at = 0; at < more.length; at += 50) {
+        const rows = more.slice(at, at + 50).map((n) => ({
+          ...row,
+          id: `more${n}`,
+          created_at: row.created_at + 1 + n,
+        }))
+        await store.db.insertInto('jobs').values(rows).execute()
+      }
+      now += LISTINGS_KEPT
+      await jobs.begin({ ...where, database: 'x' }, 'list', everything)
+      await jobs.begin(where, 'list', everything)
+      expect((await jobs.read('_system', oldest.id)).state).toBe('done')
+      await store.db.updateTable('jobs').set({ state: 'done' }).execute()
+      await jobs.begin(where, 'list', everything)
+      await expect(jobs.read('_system', oldest.id)).rejects.toMatchObject({ code: 'not-found' })
+      expect((await jobs.read('_system', 'more0')).state).toBe('done')
+    })
   })
 
   it('goes on where another node has stopped, and takes nothing twice', async () => {

@@ -27,19 +27,10 @@ export interface Jobs {
   run(where: Where, kind: 'patch' | 'delete', request: JobRequest): Promise<number>
   /** A job that was begun in this database; no other's. @throws Failure `not-found` */
   read(database: string, id: string): Promise<Job>
-  /** Some of what a listing job has found so far and is still there, and whether there is more. */
-  found(job: Job, after: string, limit: number): Promise<Found>
   /** Goes on with what is to be done. To be called at the start and from time to time. */
   wake(): void
   /** Ends after the step that is under way; the rest is done after the next start. */
   stop(): Promise<void>
-}
-
-/** Some of the documents that a job has found, in id order. */
-export interface Found {
-  readonly documents: readonly { readonly id: string; readonly body: string }[]
-  /** Whether there are others after them. */
-  readonly more: boolean
 }
 
 /** What {@link createJobs} needs. */
@@ -114,6 +105,7 @@ export function createJobs({ store, rules, now, pause, onError }: JobsDeps): Job
     async begin(where, kind, request) {
       await allow(where)
       const job = await repository.create(where, kind, 'running', request)
+      if (kind === 'list') await repository.discardListings(where.database)
       runner.wake()
       return job
     },
@@ -141,7 +133,6 @@ export function createJobs({ store, rules, now, pause, onError }: JobsDeps): Job
       if (job !== undefined && shown && job.database === database) return job
       throw new Failure('not-found', 'There is no such job.')
     },
-    found: repository.found,
     wake: runner.wake,
     stop: runner.stop,
   }

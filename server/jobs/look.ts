@@ -29,7 +29,7 @@ async function lookAtPart({ db }: Store, rules: DocumentRules, job: Job) {
   const taken = (JSON.parse(row.documents) as [id: string, body: string][]).map(([id, body]) => {
     return { id, seen: '', tag: rules.createTag(), body }
   })
-  return { passed: taken.length, cursor: null, taken, part: row.part }
+  return { passed: taken.length, cursor: null, found: taken.length, taken, part: row.part }
 }
 
 async function lookAtStored({ db }: Store, rules: DocumentRules, job: Job) {
@@ -52,13 +52,20 @@ async function lookAtStored({ db }: Store, rules: DocumentRules, job: Job) {
   })
   const last = some.at(-1)
   if (last === undefined) return undefined
+  if (job.kind === 'list' && filter.length === 0) {
+    return { passed: sizes.length, cursor: sizes.at(-1)?.id ?? '', found: sizes.length, taken: [] }
+  }
   const rows = await here.select(['id', 'tag', 'body']).where('id', '<=', last.id).execute()
   const merge = job.kind === 'patch' ? rules.merger(job, patch) : undefined
   const taken: Taken[] = []
+  let found = 0
   for (const { id, tag, body } of rows) {
     if (!rules.fits(body, filter)) continue
+    found++
+    // The results of a listing are read from the collection, up to the job's cursor.
+    if (job.kind === 'list') continue
     if (merge === undefined) taken.push({ id, seen: tag, tag: '', body: '' })
     else taken.push({ id, seen: tag, tag: rules.createTag(), body: await merge(id, body) })
   }
-  return { passed: rows.length, cursor: last.id, taken }
+  return { passed: rows.length, cursor: last.id, found, taken }
 }

@@ -7,7 +7,7 @@ import { createJobRepository, type JobRepository, LEASE, Lost } from './reposito
 
 const where = { database: '_system', collection: 'articles' }
 const everything = { filter: [] }
-const step = { passed: 1, cursor: 'a', taken: [] }
+const step = { passed: 1, cursor: 'a', found: 0, taken: [] }
 
 forEachEngine((engine) => {
   let store: Store

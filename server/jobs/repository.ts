@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { sql, type Transaction } from 'kysely'
-import { PAGE_BYTES } from '../contract/document.ts'
-import { JOB_KEPT, type JobKind } from '../contract/job.ts'
+import type { Transaction } from 'kysely'
+import { JOB_KEPT, type JobKind, LISTINGS_KEPT } from '../contract/job.ts'
 import type { Failure } from '../failure.ts'
-import { howManyFit } from '../storage/how-many-fit.ts'
 import type { Store } from '../storage/open.ts'
 import type { Tables } from '../storage/tables.ts'
 import { type Job, type JobRequest, type JobState, type Taken, toJob, type Where } from './job.ts'
@@ -22,6 +20,9 @@ export interface Step {
   /** How many documents it went through. */
   readonly passed: number
   readonly cursor: string | null
+  /** How many of them are created, changed, deleted or listed. */
+  readonly found: number
+  /** What the job keeps of them until its end; nothing where it lists. */
   readonly taken: readonly Taken[]
   /** The part of what was sent that it went through. */
   readonly part?: number
@@ -160,8 +161,8 @@ export function createJobRepository({ db, engine }: Store, now: () => number) {
     },
 
     /** Stores a step and how far the job is, both or neither. */
-    advance(job: Job, { passed, cursor, taken, part }: Step): Promise<Job> {
-      const [done, found] = [job.done + passed, job.found + taken.length]
+    advance(job: Job, { passed, cursor, taken, part, ...step }: Step): Promise<Job> {
+      const [done, found] = [job.done + passed, job.found + step.found]
       return db.transaction().execute(async (trx) => {
         const next = await own(trx, job, { cursor, done, found })
         for (let at = 0; at < taken.length; at += ROWS) {
@@ -181,7 +182,8 @@ export function createJobRepository({ db, engine }: Store, now: () => number) {
 
     /** Ends a job well, with its last change in the same transaction. */
     finish(job: Job, apply: (trx: Transaction<Tables>) => Promise<number>): Promise<Job> {
-      const end = { state: 'done', cursor: null, clean: job.kind === 'list' ? 1 : 0 }
+      // Where a listing has ended, so do its results.
+      const end = { state: 'done', cursor: job.kind === 'list' ? job.cursor : null }
       return db.transaction().execute(async (trx) => {
         const ended = await own(trx, job, end)
         const found = await apply(trx)
@@ -197,6 +199,21 @@ export function createJobRepository({ db, engine }: Store, now: () => number) {
         .execute((trx) =>
           own(trx, job, { state: 'failed', failure: JSON.stringify({ code, message, details }) }),
         ),
+
+    /** Has the oldest ended listings of a database deleted, beyond {@link LISTINGS_KEPT}. */
+    async discardListings(database: string): Promise<void> {
+      const oldest = db
+        .selectFrom('jobs')
+        .select('id')
+        .where('database', '=', database)
+        .where('kind', '=', 'list')
+        .where('state', '=', 'done')
+        .orderBy('created_at', 'desc')
+        .limit(SOME)
+        .offset(LISTINGS_KEPT)
+      const rows = await oldest.execute()
+      if (rows.length > 0) await this.discard(rows.map(({ id }) => id))
+    },
 
     /** Has a job deleted, from whatever state. */
     async discard(ids: readonly string[]): Promise<void> {
@@ -282,36 +299,6 @@ export function createJobRepository({ db, engine }: Store, now: () => number) {
           .execute()
       }
       return true
-    },
-
-    /**
-     * What a listing job has found and is still there, in id order, after one; `more`: whether there is
-     * more, for want of room in `limit` or in {@link PAGE_BYTES}.
-     */
-    async found({ id, database, collection }: Job, after: string, limit: number) {
-      const here = db
-        .selectFrom('job_documents as taken')
-        .innerJoin('documents', (join) =>
-          join
-            .on('documents.database', '=', database)
-            .on('documents.collection', '=', collection)
-            .onRef('documents.id', '=', 'taken.id'),
-        )
-        .where('taken.job', '=', id)
-        .where('taken.id', '>', after)
-        .orderBy('taken.id')
-        .limit(limit + 1)
-      // Their lengths first: so many of the largest would be too much to hold.
-      const sizes = await here
-        .select(['documents.id', sql<number>`octet_length(documents.body)`.as('bytes')])
-        .execute()
-      const fit = Math.min(limit, howManyFit(sizes, PAGE_BYTES))
-      const last = sizes.slice(0, fit).at(-1)?.id ?? ''
-      const documents = await here
-        .select(['documents.id', 'documents.body'])
-        .where('taken.id', '<=', last)
-        .execute()
-      return { documents, more: fit < sizes.length }
     },
   }
 }

@@ -1,15 +1,20 @@
 import { type Context, Hono } from 'hono'
 import { PAGE } from '../contract/document.ts'
 import type { JobView } from '../contract/job.ts'
+import type { Documents, Page } from '../documents/documents.ts'
 import { Failure } from '../failure.ts'
 import type { AppEnv } from '../http/env.ts'
 import type { Permit } from '../http/permit.ts'
 import { failureOf, type Job } from './job.ts'
 import type { Jobs } from './jobs.ts'
 
+/** How many batches of documents one request for a listing's results reads: at most 10 MiB. */
+const BATCHES = 10
+
 /** What the routes of jobs are made of. */
 export interface JobRoutesDeps {
   readonly jobs: Jobs
+  readonly documents: Pick<Documents, 'page'>
   readonly permit: Permit
   /** The id of a database that exists. */
   readonly idOf: (database: string) => string
@@ -17,9 +22,11 @@ export interface JobRoutesDeps {
 
 /**
  * `/_job/<id>`: how far a job is. 206 with what there is while it runs, 200 once it has ended, also
- * where it has failed: then the answer says with what.
+ * where it has failed: then the answer says with what. The results of a listing are read from the
+ * collection, up to where the job has come: documents that were deleted, or do not pass the filter any
+ * more, are not among them.
  */
-export const jobRoutes = ({ jobs, permit, idOf }: JobRoutesDeps) =>
+export const jobRoutes = ({ jobs, documents, permit, idOf }: JobRoutesDeps) =>
   new Hono<AppEnv>().get('/:id', permit('viewer'), async (c) => {
     const job = await jobs.read(idOf(c.get('database')), c.req.param('id'))
     const limit = readLimit(c.req.query('limit'))
@@ -27,14 +34,25 @@ export const jobRoutes = ({ jobs, permit, idOf }: JobRoutesDeps) =>
     const view = toView(job)
     const status = view.state === 'running' ? 206 : 200
     if (job.kind !== 'list') return c.json(view, status, headers)
-    const found = await jobs.found(job, c.req.query('after') ?? '', limit)
-    const last = found.documents.at(-1)
-    if (found.more && last !== undefined) headers.Link = linkToNext(c, last.id)
-    const documents = `[${found.documents.map(({ body }) => body).join(',')}]`
+    const page = await results(documents, job, c.req.query('after'), limit)
+    if (page.next !== undefined) headers.Link = linkToNext(c, page.next)
+    const listed = `[${page.documents.map(({ body }) => body).join(',')}]`
     headers['Content-Type'] = 'application/json'
     // Put in as they are stored: to parse them would be to print them again.
-    return c.body(`${JSON.stringify(view).slice(0, -1)},"documents":${documents}}`, status, headers)
+    return c.body(`${JSON.stringify(view).slice(0, -1)},"documents":${listed}}`, status, headers)
   })
+
+/** A page of what a listing has found so far. */
+async function results(
+  documents: JobRoutesDeps['documents'],
+  job: Job,
+  after: string | undefined,
+  limit: number,
+): Promise<Page> {
+  const { cursor, request } = job
+  if (cursor === null) return { documents: [], next: undefined }
+  return documents.page(job, request.filter, after, limit, { batches: BATCHES, upTo: cursor })
+}
 
 function toView(job: Job): JobView {
   const failure = failureOf(job)

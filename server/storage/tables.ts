@@ -214,7 +214,7 @@ export interface JobsTable {
   state: string
   /** JSON. */
   request: string
-  /** The document after which it goes on. */
+  /** The document after which it goes on; of an ended listing, the last document that it looked at. */
   cursor: string | null
   /** How many documents it has gone through, of `total` where that is known. */
   done: number

@@ -7,6 +7,7 @@ import { jobs } from './0004-jobs.ts'
 import { schemas } from './0005-schemas.ts'
 import { nodes } from './0006-nodes.ts'
 import { roleNotices } from './0007-role-notices.ts'
+import { listings } from './0008-listings.ts'
 
 /**
  * Every migration by its name, in the order in which they run. Append only: a name that has been
@@ -21,5 +22,6 @@ export function allMigrations(engine: EngineName): Record<string, Migration> {
     '0005-schemas': schemas(engine),
     '0006-nodes': nodes(engine),
     '0007-role-notices': roleNotices(engine),
+    '0008-listings': listings(),
   }
 }
