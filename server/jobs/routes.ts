@@ -1,20 +1,36 @@
 import { type Context, Hono } from 'hono'
 import { PAGE } from '../contract/document.ts'
 import type { JobView } from '../contract/job.ts'
-import type { Documents, Page } from '../documents/documents.ts'
 import { Failure } from '../failure.ts'
 import type { AppEnv } from '../http/env.ts'
 import type { Permit } from '../http/permit.ts'
-import { failureOf, type Job } from './job.ts'
+import { type Filter, failureOf, type Job, type Where } from './job.ts'
 import type { Jobs } from './jobs.ts'
 
 /** How many batches of documents one request for a listing's results reads: at most 10 MiB. */
 const BATCHES = 10
 
+interface Page {
+  readonly documents: readonly { readonly body: string }[]
+  /** The id after which the next page begins; undefined: this is the last one. */
+  readonly next: string | undefined
+}
+
+/** The documents of collections, as the results of a listing are read (`documents/documents.ts`). */
+export interface Listed {
+  page(
+    where: Where,
+    filter: Filter,
+    after: string | undefined,
+    limit: number,
+    bounds: { readonly batches: number; readonly upTo: string },
+  ): Promise<Page>
+}
+
 /** What the routes of jobs are made of. */
 export interface JobRoutesDeps {
   readonly jobs: Jobs
-  readonly documents: Pick<Documents, 'page'>
+  readonly documents: Listed
   readonly permit: Permit
   /** The id of a database that exists. */
   readonly idOf: (database: string) => string
@@ -44,7 +60,7 @@ export const jobRoutes = ({ jobs, documents, permit, idOf }: JobRoutesDeps) =>
 
 /** A page of what a listing has found so far. */
 async function results(
-  documents: JobRoutesDeps['documents'],
+  documents: Listed,
   job: Job,
   after: string | undefined,
   limit: number,
