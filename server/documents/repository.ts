@@ -263,18 +263,20 @@ export function createDocumentRepository(store: Store): DocumentRepository {
         .select(['collection', 'id'])
         .where('database', '=', database)
         .orderBy('collection')
+        .orderBy('id')
         .limit(PURGE)
         .execute()
       const collection = rows[0]?.collection
-      if (collection === undefined) return 0
-      const ids = rows.filter((row) => row.collection === collection).map(({ id }) => id)
-      await db
+      const last = rows.findLast((row) => row.collection === collection)
+      if (last === undefined) return 0
+      // By a range: without statistics, PostgreSQL looks for a list of ids in the whole collection.
+      const { numDeletedRows } = await db
         .deleteFrom('documents')
         .where('database', '=', database)
-        .where('collection', '=', collection)
-        .where('id', 'in', ids)
-        .execute()
-      return ids.length
+        .where('collection', '=', last.collection)
+        .where('id', '<=', last.id)
+        .executeTakeFirst()
+      return Number(numDeletedRows)
     },
     async databases() {
       const ids: string[] = []

@@ -1,17 +1,28 @@
 import { sql, type Transaction } from 'kysely'
 import { SYSTEM_DATABASE } from '../contract/database.ts'
 import { Failure } from '../failure.ts'
+import type { EngineName } from '../storage/engine.ts'
 import type { Tables } from '../storage/tables.ts'
 import type { DocumentRules, Job, Merge } from './job.ts'
 
 /** So many documents, and so many bytes of them, are changed by one statement: some ms of work. */
 const CHANGED = { documents: 4_000, bytes: 512 * 1024 } as const
 
-/** How many documents that have moved on are looked at together. */
+/** How many documents are changed one by one between two pauses. */
 const SOME = 50
 
 /** Makes what a job has prepared visible, all of it; how many documents it is. */
 export type Apply = (trx: Transaction<Tables>) => Promise<number>
+
+/** A job in the transaction of its last change. */
+interface Target {
+  readonly trx: Transaction<Tables>
+  readonly engine: EngineName
+  readonly rules: DocumentRules
+  readonly job: Job
+  readonly merge: Merge | undefined
+  readonly pause: () => Promise<unknown>
+}
 
 /** Documents that a job has taken, in id order: those after one, up to another. */
 interface Range {
@@ -29,38 +40,40 @@ interface Range {
  * @throws Failure `conflict` where an id has been given since; `database-not-found`; as
  * {@link DocumentRules.merger} where a document that has moved on cannot become what is asked.
  */
-export function prepareApply(rules: DocumentRules, job: Job, pause: () => Promise<unknown>): Apply {
+export function prepareApply(
+  engine: EngineName,
+  rules: DocumentRules,
+  job: Job,
+  pause: () => Promise<unknown>,
+): Apply {
   const { patch } = job.request
   const merge = patch === undefined ? undefined : rules.merger(job, patch)
-  const change = async (trx: Transaction<Tables>, range: Range): Promise<number> => {
-    if (job.kind === 'create') return create(trx, job, range)
+  const change = async (target: Target, range: Range): Promise<number> => {
+    if (job.kind === 'create') return create(target, range)
     const unmoved = job.kind === 'delete' ? deleteUnmoved : patchUnmoved
-    return (await unmoved(trx, job, range)) + (await again(trx, rules, job, range, merge))
+    return (await unmoved(target, range)) + (await changeMoved(target, range))
   }
   return async (trx) => {
-    await requireDatabase(trx, job)
+    const target = { trx, engine, rules, job, merge, pause }
+    await requireDatabase(target)
     if (job.kind === 'list') return job.found
     let changed = 0
-    let range = await rangeAfter(trx, job, '')
+    let range = await rangeAfter(target, '')
     while (range !== undefined) {
-      changed += await change(trx, range)
+      changed += await change(target, range)
       await pause()
-      range = await rangeAfter(trx, job, range.last)
+      range = await rangeAfter(target, range.last)
     }
     return changed
   }
 }
 
 /** The next documents that are changed together: at least one, undefined where there is none left. */
-async function rangeAfter(
-  trx: Transaction<Tables>,
-  { id }: Job,
-  after: string,
-): Promise<Range | undefined> {
+async function rangeAfter({ trx, job }: Target, after: string): Promise<Range | undefined> {
   const some = trx
     .selectFrom('job_documents')
     .select(['id', 'body'])
-    .where('job', '=', id)
+    .where('job', '=', job.id)
     .where('id', '>', after)
     .orderBy('id')
     .limit(CHANGED.documents)
@@ -83,7 +96,7 @@ async function rangeAfter(
 }
 
 /** What is stored for a database that is gone would never be deleted. */
-async function requireDatabase(trx: Transaction<Tables>, { database }: Job): Promise<void> {
+async function requireDatabase({ trx, job: { database } }: Target): Promise<void> {
   if (database === SYSTEM_DATABASE) return
   const found = await trx
     .selectFrom('databases')
@@ -93,7 +106,8 @@ async function requireDatabase(trx: Transaction<Tables>, { database }: Job): Pro
   if (found === undefined) throw new Failure('database-not-found', 'database not found')
 }
 
-async function create(trx: Transaction<Tables>, job: Job, range: Range): Promise<number> {
+async function create(target: Target, range: Range): Promise<number> {
+  const { trx, job } = target
   const { numAffectedRows = 0n } = await sql`
     insert into documents (database, collection, id, tag, body)
     select ${param(job.database)}, ${param(job.collection)}, id, tag, body
@@ -101,94 +115,106 @@ async function create(trx: Transaction<Tables>, job: Job, range: Range): Promise
     order by id
     on conflict do nothing`.execute(trx)
   if (Number(numAffectedRows) === range.count) return range.count
-  const taken = await present(trx, job, range)
-    .select('documents.id')
-    .whereRef('documents.tag', '!=', 'taken.tag')
-    .limit(1)
-    .executeTakeFirst()
-  const id = JSON.stringify(taken?.id.slice(0, 64))
+  const [taken = ''] = await movedIds(target, range)
+  const id = JSON.stringify(taken.slice(0, 64))
   throw new Failure('conflict', `There is a document with the id ${id}.`)
 }
 
-async function deleteUnmoved(trx: Transaction<Tables>, job: Job, range: Range): Promise<number> {
+async function deleteUnmoved(target: Target, range: Range): Promise<number> {
+  const { numDeletedRows } = await target.trx
+    .deleteFrom('documents')
+    .where(isIn(target, range))
+    .where('tag', '=', takenOf(target).select('taken.seen'))
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}
+
+async function patchUnmoved(target: Target, range: Range): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
-    delete from documents
-    where database = ${job.database} and collection = ${job.collection}
-    and (id, tag) in (
-      select id, seen from job_documents
-      where job = ${job.id} and id > ${range.after} and id <= ${range.last}
-    )`.execute(trx)
+    update documents
+    set (tag, body) = ${takenOf(target).select(['taken.tag', 'taken.body'])}
+    where ${isIn(target, range)}
+    and tag = ${takenOf(target).select('taken.seen')}`.execute(target.trx)
   return Number(numAffectedRows)
 }
 
-async function patchUnmoved(trx: Transaction<Tables>, job: Job, range: Range): Promise<number> {
-  const { numAffectedRows = 0n } = await sql`
-    update documents set tag = taken.tag, body = taken.body
-    from job_documents as taken
-    where taken.job = ${job.id} and taken.id > ${range.after} and taken.id <= ${range.last}
-    and documents.database = ${job.database}
-    and documents.collection = ${job.collection}
-    and documents.id = taken.id and documents.tag = taken.seen`.execute(trx)
-  return Number(numAffectedRows)
-}
-
-/** Looks again at documents that somebody has changed since the job looked at them. */
-async function again(
-  trx: Transaction<Tables>,
-  rules: DocumentRules,
-  job: Job,
-  range: Range,
-  merge: Merge | undefined,
-): Promise<number> {
+/** Changes the documents of a range that somebody has changed since the job looked at them. */
+async function changeMoved(target: Target, range: Range): Promise<number> {
   let changed = 0
-  let { after } = range
+  for (const [at, id] of (await movedIds(target, range)).entries()) {
+    if (await changeOne(target, id)) changed++
+    if (at % SOME === SOME - 1) await target.pause()
+  }
+  return changed
+}
+
+/** Returns whether a document still fits and was changed; repeats where it changes in between. */
+async function changeOne({ trx, rules, job, merge }: Target, id: string): Promise<boolean> {
   for (;;) {
-    const rows = await present(trx, job, { ...range, after })
-      .select(['documents.id', 'documents.tag', 'documents.body'])
-      .whereRef('documents.tag', '!=', 'taken.tag')
-      .orderBy('taken.id')
-      .limit(SOME)
-      .execute()
-    for (const { id, tag, body } of rows) {
-      if (!rules.fits(body, job.request.filter)) {
-        after = id
-        continue
-      }
-      const place = { database: job.database, collection: job.collection, id }
-      const query =
-        merge === undefined
-          ? trx.deleteFrom('documents').where((eb) => eb.and({ ...place, tag }))
-          : trx
-              .updateTable('documents')
-              .set({ tag: rules.createTag(), body: await merge(id, body) })
-              .where((eb) => eb.and({ ...place, tag }))
-      const { numAffectedRows } = await trx.executeQuery(query.compile())
-      // It has moved on once more: read anew, for `after` stays before it.
-      if (numAffectedRows !== 1n) break
-      after = id
-      changed++
-    }
-    if (rows.length === 0) return changed
+    const place = { database: job.database, collection: job.collection, id }
+    const found = await trx
+      .selectFrom('documents')
+      .select(['tag', 'body'])
+      .where((eb) => eb.and(place))
+      .executeTakeFirst()
+    if (found === undefined || !rules.fits(found.body, job.request.filter)) return false
+    const state = { ...place, tag: found.tag }
+    const query =
+      merge === undefined
+        ? trx.deleteFrom('documents').where((eb) => eb.and(state))
+        : trx
+            .updateTable('documents')
+            .set({ tag: rules.createTag(), body: await merge(id, found.body) })
+            .where((eb) => eb.and(state))
+    const { numAffectedRows } = await trx.executeQuery(query.compile())
+    if (numAffectedRows === 1n) return true
   }
 }
 
-/** The documents of a range that the job has taken and that are there. */
-const present = (
-  trx: Transaction<Tables>,
-  { id, database, collection }: Job,
-  { after, last }: Pick<Range, 'after' | 'last'>,
-) =>
-  trx
+/** Returns the ids of the documents of a range that are stored in a state that the job has not made. */
+async function movedIds(target: Target, range: Range): Promise<string[]> {
+  const rows = await target.trx
+    .selectFrom('documents')
+    .select('id')
+    .where(isIn(target, range))
+    .where('tag', '!=', takenOf(target).select('taken.tag'))
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * Returns the condition that a document is one of a range. Both engines look each one up by its whole
+ * key. PostgreSQL needs an array for that: it plans `in` as a join. Before a table is analyzed for the
+ * first time, it estimates one row, and the join reads the whole range for each document.
+ */
+function isIn({ trx, engine, job }: Target, { after, last }: Range) {
+  const ids = trx
     .selectFrom('job_documents as taken')
-    .innerJoin('documents', (join) =>
-      join
-        .on('documents.database', '=', database)
-        .on('documents.collection', '=', collection)
-        .onRef('documents.id', '=', 'taken.id'),
-    )
-    .where('taken.job', '=', id)
+    .where('taken.job', '=', job.id)
     .where('taken.id', '>', after)
     .where('taken.id', '<=', last)
+  if (engine === 'sqlite') {
+    return sql<boolean>`database = ${job.database} and collection = ${job.collection}
+      and id in ${ids.select('taken.id')}`
+  }
+  const rows = ids.select((eb) =>
+    eb
+      .selectFrom('documents as found')
+      .select(sql`found.ctid`.as('ctid'))
+      .where('found.database', '=', job.database)
+      .where('found.collection', '=', job.collection)
+      .whereRef('found.id', '=', 'taken.id')
+      .as('ctid'),
+  )
+  return sql<boolean>`documents.ctid = any(array${rows})`
+}
+
+/** Selects what the job has taken of a document; a subquery, for the same reason. */
+const takenOf = ({ trx, job }: Target) =>
+  trx
+    .selectFrom('job_documents as taken')
+    .where('taken.job', '=', job.id)
+    .where('taken.id', '=', sql.ref<string>('documents.id'))
 
 /** A value in a place where PostgreSQL cannot tell its type. */
 const param = (text: string) => sql`cast(${text} as text)`

@@ -1,0 +1,94 @@
+import { sql, type Transaction } from 'kysely'
+import { expect, it } from 'vitest'
+import { createDocumentRules } from '../documents/document-rules.ts'
+import { createDocumentRepository, PURGE } from '../documents/repository.ts'
+import { forEngine } from '../storage/each-engine.testing.ts'
+import type { Store } from '../storage/open.ts'
+import type { Tables } from '../storage/tables.ts'
+import { prepareApply } from './apply.ts'
+import type { Job } from './job.ts'
+import { look } from './look.ts'
+import { createJobRepository, type JobRepository } from './repository.ts'
+
+const COUNT = 2_000
+const where = { database: '_system', collection: 'articles' }
+const now = () => 1_700_000_000_000
+const rules = createDocumentRules(now, () => undefined)
+const pause = async () => {}
+
+/** Returns how many rows and index entries the statements of a transaction have read. */
+async function rowsRead(trx: Transaction<Tables>): Promise<number> {
+  const { rows } = await sql<{ read: number }>`
+    select sum(pg_stat_get_xact_tuples_returned(oid))::bigint as read
+    from pg_class where relkind in ('r', 'i') and relnamespace = 'public'::regnamespace
+  `.execute(trx)
+  return rows[0]?.read ?? 0
+}
+
+// A table that PostgreSQL has never analyzed has no statistics: estimates are then far too low, and a
+// plan that suits few rows is quadratic in many.
+forEngine('postgres', (engine) => {
+  /** A store without statistics, with documents of two collections, every second of which is `even`. */
+  async function openWithDocuments(): Promise<Store> {
+    const store = await engine.open()
+    for (const table of ['documents', 'job_documents', 'jobs']) {
+      await sql`alter table ${sql.table(table)} set (autovacuum_enabled = false)`.execute(store.db)
+    }
+    const repository = createDocumentRepository(store)
+    const documents = Array.from({ length: COUNT }, (_, n) => {
+      const id = `d${10_000 + n}`
+      return { id, body: JSON.stringify({ id, even: n % 2 === 0, text: 'x'.repeat(100) }) }
+    })
+    await repository.insert(where, documents)
+    await repository.insert({ ...where, collection: 'others' }, documents)
+    return store
+  }
+
+  /** Takes the documents of a job, without its last change. */
+  async function prepared(store: Store, repository: JobRepository, job: Job): Promise<Job> {
+    for (;;) {
+      const step = await look(store, rules, job)
+      if (step === undefined) return job
+      job = await repository.advance(job, step)
+    }
+  }
+
+  it.each([
+    ['patch', '{"text":"y"}', [], COUNT],
+    ['delete', undefined, [], COUNT],
+    ['patch', '{"text":"y"}', [['even', 'true']], COUNT / 2],
+    ['delete', undefined, [['even', 'true']], COUNT / 2],
+  ] as const)(
+    'reads each document a few times to %s it, %j %j',
+    async (kind, patch, filter, count) => {
+      const store = await openWithDocuments()
+      const repository = createJobRepository(store, now)
+      const request = patch === undefined ? { filter } : { filter, patch }
+      const job = await prepared(
+        store,
+        repository,
+        await repository.create(where, kind, 'attached', request),
+      )
+      let read = 0
+      const ended = await repository.finish(job, async (trx) => {
+        const before = await rowsRead(trx)
+        const changed = await prepareApply('postgres', rules, job, pause)(trx)
+        read = (await rowsRead(trx)) - before
+        return changed
+      })
+      expect(ended.found).toBe(count)
+      expect(read / count).toBeLessThan(20)
+    },
+  )
+
+  it('reads each document a few times to delete those of a dropped database', async () => {
+    const store = await openWithDocuments()
+    await sql`update documents set database = 'dropped'`.execute(store.db)
+    const read = await store.db.transaction().execute(async (trx) => {
+      const repository = createDocumentRepository({ ...store, db: trx })
+      expect(await repository.purge('dropped')).toBe(PURGE)
+      return rowsRead(trx)
+    })
+    expect(read / PURGE).toBeLessThan(20)
+  })
+})
