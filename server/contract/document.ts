@@ -9,6 +9,9 @@ export const ID_LENGTH = 256
 /** The largest document, as JSON in UTF-8, bytes: 1 MiB. */
 export const DOCUMENT_BYTES = 1024 * 1024
 
+/** The longest number in a document, in characters. */
+export const NUMBER_LENGTH = 1_000
+
 /** The largest body that holds many documents, bytes: 64 MiB. */
 export const BULK_BYTES = 64 * 1024 * 1024
 

@@ -43,5 +43,13 @@ export function readConditions(
 function tags(header: string | undefined): readonly string[] | '*' | undefined {
   if (header === undefined) return undefined
   if (header.trim() === '*') return '*'
-  return header.split(',').map((each) => each.trim().replace(/"(.*)"$/, '$1'))
+  return header.split(',').map((each) => unquoted(each.trim()))
+}
+
+/** A tag without its quotes. A pattern for it would begin again at each quote. */
+function unquoted(tag: string): string {
+  const begin = tag.indexOf('"')
+  const end = tag.length - 1
+  if (begin === -1 || begin === end || !tag.endsWith('"')) return tag
+  return tag.slice(0, begin) + tag.slice(begin + 1, end)
 }

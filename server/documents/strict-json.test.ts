@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { NUMBER_LENGTH } from '../contract/document.ts'
 import { parseStrictly, printJson } from './strict-json.ts'
 
 describe('parseStrictly', () => {
@@ -38,6 +39,19 @@ describe('parseStrictly', () => {
   ])('refuses the number %s, which would come back as another', (number) => {
     expect(() => parseStrictly(`{"n":${number}}`)).toThrow(`The number ${number}`)
     expect(() => parseStrictly(`{"n": [1, ${number}]}`)).toThrow('cannot be kept exactly')
+  })
+
+  it('keeps a number of 1,000 characters and rejects a longer one', () => {
+    const longest = `0.1${'0'.repeat(NUMBER_LENGTH - 3)}`
+    expect(printJson(parseStrictly(`{"n":${longest}}`))).toBe('{"n":0.1}')
+    expect(() => parseStrictly(`{"n":${longest}0}`)).toThrow(
+      `The number ${longest.slice(0, 64)}… has 1,001 characters. A number has at most 1,000.`,
+    )
+  })
+
+  it.each(['0.1', '-1e', '1.0'])('rejects 256 KiB of zeros after %s by their number', (begin) => {
+    const text = `{"n": ${begin}${'0'.repeat(256 * 1024)}1}`
+    expect(() => parseStrictly(text)).toThrow('A number has at most 1,000.')
   })
 
   it.each(['', '{', '{"a":}', "{'a':1}", '{"a":01}', 'NaN', '{"a":1}x'])(

@@ -1,3 +1,4 @@
+import { NUMBER_LENGTH } from '../contract/document.ts'
 import { Failure } from '../failure.ts'
 
 /** A JSON value. */
@@ -6,7 +7,7 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 /**
  * Parses JSON (RFC 8259) that must come back equal to what was sent. What JavaScript would change
  * silently is refused: an object with a key twice, of which only the last would stay, and a number
- * that a double cannot hold.
+ * that a double cannot hold. Numbers of more than {@link NUMBER_LENGTH} characters are rejected too.
  *
  * @throws Failure `bad-json` where the text is no JSON; `invalid` naming what would not come back.
  */
@@ -70,6 +71,7 @@ function scan(text: string): void {
     } else if (character === '-' || (character >= '0' && character <= '9')) {
       NUMBER.lastIndex = at
       const number = NUMBER.exec(text)?.[0] ?? ''
+      if (number.length > NUMBER_LENGTH) throw tooLong(number)
       if (!isExact(number)) {
         throw new Failure('invalid', `The number ${number.slice(0, 64)} cannot be kept exactly.`)
       }
@@ -97,11 +99,23 @@ function isExact(text: string): boolean {
 
 /** A decimal as its digits without zeros at either end, and its exponent: `1200` is `12e2`. */
 function decimal(text: string): string {
-  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
-    /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/.exec(text) ?? []
-  const digits = (whole + fraction).replace(/^0+/, '')
-  const significant = digits.replace(/0+$/, '')
-  if (significant === '') return '0'
-  const power = Number(exponent) - fraction.length + digits.length - significant.length
-  return `${sign}${significant}e${power}`
+  const sign = text.startsWith('-') ? '-' : ''
+  const [mantissa = '', exponent = '0'] = text.slice(sign.length).toLowerCase().split('e')
+  const [whole = '', fraction = ''] = mantissa.split('.')
+  const digits = whole + fraction
+  // A pattern for the zeros at the end would begin again at each zero.
+  let begin = 0
+  let end = digits.length
+  while (digits[begin] === '0') begin++
+  while (end > begin && digits[end - 1] === '0') end--
+  if (begin === end) return '0'
+  return `${sign}${digits.slice(begin, end)}e${Number(exponent) - fraction.length + digits.length - end}`
+}
+
+function tooLong(number: string): Failure {
+  const [length, most] = [number.length, NUMBER_LENGTH].map((each) => each.toLocaleString('en'))
+  return new Failure(
+    'invalid',
+    `The number ${number.slice(0, 64)}… has ${length} characters. A number has at most ${most}.`,
+  )
 }

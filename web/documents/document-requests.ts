@@ -189,7 +189,7 @@ function violationsOf(body: object): Violation[] {
 
 /** Of `Link: </_db/a/b?after=x>; rel="next"` (RFC 8288), the id. */
 function nextOf(link: string | null): string | undefined {
-  const target = link === null ? null : /<([^>]*)>;\s*rel="next"/.exec(link)
+  const target = link === null ? null : /^<([^>]*)>; *rel="next"/.exec(link)
   if (target?.[1] === undefined) return undefined
   return new URL(target[1], location.href).searchParams.get('after') ?? undefined
 }

@@ -21,6 +21,8 @@ test('compact takes away what stands between the parts, and nothing in a string'
   const text = '{\n  "a b" : [ 1,\t2 ],\r\n  "c\\" d": "  \\\\" }\n'
   expect(compact(text)).toBe('{"a b":[1,2],"c\\" d":"  \\\\"}')
   expect(compact(pretty('{"a":{"b":[1,"x  y"]}}'))).toBe('{"a":{"b":[1,"x  y"]}}')
+  expect(compact('{"a": "b  c\\\\"')).toBe('{"a":"b  c\\\\"')
+  expect(compact('{"a": "b  \\" c')).toBe('{"a":"b  \\" c')
 })
 
 test('documents are the same whatever the order of their fields', () => {

@@ -28,7 +28,7 @@ export const pretty = (json: string): string => JSON.stringify(JSON.parse(json),
 
 /** JSON without the spaces between its parts: what is laid out for people is not counted as size. */
 export const compact = (json: string): string =>
-  json.replace(/("(?:[^"\\]|\\.)*")|\s+/g, (_, string: string | undefined) => string ?? '')
+  json.replace(/"[^"\\]*(?:\\.[^"\\]*)*"?|\s+/gs, (part) => (part.startsWith('"') ? part : ''))
 
 /** Whether two JSON texts are the same document, whatever the order of their fields. */
 export const sameDocument = (a: string, b: string): boolean => sorted(a) === sorted(b)
@@ -75,9 +75,9 @@ function sayWhere(text: string, message: string): TextFault {
   else if (/end of (JSON|the|data|input)|EOF/i.test(message)) at = text.length
   if (at === undefined) return { message: `This is not JSON. (${message})` }
   const before = text.slice(0, at).split('\n')
-  const reason = message
+  const [reason] = message
     .replace(/^JSON\.parse: /, '')
-    .replace(/ (?:in JSON )?at (?:position|line) .*$/, '')
+    .split(/ (?:in JSON )?at (?:position|line) /, 1)
   const where = `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`
   return { message: `This is not JSON from ${where} on. (${reason})`, at }
 }

@@ -1,0 +1,105 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { check } from 'recheck'
+import { parseSync, Visitor } from 'vite'
+import { root } from './run-command.ts'
+
+// Part of `npm run lint`: `node .ci/regular-expressions.ts` fails if a regular expression of the
+// product can take more than linear time.
+
+/** A regular expression in a source file. */
+export interface Expression {
+  readonly file: string
+  readonly line: number
+  /** `undefined` for a `RegExp` that is made of more than one string. */
+  readonly pattern: string | undefined
+  readonly flags: string
+}
+
+/** Files of the product: tests run on no input of others. */
+const PRODUCT = /^(?:server|web|bin)\/.*\.(?:ts|tsx|js)$/
+const TEST = /\.(?:test|testing|global-setup)\.tsx?$/
+
+/** Files that compute a pattern, and why it is safe. Everything else is a literal. */
+const COMPUTED: Readonly<Record<string, string>> = {
+  'server/access/secret-text.ts': 'a fixed length, anchored at both ends',
+  'server/config-access.ts': 'one repetition, anchored at both ends, over settings',
+  'server/oauth2/client.ts': 'alternatives of escaped text, without repetitions',
+}
+
+/** Expressions are checked by this many workers of recheck at the same time. */
+const ABREAST = 4
+
+/** Returns every regular expression of a source, literals and calls of `RegExp`. */
+export function findExpressions(file: string, source: string): Expression[] {
+  const { program, errors } = parseSync(file, source)
+  if (errors[0] !== undefined) throw new SyntaxError(`${file}: ${errors[0].message}`)
+  const found: Expression[] = []
+  const add = (start: number, pattern: string | undefined, flags: string) =>
+    found.push({ file, line: source.slice(0, start).split('\n').length, pattern, flags })
+  const addCall = ({ start, callee, arguments: [pattern, flags] }: Call) => {
+    if (callee.type !== 'Identifier' || callee.name !== 'RegExp') return
+    add(start, textOf(pattern), textOf(flags) ?? '')
+  }
+  new Visitor({
+    Literal(node) {
+      if ('regex' in node) add(node.start, node.regex.pattern, node.regex.flags)
+    },
+    NewExpression: addCall,
+    CallExpression: addCall,
+  }).visit(program)
+  return found
+}
+
+interface Part {
+  readonly type: string
+  readonly name?: string
+  readonly value?: unknown
+}
+
+interface Call {
+  readonly start: number
+  readonly callee: Part
+  readonly arguments: readonly Part[]
+}
+
+const textOf = (part: Part | undefined): string | undefined =>
+  part?.type === 'Literal' && typeof part.value === 'string' ? part.value : undefined
+
+/** Returns why an expression is not allowed; undefined if it takes linear time. */
+export async function judge({ file, pattern, flags }: Expression): Promise<string | undefined> {
+  if (pattern === undefined) {
+    return file in COMPUTED ? undefined : 'is computed: write a literal, or state why it is safe'
+  }
+  const { status, complexity } = await check(pattern, flags)
+  if (status === 'safe') return undefined
+  return status === 'unknown' ? 'could not be checked' : `takes ${complexity.summary} time`
+}
+
+async function run(): Promise<void> {
+  const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  const expressions = files
+    .split('\n')
+    .filter((file) => PRODUCT.test(file) && !TEST.test(file))
+    .flatMap((file) => findExpressions(file, readFileSync(path.join(root, file), 'utf8')))
+  let next = 0
+  let faults = 0
+  const checkSome = async () => {
+    for (let one = expressions[next++]; one !== undefined; one = expressions[next++]) {
+      const reason = await judge(one)
+      if (reason === undefined) continue
+      faults++
+      const { file, line, pattern = '', flags } = one
+      process.stderr.write(`${file}:${line}: /${pattern}/${flags} ${reason}\n`)
+    }
+  }
+  await Promise.all(Array.from({ length: ABREAST }, checkSome))
+  process.stdout.write(`Checked ${expressions.length} regular expressions. ${faults} errors.\n`)
+  process.exitCode = faults === 0 ? 0 : 1
+}
+
+if (import.meta.main) await run()
