@@ -101,7 +101,7 @@ forEachEngine((engine) => {
   it('lets others have their turn while a large array is stored, who see none of it before all', async () => {
     const store = await engine.open()
     const repository = createDocumentRepository(store)
-    const where = { database: 'a', collection: 'many' }
+    const where = { database: '_system', collection: 'many' }
     // PostgreSQL is asked for each, which takes longer and leaves the turns to others by itself.
     const count = store.engine === 'sqlite' ? 4_000 : 400
     const seen = new Set<number>()
@@ -125,7 +125,7 @@ forEachEngine((engine) => {
 
   it('of changes at once each builds on the one before, or is refused', async () => {
     const documents = createDocuments(createDocumentRepository(await engine.open()), () => 0)
-    const place = { database: 'a', collection: 'b', id: 'c' }
+    const place = { database: '_system', collection: 'b', id: 'c' }
     await documents.create(place, '{"id":"c"}')
     const any = { match: undefined, noneMatch: undefined }
     const keys = Array.from({ length: 8 }, (_, n) => `k${n}`)

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { START } from '../audit/record.ts'
 import { createDatabaseRegistry, type DatabaseRegistry } from '../databases/registry.ts'
+import { storeDatabases } from '../storage/databases.testing.ts'
 import { forEachEngine } from '../storage/each-engine.testing.ts'
 import type { Store } from '../storage/open.ts'
 import { createDocumentId } from './document-id.ts'
@@ -16,6 +17,7 @@ forEachEngine((engine) => {
   beforeEach(async () => {
     store = await engine.open()
     repository = createDocumentRepository(store)
+    await storeDatabases(store, 'x', 'y')
     databases = await createDatabaseRegistry(
       store,
       () => {},
@@ -80,6 +82,24 @@ forEachEngine((engine) => {
       for (const each of others) {
         expect(await repository.read(each)).toEqual({ id: each.id, tag: 'same', body: '1' })
       }
+    })
+
+    it('are not written into a database that was dropped, whatever this process knows', async () => {
+      const place = { database: 'x', collection: 'c', id: 'a' }
+      await repository.insert(place, [{ id: 'a', body: '1' }])
+      const { tag = '' } = (await repository.read(place)) ?? {}
+      await store.db.deleteFrom('databases').where('name', '=', 'x').execute()
+      const many = ['b', 'c'].map((id) => ({ id, body: '2' }))
+      const gone = { code: 'database-not-found', message: 'database not found' }
+      for (const change of [
+        () => repository.insert(place, [{ id: 'b', body: '2' }]),
+        () => repository.insert(place, many),
+        () => repository.update(place, tag, '2'),
+        () => repository.delete(place, tag),
+      ]) {
+        await expect(change()).rejects.toMatchObject(gone)
+      }
+      expect(await repository.list(place, undefined, 9)).toEqual([{ id: 'a', tag, body: '1' }])
     })
 
     it('are listed in the order of code points, after one', async () => {

@@ -5,6 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type QueryResult, sql } from 'kysely'
 import { SYSTEM_DATABASE } from '../contract/database.ts'
 import { Failure } from '../failure.ts'
+import { databaseExists, requireDatabase } from '../storage/database-exists.ts'
 import { howManyFit } from '../storage/how-many-fit.ts'
 import type { Store } from '../storage/open.ts'
 import { createEntityTag } from './entity-tag.ts'
@@ -52,14 +53,23 @@ export interface DocumentRepository {
    * Stores new documents, all or none.
    *
    * @returns their tags in order, or the id that is there already.
+   * @throws Failure `database-not-found` where the database was dropped.
    */
   insert(
     where: Pick<Place, 'database' | 'collection'>,
     documents: readonly { readonly id: string; readonly body: string }[],
   ): Promise<{ readonly tags: readonly string[] } | { readonly exists: string }>
-  /** Puts another body in the place of the state with that tag; undefined where it has moved on. */
+  /**
+   * Puts another body in the place of the state with that tag; undefined where it has moved on.
+   *
+   * @throws Failure `database-not-found` where the database was dropped.
+   */
   update(place: Place, tag: string, body: string): Promise<string | undefined>
-  /** Deletes the state with that tag; false where it has moved on. */
+  /**
+   * Deletes the state with that tag; false where it has moved on.
+   *
+   * @throws Failure `database-not-found` where the database was dropped.
+   */
   delete(place: Place, tag: string): Promise<boolean>
   /** The names of the collections of a database that hold documents, in order. */
   collections(database: string): Promise<string[]>
@@ -103,11 +113,10 @@ export function createDocumentRepository(store: Store): DocumentRepository {
     .compile()
   const readOne = prepare(one)
   const readOneAtOnce = store.prepareAtOnce?.(one)
-  const insertion = db
-    .insertInto('documents')
-    .values({ database: '', collection: '', id: '', tag: '', body: '' })
-    .onConflict((conflict) => conflict.doNothing())
-    .compile()
+  const insertion = sql`
+    insert into documents (database, collection, id, tag, body)
+    select ${''}, ${''}, ${''}, ${''}, ${''} where ${databaseExists('')}
+    on conflict do nothing`.compile(db)
   const insertOne = prepare(insertion)
   const updateOne = prepare(
     db
@@ -117,6 +126,7 @@ export function createDocumentRepository(store: Store): DocumentRepository {
       .where('collection', '=', '')
       .where('id', '=', '')
       .where('tag', '=', '')
+      .where(databaseExists(''))
       .compile(),
   )
   const read = async ({ database, collection, id }: Place) => {
@@ -160,10 +170,12 @@ export function createDocumentRepository(store: Store): DocumentRepository {
         const tag = createEntityTag()
         const { id, body } = first
         const { numAffectedRows } = await settled<Affected>(
-          insertOne(database, collection, id, tag, body),
+          insertOne(database, collection, id, tag, body, database, database),
           async () => ((await tagOf({ database, collection, id })) === tag ? done : undefined),
         )
-        return numAffectedRows === 0n ? { exists: id } : { tags: [tag] }
+        if (numAffectedRows !== 0n) return { tags: [tag] }
+        await requireDatabase(db, database)
+        return { exists: id }
       }
       const rows = documents.map(({ id, body }) => {
         return { database, collection, id, tag: createEntityTag(), body }
@@ -173,13 +185,15 @@ export function createDocumentRepository(store: Store): DocumentRepository {
         await db.transaction().execute(async (trx) => {
           for (const [at, row] of rows.entries()) {
             if (at % STORED === STORED - 1) await nextTurn()
-            const parameters = [row.database, row.collection, row.id, row.tag, row.body]
+            const values = [row.database, row.collection, row.id, row.tag, row.body]
+            const parameters = [...values, row.database, row.database]
             const { numAffectedRows } = await trx.executeQuery({ ...insertion, parameters })
             if (numAffectedRows === 0n) throw Object.assign(exists, { id: row.id })
           }
         })
       } catch (error) {
         if (error !== exists) throw error
+        await requireDatabase(db, database)
         return { exists: exists.id }
       }
       return { tags: rows.map(({ tag }) => tag) }
@@ -187,10 +201,12 @@ export function createDocumentRepository(store: Store): DocumentRepository {
     async update({ database, collection, id }, tag, body) {
       const next = createEntityTag()
       const { numAffectedRows } = await settled<Affected>(
-        updateOne(next, body, database, collection, id, tag),
+        updateOne(next, body, database, collection, id, tag, database, database),
         async () => ((await tagOf({ database, collection, id })) === next ? done : undefined),
       )
-      return numAffectedRows === 0n ? undefined : next
+      if (numAffectedRows !== 0n) return next
+      await requireDatabase(db, database)
+      return undefined
     },
     async delete({ database, collection, id }, tag) {
       const deletion = db
@@ -199,6 +215,7 @@ export function createDocumentRepository(store: Store): DocumentRepository {
         .where('collection', '=', collection)
         .where('id', '=', id)
         .where('tag', '=', tag)
+        .where(databaseExists(database))
       const { numDeletedRows } = await settled<{ numDeletedRows: bigint }>(
         deletion.executeTakeFirst(),
         async () =>
@@ -206,7 +223,9 @@ export function createDocumentRepository(store: Store): DocumentRepository {
             ? { numDeletedRows: 1n }
             : undefined,
       )
-      return numDeletedRows > 0n
+      if (numDeletedRows > 0n) return true
+      await requireDatabase(db, database)
+      return false
     },
     async collections(database) {
       const names: string[] = []

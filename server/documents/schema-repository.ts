@@ -1,4 +1,6 @@
+import { sql } from 'kysely'
 import { SYSTEM_DATABASE } from '../contract/database.ts'
+import { databaseExists, requireDatabase } from '../storage/database-exists.ts'
 import type { Store } from '../storage/open.ts'
 import { createEntityTag } from './entity-tag.ts'
 import type { Place } from './repository.ts'
@@ -23,9 +25,14 @@ export interface SchemaRepository {
    * Puts a schema in the place of the state with that tag, or of none.
    *
    * @returns its tag; undefined where the state has moved on.
+   * @throws Failure `database-not-found` where the database was dropped.
    */
   put(where: Where, seen: string | undefined, body: string): Promise<string | undefined>
-  /** Deletes the state with that tag; false where it has moved on. */
+  /**
+   * Deletes the state with that tag; false where it has moved on.
+   *
+   * @throws Failure `database-not-found` where the database was dropped.
+   */
   delete(where: Where, tag: string): Promise<boolean>
   /** Deletes the schemas of databases that were dropped. */
   purge(): Promise<void>
@@ -56,22 +63,20 @@ export function createSchemaRepository({ db }: Store): SchemaRepository {
     },
     async put({ database, collection }, seen, body) {
       const tag = createEntityTag()
-      if (seen === undefined) {
-        const { numInsertedOrUpdatedRows } = await db
-          .insertInto('schemas')
-          .values({ database, collection, tag, body })
-          .onConflict((conflict) => conflict.doNothing())
-          .executeTakeFirst()
-        return numInsertedOrUpdatedRows === 0n ? undefined : tag
-      }
-      const { numUpdatedRows } = await db
-        .updateTable('schemas')
-        .set({ tag, body })
-        .where('database', '=', database)
-        .where('collection', '=', collection)
-        .where('tag', '=', seen)
-        .executeTakeFirst()
-      return numUpdatedRows === 0n ? undefined : tag
+      const change =
+        seen === undefined
+          ? sql`
+              insert into schemas (database, collection, tag, body)
+              select ${database}, ${collection}, ${tag}, ${body} where ${databaseExists(database)}
+              on conflict do nothing`
+          : sql`
+              update schemas set tag = ${tag}, body = ${body}
+              where database = ${database} and collection = ${collection} and tag = ${seen}
+              and ${databaseExists(database)}`
+      const { numAffectedRows } = await change.execute(db)
+      if (numAffectedRows !== 0n) return tag
+      await requireDatabase(db, database)
+      return undefined
     },
     async delete({ database, collection }, tag) {
       const { numDeletedRows } = await db
@@ -79,8 +84,11 @@ export function createSchemaRepository({ db }: Store): SchemaRepository {
         .where('database', '=', database)
         .where('collection', '=', collection)
         .where('tag', '=', tag)
+        .where(databaseExists(database))
         .executeTakeFirst()
-      return numDeletedRows > 0n
+      if (numDeletedRows > 0n) return true
+      await requireDatabase(db, database)
+      return false
     },
     async purge() {
       // In one statement: a database that another node creates meanwhile is seen with its schemas.

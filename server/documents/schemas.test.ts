@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { START } from '../audit/record.ts'
 import { createDatabaseRegistry } from '../databases/registry.ts'
+import { storeDatabases } from '../storage/databases.testing.ts'
 import { forEachEngine } from '../storage/each-engine.testing.ts'
 import type { Store } from '../storage/open.ts'
 import { readConditions } from './entity-tag.ts'
@@ -18,6 +19,7 @@ forEachEngine((engine) => {
 
   beforeEach(async () => {
     store = await engine.open()
+    await storeDatabases(store, 'x', 'y')
     schemas = createSchemas(store)
   })
   /** Whether a document with such an `n` fits. */
@@ -31,6 +33,17 @@ forEachEngine((engine) => {
   }
 
   describe('schemas', () => {
+    it('are not written for a database that was dropped', async () => {
+      await schemas.put(where, NUMBER, none)
+      await store.db.deleteFrom('databases').where('name', '=', 'x').execute()
+      const gone = { code: 'database-not-found' }
+      await expect(schemas.put(where, TEXT, none)).rejects.toMatchObject(gone)
+      const other = { ...where, collection: 'other' }
+      await expect(schemas.put(other, TEXT, none)).rejects.toMatchObject(gone)
+      await expect(schemas.delete(where, none)).rejects.toMatchObject(gone)
+      expect((await schemas.read(where, none)).body).toBe(NUMBER)
+    })
+
     it('count from the next check, when they are put, changed and deleted', async () => {
       expect(await takes('text')).toBe(true)
       await schemas.put(where, NUMBER, none)

@@ -5,7 +5,7 @@ import { OutcomeUnknown } from '../storage/unavailable.ts'
 import { createDocumentRepository, type DocumentRepository } from './repository.ts'
 import { settled } from './settled.ts'
 
-const place = { database: 'x', collection: 'articles', id: 'a' }
+const place = { database: '_system', collection: 'articles', id: 'a' }
 
 describe('a change whose answer was lost', () => {
   const lost = () => Promise.reject(new OutcomeUnknown())

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { storeDatabases } from '../storage/databases.testing.ts'
 import { forEachEngine } from '../storage/each-engine.testing.ts'
 import { createDocumentRepository, type DocumentRepository } from './repository.ts'
 import { createSizes, FRESH, STEP } from './sizes.ts'
@@ -15,7 +16,9 @@ forEachEngine((engine) => {
 
   beforeEach(async () => {
     at = 1_000_000
-    repository = createDocumentRepository(await engine.open())
+    const store = await engine.open()
+    await storeDatabases(store, 'x', 'y')
+    repository = createDocumentRepository(store)
   })
   const fill = (collection: string, count: number, database = 'x') =>
     repository.insert(

@@ -4,6 +4,7 @@ import { createDocumentRules } from '../documents/document-rules.ts'
 import { createDocumentRepository, type DocumentRepository } from '../documents/repository.ts'
 import type { CheckDocuments } from '../documents/schemas.ts'
 import { Failure } from '../failure.ts'
+import { storeDatabases } from '../storage/databases.testing.ts'
 import { forEachEngine } from '../storage/each-engine.testing.ts'
 import type { Store } from '../storage/open.ts'
 import type { Job } from './job.ts'
@@ -25,6 +26,7 @@ forEachEngine((engine) => {
 
   beforeEach(async () => {
     store = await engine.open()
+    await storeDatabases(store, 'x')
     repository = createDocumentRepository(store)
     now = 1_700_000_000_000
     errors = []

@@ -1,5 +1,6 @@
 import { beforeEach, expect, it } from 'vitest'
 import { Failure } from '../failure.ts'
+import { storeDatabases } from '../storage/databases.testing.ts'
 import { forEachEngine } from '../storage/each-engine.testing.ts'
 import type { Store } from '../storage/open.ts'
 import type { Job } from './job.ts'
@@ -98,6 +99,23 @@ forEachEngine((engine) => {
     expect(await jobs.finish(job, async () => 7)).toMatchObject({ state: 'done', found: 7 })
     expect(await found(job)).toBe(7)
   })
+
+  if (engine.name === 'postgres') {
+    it('keeps nothing where the database is dropped during the last change', async () => {
+      const there = { database: 'x', collection: 'articles' }
+      await storeDatabases(store, 'x')
+      await jobs.create(there, 'patch', 'running', everything)
+      const job = (await jobs.claim()) as Job
+      const ending = jobs.finish(job, async (trx) => {
+        const document = { ...there, id: 'a', tag: 't', body: '{}' }
+        await trx.insertInto('documents').values(document).execute()
+        await store.db.deleteFrom('databases').execute()
+        return 1
+      })
+      await expect(ending).rejects.toMatchObject({ code: 'database-not-found' })
+      expect([(await jobs.read(job.id))?.state, await documents()]).toEqual(['running', []])
+    })
+  }
 
   it.each(['preparing', 'attached'] as const)(
     'is stale once its request has died with its node, and claimed by nobody: %s',

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Transaction } from 'kysely'
 import { JOB_KEPT, type JobKind, LISTINGS_KEPT } from '../contract/job.ts'
 import type { Failure } from '../failure.ts'
+import { requireDatabase } from '../storage/database-exists.ts'
 import type { Store } from '../storage/open.ts'
 import type { Tables } from '../storage/tables.ts'
 import { type Job, type JobRequest, type JobState, type Taken, toJob, type Where } from './job.ts'
@@ -180,7 +181,11 @@ export function createJobRepository({ db, engine }: Store, now: () => number) {
       })
     },
 
-    /** Ends a job well, with its last change in the same transaction. */
+    /**
+     * Ends a job well, with its last change in the same transaction.
+     *
+     * @throws Failure `database-not-found` where the database was dropped in the meantime.
+     */
     finish(job: Job, apply: (trx: Transaction<Tables>) => Promise<number>): Promise<Job> {
       // Where a listing has ended, so do its results.
       const end = { state: 'done', cursor: job.kind === 'list' ? job.cursor : null }
@@ -188,6 +193,8 @@ export function createJobRepository({ db, engine }: Store, now: () => number) {
         const ended = await own(trx, job, end)
         const found = await apply(trx)
         await trx.updateTable('jobs').set({ found }).where('id', '=', job.id).execute()
+        // Last, because PostgreSQL lets another node drop the database while this change is made.
+        await requireDatabase(trx, job.database)
         return { ...ended, found }
       })
     },

@@ -8,6 +8,7 @@ import { schemas } from './0005-schemas.ts'
 import { nodes } from './0006-nodes.ts'
 import { roleNotices } from './0007-role-notices.ts'
 import { listings } from './0008-listings.ts'
+import { databaseIds } from './0009-database-ids.ts'
 
 /**
  * Every migration by its name, in the order in which they run. Append only: a name that has been
@@ -23,5 +24,6 @@ export function allMigrations(engine: EngineName): Record<string, Migration> {
     '0006-nodes': nodes(engine),
     '0007-role-notices': roleNotices(engine),
     '0008-listings': listings(),
+    '0009-database-ids': databaseIds(),
   }
 }

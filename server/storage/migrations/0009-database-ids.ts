@@ -1,0 +1,11 @@
+import type { Kysely } from 'kysely'
+import type { Migration } from 'kysely/migration'
+
+/** An index for the check that a database exists, which every write of a document makes. */
+export function databaseIds(): Migration {
+  return {
+    async up(db: Kysely<unknown>): Promise<void> {
+      await db.schema.createIndex('databases_by_id').on('databases').column('id').execute()
+    },
+  }
+}
