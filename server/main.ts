@@ -13,6 +13,7 @@ import { type Command, helpText, parseCommandLine, type StoreCommand } from './c
 import type { Config } from './config.ts'
 import { addEndpoint, listEndpoints, removeEndpoint } from './endpoint-command.ts'
 import { Failure } from './failure.ts'
+import { consoleUrls } from './http/console-urls.ts'
 import { start } from './start.ts'
 import { openStore, type Store } from './storage/open.ts'
 
@@ -42,13 +43,12 @@ function createLog(config: Config) {
 async function run(config: Config): Promise<void> {
   const log = createLog(config)
   const node = await start(config, log, join(ROOT, 'dist', 'console'))
-  const [first] = node.addresses
   log.info({ addresses: node.addresses.length, pid: process.pid }, 'gatehouse is ready')
   // On a terminal alone: what a log keeps must not hold the key.
   if (process.stdout.isTTY) {
-    if (first?.startsWith('tcp://')) {
-      print(`\n  The console:      ${first.replace('tcp:', 'http:')}/_console/`)
-    }
+    const { urls, advice } = consoleUrls(node.adminAddresses, config.publicOrigin)
+    print(`\n  The console:      ${urls.join('\n                    ') || 'no URL to sign in at'}`)
+    if (advice !== undefined) print(`  ${advice}`)
     const { isNew, file, read } = node.operatorKey
     if (isNew) print(`  The operator key: ${read()}\n  It is kept in     ${file}\n`)
     else if (file !== null) print(`  The operator key is in ${file}\n`)

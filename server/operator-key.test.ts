@@ -1,10 +1,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { freePorts } from './endpoints/free-ports.testing.ts'
+import { consoleUrls } from './http/console-urls.ts'
 import { createBrowser } from './oauth2/browser.testing.ts'
 import { startPlainProvider } from './oauth2/plain-provider.testing.ts'
 import { plainConfig } from './oauth2/sign-in.testing.ts'
@@ -30,14 +31,14 @@ afterEach(async () => {
 
 const keyFile = () => join(data, 'operator.key')
 const keyOf = () => readFileSync(keyFile(), 'utf8').trim()
-const flags = async () => {
+const flags = async (host = '127.0.0.1') => {
   const [port] = await freePorts(1)
-  return ['--data', data, '--endpoint', `tcp://127.0.0.1:${port}`, '--log', 'trace']
+  return ['--data', data, '--endpoint', `tcp://${host}:${port}`, '--log', 'trace']
 }
 
 /** What a server prints on a terminal until `last`; then it is stopped. */
-async function onTerminal(last: string): Promise<string> {
-  const command = [process.execPath, MAIN, 'start', ...(await flags())].join(' ')
+async function onTerminal(last: string, host?: string): Promise<string> {
+  const command = [process.execPath, MAIN, 'start', ...(await flags(host))].join(' ')
   // A real pseudo-terminal, by util-linux: without one the server would know.
   const terminal: ChildProcess = spawn('script', ['-qfec', `exec ${command}`, '/dev/null'], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -60,8 +61,10 @@ async function onTerminal(last: string): Promise<string> {
 
 describe('a first start', () => {
   test('shows the key on a terminal, once; a later start says where it is', async () => {
-    const first = await onTerminal('It is kept in')
+    const first = await onTerminal('It is kept in', '0.0.0.0')
     expect(first).toContain(`The operator key: ${keyOf()}`)
+    expect(first).toMatch(/The console: {6}http:\/\/127\.0\.0\.1:\d+\/_console\//)
+    expect(first).toContain('start with --public-url http://<this machine>:')
     const second = await onTerminal('The operator key is in')
     expect(second).toContain(keyFile())
     expect(second).not.toContain(keyOf())
@@ -83,6 +86,32 @@ describe('a first start', () => {
       expect(printed()).not.toContain(key)
     }
   })
+})
+
+test('a command prints the key without a terminal, from the data folder or the environment', async () => {
+  const node = await startForTest({ data })
+  onTestFinished(() => node.stop())
+  const print = async (env: Record<string, string>) =>
+    (
+      await promisify(execFile)(process.execPath, [MAIN, 'operator-key'], {
+        env: { PATH: process.env.PATH, GATEHOUSE_DATA: data, ...env },
+      })
+    ).stdout
+  expect(await print({})).toBe(`${keyOf()}\n`)
+  const file = join(folder, 'chosen')
+  writeFileSync(file, 'a-key-of-our-own-choice\n')
+  expect(await print({ GATEHOUSE_OPERATOR_KEY_FILE: file })).toBe('a-key-of-our-own-choice\n')
+})
+
+test('the URL printed for an endpoint on every address is one to sign in at', async () => {
+  const node = await startForTest({ data, endpoints: ['tcp://0.0.0.0:0'] })
+  onTestFinished(() => node.stop())
+  const signIn = (url: string) => createBrowser().post(new URL('/_oauth2/local/auth', url), {})
+  const { urls } = consoleUrls(node.node.adminAddresses, undefined)
+  expect(urls).toEqual([`http://127.0.0.1:${node.port}/_console/`])
+  expect((await signIn(urls[0] ?? '')).status).toBe(200)
+  // What was printed before.
+  expect((await signIn(`http://0.0.0.0:${node.port}/_console/`)).status).toBe(400)
 })
 
 test('a renewed key ends what was signed in with the old one while the node runs, and no more', async () => {

@@ -12,6 +12,7 @@ import { createAuditLog } from './audit/audit-log.ts'
 import { createRecorder, START } from './audit/record.ts'
 import type { Config } from './config.ts'
 import type { Address } from './contract/address.ts'
+import { SYSTEM_DATABASE } from './contract/database.ts'
 import type { LiveEvent } from './contract/event.ts'
 import { SAMPLE_SECONDS } from './contract/traffic.ts'
 import { createDatabaseRegistry } from './databases/registry.ts'
@@ -27,6 +28,7 @@ import { clash } from './endpoints/clash.ts'
 import { createHttpEngine } from './endpoints/http-engine.ts'
 import type { Listener } from './endpoints/listener.ts'
 import { listenerStatus } from './endpoints/listener-status.ts'
+import { reaches } from './endpoints/mapping.ts'
 import { createMetrics } from './endpoints/metrics.ts'
 import type { Peers } from './endpoints/peers.ts'
 import { sweepProposals } from './endpoints/proposals.ts'
@@ -68,6 +70,8 @@ const TAKE_OVER = 2_000
 export interface Node {
   /** The addresses that listen, canonical, sorted. */
   readonly addresses: readonly string[]
+  /** The addresses among them that reach `_system`, and with it the console. */
+  readonly adminAddresses: readonly Address[]
   /** What the local provider asks for. */
   readonly operatorKey: OperatorKey
   /**
@@ -315,6 +319,12 @@ async function open(
         .listeners()
         .filter(({ state }) => state === 'listening')
         .map(({ name }) => name)
+    },
+    get adminAddresses() {
+      return endpoints
+        .listeners()
+        .filter(({ state, mapping }) => state === 'listening' && reaches(mapping, SYSTEM_DATABASE))
+        .map(({ address }) => address)
     },
     stop() {
       if (stopping !== undefined) {
