@@ -6,6 +6,7 @@ import { createAuthenticator } from './access/authenticate.ts'
 import { OPERATOR } from './access/people.ts'
 import { fingerprint, openOperatorKey } from './access/secret-files.ts'
 import { beginSession, type SignIn } from './access/sessions.ts'
+import { createUseRecorder } from './access/use-recorder.ts'
 import {
   changeRoleByCommand,
   createTokenByCommand,
@@ -59,7 +60,11 @@ forEachEngine((engine) => {
 
     it('makes a token of the operator, who need not have signed in', async () => {
       const token = await create({ name: 'ci', role: 'operator', databases: 'a,b', expires: '30d' })
-      const { authenticate } = createAuthenticator(store, () => now)
+      const { authenticate } = createAuthenticator(
+        store,
+        () => now,
+        createUseRecorder(store, () => {}),
+      )
       expect(await authenticate({ authorization: `Bearer ${token}`, session: undefined })).toEqual(
         expect.objectContaining({
           username: 'local:operator',

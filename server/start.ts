@@ -135,7 +135,9 @@ async function open(
     operatorKey: () => fingerprint(operatorKey.read()),
     onEnded: events.nudge,
     publish: events.publish,
+    onError: failed('the use of sessions and tokens could not be stored'),
   })
+  undo.push(() => access.stop())
   const certificate =
     config.tls && (await loadCertificate(config.tls, (message, err) => log.warn({ err }, message)))
   if (certificate !== undefined) undo.push(() => certificate.close())

@@ -214,6 +214,7 @@ forEachEngine((engine) => {
       const secret = await access.signIn(operator, from)
       time += IDLE - 1
       await bySession(secret)
+      await access.stop()
       access = open()
       time += IDLE - 1
       expect(await bySession(secret)).toBeDefined()
@@ -518,6 +519,7 @@ forEachEngine((engine) => {
       expect(await access.tokens(mine.personId)).toMatchObject([{ lastUsed: null }])
       time += HOUR
       await byToken(token)
+      await access.flushUses()
       expect(await access.tokens(mine.personId)).toMatchObject([
         { lastUsed: new Date(time).toISOString() },
       ])

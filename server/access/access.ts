@@ -11,6 +11,7 @@ import { type Authenticator, createAuthenticator } from './authenticate.ts'
 import { changeRole, listPeople } from './people.ts'
 import { beginSession, endSessions, type From, listSessions, type SignIn } from './sessions.ts'
 import { createToken, listTokens, revokeToken, type TokenOwner } from './tokens.ts'
+import { createUseRecorder, type UseRecorder } from './use-recorder.ts'
 
 /** People, their sessions and their tokens, and who a request comes from. */
 export interface Access {
@@ -35,6 +36,10 @@ export interface Access {
   revokeToken(owner: TokenOwner, id: string, actor: Actor): Promise<void>
   /** Follows what another process has changed in the store. */
   sync(): void
+  /** Stores the uses of sessions and tokens that are noted, at once instead of a second later. */
+  readonly flushUses: UseRecorder['flush']
+  /** Stores them a last time. */
+  readonly stop: UseRecorder['stop']
 }
 
 /** What {@link Access} is made of. */
@@ -52,12 +57,15 @@ export interface AccessDeps {
   readonly onEnded?: () => void
   /** Told what has changed, once that is durable. */
   readonly publish?: (event: LiveEvent) => void
+  /** Told when the uses of sessions and tokens cannot be stored. */
+  readonly onError?: (error: unknown) => void
 }
 
 /** Makes {@link Access}: whatever changes is forgotten by the authenticator before it is answered. */
 export function createAccess(deps: AccessDeps): Access {
   const { store, record, admins, now } = deps
-  const authenticator = createAuthenticator(store, now)
+  const uses = createUseRecorder(store, deps.onError ?? (() => {}))
+  const authenticator = createAuthenticator(store, now, uses)
   const forgetting = async <T>(change: Promise<T>): Promise<T> => {
     try {
       return await change
@@ -108,5 +116,7 @@ export function createAccess(deps: AccessDeps): Access {
       publish({ type: 'token', owner: null })
       publish({ type: 'audit' })
     },
+    flushUses: uses.flush,
+    stop: uses.stop,
   }
 }

@@ -3,8 +3,9 @@ import { lowerOf, type Role } from '../contract/role.ts'
 import { Failure } from '../failure.ts'
 import type { Store } from '../storage/open.ts'
 import { hashSecret, isTokenText } from './secret-text.ts'
-import { type FoundSession, findSession, IDLE, TOUCH, touchSession } from './sessions.ts'
-import { type FoundToken, findToken, touchToken } from './tokens.ts'
+import { type FoundSession, findSession, IDLE, TOUCH } from './sessions.ts'
+import { type FoundToken, findToken } from './tokens.ts'
+import type { UseRecorder } from './use-recorder.ts'
 
 /** What a request brings to be known by. */
 export interface Credentials {
@@ -26,9 +27,9 @@ export interface Authenticator {
    */
   authenticate(credentials: Credentials): Promise<Principal | undefined>
   /**
-   * What {@link authenticate} would answer, where that is remembered and nothing is to be written
-   * down; undefined: ask it. Most requests are of somebody who asked a moment ago, and a promise for
-   * each of them is most of what it would cost to know them.
+   * What {@link authenticate} would answer, where that is remembered; undefined: ask it. Most requests
+   * are of somebody who asked a moment ago, and a promise for each of them is most of what it would
+   * cost to know them.
    */
   recall(credentials: Credentials): Principal | undefined
   /**
@@ -43,9 +44,9 @@ export interface Authenticator {
 interface Remembered {
   /** Never changed, but replaced. */
   principal: Principal
-  /** When the credential was last used, to {@link PRECISION}, and when that was last written down. */
+  /** When the credential was last used, to {@link PRECISION}, and when its use was last recorded. */
   used: number
-  written: number
+  recorded: number
 }
 
 /** What the store has said of somebody, and when, ms since 1970. */
@@ -68,7 +69,11 @@ const MOST_REMEMBERED = 10_000
  * the next request, what was found is remembered until something changes; with PostgreSQL every
  * request asks the store, so that a session ended at one node is dead at the others at once.
  */
-export function createAuthenticator(store: Store, now: () => number): Authenticator {
+export function createAuthenticator(
+  store: Store,
+  now: () => number,
+  uses: Pick<UseRecorder, 'session' | 'sessionUse' | 'token'>,
+): Authenticator {
   const remembers = store.engine === 'sqlite'
   // Apart, so that what is found in one place does not count in the other.
   const sessions = new Map<string, Remembered>()
@@ -95,6 +100,22 @@ export function createAuthenticator(store: Store, now: () => number): Authentica
     return found
   }
 
+  function sessionUsed(found: Remembered, hash: string, at: number): Principal {
+    if (at - found.recorded >= TOUCH) {
+      found.recorded = at
+      uses.session(hash, at)
+    }
+    return slide(found, at)
+  }
+
+  function tokenUsed(found: Remembered, at: number): Principal {
+    if (at - found.recorded >= TOUCH) {
+      found.recorded = at
+      uses.token(found.principal.credential, at)
+    }
+    return found.principal
+  }
+
   async function bySession(secret: string, background = false): Promise<Principal | undefined> {
     const hash = hashSecret(secret)
     let found = sessions.get(hash)
@@ -105,16 +126,11 @@ export function createAuthenticator(store: Store, now: () => number): Authentica
         last.session.delete(hash)
         return undefined
       }
-      found = remember(sessions, hash, ofSession(row), since)
+      found = remember(sessions, hash, ofSession(row, uses.sessionUse(hash)), since)
     }
     const at = now()
     if (isOver(found, at)) return undefined
-    if (background) return found.principal
-    if (at - found.written >= TOUCH) {
-      found.written = at
-      await touchSession(store, hash, at)
-    }
-    return slide(found, at)
+    return background ? found.principal : sessionUsed(found, hash, at)
   }
 
   async function byToken(text: string): Promise<Principal> {
@@ -129,11 +145,7 @@ export function createAuthenticator(store: Store, now: () => number): Authentica
     const at = now()
     if (found === undefined) throw notValid('The token is not valid.')
     if (isOver(found, at)) throw notValid('The token has expired.')
-    if (at - found.written >= TOUCH) {
-      found.written = at
-      await touchToken(store, found.principal.credential, at)
-    }
-    return found.principal
+    return tokenUsed(found, at)
   }
 
   return {
@@ -145,12 +157,12 @@ export function createAuthenticator(store: Store, now: () => number): Authentica
       const isToken = authorization !== undefined
       const secret = isToken ? bearerOf(authorization) : session
       if (secret === undefined) return undefined
-      const found = (isToken ? tokens : sessions).get(hashSecret(secret))
+      const hash = hashSecret(secret)
+      const found = (isToken ? tokens : sessions).get(hash)
       const at = now()
       if (found === undefined || isOver(found, at)) return undefined
-      if (background && !isToken) return found.principal
-      if (at - found.written >= TOUCH) return undefined
-      return isToken ? found.principal : slide(found, at)
+      if (isToken) return tokenUsed(found, at)
+      return background ? found.principal : sessionUsed(found, hash, at)
     },
     lastKnown({ authorization, session }) {
       const isToken = authorization !== undefined
@@ -210,10 +222,11 @@ function tokenOf(header: string): string {
 
 const notValid = (message: string) => new Failure('unauthenticated', message)
 
-function ofSession(row: FoundSession): Remembered {
+function ofSession(row: FoundSession, unstoredUse = 0): Remembered {
+  const used = Math.max(row.last_seen_at, unstoredUse)
   return {
-    used: row.last_seen_at,
-    written: row.last_seen_at,
+    used,
+    recorded: used,
     principal: {
       personId: row.person_id,
       username: row.username,
@@ -224,7 +237,7 @@ function ofSession(row: FoundSession): Remembered {
       databases: null,
       credential: row.id,
       expires: row.expires_at,
-      idleExpires: Math.min(row.last_seen_at + IDLE, row.expires_at),
+      idleExpires: Math.min(used + IDLE, row.expires_at),
     },
   }
 }
@@ -232,7 +245,7 @@ function ofSession(row: FoundSession): Remembered {
 function ofToken(row: FoundToken): Remembered {
   return {
     used: 0,
-    written: row.last_used_at ?? 0,
+    recorded: row.last_used_at ?? 0,
     principal: {
       personId: row.owner_id,
       username: row.username,

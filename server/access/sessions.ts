@@ -17,7 +17,7 @@ export const IDLE = SESSION_IDLE
 /** A session ends after this at the latest, ms: 7 d. */
 export const ABSOLUTE = 7 * 24 * 60 * 60 * 1000
 
-/** How often the use of a session or token is written down, ms. */
+/** How often the use of a session or token is recorded, ms. */
 export const TOUCH = 60_000
 
 /** A sign-in that a provider has vouched for. */
@@ -129,15 +129,6 @@ export function findSession(store: Store, hash: string): Promise<FoundSession | 
     ])
     .where('sessions.hash', '=', hash)
     .executeTakeFirst()
-}
-
-/** Writes down that a session was used. */
-export async function touchSession(store: Store, hash: string, now: number): Promise<void> {
-  await store.db
-    .updateTable('sessions')
-    .set({ last_seen_at: now })
-    .where('hash', '=', hash)
-    .execute()
 }
 
 /** The sessions of a person that last, newest first. */

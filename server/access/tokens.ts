@@ -191,11 +191,6 @@ export function findToken(store: Store, hash: string): Promise<FoundToken | unde
     .executeTakeFirst()
 }
 
-/** Writes down that a token was used. */
-export async function touchToken(store: Store, id: string, now: number): Promise<void> {
-  await store.db.updateTable('tokens').set({ last_used_at: now }).where('id', '=', id).execute()
-}
-
 const time = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString())
 
 function toInfo(row: TokensTable & { username: string }): TokenInfo {
