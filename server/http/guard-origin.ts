@@ -4,9 +4,9 @@ import type { Asked } from './env.ts'
 const SAFE = new Set(['GET', 'HEAD'])
 
 /**
- * Refuses a change that no page of ours asks for: of a page of ours the browser says so, by `Origin`
- * or `Sec-Fetch-Site`, and it sets `X-Gatehouse: 1`, which no form can. A browser that says neither
- * could be sent by any page.
+ * Rejects a change that is authenticated by cookie unless a page of this server sent it: `Origin` or
+ * `Sec-Fetch-Site` must say so, and `X-Gatehouse: 1` must be set, which no form can do. A request
+ * with neither of the first two headers could come from any page.
  *
  * @throws Failure `forbidden`
  */
@@ -18,17 +18,39 @@ export function guardOrigin(c: Asked, publicOrigin: string | undefined): void {
     !(origin === undefined && site === undefined) &&
     (site === undefined || site === 'same-origin') &&
     (origin === undefined || origin === publicOrigin || isHost(origin, c.req.header('Host')))
-  if (!sameOrigin) {
-    throw new Failure(
-      'forbidden',
-      'No page of this server asked for this change, as far as the browser says. It was not ' +
-        'carried out. Scripts send a token.',
-    )
-  }
+  if (!sameOrigin) throw foreignPage()
   if (c.req.header('X-Gatehouse') !== '1') {
     throw new Failure('forbidden', 'From a browser, a change needs the header X-Gatehouse: 1.')
   }
 }
+
+/** Whether a browser sent the request: every current browser sends one of these with a change. */
+export const isFromBrowser = ({ req }: Asked): boolean =>
+  req.header('Origin') !== undefined || req.header('Sec-Fetch-Site') !== undefined
+
+/**
+ * Rejects a change that another web page made a browser send with Basic credentials that the browser
+ * remembers. Browsers send `Origin` with every cross-site `POST`, also over plain HTTP. Clients that
+ * are not browsers send neither header and pass.
+ *
+ * @throws Failure `forbidden`
+ */
+export function guardBasic(c: Asked, publicOrigin: string | undefined): void {
+  if (SAFE.has(c.req.method)) return
+  const origin = c.req.header('Origin')
+  const site = c.req.header('Sec-Fetch-Site')
+  const isOurs =
+    (site === undefined || site === 'same-origin' || site === 'none') &&
+    (origin === undefined || origin === publicOrigin || isHost(origin, c.req.header('Host')))
+  if (!isOurs) throw foreignPage()
+}
+
+const foreignPage = () =>
+  new Failure(
+    'forbidden',
+    'The change was rejected: the headers Origin and Sec-Fetch-Site do not show that a page of this ' +
+      'server sent it. Scripts authenticate with the header "Authorization: Bearer TOKEN".',
+  )
 
 /** Whether an origin is the host that the request was sent to; the scheme a proxy may have changed. */
 function isHost(origin: string, host: string | undefined): boolean {

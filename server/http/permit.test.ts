@@ -170,10 +170,22 @@ describe('permit', () => {
     ],
     [
       'Basic of a browser without Fetch Metadata, from another page',
-      { Authorization: 'Basic admin', 'User-Agent': 'Mozilla/5.0', Origin: 'https://evil' },
+      { Authorization: 'Basic admin', Origin: 'https://evil' },
       403,
     ],
-    ['Basic of a script', { Authorization: 'Basic admin', Origin: 'https://evil' }, 200],
+    ['Basic from a sandboxed page', { Authorization: 'Basic admin', Origin: 'null' }, 403],
+    ['Basic from our page', { Authorization: 'Basic admin', Origin: 'http://ours' }, 200],
+    [
+      'Basic of a browser under a foreign host',
+      { Authorization: 'Basic admin', Origin: 'http://evil', Host: 'evil' },
+      421,
+    ],
+    ['Basic of a script', { Authorization: 'Basic admin' }, 200],
+    [
+      'Basic of a script that calls itself a browser and sends a cookie',
+      { Authorization: 'Basic admin', 'User-Agent': 'Mozilla/5.0', Cookie: 'a=b' },
+      200,
+    ],
   ])('lets %s change what it may: %#', async (_who, headers, status) => {
     const answer = await ask('operator', headers as unknown as Record<string, string>, 'DELETE')
     expect(answer.status).toBe(status)

@@ -7,7 +7,7 @@ import { Failure } from '../failure.ts'
 import type { Client, ClientOf } from './client.ts'
 import type { AppEnv, Asked } from './env.ts'
 import { requireOwnHost } from './guard-host.ts'
-import { guardOrigin } from './guard-origin.ts'
+import { guardBasic, guardOrigin, isFromBrowser } from './guard-origin.ts'
 import type { SessionCookie } from './session-cookie.ts'
 
 interface Credentials {
@@ -162,12 +162,18 @@ const credentialsOf = (
   background: background || asked.req.header(BACKGROUND_HEADER) !== undefined,
 })
 
-/** Refuses what a browser was made to send: what it sends by itself does not say who made it. */
+/**
+ * Rejects a request that another web page made a browser send: a browser adds cookies and remembered
+ * Basic credentials by itself.
+ */
 function guardBrowser(deps: PermitDeps, asked: Asked, { host }: Client): void {
   const authorization = asked.req.header('Authorization')
-  if (authorization === undefined || isRememberedBasic(authorization, asked.req)) {
+  if (authorization === undefined) {
     requireOwnHost(host, deps.isOurHost)
     guardOrigin(asked, deps.publicOrigin)
+  } else if (isFromBrowser(asked) && isBasic(authorization)) {
+    requireOwnHost(host, deps.isOurHost)
+    guardBasic(asked, deps.publicOrigin)
   }
 }
 
@@ -199,12 +205,5 @@ function judgeToken(principal: Principal | undefined, needed: Role): void {
 const challenge = (message: string) =>
   new Failure('unauthenticated', message, { headers: { 'WWW-Authenticate': 'Bearer' } })
 
-/** HTTP Basic sent by a browser: from an URL that it was once given, to wherever a page points. */
-function isRememberedBasic(authorization: string, request: Asked['req']): boolean {
-  if (!/^basic /i.test(authorization)) return false
-  return (
-    request.header('Sec-Fetch-Site') !== undefined ||
-    request.header('Cookie') !== undefined ||
-    (request.header('User-Agent') ?? '').includes('Mozilla/')
-  )
-}
+/** Whether an `Authorization` header uses HTTP Basic (RFC 7617): a token as the user part of a URL. */
+const isBasic = (authorization: string) => authorization.slice(0, 6).toLowerCase() === 'basic '
