@@ -73,7 +73,7 @@ describe('the order of checks', () => {
   const as = (authorization: string) => ({
     method: 'POST',
     body: 'x',
-    headers: { 'Content-Type': 'text/plain', Authorization: authorization },
+    headers: { 'Content-Type': 'text/xml', Authorization: authorization },
   })
   const nobody = as('Bearer nobody')
   const post = (role: string) => as(`Bearer <${role}>`)

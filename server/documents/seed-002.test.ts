@@ -615,9 +615,20 @@ forEachEngineNode((start) => {
         const answer = await ask(node.port, method, `/_db/blog${path}`)
         expect(answer.status).toBe(401)
         expect(answer.headers['content-type']).toBe('application/json')
-        expect(answer.headers['www-authenticate']).toBe('Bearer')
+        expect(answer.headers['www-authenticate']).toBe('Basic realm="Gatehouse", Bearer')
         expect(answer.json).toEqual({ id: 'auth_failed', message: expect.any(String) })
       }
+    })
+
+    it.each([
+      ['Fetch Metadata', { 'Sec-Fetch-Site': 'cross-site' }],
+      ['Fetch Metadata of the mode', { 'Sec-Fetch-Mode': 'cors' }],
+      ['an Origin', { Origin: 'https://evil.example' }],
+      ['a cookie', { Cookie: 'a=b' }],
+      ['the name of a browser', { 'User-Agent': 'Mozilla/5.0' }],
+    ])('offers no Basic to a client that sends %s', async (_what, headers) => {
+      const answer = await ask(node.port, 'GET', '/_db/blog/articles', { headers })
+      expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, 'Bearer'])
     })
 
     it('answers 403 where the role or the scope does not reach', async () => {
@@ -654,12 +665,24 @@ forEachEngineNode((start) => {
     it('refuses another id than that of the path, another content type and what is no UTF-8', async () => {
       const { id } = (await created({})).json
       expect((await by('PUT', `/articles/${id}`, { id: 'other' })).status).toBe(422)
-      const type = { 'Content-Type': 'text/plain' }
+      const type = { 'Content-Type': 'text/xml' }
       expect((await by('POST', '/articles', '{}', type)).json).toMatchObject({
         id: 'unsupported_media_type',
         message: expect.stringContaining('Content-Type'),
       })
     })
+
+    it.each(['application/x-www-form-urlencoded', 'text/plain; charset=utf-8'])(
+      'reads a body of the type %s as JSON where a token is sent',
+      async (type) => {
+        const headers = { 'Content-Type': type }
+        const made = await by('POST', '/articles', '{"title":"a=b&c"}', headers)
+        expect([made.status, made.json.title]).toEqual([201, 'a=b&c'])
+        const { id } = made.json
+        expect((await by('PUT', `/articles/${id}`, '{"n":1}', headers)).json).toEqual({ id, n: 1 })
+        expect((await by('POST', '/articles', 'title=a', headers)).status).toBe(400)
+      },
+    )
 
     it('knows collections by their names alone, and no other paths or methods', async () => {
       for (const path of [

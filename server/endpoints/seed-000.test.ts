@@ -146,9 +146,18 @@ describe('Add an endpoint', () => {
     expect((await node.ask('GET', '/_api/endpoint')).text).toBe(before)
   })
 
+  it.each(['application/x-www-form-urlencoded', 'text/plain'])(
+    'reads a body of the type %s as JSON where a token is sent',
+    async (type) => {
+      const body = JSON.stringify({ endpoint: await freeAddress(), databases: [] })
+      const headers = { 'Content-Type': type }
+      expect((await node.ask('POST', '/_api/endpoint', body, { headers })).status).toBe(200)
+    },
+  )
+
   it('answers 415 to another content type, naming the header, and 413 to a large body', async () => {
     const form = await node.ask('POST', '/_api/endpoint', '{}', {
-      headers: { 'Content-Type': 'text/plain' },
+      headers: { 'Content-Type': 'text/xml' },
     })
     expect(form.status).toBe(415)
     expect(form.json.errorMessage).toContain('Content-Type')

@@ -1,4 +1,4 @@
-import type { MiddlewareHandler } from 'hono'
+import type { Context, MiddlewareHandler } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { createMiddleware } from 'hono/factory'
 import type * as z from 'zod/mini'
@@ -19,13 +19,20 @@ const limit = bodyLimit({
 /** `application/json` or a `+json` type, parameters aside (RFC 6839 §3.1). */
 const JSON_TYPE = /^application\/(?:[a-z0-9!#$&^_.+-]+\+)?json\s*(?:;|$)/i
 
+/** What `curl --data` and older clients say of a JSON body. No browser sends a token with these by itself. */
+const UNDECLARED_TYPE = /^(?:application\/x-www-form-urlencoded|text\/plain)\s*(?:;|$)/i
+
 /**
- * Lets a body through that is said to be JSON, or is not said to be anything.
+ * Accepts a body whose Content-Type is JSON or missing. If the request carries a token, form and
+ * plain-text bodies are read as JSON, too.
  *
  * @throws Failure `unsupported-media-type` naming the header.
  */
-export function requireJsonType(type: string | undefined): void {
+export function requireJsonType(c: Context<AppEnv>): void {
+  const type = c.req.header('Content-Type')
   if (type === undefined || JSON_TYPE.test(type)) return
+  const hasToken = c.get('principal')?.by === 'token'
+  if (hasToken && UNDECLARED_TYPE.test(type)) return
   throw new Failure(
     'unsupported-media-type',
     `The body must be JSON; the header Content-Type says ${JSON.stringify(type.slice(0, 64))}.`,
@@ -42,7 +49,7 @@ export const jsonBody = <S extends z.ZodMiniType>(
   schema: S,
 ): MiddlewareHandler<AppEnv, string, { in: { json: z.input<S> }; out: { json: z.output<S> } }> =>
   createMiddleware(async (c, next) => {
-    requireJsonType(c.req.header('Content-Type'))
+    requireJsonType(c)
     await limit(c, async () => {
       c.req.addValidatedData(
         'json',

@@ -72,15 +72,14 @@ export const permissionOf = (handler: unknown): Declared | undefined =>
  * Makes a {@link Permit}: checks the credentials of a request and sets `principal` and `actor` for
  * what follows.
  *
- * Fails with `unauthenticated` and the challenge Bearer (RFC 6750 §3; never Basic, for which a
- * browser would ask and which it would remember), `forbidden`, `misdirected`, `too-many-requests`.
+ * Fails with `unauthenticated`, `forbidden`, `misdirected`, `too-many-requests`.
  */
 export function createPermit(deps: PermitDeps): Permit {
   /** What becomes of credentials that are not valid. */
   async function refused(error: unknown, client: Client): Promise<never> {
     if (!(error instanceof Failure) || error.code !== 'unauthenticated') throw error
     await deps.countFailure(client)
-    throw challenge(error.message)
+    throw error
   }
 
   /** Whoever was known a moment ago may still look at what needs no store, while it is away. */
@@ -179,7 +178,7 @@ function guardBrowser(deps: PermitDeps, asked: Asked, { host }: Client): void {
 
 /** Whether a principal may do in a database what a role may. */
 function judge(principal: Principal | undefined, needed: Role, database: string): void {
-  if (principal === undefined) throw challenge('Sign in, or send a token.')
+  if (principal === undefined) throw notSignedIn('Sign in, or send a token.')
   if (!atLeast(principal.role, needed)) {
     throw new Failure(
       'forbidden',
@@ -202,8 +201,7 @@ function judgeToken(principal: Principal | undefined, needed: Role): void {
   )
 }
 
-const challenge = (message: string) =>
-  new Failure('unauthenticated', message, { headers: { 'WWW-Authenticate': 'Bearer' } })
+const notSignedIn = (message: string) => new Failure('unauthenticated', message)
 
 /** Whether an `Authorization` header uses HTTP Basic (RFC 7617): a token as the user part of a URL. */
 const isBasic = (authorization: string) => authorization.slice(0, 6).toLowerCase() === 'basic '

@@ -35,6 +35,7 @@ export function renderFailure(failure: Failure, c: Context<AppEnv>): Response | 
     ...(status === 503 ? { 'Retry-After': RETRY_AFTER } : {}),
     ...failure.headers,
     'Cache-Control': 'no-store',
+    ...(status === 401 ? { 'WWW-Authenticate': challenge(c) } : {}),
   }
   if (path === '/_api' || path.startsWith('/_api/')) {
     const body: ErrorObject = {
@@ -48,6 +49,21 @@ export function renderFailure(failure: Failure, c: Context<AppEnv>): Response | 
   if (isNavigation(c)) return c.html(failurePage(status, failure.message), status, headers)
   const body: ErrorBody = { id: failure.kind.id, message: failure.message, ...failure.details }
   return c.json(body, status, headers)
+}
+
+/**
+ * The value of `WWW-Authenticate` of a 401 (RFC 9110 §11.6.1). `Basic` lets clients such as wget send the token that
+ * is the user part of the URL. Browsers get `Bearer` alone: they would ask for a password and
+ * remember it.
+ */
+function challenge(c: Context<AppEnv>): string {
+  const isBrowser =
+    c.req.header('Sec-Fetch-Site') !== undefined ||
+    c.req.header('Sec-Fetch-Mode') !== undefined ||
+    c.req.header('Origin') !== undefined ||
+    c.req.header('Cookie') !== undefined ||
+    (c.req.header('User-Agent') ?? '').includes('Mozilla/')
+  return isBrowser ? 'Bearer' : 'Bearer, Basic realm="Gatehouse"'
 }
 
 /** A browser that is to show the answer as a page (Fetch Metadata; older ones say it by Accept). */

@@ -12,7 +12,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
  * @throws Failure `unsupported-media-type`, `too-large`; `bad-json` for what is no UTF-8.
  */
 export async function textBody(c: Context<AppEnv>, most: number): Promise<string> {
-  requireJsonType(c.req.header('Content-Type'))
+  requireJsonType(c)
   const tooLarge = () =>
     new Failure('too-large', `The body is larger than ${Math.floor(most / 1024)} KiB.`)
   if (Number(c.req.header('Content-Length') ?? 0) > most) throw tooLarge()
