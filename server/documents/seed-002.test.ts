@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTokenByCommand } from '../access-command.ts'
 import { createRecorder } from '../audit/record.ts'
+import { DEPTH } from '../contract/json-depth.ts'
 import { type EngineNode, forEachEngineNode } from '../each-engine-node.testing.ts'
 import { type Answer, ask } from '../start.testing.ts'
 import { readConditions } from './entity-tag.ts'
@@ -865,7 +866,7 @@ forEachEngineNode((start) => {
       ['half characters', JSON.parse('{"a":"\\ud800","\\udc00":1}')],
       ['keys of JavaScript', JSON.parse('{"__proto__":{"a":1},"constructor":1,"toString":2}')],
       ['large and small numbers', { a: 9007199254740991, b: 1.7976931348623157e308, c: 5e-324 }],
-      ['deep nesting', { a: JSON.parse('['.repeat(500) + ']'.repeat(500)) }],
+      ['deep nesting', { a: nestedArrays(DEPTH - 1) }],
       ['nearly a MiB', { text: 'x'.repeat(2 ** 20 - 100) }],
     ])('come back equal with %s', async (_what, document) => {
       const made = await created(document)
@@ -873,6 +874,24 @@ forEachEngineNode((start) => {
       expect(read.json).toEqual({ ...document, id: made.json.id })
       const put = await by('PUT', `/articles/${made.json.id}`, document)
       expect(put.json).toEqual({ ...document, id: made.json.id })
+    })
+
+    it('are nested at most 100 levels deep, however they are sent', async () => {
+      const { json } = await created({ a: nestedArrays(DEPTH - 1) })
+      const path = `/articles/${json.id}`
+      const deeper = { a: nestedArrays(DEPTH) }
+      for (const [method, target, body] of [
+        ['POST', '/articles', deeper],
+        ['POST', '/articles', [{}, deeper]],
+        ['PUT', path, deeper],
+        ['PATCH', path, deeper],
+        ['PATCH', '/articles', deeper],
+        ['PUT', '/_schema/articles', deeper],
+      ] as const) {
+        const { status, text } = await by(method, target, body)
+        expect([status, text]).toEqual([422, expect.stringContaining('at most 100 levels deep')])
+      }
+      expect((await by('PATCH', path, { b: 1 })).json).toEqual({ ...json, b: 1 })
     })
 
     it('take 1 MiB at most, to the byte, however they are sent', async () => {
@@ -946,3 +965,5 @@ forEachEngineNode((start) => {
     })
   })
 })
+
+const nestedArrays = (depth: number) => JSON.parse('['.repeat(depth) + ']'.repeat(depth))

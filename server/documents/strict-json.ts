@@ -1,4 +1,5 @@
 import { NUMBER_LENGTH } from '../contract/document.ts'
+import { requireDepth } from '../contract/json-depth.ts'
 import { Failure } from '../failure.ts'
 
 /** A JSON value. */
@@ -7,11 +8,13 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 /**
  * Parses JSON (RFC 8259) that must come back equal to what was sent. What JavaScript would change
  * silently is refused: an object with a key twice, of which only the last would stay, and a number
- * that a double cannot hold. Numbers of more than {@link NUMBER_LENGTH} characters are rejected too.
+ * that a double cannot hold. Numbers of more than {@link NUMBER_LENGTH} characters are rejected too,
+ * and what is nested deeper than `DEPTH` (`contract/json-depth.ts`).
  *
  * @throws Failure `bad-json` where the text is no JSON; `invalid` naming what would not come back.
  */
 export function parseStrictly(text: string): Json {
+  requireDepth(text)
   let value: Json
   try {
     value = JSON.parse(text) as Json
@@ -23,18 +26,8 @@ export function parseStrictly(text: string): Json {
   return value
 }
 
-/**
- * Prints a value without spaces.
- *
- * @throws Failure `invalid` where it is nested too deeply.
- */
-export function printJson(value: Json): string {
-  try {
-    return JSON.stringify(value)
-  } catch (cause) {
-    throw new Failure('invalid', 'The document is nested too deeply.', { cause })
-  }
-}
+/** Prints a value without spaces. */
+export const printJson = (value: Json): string => JSON.stringify(value)
 
 const NUMBER = /-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
 

@@ -2,6 +2,7 @@ import type { Context, MiddlewareHandler } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { createMiddleware } from 'hono/factory'
 import type * as z from 'zod/mini'
+import { requireDepth } from '../contract/json-depth.ts'
 import { Failure } from '../failure.ts'
 import type { AppEnv } from './env.ts'
 import { validated } from './validated.ts'
@@ -43,7 +44,8 @@ export function requireJsonType(c: Context<AppEnv>): void {
  * Validates the body against a schema; handlers get it by `c.req.valid('json')`. A missing
  * Content-Type counts as JSON.
  *
- * Fails with `unsupported-media-type`, `too-large`, `bad-json`, or `bad-parameter` naming the field.
+ * Fails with `unsupported-media-type`, `too-large`, `bad-json`, `invalid` for JSON that is nested too
+ * deep, or `bad-parameter` naming the field.
  */
 export const jsonBody = <S extends z.ZodMiniType>(
   schema: S,
@@ -60,6 +62,7 @@ export const jsonBody = <S extends z.ZodMiniType>(
   })
 
 function parsed(text: string): unknown {
+  requireDepth(text)
   try {
     return JSON.parse(text)
   } catch (cause) {

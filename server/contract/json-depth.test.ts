@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest'
+import { DEPTH, requireDepth } from './json-depth.ts'
+
+const tooDeep = expect.objectContaining({
+  code: 'invalid',
+  message: 'JSON may be nested at most 100 levels deep.',
+})
+const arrays = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
+const objects = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
+
+it.each([arrays, objects])('accepts 100 levels and rejects 101: %o', (nested) => {
+  requireDepth(nested(DEPTH))
+  expect(() => requireDepth(nested(DEPTH + 1))).toThrow(tooDeep)
+})
+
+it.each([
+  ['brackets in strings', JSON.stringify(['['.repeat(1_000), '"{'.repeat(1_000)])],
+  ['strings that end in backslashes', JSON.stringify(['\\', '\\"', '['.repeat(1_000), '\\\\'])],
+  ['many arrays that are closed again', `[${'[],'.repeat(1_000)}{}]`],
+  ['text that is no JSON', `${']'.repeat(1_000)}"`],
+])('does not count %s', (_what, text) => requireDepth(text))
+
+it.each([
+  ['100,000 open brackets', '['.repeat(100_000)],
+  ['brackets after a string', `["\\\\",${'['.repeat(1_000)}`],
+  ['brackets that are closed out of order', '{]'.repeat(1_000) + '['.repeat(1_000)],
+])('rejects %s', (_what, text) => expect(() => requireDepth(text)).toThrow(tooDeep))
