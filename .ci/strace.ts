@@ -1,8 +1,10 @@
 import { installFromDebian } from './debian.ts'
 import { runCommand } from './run-command.ts'
 
-const works = async () =>
-  (await runCommand('strace', ['-o', '/dev/null', 'true'], { limit: 10, quiet: true })) === 0
+/** The tests start processes through strace, and attach it to running ones. */
+const TRIAL = 'strace -o /dev/null true && { sleep 1 & strace -o /dev/null -p $!; }'
+
+const works = async () => (await runCommand('sh', ['-c', TRIAL], { limit: 10, quiet: true })) === 0
 
 /**
  * Whether system calls can be watched here, with strace installed first if it can be: some

@@ -29,6 +29,7 @@ describe('Failure', () => {
       'database-exists': [409, 1207],
       internal: [500, 4],
       unavailable: [503, 503],
+      'insufficient-storage': [507, 507],
     })
   })
 

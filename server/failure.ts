@@ -37,6 +37,7 @@ export const failureKinds = {
   'too-many-requests': kind(429, 429, 'too_many_requests'),
   internal: kind(500, 4, 'internal'),
   unavailable: kind(503, 503, 'unavailable'),
+  'insufficient-storage': kind(507, 507, 'insufficient_storage'),
 } as const satisfies Record<string, FailureKind>
 
 /** The closed union of failure codes. */

@@ -1,5 +1,5 @@
-import { Failure } from '../failure.ts'
 import type { Store } from '../storage/open.ts'
+import { isStoreFailure } from '../storage/unavailable.ts'
 import type { Vault } from '../storage/vault.ts'
 import { type ProviderTokens, sealTokens } from './provider-tokens.ts'
 import { IDLE } from './sessions.ts'
@@ -68,7 +68,7 @@ export async function refreshTokens(deps: RefreshDeps): Promise<number> {
         await keep(store, vault, { hash, id, person: person_id }, old, fresh)
         return true
       } catch (error) {
-        if (error instanceof Failure && error.code === 'unavailable') return false
+        if (isStoreFailure(error)) return false
         await store.db
           .updateTable('sessions')
           .set({ access_token: null, refresh_token: null, token_expires_at: null })

@@ -8,6 +8,7 @@ import { Failure } from '../failure.ts'
 import { forEngine, type TestEngine } from './each-engine.testing.ts'
 import { GroupCommit } from './group-commit.ts'
 import type { Tables } from './tables.ts'
+import { OutcomeUnknown } from './unavailable.ts'
 
 const notStored = {
   code: 'unavailable',
@@ -200,6 +201,57 @@ forEngine('sqlite', (engine) => {
     own.close()
     expect(committed()).toEqual(['a'])
     expect((await sql`select * from child`.execute(db)).rows).toEqual([])
+  })
+
+  test('fails every member of a group that finds the disk full, and goes on when there is room', async () => {
+    // SQLite's own limit on the file; the error is that of a full disk.
+    const limit = (pages: number) => sql.raw(`pragma max_page_count = ${pages}`).execute(db)
+    await limit(1)
+    const results = await Promise.allSettled([insert('a'), insert('b'.repeat(100_000))])
+    for (const result of results) {
+      expect(result).toMatchObject({
+        status: 'rejected',
+        reason: {
+          code: 'insufficient-storage',
+          message: 'The disk of the store is full. Nothing of the change was kept.',
+          kind: { status: 507 },
+        },
+      })
+    }
+    await limit(1_000_000)
+    expect(committed()).toEqual([])
+    await insert('c')
+    expect(committed()).toEqual(['c'])
+  })
+
+  test('reports the members of a group as unknown when the disk fails during the commit', async () => {
+    const own = new DatabaseSync(fileOf(engine), { timeout: 0 })
+    const fsync = { code: 'ERR_SQLITE_ERROR', errcode: 1_034 }
+    const prepare = own.prepare.bind(own)
+    let failing = true
+    vi.spyOn(own, 'prepare').mockImplementation((text) => {
+      const statement = prepare(text)
+      if (text !== 'commit') return statement
+      const run = statement.run.bind(statement)
+      return Object.assign(statement, {
+        run() {
+          if (failing) throw Object.assign(new Error('disk I/O error'), fsync)
+          return run()
+        },
+      })
+    })
+    const commits = new GroupCommit(own)
+    const add = (name: string) =>
+      commits.write(() =>
+        own.exec(`insert into databases (name, created_at) values ('${name}', 0)`),
+      )
+    for (const result of await Promise.allSettled([add('a'), add('b')])) {
+      expect(result).toMatchObject({ status: 'rejected', reason: expect.any(OutcomeUnknown) })
+    }
+    failing = false
+    await add('c')
+    own.close()
+    expect(committed()).toEqual(['c'])
   })
 
   test('commits what is due before it lets the next unit in', async () => {

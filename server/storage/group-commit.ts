@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
-import { Failure } from '../failure.ts'
-import { busy, sqliteCode, sqliteError } from './unavailable.ts'
+import type { Failure } from '../failure.ts'
+import { busy, DamagedStore, notCommitted, sqliteCode, sqliteError } from './unavailable.ts'
 
 /** How long a write waits for another process that holds SQLite's write lock, in milliseconds. */
 const defaultPatience = 5_000
@@ -29,6 +29,8 @@ interface Group {
 export interface Unit {
   readonly group: Group
   open: boolean
+  /** What one of its statements met. It says more than the failure of the group, which follows. */
+  damage?: DamagedStore
 }
 
 /**
@@ -39,7 +41,7 @@ export interface Unit {
  * there is none, does its work, and gives the lock up without committing. The COMMIT follows in
  * `setImmediate`; only then are the members answered, those that failed or rolled back too,
  * because what they read may have been another member's work. When the COMMIT fails, or SQLite
- * gives the whole transaction up, every member fails with `Failure('unavailable')`.
+ * gives the whole transaction up, every member fails with what `notCommitted` returns.
  */
 export class GroupCommit {
   readonly #db: DatabaseSync
@@ -84,7 +86,7 @@ export class GroupCommit {
       this.#leave()
       // A statement that SQLite refused has left no trace; the answer may rest on another
       // member's work all the same.
-      if (!groupFailed) await group.settled
+      if (!groupFailed) await settled(group, error)
       throw error
     }
     this.#leave()
@@ -106,7 +108,12 @@ export class GroupCommit {
 
   /** Does the work of a statement inside a transaction, at once. */
   run<T>(unit: Unit, work: () => T): T {
-    return this.#attempt(unit.group, work)
+    try {
+      return this.#attempt(unit.group, work)
+    } catch (error) {
+      if (error instanceof DamagedStore) unit.damage = error
+      throw error
+    }
   }
 
   /** Ends a transaction; resolves once it is committed. */
@@ -134,10 +141,10 @@ export class GroupCommit {
       this.#release.run()
     } catch (error) {
       // Half a unit must not be committed: better none of the group.
-      this.#fail(group, error)
+      this.#fail(group, notCommitted(error, 'statement'))
     }
     this.#leave()
-    await group.settled
+    await settled(group, unit.damage)
   }
 
   async #enter(): Promise<Group> {
@@ -195,7 +202,7 @@ export class GroupCommit {
     try {
       return work()
     } catch (error) {
-      if (!this.#db.isTransaction) this.#fail(group, error)
+      if (!this.#db.isTransaction) this.#fail(group, notCommitted(error, 'statement'))
       throw sqliteError(error)
     }
   }
@@ -204,7 +211,7 @@ export class GroupCommit {
     try {
       this.#commit.run()
     } catch (error) {
-      this.#fail(group, error)
+      this.#fail(group, notCommitted(error, 'commit'))
       return
     }
     this.#group = undefined
@@ -212,22 +219,30 @@ export class GroupCommit {
     group.resolve()
   }
 
-  #fail(group: Group, cause: unknown): void {
+  #fail(group: Group, failure: Failure): void {
     this.#group = undefined
-    group.failure = new Failure(
-      'unavailable',
-      'The change could not be stored, and nothing of it was kept. Try again.',
-      { cause },
-    )
+    group.failure = failure
     try {
       this.#leaveTransaction()
     } catch {
       // Tried again before the next group begins; this one's members know enough.
     }
-    group.reject(group.failure)
+    group.reject(failure)
   }
 
   #leaveTransaction(): void {
     if (this.#db.isTransaction) this.#db.exec('rollback')
+  }
+}
+
+/**
+ * Waits for the commit of a group. SQLite commits nothing after a read of a damaged page: then the
+ * member that read it fails with its own error, the others with that of the group.
+ */
+async function settled(group: Group, own: unknown): Promise<void> {
+  try {
+    await group.settled
+  } catch (failure) {
+    throw own instanceof DamagedStore ? own : failure
   }
 }

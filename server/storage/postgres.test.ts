@@ -53,6 +53,15 @@ forEngine('postgres', (engine) => {
     expect(await store.db.transaction().execute(nextRevision)).toBe(1)
   })
 
+  test('reports a full disk of the server, and goes on', async () => {
+    const full = sql.raw("do $$ begin raise exception 'full' using errcode = '53100'; end $$")
+    await expect(full.execute(store.db)).rejects.toMatchObject({
+      code: 'insufficient-storage',
+      kind: { status: 507 },
+    })
+    expect(await store.db.transaction().execute(nextRevision)).toBe(1)
+  })
+
   test('tells all nodes when somebody gets another role, and not when they sign in', async () => {
     let told = 0
     store.onNotice((topic) => {

@@ -6,21 +6,23 @@ export const busy = 5
 
 const someTrouble = 'The store cannot be reached at the moment. Try again.'
 
+/** SQLite's result codes of a disk that fails, of a damaged file, and of a full disk. */
+const [ioError, corrupt, full, notADatabase] = [10, 11, 13, 26]
+
 /**
  * SQLite's primary result codes that speak of the machine and not of the query, with what to tell
- * people (https://sqlite.org/rescode.html).
+ * people (https://sqlite.org/rescode.html). {@link full} has a failure of its own.
  */
 const sqliteTrouble = new Map<number, string>([
   [busy, 'Another process is holding the store. Try again.'],
   [6, 'Another process is holding the store. Try again.'], // LOCKED
   [7, someTrouble], // NOMEM
   [8, 'The store cannot be written: its files are read-only.'], // READONLY
-  [10, 'The disk does not read or write the store.'], // IOERR
-  [11, 'The store is damaged.'], // CORRUPT
-  [13, 'The disk of the store is full.'], // FULL
+  [ioError, 'The disk cannot read or write this part of the store.'],
+  [corrupt, 'This part of the store is damaged and cannot be read.'],
   [14, 'The files of the store cannot be opened.'], // CANTOPEN
   [15, someTrouble], // PROTOCOL
-  [26, 'The file of the store is not a database.'], // NOTADB
+  [notADatabase, 'The file of the store is not a database.'],
 ])
 
 /**
@@ -29,6 +31,9 @@ const sqliteTrouble = new Map<number, string>([
  */
 const postgresTrouble = /^(08|28|3D|53|57|58|XX)|^(25006|25P03|40001|40P01|55P03)$/
 
+/** PostgreSQL's SQLSTATE of a full disk. */
+const postgresDiskFull = '53100'
+
 /** The SQLSTATE of a text with the character U+0000, which PostgreSQL has no room for. */
 const unstorable = '22021'
 
@@ -36,18 +41,34 @@ const unstorable = '22021'
 const ending = /^(08|57P0)/
 
 /**
- * A change that was sent to a store which was gone before it answered. It may have been made, or
- * may still be; whoever knows by what to recognise it looks, all others say so.
+ * A change that the store did not confirm: PostgreSQL was gone before it answered, or the disk failed
+ * during SQLite's COMMIT. It may have been made, or may still be; callers that can recognise it look
+ * for it, all others report that they do not know.
  */
 export class OutcomeUnknown extends Failure {
   constructor(options: FailureOptions = {}) {
     super(
       'unavailable',
-      'We do not know whether the change was made: the store was gone before it answered. Look before you try again.',
+      'We do not know whether the change was made: the store did not confirm it. Look before you try again.',
       options,
     )
   }
 }
+
+/** Part of SQLite's file cannot be read or written. Other parts may be: the caller goes on with them. */
+export class DamagedStore extends Failure {
+  constructor(message: string, cause: unknown) {
+    super('unavailable', message, { cause })
+  }
+}
+
+/** A failure of the store itself: it is unavailable, or its disk is full. */
+export type StoreFailure = Failure & { readonly code: 'unavailable' | 'insufficient-storage' }
+
+/** Returns whether an error is a {@link StoreFailure}. */
+export const isStoreFailure = (error: unknown): error is StoreFailure =>
+  error instanceof Failure &&
+  (error.code === 'unavailable' || error.code === 'insufficient-storage')
 
 /** Whether it was PostgreSQL that said no, and so has not done what it was asked. */
 export const hasSpoken = (error: unknown): boolean =>
@@ -62,16 +83,49 @@ export function sqliteCode(error: unknown): number | undefined {
 
 /**
  * What is to be thrown for an error of `node:sqlite`: `Failure('unavailable')` when the machine is
- * at fault, the error itself otherwise (a violated constraint, a mistake in a query).
+ * at fault, `insufficient-storage` when its disk is full, the error itself otherwise (a violated
+ * constraint, a mistake in a query).
  */
 export function sqliteError(error: unknown): unknown {
-  const message = sqliteTrouble.get(sqliteCode(error) ?? 0)
-  return message === undefined ? error : new Failure('unavailable', message, { cause: error })
+  const code = sqliteCode(error)
+  if (code === full) return diskFull(error)
+  const message = sqliteTrouble.get(code ?? 0)
+  if (message === undefined) return error
+  if (code === ioError || code === corrupt || code === notADatabase) {
+    return new DamagedStore(message, error)
+  }
+  return new Failure('unavailable', message, { cause: error })
 }
 
 /**
+ * The failure of all changes of a transaction that SQLite rolled back, with the error of the COMMIT or
+ * of the statement before it.
+ *
+ * @returns {@link OutcomeUnknown} where the disk failed during COMMIT: its frames may already be in
+ * the log, and after a restart SQLite recovers them, although it has reported the error. The next
+ * commit overwrites them.
+ */
+export function notCommitted(error: unknown, during: 'statement' | 'commit'): Failure {
+  const code = sqliteCode(error)
+  if (code === full) return diskFull(error)
+  if (code === ioError && during === 'commit') return new OutcomeUnknown({ cause: error })
+  return new Failure(
+    'unavailable',
+    'The change could not be stored, and nothing of it was kept. Try again.',
+    { cause: error },
+  )
+}
+
+const diskFull = (cause: unknown) =>
+  new Failure(
+    'insufficient-storage',
+    'The disk of the store is full. Nothing of the change was kept.',
+    { cause },
+  )
+
+/**
  * What is to be thrown for an error of `pg`: `Failure('unavailable')` when the server or the way
- * to it is at fault, `bad-parameter` when a text was given that it cannot hold, the error itself
+ * to it is at fault, `insufficient-storage` when its disk is full, `bad-parameter` when a text was given that it cannot hold, the error itself
  * otherwise (a violated constraint, a mistake in a query).
  */
 export function postgresError(error: unknown): unknown {
@@ -81,6 +135,7 @@ export function postgresError(error: unknown): unknown {
   if (error instanceof pg.DatabaseError && error.code === unstorable) {
     return new Failure('bad-parameter', 'A text holds the character U+0000.', { cause: error })
   }
+  if (error instanceof pg.DatabaseError && error.code === postgresDiskFull) return diskFull(error)
   // `pg` has no class for the errors of a connection; but what the server said has one.
   if (error instanceof pg.DatabaseError && !postgresTrouble.test(error.code ?? '')) return error
   return new Failure('unavailable', someTrouble, { cause: error })
