@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 // The command `gatehouse`, in JavaScript that older versions of Node.js understand: it runs the
-// server with a Node.js that is new enough.
+// server with a Node.js that is new enough, the one that npm brought.
 
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { findNode, NEEDS_NODE } from './find-node.js'
+import { findNodes, OLDEST_NODE } from './find-node.js'
 
 /** @param {string} name */
 const beside = (name) => new URL(name, import.meta.url)
@@ -24,8 +24,11 @@ function giveUp(sentence) {
   process.exitCode = 1
 }
 
-/** @param {string} node */
-function run(node) {
+/**
+ * @param {string} node
+ * @param {string[]} others where `node` cannot be run (another C library, say)
+ */
+function run(node, others) {
   const child = spawn(
     node,
     [
@@ -64,7 +67,9 @@ function run(node) {
   child.once('error', (error) => {
     if (child.pid !== undefined) return
     settle()
-    giveUp(`${node} cannot be run: ${error.message}`)
+    const [next, ...rest] = others
+    if (next === undefined) giveUp(`${node} cannot be run: ${error.message}`)
+    else run(next, rest)
   })
   child.once('exit', (code, signal) => {
     settle()
@@ -73,10 +78,14 @@ function run(node) {
   })
 }
 
+const [node, ...others] = findNodes()
 if (!existsSync(main)) {
   giveUp('The server is missing from this package: neither server/main.ts nor dist/server/main.js.')
+} else if (node === undefined) {
+  giveUp(
+    `Gatehouse needs Node.js ${OLDEST_NODE} or newer; this is ${process.version}. npm brings a newer one ` +
+      `where it can: install with optional packages, or install Node.js ${OLDEST_NODE} yourself.`,
+  )
 } else {
-  const { node, problem } = findNode()
-  if (node !== undefined) run(node)
-  else giveUp(problem === undefined ? NEEDS_NODE : `${problem}\n${NEEDS_NODE}`)
+  run(node, others)
 }

@@ -18,7 +18,7 @@ import type { Listener } from './endpoints/listener.ts'
 import { createMetrics } from './endpoints/metrics.ts'
 import { createEndpointRegistry } from './endpoints/registry.ts'
 import { createEventHub } from './events/hub.ts'
-import { logFault } from './health/log-fault.ts'
+import { createFaultLog } from './health/log-fault.ts'
 import type { Readiness } from './health/readiness.ts'
 import type { Via } from './http/env.ts'
 import { createJobs } from './jobs/jobs.ts'
@@ -113,7 +113,7 @@ export async function openApp() {
     metrics: createMetrics(() => endpoints.listeners()),
     readiness,
     log,
-    logFault: (message) => logFault(store, log, message),
+    logFault: createFaultLog(store, log),
     node: 'a',
     otherListeners: () => [],
     otherNodes: () => [],

@@ -26,6 +26,7 @@ import { endpointRoutes } from './endpoints/routes.ts'
 import type { EventHub } from './events/hub.ts'
 import { eventRoutes, type WhoIsIn } from './events/routes.ts'
 import { Failure, systemCode } from './failure.ts'
+import type { FaultLog } from './health/log-fault.ts'
 import type { Readiness } from './health/readiness.ts'
 import { healthRoutes } from './health/routes.ts'
 import { createAllowance } from './http/allowance.ts'
@@ -60,6 +61,7 @@ import {
 } from './oauth2/routes.ts'
 import { createSignInLimit } from './oauth2/sign-in-limit.ts'
 import { failureKey } from './storage/failure-limit.ts'
+import { isStoreFailure } from './storage/unavailable.ts'
 
 /** What the application is made of. */
 export interface AppDeps {
@@ -86,7 +88,7 @@ export interface AppDeps {
   readonly readiness: Readiness
   readonly log: Logger
   /** Makes what logs a fault: see `health/log-fault.ts`. */
-  readonly logFault: (message: string) => (error: unknown) => void
+  readonly logFault: FaultLog
   /** The name of this node. */
   readonly node: string
   /** What the other nodes of the store do with their listeners. */
@@ -170,7 +172,8 @@ export function createApp(deps: AppDeps) {
       )
     })
     .use(securityHeaders)
-    .use((_c, next) => deps.catchUp()?.then(next) ?? next())
+    // Health is answered also where the store cannot be read.
+    .use((c, next) => (isHealth(c.req.path) ? next() : (deps.catchUp()?.then(next) ?? next())))
     .use(guardHost(isOurHost))
     .use(selectDatabase((name) => databases.has(name)))
     .use('/_api/*', async (c, next) => {
@@ -259,7 +262,7 @@ export function createApp(deps: AppDeps) {
     // Without a cause it is the store that is away, which was said when it went: not once a request.
     const isKnown = isAway(failure) && failure.cause === undefined
     if (failure.kind.status >= 500 && !isKnown && !hasLeft(failure, c))
-      deps.logFault(failure.message)(isAway(failure) ? failure : (failure.cause ?? failure))
+      deps.logFault(failure.message)(isStoreFailure(failure) ? failure : (failure.cause ?? failure))
     return renderFailure(failure, c)
   })
   return app
@@ -307,6 +310,8 @@ const REFUSALS = 60
 /** Whether a client was gone before it had sent its whole body: no fault of ours, and nobody to tell. */
 const hasLeft = ({ cause }: Failure, { env }: Context<AppEnv>) =>
   systemCode(cause) === 'ECONNRESET' && env.incoming?.complete === false
+
+const isHealth = (path: string) => path === '/_api/health' || path.startsWith('/_api/health/')
 
 const isAway = (error: unknown) => error instanceof Failure && error.code === 'unavailable'
 

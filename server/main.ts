@@ -2,13 +2,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import pretty from 'pino-pretty'
-import { discardSecrets } from './access/stored-secrets.ts'
 import {
   changeRoleByCommand,
   createTokenByCommand,
   operatorKeyByCommand,
 } from './access-command.ts'
-import { COMMAND_LINE, createRecorder } from './audit/record.ts'
+import { createRecorder } from './audit/record.ts'
 import { verifyAuditLog } from './audit-command.ts'
 import { type Command, helpText, parseCommandLine, type StoreCommand } from './command-line.ts'
 import type { Config } from './config.ts'
@@ -17,12 +16,16 @@ import { Failure } from './failure.ts'
 import { consoleUrls } from './http/console-urls.ts'
 import { start } from './start.ts'
 import { openStore, type Store } from './storage/open.ts'
+import { DamagedStore } from './storage/unavailable.ts'
 
 // The process: what it was given goes in, sentences and an exit code come out. 0 done, 1 it could
 // not be done, 2 it was asked for in the wrong way.
 
 // In a checkout this is server/main.ts; in the package it is dist/server/main.js.
 const ROOT = join(import.meta.dirname, import.meta.filename.endsWith('.ts') ? '..' : '../..')
+
+const RESTORE =
+  'Check the disk, and restore a backup: see "When the disk fails" in docs/operating.md.'
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`)
 const complain = (text: string) => process.stderr.write(`${text}\n`)
@@ -107,9 +110,6 @@ async function work(store: Store, command: StoreCommand): Promise<string[]> {
       return [`${first} is ${second}`]
     case 'operator-key':
       return [await operatorKeyByCommand(store, record, config, flags.renew !== undefined)]
-    case 'secrets discard':
-      await discardSecrets(store, record, COMMAND_LINE)
-      return ['The tokens of providers are deleted. Sessions and API tokens stay valid.']
     case 'audit verify':
       return [await verifyAuditLog(store, flags.last)]
   }
@@ -122,6 +122,7 @@ if (parsed.ok) {
   } catch (error) {
     if (!(error instanceof Failure)) throw error
     complain(error.message)
+    if (error instanceof DamagedStore) complain(RESTORE)
     process.exitCode = 1
   }
 } else {

@@ -7,7 +7,6 @@ import {
   openOperatorKey,
   openSecretKey,
 } from './access/secret-files.ts'
-import { requireSecretKey } from './access/stored-secrets.ts'
 import { type AppDeps, createApp, createAtOnce } from './app.ts'
 import { createAuditLog } from './audit/audit-log.ts'
 import { createRecorder, START } from './audit/record.ts'
@@ -36,7 +35,7 @@ import { sweepProposals } from './endpoints/proposals.ts'
 import { createEndpointRegistry, type EndpointRegistry } from './endpoints/registry.ts'
 import { createEventHub } from './events/hub.ts'
 import { Failure } from './failure.ts'
-import { logFault } from './health/log-fault.ts'
+import { createFaultLog } from './health/log-fault.ts'
 import { createReadiness } from './health/readiness.ts'
 import { nodeHandler } from './http/node-handler.ts'
 import { createJobs } from './jobs/jobs.ts'
@@ -113,9 +112,8 @@ async function open(
     readiness.storeIs,
   )
   undo.push(() => store.close())
-  const failed = (message: string) => logFault(store, log, message)
+  const failed = createFaultLog(store, log)
 
-  await requireSecretKey(store, config.data, config.secretKey)
   const operatorKey = openOperatorKey(config.data, config.operatorKey)
   const secretKey = openSecretKey(config.data, config.secretKey)
   const vault = createVault(secretKey)
@@ -219,8 +217,8 @@ async function open(
     // Not before: where there is no store to look into, who was known a moment ago still may look.
     access.sync()
   })
-  const followInBackground = () =>
-    void follower.follow().catch(failed('what others have changed could not be read'))
+  const notFollowed = failed('what others have changed could not be read')
+  const followInBackground = () => void follower.follow().catch(notFollowed)
   undo.push(
     store.onNotice((topic) => {
       if (topic === 'access') access.sync()
@@ -235,11 +233,12 @@ async function open(
     if (looked) return follower.running
     // Requests that are read in one turn of the event loop have come before the first of them is
     // looked at, or while that very turn lasts: one look at the store is enough for all.
+    const changed = hasChanged()
     looked = true
     setImmediate(() => {
       looked = false
     })
-    return hasChanged() ? follower.follow() : follower.running
+    return changed ? follower.follow() : follower.running
   }
 
   // Imported here: commands beside a running node begin faster without it.
@@ -299,7 +298,11 @@ async function open(
   announceProviders(config, log)
   const timers = [
     setInterval(() => {
-      if (hasChanged()) followInBackground()
+      try {
+        if (hasChanged()) followInBackground()
+      } catch (error) {
+        notFollowed(error)
+      }
     }, CATCH_UP),
     setInterval(() => {
       refreshTokens({ store, vault, now: Date.now, refresh }).catch(

@@ -38,7 +38,7 @@ export function atOnceRoutes(deps: AtOnceDeps): AtOnce {
   return (request, response, via) => {
     if (request.method !== 'GET') return false
     const [, named, collection, id] = PATH.exec(request.url ?? '') ?? []
-    if (collection === undefined || id === undefined || !deps.isReady()) return false
+    if (collection === undefined || id === undefined) return false
     const asked = askedDirectly(request, via)
     if (asked === undefined) return false
     const read = readAtOnce(deps, asked, { named, collection, id })
@@ -72,6 +72,7 @@ function readAtOnce(
   const { mapping } = asked.env.via
   const database = named ?? mapping.defaultDatabase
   try {
+    if (!deps.isReady()) return undefined
     requireReachable(mapping, database, deps.exists)
     if (!deps.permitAtOnce(asked, 'viewer', database)) return undefined
     const type = contentType(asked)

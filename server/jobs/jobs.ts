@@ -1,6 +1,7 @@
 import { JOBS_UNDER_WAY, type JobKind } from '../contract/job.ts'
 import { Failure } from '../failure.ts'
 import type { Store } from '../storage/open.ts'
+import { DamagedStore, isStoreFailure } from '../storage/unavailable.ts'
 import { prepareApply } from './apply.ts'
 import { arrayParts, isArrayText } from './array-parts.ts'
 import { type DocumentRules, failureOf, type Job, type JobRequest, type Where } from './job.ts'
@@ -56,8 +57,16 @@ export function createJobs({ store, rules, now, pause, onError }: JobsDeps): Job
     } catch (error) {
       if (error instanceof Lost) throw error
       if (error instanceof Failure && error.kind.status < 500) return repository.fail(job, error)
+      // Too large for the disk, or over a damaged part: it would fail again, and hold others up.
+      if (
+        isStoreFailure(error) &&
+        (error.code !== 'unavailable' || error instanceof DamagedStore)
+      ) {
+        onError(error)
+        return repository.fail(job, error)
+      }
       // The store is away: that is no fault of the job's.
-      if (error instanceof Failure && error.code === 'unavailable') throw error
+      if (isStoreFailure(error)) throw error
       onError(error)
       return repository.fail(job, new Failure('internal', 'Something went wrong on our side.'))
     }

@@ -27,7 +27,7 @@ export interface Engine {
    * `Store.onNotice`.
    */
   watch(heard: (topic: NoticeTopic) => void): Promise<void>
-  /** See `Store.changedOutside`. */
+  /** See `Store.changedOutside`. @throws Failure `unavailable` */
   changedOutside(): boolean
   /** See `Store.hold`. */
   hold(name: string): Promise<boolean>

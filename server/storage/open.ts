@@ -31,6 +31,8 @@ export interface Store {
    * since the last call; false of a closed one. Costs about a microsecond: meant to be asked at
    * each request. With PostgreSQL it is true some milliseconds later, and this process's own changes
    * count too.
+   *
+   * @throws Failure `unavailable` where SQLite cannot read its file; the change is told later then.
    */
   changedOutside(): boolean
   /**

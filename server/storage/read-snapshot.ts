@@ -24,9 +24,15 @@ export class ReadSnapshot {
     this.#look = reader.prepare('pragma data_version')
   }
 
-  /** To be called before each read; answers which version of the store it reads: other after every commit. */
+  /**
+   * To be called before each read; answers which version of the store it reads: other after every commit.
+   *
+   * @throws the error of SQLite where the file cannot be read; the next call tries again.
+   */
   begin(): unknown {
     if (this.#open) return this.#version
+    // An earlier transaction may still be open because its end failed.
+    if (this.#reader.isTransaction) this.#reader.exec('rollback')
     this.#begin.run()
     this.#open = true
     setImmediate(() => this.end())
@@ -36,11 +42,28 @@ export class ReadSnapshot {
     return this.#version
   }
 
-  /** Has the next read see everything that is committed by now. */
+  /**
+   * Has the next read see everything that is committed by now. Never throws: it runs in
+   * `setImmediate`, where an error would end the process.
+   */
   end(): void {
     if (!this.#open) return
     this.#open = false
     // Closed in this very turn: there is nothing left to end.
-    if (this.#reader.isOpen) this.#commit.run()
+    if (!this.#reader.isOpen) return
+    try {
+      this.#commit.run()
+    } catch {
+      // After a read that failed (SQLITE_CORRUPT, SQLITE_IOERR) the commit fails too.
+      this.#rollBack()
+    }
+  }
+
+  #rollBack(): void {
+    try {
+      if (this.#reader.isTransaction) this.#reader.exec('rollback')
+    } catch {
+      // `begin` tries again.
+    }
   }
 }

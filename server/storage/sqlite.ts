@@ -102,7 +102,13 @@ function engineOf({ writer, reader, watchFiles, onReach, closeAll }: Opened): En
   }
   // Moves with every commit of another connection, never with this one's own.
   const pragma = writer.prepare('pragma data_version')
-  const version = () => pragma.get()?.data_version
+  const version = () => {
+    try {
+      return pragma.get()?.data_version
+    } catch (error) {
+      throw sqliteError(error)
+    }
+  }
   let seen = version()
   return {
     name: 'sqlite',

@@ -1,0 +1,111 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { freePorts } from './endpoints/free-ports.testing.ts'
+import { killProcesses, startProcess } from './server-process.testing.ts'
+import { type Answer, ask, makeToken } from './start.testing.ts'
+
+// A server whose SQLite fails with I/O errors: whatever it is doing, no error ends the process.
+
+const FAULTS = pathToFileURL(join(import.meta.dirname, 'storage', 'faults.testing.ts')).href
+
+let data: string
+
+beforeEach(() => {
+  data = mkdtempSync(join(tmpdir(), 'gatehouse-io-'))
+})
+afterEach(async () => {
+  await killProcesses()
+  rmSync(data, { recursive: true, force: true })
+})
+
+/** Requests of each kind: documents, jobs, sizes, people, the log, endpoints, the console's lists. */
+const REQUESTS: readonly (readonly [method: string, path: string, body?: unknown])[] = [
+  ['GET', '/things/kept'],
+  ['GET', '/things/missing'],
+  ['GET', '/things?limit=5'],
+  ['GET', '/_db/other/things/kept'],
+  ['PUT', '/things/changed', { n: 1 }],
+  ['POST', '/things', { n: 1 }],
+  ['POST', '/things', [{ n: 1 }, { n: 2 }]],
+  ['PATCH', '/things', { n: 3 }],
+  ['GET', '/_api/database'],
+  ['POST', '/_api/database', { name: 'made' }],
+  ['DELETE', '/_api/database/made'],
+  ['GET', '/_api/endpoint'],
+  ['GET', '/_api/audit'],
+  ['GET', '/_api/size'],
+  ['GET', '/_api/user'],
+  ['GET', '/_api/token'],
+  ['POST', '/_api/token', { name: 'more', role: 'viewer' }],
+  ['PUT', '/_schema/checked', { type: 'object' }],
+  ['POST', '/checked', { n: 1 }],
+  ['GET', '/_api/metrics'],
+  ['GET', '/_console/'],
+]
+
+/** Starts a server whose calls of SQLite can be made to fail. */
+async function startFaulty() {
+  const [port = 0] = await freePorts(1)
+  const server = await startProcess(['--data', data, '--endpoint', `tcp://127.0.0.1:${port}`], {
+    env: { NODE_OPTIONS: `--import=${FAULTS}` },
+  })
+  const token = await makeToken({ data, databaseUrl: undefined })
+  return {
+    server,
+    call: (method: string, path: string, body?: unknown, headers = {}): Promise<Answer> =>
+      ask(port, method, path, { body, headers: { Authorization: `Bearer ${token}`, ...headers } }),
+    /** Begins the next phase, which lets one of so many calls fail. */
+    async fail(every: number): Promise<void> {
+      server.signal('SIGUSR2')
+      await expect.poll(server.printed).toContain(`faults: one of ${every}\n`)
+    },
+  }
+}
+
+test('the process survives I/O errors in every part of it, and goes on when they end', async () => {
+  const { server, call, fail } = await startFaulty()
+  let ended = false
+  void server.exit.then(() => {
+    ended = true
+  })
+  await call('POST', '/things', { id: 'kept' })
+  await call('POST', '/_api/database', { name: 'other' })
+  expect((await call('GET', '/things/kept')).status).toBe(200)
+
+  for (const every of [1, 2, 3, 7]) {
+    await fail(every)
+    for (let round = 0; round < 5; round++) {
+      const answers = await Promise.all([
+        ...REQUESTS.map(([method, path, body]) => call(method, path, body)),
+        call('DELETE', '/things?n=2', undefined, { Prefer: 'respond-async' }),
+        call('GET', '/things?n=1', undefined, { Prefer: 'respond-async' }),
+        call('GET', '/things/kept', undefined, { Authorization: 'Bearer not-valid' }),
+        call('GET', '/things/kept', undefined, { Cookie: '__Host-session=not-valid' }),
+      ])
+      for (const { status, text } of answers) expect(status, text).not.toBe(500)
+      // A command beside it has it look for changes, by requests and by its own timer.
+      await makeToken({ data, databaseUrl: undefined })
+      expect((await call('GET', '/_api/health/live')).status).toBe(200)
+      expect((await call('GET', '/_api/health/ready')).status).toBe(200)
+    }
+    // Timers meet them too: this line is from the one that looks for changes of other processes.
+    await expect.poll(server.printed).toContain('what others have changed could not be read')
+    expect(ended, server.printed()).toBe(false)
+  }
+  await fail(0)
+  expect((await call('GET', '/things/kept')).status).toBe(200)
+  expect((await call('GET', '/_db/other/things')).status).toBe(200)
+  expect((await call('POST', '/things', { id: 'after' })).status).toBe(201)
+})
+
+test('a server stops in order while SQLite fails', async () => {
+  const { server, call, fail } = await startFaulty()
+  await call('POST', '/things', [{ n: 1 }])
+  await call('PATCH', '/things', { n: 2 }, { Prefer: 'respond-async' })
+  await fail(1)
+  server.signal('SIGTERM')
+  expect(await server.exit).toEqual({ code: 0, signal: null })
+})
