@@ -23,6 +23,8 @@ export interface Row {
 
 /** An attack is cut off after this time, ms. */
 const LONGEST = 60_000
+/** Health is measured at least this long, also during an attack that is over at once, ms. */
+const SHORTEST = 500
 /** The time for the node and the health process to settle, ms. */
 const SETTLE = 500
 
@@ -40,11 +42,14 @@ export async function measure({ name, settings = {}, prepare }: Attack): Promise
       answers.clear()
       await health.ask('begin')
       const begun = performance.now()
+      let duration = LONGEST
+      const attacked = attack().then(() => {
+        duration = performance.now() - begun
+      })
       const ended = await Promise.race([
-        attack().then(() => true),
+        Promise.all([attacked, pause(SHORTEST)]).then(() => true),
         pause(LONGEST, false, { ref: false }),
       ])
-      const duration = performance.now() - begun
       const { times, failed } = await health.ask('end')
       const shown = [0.5, 0.99, 1].map((share) => quantile(times, share))
       return { name, times: shown, failed, answers, duration, ended }

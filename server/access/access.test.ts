@@ -475,6 +475,14 @@ forEachEngine((engine) => {
       expect(info).toMatchObject({ databases: ['blog'], expires: limits.expires })
     })
 
+    it('names at most 1,000 databases', async () => {
+      const databases = Array.from({ length: 1_001 }, (_, at) => `n${at}`)
+      const create = async (some: string[]) =>
+        access.createToken(await owner(), { name: 'a', role: 'viewer', databases: some }, actor)
+      await expect(create(databases)).rejects.toThrow('databases: at most 1,000 names.')
+      expect((await create(databases.slice(1))).info.databases).toHaveLength(1_000)
+    })
+
     it('carries its databases, and ends when it expires', async () => {
       const expires = new Date(time + HOUR).toISOString()
       const { token } = await access.createToken(

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Actor } from '../contract/audit.ts'
 import { DATABASE_NAME_RULE, isDatabaseName } from '../contract/database.ts'
 import { atLeast, type Role } from '../contract/role.ts'
-import type { TokenInfo, TokenInput } from '../contract/token.ts'
+import { TOKEN_DATABASES, type TokenInfo, type TokenInput } from '../contract/token.ts'
 import { Failure } from '../failure.ts'
 import type { Store } from '../storage/open.ts'
 import type { Recorder } from '../storage/recorder.ts'
@@ -50,9 +50,12 @@ export async function createToken(
     throw new Failure('bad-parameter', 'expires: a time to come, such as 2027-01-31T00:00:00Z.')
   }
   const databases = input.databases == null ? null : [...new Set(input.databases)]
+  if (databases !== null && databases.length > TOKEN_DATABASES) {
+    throw new Failure('bad-parameter', 'databases: at most 1,000 names.')
+  }
   const bad = databases?.find((name) => !isDatabaseName(name))
   if (bad !== undefined) {
-    const shown = JSON.stringify(bad)
+    const shown = JSON.stringify(bad.slice(0, 64))
     throw new Failure('bad-database-name', `${shown} is no database name. ${DATABASE_NAME_RULE}`)
   }
   if (databases?.length === 0) {
@@ -98,7 +101,8 @@ function requireWithin(
   databases: readonly string[] | null,
   expires: number | null,
 ): void {
-  if (scope !== null && !(databases?.every((name) => scope.includes(name)) ?? false)) {
+  const own = new Set(scope)
+  if (scope !== null && !(databases?.every((name) => own.has(name)) ?? false)) {
     throw new Failure(
       'forbidden',
       `A token makes only tokens for its own databases: ${scope.join(', ')}.`,

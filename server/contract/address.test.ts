@@ -107,6 +107,8 @@ describe('an address that is refused blames', () => {
     ['host', 'tcp://127.0.0.1:8529\n'],
     ['host', 'tcp://127.0.0.1: 8529'],
     ['host', 'tcp:///run/gatehouse.sock'],
+    ['host', `tcp://127.0.0.1:8529${' '.repeat(1_024)}`],
+    ['host', `unix:///run${'/..'.repeat(1_024)}/gatehouse.sock`],
     ['host', 'tcp://127.0.0.1:8529:8530'],
     ['port', 'tcp://127.0.0.1'],
     ['port', 'tcp://127.0.0.1:'],

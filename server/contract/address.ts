@@ -17,6 +17,9 @@ export type ParsedAddress =
 /** The longest path of a unix socket in bytes: `sun_path` has 108 with its closing zero (unix(7)). */
 export const UNIX_PATH_BYTES = 107
 
+/** The longest text that is parsed as an address, in characters. */
+export const ADDRESS_LENGTH = 1_024
+
 const fault = (part: AddressPart, text: string): ParsedAddress => ({ ok: false, part, fault: text })
 
 /**
@@ -26,6 +29,9 @@ const fault = (part: AddressPart, text: string): ParsedAddress => ({ ok: false, 
  * `anyPort` lets port 0 through ("choose a free one"), for servers started by tests.
  */
 export function parseAddress(text: string, { anyPort = false } = {}): ParsedAddress {
+  if (text.length > ADDRESS_LENGTH) {
+    return fault('host', 'An address has at most 1,024 characters.')
+  }
   const match = /^([A-Za-z][A-Za-z0-9+.-]*):\/\/(.*)$/s.exec(text)
   if (match === null) {
     return fault(

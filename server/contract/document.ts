@@ -18,6 +18,9 @@ export const BULK_BYTES = 64 * 1024 * 1024
 /** How many documents such a body holds at most. */
 export const BULK_DOCUMENTS = 1_000_000
 
+/** The most fields that a filter names. */
+export const FILTER_FIELDS = 50
+
 /** How many documents a page of a collection holds: where nothing is asked for, and at most. */
 export const PAGE = { usual: 100, most: 1000 } as const
 

@@ -1,5 +1,13 @@
 import * as z from 'zod/mini'
 
+/** The most databases that the mapping of an endpoint names. */
+export const MAPPING_NAMES = 1_000
+
+/** The most addresses that one query asks for. */
+export const QUERY_ADDRESSES = 200
+
+const mapping = z.array(z.string()).check(z.maxLength(MAPPING_NAMES, 'at most 1,000 names'))
+
 /** An endpoint as it is configured, and nothing more (seed 000, "Endpoint record"). */
 export const endpointRecord = z.object({
   endpoint: z.string().check(z.describe('the address in canonical form, tcp://127.0.0.1:8530')),
@@ -17,7 +25,12 @@ export type EndpointRecord = z.infer<typeof endpointRecord>
  */
 export const endpointQuery = z.object({
   endpoint: z.optional(
-    z.array(z.string()).check(z.describe('only these addresses; may be given several times')),
+    z
+      .array(z.string())
+      .check(
+        z.maxLength(QUERY_ADDRESSES, 'at most 200 addresses'),
+        z.describe('only these addresses; may be given up to 200 times'),
+      ),
   ),
 })
 
@@ -30,7 +43,7 @@ export const endpointList = z.array(endpointRecord)
  */
 export const endpointInput = z.object({
   endpoint: z.string(),
-  databases: z._default(z.array(z.string()), []),
+  databases: z._default(mapping, []),
 })
 
 /** {@link endpointInput} as a type, as it is sent. */

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { parseAddress } from './address.ts'
+import { QUERY_ADDRESSES } from './endpoint.ts'
 import { SAMPLE_SECONDS } from './traffic.ts'
 
 /** The states of a listener: what the socket of an endpoint does on one node. */
@@ -63,7 +64,7 @@ export const listenerQuery = z
       z
         .array(address)
         .check(
-          z.maxLength(200, 'at most 200 addresses'),
+          z.maxLength(QUERY_ADDRESSES, 'at most 200 addresses'),
           z.describe('the listeners of these endpoints alone; may be given up to 200 times'),
         ),
     ),

@@ -4,6 +4,9 @@ import { role } from './role.ts'
 /** No line breaks and nothing that turns the direction of the text around it: a list would lie. */
 const PLAIN = /^[^\p{Cc}\p{Bidi_Control}\u2028\u2029]*$/u
 
+/** The most databases that the scope of a token names. */
+export const TOKEN_DATABASES = 1_000
+
 /** Body of `POST /_api/token`. */
 export const tokenInput = z.object({
   name: z
@@ -15,7 +18,9 @@ export const tokenInput = z.object({
     ),
   role: z.enum(['viewer', 'operator', 'admin']),
   databases: z.optional(
-    z.nullable(z.array(z.string())).check(z.describe('its scope; null or missing: every database')),
+    z
+      .nullable(z.array(z.string()).check(z.maxLength(TOKEN_DATABASES, 'at most 1,000 names')))
+      .check(z.describe('its scope; null or missing: every database')),
   ),
   expires: z.optional(z.nullable(z.string().check(z.describe('ISO 8601; null or missing: never')))),
 })

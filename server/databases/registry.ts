@@ -48,7 +48,7 @@ export async function createDatabaseRegistry(
     list: () => [SYSTEM_DATABASE, ...[...ids.keys()].sort()],
     async create(name, actor) {
       if (!isDatabaseName(name)) {
-        const shown = JSON.stringify(name)
+        const shown = JSON.stringify(name.slice(0, 64))
         throw new Failure(
           'bad-database-name',
           `${shown} is no database name. ${DATABASE_NAME_RULE}`,

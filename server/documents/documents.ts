@@ -258,7 +258,9 @@ export function toDocument(
 
 /** Whether a value can be the id of a document; one that no URL can hold is none. */
 function isId(value: Json): value is string {
-  if (typeof value !== 'string' || value === '' || !value.isWellFormed()) return false
+  // A character is at most two code units: what is longer need not be counted.
+  if (typeof value !== 'string' || value === '' || value.length > 2 * ID_LENGTH) return false
+  if (!value.isWellFormed()) return false
   // Encoded or not, a path of these leads elsewhere (RFC 3986 §5.2.4).
   if (value === '.' || value === '..') return false
   return !value.includes('\0') && [...value].length <= ID_LENGTH

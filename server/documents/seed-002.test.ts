@@ -454,6 +454,16 @@ forEachEngineNode((start) => {
       expect(await ids('n=null')).toEqual(['3'])
       expect(await ids('on=true')).toEqual(['3'])
       expect(await ids('toString=x')).toEqual([])
+      const many = (count: number) => `/filtered?limit=9&${'author=ada&'.repeat(count)}`
+      expect((await by('GET', many(50))).json).toHaveLength(2)
+      for (const method of ['GET', 'PATCH', 'DELETE']) {
+        const body = method === 'PATCH' ? {} : undefined
+        const refused = await by(method, many(51).replace('limit=9&', ''), body)
+        expect([refused.status, refused.json.message]).toEqual([
+          400,
+          'The filter names 51 fields, at most 50.',
+        ])
+      }
       const page = await by('GET', '/filtered?author=ada&limit=1')
       expect(page.headers.link).toBe('</_db/blog/filtered?author=ada&limit=1&after=1>; rel="next"')
     })

@@ -1,5 +1,5 @@
 import { type Context, Hono } from 'hono'
-import { DOCUMENT_BYTES } from '../contract/document.ts'
+import { DOCUMENT_BYTES, FILTER_FIELDS } from '../contract/document.ts'
 import { Failure } from '../failure.ts'
 import type { AppEnv } from '../http/env.ts'
 import type { Permit } from '../http/permit.ts'
@@ -65,9 +65,19 @@ export const wholeCollectionRoutes = (path: string, deps: WholeCollectionDeps) =
 export const accepted = (c: Context<AppEnv>, { id }: { readonly id: string }): Response =>
   c.json({ id, state: 'running' }, 202, jobHeaders(c, id))
 
-/** The fields that a query asks for; what pages are asked for with is none. */
-export const filterOf = (query: URLSearchParams): Filter =>
-  [...query].filter(([name]) => name !== 'limit' && name !== 'after')
+/**
+ * Returns the fields that a query asks for: all of its parameters except those of pages.
+ *
+ * @throws Failure `bad-parameter` where there are more than {@link FILTER_FIELDS}.
+ */
+export function filterOf(query: URLSearchParams): Filter {
+  const filter = [...query].filter(([name]) => name !== 'limit' && name !== 'after')
+  if (filter.length <= FILTER_FIELDS) return filter
+  throw new Failure(
+    'bad-parameter',
+    `The filter names ${filter.length} fields, at most ${FILTER_FIELDS}.`,
+  )
+}
 
 /** Whoever names a page means to change no more than that: it must not be every document. */
 function wholeFilterOf(c: Context<AppEnv>): Filter {

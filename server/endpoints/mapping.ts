@@ -1,4 +1,5 @@
 import { DATABASE_NAME_RULE, isDatabaseName, SYSTEM_DATABASE } from '../contract/database.ts'
+import { MAPPING_NAMES } from '../contract/endpoint.ts'
 import { Failure } from '../failure.ts'
 
 /**
@@ -15,21 +16,30 @@ export interface Mapping {
 /**
  * Makes a {@link Mapping} of names as they were sent.
  *
+ * @param most how many there may be; those of a stored mapping are not counted again.
  * @throws Failure `bad-database-name` for a name that no database can have, `bad-parameter` for a
- * name that stands twice. Databases that do not exist yet may be named.
+ * name that stands twice, or for too many names. Databases that do not exist yet may be named.
  */
-export function createMapping(names: readonly string[]): Mapping {
+export function createMapping(names: readonly string[], most = MAPPING_NAMES): Mapping {
+  if (names.length > most) {
+    const [count, limit] = [names.length, most].map((each) => each.toLocaleString('en'))
+    throw new Failure(
+      'bad-parameter',
+      `The list of databases has ${count} names, at most ${limit}.`,
+    )
+  }
+  const seen = new Set<string>()
   for (const name of names) {
     if (!isDatabaseName(name)) {
       throw new Failure(
         'bad-database-name',
-        `${JSON.stringify(name)} is no database name. ${DATABASE_NAME_RULE}`,
+        `${JSON.stringify(name.slice(0, 64))} is no database name. ${DATABASE_NAME_RULE}`,
       )
     }
-  }
-  const twice = names.find((name, at) => names.indexOf(name) !== at)
-  if (twice !== undefined) {
-    throw new Failure('bad-parameter', `The list of databases names ${twice} twice.`)
+    if (seen.has(name)) {
+      throw new Failure('bad-parameter', `The list of databases names ${name} twice.`)
+    }
+    seen.add(name)
   }
   return Object.freeze({
     names: Object.freeze([...names]),

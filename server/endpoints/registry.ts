@@ -360,7 +360,7 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
       await openStored(stored)
       publish({ type: 'endpoint', endpoint: name, revision: stored.revision })
     } else if (listener.revision !== stored.revision) {
-      listener.mapping = createMapping(stored.databases)
+      listener.mapping = createMapping(stored.databases, Infinity)
       listener.revision = stored.revision
       ways.look(listener)
       peers?.report(listener)
@@ -369,7 +369,7 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
   }
 
   async function openStored(stored: StoredEndpoint): Promise<void> {
-    const mapping = createMapping(stored.databases)
+    const mapping = createMapping(stored.databases, Infinity)
     const listener = create(readAddress(stored.endpoint), mapping, stored.revision)
     list(listener)
     // The reason is kept by the listener, which is `failed` and will be tried again.

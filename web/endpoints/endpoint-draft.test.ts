@@ -52,6 +52,12 @@ test('a name is refused when it is empty, no name, or there already', () => {
   expect(nameFault('_system', ['blog'])).toBeUndefined()
 })
 
+test('a mapping of 1,000 names takes no more', () => {
+  const names = Array.from({ length: 1_000 }, (_, index) => `n${index}`)
+  expect(nameFault('blog', names.slice(1))).toBeUndefined()
+  expect(nameFault('blog', names)).toBe('A mapping names at most 1,000 databases.')
+})
+
 test('a name that is typed and not added is not saved without a word', () => {
   const draft = { ...emptyDraft, reach: 'only' as const, names: ['blog'], typing: ' shop ' }
   expect(mappingFaults(draft).databases).toContain('shop is not in the list yet.')

@@ -6,7 +6,7 @@ import {
   parseAddress,
 } from '../../server/contract/address.ts'
 import { DATABASE_NAME_RULE, isDatabaseName } from '../../server/contract/database.ts'
-import type { EndpointRecord } from '../../server/contract/endpoint.ts'
+import { type EndpointRecord, MAPPING_NAMES } from '../../server/contract/endpoint.ts'
 
 /** A part of the form that a fault can stand at; `form` where it belongs to none. */
 export type Field = 'scheme' | 'host' | 'port' | 'path' | 'databases' | 'form'
@@ -123,6 +123,7 @@ export function mappingFaults({ reach, names, typing }: EndpointDraft): Faults {
 export function nameFault(name: string, names: readonly string[]): string | undefined {
   if (name === '') return 'Type the name of a database first.'
   if (!isDatabaseName(name)) return DATABASE_NAME_RULE
+  if (names.length >= MAPPING_NAMES) return 'A mapping names at most 1,000 databases.'
   return names.includes(name) ? `${name} is in the list already.` : undefined
 }
 

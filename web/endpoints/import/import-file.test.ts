@@ -80,6 +80,18 @@ describe('reading a file to import', () => {
     ])
   })
 
+  test('rejects a mapping of more than 1,000 names', () => {
+    const list = (length: number) =>
+      toText([
+        {
+          endpoint: 'tcp://10.0.0.1:8530',
+          databases: Array.from({ length }, (_, index) => `n${index}`),
+        },
+      ])
+    expect(readImport(list(1_000)).ok).toBe(true)
+    expect(faultsOf(list(1_001))[0]).toContain('“databases” has 1,001 names, at most 1,000.')
+  })
+
   test('never throws', () => {
     const json = fc.array(fc.oneof(fc.jsonValue(), fc.record({ endpoint: fc.string() })))
     fc.assert(fc.property(json, (value) => void readImport(JSON.stringify(value))))

@@ -1,5 +1,6 @@
 import { formatAddress, parseAddress } from '../../../server/contract/address.ts'
 import { DATABASE_NAME_RULE, isDatabaseName } from '../../../server/contract/database.ts'
+import { MAPPING_NAMES } from '../../../server/contract/endpoint.ts'
 import { type JsonEntry, readEntries } from './json-entries.ts'
 
 /** The most endpoints that are imported at once. */
@@ -93,6 +94,9 @@ function judgeEntry({ value }: JsonEntry): {
 function nameFaults(databases: unknown): string[] {
   if (!Array.isArray(databases))
     return ['“databases” is a list of names, empty for every database.']
+  if (databases.length > MAPPING_NAMES) {
+    return [`“databases” has ${count.format(databases.length)} names, at most 1,000.`]
+  }
   const seen = new Set<unknown>()
   return databases.flatMap((name: unknown) => {
     if (typeof name !== 'string' || !isDatabaseName(name)) {

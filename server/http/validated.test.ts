@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest'
+import * as z from 'zod/mini'
+import { endpointInput, endpointQuery, MAPPING_NAMES } from '../contract/endpoint.ts'
+import { TOKEN_DATABASES, tokenInput } from '../contract/token.ts'
+import { validated } from './validated.ts'
+
+const many = (length: number, item: unknown) => Array.from({ length }, () => item)
+const endpoint = 'tcp://127.0.0.1:8530'
+
+describe('validated', () => {
+  it('takes a list as long as its limit', () => {
+    const databases = many(MAPPING_NAMES, 'a')
+    expect(validated(endpointInput, { endpoint, databases }, 'body').databases).toEqual(databases)
+  })
+
+  it.each([
+    ['strings', 1_001, 'a'],
+    // zod counts them first: it could not report so many errors.
+    ['wrong items', 300_000, 1],
+  ])('rejects a longer list of %s, naming the limit', (_what, length, item) => {
+    const databases = many(length, item)
+    const message = 'The body is not as it should be. databases: at most 1,000 names.'
+    const input = { endpoint, databases, name: 'a', role: 'viewer' }
+    for (const schema of [endpointInput, tokenInput]) {
+      expect(() => validated(schema, input, 'body')).toThrow(message)
+    }
+    expect(() => validated(endpointQuery, { endpoint: databases }, 'query')).toThrow(
+      'endpoint: at most 200 addresses.',
+    )
+  })
+
+  it('has each limit in the description of the API', () => {
+    const { properties } = z.toJSONSchema(endpointInput, { io: 'input' })
+    expect(properties?.databases).toMatchObject({ maxItems: MAPPING_NAMES })
+    const scope = z.toJSONSchema(tokenInput, { io: 'input' }).properties?.databases
+    expect(JSON.stringify(scope)).toContain(`"maxItems":${TOKEN_DATABASES}`)
+  })
+})
