@@ -27,6 +27,7 @@ export const failureKinds = {
   'endpoint-not-found': kind(404, 1231, 'not_found'),
   'method-not-allowed': kind(405, 405, 'method_not_allowed'),
   'not-acceptable': kind(406, 406, 'not_acceptable'),
+  timeout: kind(408, 408, 'request_timeout'),
   conflict: kind(409, 1200, 'conflict'),
   'database-exists': kind(409, 1207, 'conflict'),
   'precondition-failed': kind(412, 412, 'precondition_failed'),

@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { BODY_PROGRESS } from '../contract/request-body.ts'
+import { BodyProgress } from './body-progress.ts'
 import { Connection } from './connection.ts'
 import type { Traffic } from './traffic.ts'
 
@@ -18,14 +20,16 @@ export interface HttpEngine<D extends Door> {
   doorOf(request: IncomingMessage): D
   /** Takes a connection that came through a door; the record is kept until the socket closes. */
   serve(socket: Socket, door: D): Connection
-  /** Ends the timer that looks for slow clients. Connections are the listeners' to close. */
+  /** Ends the timers that look for slow clients. Connections are the listeners' to close. */
   close(): void
 }
 
 /** Times and sizes of every connection, in ms and bytes. */
 export const HTTP_LIMITS = Object.freeze({
   headersTimeout: 10_000,
-  requestTimeout: 30_000,
+  // No limit for the whole request: a body is limited by its progress.
+  requestTimeout: 0,
+  bodyProgress: BODY_PROGRESS,
   // Node looks only every 30 s by default: a slow client would be cut a minute late.
   connectionsCheckingInterval: 1_000,
   keepAliveTimeout: 65_000,
@@ -52,6 +56,11 @@ type Timed = ServerResponse & { [BEGUN]?: number }
  */
 export function createHttpEngine<D extends Door>(limits = HTTP_LIMITS): HttpEngine<D> {
   const http = createServer({ ...limits })
+  const uploads = new BodyProgress(limits.bodyProgress)
+  const checking = setInterval(
+    () => uploads.check(performance.now()),
+    limits.connectionsCheckingInterval,
+  ).unref()
   // The look for slow clients starts with 'listening', which this server never comes to by itself.
   http.emit('listening')
 
@@ -61,6 +70,7 @@ export function createHttpEngine<D extends Door>(limits = HTTP_LIMITS): HttpEngi
     const now = performance.now()
     const connection = socket[CONNECTION]
     connection?.end(this, now)
+    uploads.responded(this.req)
     connection?.leave(isSafe(this.req.method))
     // A client that left before its answer got none: no status to count.
     if (!this.headersSent) return
@@ -77,7 +87,9 @@ export function createHttpEngine<D extends Door>(limits = HTTP_LIMITS): HttpEngi
     onRequest(handle) {
       http.on('request', (request, response: Timed) => {
         const connection = (request.socket as Served<D>)[CONNECTION]
-        response[BEGUN] = performance.now()
+        const now = performance.now()
+        response[BEGUN] = now
+        uploads.add(request, response, now)
         // Not `once`, which would wrap it anew each time: it is emitted but once.
         response.on('close', finished)
         connection?.begin(response, doorOf(request).closing)
@@ -94,6 +106,7 @@ export function createHttpEngine<D extends Door>(limits = HTTP_LIMITS): HttpEngi
       return connection
     },
     close() {
+      clearInterval(checking)
       http.close()
     },
   }

@@ -1,21 +1,17 @@
 import type { Context, MiddlewareHandler } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import { createMiddleware } from 'hono/factory'
 import type * as z from 'zod/mini'
 import { requireDepth } from '../contract/json-depth.ts'
 import { Failure } from '../failure.ts'
 import type { AppEnv } from './env.ts'
+import { readBody } from './request-body.ts'
 import { validated } from './validated.ts'
 
 /** The largest body that the administration takes, bytes. */
 export const BODY_LIMIT = 1024 * 1024
 
-const limit = bodyLimit({
-  maxSize: BODY_LIMIT,
-  onError: () => {
-    throw new Failure('too-large', 'The body is larger than 1 MiB.')
-  },
-})
+// Replaces what is no UTF-8: the schemas decide on it.
+const utf8 = new TextDecoder()
 
 /** `application/json` or a `+json` type, parameters aside (RFC 6839 §3.1). */
 const JSON_TYPE = /^application\/(?:[a-z0-9!#$&^_.+-]+\+)?json\s*(?:;|$)/i
@@ -52,13 +48,9 @@ export const jsonBody = <S extends z.ZodMiniType>(
 ): MiddlewareHandler<AppEnv, string, { in: { json: z.input<S> }; out: { json: z.output<S> } }> =>
   createMiddleware(async (c, next) => {
     requireJsonType(c)
-    await limit(c, async () => {
-      c.req.addValidatedData(
-        'json',
-        validated(schema, parsed(await c.req.text()), 'body') as object,
-      )
-      await next()
-    })
+    const text = utf8.decode(await readBody(c, BODY_LIMIT))
+    c.req.addValidatedData('json', validated(schema, parsed(text), 'body') as object)
+    await next()
   })
 
 function parsed(text: string): unknown {

@@ -1,11 +1,11 @@
 import { type Context, Hono } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { Failure } from '../failure.ts'
 import type { ClientOf } from '../http/client.ts'
 import type { AppEnv } from '../http/env.ts'
 import { guardForm } from '../http/own-origin.ts'
 import { toFailure } from '../http/render-failure.ts'
+import { readForm } from '../http/request-body.ts'
 import { failedSignInPage, keyPage, signInPolicy } from '../http/sign-in-pages.ts'
 import type { GivenKey, LocalProvider } from './local-provider.ts'
 import { callbackPath } from './sign-in.ts'
@@ -70,29 +70,20 @@ export function localProviderRoutes({
         return failed(c, error)
       }
     })
-    .post(
-      '/key/:uid',
-      bodyLimit({
-        maxSize: 16 * 1024,
-        onError: () => {
-          throw new Failure('too-large', 'The form is larger than 16 KiB.')
-        },
-      }),
-      async (c) => {
-        guardForm(c, publicOrigin, clientOf)
-        const uid = c.req.param('uid')
-        const text = new URLSearchParams(await c.req.text()).get('key') ?? ''
-        const key: GivenKey = { text, address: clientOf(c).address }
-        try {
-          const location = await local.giveKey(uid, c.req.header('Cookie'), key)
-          limit.finish('key', clientOf(c).address)
-          return c.redirect(location, 303)
-        } catch (error) {
-          const wrong = error instanceof Failure && REFUSED.includes(error.code)
-          return wrong ? showKeyPage(c, uid, error) : failed(c, error)
-        }
-      },
-    )
+    .post('/key/:uid', async (c) => {
+      guardForm(c, publicOrigin, clientOf)
+      const uid = c.req.param('uid')
+      const text = (await readForm(c)).get('key') ?? ''
+      const key: GivenKey = { text, address: clientOf(c).address }
+      try {
+        const location = await local.giveKey(uid, c.req.header('Cookie'), key)
+        limit.finish('key', clientOf(c).address)
+        return c.redirect(location, 303)
+      } catch (error) {
+        const wrong = error instanceof Failure && REFUSED.includes(error.code)
+        return wrong ? showKeyPage(c, uid, error) : failed(c, error)
+      }
+    })
 }
 
 /** The key was wrong: it is asked for again. */

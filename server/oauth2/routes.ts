@@ -1,5 +1,4 @@
 import { type Context, Hono, type MiddlewareHandler } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import { getCookie, setCookie } from 'hono/cookie'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { Logger } from 'pino'
@@ -11,6 +10,7 @@ import type { AppEnv } from '../http/env.ts'
 import { createOwnOrigin, guardForm } from '../http/own-origin.ts'
 import type { PageFonts } from '../http/page-fonts.ts'
 import { toFailure } from '../http/render-failure.ts'
+import { readForm } from '../http/request-body.ts'
 import { failedSignInPage, pageStyle, signInPolicy } from '../http/sign-in-pages.ts'
 import { SIGN_IN_SECONDS } from './csrf-token.ts'
 import type { Identity } from './identity.ts'
@@ -45,9 +45,6 @@ export interface OAuth2Deps {
 
 /** The cookie that ties a sign-in to the browser that started it (seed 001). */
 export const CSRF_COOKIE = 'oauth2_csrf_token'
-
-/** The largest form that a start takes, bytes. */
-const FORM_LIMIT = 16 * 1024
 
 /** `/_oauth2`: the two routes of seed 001 for every provider, and the style of their pages. */
 export function oauth2Routes(deps: OAuth2Deps) {
@@ -91,39 +88,31 @@ export function oauth2Routes(deps: OAuth2Deps) {
         c.header('Cache-Control', 'no-store')
         await next()
       })
-      .post(
-        '/:provider/auth',
-        bodyLimit({
-          maxSize: FORM_LIMIT,
-          onError: () => {
-            throw new Failure('too-large', 'The form is larger than 16 KiB.')
-          },
-        }),
-        async (c) => {
-          const provider = providerOf(c.req.param('provider'))
-          guardForm(c, publicOrigin, clientOf)
-          try {
-            const origin = ownOrigin(c)
-            if (origin === undefined) throw new NoOrigin()
-            deps.limit.begin('start', clientOf(c).address)
-            const { token, location } = await startSignIn(provider, pending, {
-              origin,
-              returnTo: await readReturnTo(c),
-              supersedes: getCookie(c, CSRF_COOKIE),
-            })
-            setCookie(c, CSRF_COOKIE, token, {
-              maxAge: SIGN_IN_SECONDS,
-              httpOnly: true,
-              sameSite: 'Lax',
-              secure: origin.startsWith('https:'),
-              path: callbackPath(provider.name),
-            })
-            return c.redirect(location, 303)
-          } catch (error) {
-            return failed(c, error, provider)
-          }
-        },
-      )
+      .post('/:provider/auth', async (c) => {
+        const provider = providerOf(c.req.param('provider'))
+        guardForm(c, publicOrigin, clientOf)
+        const form = await readForm(c)
+        try {
+          const origin = ownOrigin(c)
+          if (origin === undefined) throw new NoOrigin()
+          deps.limit.begin('start', clientOf(c).address)
+          const { token, location } = await startSignIn(provider, pending, {
+            origin,
+            returnTo: returnToOf(c, form),
+            supersedes: getCookie(c, CSRF_COOKIE),
+          })
+          setCookie(c, CSRF_COOKIE, token, {
+            maxAge: SIGN_IN_SECONDS,
+            httpOnly: true,
+            sameSite: 'Lax',
+            secure: origin.startsWith('https:'),
+            path: callbackPath(provider.name),
+          })
+          return c.redirect(location, 303)
+        } catch (error) {
+          return failed(c, error, provider)
+        }
+      })
       // The route that seed 001 names oauth2_callback.
       .get('/:provider/auth', async (c) => {
         const provider = providerOf(c.req.param('provider'))
@@ -159,10 +148,10 @@ class NoOrigin extends Failure {
 }
 
 /** Where the form wants to return to; a start without a form (seed 001: no body) says nothing. */
-async function readReturnTo(c: Context<AppEnv>): Promise<string | undefined> {
+function returnToOf(c: Context<AppEnv>, form: URLSearchParams): string | undefined {
   const type = c.req.header('Content-Type') ?? ''
   if (!/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(type)) return undefined
-  return new URLSearchParams(await c.req.text()).get('returnTo') ?? undefined
+  return form.get('returnTo') ?? undefined
 }
 
 /** What `/_api/provider` is made of. */

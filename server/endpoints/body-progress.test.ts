@@ -1,0 +1,108 @@
+import { EventEmitter } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { BODY_PROGRESS, BODY_STALLED } from '../contract/request-body.ts'
+import { BodyProgress } from './body-progress.ts'
+
+describe('BodyProgress', () => {
+  let progress: BodyProgress
+  let socket: { bytesRead: number; destroyed: boolean; said: string[] }
+
+  beforeEach(() => {
+    progress = new BodyProgress({ bytes: 100, ms: 1_000 })
+    socket = { bytesRead: 50, destroyed: false, said: [] }
+  })
+
+  /** A request that is watched from the time 0 on, and its response. */
+  function upload(over: object = {}, responded: object = {}) {
+    const request = Object.assign(new EventEmitter(), {
+      headers: { 'content-length': '1000' },
+      complete: false,
+      readableLength: 0,
+      socket: Object.assign(socket, {
+        write: (text: string) => socket.said.push(text),
+        destroySoon: () => socket.said.push('closed'),
+      }),
+      ...over,
+    })
+    const response = { headersSent: false, socket, ...responded }
+    const asRequest = request as unknown as IncomingMessage
+    progress.add(asRequest, response as unknown as ServerResponse, 0)
+    return Object.assign(request, { respond: () => progress.responded(asRequest) })
+  }
+
+  it('ends a body that brings too few bytes in a period', () => {
+    upload()
+    socket.bytesRead += 99
+    progress.check(999)
+    expect(socket.said).toEqual([])
+    progress.check(1_000)
+    expect(socket.said).toEqual([expect.stringMatching(/^HTTP\/1\.1 408 /), 'closed'])
+    progress.check(5_000)
+    expect(socket.said).toHaveLength(2)
+  })
+
+  it('leaves a body alone that is slow and makes progress, however long it takes', () => {
+    upload()
+    for (let now = 500; now < 100_000; now += 500) {
+      socket.bytesRead += 50
+      progress.check(now)
+    }
+    expect(socket.said).toEqual([])
+    progress.check(101_500)
+    expect(socket.said).toContain('closed')
+  })
+
+  it('does not count the time in which the server reads nothing', () => {
+    const request = upload({ readableLength: 16_384 })
+    for (let now = 0; now <= 10_000; now += 500) progress.check(now)
+    request.readableLength = 0
+    progress.check(10_999)
+    expect(socket.said).toEqual([])
+    progress.check(11_000)
+    expect(socket.said).toContain('closed')
+  })
+
+  it('tells the reader of the body instead, so that it responds', () => {
+    let stalled = 0
+    upload().on(BODY_STALLED, () => stalled++)
+    progress.check(1_000)
+    progress.check(9_000)
+    expect([stalled, socket.said]).toEqual([1, []])
+  })
+
+  it.each([
+    ['has begun', { headersSent: true }],
+    ['waits for another on its connection', { socket: null }],
+  ])('says nothing before it closes the connection where the response %s', (_why, response) => {
+    upload({}, response)
+    progress.check(1_000)
+    expect(socket.said).toEqual(['closed'])
+  })
+
+  it.each([
+    ['no body', { headers: {} }],
+    ['an empty body', { headers: { 'content-length': '0' } }],
+    ['a body that has arrived', { complete: true }],
+  ])('has nothing to watch in a request with %s', (_what, over) => {
+    upload(over)
+    progress.check(1_000)
+    expect(socket.said).toEqual([])
+  })
+
+  it('watches what is left of a body after the response', () => {
+    upload({ headers: { 'transfer-encoding': 'chunked' } }).respond()
+    progress.check(1_000)
+    expect(socket.said).toContain('closed')
+    const whole = upload()
+    whole.complete = true
+    whole.respond()
+    whole.complete = false
+    progress.check(9_000)
+    expect(socket.said.filter((each) => each === 'closed')).toHaveLength(1)
+  })
+})
+
+it('promises 4 KiB in 10 s', () => {
+  expect(BODY_PROGRESS).toEqual({ bytes: 4_096, ms: 10_000 })
+})

@@ -1,0 +1,83 @@
+import { PassThrough } from 'node:stream'
+import { Hono } from 'hono'
+import { describe, expect, it } from 'vitest'
+import { BODY_STALLED } from '../contract/request-body.ts'
+import type { AppEnv } from './env.ts'
+import { renderFailure, toFailure } from './render-failure.ts'
+import { readBody, readForm } from './request-body.ts'
+
+const app = new Hono<AppEnv>()
+  .post('/', async (c) => c.body(Buffer.from(await readBody(c, 10)).toString()))
+  .post('/form', async (c) => c.json(Object.fromEntries(await readForm(c))))
+app.onError((error, c) => renderFailure(toFailure(error), c))
+
+const NO_SOCKET = {} as AppEnv['Bindings']
+
+/** Sends a request whose body arrives as a test writes it. */
+function send(path = '/', headers: Record<string, string> = {}) {
+  const incoming = new PassThrough()
+  const response = Promise.resolve(
+    app.request(path, { method: 'POST', headers }, { incoming } as unknown as AppEnv['Bindings']),
+  )
+  return { incoming, response }
+}
+
+describe('readBody', () => {
+  it('returns what has arrived', async () => {
+    const { incoming, response } = send()
+    incoming.write('12345')
+    incoming.end('67890')
+    expect(await (await response).text()).toBe('1234567890')
+    const whole = await app.request('/', { method: 'POST', body: '1234567890' }, NO_SOCKET)
+    expect(await whole.text()).toBe('1234567890')
+  })
+
+  it('rejects a body that is too large, as soon as that is known', async () => {
+    const { incoming, response } = send()
+    incoming.write('12345678901')
+    expect((await response).status).toBe(413)
+    expect((await send('/', { 'Content-Length': '11' }).response).status).toBe(413)
+    const whole = await app.request('/', { method: 'POST', body: '12345678901' }, NO_SOCKET)
+    expect(whole.status).toBe(413)
+  })
+
+  it('responds with 408 and the limit where the body stalls', async () => {
+    const { incoming, response } = send()
+    incoming.write('123')
+    incoming.emit(BODY_STALLED)
+    const { status, headers } = await response
+    expect([status, headers.get('Connection')]).toEqual([408, 'close'])
+    expect(await (await response).json()).toEqual({
+      id: 'request_timeout',
+      message: 'The body did not arrive in time: 4 KiB are expected every 10 seconds.',
+    })
+  })
+
+  it.each<[string, (incoming: PassThrough) => unknown]>([
+    ['leaves', (incoming) => incoming.destroy()],
+    ['breaks off', (incoming) => incoming.destroy(new Error('reset'))],
+  ])('ends where the client %s', async (_what, happen) => {
+    const { incoming, response } = send()
+    incoming.write('123')
+    happen(incoming)
+    expect((await response).status).toBe(500)
+    const later = new PassThrough()
+    happen(later)
+    later.on('error', () => {})
+    const env = { incoming: later } as unknown as AppEnv['Bindings']
+    expect((await app.request('/', { method: 'POST' }, env)).status).toBe(500)
+  })
+})
+
+describe('readForm', () => {
+  it('returns the fields of a form of up to 16 KiB', async () => {
+    const { incoming, response } = send('/form')
+    incoming.end('a=1&b=%C3%BC')
+    expect(await (await response).json()).toEqual({ a: '1', b: 'ü' })
+    const larger = send('/form')
+    larger.incoming.end('x'.repeat(16 * 1024 + 1))
+    expect(await (await larger.response).json()).toMatchObject({
+      message: 'The body is larger than 16 KiB.',
+    })
+  })
+})

@@ -1,0 +1,91 @@
+import type { IncomingMessage } from 'node:http'
+import type { Context } from 'hono'
+import { BODY_PROGRESS, BODY_STALLED } from '../contract/request-body.ts'
+import { Failure } from '../failure.ts'
+import type { AppEnv } from './env.ts'
+
+/** The largest form, bytes. */
+const FORM_LIMIT = 16 * 1024
+
+/**
+ * Reads a whole body.
+ *
+ * @param most bytes.
+ * @throws Failure `too-large`; `timeout` where the body does not make progress.
+ */
+export async function readBody(c: Context<AppEnv>, most: number): Promise<Uint8Array> {
+  const { incoming } = c.env
+  if (Number(c.req.header('Content-Length') ?? 0) > most) throw tooLarge(most)
+  if (incoming !== undefined) return collect(incoming, most)
+  const body = new Uint8Array(await c.req.arrayBuffer())
+  if (body.length > most) throw tooLarge(most)
+  return body
+}
+
+// By events: an iterator would cost more than all else that happens to a small body.
+function collect(incoming: IncomingMessage, most: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const chunks: Uint8Array[] = []
+    let length = 0
+    const onData = (chunk: Uint8Array) => {
+      chunks.push(chunk)
+      length += chunk.length
+      if (length > most) fail(tooLarge(most))
+    }
+    const onEnd = () => {
+      stop()
+      const [only] = chunks
+      resolve(only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks))
+    }
+    const fail = (error: Error) => {
+      stop()
+      reject(error)
+    }
+    const onClose = () => fail(incoming.errored ?? clientHasLeft())
+    const onStalled = () => fail(bodyTimeout())
+    const stop = () => {
+      incoming
+        .off('data', onData)
+        .off('end', onEnd)
+        .off('error', fail)
+        .off('close', onClose)
+        .off(BODY_STALLED, onStalled)
+    }
+    if (incoming.destroyed) {
+      onClose()
+      return
+    }
+    incoming
+      .on('data', onData)
+      .on('end', onEnd)
+      .on('error', fail)
+      .on('close', onClose)
+      .on(BODY_STALLED, onStalled)
+  })
+}
+
+/**
+ * Reads a body as the fields of a form, whatever its type.
+ *
+ * @throws Failure as {@link readBody}
+ */
+export const readForm = async (c: Context<AppEnv>): Promise<URLSearchParams> =>
+  new URLSearchParams(Buffer.from(await readBody(c, FORM_LIMIT)).toString('utf8'))
+
+const tooLarge = (most: number) =>
+  new Failure('too-large', `The body is larger than ${sizeOf(most)}.`)
+
+/** As Node calls it when a connection ends while a body arrives. */
+const clientHasLeft = () => Object.assign(new Error('aborted'), { code: 'ECONNRESET' })
+
+const bodyTimeout = () =>
+  new Failure(
+    'timeout',
+    `The body did not arrive in time: ${sizeOf(BODY_PROGRESS.bytes)} are expected every ${BODY_PROGRESS.ms / 1000} seconds.`,
+    { headers: { Connection: 'close' } },
+  )
+
+function sizeOf(bytes: number): string {
+  const unit = bytes % 2 ** 20 === 0 ? 'MiB' : 'KiB'
+  return `${Math.floor(bytes / (unit === 'MiB' ? 2 ** 20 : 2 ** 10))} ${unit}`
+}
