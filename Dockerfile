@@ -5,6 +5,7 @@ FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY bin bin
+COPY tools tools
 RUN npm ci
 COPY . .
 RUN npm run build

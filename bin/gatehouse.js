@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 // The command `gatehouse`, in JavaScript that older versions of Node.js understand: it runs the
-// server with a Node.js that is new enough, the one that npm brought.
+// server with a Node.js that is new enough.
 
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { findNodes, OLDEST_NODE } from './find-node.js'
+import { findNode, NEEDS_NODE } from './find-node.js'
 
 /** @param {string} name */
 const beside = (name) => new URL(name, import.meta.url)
@@ -24,11 +24,8 @@ function giveUp(sentence) {
   process.exitCode = 1
 }
 
-/**
- * @param {string} node
- * @param {string[]} others where `node` cannot be run (another C library, say)
- */
-function run(node, others) {
+/** @param {string} node */
+function run(node) {
   const child = spawn(
     node,
     [
@@ -67,9 +64,7 @@ function run(node, others) {
   child.once('error', (error) => {
     if (child.pid !== undefined) return
     settle()
-    const [next, ...rest] = others
-    if (next === undefined) giveUp(`${node} cannot be run: ${error.message}`)
-    else run(next, rest)
+    giveUp(`${node} cannot be run: ${error.message}`)
   })
   child.once('exit', (code, signal) => {
     settle()
@@ -78,14 +73,10 @@ function run(node, others) {
   })
 }
 
-const [node, ...others] = findNodes()
 if (!existsSync(main)) {
   giveUp('The server is missing from this package: neither server/main.ts nor dist/server/main.js.')
-} else if (node === undefined) {
-  giveUp(
-    `Gatehouse needs Node.js ${OLDEST_NODE} or newer; this is ${process.version}. npm brings a newer one ` +
-      `where it can: install with optional packages, or install Node.js ${OLDEST_NODE} yourself.`,
-  )
 } else {
-  run(node, others)
+  const { node, problem } = findNode()
+  if (node !== undefined) run(node)
+  else giveUp(problem === undefined ? NEEDS_NODE : `${problem}\n${NEEDS_NODE}`)
 }

@@ -1,24 +1,35 @@
-// npm runs this after `npm ci` and `npm install` in a checkout ("prepare" in package.json).
-//
-// Several optional packages bring the same command `node`, each for its own platform. npm 10, when
-// it throws out those for other platforms, throws out node_modules/.bin/node with them, and npm
-// scripts would run under whatever Node.js the machine has. This puts the command back.
+// npm runs this after `npm ci` and `npm install` in a checkout ("prepare" in package.json). It
+// makes the command `node` of npm's scripts, node_modules/.bin/node, a Node.js that starts and is
+// new enough.
 
-import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { findNodeOfNpm } from './find-node.js'
+import { findNode, findNodeOfNpm, NEEDS_NODE } from './find-node.js'
 
-const node = findNodeOfNpm()
-const folder = fileURLToPath(new URL('../node_modules/.bin/', import.meta.url))
 const windows = process.platform === 'win32'
+const folder = fileURLToPath(new URL('../node_modules/.bin/', import.meta.url))
 const link = path.join(folder, windows ? 'node.cmd' : 'node')
 
-if (node !== undefined && !existsSync(link)) {
+/** @param {string} target absolute, or relative to the folder of the link */
+function makeLink(target) {
   mkdirSync(folder, { recursive: true })
-  // A link that leads nowhere does not "exist", but stands in the way.
-  rmSync(link, { force: true })
-  const target = path.relative(folder, node)
-  if (windows) writeFileSync(link, `@"%~dp0${target}" %*\r\n`)
-  else symlinkSync(target, link)
+  if (!windows) return symlinkSync(target, link)
+  const command = path.isAbsolute(target) ? target : `%~dp0${target}`
+  writeFileSync(link, `@"${command}" %*\r\n`)
+}
+
+/** @param {string} line */
+const tell = (line) => process.stderr.write(`${line}\n`)
+
+const { node, problem } = findNode()
+rmSync(link, { force: true })
+if (problem !== undefined) tell(problem)
+if (node === undefined) {
+  tell(NEEDS_NODE)
+  process.exitCode = 1
+} else {
+  if (problem !== undefined) tell(`Gatehouse uses ${node} instead.`)
+  // Relative within the checkout, which may be moved.
+  makeLink(node === findNodeOfNpm() ? path.relative(folder, node) : node)
 }
