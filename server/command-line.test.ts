@@ -29,6 +29,7 @@ describe('parseCommandLine', () => {
     [['user', 'role', 'github:1', 'admin'], { name: 'user role', operands: ['github:1', 'admin'] }],
     [['operator-key'], { name: 'operator-key', flags: {} }],
     [['operator-key', '--renew'], { name: 'operator-key', flags: { renew: '' } }],
+    [['secrets', 'discard'], { name: 'secrets discard', operands: [] }],
     [['audit', 'verify', '--last', 'abc'], { name: 'audit verify', flags: { last: 'abc' } }],
   ])('understands %j', (argv, command) => {
     expect(parse(...argv)).toMatchObject({ ok: true, command })

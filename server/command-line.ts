@@ -43,6 +43,11 @@ const COMMANDS = {
     flags: { renew: null },
     help: 'print the operator key; with --renew a new one, which ends the sessions of the old',
   },
+  'secrets discard': {
+    operands: [],
+    flags: {},
+    help: 'delete the tokens of providers in the store, if the secret key that encrypts them is lost',
+  },
   'audit verify': {
     operands: [],
     flags: { last: 'HASH' },

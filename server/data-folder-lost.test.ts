@@ -1,11 +1,15 @@
+import { execFile } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { openOperatorKey } from './access/secret-files.ts'
+import { openOperatorKey, openSecretKey } from './access/secret-files.ts'
+import { MAIN } from './server-process.testing.ts'
 import { ask, startForTest, type TestNode } from './start.testing.ts'
 import { openStore } from './storage/open.ts'
+import { createVault } from './storage/vault.ts'
 
 // A node whose data folder is deleted or moved while it runs, and one that starts with keys and no
 // database.
@@ -112,4 +116,25 @@ describe('keys without a database', () => {
     const fresh = await startForTest({ data })
     await fresh.stop()
   })
+})
+
+test('a secret key that is lost stops a start until the tokens that it encrypted are discarded', async () => {
+  const first = await startForTest({ data })
+  await first.stop()
+  const store = await openStore({ data }, 'tool')
+  const people = { issuer: 'a', subject: '1', username: 'github:1', role: 'viewer', created_at: 1 }
+  const access_token = createVault(openSecretKey(data, undefined)).seal('x', 'people/1/access')
+  await store.db
+    .insertInto('people')
+    .values({ id: '1', provider: 'github', ...people, access_token })
+    .execute()
+  await store.close()
+  rmSync(join(data, 'secret.key'))
+  await expect(startForTest({ data })).rejects.toThrow('is missing: put it back')
+  expect(existsSync(join(data, 'secret.key'))).toBe(false)
+  const discard = [MAIN, 'secrets', 'discard', '--data', data]
+  const { stdout } = await promisify(execFile)(process.execPath, discard)
+  expect(stdout).toContain('The tokens of providers are deleted.')
+  const second = await startForTest({ data })
+  await second.stop()
 })

@@ -2,12 +2,13 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import pretty from 'pino-pretty'
+import { discardSecrets } from './access/stored-secrets.ts'
 import {
   changeRoleByCommand,
   createTokenByCommand,
   operatorKeyByCommand,
 } from './access-command.ts'
-import { createRecorder } from './audit/record.ts'
+import { COMMAND_LINE, createRecorder } from './audit/record.ts'
 import { verifyAuditLog } from './audit-command.ts'
 import { type Command, helpText, parseCommandLine, type StoreCommand } from './command-line.ts'
 import type { Config } from './config.ts'
@@ -110,6 +111,9 @@ async function work(store: Store, command: StoreCommand): Promise<string[]> {
       return [`${first} is ${second}`]
     case 'operator-key':
       return [await operatorKeyByCommand(store, record, config, flags.renew !== undefined)]
+    case 'secrets discard':
+      await discardSecrets(store, record, COMMAND_LINE)
+      return ['The tokens of providers are deleted. Sessions and API tokens stay valid.']
     case 'audit verify':
       return [await verifyAuditLog(store, flags.last)]
   }

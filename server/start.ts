@@ -7,6 +7,7 @@ import {
   openOperatorKey,
   openSecretKey,
 } from './access/secret-files.ts'
+import { requireSecretKey } from './access/stored-secrets.ts'
 import { type AppDeps, createApp, createAtOnce } from './app.ts'
 import { createAuditLog } from './audit/audit-log.ts'
 import { createRecorder, START } from './audit/record.ts'
@@ -114,6 +115,7 @@ async function open(
   undo.push(() => store.close())
   const failed = createFaultLog(store, log)
 
+  await requireSecretKey(store, config.data, config.secretKey)
   const operatorKey = openOperatorKey(config.data, config.operatorKey)
   const secretKey = openSecretKey(config.data, config.secretKey)
   const vault = createVault(secretKey)

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
+  existsSync,
   linkSync,
   mkdirSync,
   readFileSync,
@@ -55,19 +56,32 @@ export function renewOperatorKey(data: string): string {
 }
 
 /**
+ * Returns the key that secrets are encrypted with, 32 bytes: the given one, or the one in the data
+ * folder. Undefined if there is neither.
+ *
+ * @throws Failure `unavailable`
+ */
+export function findSecretKey(data: string, given: Uint8Array | undefined): Uint8Array | undefined {
+  if (given !== undefined) return given
+  const file = join(data, SECRET_KEY_FILE)
+  if (!existsSync(file)) return undefined
+  const key = Buffer.from(readSecret(file), 'base64')
+  if (key.length !== 32)
+    throw new Failure('unavailable', `${file} does not hold a key of 32 bytes.`)
+  return key
+}
+
+/**
  * Finds the key that secrets are encrypted with, 32 bytes: the one given, else the one in the data
  * folder, else a new one, kept there (mode 0600).
  *
  * @throws Failure `unavailable`
  */
 export function openSecretKey(data: string, given: Uint8Array | undefined): Uint8Array {
-  if (given !== undefined) return given
-  const file = join(data, SECRET_KEY_FILE)
-  createOnce(data, file, randomBytes(32).toString('base64'))
-  const key = Buffer.from(readSecret(file), 'base64')
-  if (key.length !== 32)
-    throw new Failure('unavailable', `${file} does not hold a key of 32 bytes.`)
-  return key
+  const found = findSecretKey(data, given)
+  if (found !== undefined) return found
+  createOnce(data, join(data, SECRET_KEY_FILE), randomBytes(32).toString('base64'))
+  return openSecretKey(data, given)
 }
 
 /** Writes a secret where there is none; false: there was one. Safe against another doing the same. */

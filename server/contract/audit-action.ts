@@ -14,6 +14,7 @@ export const AUDIT_ACTIONS = [
   'token.create',
   'token.revoke',
   'operator-key.renew',
+  'secret.discard',
 ] as const
 
 /** One of {@link AUDIT_ACTIONS}. */

@@ -2,6 +2,8 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:
 
 /** Encrypts what is kept of others' secrets, such as the tokens of providers. */
 export interface Vault {
+  /** What each text that this key has sealed begins with, such as `1f3a99c0.`. */
+  readonly prefix: string
   /**
    * @param place what the secret belongs to, such as `sessions/<id>/access`: it is authenticated
    * along, so a ciphertext moved to another row does not open there.
@@ -26,6 +28,7 @@ export function createVault(key: Uint8Array): Vault {
   if (key.length !== 32) throw new RangeError('the key of a vault has 32 bytes')
   const keyId = createHash('sha256').update('gatehouse vault').update(key).digest('hex').slice(0, 8)
   return {
+    prefix: `${keyId}.`,
     seal(secret, place) {
       const nonce = randomBytes(NONCE_BYTES)
       const cipher = createCipheriv('aes-256-gcm', key, nonce)

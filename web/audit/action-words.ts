@@ -14,6 +14,7 @@ export const actionWords: Readonly<Record<AuditAction, string>> = {
   'token.create': 'Token made',
   'token.revoke': 'Token revoked',
   'operator-key.renew': 'Operator key renewed',
+  'secret.discard': 'Provider tokens deleted',
 }
 
 /** All actions of a noun, as a filter offers them. */
@@ -24,4 +25,5 @@ export const nounWords: Readonly<Record<string, string>> = {
   person: 'People',
   token: 'Tokens',
   'operator-key': 'Operator key',
+  secret: 'Provider tokens',
 }

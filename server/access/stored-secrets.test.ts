@@ -1,0 +1,94 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { COMMAND_LINE, createRecorder } from '../audit/record.ts'
+import { forEachEngine } from '../storage/each-engine.testing.ts'
+import type { Store } from '../storage/open.ts'
+import { createVault } from '../storage/vault.ts'
+import { OPERATOR } from './people.ts'
+import { openSecretKey } from './secret-files.ts'
+import { beginSession } from './sessions.ts'
+import { discardSecrets, requireSecretKey } from './stored-secrets.ts'
+
+const KEY = Buffer.alloc(32, 1)
+const OTHER_KEY = Buffer.alloc(32, 2)
+const record = createRecorder()
+
+forEachEngine((engine) => {
+  let store: Store
+  let data: string
+  beforeEach(async () => {
+    store = await engine.open()
+    data = mkdtempSync(join(tmpdir(), 'gatehouse-secrets-'))
+  })
+  afterEach(() => rmSync(data, { recursive: true }))
+
+  const signIn = (provider: string, key = KEY) =>
+    beginSession(
+      { store, vault: createVault(key), record, admins: [], now: Date.now },
+      {
+        provider,
+        issuer: 'a',
+        subject: '1',
+        name: null,
+        tokens: { access: 'x', refresh: 'y', expires: null },
+        operatorKey: null,
+      },
+      { address: null, userAgent: null },
+    )
+
+  describe('requireSecretKey', () => {
+    it('accepts any key, and none, while the store holds no tokens of other providers', async () => {
+      await signIn(OPERATOR.provider)
+      await requireSecretKey(store, data, undefined)
+      await requireSecretKey(store, data, OTHER_KEY)
+    })
+
+    it('accepts the key that encrypted the tokens, also beside tokens of an older key', async () => {
+      await signIn('github')
+      await signIn('google', OTHER_KEY)
+      await requireSecretKey(store, data, KEY)
+      await requireSecretKey(store, data, OTHER_KEY)
+    })
+
+    it('refuses a missing key and creates none', async () => {
+      await signIn('github')
+      await expect(requireSecretKey(store, data, undefined)).rejects.toMatchObject({
+        code: 'unavailable',
+        message:
+          'The store holds tokens of providers, and the key that encrypted them, ' +
+          `${join(data, 'secret.key')}, is missing: put it back, or run "gatehouse secrets ` +
+          'discard" to delete these tokens.',
+      })
+      expect(readdirSync(data)).toEqual([])
+    })
+
+    it('refuses another key, and names where it comes from', async () => {
+      await signIn('github')
+      await expect(requireSecretKey(store, data, OTHER_KEY)).rejects.toThrow(
+        'and GATEHOUSE_SECRET_KEY is not the key that encrypted them',
+      )
+      openSecretKey(data, undefined)
+      await expect(requireSecretKey(store, data, undefined)).rejects.toThrow(
+        `and ${join(data, 'secret.key')} is not the key that encrypted them`,
+      )
+    })
+  })
+
+  describe('discardSecrets', () => {
+    it('lets a store go on with another key; sessions stay', async () => {
+      await signIn('github')
+      await discardSecrets(store, record, COMMAND_LINE)
+      await requireSecretKey(store, data, OTHER_KEY)
+      const rows = await store.db
+        .selectFrom('sessions')
+        .innerJoin('people', 'people.id', 'sessions.person_id')
+        .select(['sessions.access_token', 'sessions.refresh_token', 'people.access_token as of'])
+        .execute()
+      expect(rows).toEqual([{ access_token: null, refresh_token: null, of: null }])
+      const last = await store.db.selectFrom('audit').selectAll().orderBy('seq', 'desc').execute()
+      expect(last[0]).toMatchObject({ action: 'secret.discard', actor: 'command-line' })
+    })
+  })
+})
