@@ -7,12 +7,14 @@ interface Manifest {
   dependencies: Record<string, string>
   devDependencies: Record<string, string>
   optionalDependencies?: Record<string, string>
+  allowScripts: Record<string, boolean>
 }
 
 interface Locked {
   integrity?: string
   resolved?: string
   optionalDependencies?: Record<string, string>
+  hasInstallScript?: boolean
   link?: boolean
 }
 
@@ -72,4 +74,11 @@ describe('the Node.js that npm installs', () => {
     expect(manifest.optionalDependencies).toBeUndefined()
     expect(Object.keys(manifest.dependencies).filter((name) => names.includes(name))).toEqual([])
   })
+})
+
+test('every package with an install script is allowed or denied to run it', () => {
+  const scripts = locked
+    .filter(([, { hasInstallScript }]) => hasInstallScript)
+    .map(([place]) => place.replace(/^.*node_modules\//, ''))
+  expect(Object.keys(manifest.allowScripts).sort()).toEqual(scripts.sort())
 })

@@ -62,8 +62,8 @@ function Configured({ providers }: { providers: ProviderSetupList }) {
             <p className="dim">
               Always there, for the day the others are not. Whoever holds the key signs in as
               local:operator, an admin.{' '}
-              <code className={`mono ${classes.command}`}>npx gatehouse operator-key</code> prints
-              it, and with <code className={`mono ${classes.command}`}>--renew</code> makes another.
+              <code className={`mono ${classes.command}`}>gatehouse operator-key</code> prints it,
+              and with <code className={`mono ${classes.command}`}>--renew</code> makes another.
             </p>
           </li>
         )}

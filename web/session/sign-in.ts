@@ -60,7 +60,7 @@ function providerForm({ name, label, start }: ProviderInfo, primary: boolean): H
         'It was printed at the first start and is in ',
         element('code', {}, 'operator.key'),
         ' in the data folder; ',
-        element('code', {}, 'npx gatehouse operator-key'),
+        element('code', {}, 'gatehouse operator-key'),
         ' prints it.',
       ),
     )
