@@ -626,7 +626,7 @@ forEachEngineNode((start) => {
         const answer = await ask(node.port, method, `/_db/blog${path}`)
         expect(answer.status).toBe(401)
         expect(answer.headers['content-type']).toBe('application/json')
-        expect(answer.headers['www-authenticate']).toBe('Basic realm="Gatehouse", Bearer')
+        expect(answer.headers['www-authenticate']).toBe('Bearer, Basic realm="Gatehouse"')
         expect(answer.json).toEqual({ id: 'auth_failed', message: expect.any(String) })
       }
     })
