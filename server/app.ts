@@ -35,6 +35,7 @@ import { createClientOf } from './http/client.ts'
 import { describe } from './http/describe.ts'
 import type { AppEnv } from './http/env.ts'
 import { guardHost } from './http/guard-host.ts'
+import { measureHead } from './http/measure-head.ts'
 import { noRoute } from './http/no-route.ts'
 import type { AtOnce } from './http/node-handler.ts'
 import { findPageFonts } from './http/page-fonts.ts'
@@ -171,6 +172,7 @@ export function createApp(deps: AppDeps) {
         'request',
       )
     })
+    .use(measureHead)
     .use(securityHeaders)
     // Health is answered also where the store cannot be read.
     .use((c, next) => (isHealth(c.req.path) ? next() : (deps.catchUp()?.then(next) ?? next())))
@@ -229,6 +231,7 @@ export function createApp(deps: AppDeps) {
       permit('viewer'),
       async (c) => c.json(await openApi(base), 200),
     )
+    .route('/healthz', healthRoutes(deps.readiness, permit))
     .get('/', permit('public'), (c) => {
       const database = c.get('database')
       if (database === SYSTEM_DATABASE) return c.redirect('/_console/', 302)
@@ -346,7 +349,7 @@ const openApi = (app: Hono<AppEnv>) =>
         description: 'Every path also answers below /_db/<name>/, for the database of that name.',
       },
     },
-    exclude: [/^\/_(?:console|oauth2|idp)/, '/'],
+    exclude: [/^\/_(?:console|oauth2|idp)/, /^\/healthz/, '/'],
     // Else /_api/openapi.json would be taken for a file, for its dot.
     excludeStaticFile: false,
   })
