@@ -204,6 +204,7 @@ async function open(
     engine,
     certificate,
     publish: events.publish,
+    log,
     grace: config.drain,
     peers: nodes && peersOf(nodes),
   })
@@ -296,7 +297,7 @@ async function open(
 
   await nodes?.start()
   undo.push(() => nodes?.stop())
-  await openEndpoints(endpoints, config, log)
+  await openEndpoints(endpoints, config)
   announceProviders(config, log)
   const timers = [
     setInterval(() => {
@@ -313,7 +314,8 @@ async function open(
     }, REFRESH),
     setInterval(jobs.wake, TAKE_OVER),
   ]
-  undo.push(() => timers.forEach(clearInterval))
+  const stopTimers = () => timers.forEach(clearInterval)
+  undo.push(stopTimers)
   undo.push(sampleTraffic(endpoints))
   readiness.reason = null
   purge.wake()
@@ -349,6 +351,8 @@ async function open(
             resolve()
           }
         })
+        // A node that drains takes over no jobs. What it still serves follows changes until the end.
+        stopTimers()
         await endpoints.stop(config.drain)
         for (const close of undo.reverse()) await close()
       })()
@@ -409,11 +413,7 @@ function peersOf(nodes: Nodes): Peers {
 }
 
 /** Opens what is stored, and adds what the configuration gives and is missing. */
-async function openEndpoints(
-  endpoints: EndpointRegistry,
-  config: Config,
-  log: Logger,
-): Promise<void> {
+async function openEndpoints(endpoints: EndpointRegistry, config: Config): Promise<void> {
   await endpoints.restore()
   const first = endpoints.list().length === 0
   const given = first && config.endpoints.length === 0 ? [DEFAULT_ENDPOINT] : config.endpoints
@@ -435,12 +435,6 @@ async function openEndpoints(
     throw new Failure('conflict', `No endpoint could be opened. ${failures.join(' ')}`)
   }
   for (const again of late) await again()
-
-  for (const { name, state, error } of endpoints.listeners()) {
-    if (state === 'listening') log.info({ endpoint: name }, 'listening')
-    else if (state === 'elsewhere') log.info({ endpoint: name }, 'runs on another node')
-    else log.error({ endpoint: name, reason: error?.message }, 'endpoint could not be opened')
-  }
 }
 
 /** Says which URL has to be registered at each provider. */
