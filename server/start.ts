@@ -187,13 +187,13 @@ async function open(
           lookAround: () => endpoints.lookAround(),
           obey: (id, asked) => endpoints.obey(id, asked),
           onHeartbeat: async () => {
+            // In case it was missed: what one look has failed to follow, the next one finds.
+            if (follower.behind) await follower.follow()
             await sweepProposals(store)
             const ours = await purges()
             // What the node before us has left.
             if (ours && !purged) purge.wake()
             purged = ours
-            // In case it was missed: what one look has failed to follow, the next one finds.
-            if (follower.behind) await follower.follow()
           },
           onError: failed('other nodes could not be told or heard of'),
         })
