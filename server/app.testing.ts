@@ -122,6 +122,7 @@ export async function openApp() {
     certificate: false,
     consoleFolder,
     catchUp: () => undefined,
+    freshness: undefined,
   }
   const app = createApp(deps)
   return {

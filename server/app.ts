@@ -1,4 +1,4 @@
-import { type Context, Hono } from 'hono'
+import { type Context, Hono, type HonoRequest } from 'hono'
 import { generateSpecs } from 'hono-openapi'
 import type { Logger } from 'pino'
 import { Counter, type Registry } from 'prom-client'
@@ -26,6 +26,7 @@ import { endpointRoutes } from './endpoints/routes.ts'
 import type { EventHub } from './events/hub.ts'
 import { eventRoutes, type WhoIsIn } from './events/routes.ts'
 import { Failure, systemCode } from './failure.ts'
+import type { Freshness } from './health/freshness.ts'
 import type { FaultLog } from './health/log-fault.ts'
 import type { Readiness } from './health/readiness.ts'
 import { healthRoutes } from './health/routes.ts'
@@ -35,7 +36,6 @@ import { createClientOf } from './http/client.ts'
 import { describe } from './http/describe.ts'
 import type { AppEnv } from './http/env.ts'
 import { guardHost } from './http/guard-host.ts'
-import { measureHead } from './http/measure-head.ts'
 import { noRoute } from './http/no-route.ts'
 import type { AtOnce } from './http/node-handler.ts'
 import { findPageFonts } from './http/page-fonts.ts'
@@ -106,11 +106,13 @@ export interface AppDeps {
   readonly consoleFolder: string
   /** Follows what another process has changed in the store, before a request is looked at. */
   readonly catchUp: () => Promise<void> | undefined
+  /** Missing with SQLite, which is asked for changes at every request. */
+  readonly freshness: Pick<Freshness, 'isFresh' | 'require'> | undefined
 }
 
 /** Makes the application: every route of every database, answering through any endpoint. */
 export function createApp(deps: AppDeps) {
-  const { databases, access, log, publicOrigin } = deps
+  const { databases, access, freshness, log, publicOrigin } = deps
   const idOf = databases.idOf
   const permitDeps = permitDepsOf(deps)
   const { clientOf, cookie, isOurHost } = permitDeps
@@ -172,10 +174,14 @@ export function createApp(deps: AppDeps) {
         'request',
       )
     })
-    .use(measureHead)
     .use(securityHeaders)
-    // Health is answered also where the store cannot be read.
-    .use((c, next) => (isHealth(c.req.path) ? next() : (deps.catchUp()?.then(next) ?? next())))
+    .use((c, next) => {
+      // Health is answered also where the store cannot be read.
+      if (isHealth(c.req.path)) return next()
+      const isStale = freshness !== undefined && !freshness.isFresh() && !servesStale(c.req)
+      const waiting = isStale ? freshness.require() : deps.catchUp()
+      return waiting?.then(next) ?? next()
+    })
     .use(guardHost(isOurHost))
     .use(selectDatabase((name) => databases.has(name)))
     .use('/_api/*', async (c, next) => {
@@ -231,7 +237,6 @@ export function createApp(deps: AppDeps) {
       permit('viewer'),
       async (c) => c.json(await openApi(base), 200),
     )
-    .route('/healthz', healthRoutes(deps.readiness, permit))
     .get('/', permit('public'), (c) => {
       const database = c.get('database')
       if (database === SYSTEM_DATABASE) return c.redirect('/_console/', 302)
@@ -307,6 +312,14 @@ function permitDepsOf(deps: AppDeps): PermitDeps {
   }
 }
 
+/** Paths that are served by stale state: the console, and lists of what this node knows. */
+const STALE_PATHS =
+  /^\/(?:_console|_api\/(?:endpoint|listener|address|node|database|session|events|metrics|openapi\.json))(?:\/|$)/
+
+/** Whether a request only reads what a node may show without knowing whether it is current. */
+const servesStale = ({ method, path }: Pick<HonoRequest, 'method' | 'path'>) =>
+  (method === 'GET' || method === 'HEAD') && STALE_PATHS.test(path)
+
 /** So many refused changes of one person are put on record in a minute. */
 const REFUSALS = 60
 
@@ -349,7 +362,7 @@ const openApi = (app: Hono<AppEnv>) =>
         description: 'Every path also answers below /_db/<name>/, for the database of that name.',
       },
     },
-    exclude: [/^\/_(?:console|oauth2|idp)/, /^\/healthz/, '/'],
+    exclude: [/^\/_(?:console|oauth2|idp)/, '/'],
     // Else /_api/openapi.json would be taken for a file, for its dot.
     excludeStaticFile: false,
   })

@@ -36,6 +36,7 @@ import { sweepProposals } from './endpoints/proposals.ts'
 import { createEndpointRegistry, type EndpointRegistry } from './endpoints/registry.ts'
 import { createEventHub } from './events/hub.ts'
 import { Failure } from './failure.ts'
+import { createFreshness } from './health/freshness.ts'
 import { createFaultLog } from './health/log-fault.ts'
 import { createReadiness } from './health/readiness.ts'
 import { nodeHandler } from './http/node-handler.ts'
@@ -187,13 +188,13 @@ async function open(
           lookAround: () => endpoints.lookAround(),
           obey: (id, asked) => endpoints.obey(id, asked),
           onHeartbeat: async () => {
-            // In case it was missed: what one look has failed to follow, the next one finds.
-            if (follower.behind) await follower.follow()
             await sweepProposals(store)
             const ours = await purges()
             // What the node before us has left.
             if (ours && !purged) purge.wake()
             purged = ours
+            // In case it was missed: what one look has failed to follow, the next one finds.
+            if (follower.behind) await follower.follow()
           },
           onError: failed('other nodes could not be told or heard of'),
         })
@@ -204,7 +205,6 @@ async function open(
     engine,
     certificate,
     publish: events.publish,
-    log,
     grace: config.drain,
     peers: nodes && peersOf(nodes),
   })
@@ -214,9 +214,10 @@ async function open(
     log.info('the renewed certificate is in use')
   })
 
+  let followed: number | undefined
   const follower = createFollower(async () => {
     schemas.forget()
-    await Promise.all([databases.sync(), endpoints.sync()])
+    followed = Math.min(...(await Promise.all([databases.sync(), endpoints.sync()])))
     // Not before: where there is no store to look into, who was known a moment ago still may look.
     access.sync()
   })
@@ -228,11 +229,27 @@ async function open(
       else if (topic !== 'nodes') followInBackground()
     }),
   )
+  // SQLite is asked for changes at every request instead.
+  const freshness =
+    store.readRevision &&
+    createFreshness({
+      readRevision: store.readRevision,
+      async follow(revision) {
+        // A notice of the same change may have come first.
+        await follower.running?.catch(() => {})
+        if (follower.behind || followed !== revision) await follower.follow()
+      },
+      changed: readiness.stateIs,
+    })
+  if (freshness !== undefined) {
+    readiness.isFresh = freshness.isFresh
+    undo.push(freshness.stop)
+  }
   const hasChanged = () => follower.behind || store.changedOutside()
   let looked = false
   const catchUpOnce: AppDeps['catchUp'] = () => {
-    // Nodes of one PostgreSQL are told of changes; requests do not wait for it, nor when it is away.
-    if (store.engine === 'postgres') return undefined
+    // Nodes of one PostgreSQL are told of changes; requests do not wait for it: see `freshness`.
+    if (freshness !== undefined) return undefined
     if (looked) return follower.running
     // Requests that are read in one turn of the event loop have come before the first of them is
     // looked at, or while that very turn lasts: one look at the store is enough for all.
@@ -292,12 +309,14 @@ async function open(
     certificate: certificate !== undefined,
     consoleFolder,
     catchUp: catchUpOnce,
+    freshness,
   }
   engine.onRequest(nodeHandler(createApp(deps).fetch, engine.doorOf, createAtOnce(deps)))
 
   await nodes?.start()
   undo.push(() => nodes?.stop())
-  await openEndpoints(endpoints, config)
+  await openEndpoints(endpoints, config, log)
+  await freshness?.start()
   announceProviders(config, log)
   const timers = [
     setInterval(() => {
@@ -314,8 +333,7 @@ async function open(
     }, REFRESH),
     setInterval(jobs.wake, TAKE_OVER),
   ]
-  const stopTimers = () => timers.forEach(clearInterval)
-  undo.push(stopTimers)
+  undo.push(() => timers.forEach(clearInterval))
   undo.push(sampleTraffic(endpoints))
   readiness.reason = null
   purge.wake()
@@ -351,8 +369,6 @@ async function open(
             resolve()
           }
         })
-        // A node that drains takes over no jobs. What it still serves follows changes until the end.
-        stopTimers()
         await endpoints.stop(config.drain)
         for (const close of undo.reverse()) await close()
       })()
@@ -413,7 +429,11 @@ function peersOf(nodes: Nodes): Peers {
 }
 
 /** Opens what is stored, and adds what the configuration gives and is missing. */
-async function openEndpoints(endpoints: EndpointRegistry, config: Config): Promise<void> {
+async function openEndpoints(
+  endpoints: EndpointRegistry,
+  config: Config,
+  log: Logger,
+): Promise<void> {
   await endpoints.restore()
   const first = endpoints.list().length === 0
   const given = first && config.endpoints.length === 0 ? [DEFAULT_ENDPOINT] : config.endpoints
@@ -435,6 +455,12 @@ async function openEndpoints(endpoints: EndpointRegistry, config: Config): Promi
     throw new Failure('conflict', `No endpoint could be opened. ${failures.join(' ')}`)
   }
   for (const again of late) await again()
+
+  for (const { name, state, error } of endpoints.listeners()) {
+    if (state === 'listening') log.info({ endpoint: name }, 'listening')
+    else if (state === 'elsewhere') log.info({ endpoint: name }, 'runs on another node')
+    else log.error({ endpoint: name, reason: error?.message }, 'endpoint could not be opened')
+  }
 }
 
 /** Says which URL has to be registered at each provider. */

@@ -37,11 +37,14 @@ export const endpointQuery = z.object({
 /** Answer of `GET /_api/endpoint`, sorted by address. */
 export const endpointList = z.array(endpointRecord)
 
-/** Body of `POST /_api/endpoint`. Unknown keys, such as the seed's `database`, are ignored. */
+/**
+ * Body of `POST /_api/endpoint`. `databases` may be left out: empty. Keys that are not known, such
+ * as the seed's `database`, are accepted and ignored.
+ */
 export const endpointInput = z.object({
   endpoint: z.string(),
-  databases: mapping,
+  databases: z._default(mapping, []),
 })
 
-/** {@link endpointInput} as a type. */
-export type EndpointInput = z.infer<typeof endpointInput>
+/** {@link endpointInput} as a type, as it is sent. */
+export type EndpointInput = z.input<typeof endpointInput>

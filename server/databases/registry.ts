@@ -4,7 +4,12 @@ import type { LiveEvent } from '../contract/event.ts'
 import { Failure } from '../failure.ts'
 import type { Store } from '../storage/open.ts'
 import type { Recorder } from '../storage/recorder.ts'
-import { deleteDatabase, insertDatabase, readDatabases } from './repository.ts'
+import {
+  deleteDatabase,
+  insertDatabase,
+  readDatabases,
+  type StoredDatabases,
+} from './repository.ts'
 
 /** Which databases exist. Kept in memory, since every request asks. */
 export interface DatabaseRegistry {
@@ -26,8 +31,8 @@ export interface DatabaseRegistry {
    * @throws Failure `forbidden` for `_system`, `database-not-found` or `unavailable`.
    */
   drop(name: string, actor: Actor): Promise<void>
-  /** Reads the names anew, after another process has changed the store. */
-  sync(): Promise<void>
+  /** Reads what is stored, after another process has changed it; returns the revision that was read. */
+  sync(): Promise<number>
 }
 
 /** Makes a {@link DatabaseRegistry} of what is stored; each change is put on record. */
@@ -36,7 +41,7 @@ export async function createDatabaseRegistry(
   publish: (event: LiveEvent) => void,
   record: Recorder,
 ): Promise<DatabaseRegistry> {
-  let ids = await readDatabases(store)
+  let { ids } = await readDatabases(store)
   let changes = 0
   const registry: DatabaseRegistry = {
     has: (name) => name === SYSTEM_DATABASE || ids.has(name),
@@ -77,17 +82,18 @@ export async function createDatabaseRegistry(
     },
     async sync() {
       let seen: number
-      let read: Map<string, string>
+      let read: StoredDatabases
       do {
         seen = changes
         read = await readDatabases(store)
         // A change of our own while we read may be missing from what was read.
       } while (seen !== changes)
       const before = ids
-      ids = read
-      const names = new Set([...before.keys(), ...read.keys()])
-      const different = [...names].filter((name) => before.get(name) !== read.get(name))
+      ids = read.ids
+      const names = new Set([...before.keys(), ...ids.keys()])
+      const different = [...names].filter((name) => before.get(name) !== ids.get(name))
       for (const name of different) publish({ type: 'database', name })
+      return read.revision
     },
   }
   return registry

@@ -36,6 +36,7 @@ forEachEngine((engine) => {
     await sql`update audit set seq = 2`.execute(store.db)
     await expect(insertDatabase(store, 'shop', 1, by)).rejects.toThrow(/unique/i)
     await expect(deleteDatabase(store, 'blog', by)).rejects.toThrow(/unique/i)
-    expect([...(await readDatabases(store)).keys()]).toEqual(['blog'])
+    const { ids, revision } = await readDatabases(store)
+    expect([[...ids.keys()], revision]).toEqual([['blog'], 1])
   })
 })

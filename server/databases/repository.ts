@@ -3,10 +3,24 @@ import { nextRevision } from '../storage/next-revision.ts'
 import type { Store } from '../storage/open.ts'
 import type { OnRecord } from '../storage/recorder.ts'
 
-/** The ids of all stored databases by name; `_system` is not stored, it always is. */
-export async function readDatabases(store: Store): Promise<Map<string, string>> {
-  const rows = await store.db.selectFrom('databases').select(['name', 'id']).execute()
-  return new Map(rows.map((row) => [row.name, row.id]))
+/** The stored databases at one revision of the store. */
+export interface StoredDatabases {
+  /** By name; `_system` is not stored. */
+  readonly ids: Map<string, string>
+  readonly revision: number
+}
+
+/** Reads all databases, and the revision that they have, in one statement. */
+export async function readDatabases({ db }: Store): Promise<StoredDatabases> {
+  const rows = await db
+    .selectFrom('counters')
+    .leftJoin('databases', (join) => join.onTrue())
+    .select(['counters.value', 'databases.name', 'databases.id'])
+    .where('counters.name', '=', 'revision')
+    .execute()
+  const ids = new Map<string, string>()
+  for (const { name, id } of rows) if (name !== null && id !== null) ids.set(name, id)
+  return { ids, revision: rows[0]?.value ?? 0 }
 }
 
 /**

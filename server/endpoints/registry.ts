@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Logger } from 'pino'
 import { type Address, formatAddress } from '../contract/address.ts'
 import type { Actor } from '../contract/audit.ts'
 import { SYSTEM_DATABASE } from '../contract/database.ts'
@@ -69,8 +68,13 @@ export interface EndpointRegistry {
    * `strict`: what cannot be opened is not stored, and the reason is thrown.
    */
   ensure(address: Address, actor: Actor, strict: boolean): Promise<void>
-  /** Reads what is stored anew, after another process has changed it, and follows. */
-  sync(): Promise<void>
+  /**
+   * Follows what another process has changed in the store. When it resolves, every listener has the
+   * stored mapping and removed endpoints are closed; new endpoints may still be opening.
+   *
+   * @returns the revision that was followed.
+   */
+  sync(): Promise<number>
   /** Looks anew at what runs elsewhere, after other nodes have come, gone or changed. */
   lookAround(): void
   /**
@@ -109,8 +113,6 @@ export interface EndpointRegistryDeps {
   readonly grace: number
   /** The other nodes of the store; undefined where there can be none. */
   readonly peers?: Peers | undefined
-  /** Records when listeners open, fail and close. */
-  readonly log?: Pick<Logger, 'info' | 'error'>
   /** How many files this process may have open; by default what the system says. */
   readonly openFiles?: number
 }
@@ -127,7 +129,7 @@ const PROPOSED = 2_000
 /** How often it is asked what has become of it, ms. */
 const PROPOSED_LOOK = 50
 
-/** So long a look at the store waits for what it opens; the rest goes on beside the next look, ms. */
+/** Maximum time that a sync waits for new endpoints to open, ms. */
 const OPENING = 500
 
 /**
@@ -160,7 +162,6 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
           ways.look(listener)
           if (listener.state === 'failed' || listener.state === 'elsewhere') scheduleRetry(listener)
           if (listener.state === 'listening') retries.delete(listener)
-          logState(listener)
           peers?.report(listener)
         }
         publish({ type: 'listener', endpoint: listener.name })
@@ -171,14 +172,6 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
         return code === 'EADDRNOTAVAIL' || (code === 'EADDRINUSE' && peers.holdHere(where))
       },
     })
-
-  function logState({ name, state, error }: Listener): void {
-    if (state === 'listening') deps.log?.info({ endpoint: name }, 'listening')
-    if (state === 'elsewhere') deps.log?.info({ endpoint: name }, 'runs on another node')
-    if (state === 'failed') {
-      deps.log?.error({ endpoint: name, reason: error?.message }, 'endpoint could not be opened')
-    }
-  }
 
   function countHost({ address }: Listener, by: 1 | -1): void {
     if (address.scheme === 'unix') return
@@ -192,11 +185,10 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
     countHost(listener, 1)
     ways.look(listener)
     peers?.report(listener)
-    // Opening it took until after the stop.
-    if (stopped) void listener.drain(0)
   }
 
   function unlist(listener: Listener): void {
+    if (entries.get(listener.name) !== listener) return
     entries.delete(listener.name)
     countHost(listener, -1)
     ways.forget(listener)
@@ -205,11 +197,9 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
     publish({ type: 'endpoint', endpoint: listener.name, revision: null })
     draining.add(listener)
     const drained = listener.drain(deps.grace)
-    deps.log?.info({ endpoint: listener.name }, 'endpoint removed, draining')
     peers?.report(listener)
     void drained.then(() => {
       draining.delete(listener)
-      deps.log?.info({ endpoint: listener.name }, 'endpoint closed')
       peers?.forget(listener)
       publish({ type: 'listener', endpoint: listener.name })
     })
@@ -260,17 +250,28 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
     if (sameNames(listener.mapping, mapping) && peers === undefined) return
     const leaves = !reaches(mapping, SYSTEM_DATABASE)
     if (leaves && peers === undefined) ways.giveUp(listener)
+    const before = listener.revision
+    let revision: number
     try {
       const guard = leaves ? guardOf(listener.name) : undefined
-      const revision = await write(listener.name, mapping, { actor, expected, guard })
-      if (revision === listener.revision) return
-      listener.revision = revision
-      listener.mapping = mapping
-    } finally {
+      revision = await write(listener.name, mapping, { actor, expected, guard })
+    } catch (error) {
       ways.look(listener)
+      throw error
     }
+    // A sync may have removed it while the answer was under way, or have given it a newer mapping.
+    if (entries.get(listener.name) !== listener) return
+    if (listener.revision !== before && revision < listener.revision) return
+    if (revision === listener.revision) ways.look(listener)
+    else setMapping(listener, mapping, revision)
+  }
+
+  function setMapping(listener: Listener, mapping: Mapping, revision: number): void {
+    listener.revision = revision
+    listener.mapping = mapping
+    ways.look(listener)
     peers?.report(listener)
-    publish({ type: 'endpoint', endpoint: listener.name, revision: listener.revision })
+    publish({ type: 'endpoint', endpoint: listener.name, revision })
   }
 
   /** Opens an address and stores it; the reason, unthrown, where the address cannot be opened. */
@@ -305,7 +306,6 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
     if (revision === undefined) return
     listener.revision = revision
     list(listener)
-    logState(listener)
     publish({ type: 'endpoint', endpoint: listener.name, revision })
   }
 
@@ -349,8 +349,7 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
         listener.close()
         return
       }
-      if (stopped) listener.close()
-      else await listStored(listener, () => confirmProposal(store, proposal, record))
+      await listStored(listener, () => confirmProposal(store, proposal, record))
     })
 
   /** Names the endpoint of our own that holds the port, where it is one of ours. */
@@ -375,17 +374,20 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
     if (stored === undefined) {
       if (listener !== undefined) unlist(listener)
     } else if (listener === undefined) {
-      // A node that drains opens nothing.
-      if (stopped) return
       await openStored(stored)
       publish({ type: 'endpoint', endpoint: name, revision: stored.revision })
     } else if (listener.revision !== stored.revision) {
-      listener.mapping = createMapping(stored.databases, Infinity)
-      listener.revision = stored.revision
-      ways.look(listener)
-      peers?.report(listener)
-      publish({ type: 'endpoint', endpoint: name, revision: stored.revision })
+      setMapping(listener, createMapping(stored.databases, Infinity), stored.revision)
     }
+  }
+
+  /** Removes an endpoint that is not stored any more, unless it was changed in the meantime. */
+  async function followRemoval(name: string): Promise<void> {
+    const listener = entries.get(name)
+    if (listener === undefined) return
+    const { revision } = listener
+    const stored = await readEndpoint(store, name)
+    if (stored === undefined && listener.revision === revision) unlist(listener)
   }
 
   async function openStored(stored: StoredEndpoint): Promise<void> {
@@ -396,24 +398,27 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
     await listener.open().catch(() => {})
   }
 
-  /** Which endpoints differ here from what is stored, and the revision up to which that is so. */
-  async function lookForDifferences(): Promise<{ different: string[]; revision: number }> {
-    if (peers !== undefined) {
-      const { changed, total } = await readChangedEndpoints(store, followedTo)
-      const names = new Set(entries.keys())
-      for (const { endpoint } of changed) names.add(endpoint)
-      // As many as there are: so none has gone, and what has changed is all that can differ.
-      if (names.size === total) return compare(changed, [])
-    }
-    return compare(await readEndpoints(store), [...entries.keys()])
+  /**
+   * Reads the endpoints that may differ here from what is stored. The store's revision goes back
+   * where a backup was `restored`.
+   */
+  async function readDifferences() {
+    const since = peers === undefined ? -1 : followedTo
+    const read = await readChangedEndpoints(store, since)
+    const restored = read.revision < since
+    const names = new Set(entries.keys())
+    for (const { endpoint } of read.changed) names.add(endpoint)
+    // Where there are as many as are stored, none has gone.
+    if (since >= 0 && !restored && names.size === read.total) return { ...read, restored, gone: [] }
+    const all = since < 0 ? read : await readChangedEndpoints(store, -1)
+    const stored = new Set(all.changed.map(({ endpoint }) => endpoint))
+    return { ...all, restored, gone: [...names].filter((name) => !stored.has(name)) }
   }
 
-  function compare(rows: readonly StoredEndpoint[], names: readonly string[]) {
-    const stored = new Map(rows.map((row) => [row.endpoint, row.revision]))
-    const different = [...new Set([...stored.keys(), ...names])].filter(
-      (name) => stored.get(name) !== entries.get(name)?.revision,
-    )
-    return { different, revision: rows.reduce((last, row) => Math.max(last, row.revision), 0) }
+  /** Gives a listener a newer mapping. An older one is from before a change of this node. */
+  function adopt(listener: Listener, { databases, revision }: StoredEndpoint): void {
+    if (revision > listener.revision)
+      setMapping(listener, createMapping(databases, Infinity), revision)
   }
 
   const registry: EndpointRegistry = {
@@ -426,17 +431,14 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
     listeners: () => sorted([...entries.values(), ...draining]),
     async add(input, actor, expected) {
       const address = readAddress(input.endpoint)
-      const mapping = createMapping(input.databases)
+      const mapping = createMapping(input.databases ?? [])
       const endpoint = formatAddress(address)
       const refusal = await exclusively(endpoint, async () => {
         // What another node has just changed counts.
         if (peers !== undefined) await follow(endpoint)
         const existing = entries.get(endpoint)
         requireRevision(endpoint, existing?.revision, expected)
-        if (existing === undefined) {
-          if (stopped) throw isStopping()
-          return open(address, mapping, actor, expected)
-        }
+        if (existing === undefined) return open(address, mapping, actor, expected)
         await remap(existing, mapping, actor, expected)
         return undefined
       })
@@ -496,19 +498,31 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
       })
     },
     async sync() {
-      const { different, revision } = await lookForDifferences()
-      // Each is read once more under its lock: a change of our own may have come in between.
-      const followed = different.map((name) => exclusively(name, () => follow(name)))
-      if (peers === undefined) {
-        await Promise.all(followed)
-        return
+      const { changed, gone, restored, revision } = await readDifferences()
+      const followAll = (rows: readonly { readonly endpoint: string }[]) =>
+        rows.map(({ endpoint }) => exclusively(endpoint, () => follow(endpoint)))
+      if (peers === undefined || restored) {
+        const different = changed.filter(
+          (row) => entries.get(row.endpoint)?.revision !== row.revision,
+        )
+        // Each is read once more under its lock: a change of our own may have come in between.
+        await Promise.all(followAll([...different, ...gone.map((endpoint) => ({ endpoint }))]))
+        followedTo = revision
+        return revision
       }
-      const proposals = await readProposals(store)
+      // Without the locks: under one of them, a change of this node may wait for the store.
+      for (const row of changed) {
+        const listener = entries.get(row.endpoint)
+        if (listener !== undefined) adopt(listener, row)
+      }
+      const [proposals] = await Promise.all([readProposals(store), ...gone.map(followRemoval)])
       for (const each of proposals) if (each.node !== peers.node) void takeUp(each).catch(() => {})
+      const opening = followAll(changed.filter(({ endpoint }) => !entries.has(endpoint)))
       // A name that takes long to resolve must not keep this node from what else has changed.
-      await Promise.race([Promise.all(followed), pause(OPENING)])
-      followedTo = Math.max(followedTo, revision)
-      for (const each of followed) each.catch(() => void pause(OPENING).then(syncAgain))
+      await Promise.race([Promise.all(opening), pause(OPENING)])
+      followedTo = revision
+      for (const each of opening) each.catch(() => void pause(OPENING).then(syncAgain))
+      return revision
     },
     lookAround() {
       for (const listener of entries.values()) {
@@ -563,9 +577,6 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
   }
   return registry
 }
-
-const isStopping = () =>
-  new Failure('unavailable', 'This node is stopping and opens no endpoints. Try again.')
 
 const notFound = () => new Failure('endpoint-not-found', 'endpoint not found')
 

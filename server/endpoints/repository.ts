@@ -36,17 +36,42 @@ export async function readEndpoints(store: Store): Promise<StoredEndpoint[]> {
   return rows.map(fromRow)
 }
 
-/** The stored endpoints that have changed after a revision, and how many there are in all. */
+/** The stored endpoints that changed after a revision, at the present one. */
+export interface ChangedEndpoints {
+  readonly changed: StoredEndpoint[]
+  /** How many endpoints there are in all. */
+  readonly total: number
+  readonly revision: number
+}
+
+/** Reads the endpoints that changed after a revision, in one statement. */
 export async function readChangedEndpoints(
   { db }: Store,
   since: number,
-): Promise<{ readonly changed: StoredEndpoint[]; readonly total: number }> {
-  const listed = db.selectFrom('endpoints').where('proposal', 'is', null)
-  const changed = await listed.selectAll().where('revision', '>', since).execute()
-  const { total } = await listed
-    .select((eb) => eb.fn.countAll().as('total'))
-    .executeTakeFirstOrThrow()
-  return { changed: changed.map(fromRow), total: Number(total) }
+): Promise<ChangedEndpoints> {
+  const rows = await db
+    .selectFrom('counters')
+    .leftJoin('endpoints', (join) =>
+      join.on('endpoints.proposal', 'is', null).on('endpoints.revision', '>', since),
+    )
+    .select(({ selectFrom, fn }) => [
+      'counters.value',
+      'address',
+      'databases',
+      'revision',
+      selectFrom('endpoints as listed')
+        .select(fn.countAll().as('total'))
+        .where('listed.proposal', 'is', null)
+        .as('total'),
+    ])
+    .where('counters.name', '=', 'revision')
+    .execute()
+  const changed = rows.flatMap(({ address, databases, revision }) =>
+    address === null || databases === null || revision === null
+      ? []
+      : [fromRow({ address, databases, revision })],
+  )
+  return { changed, total: Number(rows[0]?.total), revision: rows[0]?.value ?? 0 }
 }
 
 /** One endpoint by its canonical address. */

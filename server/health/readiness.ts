@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import { Gauge, type Registry } from 'prom-client'
 import type { Away } from '../storage/reach.ts'
+import type { Stale } from './freshness.ts'
 
 /** Whether this node is to be sent requests, and if not, why. */
 export interface Readiness {
@@ -12,6 +13,10 @@ export interface Readiness {
 export interface NodeReadiness extends Readiness {
   /** Told when the store goes away, again while it is waited for, and with undefined when it is back. */
   readonly storeIs: (away: Away | undefined) => void
+  /** Told when the state of the node becomes stale (`freshness.ts`), and when it is fresh again. */
+  readonly stateIs: (stale: Stale | undefined) => void
+  /** Whether the state is fresh now; by default it always is. */
+  isFresh: () => boolean
   /** Adds what it knows to the metrics. */
   register(metrics: Registry): void
 }
@@ -24,8 +29,10 @@ export function createReadiness(log: Logger): NodeReadiness {
   let own: string | null = 'The node is starting.'
   let away: Away | undefined
   return {
+    isFresh: () => true,
     get reason() {
-      if (own !== null || away === undefined) return own
+      if (own !== null) return own
+      if (away === undefined) return this.isFresh() ? null : STALE
       const { since, advice } = away
       const sentence = `The store cannot be reached since ${new Date(since).toISOString()}.`
       return advice === undefined ? sentence : `${sentence} ${advice}`
@@ -42,6 +49,14 @@ export function createReadiness(log: Logger): NodeReadiness {
         log.info({ seconds: seconds(away.since) }, 'the store is back')
       }
       away = now
+    },
+    stateIs(stale) {
+      if (stale === undefined) return log.info('the state of this node is confirmed again')
+      const { reason } = stale
+      log.warn(
+        { reason: reason instanceof Error ? reason.message : undefined },
+        'the state of this node is not confirmed, serving no data',
+      )
     },
     register(metrics) {
       const gauge = (name: string, help: string, isSo: () => boolean) =>
@@ -62,3 +77,5 @@ export function createReadiness(log: Logger): NodeReadiness {
     },
   }
 }
+
+const STALE = 'This node cannot confirm that its state is current.'

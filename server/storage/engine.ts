@@ -31,6 +31,8 @@ export interface Engine {
   changedOutside(): boolean
   /** See `Store.hold`. */
   hold(name: string): Promise<boolean>
+  /** See `Store.readRevision`. */
+  readonly readRevision?: () => Promise<number>
   /** See `Store.away`; missing: it cannot be. */
   readonly away?: () => Away | undefined
   /** Whether the store was away; then it resolves when it is back. Missing: it cannot be. */

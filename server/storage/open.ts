@@ -42,11 +42,20 @@ export interface Store {
   onNotice(callback: (topic: NoticeTopic) => void): () => void
   /**
    * Takes a name for this node, for as long as it is connected to the store: of all that ask, one
-   * gets it, and when that one ends, the next who asks. Always true on SQLite.
+   * gets it, and when that one ends, the next who asks. Always true on SQLite. A node that loses its
+   * connection loses the name, and gets false until it has taken it again: within a few seconds where
+   * the connection breaks without a word.
    *
    * @throws Failure `unavailable`
    */
   hold(name: string): Promise<boolean>
+  /**
+   * Reads the revision of the store: over the connection that hears notices, or over the pool where
+   * that one does not answer. Missing with SQLite, where {@link changedOutside} costs next to nothing.
+   *
+   * @throws Failure `unavailable` where neither answers.
+   */
+  readonly readRevision?: () => Promise<number>
   /**
    * Since when the store cannot be reached, and why; undefined while it can. Meanwhile whatever it is
    * asked throws `unavailable` at once, and it is looked for until it is back.
@@ -119,6 +128,7 @@ export async function openStore(
       return () => listeners.delete(callback)
     },
     hold: (name) => engine.hold(name),
+    ...(engine.readRevision && { readRevision: engine.readRevision }),
     away: () => engine.away?.(),
     returned: async () => (await engine.returned?.()) ?? false,
     close() {

@@ -1,13 +1,14 @@
 import pg from 'pg'
 import type { NoticeTopic } from './engine.ts'
 import { cutOff } from './postgres-look.ts'
+import { cannotBeReached } from './reach.ts'
 import { postgresError } from './unavailable.ts'
 
 /** The channel of {@link https://www.postgresql.org/docs/current/sql-notify.html | NOTIFY}. */
 const CHANNEL = 'gatehouse'
 
-/** How often the connection is tried and the revision asked for, in case a notice was lost, ms. */
-const LOOK = 3_000
+/** Reads the revision of the store. */
+export const REVISION = "select value from counters where name = 'revision'"
 
 /** How long an answer may take before the connection is given up, ms. */
 const PATIENCE = 2_500
@@ -21,6 +22,12 @@ export interface Notices {
   start(): Promise<void>
   /** See `Store.hold`. */
   hold(name: string): Promise<boolean>
+  /**
+   * Reads the revision of the store. A connection that does not answer is made anew.
+   *
+   * @throws Failure `unavailable`, at once while there is no connection.
+   */
+  readRevision(): Promise<number>
   /** The server is gone: its connection is not waited for, but made anew. */
   away(): void
   /** The server is back: connects now, not when the pause or the attempt has ended. */
@@ -31,8 +38,8 @@ export interface Notices {
 /**
  * Makes {@link Notices}: LISTEN on a connection of its own, which is connected again whenever it
  * breaks or no longer answers. What it hears says where to look, never what is there, so a lost or
- * doubled notice does no harm; and every few seconds, and after each interruption, it is looked all
- * the same.
+ * doubled notice does no harm: the node asks for the revision every second (`health/freshness.ts`), and
+ * looks at everything after each interruption.
  *
  * @param interrupted told when the connection has broken or was given up.
  */
@@ -44,9 +51,6 @@ export function listenForNotices(
   let client: pg.Client | undefined
   let attempt: pg.Client | undefined
   let held = new Set<string>()
-  let seen = 0
-  /** How many changes have been noticed since the revision was asked for. */
-  let noticed = 0
   let started = false
   let stopped = false
   let timer: NodeJS.Timeout | undefined
@@ -69,16 +73,11 @@ export function listenForNotices(
     })
     // Without a listener it would end the process; what is to be done is done at 'end'.
     next.on('error', () => {})
-    next.on('notification', ({ payload = '' }) => {
-      if (payload === 'changes') noticed++
-      heard(isTopic(payload) ? payload : 'all')
-    })
+    next.on('notification', ({ payload = '' }) => heard(isTopic(payload) ? payload : 'all'))
     attempt = next
     try {
       await next.connect()
       await next.query(`listen ${CHANNEL}`)
-      seen = await revision(next)
-      noticed = 0
     } catch (error) {
       cut(next)
       throw postgresError(error)
@@ -91,7 +90,6 @@ export function listenForNotices(
     failures = 0
     next.once('end', () => lost(next))
     if (stopped) cut(next)
-    later(look, LOOK)
   }
 
   async function reconnect(): Promise<void> {
@@ -112,19 +110,19 @@ export function listenForNotices(
     later(reconnect, PAUSE.first)
   }
 
-  async function look(): Promise<void> {
-    const asked = client
-    if (asked === undefined) return
+  /** Asks over a connection; one that fails is given up, with the names that it held. */
+  async function ask<R extends pg.QueryResultRow>(
+    asked: pg.Client,
+    text: string,
+    values: string[] = [],
+  ): Promise<R | undefined> {
     try {
-      const now = await revision(asked)
-      // Each change moves it by one and is noticed once: more than was noticed has been missed.
-      if (now - seen > noticed) heard('changes')
-      seen = now
-      noticed = 0
-      later(look, LOOK)
-    } catch {
+      const { rows } = await asked.query<R>(text, values)
+      return rows[0]
+    } catch (error) {
       cut(asked)
       lost(asked)
+      throw postgresError(error)
     }
   }
 
@@ -134,14 +132,18 @@ export function listenForNotices(
       if (held.has(name)) return true
       const asked = client
       if (asked === undefined) return false
-      try {
-        const text = 'select pg_try_advisory_lock(hashtext($1), hashtext($2)) as held'
-        const { rows } = await asked.query(text, [CHANNEL, name])
-        if (rows[0].held && asked === client) held.add(name)
-        return rows[0].held
-      } catch (error) {
-        throw postgresError(error)
-      }
+      const row = await ask<{ held: boolean }>(
+        asked,
+        'select pg_try_advisory_lock(hashtext($1), hashtext($2)) as held',
+        [CHANNEL, name],
+      )
+      if (row?.held !== true || asked !== client) return false
+      held.add(name)
+      return true
+    },
+    async readRevision() {
+      if (client === undefined) throw cannotBeReached()
+      return Number((await ask<{ value: string }>(client, REVISION))?.value)
     },
     away() {
       if (client === undefined) return
@@ -165,11 +167,6 @@ export function listenForNotices(
       if (last !== undefined) await Promise.race([last.end().catch(() => {}), wait(PATIENCE)])
     },
   }
-}
-
-async function revision(client: pg.Client): Promise<number> {
-  const { rows } = await client.query("select value from counters where name = 'revision'")
-  return Number(rows[0].value)
 }
 
 /** Ends a connection without waiting for the other side, which may not answer any more. */

@@ -97,6 +97,19 @@ forEngine('postgres', (engine) => {
     )
   })
 
+  test('loses a name with the connection that held it, and says so', async () => {
+    const other = await engine.open()
+    expect([await store.hold('a name'), await other.hold('a name')]).toEqual([true, false])
+    await sql`
+      select pg_terminate_backend(pid) from pg_locks
+      where locktype = 'advisory' and database = (
+        select oid from pg_database where datname = current_database())`.execute(other.db)
+    await vi.waitFor(async () => expect(await other.hold('a name')).toBe(true), moment)
+    await vi.waitFor(async () => expect(await store.hold('a name')).toBe(false), moment)
+    await other.close()
+    await vi.waitFor(async () => expect(await store.hold('a name')).toBe(true), moment)
+  })
+
   test('does not reuse a connection on which a query ran out of time', async () => {
     const pid = async () =>
       (await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(store.db)).rows[0]?.pid

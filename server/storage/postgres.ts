@@ -1,17 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { PostgresDialect } from 'kysely'
+import { PostgresDialect, type PostgresPool } from 'kysely'
 import type pg from 'pg'
 import { Failure, systemCode } from '../failure.ts'
 import type { Engine, NoticeTopic } from './engine.ts'
 import { InFlight } from './in-flight.ts'
 import { lookAtPostgres, reasonOf } from './postgres-look.ts'
-import { listenForNotices } from './postgres-notices.ts'
+import { listenForNotices, REVISION } from './postgres-notices.ts'
 import { createPool, guardPool } from './postgres-pool.ts'
-import { type Away, Reach } from './reach.ts'
+import { type Away, Reach, within } from './reach.ts'
 import { hasSpoken } from './unavailable.ts'
 
 /** The pause between two attempts to connect at the start, ms. */
 const TRY_AGAIN = 500
+
+/** Time after which the pool is asked for the revision, too, ms. */
+const HEDGE = 500
 
 /** How often it is said again that a start waits, ms. */
 const SAY_AGAIN = 10_000
@@ -63,9 +66,10 @@ export async function openPostgres(
     // It asks from time to time also where nobody else does.
     () => reach.suspect(),
   )
+  const guarded = guardPool(connections, databaseUrl, inFlight, reach)
   return {
     name: 'postgres',
-    dialect: new PostgresDialect({ pool: guardPool(connections, databaseUrl, inFlight, reach) }),
+    dialect: new PostgresDialect({ pool: guarded }),
     async watch(heard) {
       tell = heard
       if (role === 'node') await notices.start()
@@ -76,6 +80,18 @@ export async function openPostgres(
       return was
     },
     hold: (name) => notices.hold(name),
+    async readRevision() {
+      const heard = notices.readRevision()
+      const early = await within(
+        HEDGE,
+        heard.catch(() => undefined),
+        undefined,
+      )
+      if (early !== undefined) return early
+      return Promise.any([heard, readRevision(guarded)]).catch(({ errors }: AggregateError) => {
+        throw errors.at(-1)
+      })
+    },
     away: () => reach.away,
     returned: () => reach.returned(),
     async close() {
@@ -87,6 +103,17 @@ export async function openPostgres(
       if (reach.away !== undefined) connections.cutOff()
       await pool.end()
     },
+  }
+}
+
+/** Reads the revision over a connection of the pool. */
+async function readRevision(pool: PostgresPool): Promise<number> {
+  const client = await pool.connect()
+  try {
+    const { rows } = await client.query<{ value: number }>(REVISION, [])
+    return Number(rows[0]?.value)
+  } finally {
+    client.release()
   }
 }
 

@@ -1,0 +1,91 @@
+import { sql } from 'kysely'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createRecorder, START } from '../audit/record.ts'
+import { forEngine } from '../storage/each-engine.testing.ts'
+import type { Store } from '../storage/open.ts'
+import { freePorts } from './free-ports.testing.ts'
+import { createHttpEngine } from './http-engine.ts'
+import type { Listener } from './listener.ts'
+import type { Peers } from './peers.ts'
+import { createEndpointRegistry, type EndpointRegistry } from './registry.ts'
+
+/** A node without others, on a store that others may change. */
+const peers: Peers = {
+  node: 'a',
+  any: false,
+  holdHere: () => false,
+  report: () => {},
+  forget: () => {},
+  ask: async () => 0,
+  requireOtherWay: async () => {},
+}
+
+forEngine('postgres', (engine) => {
+  let store: Store
+  let endpoints: EndpointRegistry
+  let endpoint: string
+
+  beforeEach(async () => {
+    store = await engine.open()
+    endpoints = createEndpointRegistry({
+      store,
+      record: createRecorder(),
+      engine: createHttpEngine<Listener>(),
+      certificate: undefined,
+      publish: () => {},
+      grace: 0,
+      peers,
+    })
+    const [port] = await freePorts(1)
+    endpoint = `tcp://127.0.0.1:${port}`
+    await endpoints.add({ endpoint, databases: [] }, START)
+  })
+  afterEach(() => endpoints.stop(0))
+
+  /** Does something while a change of this node to the endpoint waits for another in the store. */
+  async function whileChanging(act: () => Promise<void>): Promise<void> {
+    let change = Promise.resolve()
+    await store.db.transaction().execute(async (trx) => {
+      await sql`select 1 from counters for update`.execute(trx)
+      change = endpoints.add({ endpoint, databases: ['own'] }, START)
+      const waiting = sql`
+        select 1 from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`
+      await expect.poll(async () => (await waiting.execute(store.db)).rows.length).toBe(1)
+      await act()
+    })
+    await change
+  }
+
+  test('a mapping that another node has changed is in effect while an own change waits', async () => {
+    await whileChanging(async () => {
+      await store.db.updateTable('endpoints').set({ databases: '["b"]', revision: 9 }).execute()
+      await endpoints.sync()
+      expect(endpoints.list()).toEqual([{ endpoint, databases: ['b'] }])
+    })
+  })
+
+  test('an endpoint that another node has removed is closed while an own change waits', async () => {
+    await whileChanging(async () => {
+      await store.db.deleteFrom('endpoints').execute()
+      await endpoints.sync()
+      expect(endpoints.list()).toEqual([])
+    })
+    // The change has stored it again.
+    await endpoints.sync()
+    expect(endpoints.list()).toEqual([{ endpoint, databases: ['own'] }])
+  })
+
+  test('a store that was restored from a backup is followed back', async () => {
+    const { value } = await store.db
+      .selectFrom('counters')
+      .select('value')
+      .executeTakeFirstOrThrow()
+    await endpoints.add({ endpoint, databases: ['new'] }, START)
+    expect(await endpoints.sync()).toBe(value + 1)
+    await store.db.updateTable('endpoints').set({ databases: '["old"]', revision: value }).execute()
+    await store.db.updateTable('counters').set({ value }).execute()
+    expect(await endpoints.sync()).toBe(value)
+    expect(endpoints.list()).toEqual([{ endpoint, databases: ['old'] }])
+  })
+})

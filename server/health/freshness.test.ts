@@ -1,0 +1,117 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { Failure } from '../failure.ts'
+import { createFreshness, type Freshness, ROUND_TRIPS, STALE, type Stale } from './freshness.ts'
+
+/** The store and the clocks of the node under test. */
+let store: { revision: number; away: boolean; roundTrip: number; answer?: Promise<unknown> }
+let time: { steady: number; wall: number }
+let asked: number
+let followed: number[]
+let told: (Stale | undefined)[]
+let freshness: Freshness
+
+beforeEach(() => {
+  store = { revision: 1, away: false, roundTrip: 0 }
+  time = { steady: 0, wall: 0 }
+  asked = 0
+  followed = []
+  told = []
+  freshness = createFreshness({
+    async readRevision() {
+      asked++
+      await store.answer
+      pass(store.roundTrip)
+      if (store.away) throw new Failure('unavailable', 'The store is away.', { cause: 'a cause' })
+      return store.revision
+    },
+    async follow(revision) {
+      followed.push(revision)
+    },
+    changed: (stale) => told.push(stale),
+    clock: () => ({ ...time }),
+  })
+})
+afterEach(() => freshness.stop())
+
+function pass(ms: number): void {
+  time.steady += ms
+  time.wall += ms
+}
+
+const soon = { timeout: 10_000, interval: 10 }
+
+const refused = { code: 'unavailable', message: 'The store is away.' }
+
+test('the state is fresh until the limit has passed since the store was asked', async () => {
+  expect(freshness.isFresh()).toBe(false)
+  await freshness.start()
+  expect(followed).toEqual([1])
+  pass(STALE - 1)
+  expect([freshness.isFresh(), freshness.require()]).toEqual([true, undefined])
+  pass(1)
+  expect(freshness.isFresh()).toBe(false)
+})
+
+test('a start without an answer fails', async () => {
+  store.away = true
+  await expect(freshness.start()).rejects.toMatchObject(refused)
+})
+
+test('a request after a suspension waits until the state is confirmed again', async () => {
+  await freshness.start()
+  store.revision = 2
+  pass(60_000)
+  await freshness.require()
+  expect([freshness.isFresh(), followed.at(-1)]).toEqual([true, 2])
+})
+
+test('an answer that was given before a suspension confirms nothing after it', async () => {
+  await freshness.start()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  store.answer = promise
+  const before = asked
+  pass(STALE)
+  const waiting = freshness.require()
+  pass(60_000)
+  resolve()
+  await waiting
+  expect(asked).toBe(before + 2)
+  expect(freshness.isFresh()).toBe(true)
+})
+
+test('the time while the machine sleeps counts, where the steady clock stops', async () => {
+  await freshness.start()
+  time.wall += STALE
+  expect(freshness.isFresh()).toBe(false)
+  await freshness.require()
+  expect(freshness.isFresh()).toBe(true)
+})
+
+test('requests are rejected at once while the store does not answer, and served when it does', async () => {
+  await freshness.start()
+  store.away = true
+  pass(STALE)
+  await expect(freshness.require()).rejects.toMatchObject(refused)
+  await vi.waitFor(() => expect(told).toEqual([{ reason: expect.any(Failure) }]), soon)
+  const failed = freshness.require()
+  store.away = false
+  // It does not wait for the next attempt, which would succeed. The log has the cause once.
+  await expect(failed).rejects.toMatchObject(refused)
+  await expect(failed).rejects.not.toHaveProperty('cause')
+  await vi.waitFor(() => expect(told.at(-1)).toBeUndefined(), soon)
+  expect([told.length, freshness.isFresh()]).toEqual([2, true])
+})
+
+test('a long round trip to the store lengthens the limit, by the shortest of the last', async () => {
+  store.roundTrip = 300
+  await freshness.start()
+  pass(STALE + (ROUND_TRIPS - 1) * 300 - 1)
+  expect(freshness.isFresh()).toBe(true)
+  pass(1)
+  expect(freshness.isFresh()).toBe(false)
+  // However long it takes: a second each.
+  store.roundTrip = 5_000
+  for (let n = 0; n < 10; n++) await freshness.require()?.catch(() => {})
+  pass(STALE + ROUND_TRIPS * 1_000 - 5_000)
+  expect(freshness.isFresh()).toBe(false)
+})

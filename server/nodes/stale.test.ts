@@ -1,0 +1,120 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest'
+import { freePorts } from '../endpoints/free-ports.testing.ts'
+import { startForTest, type TestNode } from '../start.testing.ts'
+import { makeDatabase } from '../storage/each-engine.testing.ts'
+
+// A node whose role may open fewer connections than it needs, beside one without such a limit.
+
+const soon = { timeout: 10_000, interval: 10 }
+const SECRETS = { operatorKey: 'operator-key-of-tests-alone', secretKey: Buffer.alloc(32, 1) }
+
+const role = `limited_${randomBytes(8).toString('hex')}`
+let place: Awaited<ReturnType<typeof makeDatabase>>
+let server: pg.Client
+let limited: TestNode
+let other: TestNode
+let port: number
+let endpoint: string
+
+beforeAll(async () => {
+  place = await makeDatabase()
+  const { pathname } = new URL(place.databaseUrl)
+  server = new pg.Client({ connectionString: inject('postgresUrl') })
+  await server.connect()
+  await server.query(`create role ${role} login`)
+  await server.query(`alter database ${pathname.slice(1)} owner to ${role}`)
+  const databaseUrl = new URL(place.databaseUrl)
+  databaseUrl.username = role
+  limited = await startForTest({ databaseUrl: databaseUrl.href, node: 'limited', ...SECRETS })
+  other = await startForTest({ databaseUrl: place.databaseUrl, node: 'other', ...SECRETS })
+  ;[port = 0] = await freePorts(1)
+  endpoint = `tcp://127.0.0.1:${port}`
+})
+afterAll(async () => {
+  await limitConnections(-1)
+  await limited.stop()
+  await other.stop()
+  await place.remove()
+  await server.query(`drop role ${role}`)
+  await server.end()
+})
+
+beforeEach(async () => {
+  await other.ask('POST', '/_api/database', { name: 'blog' })
+  await soonAt(limited, '/_db/blog/', 200)
+  await limited.ask('POST', '/_api/endpoint', { endpoint, databases: ['blog'] })
+  await limited.ask('POST', '/_db/blog/articles', { id: 'one' })
+  expect((await limited.ask('GET', '/articles/one', undefined, { port })).status).toBe(200)
+})
+
+const limitConnections = (most: number) =>
+  server.query(`alter role ${role} connection limit ${most}`)
+
+/** Ends connections of the limited node, those that hear notices or all. */
+const endConnections = (name = 'gatehouse%') =>
+  server.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity
+     where usename = $1 and application_name like $2`,
+    [role, name],
+  )
+
+const soonAt = (node: TestNode, path: string, status: number, at = node.port) =>
+  expect
+    .poll(async () => (await node.ask('GET', path, undefined, { port: at })).status, soon)
+    .toBe(status)
+
+/** Has the limited node lose its notices for good, while its other connections stay. */
+async function loseNotices(): Promise<void> {
+  await limitConnections(1)
+  await endConnections('gatehouse notices')
+}
+
+test('a node that hears no notices follows what another node changes', async () => {
+  await loseNotices()
+  await other.ask('POST', '/_api/endpoint', { endpoint, databases: ['_system'] })
+  await soonAt(limited, '/articles/one', 404, port)
+  expect((await limited.ask('GET', '/_api/health/ready')).status).toBe(200)
+  await other.ask('POST', '/_api/endpoint', { endpoint, databases: ['blog'] })
+  await soonAt(limited, '/articles/one', 200, port)
+
+  // What it acknowledges is in the database that is there, not in the one that was.
+  await other.ask('DELETE', '/_api/database/blog')
+  await other.ask('POST', '/_api/database', { name: 'blog' })
+  const acknowledged: string[] = []
+  for (let n = 0; acknowledged.length < 3; n++) {
+    const id = `d${String(n).padStart(6, '0')}`
+    const { status, text } = await limited.ask('POST', '/articles', { id }, { port })
+    expect([201, 404], text).toContain(status)
+    if (status === 201) acknowledged.push(id)
+  }
+  const { json } = await other.ask('GET', '/_db/blog/articles')
+  expect(json.map(({ id }: { id: string }) => id)).toEqual(acknowledged)
+  await limitConnections(-1)
+})
+
+test('a node that can ask the store in no way serves no data, and says so', async () => {
+  expect((await limited.ask('GET', '/_api/endpoint')).status).toBe(200)
+  await limitConnections(0)
+  await endConnections()
+  const ready = () => limited.ask('GET', '/_api/health/ready')
+  await expect.poll(async () => (await ready()).status, soon).toBe(503)
+  expect((await ready()).json.reason).toBe('This node cannot confirm that its state is current.')
+  for (const [method, path] of [
+    ['GET', '/_db/blog/articles/one'],
+    ['POST', '/_db/blog/articles'],
+    ['GET', '/_db/gone/articles'],
+    ['GET', '/_api/audit'],
+    ['POST', '/_api/database'],
+  ] as const) {
+    const { status, headers } = await limited.ask(method, path, method === 'POST' ? {} : undefined)
+    expect([path, status, headers['retry-after']]).toEqual([path, 503, '1'])
+  }
+  // What it knows by itself is still listed to those whom the store has just vouched for.
+  expect((await limited.ask('GET', '/_api/endpoint')).status).toBe(200)
+  expect((await limited.ask('GET', '/_api/health/live')).status).toBe(200)
+  await limitConnections(-1)
+  await expect.poll(async () => (await ready()).status, soon).toBe(200)
+  await soonAt(limited, '/_db/blog/articles/one', 200)
+})
