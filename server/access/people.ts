@@ -179,7 +179,7 @@ export function changeRole(
   role: Role,
   options: { admins: readonly string[]; actor: Actor },
 ): Promise<void> {
-  return store.db.transaction().execute(async (trx) => {
+  return store.transaction(async (trx) => {
     // Also the lock that puts two admins who demote each other in an order.
     await nextRevision(trx)
     const person = await trx

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { START } from '../audit/record.ts'
@@ -41,16 +42,19 @@ forEachEngine((engine) => {
     })
 
     it('do not wait for a transaction that holds the write lock', async () => {
-      await store.db.transaction().execute(async (trx) => {
+      const outside = AsyncLocalStorage.snapshot()
+      await store.transaction(async (trx) => {
         await trx.updateTable('sessions').set({ last_seen_at: 1 }).execute()
         await trx.updateTable('tokens').set({ last_used_at: 1 }).execute()
-        const bySession = access.authenticate({ authorization: undefined, session })
-        const byToken = access.authenticate({
-          authorization: `Bearer ${token}`,
-          session: undefined,
+        const authenticate = (credentials: { authorization?: string; session?: string }) =>
+          outside(() =>
+            access.authenticate({ authorization: undefined, session: undefined, ...credentials }),
+          )
+        expect(await authenticate({ session })).toMatchObject({ username: 'local:operator' })
+        expect(await authenticate({ authorization: `Bearer ${token}` })).toMatchObject({
+          username: 'local:operator',
+          by: 'token',
         })
-        expect(await bySession).toMatchObject({ username: 'local:operator' })
-        expect(await byToken).toMatchObject({ username: 'local:operator', by: 'token' })
       })
       await access.flushUses()
       const { last_seen_at } = await store.db

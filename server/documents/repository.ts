@@ -104,7 +104,7 @@ export const PURGE = 500
 
 /** Makes a {@link DocumentRepository}. */
 export function createDocumentRepository(store: Store): DocumentRepository {
-  const { db, prepare } = store
+  const { db, prepare, transaction } = store
   const some = db.selectFrom('documents').select(['id', 'tag', 'body'])
   const one = some
     .where('database', '=', '')
@@ -182,7 +182,7 @@ export function createDocumentRepository(store: Store): DocumentRepository {
       })
       const exists = new Exists()
       try {
-        await db.transaction().execute(async (trx) => {
+        await transaction(async (trx) => {
           for (const [at, row] of rows.entries()) {
             if (at % STORED === STORED - 1) await nextTurn()
             const values = [row.database, row.collection, row.id, row.tag, row.body]

@@ -4,6 +4,7 @@ import { createDatabaseRegistry } from '../databases/registry.ts'
 import { storeDatabases } from '../storage/databases.testing.ts'
 import { forEachEngine } from '../storage/each-engine.testing.ts'
 import type { Store } from '../storage/open.ts'
+import type { Queries } from '../storage/transactions.ts'
 import { readConditions } from './entity-tag.ts'
 import { createSchemaRepository } from './schema-repository.ts'
 import { createSchemas, type Schemas } from './schemas.ts'
@@ -91,7 +92,7 @@ forEachEngine((engine) => {
           }
           return result
         },
-      })
+      }) as Queries
       const slow = createSchemas({ ...store, db })
       const before = takes('text', slow)
       await read.promise

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { sql } from 'kysely'
 import { expect, test, vi } from 'vitest'
 import { createRecorder } from '../audit/record.ts'
@@ -80,11 +81,13 @@ forEngine('postgres', (engine) => {
       expect((await found.execute(stores[0].db)).rows).toHaveLength(1)
     }
     let removed: Promise<boolean> | undefined
-    const guard = async () => {
-      removed = deleteEndpoint(stores[1], ADDRESS, { ...by, expected: revision })
-      removed.catch(() => {})
-      await vi.waitFor(waits, { timeout: 10_000, interval: 10 })
-    }
+    const outside = AsyncLocalStorage.snapshot()
+    const guard = () =>
+      outside(async () => {
+        removed = deleteEndpoint(stores[1], ADDRESS, { ...by, expected: revision })
+        removed.catch(() => {})
+        await vi.waitFor(waits, { timeout: 10_000, interval: 10 })
+      })
     await writeEndpoint(stores[0], { endpoint: ADDRESS, databases: ['b'] }, { ...by, guard })
     await expect(removed).rejects.toMatchObject({ code: 'precondition-failed' })
     expect(await readEndpoints(stores[0])).toMatchObject([{ databases: ['b'] }])

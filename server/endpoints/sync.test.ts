@@ -45,7 +45,7 @@ forEngine('postgres', (engine) => {
   /** Does something while a change of this node to the endpoint waits for another in the store. */
   async function whileChanging(act: () => Promise<void>): Promise<void> {
     let change = Promise.resolve()
-    await store.db.transaction().execute(async (trx) => {
+    await store.transaction(async (trx) => {
       await sql`select 1 from counters for update`.execute(trx)
       change = endpoints.add({ endpoint, databases: ['own'] }, START)
       const waiting = sql`

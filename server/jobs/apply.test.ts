@@ -5,6 +5,7 @@ import { createDocumentRepository, PURGE } from '../documents/repository.ts'
 import { forEngine } from '../storage/each-engine.testing.ts'
 import type { Store } from '../storage/open.ts'
 import type { Tables } from '../storage/tables.ts'
+import type { Queries } from '../storage/transactions.ts'
 import { prepareApply } from './apply.ts'
 import type { Job } from './job.ts'
 import { look } from './look.ts'
@@ -84,8 +85,8 @@ forEngine('postgres', (engine) => {
   it('reads each document a few times to delete those of a dropped database', async () => {
     const store = await openWithDocuments()
     await sql`update documents set database = 'dropped'`.execute(store.db)
-    const read = await store.db.transaction().execute(async (trx) => {
-      const repository = createDocumentRepository({ ...store, db: trx })
+    const read = await store.transaction(async (trx) => {
+      const repository = createDocumentRepository({ ...store, db: trx as unknown as Queries })
       expect(await repository.purge('dropped')).toBe(PURGE)
       return rowsRead(trx)
     })

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { JOB_KEPT, JOBS_UNDER_WAY, LISTINGS_KEPT } from '../contract/job.ts'
 import { createDocumentRules } from '../documents/document-rules.ts'
@@ -76,7 +77,8 @@ forEachEngine((engine) => {
   describe('creating', () => {
     it('makes all documents visible at once, and leaves nothing else behind', async () => {
       const seen = new Set<number>()
-      const jobs = node(async () => seen.add((await stored()).length))
+      const outside = AsyncLocalStorage.snapshot()
+      const jobs = node(async () => seen.add((await outside(stored)).length))
       const job = await created(jobs, documents(2_000, { text }))
       expect([job.state, job.total]).toEqual(['running', 2_000])
       const end = await ended(jobs, job)

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { beforeEach, expect, it } from 'vitest'
 import { Failure } from '../failure.ts'
 import { storeDatabases } from '../storage/databases.testing.ts'
@@ -106,10 +107,11 @@ forEachEngine((engine) => {
       await storeDatabases(store, 'x')
       await jobs.create(there, 'patch', 'running', everything)
       const job = (await jobs.claim()) as Job
+      const outside = AsyncLocalStorage.snapshot()
       const ending = jobs.finish(job, async (trx) => {
         const document = { ...there, id: 'a', tag: 't', body: '{}' }
         await trx.insertInto('documents').values(document).execute()
-        await store.db.deleteFrom('databases').execute()
+        await outside(() => store.db.deleteFrom('databases').execute())
         return 1
       })
       await expect(ending).rejects.toMatchObject({ code: 'database-not-found' })

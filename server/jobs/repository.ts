@@ -39,7 +39,7 @@ export class Lost extends Error {}
  * Makes a {@link JobRepository}; `now` tells ms since 1970. All that is asked of the three tables stands
  * here, for a state is safe only as long as every change of it agrees with all others.
  */
-export function createJobRepository({ db, engine }: Store, now: () => number) {
+export function createJobRepository({ db, engine, transaction }: Store, now: () => number) {
   const me = randomBytes(8).toString('hex')
   const lease = () => ({ claimed_by: me, claimed_until: now() + LEASE })
 
@@ -92,7 +92,7 @@ export function createJobRepository({ db, engine }: Store, now: () => number) {
     /** Stores a part of what a job that is being prepared was sent. */
     async addPart(job: Job, part: number, documents: readonly { id: string; body: string }[]) {
       const pairs = JSON.stringify(documents.map(({ id, body }) => [id, body]))
-      await db.transaction().execute(async (trx) => {
+      await transaction(async (trx) => {
         await own(trx, job, {})
         await trx.insertInto('job_parts').values({ job: job.id, part, documents: pairs }).execute()
       })
@@ -100,9 +100,7 @@ export function createJobRepository({ db, engine }: Store, now: () => number) {
 
     /** Ends the preparation: from now on the job runs, to be claimed by any node. */
     begin: (job: Job, total: number): Promise<Job> =>
-      db
-        .transaction()
-        .execute((trx) => own(trx, job, { state: 'running', total, claimed_until: 0 })),
+      transaction((trx) => own(trx, job, { state: 'running', total, claimed_until: 0 })),
 
     async read(id: string): Promise<Job | undefined> {
       const row = await db.selectFrom('jobs').selectAll().where('id', '=', id).executeTakeFirst()
@@ -164,7 +162,7 @@ export function createJobRepository({ db, engine }: Store, now: () => number) {
     /** Stores a step and how far the job is, both or neither. */
     advance(job: Job, { passed, cursor, taken, part, ...step }: Step): Promise<Job> {
       const [done, found] = [job.done + passed, job.found + step.found]
-      return db.transaction().execute(async (trx) => {
+      return transaction(async (trx) => {
         const next = await own(trx, job, { cursor, done, found })
         for (let at = 0; at < taken.length; at += ROWS) {
           const rows = taken.slice(at, at + ROWS).map((each) => ({ job: job.id, ...each }))
@@ -189,7 +187,7 @@ export function createJobRepository({ db, engine }: Store, now: () => number) {
     finish(job: Job, apply: (trx: Transaction<Tables>) => Promise<number>): Promise<Job> {
       // Where a listing has ended, so do its results.
       const end = { state: 'done', cursor: job.kind === 'list' ? job.cursor : null }
-      return db.transaction().execute(async (trx) => {
+      return transaction(async (trx) => {
         const ended = await own(trx, job, end)
         const found = await apply(trx)
         await trx.updateTable('jobs').set({ found }).where('id', '=', job.id).execute()
@@ -201,11 +199,9 @@ export function createJobRepository({ db, engine }: Store, now: () => number) {
 
     /** Ends a job with what went wrong. */
     fail: (job: Job, { code, message, details }: Failure): Promise<Job> =>
-      db
-        .transaction()
-        .execute((trx) =>
-          own(trx, job, { state: 'failed', failure: JSON.stringify({ code, message, details }) }),
-        ),
+      transaction((trx) =>
+        own(trx, job, { state: 'failed', failure: JSON.stringify({ code, message, details }) }),
+      ),
 
     /** Has the oldest ended listings of a database deleted, beyond {@link LISTINGS_KEPT}. */
     async discardListings(database: string): Promise<void> {

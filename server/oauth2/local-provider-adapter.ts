@@ -22,7 +22,7 @@ export async function endLocalSignIns({ db }: Store): Promise<void> {
  * @param now tells ms since 1970.
  */
 export function createLocalProviderStore(
-  { db }: Store,
+  { db, transaction }: Store,
   vault: Vault,
   now: () => number,
 ): LocalProviderStore {
@@ -54,7 +54,7 @@ export function createLocalProviderStore(
         grant_id: payload.grantId === undefined ? null : hashOf(payload.grantId),
         expires_at: expiresIn === undefined ? null : now() + expiresIn * 1000,
       }
-      await db.transaction().execute(async (trx) => {
+      await transaction(async (trx) => {
         await trx.deleteFrom('local_provider').where('expires_at', '<=', now()).execute()
         await trx
           .insertInto('local_provider')

@@ -34,7 +34,7 @@ export interface PendingSignIns {
 
 /** Makes {@link PendingSignIns}; `now` tells ms since 1970. */
 export function createPendingSignIns(
-  { db }: Store,
+  { db, transaction }: Store,
   vault: Vault,
   now: () => number,
 ): PendingSignIns {
@@ -53,7 +53,7 @@ export function createPendingSignIns(
         return_to: signIn.returnTo,
         expires_at: now() + SIGN_IN_SECONDS * 1000,
       }
-      await db.transaction().execute(async (trx) => {
+      await transaction(async (trx) => {
         await trx
           .deleteFrom('sign_ins')
           .where((eb) =>

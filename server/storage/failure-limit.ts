@@ -38,7 +38,7 @@ function firstHalf(address: string): string {
  * @throws Failure `too-many-requests`, with `Retry-After`, beyond {@link FAILURES} in a period.
  */
 export async function countFailure(store: Store, key: string, now: number): Promise<void> {
-  const row = await store.db.transaction().execute(async (trx) => {
+  const row = await store.transaction(async (trx) => {
     await trx.deleteFrom('failures').where('expires_at', '<=', now).execute()
     return trx
       .insertInto('failures')

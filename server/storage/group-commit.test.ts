@@ -8,6 +8,7 @@ import { Failure } from '../failure.ts'
 import { forEngine, type TestEngine } from './each-engine.testing.ts'
 import { GroupCommit } from './group-commit.ts'
 import type { Tables } from './tables.ts'
+import type { Queries, RunTransaction } from './transactions.ts'
 import { OutcomeUnknown } from './unavailable.ts'
 
 const notStored = {
@@ -16,11 +17,14 @@ const notStored = {
 }
 
 forEngine('sqlite', (engine) => {
-  let db: Kysely<Tables>
+  let db: Queries
+  let transaction: RunTransaction
   let outside: DatabaseSync
 
   beforeEach(async () => {
-    db = (await engine.open()).db
+    const store = await engine.open()
+    db = store.db
+    transaction = store.transaction
     outside = new DatabaseSync(fileOf(engine), { timeout: 0 })
   })
 
@@ -43,7 +47,7 @@ forEngine('sqlite', (engine) => {
     await Promise.all(Array.from({ length: 100 }, (_, nth) => insert(`plain-${nth}`)))
     expect(countCommits(engine) - before).toBe(1)
     const transactions = Array.from({ length: 100 }, (_, nth) =>
-      db.transaction().execute(async (trx) => {
+      transaction(async (trx) => {
         await trx
           .insertInto('databases')
           .values({ name: `a-${nth}`, created_at: 0 })
@@ -68,10 +72,10 @@ forEngine('sqlite', (engine) => {
   test('answers nobody before the commit', async () => {
     const seen: string[][] = []
     const look = () => seen.push(committed())
-    const transaction = db
-      .transaction()
-      .execute((trx) => trx.insertInto('databases').values({ name: 'b', created_at: 0 }).execute())
-    await Promise.all([insert('a').then(look), transaction.then(look), insert('c').then(look)])
+    const underWay = transaction((trx) =>
+      trx.insertInto('databases').values({ name: 'b', created_at: 0 }).execute(),
+    )
+    await Promise.all([insert('a').then(look), underWay.then(look), insert('c').then(look)])
     expect(seen).toEqual([
       ['a', 'b', 'c'],
       ['a', 'b', 'c'],
@@ -84,7 +88,7 @@ forEngine('sqlite', (engine) => {
     const look = () => seen.push(committed())
     const again = () => insert('a').catch(look)
     const inTransaction = () =>
-      db.transaction().execute(async (trx) => {
+      transaction(async (trx) => {
         const rows = await trx.selectFrom('databases').selectAll().execute()
         if (rows.length > 0) throw new Failure('database-exists', 'there is one')
       })
@@ -106,7 +110,7 @@ forEngine('sqlite', (engine) => {
     const thrown = new Error('on second thoughts')
     const results = await Promise.allSettled([
       insert('a'),
-      db.transaction().execute(async (trx) => {
+      transaction(async (trx) => {
         await trx.insertInto('databases').values({ name: 'b', created_at: 0 }).execute()
         throw thrown
       }),
@@ -129,8 +133,8 @@ forEngine('sqlite', (engine) => {
     await createDeferred(db)
     const results = await Promise.allSettled([
       insert('a'),
-      db.transaction().execute((trx) => sql`insert into child values (1)`.execute(trx)),
-      db.transaction().execute(async (trx) => {
+      transaction((trx) => sql`insert into child values (1)`.execute(trx)),
+      transaction(async (trx) => {
         await trx.insertInto('databases').values({ name: 'b', created_at: 0 }).execute()
         throw new Failure('conflict', 'may rest on what was never stored')
       }),
@@ -151,7 +155,7 @@ forEngine('sqlite', (engine) => {
     await insert('taken')
     const results = await Promise.allSettled([
       insert('a'),
-      db.transaction().execute(async (trx) => {
+      transaction(async (trx) => {
         const rollBackAll = sql`insert or rollback into databases (name, created_at) values ('taken', 0)`
         await expect(rollBackAll.execute(trx)).rejects.toThrow(/UNIQUE/)
         // Nothing of this transaction is left to go on with, nor to commit.
@@ -255,12 +259,12 @@ forEngine('sqlite', (engine) => {
   })
 
   test('commits what is due before it lets the next unit in', async () => {
-    const long = db.transaction().execute(async (trx) => {
+    const long = transaction(async (trx) => {
       await trx.insertInto('databases').values({ name: 'a', created_at: 0 }).execute()
       await nextTurn()
       await nextTurn()
     })
-    const next = db.transaction().execute(async (trx) => {
+    const next = transaction(async (trx) => {
       await trx.insertInto('databases').values({ name: 'b', created_at: 0 }).execute()
       return committed()
     })

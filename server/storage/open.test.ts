@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { sql } from 'kysely'
 import { expect, test, vi } from 'vitest'
 import { Failure } from '../failure.ts'
@@ -85,34 +86,35 @@ forEachEngine((engine) => {
   })
 
   test('keeps what a transaction has not committed from everybody else', async () => {
-    const { db } = await engine.open()
+    const { db, transaction } = await engine.open()
     const count = async () => (await db.selectFrom('databases').selectAll().execute()).length
-    await db.transaction().execute(async (trx) => {
+    const outside = AsyncLocalStorage.snapshot()
+    await transaction(async (trx) => {
       await trx.insertInto('databases').values({ name: 'ada', created_at: 1 }).execute()
       expect(await trx.selectFrom('databases').selectAll().execute()).toHaveLength(1)
-      expect(await count()).toBe(0)
+      expect(await outside(count)).toBe(0)
     })
     expect(await count()).toBe(1)
   })
 
   test('undoes all of a transaction that throws', async () => {
-    const { db } = await engine.open()
+    const { db, transaction } = await engine.open()
     const thrown = new Failure('conflict', 'on second thoughts')
-    const attempt = db.transaction().execute(async (trx) => {
+    const attempt = transaction(async (trx) => {
       await trx.insertInto('databases').values({ name: 'ada', created_at: 1 }).execute()
       await nextRevision(trx)
       throw thrown
     })
     await expect(attempt).rejects.toBe(thrown)
     expect(await db.selectFrom('databases').selectAll().execute()).toEqual([])
-    expect(await db.transaction().execute(nextRevision)).toBe(1)
+    expect(await transaction(nextRevision)).toBe(1)
   })
 
   test('hands out each revision once to 50 concurrent transactions, in order', async () => {
-    const { db } = await engine.open()
+    const { db, transaction } = await engine.open()
     const revisions = await Promise.all(
       Array.from({ length: 50 }, (_, nth) =>
-        db.transaction().execute(async (trx) => {
+        transaction(async (trx) => {
           const revision = await nextRevision(trx)
           await trx
             .insertInto('endpoints')
@@ -132,7 +134,7 @@ forEachEngine((engine) => {
     const node = await engine.open()
     const tool = await engine.open('tool')
     expect(node.changedOutside()).toBe(false)
-    await tool.db.transaction().execute(nextRevision)
+    await tool.transaction(nextRevision)
     await vi.waitFor(() => expect(node.changedOutside()).toBe(true), moment)
     expect(node.changedOutside()).toBe(false)
   })
@@ -141,14 +143,14 @@ forEachEngine((engine) => {
     const store = await engine.open()
     const entered = Promise.withResolvers<void>()
     const goOn = Promise.withResolvers<void>()
-    const underWay = store.db.transaction().execute(async (trx) => {
+    const underWay = store.transaction(async (trx) => {
       entered.resolve()
       await goOn.promise
       return nextRevision(trx)
     })
     await entered.promise
     const closed = store.close()
-    await expect(store.db.transaction().execute(nextRevision)).rejects.toMatchObject({
+    await expect(store.transaction(nextRevision)).rejects.toMatchObject({
       code: 'unavailable',
       message: 'The store is closed.',
     })

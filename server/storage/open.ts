@@ -6,12 +6,14 @@ import { openPostgres } from './postgres.ts'
 import type { Away } from './reach.ts'
 import { openSqlite } from './sqlite.ts'
 import type { Tables } from './tables.ts'
+import { type Queries, type RunTransaction, Transactions } from './transactions.ts'
 
 /** An open store, ready for queries. */
 export interface Store {
   readonly engine: EngineName
   /** Queries that are refused after {@link close}, or that find no store, throw `unavailable`. */
-  readonly db: Kysely<Tables>
+  readonly db: Queries
+  readonly transaction: RunTransaction
   /**
    * A query of the hot path, compiled once, to be run with other parameters: for these, building the
    * query and Kysely's way to the driver cost more than the database. Each run stands alone, outside
@@ -89,7 +91,8 @@ export async function openStore(
     'data' in location
       ? await openSqlite(location.data, role, onReach)
       : await openPostgres(location.databaseUrl, role, onReach)
-  const db = new Kysely<Tables>({ dialect: engine.dialect })
+  const transactions = new Transactions()
+  const db = new Kysely<Tables>({ dialect: transactions.guard(engine.dialect) })
   const listeners = new Set<(topic: NoticeTopic) => void>()
   for (let ready = false; !ready; ) {
     try {
@@ -111,16 +114,21 @@ export async function openStore(
   let closing: Promise<void> | undefined
   return {
     engine: engine.name,
-    db,
+    db: db as Queries,
+    transaction: (work) => transactions.run(db, work),
     prepare:
       ({ query, sql, queryId }) =>
-      (...parameters) =>
-        execute({ query, sql, queryId, parameters }),
+      async (...parameters) => {
+        transactions.requireOutside()
+        return execute({ query, sql, queryId, parameters })
+      },
     ...(readAtOnce && {
       prepareAtOnce:
         ({ query, sql, queryId }) =>
-        (...parameters) =>
-          readAtOnce({ query, sql, queryId, parameters }),
+        (...parameters) => {
+          transactions.requireOutside()
+          return readAtOnce({ query, sql, queryId, parameters })
+        },
     }),
     changedOutside: () => engine.changedOutside(),
     onNotice(callback) {

@@ -167,7 +167,7 @@ forEngine('sqlite', (engine) => {
     const node = await engine.open('node')
     const tool = await engine.open('tool')
     await tool.db.insertInto('databases').values({ name: 'by-tool', created_at: 1 }).execute()
-    await node.db.transaction().execute(async (trx) => {
+    await node.transaction(async (trx) => {
       await trx.insertInto('databases').values({ name: 'by-node', created_at: 1 }).execute()
       expect(node.changedOutside()).toBe(true)
       expect(node.changedOutside()).toBe(false)

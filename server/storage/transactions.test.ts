@@ -1,0 +1,43 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { beforeEach, expect, test } from 'vitest'
+import { forEachEngine } from './each-engine.testing.ts'
+import { nextRevision } from './next-revision.ts'
+import type { Store } from './open.ts'
+
+forEachEngine((engine) => {
+  let store: Store
+  const counters = () => store.db.selectFrom('counters').selectAll()
+
+  beforeEach(async () => {
+    store = await engine.open()
+  })
+
+  const outside: [string, () => Promise<unknown>][] = [
+    ['query', () => counters().execute()],
+    ['prepared query', () => store.prepare(counters().compile())()],
+    ['prepared read', async () => store.prepareAtOnce?.(counters().compile())()],
+    ['transaction', () => store.transaction(nextRevision)],
+  ]
+  const offered = outside.filter(([what]) => what !== 'prepared read' || engine.name === 'sqlite')
+
+  test.each(offered)('the code of a transaction cannot run a %s outside of it', async (_, run) => {
+    const change = store.transaction(async (trx) => {
+      await nextRevision(trx)
+      await run()
+    })
+    await expect(change).rejects.toThrow('A query outside of the transaction that is open')
+    expect(await store.transaction(nextRevision)).toBe(1)
+  })
+
+  test('work that a transaction starts in the background may query once it has ended', async () => {
+    const ended = Promise.withResolvers<void>()
+    let background: Promise<unknown> | undefined
+    await store.transaction(async (trx) => {
+      await nextRevision(trx)
+      background = ended.promise.then(() => counters().execute())
+    })
+    await nextTurn()
+    ended.resolve()
+    expect(await background).toEqual([{ name: 'revision', value: 1 }])
+  })
+})
