@@ -84,7 +84,7 @@ export async function openApp() {
     documents: createDocuments(createDocumentRepository(store), Date.now),
     jobs: createJobs({
       store,
-      rules: createDocumentRules(Date.now, () => undefined),
+      rules: createDocumentRules(Date.now),
       now: Date.now,
       pause: async () => {},
       onError: () => {},

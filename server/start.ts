@@ -160,7 +160,7 @@ async function open(
   undo.push(() => purge.stop())
   const jobs = createJobs({
     store,
-    rules: createDocumentRules(Date.now, schemas.check),
+    rules: createDocumentRules(Date.now, schemas.validatorOf),
     // The clocks of nodes may differ by more than a job is theirs.
     now: () => nodes?.now() ?? Date.now(),
     pause: () => new Promise(setImmediate),

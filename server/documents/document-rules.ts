@@ -3,16 +3,19 @@ import { Failure } from '../failure.ts'
 import { type Collection, fits, toDocument, tooMany } from './documents.ts'
 import { createEntityTag } from './entity-tag.ts'
 import { mergePatch } from './merge-patch.ts'
-import type { CheckDocuments } from './schemas.ts'
+import type { ValidatorOf } from './schemas.ts'
 import { type Json, parseStrictly } from './strict-json.ts'
 
 /**
  * What documents are, for work on many of them (`jobs/job.ts`).
  *
  * @param now tells ms since 1970.
- * @param check what is asked before documents are stored.
+ * @param validatorOf returns what checks documents before they are stored; by default nothing does.
  */
-export const createDocumentRules = (now: () => number, check: CheckDocuments) => ({
+export const createDocumentRules = (
+  now: () => number,
+  validatorOf: ValidatorOf = async () => undefined,
+) => ({
   /**
    * The documents of a part of an array that was sent, as they would be stored.
    *
@@ -22,17 +25,19 @@ export const createDocumentRules = (now: () => number, check: CheckDocuments) =>
     const values = parseStrictly(text) as Json[]
     if (from + values.length > BULK_DOCUMENTS) throw tooMany()
     const made = values.map((each) => toDocument(each, undefined, now))
-    await check(where, made, true, from)
+    const validate = await validatorOf(where)
+    await validate?.(made, true, from)
     return made
   },
 
   /** What a merge patch makes of each body; a failure names the document. */
-  merger(where: Collection, text: string) {
+  async merger(where: Collection, text: string) {
     const patch = parseStrictly(text)
+    const validate = await validatorOf(where)
     return async (id: string, body: string): Promise<string> => {
       try {
         const made = toDocument(mergePatch(JSON.parse(body) as Json, patch), id, now)
-        await check(where, [made], false)
+        await validate?.([made], false)
         return made.body
       } catch (error) {
         if (!(error instanceof Failure) || error.kind.status >= 500) throw error

@@ -89,10 +89,7 @@ it('takes a million documents at once, at most', async () => {
   await expect(createDocuments(repository, () => 0).create(where, text)).rejects.toMatchObject(
     tooMany,
   )
-  const rules = createDocumentRules(
-    () => 0,
-    async () => {},
-  )
+  const rules = createDocumentRules(() => 0)
   await expect(rules.accept(where, '[{}]', BULK_DOCUMENTS)).rejects.toMatchObject(tooMany)
   expect(await rules.accept(where, '[{}]', BULK_DOCUMENTS - 1)).toHaveLength(1)
 })

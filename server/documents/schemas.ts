@@ -28,6 +28,8 @@ export interface Schemas {
    * @throws Failure `invalid` with every violation and its pointer.
    */
   check: CheckDocuments
+  /** See {@link ValidatorOf}. */
+  validatorOf: ValidatorOf
   /** Forgets what is remembered, after another process has changed the store. */
   forget(): void
   /** Deletes the schemas of databases that were dropped. */
@@ -41,6 +43,12 @@ export type CheckDocuments = (
   indexed: boolean,
   from?: number,
 ) => Promise<void> | undefined
+
+/**
+ * Returns the validator of a collection's schema as it is now; undefined where it has none. The
+ * validator makes no query, so a transaction may use it.
+ */
+export type ValidatorOf = (where: Collection) => Promise<Validate | undefined>
 
 /** How many compiled schemas are kept; then the oldest is compiled again when it is needed. */
 const MOST_COMPILED = 1_000
@@ -73,9 +81,9 @@ export function createSchemas(store: Store): Schemas {
   }
 
   /** The validator of a schema; of the state that is there now, where the tag has moved on. */
-  async function validatorOf(where: Collection, tag: string) {
-    const compiled = validators.get(tag)
-    if (compiled !== undefined) return compiled
+  async function compiled(where: Collection, tag: string): Promise<Validate | undefined> {
+    const kept = validators.get(tag)
+    if (kept !== undefined) return kept
     const schema = await repository.read(where)
     if (schema === undefined) return undefined
     return validators.get(schema.tag) ?? keep(schema.tag, compileSchema(JSON.parse(schema.body)))
@@ -94,10 +102,13 @@ export function createSchemas(store: Store): Schemas {
     return repository.tag(where)
   }
 
-  const checkNow = async (...[where, documents, indexed, from]: Parameters<CheckDocuments>) => {
+  const validatorOf: ValidatorOf = async (where) => {
     const tag = known === undefined ? await askFor(where) : known.get(keyOf(where))
-    if (tag === undefined) return
-    const validate = await validatorOf(where, tag)
+    return tag === undefined ? undefined : compiled(where, tag)
+  }
+
+  const checkNow = async (...[where, documents, indexed, from]: Parameters<CheckDocuments>) => {
+    const validate = await validatorOf(where)
     await validate?.(documents, indexed, from)
   }
 
@@ -140,6 +151,7 @@ export function createSchemas(store: Store): Schemas {
       if (known !== undefined && !known.has(keyOf(where))) return undefined
       return checkNow(where, documents, indexed, from)
     },
+    validatorOf,
     forget,
     purge: repository.purge,
   }

@@ -14,7 +14,7 @@ import { createJobRepository, type JobRepository } from './repository.ts'
 const COUNT = 2_000
 const where = { database: '_system', collection: 'articles' }
 const now = () => 1_700_000_000_000
-const rules = createDocumentRules(now, () => undefined)
+const rules = createDocumentRules(now)
 const pause = async () => {}
 
 /** Returns how many rows and index entries the statements of a transaction have read. */
@@ -70,10 +70,11 @@ forEngine('postgres', (engine) => {
         repository,
         await repository.create(where, kind, 'attached', request),
       )
+      const apply = await prepareApply('postgres', rules, job, pause)
       let read = 0
       const ended = await repository.finish(job, async (trx) => {
         const before = await rowsRead(trx)
-        const changed = await prepareApply('postgres', rules, job, pause)(trx)
+        const changed = await apply(trx)
         read = (await rowsRead(trx)) - before
         return changed
       })

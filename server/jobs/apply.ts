@@ -18,7 +18,7 @@ export type Apply = (trx: Transaction<Tables>) => Promise<number>
 interface Target {
   readonly trx: Transaction<Tables>
   readonly engine: EngineName
-  readonly rules: DocumentRules
+  readonly rules: Pick<DocumentRules, 'createTag' | 'fits'>
   readonly job: Job
   readonly merge: Merge | undefined
   readonly pause: () => Promise<unknown>
@@ -40,14 +40,14 @@ interface Range {
  * @throws Failure `conflict` where an id has been given since; `database-not-found`; as
  * {@link DocumentRules.merger} where a document that has moved on cannot become what is asked.
  */
-export function prepareApply(
+export async function prepareApply(
   engine: EngineName,
   rules: DocumentRules,
   job: Job,
   pause: () => Promise<unknown>,
-): Apply {
+): Promise<Apply> {
   const { patch } = job.request
-  const merge = patch === undefined ? undefined : rules.merger(job, patch)
+  const merge = patch === undefined ? undefined : await rules.merger(job, patch)
   const change = async (target: Target, range: Range): Promise<number> => {
     if (job.kind === 'create') return create(target, range)
     const unmoved = job.kind === 'delete' ? deleteUnmoved : patchUnmoved

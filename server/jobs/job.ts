@@ -48,7 +48,7 @@ export interface Taken {
   readonly body: string
 }
 
-/** What becomes of the body of a document with that id. */
+/** Returns what becomes of the body of a document. Makes no query: a transaction may call it. */
 export type Merge = (id: string, body: string) => Promise<string>
 
 /** What documents are, as the jobs need to know it. */
@@ -64,8 +64,11 @@ export interface DocumentRules {
     text: string,
     from: number,
   ): Promise<{ readonly id: string; readonly body: string }[]>
-  /** Prepares a merge patch: what it makes of each body. Fails as {@link accept}. */
-  merger(where: Where, patch: string): Merge
+  /**
+   * Prepares a merge patch with the schema that the collection has now. Queries the store: to be called
+   * before a transaction. Fails as {@link accept}.
+   */
+  merger(where: Where, patch: string): Promise<Merge>
   fits(body: string, filter: Filter): boolean
   createTag(): string
 }

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { JOB_KEPT, JOBS_UNDER_WAY, LISTINGS_KEPT } from '../contract/job.ts'
 import { createDocumentRules } from '../documents/document-rules.ts'
 import { createDocumentRepository, type DocumentRepository } from '../documents/repository.ts'
-import type { CheckDocuments } from '../documents/schemas.ts'
+import { createSchemas, type ValidatorOf } from '../documents/schemas.ts'
 import { Failure } from '../failure.ts'
 import { storeDatabases } from '../storage/databases.testing.ts'
 import { forEachEngine } from '../storage/each-engine.testing.ts'
@@ -34,13 +34,10 @@ forEachEngine((engine) => {
   })
 
   /** Another process on the same store, as far as jobs can tell. */
-  const node = (
-    pause: () => Promise<unknown> = async () => {},
-    check: CheckDocuments = () => undefined,
-  ): Jobs =>
+  const node = (pause: () => Promise<unknown> = async () => {}, validatorOf?: ValidatorOf): Jobs =>
     createJobs({
       store,
-      rules: createDocumentRules(() => now, check),
+      rules: createDocumentRules(() => now, validatorOf),
       now: () => now,
       pause,
       onError: (error) => errors.push(error),
@@ -221,6 +218,26 @@ forEachEngine((engine) => {
     )
   })
 
+  it('checks what has changed in between by the schema, many collections at once', async () => {
+    const schemas = createSchemas(store)
+    const text = '{"properties":{"n":{"type":"number"}}}'
+    const patches = Array.from({ length: 12 }, async (_, at) => {
+      const there = { database: '_system', collection: `c${at}` }
+      await schemas.put(there, text, { match: undefined, noneMatch: undefined })
+      await repository.insert(there, [{ id: 'a', body: '{"id":"a","n":1}' }])
+      const change = async () => {
+        const { tag = '' } = (await repository.read({ ...there, id: 'a' })) ?? {}
+        await repository.update({ ...there, id: 'a' }, tag, '{"id":"a","n":2}')
+      }
+      const jobs = node(after(1, change), schemas.validatorOf)
+      await jobs.run(there, 'patch', { ...everything, patch: '{"on":true}' })
+      await jobs.stop()
+      return (await repository.read({ ...there, id: 'a' }))?.body
+    })
+    const expected = '{"id":"a","n":2,"on":true}'
+    expect(await Promise.all(patches)).toEqual(patches.map(() => expected))
+  })
+
   describe('listing', () => {
     beforeEach(() =>
       repository.insert(
@@ -335,7 +352,7 @@ forEachEngine((engine) => {
   it('goes on once the store is there again', async () => {
     await repository.insert(where, [{ id: 'a', body: '{"id":"a"}' }])
     let away = true
-    const jobs = node(undefined, () => {
+    const jobs = node(undefined, async () => {
       if (away) throw new Failure('unavailable', 'away')
       return undefined
     })

@@ -53,7 +53,7 @@ export function createJobs({ store, rules, now, pause, onError }: JobsDeps): Job
     try {
       const next = await look(store, rules, job)
       if (next !== undefined) return await repository.advance(job, next)
-      return await repository.finish(job, prepareApply(store.engine, rules, job, pause))
+      return await repository.finish(job, await prepareApply(store.engine, rules, job, pause))
     } catch (error) {
       if (error instanceof Lost) throw error
       if (error instanceof Failure && error.kind.status < 500) return repository.fail(job, error)

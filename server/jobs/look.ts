@@ -56,7 +56,7 @@ async function lookAtStored({ db }: Store, rules: DocumentRules, job: Job) {
     return { passed: sizes.length, cursor: sizes.at(-1)?.id ?? '', found: sizes.length, taken: [] }
   }
   const rows = await here.select(['id', 'tag', 'body']).where('id', '<=', last.id).execute()
-  const merge = job.kind === 'patch' ? rules.merger(job, patch) : undefined
+  const merge = job.kind === 'patch' ? await rules.merger(job, patch) : undefined
   const taken: Taken[] = []
   let found = 0
   for (const { id, tag, body } of rows) {
