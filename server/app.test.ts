@@ -99,9 +99,10 @@ describe('the order of checks', () => {
 })
 
 test('a read by id goes through what `documents/at-once-routes.ts` asks, too, and no more', () => {
-  // The log, the headers, what others have changed, the host of pages, the database, the permission
-  // and the handler: one that is added here is to be added there.
-  expect(app.router.match('GET', '/articles/one')[0]).toHaveLength(7)
+  // The log, the length of a HEAD (which is not read there), the headers, what others have changed,
+  // the host of pages, the database, the permission and the handler: one that is added here is to be
+  // added there.
+  expect(app.router.match('GET', '/articles/one')[0]).toHaveLength(8)
 })
 
 describe('every answer', () => {
@@ -183,7 +184,7 @@ describe('/_api/openapi.json', () => {
         >
       }
     ).paths['/_api/endpoint']?.post.requestBody.content['application/json']?.schema
-    expect(body).toMatchObject({ type: 'object', required: ['endpoint'] })
+    expect(body).toMatchObject({ type: 'object', required: ['endpoint', 'databases'] })
   })
 })
 

@@ -36,6 +36,7 @@ import { createClientOf } from './http/client.ts'
 import { describe } from './http/describe.ts'
 import type { AppEnv } from './http/env.ts'
 import { guardHost } from './http/guard-host.ts'
+import { measureHead } from './http/measure-head.ts'
 import { noRoute } from './http/no-route.ts'
 import type { AtOnce } from './http/node-handler.ts'
 import { findPageFonts } from './http/page-fonts.ts'
@@ -174,6 +175,7 @@ export function createApp(deps: AppDeps) {
         'request',
       )
     })
+    .use(measureHead)
     .use(securityHeaders)
     .use((c, next) => {
       // Health is answered also where the store cannot be read.
@@ -237,6 +239,7 @@ export function createApp(deps: AppDeps) {
       permit('viewer'),
       async (c) => c.json(await openApi(base), 200),
     )
+    .route('/healthz', healthRoutes(deps.readiness, permit))
     .get('/', permit('public'), (c) => {
       const database = c.get('database')
       if (database === SYSTEM_DATABASE) return c.redirect('/_console/', 302)
@@ -362,7 +365,7 @@ const openApi = (app: Hono<AppEnv>) =>
         description: 'Every path also answers below /_db/<name>/, for the database of that name.',
       },
     },
-    exclude: [/^\/_(?:console|oauth2|idp)/, '/'],
+    exclude: [/^\/_(?:console|oauth2|idp)/, /^\/healthz/, '/'],
     // Else /_api/openapi.json would be taken for a file, for its dot.
     excludeStaticFile: false,
   })

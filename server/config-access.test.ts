@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseConfig } from './config.ts'
 import type { Environment } from './config-access.ts'
 
-const SECRET = 'canary-secret-7f3a9c2e41'
+const SECRET = 'canary-secret-7f3a9c2e41-and-8-more'
 const KEY = Buffer.alloc(32, 7).toString('base64')
 const GITHUB = { GATEHOUSE_GITHUB_CLIENT_ID: 'id', GATEHOUSE_GITHUB_CLIENT_SECRET: SECRET }
 const OIDC = {
@@ -53,8 +53,8 @@ describe('the keys', () => {
   })
 
   it.each([
-    ['GATEHOUSE_OPERATOR_KEY', 'short', 'takes 16 characters or more'],
-    ['GATEHOUSE_OPERATOR_KEY', 'with white space inside', 'takes 16 characters or more'],
+    ['GATEHOUSE_OPERATOR_KEY', 'short', 'must have at least 32 characters'],
+    ['GATEHOUSE_OPERATOR_KEY', 'with white space inside', 'must have at least 32 characters'],
     ['GATEHOUSE_SECRET_KEY', Buffer.alloc(31).toString('base64'), 'takes 32 bytes in base64'],
     ['GATEHOUSE_SECRET_KEY', KEY.slice(1), 'takes 32 bytes in base64'],
     ['GATEHOUSE_SECRET_KEY', `${KEY}A`, 'takes 32 bytes in base64'],
@@ -193,7 +193,7 @@ describe('providers', () => {
       GATEHOUSE_OAUTH2_CALLBACK: 'inexact',
     }).join('\n')
     for (const part of [
-      'GATEHOUSE_OPERATOR_KEY takes',
+      'GATEHOUSE_OPERATOR_KEY must have',
       'GATEHOUSE_SECRET_KEY takes',
       'GATEHOUSE_GITHUB_CLIENT_SECRET is missing',
       'GATEHOUSE_FACEBOOK_CLIENT_ID is missing',

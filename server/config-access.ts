@@ -98,9 +98,14 @@ function requireShared(given: { operatorKey: Given; secretKey: Given }, faults: 
   }
 }
 
+/** The minimum length of an operator key, in characters. */
+const OPERATOR_KEY_LENGTH = 32
+
 function readOperatorKey(given: Given, faults: string[]): string | undefined {
-  if (given !== undefined && (given.text.length < 16 || /\s/.test(given.text))) {
-    faults.push(`${given.from} takes 16 characters or more, without white space.`)
+  if (given !== undefined && (given.text.length < OPERATOR_KEY_LENGTH || /\s/.test(given.text))) {
+    faults.push(
+      `${given.from} must have at least ${OPERATOR_KEY_LENGTH} characters and no white space.`,
+    )
   }
   return given?.text
 }

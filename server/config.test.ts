@@ -7,7 +7,7 @@ import type { Environment } from './config-access.ts'
 
 /** What several nodes must be given. */
 const KEYS = {
-  GATEHOUSE_OPERATOR_KEY: 'canary-operator-key',
+  GATEHOUSE_OPERATOR_KEY: 'canary-operator-key-with-32-characters-and-more',
   GATEHOUSE_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
 }
 

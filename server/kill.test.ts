@@ -25,7 +25,7 @@ const STORES = { sqlite: { count: 4, rounds: 50 }, postgres: { count: 1, rounds:
 
 /** What a server must be given where it has no data folder of its own. */
 const SECRETS = {
-  GATEHOUSE_OPERATOR_KEY: 'operator-key-of-tests-alone',
+  GATEHOUSE_OPERATOR_KEY: 'operator-key-of-the-tests-and-nothing-else',
   GATEHOUSE_SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
 }
 

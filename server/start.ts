@@ -188,13 +188,13 @@ async function open(
           lookAround: () => endpoints.lookAround(),
           obey: (id, asked) => endpoints.obey(id, asked),
           onHeartbeat: async () => {
+            // In case it was missed: what one look has failed to follow, the next one finds.
+            if (follower.behind) await follower.follow()
             await sweepProposals(store)
             const ours = await purges()
             // What the node before us has left.
             if (ours && !purged) purge.wake()
             purged = ours
-            // In case it was missed: what one look has failed to follow, the next one finds.
-            if (follower.behind) await follower.follow()
           },
           onError: failed('other nodes could not be told or heard of'),
         })
@@ -205,6 +205,7 @@ async function open(
     engine,
     certificate,
     publish: events.publish,
+    log,
     grace: config.drain,
     peers: nodes && peersOf(nodes),
   })
@@ -315,7 +316,7 @@ async function open(
 
   await nodes?.start()
   undo.push(() => nodes?.stop())
-  await openEndpoints(endpoints, config, log)
+  await openEndpoints(endpoints, config)
   await freshness?.start()
   announceProviders(config, log)
   const timers = [
@@ -333,7 +334,8 @@ async function open(
     }, REFRESH),
     setInterval(jobs.wake, TAKE_OVER),
   ]
-  undo.push(() => timers.forEach(clearInterval))
+  const stopTimers = () => timers.forEach(clearInterval)
+  undo.push(stopTimers)
   undo.push(sampleTraffic(endpoints))
   readiness.reason = null
   purge.wake()
@@ -369,6 +371,8 @@ async function open(
             resolve()
           }
         })
+        // A node that drains takes over no jobs. What it still serves follows changes until the end.
+        stopTimers()
         await endpoints.stop(config.drain)
         for (const close of undo.reverse()) await close()
       })()
@@ -429,11 +433,7 @@ function peersOf(nodes: Nodes): Peers {
 }
 
 /** Opens what is stored, and adds what the configuration gives and is missing. */
-async function openEndpoints(
-  endpoints: EndpointRegistry,
-  config: Config,
-  log: Logger,
-): Promise<void> {
+async function openEndpoints(endpoints: EndpointRegistry, config: Config): Promise<void> {
   await endpoints.restore()
   const first = endpoints.list().length === 0
   const given = first && config.endpoints.length === 0 ? [DEFAULT_ENDPOINT] : config.endpoints
@@ -455,12 +455,6 @@ async function openEndpoints(
     throw new Failure('conflict', `No endpoint could be opened. ${failures.join(' ')}`)
   }
   for (const again of late) await again()
-
-  for (const { name, state, error } of endpoints.listeners()) {
-    if (state === 'listening') log.info({ endpoint: name }, 'listening')
-    else if (state === 'elsewhere') log.info({ endpoint: name }, 'runs on another node')
-    else log.error({ endpoint: name, reason: error?.message }, 'endpoint could not be opened')
-  }
 }
 
 /** Says which URL has to be registered at each provider. */

@@ -21,7 +21,7 @@ const LATE = 1_500
 const soon = { timeout: 10_000, interval: 10 }
 
 const SECRETS = {
-  operatorKey: 'operator-key-of-tests-alone',
+  operatorKey: 'operator-key-of-the-tests-and-nothing-else',
   secretKey: Buffer.alloc(32, 1),
 }
 
@@ -60,7 +60,9 @@ describe('a node', () => {
   test.each(ways)('goes on without its store when that $way, and with it later', async (each) => {
     const [port] = await freePorts(1)
     const added = `tcp://127.0.0.1:${port}`
-    expect((await node.ask('POST', '/_api/endpoint', { endpoint: added })).status).toBe(200)
+    expect(
+      (await node.ask('POST', '/_api/endpoint', { endpoint: added, databases: [] })).status,
+    ).toBe(200)
     const Cookie = await operatorSession(node)
     const look = (path: string) => ask(node.port, 'GET', path, { headers: { Cookie } })
     // Like an open console: notices of changes make the node forget whom it knows, until it asks again.
@@ -152,7 +154,7 @@ describe('a node', () => {
     const [port] = await freePorts(1)
     const endpoint = `tcp://127.0.0.1:${port}`
     for (const change of [
-      () => node.ask('POST', '/_api/endpoint', { endpoint }),
+      () => node.ask('POST', '/_api/endpoint', { endpoint, databases: [] }),
       () => node.ask('DELETE', endpointPath(endpoint)),
     ]) {
       const lost = proxy.loseAnswerTo('commit')
@@ -166,7 +168,7 @@ describe('a node', () => {
     const [port = 0] = await freePorts(1)
     const endpoint = `tcp://127.0.0.1:${port}`
     const lost = proxy.loseAnswerTo('commit', 'silence')
-    const adding = node.ask('POST', '/_api/endpoint', { endpoint })
+    const adding = node.ask('POST', '/_api/endpoint', { endpoint, databases: [] })
     await lost
     proxy.swallow()
     const answer = await adding

@@ -205,6 +205,23 @@ describe('what is malformed', () => {
     await stillThere()
   })
 
+  test.each([
+    ['an unknown method', 'BREW /_api/endpoint HTTP/1.1', 400, { errorNum: 10, code: 400 }],
+    ['an unknown method', 'BREW /_db/blog/articles HTTP/1.1', 400, { id: 'bad_request' }],
+    [
+      'a long URL',
+      `GET /_db/_system/_api/endpoint?${'x'.repeat(20_000)} HTTP/1.1`,
+      431,
+      { errorNum: 431, errorMessage: expect.stringContaining('at most 16 KiB') },
+    ],
+    ['a long URL', `GET /articles?${'x'.repeat(20_000)} HTTP/1.1`, 431, { id: 'too_large' }],
+    ['another version', 'GET /articles HTTP/9.9', 400, { id: 'bad_request' }],
+  ])('%s gets an error body: %s', async (_, line, status, body) => {
+    const { text } = await say(`${line}\r\n${host}\r\n`)
+    expect(statuses(text)).toEqual([status])
+    expect(JSON.parse(text.slice(text.indexOf('\r\n\r\n')))).toMatchObject(body)
+  })
+
   test('CONNECT is cut without a word', async () => {
     expect((await say(`CONNECT localhost:22 HTTP/1.1\r\n${host}\r\n`)).text).toBe('')
     await stillThere()

@@ -6,7 +6,7 @@ import { freePort } from './free-port.ts'
 import { type ServerProcess, startServer } from './server-process.ts'
 
 /** What the nodes' local provider asks for. */
-export const NODES_KEY = 'operator-key-of-journeys-alone'
+export const NODES_KEY = 'operator-key-of-the-journeys-alone'
 
 /** One of several nodes. */
 export interface NodeOfSeveral {

@@ -182,6 +182,14 @@ forEachEngine((engine) => {
       expect(await bySession(secret)).toBeUndefined()
     })
 
+    it('is not counted once it was idle for 12 hours', async () => {
+      await access.signIn(github('1'), from)
+      const counted = async () => (await access.people())[0]?.sessions
+      expect(await counted()).toBe(1)
+      time += IDLE
+      expect(await counted()).toBe(0)
+    })
+
     it('ends after 7 days, however much it is used', async () => {
       const secret = await access.signIn(operator, from)
       const end = time + ABSOLUTE

@@ -3,6 +3,7 @@ import type { Transaction } from 'kysely'
 import type { Actor, AuditEntry } from '../contract/audit.ts'
 import type { Person } from '../contract/person.ts'
 import type { Role } from '../contract/role.ts'
+import { SESSION_IDLE } from '../contract/session-use.ts'
 import { Failure } from '../failure.ts'
 import { nextRevision } from '../storage/next-revision.ts'
 import type { Store } from '../storage/open.ts'
@@ -36,7 +37,10 @@ export async function listPeople(store: Store, now: number): Promise<Person[]> {
   const rows = await store.db
     .selectFrom('people')
     .leftJoin('sessions', (join) =>
-      join.onRef('sessions.person_id', '=', 'people.id').on('sessions.expires_at', '>', now),
+      join
+        .onRef('sessions.person_id', '=', 'people.id')
+        .on('sessions.expires_at', '>', now)
+        .on('sessions.last_seen_at', '>', now - SESSION_IDLE),
     )
     .selectAll('people')
     .select((eb) => eb.fn.count<number>('sessions.hash').as('sessions'))

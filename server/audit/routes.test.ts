@@ -32,7 +32,7 @@ test('changes and refused changes are on record, what changes nothing is not', a
   await node.ask('DELETE', '/_api/database/_system')
   await node.ask('DELETE', '/_api/database/blog')
   const { address } = node
-  await node.ask('POST', '/_api/endpoint', { endpoint: address })
+  await node.ask('POST', '/_api/endpoint', { endpoint: address, databases: [] })
   await node.ask('POST', '/_api/endpoint', { endpoint: address, databases: ['_system', 'a'] })
   await node.ask('POST', '/_api/endpoint', { endpoint: address.toUpperCase(), databases: ['a'] })
   await node.ask('DELETE', endpointPath(address))

@@ -1,7 +1,29 @@
 import * as z from 'zod/mini'
 
-/** How a collection may be called. */
-export const COLLECTION_NAME = /^[a-z][a-z0-9_-]{0,63}$/
+/** The pattern of a collection's name; some names are reserved: see {@link isCollectionName}. */
+const COLLECTION_NAME = /^[a-z][a-z0-9_-]{0,63}$/
+
+/** Paths that monitoring tools and GraphQL clients request; they are never collections. */
+export const RESERVED_NAMES: readonly string[] = ['graphql', 'healthz', 'metrics']
+
+/** Whether a collection may have this name. */
+export const isCollectionName = (name: string): boolean =>
+  COLLECTION_NAME.test(name) && !RESERVED_NAMES.includes(name)
+
+/**
+ * Query parameters that other servers define and this one does not. They are rejected, because a
+ * filter on a field of that name would match nothing. So are all names that begin with `_`.
+ */
+export const UNSUPPORTED_PARAMETERS: readonly string[] = [
+  'sort',
+  'order',
+  'page',
+  'offset',
+  'fields',
+  'q',
+  'count',
+  'cursor',
+]
 
 /** The longest id of a document, in characters. */
 export const ID_LENGTH = 256

@@ -37,14 +37,11 @@ export const endpointQuery = z.object({
 /** Answer of `GET /_api/endpoint`, sorted by address. */
 export const endpointList = z.array(endpointRecord)
 
-/**
- * Body of `POST /_api/endpoint`. `databases` may be left out: empty. Keys that are not known, such
- * as the seed's `database`, are accepted and ignored.
- */
+/** Body of `POST /_api/endpoint`. Unknown keys, such as the seed's `database`, are ignored. */
 export const endpointInput = z.object({
   endpoint: z.string(),
-  databases: z._default(mapping, []),
+  databases: mapping,
 })
 
-/** {@link endpointInput} as a type, as it is sent. */
-export type EndpointInput = z.input<typeof endpointInput>
+/** {@link endpointInput} as a type. */
+export type EndpointInput = z.infer<typeof endpointInput>

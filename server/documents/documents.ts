@@ -1,7 +1,6 @@
 import {
   BULK_BYTES,
   BULK_DOCUMENTS,
-  COLLECTION_NAME,
   DOCUMENT_BYTES,
   ID_LENGTH,
   PAGE,
@@ -213,9 +212,6 @@ const naming = (made: readonly MadeDocument[]) => (error: unknown) => {
   if (!(error instanceof OutcomeUnknown)) throw error
   throw new OutcomeUnknown({ cause: error.cause, details: { ids: made.map(({ id }) => id) } })
 }
-
-/** Whether a collection may be called so. */
-export const isCollectionName = (name: string): boolean => COLLECTION_NAME.test(name)
 
 /** The largest body that creating takes, bytes; a single document may be {@link DOCUMENT_BYTES}. */
 export const CREATE_BYTES = BULK_BYTES

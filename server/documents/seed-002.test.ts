@@ -626,7 +626,7 @@ forEachEngineNode((start) => {
         const answer = await ask(node.port, method, `/_db/blog${path}`)
         expect(answer.status).toBe(401)
         expect(answer.headers['content-type']).toBe('application/json')
-        expect(answer.headers['www-authenticate']).toBe('Basic realm="Gatehouse", Bearer')
+        expect(answer.headers['www-authenticate']).toBe('Bearer, Basic realm="Gatehouse"')
         expect(answer.json).toEqual({ id: 'auth_failed', message: expect.any(String) })
       }
     })
@@ -694,6 +694,55 @@ forEachEngineNode((start) => {
         expect((await by('POST', '/articles', 'title=a', headers)).status).toBe(400)
       },
     )
+
+    it.each([
+      'sort=a',
+      'order=a',
+      'page=2',
+      'offset=1',
+      'fields=a',
+      'q=a',
+      'count=exact',
+      'cursor=a',
+      '_limit=1',
+    ])('rejects the parameter of %s, which is not supported', async (query) => {
+      const [name] = query.split('=')
+      for (const method of ['GET', 'PATCH', 'DELETE']) {
+        const body = method === 'PATCH' ? {} : undefined
+        const answer = await by(method, `/articles?${query}`, body)
+        expect(answer.status).toBe(400)
+        expect(answer.json).toEqual({
+          id: 'bad_request',
+          message: expect.stringMatching(`"${name}" is not supported. Supported are limit, after`),
+        })
+      }
+    })
+
+    it('reserves names that monitoring tools request', async () => {
+      for (const path of ['/metrics', '/graphql', '/healthz']) {
+        expect([path, (await by('POST', path, {})).status]).toEqual([
+          path,
+          path === '/healthz' ? 405 : 404,
+        ])
+      }
+      expect((await ask(node.port, 'GET', '/_db/blog/healthz')).json).toMatchObject({ ready: true })
+    })
+
+    it('lets no shared cache keep a document', async () => {
+      const { id } = (await created({})).json
+      for (const path of ['/articles', `/articles/${id}`, `/articles/${id}?a=b`]) {
+        expect((await by('GET', path)).headers['cache-control']).toBe('private, no-cache')
+      }
+    })
+
+    it('answers HEAD with the length of what GET answers', async () => {
+      const { id } = (await created({ text: 'é' })).json
+      for (const path of ['/articles', `/articles/${id}`, '/articles/absent']) {
+        const [head, get] = await Promise.all([by('HEAD', path), by('GET', path)])
+        expect([head.status, head.text]).toEqual([get.status, ''])
+        expect(head.headers['content-length']).toBe(String(Buffer.byteLength(get.text)))
+      }
+    })
 
     it('knows collections by their names alone, and no other paths or methods', async () => {
       for (const path of [

@@ -1,5 +1,5 @@
 import { type Context, Hono } from 'hono'
-import { DOCUMENT_BYTES, FILTER_FIELDS } from '../contract/document.ts'
+import { DOCUMENT_BYTES, FILTER_FIELDS, UNSUPPORTED_PARAMETERS } from '../contract/document.ts'
 import { Failure } from '../failure.ts'
 import type { AppEnv } from '../http/env.ts'
 import type { Permit } from '../http/permit.ts'
@@ -66,12 +66,21 @@ export const accepted = (c: Context<AppEnv>, { id }: { readonly id: string }): R
   c.json({ id, state: 'running' }, 202, jobHeaders(c, id))
 
 /**
- * Returns the fields that a query asks for: all of its parameters except those of pages.
+ * Returns the filter of a query: every parameter but `limit` and `after`.
  *
- * @throws Failure `bad-parameter` where there are more than {@link FILTER_FIELDS}.
+ * @throws Failure `bad-parameter` naming a parameter that is not supported, or where there are more
+ * than {@link FILTER_FIELDS} filters.
  */
 export function filterOf(query: URLSearchParams): Filter {
   const filter = [...query].filter(([name]) => name !== 'limit' && name !== 'after')
+  for (const [name] of filter) {
+    if (!name.startsWith('_') && !UNSUPPORTED_PARAMETERS.includes(name)) continue
+    throw new Failure(
+      'bad-parameter',
+      `The parameter ${JSON.stringify(name.slice(0, 64))} is not supported. Supported are limit, after, ` +
+        'and filters that compare a field with a value, such as author=ada.',
+    )
+  }
   if (filter.length <= FILTER_FIELDS) return filter
   throw new Failure(
     'bad-parameter',

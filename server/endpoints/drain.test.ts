@@ -83,7 +83,7 @@ async function startReal(...flags: string[]): Promise<RealServer> {
     add: (other) =>
       expectDone(
         ask(port, 'POST', '/_api/endpoint', {
-          body: { endpoint: `tcp://127.0.0.1:${other}` },
+          body: { endpoint: `tcp://127.0.0.1:${other}`, databases: [] },
           headers,
         }),
       ),
@@ -185,7 +185,9 @@ describe('a removed endpoint', () => {
   }
 
   const add = async () =>
-    expect((await node.ask('POST', '/_api/endpoint', { endpoint: address })).status).toBe(200)
+    expect(
+      (await node.ask('POST', '/_api/endpoint', { endpoint: address, databases: [] })).status,
+    ).toBe(200)
   const remove = async () =>
     expect((await node.ask('DELETE', endpointPath(address))).status).toBe(200)
   const listeners = async (): Promise<ListenerStatus[]> =>

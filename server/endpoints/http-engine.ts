@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Socket } from 'node:net'
 import { BODY_PROGRESS } from '../contract/request-body.ts'
 import { BodyProgress } from './body-progress.ts'
+import { answerClientError } from './client-error.ts'
 import { Connection } from './connection.ts'
 import type { Traffic } from './traffic.ts'
 
@@ -63,6 +64,7 @@ export function createHttpEngine<D extends Door>(limits = HTTP_LIMITS): HttpEngi
   ).unref()
   // The look for slow clients starts with 'listening', which this server never comes to by itself.
   http.emit('listening')
+  http.on('clientError', (error, socket) => answerClientError(error, socket as Socket))
 
   // One function for all responses, so that a request costs no closure.
   function finished(this: ServerResponse): void {

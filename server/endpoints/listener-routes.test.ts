@@ -17,7 +17,7 @@ beforeAll(async () => {
   node = await startForTest()
   first = node.address
   second = `unix://${join(node.data, 'second')}`
-  await node.ask('POST', '/_api/endpoint', { endpoint: second })
+  await node.ask('POST', '/_api/endpoint', { endpoint: second, databases: [] })
 })
 
 afterAll(() => node.stop())
@@ -138,7 +138,7 @@ describe('GET /_api/listener/<address>/traffic', () => {
 
   test('answers 404 for an endpoint that is not there, removed, or no address', async () => {
     const gone = `unix://${join(node.data, 'gone')}`
-    await node.ask('POST', '/_api/endpoint', { endpoint: gone })
+    await node.ask('POST', '/_api/endpoint', { endpoint: gone, databases: [] })
     expect((await node.ask('GET', trafficPath(gone))).status).toBe(200)
     await node.ask('DELETE', endpointPath(gone))
     for (const address of [gone, 'tcp://127.0.0.1:1', 'nonsense']) {

@@ -86,7 +86,7 @@ async function heard(where: { port: number; host: string } | { path: string }): 
 }
 
 const add = (node: TestNode, endpoint: string): Promise<Answer> =>
-  node.ask('POST', '/_api/endpoint', { endpoint })
+  node.ask('POST', '/_api/endpoint', { endpoint, databases: [] })
 const remove = (node: TestNode, endpoint: string): Promise<Answer> =>
   node.ask('DELETE', endpointPath(endpoint))
 const listed = async (node: TestNode): Promise<string[]> =>
@@ -245,7 +245,7 @@ describe('an endpoint is refused, and leaves nothing behind, on', () => {
     const list = (await ask(port, 'GET', '/_api/endpoint', { headers })).json
     const low = await lowPort()
     const answer = await ask(port, 'POST', '/_api/endpoint', {
-      body: { endpoint: `tcp://127.0.0.1:${low}` },
+      body: { endpoint: `tcp://127.0.0.1:${low}`, databases: [] },
       headers,
     })
     if (low >= unprivileged()) {

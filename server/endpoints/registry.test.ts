@@ -1,22 +1,30 @@
+import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Logger } from 'pino'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createRecorder, START } from '../audit/record.ts'
 import { openStore, type Store } from '../storage/open.ts'
 import { createHttpEngine } from './http-engine.ts'
 import type { Listener } from './listener.ts'
 import { createEndpointRegistry, type EndpointRegistry } from './registry.ts'
+import { writeEndpoint } from './repository.ts'
 
 let data: string
 let store: Store
 let endpoints: EndpointRegistry
+let log: [string, string][]
 
 beforeEach(async () => {
   data = await mkdtemp(join(tmpdir(), 'gatehouse-'))
   store = await openStore({ data }, 'node')
+  log = []
+  const record = ({ endpoint }: { endpoint: string }, message: string) =>
+    log.push([endpoint, message])
   endpoints = createEndpointRegistry({
     store,
+    log: { info: record, error: record } as unknown as Logger,
     record: createRecorder(),
     engine: createHttpEngine<Listener>(),
     certificate: undefined,
@@ -52,4 +60,35 @@ test('a listener is named by the port that the system chose', async () => {
   const [listener] = endpoints.listeners()
   expect(listener?.name).toMatch(/^tcp:\/\/127\.0\.0\.1:[1-9][0-9]*$/)
   expect(endpoints.list()).toEqual([{ endpoint: listener?.name, databases: [] }])
+})
+
+test('the log records when an endpoint opens and closes', async () => {
+  const endpoint = `unix://${join(data, 'socket')}`
+  await endpoints.add({ endpoint, databases: [] }, START)
+  await endpoints.ensure({ scheme: 'tcp', host: '127.0.0.1', port: 0 }, START, true)
+  const other = endpoints.listeners().find(({ name }) => name !== endpoint)?.name ?? ''
+  await endpoints.remove(endpoint, START)
+  await expect.poll(() => log).toContainEqual([endpoint, 'endpoint closed'])
+  expect(log).toEqual([
+    [endpoint, 'listening'],
+    [other, 'listening'],
+    [endpoint, 'endpoint removed, draining'],
+    [endpoint, 'endpoint closed'],
+  ])
+})
+
+test('a node that stops opens no endpoint that was added elsewhere, and adds none', async () => {
+  const endpoint = `unix://${join(data, 'socket')}`
+  await endpoints.stop(0)
+  await writeEndpoint(
+    store,
+    { endpoint, databases: [] },
+    { actor: START, record: createRecorder() },
+  )
+  await endpoints.sync()
+  expect(endpoints.listeners()).toEqual([])
+  expect(existsSync(join(data, 'socket'))).toBe(false)
+  await expect(
+    endpoints.add({ endpoint: `${endpoint}2`, databases: [] }, START),
+  ).rejects.toMatchObject({ code: 'unavailable' })
 })

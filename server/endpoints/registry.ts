@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Logger } from 'pino'
 import { type Address, formatAddress } from '../contract/address.ts'
 import type { Actor } from '../contract/audit.ts'
 import { SYSTEM_DATABASE } from '../contract/database.ts'
@@ -113,6 +114,8 @@ export interface EndpointRegistryDeps {
   readonly grace: number
   /** The other nodes of the store; undefined where there can be none. */
   readonly peers?: Peers | undefined
+  /** Records when listeners open, fail and close. */
+  readonly log?: Pick<Logger, 'info' | 'error'>
   /** How many files this process may have open; by default what the system says. */
   readonly openFiles?: number
 }
@@ -162,6 +165,7 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
           ways.look(listener)
           if (listener.state === 'failed' || listener.state === 'elsewhere') scheduleRetry(listener)
           if (listener.state === 'listening') retries.delete(listener)
+          logState(listener)
           peers?.report(listener)
         }
         publish({ type: 'listener', endpoint: listener.name })
@@ -172,6 +176,14 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
         return code === 'EADDRNOTAVAIL' || (code === 'EADDRINUSE' && peers.holdHere(where))
       },
     })
+
+  function logState({ name, state, error }: Listener): void {
+    if (state === 'listening') deps.log?.info({ endpoint: name }, 'listening')
+    if (state === 'elsewhere') deps.log?.info({ endpoint: name }, 'runs on another node')
+    if (state === 'failed') {
+      deps.log?.error({ endpoint: name, reason: error?.message }, 'endpoint could not be opened')
+    }
+  }
 
   function countHost({ address }: Listener, by: 1 | -1): void {
     if (address.scheme === 'unix') return
@@ -185,6 +197,8 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
     countHost(listener, 1)
     ways.look(listener)
     peers?.report(listener)
+    // Opening it took until after the stop.
+    if (stopped) void listener.drain(0)
   }
 
   function unlist(listener: Listener): void {
@@ -197,9 +211,11 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
     publish({ type: 'endpoint', endpoint: listener.name, revision: null })
     draining.add(listener)
     const drained = listener.drain(deps.grace)
+    deps.log?.info({ endpoint: listener.name }, 'endpoint removed, draining')
     peers?.report(listener)
     void drained.then(() => {
       draining.delete(listener)
+      deps.log?.info({ endpoint: listener.name }, 'endpoint closed')
       peers?.forget(listener)
       publish({ type: 'listener', endpoint: listener.name })
     })
@@ -306,6 +322,7 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
     if (revision === undefined) return
     listener.revision = revision
     list(listener)
+    logState(listener)
     publish({ type: 'endpoint', endpoint: listener.name, revision })
   }
 
@@ -349,7 +366,8 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
         listener.close()
         return
       }
-      await listStored(listener, () => confirmProposal(store, proposal, record))
+      if (stopped) listener.close()
+      else await listStored(listener, () => confirmProposal(store, proposal, record))
     })
 
   /** Names the endpoint of our own that holds the port, where it is one of ours. */
@@ -374,6 +392,8 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
     if (stored === undefined) {
       if (listener !== undefined) unlist(listener)
     } else if (listener === undefined) {
+      // A node that drains opens nothing.
+      if (stopped) return
       await openStored(stored)
       publish({ type: 'endpoint', endpoint: name, revision: stored.revision })
     } else if (listener.revision !== stored.revision) {
@@ -431,14 +451,17 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
     listeners: () => sorted([...entries.values(), ...draining]),
     async add(input, actor, expected) {
       const address = readAddress(input.endpoint)
-      const mapping = createMapping(input.databases ?? [])
+      const mapping = createMapping(input.databases)
       const endpoint = formatAddress(address)
       const refusal = await exclusively(endpoint, async () => {
         // What another node has just changed counts.
         if (peers !== undefined) await follow(endpoint)
         const existing = entries.get(endpoint)
         requireRevision(endpoint, existing?.revision, expected)
-        if (existing === undefined) return open(address, mapping, actor, expected)
+        if (existing === undefined) {
+          if (stopped) throw isStopping()
+          return open(address, mapping, actor, expected)
+        }
         await remap(existing, mapping, actor, expected)
         return undefined
       })
@@ -577,6 +600,9 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
   }
   return registry
 }
+
+const isStopping = () =>
+  new Failure('unavailable', 'This node is stopping and opens no endpoints. Try again.')
 
 const notFound = () => new Failure('endpoint-not-found', 'endpoint not found')
 

@@ -116,11 +116,26 @@ describe('Add an endpoint', () => {
     expect(records).toContainEqual({ endpoint, databases: ['blog'] })
   })
 
-  it('takes a missing list of databases for an empty one', async () => {
+  it('ignores a trailing slash of the path', async () => {
+    for (const path of ['/_api/endpoint/', '/_db/_system/_api/endpoint/']) {
+      expect((await node.ask('GET', path)).text).toBe(
+        (await node.ask('GET', '/_api/endpoint')).text,
+      )
+    }
+  })
+
+  it('requires databases: without it, an endpoint is neither added nor mapped to every database', async () => {
     const endpoint = await freeAddress()
-    expect((await node.ask('POST', '/_api/endpoint', { endpoint })).status).toBe(200)
+    const without = () => node.ask('POST', '/_api/endpoint', { endpoint })
+    expect((await without()).json).toMatchObject({
+      code: 400,
+      errorNum: 10,
+      errorMessage: expect.stringContaining('databases: expected array, received undefined'),
+    })
+    expect((await add(endpoint, ['blog'])).status).toBe(200)
+    expect((await without()).status).toBe(400)
     const records = (await node.ask('GET', '/_api/endpoint')).json
-    expect(records).toContainEqual({ endpoint, databases: [] })
+    expect(records).toContainEqual({ endpoint, databases: ['blog'] })
   })
 
   it.each<[string, unknown, number, string]>([
@@ -128,7 +143,7 @@ describe('Add an endpoint', () => {
     ['an endpoint that is no string', { endpoint: 8530 }, 10, 'endpoint: expected string'],
     ['databases that are no array', { endpoint: 'tcp://a:1', databases: 'a' }, 10, 'databases:'],
     ['a name that is no string', { endpoint: 'tcp://a:1', databases: [1] }, 10, 'databases[0]:'],
-    ['a malformed address', { endpoint: '127.0.0.1:8530' }, 10, 'tcp://host:port'],
+    ['a malformed address', { endpoint: '127.0.0.1:8530', databases: [] }, 10, 'tcp://host:port'],
     ['a name twice', { endpoint: 'tcp://a:1', databases: ['a', 'a'] }, 10, 'names a twice'],
     ['a bad database name', { endpoint: 'tcp://a:1', databases: ['1a'] }, 1229, '"1a"'],
     ['an array', [], 10, 'the body: expected object'],
@@ -251,7 +266,12 @@ describe('Revisions', () => {
   it('refuses to add under If-Match what is not there, and a header that is no revision', async () => {
     const endpoint = await freeAddress()
     const post = (header: string) =>
-      node.ask('POST', '/_api/endpoint', { endpoint }, { headers: { 'If-Match': header } })
+      node.ask(
+        'POST',
+        '/_api/endpoint',
+        { endpoint, databases: [] },
+        { headers: { 'If-Match': header } },
+      )
     expect((await post('*')).status).toBe(412)
     expect((await post('"7"')).status).toBe(412)
     expect((await post('W/"x"')).status).toBe(400)
@@ -300,7 +320,7 @@ describe('The last way to _system', () => {
       expect((await only.ask('POST', '/_api/endpoint', body)).status).toBe(200)
 
       const other = await freeAddress()
-      await only.ask('POST', '/_db/_system/_api/endpoint', { endpoint: other })
+      await only.ask('POST', '/_db/_system/_api/endpoint', { endpoint: other, databases: [] })
       const path = `/_db/_system${endpointPath(only.address)}`
       expect((await only.ask('DELETE', path)).status).toBe(200)
       const last = await only.ask('DELETE', endpointPath(other), undefined, {
@@ -316,7 +336,7 @@ describe('The last way to _system', () => {
     const pair = await startForTest()
     try {
       const other = await freeAddress()
-      await pair.ask('POST', '/_api/endpoint', { endpoint: other })
+      await pair.ask('POST', '/_api/endpoint', { endpoint: other, databases: [] })
       const answers = await Promise.all([
         pair.ask('DELETE', endpointPath(pair.address)),
         pair.ask('DELETE', endpointPath(other)),

@@ -20,11 +20,15 @@ export function splitRequestPath(request: Request & { [SPLIT]?: RequestPath }): 
 }
 
 function split(path: string): RequestPath {
-  if (!path.startsWith(PREFIX)) return { path, database: undefined }
+  if (!path.startsWith(PREFIX)) return { path: withoutSlash(path), database: undefined }
   const end = path.indexOf('/', PREFIX.length)
   const name = path.slice(PREFIX.length, end === -1 ? undefined : end)
-  return { path: end === -1 ? '/' : path.slice(end), database: decoded(name) }
+  return { path: end === -1 ? '/' : withoutSlash(path.slice(end)), database: decoded(name) }
 }
+
+/** Under `/_api`, a path with one trailing slash is the same path. */
+const withoutSlash = (path: string) =>
+  path.startsWith('/_api/') && path.length > 6 && path.endsWith('/') ? path.slice(0, -1) : path
 
 function decoded(name: string): string {
   try {

@@ -38,6 +38,8 @@ const EVERYWHERE = {
   'cross-origin-resource-policy': 'same-origin',
   // With no-referrer a browser would send `Origin: null` with forms of our own.
   'referrer-policy': 'same-origin',
+  // Answers depend on who asks, so a shared cache must not keep them, and others must revalidate.
+  'cache-control': 'private, no-cache',
 }
 /** On encrypted connections alone (RFC 6797 §7.2): a year. */
 const ENCRYPTED = { ...EVERYWHERE, 'strict-transport-security': 'max-age=31536000' }

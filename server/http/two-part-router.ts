@@ -4,7 +4,7 @@ import { SmartRouter } from 'hono/router/smart-router'
 import { TrieRouter } from 'hono/router/trie-router'
 
 /**
- * Routes the system's paths (`/` and what begins with `/_`) and those of data apart. Side by side, a
+ * Routes the system's paths (`/`, `/healthz` and what begins with `/_`) and those of data apart. Side by side, a
  * pattern for the name of a collection and the fixed names of the system are more than hono's
  * `RegExpRouter` takes, and every request would go through the slower one that takes all.
  */
@@ -31,4 +31,4 @@ export class TwoPartRouter<T> implements Router<T> {
 const either = <T>() =>
   new SmartRouter<T>({ routers: [new RegExpRouter<T>(), new TrieRouter<T>()] })
 
-const isSystem = (path: string) => path === '/' || path.startsWith('/_')
+const isSystem = (path: string) => path === '/' || path === '/healthz' || path.startsWith('/_')

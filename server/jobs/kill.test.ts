@@ -12,7 +12,7 @@ const COUNT = 100_000
 
 /** What a server must be given where it has no data folder of its own. */
 const SECRETS = {
-  GATEHOUSE_OPERATOR_KEY: 'operator-key-of-tests-alone',
+  GATEHOUSE_OPERATOR_KEY: 'operator-key-of-the-tests-and-nothing-else',
   GATEHOUSE_SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
 }
 

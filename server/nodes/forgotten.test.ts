@@ -65,6 +65,31 @@ forEngine('postgres', (engine) => {
     }
   })
 
+  test('a node that cannot report still reads what the others report', async () => {
+    const store = await engine.open()
+    const errors: unknown[] = []
+    const b = nodeOf(store, 'b', (error) => errors.push(error))
+    await b.start()
+    try {
+      // As on a store that accepts no writes, for this node alone.
+      await sql
+        .raw(`
+          create function refuse() returns trigger language plpgsql as
+            $$ begin raise exception 'read-only' using errcode = '25006'; end $$;
+          create trigger refuse before update on nodes for each row
+            when (old.name = 'b') execute function refuse()`)
+        .execute(store.db)
+      await expect.poll(() => errors.length).toBeGreaterThan(0)
+      // Without a notice: the next heartbeat has to find it.
+      await sql`
+        insert into nodes (name, run, place, started_at, seen_at, report, listeners)
+        select 'a', 'run', 'here', started_at, seen_at, 1, 0 from nodes`.execute(store.db)
+      await expect.poll(() => b.peers().map(({ name }) => name)).toEqual(['a'])
+    } finally {
+      await b.stop()
+    }
+  })
+
   test('which is never taken for what it said before, though nobody has seen that it was gone', async () => {
     const store = await engine.open()
     const { register, report, others } = createNodeRepository(store)

@@ -4,7 +4,7 @@ import { type ServerProcess, startProcess } from '../server-process.testing.ts'
 import { type Answer, ask, makeToken } from '../start.testing.ts'
 
 /** What the local provider of {@link startNodes} asks for. */
-export const OPERATOR_KEY = 'operator-key-of-tests-alone'
+export const OPERATOR_KEY = 'operator-key-of-the-tests-and-nothing-else'
 
 /** What nodes of one store must be given, the same to each. */
 export const SECRETS = {

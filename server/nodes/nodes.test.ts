@@ -49,7 +49,7 @@ test('what is changed at one node is served so by the other within a second', as
 
   const [port = 0] = await freePorts(1)
   const address = `tcp://127.0.0.1:${port}`
-  await a.ask('POST', '/_api/endpoint', { endpoint: address })
+  await a.ask('POST', '/_api/endpoint', { endpoint: address, databases: [] })
   const listed = async () => (await served('/_api/endpoint')).text.includes(address)
   await soon(listed, true)
   await soon(() => statesAt(b, address), ['b elsewhere', 'a listening'])
@@ -143,7 +143,7 @@ test('no document outlives its database that was written at one node while anoth
 
 test('an address that no node can open is refused, and leaves nothing behind', async () => {
   const address = 'tcp://192.0.2.1:8600'
-  const refused = await a.ask('POST', '/_api/endpoint', { endpoint: address })
+  const refused = await a.ask('POST', '/_api/endpoint', { endpoint: address, databases: [] })
   expect([refused.status, refused.json.errorMessage]).toEqual([
     400,
     '192.0.2.1 is no address of this machine. Choose one from the list. (EADDRNOTAVAIL)',
@@ -191,7 +191,7 @@ test('refuses a name that a living node has, and gives it again at once after a 
 test('a port goes over to another node when the one that has it ends, and when it dies', async () => {
   const [port] = await freePorts(1)
   const address = `tcp://127.0.0.1:${port}`
-  await a.ask('POST', '/_api/endpoint', { endpoint: address })
+  await a.ask('POST', '/_api/endpoint', { endpoint: address, databases: [] })
   await expect.poll(() => statesAt(b, address), PATIENTLY).toEqual(['b elsewhere', 'a listening'])
   const first = a.address
   await a.end('SIGTERM')

@@ -261,11 +261,12 @@ export function createNodes(deps: NodesDeps): Nodes {
     }, GATHER)
   }
 
+  /** One heartbeat. A step that fails, such as a report to a read-only store, does not skip the next. */
   async function beat(): Promise<void> {
     beats = true
-    await reporter.follow()
-    await reader.follow()
-    await repository.forgetDead()
+    await quietly(reporter.follow())
+    await quietly(reader.follow())
+    await quietly(repository.forgetDead())
     await deps.onHeartbeat()
   }
 

@@ -59,7 +59,9 @@ const all = (...expected: string[]) => NAMES.map(() => expected)
 
 test('what every machine has opens on all; what one has runs there alone, and is elsewhere on the others', async () => {
   const everywhere = 'tcp://0.0.0.0:8600'
-  expect((await at(0, 'POST', '/_api/endpoint', { endpoint: everywhere })).status).toBe(200)
+  expect(
+    (await at(0, 'POST', '/_api/endpoint', { endpoint: everywhere, databases: [] })).status,
+  ).toBe(200)
   await expect
     .poll(() => states(everywhere), SOON)
     .toEqual(all('a listening', 'b listening', 'c listening'))
@@ -87,7 +89,7 @@ test('a failed listener of another machine is tried again from here', async () =
   // Something else has the port on the second machine.
   const door = await networks.occupy(1, 8800)
   const endpoint = 'tcp://0.0.0.0:8800'
-  expect((await at(0, 'POST', '/_api/endpoint', { endpoint })).status).toBe(200)
+  expect((await at(0, 'POST', '/_api/endpoint', { endpoint, databases: [] })).status).toBe(200)
   await expect
     .poll(() => states(endpoint), SOON)
     .toEqual(all('a listening', 'b failed', 'c listening'))
@@ -104,14 +106,16 @@ test('what no machine has is refused after a while, and nothing of it stays, eve
   const store = await openStore({ databaseUrl: place.databaseUrl }, 'tool')
   const rows = () =>
     store.db.selectFrom('endpoints').selectAll().where('address', '=', nobodys).execute()
-  const refused = await at(0, 'POST', '/_api/endpoint', { endpoint: nobodys })
+  const refused = await at(0, 'POST', '/_api/endpoint', { endpoint: nobodys, databases: [] })
   expect([refused.status, refused.json.errorMessage]).toEqual([
     400,
     '10.86.0.99 is no address of this machine. Choose one from the list. (EADDRNOTAVAIL)',
   ])
   expect(await rows()).toEqual([])
 
-  const cut = at(0, 'POST', '/_api/endpoint', { endpoint: nobodys }).catch(() => 'cut')
+  const cut = at(0, 'POST', '/_api/endpoint', { endpoint: nobodys, databases: [] }).catch(
+    () => 'cut',
+  )
   await expect.poll(async () => (await rows()).length, SOON).toBe(1)
   expect((await at(1, 'GET', '/_api/endpoint')).text).not.toContain(nobodys)
   processes[0]?.signal('SIGKILL')

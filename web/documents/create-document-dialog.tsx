@@ -1,6 +1,6 @@
 import { TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import { COLLECTION_NAME } from '../../server/contract/document.ts'
+import { isCollectionName } from '../../server/contract/document.ts'
 import { announce } from '../ui/announce.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { FormFrame } from '../ui/form-frame.tsx'
@@ -44,7 +44,7 @@ export function CreateDocumentDialog(props: { database: string; collection: stri
     clear()
   }
   const submit = () => {
-    const nameless = !COLLECTION_NAME.test(place.collection)
+    const nameless = !isCollectionName(place.collection)
     const text = textFault(draft.text)
     if (!nameless && text === undefined) create.mutate()
     else {

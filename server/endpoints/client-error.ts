@@ -1,0 +1,60 @@
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import type { ErrorBody, ErrorObject } from '../contract/acknowledgement.ts'
+import { type FailureCode, failureKinds, systemCode } from '../failure.ts'
+
+/** What Node.js reports of a request that it cannot parse. */
+type ParseError = Error & { readonly code?: string; readonly rawPacket?: Buffer }
+
+const LARGE_HEADERS = 'The URL and the headers together take at most 16 KiB.'
+
+/** Status 431, 408 and 417 occur here alone, so they have no `FailureCode` of their own. */
+function describe(code: string | undefined): { status: number; code: FailureCode; text: string } {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return { status: 431, code: 'too-large', text: LARGE_HEADERS }
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return { status: 413, code: 'too-large', text: 'The chunk extensions are too large.' }
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return { status: 408, code: 'bad-parameter', text: 'The request took too long to arrive.' }
+    case 'HPE_INVALID_METHOD':
+      return { status: 400, code: 'bad-parameter', text: 'The method is not known.' }
+    case 'HPE_INVALID_TRANSFER_ENCODING':
+      return { status: 400, code: 'bad-parameter', text: 'Only chunked transfer coding is known.' }
+    default:
+      return { status: 400, code: 'bad-parameter', text: 'The request is not valid HTTP/1.1.' }
+  }
+}
+
+/**
+ * Answers a request that cannot be parsed, and closes its connection. The body has the form of the
+ * path's errors: the Error object of `/_api` or the error body of data, as far as the path was read.
+ */
+export function answerClientError(error: ParseError, socket: Socket): void {
+  if (systemCode(error) === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const { status, code, text } = describe(error.code)
+  const { errorNum, id } = failureKinds[code]
+  const isApi = API_TARGET.test(error.rawPacket?.toString('latin1', 0, LOOK) ?? '')
+  const body: ErrorObject | ErrorBody = isApi
+    ? {
+        error: true,
+        code: status,
+        errorNum: status === 400 ? errorNum : status,
+        errorMessage: text,
+      }
+    : { id, message: text }
+  const json = JSON.stringify(body)
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n` +
+      `Content-Type: application/json${isApi ? '; charset=utf-8' : ''}\r\n` +
+      `Content-Length: ${Buffer.byteLength(json)}\r\nCache-Control: no-store\r\n\r\n${json}`,
+  )
+}
+
+/** How many bytes of a request are searched for its path. */
+const LOOK = 128
+
+const API_TARGET = /^[A-Z-]{1,32} (?:\/_db\/[^/ ]{1,64})?\/_api(?:[/ ?]|$)/
