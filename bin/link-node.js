@@ -2,7 +2,7 @@
 // makes the command `node` of npm's scripts, node_modules/.bin/node, a Node.js that starts and is
 // new enough.
 
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findNode, findNodeOfNpm, NEEDS_NODE } from './find-node.js'
@@ -11,21 +11,34 @@ const windows = process.platform === 'win32'
 const folder = fileURLToPath(new URL('../node_modules/.bin/', import.meta.url))
 const link = path.join(folder, windows ? 'node.cmd' : 'node')
 
+/** @returns {string | undefined} */
+function readLink() {
+  try {
+    return windows ? readFileSync(link, 'utf8') : readlinkSync(link)
+  } catch {
+    return undefined
+  }
+}
+
 /** @param {string} target absolute, or relative to the folder of the link */
 function makeLink(target) {
-  mkdirSync(folder, { recursive: true })
-  if (!windows) return symlinkSync(target, link)
   const command = path.isAbsolute(target) ? target : `%~dp0${target}`
-  writeFileSync(link, `@"${command}" %*\r\n`)
+  const content = windows ? `@"${command}" %*\r\n` : target
+  // `npm pack` runs this too: scripts that use the command may be running.
+  if (readLink() === content) return
+  mkdirSync(folder, { recursive: true })
+  rmSync(link, { force: true })
+  if (windows) writeFileSync(link, content)
+  else symlinkSync(content, link)
 }
 
 /** @param {string} line */
 const tell = (line) => process.stderr.write(`${line}\n`)
 
 const { node, problem } = findNode()
-rmSync(link, { force: true })
 if (problem !== undefined) tell(problem)
 if (node === undefined) {
+  rmSync(link, { force: true })
   tell(NEEDS_NODE)
   process.exitCode = 1
 } else {

@@ -1,40 +1,190 @@
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
+import { publint } from 'publint'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { freePorts } from './endpoints/free-ports.testing.ts'
 import { startTestProvider } from './oauth2/provider.testing.ts'
+import { installTarball, listTarball, packCopy, run, type Tarballs } from './package.testing.ts'
 import { ask } from './start.testing.ts'
 
-// What `npm pack` makes, installed in an empty folder: the module by itself, and the server.
+// What `npm pack` makes of the server and of the OAuth 2.0 client, each installed in a project of
+// its own.
 
-const run = promisify(execFile)
-const root = join(import.meta.dirname, '..')
 const PATIENCE = 240_000
 let folder: string
+let tarballs: Tarballs
+let serverProject: string
+let clientProject: string
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'gatehouse-'))
-  // "prepack" builds it; as for a test, it would hold the development build of React.
-  const packed = await run('npm', ['pack', '--json', '--pack-destination', folder], {
-    cwd: root,
-    env: { ...process.env, NODE_ENV: 'production' },
-  })
-  const [, file] = /"filename": "([^"]+)"/.exec(packed.stdout) ?? []
-  writeFileSync(join(folder, 'package.json'), '{"type": "module", "private": true}')
-  await run(
-    'npm',
-    // Without its Node.js, which this machine has already: it is the larger part.
-    ['install', '--omit=optional', '--prefer-offline', '--no-audit', '--no-fund', `./${file}`],
-    { cwd: folder },
-  )
+  tarballs = await packCopy(folder)
+  serverProject = join(folder, 'server-project')
+  clientProject = join(folder, 'client-project')
+  for (const project of [serverProject, clientProject]) mkdirSync(project)
+  await installTarball(serverProject, tarballs.server)
+  await installTarball(clientProject, tarballs.oauth2Client)
 }, PATIENCE)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-describe('gatehouse/oauth2 from the package', () => {
+describe.each(['server', 'oauth2Client'] as const)('the package of the %s', (name) => {
+  it('has no errors for publint', async () => {
+    const { buffer, byteOffset, byteLength } = readFileSync(tarballs[name])
+    const tarball = buffer.slice(byteOffset, byteOffset + byteLength)
+    const { messages } = await publint({ pack: { tarball }, strict: true })
+    expect(messages).toEqual([])
+  })
+
+  it('has no wrong types', async () => {
+    const checked = await checkPackage(createPackageFromTarballData(readFileSync(tarballs[name])))
+    if (checked.types === false) throw new Error('the package has no types')
+    const problems = checked.problems.filter(
+      (problem) =>
+        // CommonJS loads the module by require(esm), which this check does not know.
+        problem.kind !== 'CJSResolvesToESM' &&
+        // Resolution without "exports", of TypeScript for versions of Node.js before 12.
+        !('resolutionKind' in problem && problem.resolutionKind === 'node10'),
+    )
+    expect(problems).toEqual([])
+  })
+})
+
+describe('the package of the server', () => {
+  it('contains no tests and nothing that only a checkout needs', async () => {
+    const files = await listTarball(tarballs.server)
+    const outside = files.filter((file) => !/^(?:bin|deploy|dist|docs)\//.test(file))
+    expect(outside).toEqual(['LICENSE', 'README.md', 'package.json'])
+    const unwanted = /test|global-setup|\.ts$|link-node|oauth2-client|bench/
+    expect(files.filter((file) => unwanted.test(file.replace(/\.d\.ts$/, '')))).toEqual([
+      'docs/benchmarks.md',
+    ])
+  })
+
+  it('contains every file that its pages link', async () => {
+    const files = await listTarball(tarballs.server)
+    const pages = files.filter((file) => file.endsWith('.md'))
+    const missing = pages.flatMap((page) => {
+      const text = readFileSync(join(serverProject, 'node_modules/@gatehouse/server', page), 'utf8')
+      const links = [...text.matchAll(/\]\(([^)#:]+)[^)]*\)|(?:src|srcset)="([^":]+)"/g)]
+      return links
+        .map(([, link, picture]) => join(page, '..', link ?? picture ?? ''))
+        .filter((link) => !files.some((file) => file === link || file.startsWith(`${link}/`)))
+    })
+    expect(missing).toEqual([])
+  })
+
+  it('installs no Node.js and leaves the command `node` of the project alone', () => {
+    const modules = join(serverProject, 'node_modules')
+    expect(readdirSync(join(modules, '.bin'))).not.toContain('node')
+    expect(readdirSync(modules).filter((name) => name.startsWith('node-'))).toEqual([])
+    const { engines } = JSON.parse(
+      readFileSync(join(modules, '@gatehouse/server/package.json'), 'utf8'),
+    )
+    expect(engines).toEqual({ node: '>=24' })
+  })
+
+  it('runs, with its console', async () => {
+    const [port = 0] = await freePorts(1)
+    const bin = join(serverProject, 'node_modules/.bin/gatehouse')
+    const flags = ['--endpoint', `tcp://127.0.0.1:${port}`, '--data', join(folder, 'data')]
+    const child = spawn(bin, ['start', ...flags], { stdio: 'ignore' })
+    try {
+      await vi.waitFor(
+        async () => expect((await ask(port, 'GET', '/_api/health')).status).toBe(200),
+        { timeout: 20_000 },
+      )
+      const page = await ask(port, 'GET', '/_console/', { headers: { Host: 'localhost' } })
+      expect(page.status).toBe(200)
+      expect(page.text).toContain('<div id="root">')
+    } finally {
+      const ended = new Promise((resolve) => child.once('exit', resolve))
+      child.kill('SIGTERM')
+      await ended
+    }
+  })
+
+  it('says in one sentence that it needs a newer Node.js', async () => {
+    const pretend = join(folder, 'pretend.mjs')
+    writeFileSync(pretend, "Object.defineProperty(process, 'version', { value: 'v20.1.0' })")
+    const bin = join(serverProject, 'node_modules/@gatehouse/server/bin/gatehouse.js')
+    const options = { env: { PATH: folder } }
+    const ended = run(process.execPath, ['--import', pretend, bin, 'start'], options)
+    await expect(ended).rejects.toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^Gatehouse needs Node\.js 24 or newer, and this is v20\.1\.0: [^\n]+\.\n$/,
+      ),
+    })
+  })
+})
+
+describe('the package of the OAuth 2.0 client', () => {
+  it('contains the module, its types and what explains it', async () => {
+    expect(await listTarball(tarballs.oauth2Client)).toEqual([
+      'LICENSE',
+      'README.md',
+      'client.d.ts',
+      'client.js',
+      'package.json',
+    ])
+  })
+
+  it('installs nothing else', () => {
+    const modules = join(clientProject, 'node_modules')
+    expect(readdirSync(modules).filter((name) => !name.startsWith('.'))).toEqual(['@gatehouse'])
+    expect(existsSync(join(modules, '.bin'))).toBe(false)
+  })
+
+  it('has the version of the server', () => {
+    const versions = [
+      'server-project/node_modules/@gatehouse/server',
+      'client-project/node_modules/@gatehouse/oauth2-client',
+    ].map((place) => JSON.parse(readFileSync(join(folder, place, 'package.json'), 'utf8')).version)
+    expect(versions[0]).toBe(versions[1])
+  })
+})
+
+/** Loads the client, checks its exports and calls one of its functions. */
+const USE = `
+if (named !== createOAuth2Client) throw new Error('two of them')
+const [options, step, ...args] = JSON.parse(process.argv[2])
+Promise.resolve(createOAuth2Client(options)[step](...args)).then((result) => console.log(JSON.stringify(result)))`
+const imports = (name: string) =>
+  `import createOAuth2Client, { createOAuth2Client as named } from '${name}'${USE}`
+
+describe.each([
+  [
+    '@gatehouse/server/oauth2',
+    'import',
+    'server-project/app.mjs',
+    imports('@gatehouse/server/oauth2'),
+  ],
+  [
+    '@gatehouse/oauth2-client',
+    'import',
+    'client-project/app.mjs',
+    imports('@gatehouse/oauth2-client'),
+  ],
+  [
+    '@gatehouse/oauth2-client',
+    'require',
+    'client-project/app.cjs',
+    `const { default: createOAuth2Client, createOAuth2Client: named } = require('@gatehouse/oauth2-client')${USE}`,
+  ],
+])('%s by %s', (_name, _way, file, program) => {
   it('builds an URL and exchanges a code at a real provider', async () => {
     const callback = 'https://app.example/callback'
     const secret = 'the-secret-of-the-client'
@@ -47,13 +197,7 @@ describe('gatehouse/oauth2 from the package', () => {
       },
     ])
     try {
-      writeFileSync(
-        join(folder, 'app.js'),
-        `import createOAuth2Client, { createOAuth2Client as named } from 'gatehouse/oauth2'
-if (named !== createOAuth2Client) throw new Error('two of them')
-const [options, step, ...args] = JSON.parse(process.argv[2])
-console.log(JSON.stringify(await createOAuth2Client(options)[step](...args)))`,
-      )
+      writeFileSync(join(folder, file), program)
       const options = {
         authEndpoint: `${provider.authEndpoint}?scope=openid`,
         tokenEndpoint: provider.tokenEndpoint,
@@ -63,7 +207,7 @@ console.log(JSON.stringify(await createOAuth2Client(options)[step](...args)))`,
       }
       const call = async (...words: unknown[]) => {
         const argument = JSON.stringify([options, ...words])
-        const { stdout } = await run(process.execPath, ['app.js', argument], { cwd: folder })
+        const { stdout } = await run(process.execPath, [join(folder, file), argument])
         return JSON.parse(stdout)
       }
       const code_verifier = randomBytes(32).toString('base64url')
@@ -80,36 +224,6 @@ console.log(JSON.stringify(await createOAuth2Client(options)[step](...args)))`,
       })
     } finally {
       provider.close()
-    }
-  })
-
-  it('comes with its types', () => {
-    const { exports } = JSON.parse(
-      readFileSync(join(folder, 'node_modules/gatehouse/package.json'), 'utf8'),
-    )
-    const types = join(folder, 'node_modules/gatehouse', exports['./oauth2'].types)
-    expect(readFileSync(types, 'utf8')).toContain('export declare function createOAuth2Client')
-  })
-})
-
-describe('the server from the package', () => {
-  it('runs, with its console', async () => {
-    const [port = 0] = await freePorts(1)
-    const bin = join(folder, 'node_modules/gatehouse/bin/gatehouse.js')
-    const flags = ['--endpoint', `tcp://127.0.0.1:${port}`, '--data', join(folder, 'data')]
-    const child = spawn(process.execPath, [bin, 'start', ...flags], { stdio: 'ignore' })
-    try {
-      await vi.waitFor(
-        async () => expect((await ask(port, 'GET', '/_api/health')).status).toBe(200),
-        { timeout: 20_000 },
-      )
-      const page = await ask(port, 'GET', '/_console/', { headers: { Host: 'localhost' } })
-      expect(page.status).toBe(200)
-      expect(page.text).toContain('<div id="root">')
-    } finally {
-      const ended = new Promise((resolve) => child.once('exit', resolve))
-      child.kill('SIGTERM')
-      await ended
     }
   })
 })

@@ -1,5 +1,5 @@
-// One file, longer than others here, because it is a module by itself: `gatehouse/oauth2` imports
-// nothing, so that it can be used without the rest. It avoids what Node.js 20 does not have.
+// A module by itself, therefore one long file: it imports nothing, and uses nothing that Node.js 20
+// does not have. It is packed as `@gatehouse/server/oauth2` and as `@gatehouse/oauth2-client`.
 
 /** How the client proves at the token endpoint who it is (RFC 6749 §2.3.1). */
 export type TokenEndpointAuthMethod = 'client_secret_post' | 'client_secret_basic'
