@@ -65,4 +65,20 @@ describe('forwarded headers', () => {
   ])('name the client by what trusted proxies have added: %j', (hops, address) => {
     expect(clientOf(['10.0.0.0/8'], '10.0.0.1', { 'X-Forwarded-For': hops }).address).toBe(address)
   })
+
+  it.each([
+    ['gate.example', 'gate.example'],
+    ['first.example, gate.example:8443', 'gate.example:8443'],
+    ['Gate.Example', 'Gate.Example'],
+    ['[::1]:8529', '[::1]:8529'],
+    ['evil.com/.localhost', 'direct'],
+    ['evil.com\\.localhost', 'direct'],
+    ['user@localhost', 'direct'],
+    ['localhost?x', 'direct'],
+    ['evil.com#.localhost', 'direct'],
+    ['', 'direct'],
+  ])('take a forwarded host only if it parses to itself: %j', (forwarded, host) => {
+    const headers = { Host: 'direct', 'X-Forwarded-Host': forwarded }
+    expect(clientOf(['10.0.0.1'], '10.0.0.1', headers).host).toBe(host)
+  })
 })

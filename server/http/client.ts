@@ -39,9 +39,25 @@ export function createClientOf(trusted: readonly string[]): ClientOf {
     return {
       address: client ?? peer,
       secure: (c.req.header('X-Forwarded-Proto') ?? '').trim() === 'https' || direct.secure,
-      host: c.req.header('X-Forwarded-Host')?.split(',').at(-1)?.trim() || direct.host,
+      host: forwardedHost(c.req.header('X-Forwarded-Host')) ?? direct.host,
     }
   }
+}
+
+/** The host that the nearest proxy forwards; undefined where it is missing or is not a plain host. */
+function forwardedHost(header: string | undefined): string | undefined {
+  const host = header?.split(',').at(-1)?.trim()
+  return host !== undefined && isPlainHost(host) ? host : undefined
+}
+
+/**
+ * Whether a host is the same after parsing: `evil.com/.localhost` ends like a loopback name, but is a
+ * host and a path.
+ */
+export const isPlainHost = (host: string): boolean => {
+  const url = URL.parse(`http://${host}/`)
+  // The parser drops the default port.
+  return url !== null && url.host === host.toLowerCase().replace(/:80$/, '')
 }
 
 /** The first of the texts that is neither an IP address nor a CIDR range; undefined: all are. */

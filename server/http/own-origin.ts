@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { isLoopbackHost } from '../contract/address.ts'
 import { Failure } from '../failure.ts'
-import type { ClientOf } from './client.ts'
+import { type ClientOf, isPlainHost } from './client.ts'
 import type { AppEnv } from './env.ts'
 import { hostName } from './guard-host.ts'
 
@@ -18,7 +18,7 @@ export const createOwnOrigin =
   (c) => {
     const { host, secure } = clientOf(c)
     const asked = `${secure ? 'https' : 'http'}://${host.toLowerCase()}`
-    const local = isLoopbackHost(hostName(host)) && URL.canParse(asked) ? asked : undefined
+    const local = isLoopbackHost(hostName(host)) && isPlainHost(host) ? asked : undefined
     // A proxy that is not trusted may ask for a loopback host, too; a browser says what it shows.
     const isShown = local !== undefined && c.req.header('Origin') === local
     return isShown ? local : (publicOrigin ?? local)
