@@ -1,6 +1,6 @@
 import { Failure } from '../failure.ts'
 import { type ActiveUser, createOAuth2Client } from './client.ts'
-import { nameOf, tokensOf } from './identity.ts'
+import { isSubject, nameOf, tokensOf } from './identity.ts'
 import type { Provider, ProviderDeps } from './provider.ts'
 import type { ProviderConfig } from './provider-config.ts'
 import { providerFailure } from './provider-failure.ts'
@@ -60,7 +60,10 @@ export function createEndpointProvider(
 function subjectOf(user: ActiveUser | null, label: string): string {
   for (const value of [user?.id, user?.sub]) {
     const text = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value
-    if (typeof text === 'string' && text !== '' && text.length <= 255) return text
+    if (isSubject(text)) return text
   }
-  throw new Failure('unavailable', `${label} did not say who you are: there is no id.`)
+  throw new Failure(
+    'unavailable',
+    `${label} gave no id that can be used: it must have 1 to 255 printable ASCII characters.`,
+  )
 }

@@ -24,6 +24,13 @@ export interface Identity {
   readonly operatorKey: string | null
 }
 
+/**
+ * Whether a provider's `id` or `sub` can identify a person: 1 to 255 printable ASCII characters
+ * (OpenID Connect Core 1.0 §2 limits `sub` to 255 ASCII characters).
+ */
+export const isSubject = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= 255 && /^[\x20-\x7e]+$/.test(value)
+
 /** The tokens of an answer of a token endpoint (RFC 6749 §5.1); `now` in ms since 1970. */
 export function tokensOf(
   answer: {

@@ -102,7 +102,13 @@ interface Forged {
   readonly metadata?: Readonly<Record<string, unknown>>
   readonly keys?: 'away'
   /** Takes the client secret in the form alone, as some do that say nothing of it. */
-  readonly post?: true
+  readonly post?: { readonly status: number; readonly error?: string; readonly challenge?: string }
+  /** The metadata that names the user endpoint. */
+  readonly userinfo?: (issuer: string) => Readonly<Record<string, string>>
+  /** The issuer's path; its discovery document is nowhere else. */
+  readonly path?: string
+  /** What the user endpoint answers. */
+  readonly user?: { readonly status: number; readonly body: string }
 }
 
 describe('the ID token', () => {
@@ -114,12 +120,17 @@ describe('the ID token', () => {
     let down = false
     let nonce = ''
     let tokenRequests = 0
+    const authorizations: (string | undefined)[] = []
     const server = createServer((request, response) => {
       const { pathname } = new URL(request.url ?? '/', issuer)
       const json = (value: unknown, status = down ? 503 : 200) =>
         response
           .writeHead(status, { 'Content-Type': 'application/json' })
           .end(JSON.stringify(value))
+      if (pathname === '/user' && forged.user) {
+        response.writeHead(forged.user.status, { 'Content-Type': 'application/json' })
+        return response.end(forged.user.body)
+      }
       if (pathname === '/jwks') {
         if (forged.keys === 'away') return json({}, 500)
         const { n, e } = right.publicKey.export({ format: 'jwk' })
@@ -127,8 +138,11 @@ describe('the ID token', () => {
       }
       if (pathname === '/token') {
         tokenRequests++
+        authorizations.push(request.headers.authorization)
         if (forged.post && request.headers.authorization !== undefined) {
-          return json({ error: 'invalid_client' }, 401)
+          const { status, error, challenge } = forged.post
+          if (challenge !== undefined) response.setHeader('WWW-Authenticate', challenge)
+          return json(error === undefined ? {} : { error }, status)
         }
         const now = Math.floor(Date.now() / 1000)
         const claims = {
@@ -152,8 +166,11 @@ describe('the ID token', () => {
         const id_token = forged.without === 'id_token' ? undefined : `${text}.${signature}`
         return json({ access_token: 't', token_type: 'Bearer', id_token })
       }
+      const path = forged.path ?? '/'
+      if (pathname !== `${path}.well-known/openid-configuration`) return json({}, 404)
       return json({
-        issuer,
+        issuer: path === '/' ? issuer : issuer + path,
+        ...forged.userinfo?.(issuer),
         authorization_endpoint: `${issuer}/auth`,
         token_endpoint: `${issuer}/token`,
         jwks_uri: `${issuer}/jwks`,
@@ -169,6 +186,8 @@ describe('the ID token', () => {
     return {
       issuer,
       tokenRequests: () => tokenRequests,
+      /** The header Authorization of each token request. */
+      authorizations,
       isDown(value: boolean) {
         down = value
       },
@@ -194,9 +213,13 @@ describe('the ID token', () => {
       expect(rig.signedIn).toMatchObject([{ subject: 'ada', name: 'Ada' }])
     })
 
-    test('is asked for in the way of authentication that the provider takes, found out once', async () => {
+    test.each([
+      ['invalid_client', { status: 401, error: 'invalid_client' }],
+      ['unauthorized_client', { status: 400, error: 'unauthorized_client' }],
+      ['a challenge', { status: 401, challenge: 'Basic realm="x"' }],
+    ])('the client secret is sent in the form after %s, which is remembered', async (_, post) => {
       const issuer = await startIssuer({
-        post: true,
+        post,
         metadata: {
           token_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic'],
         },
@@ -211,6 +234,42 @@ describe('the ID token', () => {
       }
     })
 
+    test('Basic leaves what a form leaves, for providers that decode nothing', async () => {
+      const issuer = await startIssuer({})
+      const given = { ...config(issuer.issuer), clientId: 'app-id_1.x', clientSecret: 'a-b_c.d' }
+      const rig = createRig({ store: await engine.open(), configs: [given] })
+      const { token } = await rig.start('oidc')
+      await rig.callback('oidc', { state: token, code: 'c' }, token)
+      expect(issuer.authorizations).toEqual([`Basic ${btoa('app-id_1.x:a-b_c.d')}`])
+    })
+
+    test('a 401 with a challenge is told as a registration to check', async () => {
+      const { answer } = await signIn({
+        post: { status: 401, challenge: 'Basic realm="x"' },
+        metadata: { token_endpoint_auth_methods_supported: ['client_secret_basic'] },
+      })
+      expect(answer.status).toBe(503)
+      expect(await answer.text()).toContain('check the client id and secret')
+    })
+
+    test.each([
+      ['403', { status: 403, body: '{"error":"forbidden"}' }],
+      ['what is not JSON', { status: 200, body: '<b>busy</b>' }],
+      ['a name of another person', { status: 200, body: '{"sub":"eve","name":"Eve"}' }],
+    ])('a user endpoint that answers %s leaves the name unknown', async (_, user) => {
+      const userinfo = (issuer: string) => ({ userinfo_endpoint: `${issuer}/user` })
+      const { answer, rig } = await signIn({ user, claims: { name: undefined }, userinfo })
+      expect(answer.status).toBe(303)
+      expect(rig.signedIn).toMatchObject([{ subject: 'ada', name: null }])
+    })
+
+    test('an issuer is found with a trailing slash that the configuration lacks', async () => {
+      const issuer = await startIssuer({ path: '/o/' })
+      const given = config(`${issuer.issuer}/o`)
+      const rig = createRig({ store: await engine.open(), configs: [given] })
+      expect((await rig.start('oidc')).answer.status).toBe(303)
+    })
+
     const past = Math.floor(Date.now() / 1000) - 3_600
     test.each<[string, Forged]>([
       ['missing', { without: 'id_token' }],
@@ -223,6 +282,10 @@ describe('the ID token', () => {
       ['without the nonce', { claims: { nonce: undefined } }],
       ['expired', { claims: { exp: past, iat: past - 60 } }],
       ['without a subject', { claims: { sub: undefined } }],
+      ['of an empty subject', { claims: { sub: '' } }],
+      ['of a subject of 256 characters', { claims: { sub: 'a'.repeat(256) } }],
+      ['of a subject with a control character', { claims: { sub: 'a\u0007' } }],
+      ['of a subject beyond ASCII', { claims: { sub: 'é' } }],
       ['signed by a key that cannot be read', { keys: 'away' }],
       [
         'of an issuer that calls itself otherwise',

@@ -1,7 +1,7 @@
 import * as oauth from 'oauth4webapi'
 import { Failure } from '../failure.ts'
 import { createDiscovery } from './discovery.ts'
-import { type Identity, nameOf, tokensOf } from './identity.ts'
+import { type Identity, isSubject, nameOf, tokensOf } from './identity.ts'
 import { limitedFetch } from './limited-fetch.ts'
 import type { AuthorizationResponse, Provider, ProviderDeps } from './provider.ts'
 import type { ProviderConfig } from './provider-config.ts'
@@ -81,20 +81,37 @@ export function createIssuerProvider(
       await oauth.validateApplicationLevelSignature(as, sent, http)
       return [answer, oauth.getValidatedIdTokenClaims(answer) as oauth.IDToken] as const
     })
-    let known: Readonly<Record<string, unknown>> = claims
-    if (nameOf(known) === null && as.userinfo_endpoint !== undefined) {
-      const sent = await oauth.userInfoRequest(as, client, answer.access_token, http)
-      known = await oauth.processUserInfoResponse(as, client, claims.sub, sent)
+    if (!isSubject(claims.sub)) {
+      throw new Failure(
+        'unavailable',
+        `${label} gave no sub that can be used: it must have 1 to 255 printable ASCII characters.`,
+      )
     }
     return {
       provider: name,
       // As it spells itself: with a slash at the end or without, it is the same issuer.
       issuer: as.issuer,
       subject: claims.sub,
-      name: nameOf(known),
+      name: nameOf(claims) ?? (await readName(as, answer.access_token, claims.sub)),
       tokens: tokensOf(answer, now()),
       operatorKey: null,
       ...options.identify?.(claims),
+    }
+  }
+
+  /** Reads the name from the user endpoint; null where that does not give one. */
+  async function readName(
+    as: oauth.AuthorizationServer,
+    accessToken: string,
+    subject: string,
+  ): Promise<string | null> {
+    if (as.userinfo_endpoint === undefined) return null
+    try {
+      const sent = await oauth.userInfoRequest(as, client, accessToken, http)
+      return nameOf(await oauth.processUserInfoResponse(as, client, subject, sent))
+    } catch {
+      // The ID token has identified the person; a missing name does not prevent the sign-in.
+      return null
     }
   }
 
@@ -143,8 +160,21 @@ export function createIssuerProvider(
   }
 }
 
+/**
+ * Client authentication by HTTP Basic. Id and secret are encoded as
+ * `application/x-www-form-urlencoded` (RFC 6749 §2.3.1), which leaves `-`, `.` and `_` as they are:
+ * oauth4webapi encodes them too, and some providers decode nothing.
+ */
+const clientSecretBasic =
+  (secret: string): oauth.ClientAuth =>
+  (_as, { client_id }, _body, headers) => {
+    headers.set('Authorization', `Basic ${btoa(`${formEncode(client_id)}:${formEncode(secret)}`)}`)
+  }
+
+const formEncode = (text: string) => new URLSearchParams([['', text]]).toString().slice(1)
+
 const AUTH = {
-  client_secret_basic: oauth.ClientSecretBasic,
+  client_secret_basic: clientSecretBasic,
   client_secret_post: oauth.ClientSecretPost,
 }
 
@@ -160,7 +190,8 @@ function authMethods(as: oauth.AuthorizationServer): AuthMethod[] {
 
 /** By a 401 the server may say so in the body or in a challenge (RFC 6749 §5.2). */
 const isInvalidClient = (error: unknown): boolean =>
-  (error instanceof oauth.ResponseBodyError && error.error === 'invalid_client') ||
+  (error instanceof oauth.ResponseBodyError &&
+    (error.error === 'invalid_client' || error.error === 'unauthorized_client')) ||
   error instanceof oauth.WWWAuthenticateChallengeError
 
 /**

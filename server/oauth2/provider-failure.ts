@@ -1,4 +1,4 @@
-import { ResponseBodyError } from 'oauth4webapi'
+import { ResponseBodyError, WWWAuthenticateChallengeError } from 'oauth4webapi'
 import { Failure } from '../failure.ts'
 import { OAuth2Error } from './client.ts'
 import { createHide, toldError } from './told-error.ts'
@@ -31,10 +31,11 @@ export function providerFailure(
   const cause = thrown instanceof OAuth2Error ? thrown : toldError(thrown, hide)
   const { status, error: said } = reported(thrown)
   const error = said === undefined ? undefined : hide(said)
-  if (error !== undefined && REGISTRATION.test(error)) {
+  const isChallenge = thrown instanceof WWWAuthenticateChallengeError && thrown.status === 401
+  if (isChallenge || (error !== undefined && REGISTRATION.test(error))) {
     return new Failure(
       'unavailable',
-      `${label} does not accept this server (${cut(error)}). Its operator has to check the client id and secret.`,
+      `${label} does not accept this server (${cut(error ?? 'status 401')}). Its operator has to check the client id and secret.`,
       { cause },
     )
   }

@@ -46,6 +46,13 @@ export interface OAuth2Deps {
 /** The cookie that ties a sign-in to the browser that started it (seed 001). */
 export const CSRF_COOKIE = 'oauth2_csrf_token'
 
+/**
+ * A second cookie with the same value, set where the browser's connection is encrypted. The prefix
+ * `__Host-` keeps other hosts of the domain from setting it (RFC 6265bis §4.1.3). It is sent to every
+ * path, so its name includes the provider.
+ */
+const hostCookieOf = (provider: string) => `${CSRF_COOKIE}_${provider}`
+
 /** `/_oauth2`: the two routes of seed 001 for every provider, and the style of their pages. */
 export function oauth2Routes(deps: OAuth2Deps) {
   const { pending, publicOrigin, clientOf, log } = deps
@@ -108,6 +115,14 @@ export function oauth2Routes(deps: OAuth2Deps) {
             secure: origin.startsWith('https:'),
             path: callbackPath(provider.name),
           })
+          if (origin.startsWith('https:')) {
+            setCookie(c, hostCookieOf(provider.name), token, {
+              prefix: 'host',
+              maxAge: SIGN_IN_SECONDS,
+              httpOnly: true,
+              sameSite: 'Lax',
+            })
+          }
           return c.redirect(location, 303)
         } catch (error) {
           return failed(c, error, provider)
@@ -116,14 +131,20 @@ export function oauth2Routes(deps: OAuth2Deps) {
       // The route that seed 001 names oauth2_callback.
       .get('/:provider/auth', async (c) => {
         const provider = providerOf(c.req.param('provider'))
+        // Hono answers HEAD by this route. Link scanners send it, and the code counts once.
+        if (c.req.raw.method === 'HEAD') return c.body(null, 200)
         try {
           const { identity, location } = await finishSignIn(provider, pending, {
             query: new URL(c.req.url).searchParams,
             cookie: getCookie(c, CSRF_COOKIE),
+            hostCookie: getCookie(c, hostCookieOf(provider.name), 'host'),
           })
           c.header('Set-Cookie', await deps.beginSession(c, identity), { append: true })
           deps.limit.finish('start', clientOf(c).address)
           setCookie(c, CSRF_COOKIE, '', { maxAge: 0, path: callbackPath(provider.name) })
+          if (getCookie(c, hostCookieOf(provider.name), 'host') !== undefined) {
+            setCookie(c, hostCookieOf(provider.name), '', { prefix: 'host', maxAge: 0 })
+          }
           return c.redirect(location, 303)
         } catch (error) {
           const root = ownOrigin(c)

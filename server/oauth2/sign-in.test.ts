@@ -111,6 +111,71 @@ forEngine('sqlite', (engine) => {
     })
   })
 
+  describe('on an encrypted connection', () => {
+    const secure = async () => {
+      const { rig, provider } = await setUp({}, { publicOrigin: 'https://gate.example' })
+      const started = await rig.start('oauth2', { Host: 'gate.example' })
+      const query = { csrfToken: started.token, code: 'c' }
+      const back = async (cookie: string) => (await rig.callback('oauth2', query, cookie)).status
+      return { rig, provider, ...started, back }
+    }
+
+    test('the token is also in a cookie that no other host can set', async () => {
+      const { answer, token } = await secure()
+      expect(answer.headers.getSetCookie()).toContainEqual(
+        `__Host-oauth2_csrf_token_oauth2=${token}; Max-Age=300; Path=/; HttpOnly; Secure; SameSite=Lax`,
+      )
+    })
+
+    test('a callback with both cookies is finished, and both are taken away', async () => {
+      const { rig, token } = await secure()
+      const cookie = `oauth2_csrf_token=${token}; __Host-oauth2_csrf_token_oauth2=${token}`
+      const answer = await rig.callback('oauth2', { csrfToken: token, code: 'c' }, cookie)
+      expect(answer.status).toBe(303)
+      const gone = answer.headers.getSetCookie().filter((each) => each.includes('Max-Age=0'))
+      expect(gone.map((each) => each.split('=')[0]).sort()).toEqual([
+        '__Host-oauth2_csrf_token_oauth2',
+        'oauth2_csrf_token',
+      ])
+    })
+
+    test.each([
+      ['none', ''],
+      ['another value', '; __Host-oauth2_csrf_token_oauth2=other'],
+      ['that of another provider', '; __Host-oauth2_csrf_token_github=TOKEN'],
+    ])('a callback whose second cookie is %s is rejected', async (_, second) => {
+      const { token, back, provider } = await secure()
+      expect(await back(`oauth2_csrf_token=${token}${second.replace('TOKEN', token)}`)).toBe(400)
+      expect(exchanges(provider)).toEqual([])
+    })
+  })
+
+  test('HEAD on the callback does nothing', async () => {
+    const { provider, rig } = await setUp()
+    const { token } = await rig.start('oauth2')
+    const query = new URLSearchParams({ csrfToken: token, code: 'c' })
+    const headers = { Cookie: `oauth2_csrf_token=${token}` }
+    const head = await rig.ask('HEAD', `/_oauth2/oauth2/auth?${query}`, headers)
+    expect([head.status, head.headers.getSetCookie()]).toEqual([200, []])
+    expect(provider.requests).toEqual([])
+    expect((await rig.callback('oauth2', `${query}`, token)).status).toBe(303)
+  })
+
+  test("the provider's description of an error is shown for a sign-in of this browser alone", async () => {
+    const { rig } = await setUp()
+    const { token } = await rig.start('oauth2')
+    const query = { error: 'access_denied', error_description: 'Call 555 now', csrfToken: token }
+    const ours = await rig.callback('oauth2', query, token)
+    expect([ours.status, await ours.text()]).toEqual([500, expect.stringContaining('Call 555')])
+    for (const cookie of [undefined, 'another', '']) {
+      const answer = await rig.callback('oauth2', query, cookie && `oauth2_csrf_token=${cookie}`)
+      const text = await answer.text()
+      expect(answer.status).toBe(500)
+      expect(text).toContain('access_denied')
+      expect(text).not.toContain('555')
+    }
+  })
+
   describe('the forms of the callback', () => {
     const CALLBACK = 'http://localhost:8529/_oauth2/oauth2/auth'
     test.each([
@@ -193,6 +258,20 @@ forEngine('sqlite', (engine) => {
       expect((await rig.callback('oauth2', { csrfToken: token, code: 'c' }, token)).status).toBe(
         503,
       )
+    })
+
+    test.each([
+      ['empty', ''],
+      ['too long', 'a'.repeat(256)],
+      ['with a control character', 'a\u0007'],
+      ['with a lone surrogate', 'a\ud800'],
+      ['beyond ASCII', 'é'],
+      ['missing', undefined],
+    ])('an id that is %s identifies nobody', async (_, id) => {
+      const user = { body: { id, sub: id } }
+      const { answer, rig } = await complete({ body: { access_token: 't' } }, user)
+      expect(answer.status).toBe(503)
+      expect(rig.signedIn).toEqual([])
     })
 
     test('says no secret, neither to the person nor to the log', async () => {

@@ -59,6 +59,8 @@ export interface Callback {
   readonly query: URLSearchParams
   /** The cookie `oauth2_csrf_token`. */
   readonly cookie: string | undefined
+  /** The same value in a cookie with the prefix `__Host-`, which no other host can set. */
+  readonly hostCookie?: string | undefined
 }
 
 /** The parameters that count: given twice, there is no telling which one is meant. */
@@ -72,11 +74,13 @@ type Check = (step: Step) => void
 
 /** The checks of a callback before anything is done, in the order of seed 001. */
 const CHECKS: readonly Check[] = [
-  function error({ query, provider }) {
+  function error({ query, cookie, provider }) {
     const given = query.get('error')
     if (given === null) return
-    const more = query.get('error_description')
-    const said = cut(more === null || more === '' ? given : `${given}: ${more}`)
+    // The sentence is shown only if it belongs to this sign-in: anyone can make a link with another.
+    const isOurs = (cookie ?? '') !== '' && query.get(tokenParameter(provider)) === cookie
+    const more = (isOurs && query.get('error_description')) || ''
+    const said = cut(more === '' ? given : `${given}: ${more}`)
     throw new Failure('internal', `${provider.label} reports an error: ${said}`)
   },
   function duplicates({ query }) {
@@ -84,7 +88,7 @@ const CHECKS: readonly Check[] = [
     throw new Failure('bad-parameter', 'The answer has a parameter twice.')
   },
   function csrfToken({ query, cookie, provider }) {
-    const given = query.get(provider.form === 'exact' ? 'state' : 'csrfToken')
+    const given = query.get(tokenParameter(provider))
     if (cookie === undefined || cookie === '' || given !== cookie) throw new Stale()
   },
   function state({ query, cookie }) {
@@ -96,6 +100,9 @@ const CHECKS: readonly Check[] = [
     throw new Failure('bad-parameter', `${provider.label} passed no grant token (no code).`)
   },
 ]
+
+/** The parameter that returns the CSRF token. */
+const tokenParameter = ({ form }: Provider) => (form === 'exact' ? 'state' : 'csrfToken')
 
 /** A callback that belongs to no sign-in of this browser that is under way. */
 export class Stale extends Failure {
@@ -122,10 +129,11 @@ export async function finishSignIn(
   callback: Callback,
 ): Promise<{ readonly identity: Identity; readonly location: string }> {
   for (const check of CHECKS) check({ ...callback, provider })
-  const { query, cookie = '' } = callback
+  const { query, cookie = '', hostCookie } = callback
   const kept = await pending.take(cookie, provider.name)
   // The configuration may have changed since the start.
   if (kept === undefined || kept.form !== provider.form) throw new Stale()
+  if (kept.exchangeUri.startsWith('https:') && hostCookie !== cookie) throw new Stale()
   const identity = await provider.complete({
     code: query.get('code') ?? '',
     iss: query.get('iss') ?? undefined,
