@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createRecorder, START } from '../audit/record.ts'
@@ -45,14 +46,18 @@ forEngine('postgres', (engine) => {
   /** Does something while a change of this node to the endpoint waits for another in the store. */
   async function whileChanging(act: () => Promise<void>): Promise<void> {
     let change = Promise.resolve()
-    await store.transaction(async (trx) => {
-      await sql`select 1 from counters for update`.execute(trx)
+    const outside = AsyncLocalStorage.snapshot()
+    const meanwhile = async () => {
       change = endpoints.add({ endpoint, databases: ['own'] }, START)
       const waiting = sql`
         select 1 from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock'`
       await expect.poll(async () => (await waiting.execute(store.db)).rows.length).toBe(1)
       await act()
+    }
+    await store.transaction(async (trx) => {
+      await sql`select 1 from counters for update`.execute(trx)
+      await outside(meanwhile)
     })
     await change
   }
