@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { mkdir } from 'node:fs/promises'
 import { connect } from 'node:net'
 import path from 'node:path'
 import { promisify } from 'node:util'
@@ -131,7 +132,8 @@ test('What is offered to be tried works in a shell', async ({ page, gatehouse, c
   await expect.poll(clipboard).toContain('/_db/shop/')
   expect(await run(await clipboard())).toEqual([])
 
-  const socket = `unix://${path.join(gatehouse.data, 'a socket')}`
+  await mkdir(path.join(gatehouse.data, 'sockets'))
+  const socket = `unix://${path.join(gatehouse.data, 'sockets', 'a socket')}`
   await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: socket, databases: ['blog'] })
   await page.goto(panelPath(socket))
   await expect.poll(commands).toHaveLength(3)

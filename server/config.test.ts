@@ -40,6 +40,7 @@ describe('parseConfig', () => {
       drain: 30_000,
       readyDelay: 0,
       tls: undefined,
+      keyFolders: [],
       log: 'info',
       operatorKey: undefined,
       secretKey: undefined,

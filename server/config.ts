@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import {
   type AccessConfig,
@@ -32,6 +32,8 @@ export interface Config extends AccessConfig {
   readonly readyDelay: number
   /** Of `ssl://` endpoints; undefined: none can be opened. */
   readonly tls: { readonly cert: string; readonly key: string } | undefined
+  /** The folders of the TLS key and of every file that a variable ending in `_FILE` names. */
+  readonly keyFolders: readonly string[]
   readonly log: LogLevel
 }
 
@@ -100,6 +102,7 @@ export function parseConfig(
   )
   // Commands beside a running node work on the store and need no keys.
   const runs = command === 'start'
+  const tls = readTls(read('tls-cert'), read('tls-key'), folder, faults)
   const config: Config = {
     endpoints: readEndpoints(flags.get('endpoint'), env, faults),
     data: resolve(folder, read('data')?.text ?? 'data'),
@@ -108,7 +111,8 @@ export function parseConfig(
     node: read('node')?.text ?? hostname(),
     drain: seconds('drain', 30),
     readyDelay: seconds('ready-delay', 0),
-    tls: readTls(read('tls-cert'), read('tls-key'), folder, faults),
+    tls,
+    keyFolders: [...(tls === undefined ? [] : [dirname(tls.key)]), ...secretFolders(env, folder)],
     log: readLevel(read('log'), faults),
     ...readAccess(env, folder, runs && databaseUrl !== undefined, faults),
   }
@@ -117,6 +121,12 @@ export function parseConfig(
     ? { ok: false, faults, ...rest }
     : { ok: true, config: freeze(config), ...rest }
 }
+
+/** The folders of the files that hold secrets. */
+const secretFolders = (env: Environment, folder: string): string[] =>
+  Object.entries(env).flatMap(([name, file]) =>
+    /^GATEHOUSE_[A-Z0-9_]+_FILE$/.test(name) && file ? [dirname(resolve(folder, file))] : [],
+  )
 
 function freeze(config: Config): Config {
   for (const value of Object.values(config)) if (Array.isArray(value)) Object.freeze(value)

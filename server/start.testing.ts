@@ -47,6 +47,7 @@ const SETTINGS: Omit<Config, 'data'> = {
   drain: 2_000,
   readyDelay: 0,
   tls: undefined,
+  keyFolders: [],
   log: 'silent',
   operatorKey: undefined,
   secretKey: undefined,

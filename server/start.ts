@@ -206,6 +206,7 @@ async function open(
     certificate,
     publish: events.publish,
     log,
+    reservedFolders: [config.data, ...config.keyFolders],
     grace: config.drain,
     peers: nodes && peersOf(nodes),
   })

@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import path from 'node:path'
 import type { Page } from '@playwright/test'
@@ -34,7 +35,8 @@ export async function buildTown(gatehouse: Gatehouse, worker: number): Promise<T
   const shop = `tcp://${host}:8531`
   const blog = `tcp://${host}:8530`
   const failed = `tcp://127.0.0.1:${await gatehouse.freePort()}`
-  const unix = `unix://${path.join(gatehouse.data, 'gatehouse.sock')}`
+  await mkdir(path.join(gatehouse.data, 'sockets'), { recursive: true })
+  const unix = `unix://${path.join(gatehouse.data, 'sockets', 'gatehouse.sock')}`
   const long = `unix://${path.join(gatehouse.data, 'sockets', 'north', 'tickets.sock')}`
   for (const name of STORED) await gatehouse.post(`${SYSTEM}/database`, { name })
   const mappings: readonly [string, readonly string[]][] = [

@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ListenerStatus } from '../contract/listener.ts'
@@ -16,7 +17,8 @@ let second: string
 beforeAll(async () => {
   node = await startForTest()
   first = node.address
-  second = `unix://${join(node.data, 'second')}`
+  mkdirSync(join(node.data, 'sockets'))
+  second = `unix://${join(node.data, 'sockets', 'second')}`
   await node.ask('POST', '/_api/endpoint', { endpoint: second, databases: [] })
 })
 
@@ -137,7 +139,7 @@ describe('GET /_api/listener/<address>/traffic', () => {
   })
 
   test('answers 404 for an endpoint that is not there, removed, or no address', async () => {
-    const gone = `unix://${join(node.data, 'gone')}`
+    const gone = `unix://${join(node.data, 'sockets', 'gone')}`
     await node.ask('POST', '/_api/endpoint', { endpoint: gone, databases: [] })
     expect((await node.ask('GET', trafficPath(gone))).status).toBe(200)
     await node.ask('DELETE', endpointPath(gone))

@@ -12,7 +12,7 @@ import { HTTP_LIMITS, type HttpEngine } from './http-engine.ts'
 import { type Mapping, reaches } from './mapping.ts'
 import { Traffic } from './traffic.ts'
 import { TrafficHistory } from './traffic-history.ts'
-import { clearStaleSocket, restrictSocket } from './unix-socket.ts'
+import { clearStaleSocket, requireSafeFolder, restrictSocket } from './unix-socket.ts'
 
 /** How often a draining listener looks for connections that have become idle, ms. */
 const DRAIN_LOOK = 100
@@ -23,6 +23,8 @@ export interface ListenerDeps {
   /** Of `ssl://` addresses; undefined where none is configured. */
   readonly certificate: Certificate | undefined
   readonly limit: ConnectionLimit
+  /** Folders in which no socket may be created: those of the store and of keys. */
+  readonly reservedFolders?: readonly string[] | undefined
   /** Called after each change of {@link Listener.state}. */
   readonly changed: (listener: Listener) => void
   /** Whether an address that cannot be opened here is the business of another node. */
@@ -253,7 +255,10 @@ export class Listener {
             // Else [::] would take the IPv4 side of the port too, and two endpoints would be one.
             ipv6Only: v6,
           }))
-    if (address.scheme === 'unix') await clearStaleSocket(address.path)
+    if (address.scheme === 'unix') {
+      await requireSafeFolder(address.path, this.#deps.reservedFolders ?? [])
+      await clearStaleSocket(address.path)
+    }
     const server = this.#createServer()
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject)

@@ -1,13 +1,16 @@
 import { once } from 'node:events'
 import {
+  chmodSync,
   copyFileSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { connect, createServer, type ListenOptions, type Server } from 'node:net'
@@ -191,6 +194,22 @@ describe('an endpoint is refused, and leaves nothing behind, on', () => {
     expect(await heard({ path })).toBe('mine')
   })
 
+  test('a unix socket beside the store, by whatever path, and one where others can write', async () => {
+    const node = await start()
+    const reserved = { status: 400, errorNum: 10, message: /holds the data or the keys/ }
+    await expectRefused(node, `unix://${join(node.data, 'gatehouse.db-journal')}`, reserved)
+    symlinkSync(node.data, join(folder, 'link'))
+    await expectRefused(node, `unix://${join(folder, 'link', 'a.sock')}`, reserved)
+    const open = join(folder, 'open')
+    mkdirSync(open)
+    chmodSync(open, 0o777)
+    await expectRefused(node, `unix://${join(open, 'a.sock')}`, {
+      status: 400,
+      errorNum: 10,
+      message: /Other users can write to/,
+    })
+  })
+
   test('the path of a file, which stays as it is', async () => {
     const node = await start()
     const path = join(folder, 'notes.txt')
@@ -201,7 +220,8 @@ describe('an endpoint is refused, and leaves nothing behind, on', () => {
       message: /notes\.txt exists and is no socket\..* \(EEXIST\)$/,
     })
     expect(readFileSync(path, 'utf8')).toBe('keep me')
-    await expectRefused(node, `unix://${folder}`, {
+    mkdirSync(join(folder, 'folder'))
+    await expectRefused(node, `unix://${join(folder, 'folder')}`, {
       status: 409,
       errorNum: 1200,
       message: /EEXIST/,

@@ -114,6 +114,8 @@ export interface EndpointRegistryDeps {
   readonly grace: number
   /** The other nodes of the store; undefined where there can be none. */
   readonly peers?: Peers | undefined
+  /** Folders in which no socket may be created: those of the store and of keys. */
+  readonly reservedFolders?: readonly string[]
   /** Records when listeners open, fail and close. */
   readonly log?: Pick<Logger, 'info' | 'error'>
   /** How many files this process may have open; by default what the system says. */
@@ -159,6 +161,7 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
       engine: deps.engine,
       certificate: deps.certificate,
       limit,
+      reservedFolders: deps.reservedFolders,
       changed(listener) {
         // One that is not listed yet, or no more, is the business of whoever opens or drains it.
         if (entries.get(listener.name) === listener) {
