@@ -70,16 +70,18 @@ export async function openApp() {
   const token = await createTokenByCommand(store, record, { name: 'a', role: 'admin' }, Date.now())
   const databases = await createDatabaseRegistry(store, events.publish, record)
   await databases.create('blog', START)
+  const engine = createHttpEngine<Listener>()
   const endpoints = createEndpointRegistry({
     store,
     record,
-    engine: createHttpEngine<Listener>(),
+    engine,
     certificate: undefined,
     publish: events.publish,
     grace: 0,
   })
   const log = pino({ level: 'debug' }, { write: (line) => lines.push(line) })
   const deps: AppDeps = {
+    responses: engine,
     access,
     documents: createDocuments(createDocumentRepository(store), Date.now),
     jobs: createJobs({

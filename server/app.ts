@@ -43,6 +43,7 @@ import { findPageFonts } from './http/page-fonts.ts'
 import { createPermit, createPermitAtOnce, type PermitDeps } from './http/permit.ts'
 import { API_JSON, renderFailure, toFailure } from './http/render-failure.ts'
 import { splitRequestPath } from './http/request-path.ts'
+import { type Reserve, type ResponseRoom, requireResponseRoom } from './http/response-room.ts'
 import { securityHeaders } from './http/security-headers.ts'
 import { selectDatabase } from './http/select-database.ts'
 import { consoleRoutes } from './http/serve-console.ts'
@@ -87,6 +88,7 @@ export interface AppDeps {
   readonly audit: AuditLog
   readonly events: EventHub
   readonly metrics: Registry
+  readonly responses: ResponseRoom
   readonly readiness: Readiness
   readonly log: Logger
   /** Makes what logs a fault: see `health/log-fault.ts`. */
@@ -118,6 +120,7 @@ export function createApp(deps: AppDeps) {
   const permitDeps = permitDepsOf(deps)
   const { clientOf, cookie, isOurHost } = permitDeps
   const permit = createPermit(permitDeps)
+  const reserve: Reserve = (c, bytes) => deps.responses.reserve(c.env.outgoing, bytes)
   const bySession = (c: Context<AppEnv>) =>
     access.authenticate({
       authorization: undefined,
@@ -186,6 +189,7 @@ export function createApp(deps: AppDeps) {
     })
     .use(guardHost(isOurHost))
     .use(selectDatabase((name) => databases.has(name)))
+    .use(requireResponseRoom(deps.responses))
     .use('/_api/*', async (c, next) => {
       c.header('Cache-Control', 'no-store')
       await next()
@@ -246,8 +250,14 @@ export function createApp(deps: AppDeps) {
       return c.json({ service: 'gatehouse', database }, 200)
     })
 
-  base.route('/', documentRoutes({ documents: deps.documents, whole: deps.jobs, permit, idOf }))
-  base.route('/_job', jobRoutes({ jobs: deps.jobs, documents: deps.documents, permit, idOf }))
+  base.route(
+    '/',
+    documentRoutes({ documents: deps.documents, whole: deps.jobs, permit, reserve, idOf }),
+  )
+  base.route(
+    '/_job',
+    jobRoutes({ jobs: deps.jobs, documents: deps.documents, permit, reserve, idOf }),
+  )
   base.route('/_schema', schemaRoutes({ schemas: deps.schemas, permit, idOf }))
   base.route(
     '/_oauth2',
@@ -281,12 +291,13 @@ export function createApp(deps: AppDeps) {
 
 /** Makes what is asked before the application: see `documents/at-once-routes.ts`. */
 export function createAtOnce(deps: AppDeps): AtOnce {
-  const { documents, databases, log, catchUp } = deps
+  const { documents, databases, log, catchUp, responses } = deps
   return atOnceRoutes({
     documents,
     permitAtOnce: createPermitAtOnce(permitDepsOf(deps)),
     exists: databases.has,
     idOf: databases.idOf,
+    requireRoom: responses.requireRoom,
     isReady() {
       if (log.isLevelEnabled('debug')) return false
       const catchingUp = catchUp()

@@ -28,6 +28,8 @@ export interface ProcessOptions {
   readonly main?: string
   /** A program that starts it, with its arguments, such as `setpriv`. */
   readonly through?: readonly string[]
+  /** Flags of Node.js. */
+  readonly nodeFlags?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
 }
 
@@ -39,9 +41,16 @@ export interface ProcessOptions {
  */
 export async function startProcess(
   flags: readonly string[],
-  { main = MAIN, through = [], env = {} }: ProcessOptions = {},
+  { main = MAIN, through = [], nodeFlags = [], env = {} }: ProcessOptions = {},
 ): Promise<ServerProcess> {
-  const [program = '', ...words] = [...through, process.execPath, main, 'start', ...flags]
+  const [program = '', ...words] = [
+    ...through,
+    process.execPath,
+    ...nodeFlags,
+    main,
+    'start',
+    ...flags,
+  ]
   const child = spawn(program, words, {
     // Without the variables of a developer's own Gatehouse.
     env: { ...foreign(process.env), ...env },

@@ -281,7 +281,10 @@ async function open(
     if (provider !== undefined) return provider.refresh(token)
     throw new Failure('bad-parameter', `The provider ${name} is not configured any more.`)
   }
-  const metrics = createMetrics(() => endpoints.listeners())
+  const metrics = createMetrics(
+    () => endpoints.listeners(),
+    () => engine.unsent,
+  )
   readiness.register(metrics)
   const deps: AppDeps = {
     access,
@@ -301,6 +304,7 @@ async function open(
     events,
     metrics,
     readiness,
+    responses: engine,
     log,
     logFault: failed,
     node: config.node,

@@ -18,6 +18,8 @@ export interface AtOnceDeps {
   readonly exists: (database: string) => boolean
   /** The id of a database that exists. */
   readonly idOf: (database: string) => string
+  /** Fails where clients have left so much unread that there is no room for responses. */
+  readonly requireRoom: () => void
   /** Whether nothing has to be done before a request is looked at, nor anything told of it. */
   readonly isReady: () => boolean
 }
@@ -75,6 +77,7 @@ function readAtOnce(
   try {
     if (!deps.isReady()) return undefined
     requireReachable(mapping, database, deps.exists)
+    deps.requireRoom()
     if (!deps.permitAtOnce(asked, 'viewer', database)) return undefined
     const type = contentType(asked)
     const conditions = conditionsOf(asked)

@@ -8,7 +8,7 @@ import type { DocumentRoutesDeps } from './routes.ts'
 import type { DatabaseSize, Sizes } from './sizes.ts'
 
 /** What the routes of collections are made of. */
-export interface CollectionRoutesDeps extends Omit<DocumentRoutesDeps, 'whole'> {
+export interface CollectionRoutesDeps extends Omit<DocumentRoutesDeps, 'whole' | 'reserve'> {
   /** Whether a database exists. */
   readonly exists: (database: string) => boolean
   readonly sizes: Sizes

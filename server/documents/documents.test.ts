@@ -9,7 +9,7 @@ import { createDocumentRepository, type DocumentRepository } from './repository.
 async function askedFor(filter: [string, string][], limit: number): Promise<number[]> {
   const asked: number[] = []
   const repository: Pick<DocumentRepository, 'list' | 'until'> = {
-    until: async () => undefined,
+    until: async () => ({ last: undefined, bytes: 0 }),
     async list(_where, _after, most) {
       asked.push(most)
       return []
@@ -36,7 +36,7 @@ function sparse() {
     return { id: String(n).padStart(4, '0'), tag: '', body: JSON.stringify({ last: n === 2_499 }) }
   })
   const repository: Pick<DocumentRepository, 'list' | 'until'> = {
-    until: async () => undefined,
+    until: async () => ({ last: undefined, bytes: 0 }),
     async list(_where, after = '', most) {
       reads++
       return bodies.filter(({ id }) => id > after).slice(0, most)
@@ -64,7 +64,7 @@ it('lets others have their turn while a filter passes over many', async () => {
 
 it('tells how far it got where it is to look no further', async () => {
   const { page, reads } = sparse()
-  expect(await page({ batches: 1 })).toEqual({ documents: [], next: '0999' })
+  expect(await page({ batches: 1 })).toEqual({ documents: [], json: '[]', next: '0999' })
   expect(reads()).toBe(1)
 })
 

@@ -10,17 +10,21 @@ import { Failure } from '../failure.ts'
 import { OutcomeUnknown } from '../storage/unavailable.ts'
 import { createDocumentId } from './document-id.ts'
 import { type Conditions, matches, matchesNone } from './entity-tag.ts'
+import { JsonArray, type JsonText } from './json-array.ts'
 import { mergePatch } from './merge-patch.ts'
 import type { DocumentRepository, Place, StoredDocument } from './repository.ts'
 import type { CheckDocuments } from './schemas.ts'
 import { type Json, parseStrictly, printJson } from './strict-json.ts'
+import { createTurns } from './turns.ts'
 
 /** A collection: the id of its database, and its name. */
 export type Collection = Pick<Place, 'database' | 'collection'>
 
 /** A page of a collection. */
 export interface Page {
-  readonly documents: readonly StoredDocument[]
+  readonly documents: readonly Pick<StoredDocument, 'id' | 'tag'>[]
+  /** The documents as a JSON array. */
+  readonly json: JsonText
   /** The id after which the next page begins; undefined: this is the last one. */
   readonly next: string | undefined
 }
@@ -31,12 +35,14 @@ export type Filter = readonly (readonly [field: string, value: string])[]
 /** Bounds of one scan of a collection. */
 export interface ScanBounds {
   /**
-   * The most batches that are read ({@link PAGE}.most documents or {@link SCANNED_BYTES} each). By
+   * The most batches that are read ({@link PAGE}.most documents or {@link BATCH_BYTES} each). By
    * default the scan ends when the page is full or the collection ends.
    */
   readonly batches?: number
   /** The last id that is read. */
   readonly upTo?: string
+  /** Awaited before a batch is read, with the bytes that the page may have then. */
+  readonly reserve?: (bytes: number) => Promise<void>
 }
 
 /** Documents by the conventions of seed 002. Conditions that do not hold fail with 412. */
@@ -75,11 +81,11 @@ export interface Documents {
 /** So many documents of an array are made before others have their turn: about a millisecond of work. */
 const TURN = 250
 
-/** Documents are read and filtered in batches of at most so many bytes: 1 MiB takes some 5 ms to parse. */
-export const SCANNED_BYTES = 1024 * 1024
+/** Documents are read in batches of at most so many bytes: to parse 1 MiB takes some 5 ms. */
+export const BATCH_BYTES = 1024 * 1024
 
-/** So many documents fit into {@link PAGE_BYTES} whatever their sizes, which need not be read first. */
-const UNMEASURED = PAGE_BYTES / DOCUMENT_BYTES
+/** A batch that is larger than this waits for a turn of its own. */
+const SMALL_BYTES = 64 * 1024
 
 /**
  * Makes {@link Documents}; `now` tells ms since 1970.
@@ -91,6 +97,7 @@ export function createDocuments(
   now: () => number,
   check: CheckDocuments = () => undefined,
 ): Documents {
+  const nextTurn = createTurns()
   const required = async (place: Place, conditions: Conditions): Promise<StoredDocument> => {
     const found = await repository.read(place)
     if (found === undefined) {
@@ -134,30 +141,32 @@ export function createDocuments(
       const found = repository.recall(place)
       return found !== undefined && matches(conditions, found.tag) ? found : undefined
     },
-    async page(where, filter, after, limit, { batches = Infinity, upTo } = {}) {
-      const documents: StoredDocument[] = []
+    async page(where, filter, after, limit, { batches = Infinity, upTo, reserve } = {}) {
+      const documents: Page['documents'][number][] = []
+      const json = new JsonArray()
       let bytes = 0
-      // One more than asked for tells of a next page; a filter may pass over many.
-      const size = filter.length === 0 ? limit + 1 : PAGE.most
-      const most = filter.length === 0 ? PAGE_BYTES : SCANNED_BYTES
       let from = after
       for (let batch = 1; ; batch++) {
-        const last =
-          size > UNMEASURED ? await repository.until(where, from, size, most, upTo) : undefined
+        // One more than asked for tells of a next page; a filter may pass over many.
+        const size = filter.length === 0 ? limit + 1 - documents.length : PAGE.most
+        const { last, bytes: more } = await repository.until(where, from, size, BATCH_BYTES, upTo)
+        await reserve?.(bytes + more)
+        if (batch > 1 || more > SMALL_BYTES) await nextTurn()
         const rows = await repository.list(where, from, size, last ?? upTo)
-        for (const row of rows) {
-          if (!fits(row, filter)) continue
-          bytes += Buffer.byteLength(row.body)
+        for (const { id, tag, body } of rows) {
+          if (!fits({ body }, filter)) continue
+          bytes += Buffer.byteLength(body)
           const isFull = documents.length === limit || (bytes > PAGE_BYTES && documents.length > 0)
-          if (isFull) return { documents, next: documents.at(-1)?.id }
-          documents.push(row)
+          if (isFull) return { documents, json: json.print(), next: documents.at(-1)?.id }
+          documents.push({ id, tag })
+          json.add(body)
         }
-        if (last === undefined && rows.length < size) return { documents, next: undefined }
+        const isLast = last === undefined && rows.length < size
         from = rows.length < size ? last : rows.at(-1)?.id
-        const isEnough = filter.length === 0 && documents.length > 0
-        if (isEnough || batch >= batches) return { documents, next: from }
-        // Going through a million documents must not hold up everybody else.
-        await pause()
+        if (isLast || batch >= batches) {
+          return { documents, json: json.print(), next: isLast ? undefined : from }
+        }
+        json.encode()
       }
     },
     async create(where, text) {

@@ -39,16 +39,16 @@ export interface DocumentRepository {
     last?: string,
   ): Promise<StoredDocument[]>
   /**
-   * The id up to which {@link list} may go without taking more than so many bytes at once, one document
-   * at least; undefined where all of them take no more.
+   * How far {@link list} may go without taking more than so many bytes at once, one document at least;
+   * `last` is undefined where all of them take no more. `bytes`: how many they are.
    */
   until(
     where: Pick<Place, 'database' | 'collection'>,
     after: string | undefined,
     limit: number,
-    bytes: number,
+    most: number,
     last?: string,
-  ): Promise<string | undefined>
+  ): Promise<{ readonly last: string | undefined; readonly bytes: number }>
   /**
    * Stores new documents, all or none.
    *
@@ -150,7 +150,7 @@ export function createDocumentRepository(store: Store): DocumentRepository {
         .limit(limit)
         .execute()
     },
-    async until({ database, collection }, after, limit, bytes, last) {
+    async until({ database, collection }, after, limit, most, last) {
       const rows = await db
         .selectFrom('documents')
         .select(['id', sql<number>`octet_length(body)`.as('bytes')])
@@ -161,8 +161,9 @@ export function createDocumentRepository(store: Store): DocumentRepository {
         .orderBy('id')
         .limit(limit)
         .execute()
-      const fit = howManyFit(rows, bytes)
-      return fit === rows.length ? undefined : rows[fit - 1]?.id
+      const fit = howManyFit(rows, most)
+      const bytes = rows.slice(0, fit).reduce((sum, row) => sum + row.bytes, 0)
+      return { last: fit === rows.length ? undefined : rows[fit - 1]?.id, bytes }
     },
     async insert({ database, collection }, documents) {
       const [first] = documents

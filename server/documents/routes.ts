@@ -3,8 +3,10 @@ import { type Context, Hono } from 'hono'
 import { DOCUMENT_BYTES, isCollectionName, PAGE } from '../contract/document.ts'
 import { Failure } from '../failure.ts'
 import type { AppEnv, Asked } from '../http/env.ts'
+import { partsBody } from '../http/parts-body.ts'
 import type { Permit } from '../http/permit.ts'
 import { jobHeaders, MINIMAL, prefersAsync, prefersMinimal } from '../http/prefer.ts'
+import type { Reserve } from '../http/response-room.ts'
 import { textBody } from '../http/text-body.ts'
 import { acceptedVersion } from '../http/version.ts'
 import { CREATE_BYTES, type Documents } from './documents.ts'
@@ -22,6 +24,7 @@ export interface DocumentRoutesDeps {
   readonly documents: Documents
   readonly whole: WholeCollections
   readonly permit: Permit
+  readonly reserve: Reserve
   /** The id of a database that exists. */
   readonly idOf: (database: string) => string
 }
@@ -29,7 +32,7 @@ export interface DocumentRoutesDeps {
 const PATH = '/:collection{[a-z][a-z0-9_-]*}'
 
 /** `/<collection>` and `/<collection>/<id>` (seed 002), in every database. */
-export function documentRoutes({ documents, whole, permit, idOf }: DocumentRoutesDeps) {
+export function documentRoutes({ documents, whole, permit, reserve, idOf }: DocumentRoutesDeps) {
   const collectionOf = (c: Context<AppEnv>) => {
     const collection = c.req.param('collection') ?? ''
     if (!isCollectionName(collection)) throw new Failure('not-found', 'There is no such path.')
@@ -72,17 +75,20 @@ export function documentRoutes({ documents, whole, permit, idOf }: DocumentRoute
       const where = collectionOf(c)
       const later = prefersAsync(c)
       // The first part of an asynchronous one is a single batch: the job goes through the rest.
-      const page = await documents.page(where, filter, after, limit, later ? { batches: 1 } : {})
+      const page = await documents.page(where, filter, after, limit, {
+        ...(later ? { batches: 1 } : {}),
+        reserve: (bytes) => reserve(c, bytes),
+      })
       const tag = tagOf(page.documents)
+      const [body, length] = partsBody(page.json)
       const headers: Record<string, string> = { ETag: `"${tag}"`, 'Content-Type': type }
       if (page.next !== undefined) headers.Link = linkToNext(c, query, page.next)
-      const body = `[${page.documents.map((each) => each.body).join(',')}]`
       if (later) {
         const { id } = await whole.begin(where, 'list', { filter })
-        return c.body(body, 206, { ...headers, ...jobHeaders(c, id) })
+        return c.body(body, 206, { ...headers, ...length, ...jobHeaders(c, id) })
       }
       if (!matchesNone(conditionsOf(c), tag)) return c.body(null, 304, headers)
-      return c.body(body, 200, headers)
+      return c.body(body, 200, { ...headers, ...length })
     })
     .post(PATH, permit('operator'), async (c) => {
       const type = contentType(c)
@@ -142,7 +148,7 @@ function linkToNext(c: Context<AppEnv>, query: URLSearchParams, after: string): 
 }
 
 /** The tag of several documents together: of their ids and states. */
-const tagOf = (documents: readonly StoredDocument[]): string =>
+const tagOf = (documents: readonly Pick<StoredDocument, 'id' | 'tag'>[]): string =>
   createHash('sha256')
     .update(documents.map(({ id, tag }) => `${id}\n${tag}`).join('\n'))
     .digest('base64url')

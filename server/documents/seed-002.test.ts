@@ -301,7 +301,7 @@ forEachEngineNode((start) => {
       const large = Array.from({ length: 24 }, (_, n) => ({
         id: `d${100 + n}`,
         last: n === 23,
-        text: 'x'.repeat(500_000),
+        text: 'x'.repeat(1_000_000),
       }))
       await by('POST', '/scanned', large)
       const first = await by('GET', '/scanned?last=true', undefined, later)

@@ -1,6 +1,14 @@
+import type { ServerResponse } from 'node:http'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createHttpEngine, type Door, HTTP_LIMITS, type HttpEngine } from './http-engine.ts'
+import {
+  createHttpEngine,
+  type Door,
+  HTTP_LIMITS,
+  type HttpEngine,
+  type HttpLimits,
+} from './http-engine.ts'
+import { ResponseBudget } from './response-budget.ts'
 import { Traffic } from './traffic.ts'
 
 // The engine never listens; these tests prove that connections handed to it get the same care as
@@ -48,13 +56,13 @@ describe('createHttpEngine', () => {
   }
 
   it('cuts a client that does not finish its headers', async () => {
-    const port = await serve(createHttpEngine(short as typeof HTTP_LIMITS), aDoor())
+    const port = await serve(createHttpEngine(short), aDoor())
     const socket = connect(port, '127.0.0.1', () => socket.write('GET / HTTP/1.1\r\nHost: x\r\n'))
     expect(await untilClosed(socket)).toMatch(/^HTTP\/1\.1 408 /)
   })
 
   it('cuts a client whose body stalls', async () => {
-    const engine = createHttpEngine(short as typeof HTTP_LIMITS)
+    const engine = createHttpEngine(short)
     engine.onRequest((request) => request.resume())
     const port = await serve(engine, aDoor())
     const head = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf'
@@ -147,6 +155,147 @@ describe('createHttpEngine', () => {
     await expect.poll(() => under.length).toBe(25)
     for (const end of under.slice(20)) end()
     await expect.poll(() => answers.split('HTTP/1.1 200').length - 1).toBe(25)
+  })
+
+  describe('with responses that clients do not read', () => {
+    const quick = { ...HTTP_LIMITS, sendTimeout: 200, connectionsCheckingInterval: 10 }
+    const MIB = 2 ** 20
+    const get = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
+
+    /** An engine, and a paused client that sends some requests. */
+    async function pipeline(
+      limit: number,
+      requests: number,
+      handle: (response: ServerResponse, engine: HttpEngine<Door>) => unknown,
+      limits: HttpLimits = HTTP_LIMITS,
+    ) {
+      const engine = createHttpEngine(limits, new ResponseBudget(limit))
+      engine.onRequest((_request, response) => handle(response, engine))
+      const socket = connect(await serve(engine, aDoor()), '127.0.0.1')
+      open.push(() => socket.destroy())
+      socket.pause().write(get.repeat(requests))
+      return { engine, socket }
+    }
+
+    it('counts them until they are read or the connection is closed', async () => {
+      let answered = 0
+      const { engine, socket } = await pipeline(1_000 * MIB, 3, (response) => {
+        answered++
+        response.end(Buffer.alloc(20 * MIB))
+      })
+      await expect.poll(() => answered).toBe(1)
+      expect(engine.unsent).toBeGreaterThan(5 * MIB)
+      socket.resume()
+      await expect.poll(() => answered).toBe(3)
+      await expect.poll(() => engine.unsent).toBe(0)
+      socket.pause().write(get.repeat(3))
+      await expect.poll(() => engine.unsent).toBeGreaterThan(5 * MIB)
+      socket.destroy()
+      await expect.poll(() => engine.unsent).toBe(0)
+    })
+
+    it('starts no further request of the connection beyond 1 MiB of them', async () => {
+      let answered = 0
+      const { socket } = await pipeline(1_000 * MIB, 30, (response) => {
+        answered++
+        response.end(Buffer.alloc(answered === 1 ? 20 * MIB : 0.3 * MIB))
+      })
+      await expect.poll(() => answered).toBe(1)
+      socket.resume()
+      await expect.poll(() => answered).toBe(30)
+    })
+
+    it('prepares the next one at once, and others when there is room on the connection', async () => {
+      const reserved: number[] = []
+      const end: (() => void)[] = []
+      const { engine, socket } = await pipeline(1_000 * MIB, 4, async (response, engine) => {
+        const n = end.push(() => response.end()) - 1
+        // All are started before the first is large.
+        await new Promise(setImmediate)
+        await engine.reserve(response, 10 * MIB)
+        reserved.push(n)
+      })
+      socket.resume()
+      await expect.poll(() => end.length).toBe(4)
+      expect([reserved, engine.unsent]).toEqual([[0], 10 * MIB])
+      end[0]?.()
+      await expect.poll(() => reserved).toEqual([0, 1])
+      for (const each of end) each()
+      await expect.poll(() => reserved).toEqual([0, 1, 2, 3])
+      await expect.poll(() => engine.unsent).toBe(0)
+    })
+
+    it('rejects what waits for room when the client leaves', async () => {
+      const failures: unknown[] = []
+      const { engine, socket } = await pipeline(1_000 * MIB, 2, async (response, engine) => {
+        await new Promise(setImmediate)
+        await engine.reserve(response, 10 * MIB).catch((error) => failures.push(error))
+      })
+      await expect.poll(() => engine.unsent).toBe(10 * MIB)
+      socket.destroy()
+      await expect.poll(() => failures).toMatchObject([{ code: 'unavailable' }])
+      expect(engine.unsent).toBe(0)
+    })
+
+    it('rejects more than the node has room for, unless it holds nothing else', async () => {
+      let first: ServerResponse | undefined
+      const { engine } = await pipeline(4 * MIB, 1, async (response, engine) => {
+        first = response
+        await engine.reserve(response, 6 * MIB)
+      })
+      await expect.poll(() => engine.unsent).toBe(6 * MIB)
+      expect(() => engine.requireRoom()).toThrow(
+        'Clients have not yet read 6 MiB of responses; this node holds at most 4 MiB. ' +
+          'Try again in 5 s.',
+      )
+      await expect(engine.reserve(first, 7 * MIB)).rejects.toMatchObject({
+        code: 'unavailable',
+        headers: { 'Retry-After': '5' },
+      })
+      await engine.reserve(first, 3 * MIB)
+      expect(engine.unsent).toBe(3 * MIB)
+      engine.requireRoom()
+    })
+
+    it('closes a connection that goes on sending while the node has no room', async () => {
+      const { engine, socket } = await pipeline(MIB, 1, (response) =>
+        response.end(Buffer.alloc(20 * MIB)),
+      )
+      await expect.poll(() => engine.unsent).toBeGreaterThan(5 * MIB)
+      socket.write(get)
+      await expect.poll(() => engine.unsent).toBe(0)
+    })
+
+    it('cuts a client that takes nothing for the time limit', async () => {
+      const { engine } = await pipeline(
+        1_000 * MIB,
+        1,
+        (response) => response.end(Buffer.alloc(20 * MIB)),
+        quick,
+      )
+      await expect.poll(() => engine.unsent).toBeGreaterThan(5 * MIB)
+      await expect.poll(() => engine.unsent).toBe(0)
+    })
+
+    it('cuts neither a client that reads slowly nor one whose answer is late', async () => {
+      const { socket } = await pipeline(
+        1_000 * MIB,
+        2,
+        async (response) => {
+          await new Promise((resolve) => setTimeout(resolve, 2 * quick.sendTimeout))
+          response.end(Buffer.alloc(20 * MIB))
+        },
+        quick,
+      )
+      let received = 0
+      socket.on('data', (part) => {
+        received += part.length
+        socket.pause()
+        setTimeout(() => socket.resume(), 3)
+      })
+      socket.resume()
+      await expect.poll(() => received, { timeout: 20_000 }).toBeGreaterThan(40 * MIB)
+    }, 30_000)
   })
 
   it('tells every client of a closing door that its connection ends', async () => {

@@ -7,9 +7,21 @@ import { DURATION_BOUNDS } from './traffic.ts'
  * status, durations in seconds and bytes. Everything is read off the listeners when it is asked for,
  * so a request costs nothing here, and an endpoint that is removed is gone from the next answer.
  */
-export function createMetrics(listeners: () => readonly Listener[]): Registry {
+export function createMetrics(
+  listeners: () => readonly Listener[],
+  unsent: () => number = () => 0,
+): Registry {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
+
+  new Gauge({
+    name: 'gatehouse_unsent_response_bytes',
+    help: 'Bytes of responses that are being prepared or that clients have not read yet',
+    registers: [registry],
+    collect() {
+      this.set(unsent())
+    },
+  })
 
   const gauge = (name: string, help: string, read: (listener: Listener) => number) =>
     new Gauge({

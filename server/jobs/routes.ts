@@ -3,15 +3,18 @@ import { PAGE } from '../contract/document.ts'
 import type { JobView } from '../contract/job.ts'
 import { Failure } from '../failure.ts'
 import type { AppEnv } from '../http/env.ts'
+import { type Body, partsBody } from '../http/parts-body.ts'
 import type { Permit } from '../http/permit.ts'
+import type { Reserve } from '../http/response-room.ts'
 import { type Filter, failureOf, type Job, type Where } from './job.ts'
 import type { Jobs } from './jobs.ts'
 
-/** How many batches of documents one request for a listing's results reads: at most 10 MiB. */
-const BATCHES = 10
+/** How many batches of documents one request for the results of a listing reads: at most 20 MiB. */
+const BATCHES = 20
 
 interface Page {
-  readonly documents: readonly { readonly body: string }[]
+  /** The documents as a JSON array. */
+  readonly json: Body
   /** The id after which the next page begins; undefined: this is the last one. */
   readonly next: string | undefined
 }
@@ -23,7 +26,11 @@ export interface Listed {
     filter: Filter,
     after: string | undefined,
     limit: number,
-    bounds: { readonly batches: number; readonly upTo: string },
+    bounds: {
+      readonly batches: number
+      readonly upTo: string
+      readonly reserve: (bytes: number) => Promise<void>
+    },
   ): Promise<Page>
 }
 
@@ -32,6 +39,7 @@ export interface JobRoutesDeps {
   readonly jobs: Jobs
   readonly documents: Listed
   readonly permit: Permit
+  readonly reserve: Reserve
   /** The id of a database that exists. */
   readonly idOf: (database: string) => string
 }
@@ -42,7 +50,7 @@ export interface JobRoutesDeps {
  * collection, up to where the job has come: documents that were deleted, or do not pass the filter any
  * more, are not among them.
  */
-export const jobRoutes = ({ jobs, documents, permit, idOf }: JobRoutesDeps) =>
+export const jobRoutes = ({ jobs, documents, permit, reserve, idOf }: JobRoutesDeps) =>
   new Hono<AppEnv>().get('/:id', permit('viewer'), async (c) => {
     const job = await jobs.read(idOf(c.get('database')), c.req.param('id'))
     const limit = readLimit(c.req.query('limit'))
@@ -50,12 +58,20 @@ export const jobRoutes = ({ jobs, documents, permit, idOf }: JobRoutesDeps) =>
     const view = toView(job)
     const status = view.state === 'running' ? 206 : 200
     if (job.kind !== 'list') return c.json(view, status, headers)
-    const page = await results(documents, job, c.req.query('after'), limit)
+    const page = await results(documents, job, c.req.query('after'), limit, (bytes) =>
+      reserve(c, bytes),
+    )
     if (page.next !== undefined) headers.Link = linkToNext(c, page.next)
-    const listed = `[${page.documents.map(({ body }) => body).join(',')}]`
     headers['Content-Type'] = 'application/json'
     // Put in as they are stored: to parse them would be to print them again.
-    return c.body(`${JSON.stringify(view).slice(0, -1)},"documents":${listed}}`, status, headers)
+    const before = `${JSON.stringify(view).slice(0, -1)},"documents":`
+    const { json } = page
+    const text: Body =
+      typeof json === 'string'
+        ? `${before}${json}}`
+        : [Buffer.from(before), ...json, Buffer.from('}')]
+    const [body, length] = partsBody(text)
+    return c.body(body, status, { ...headers, ...length })
   })
 
 /** A page of what a listing has found so far. */
@@ -64,10 +80,12 @@ async function results(
   job: Job,
   after: string | undefined,
   limit: number,
+  reserve: (bytes: number) => Promise<void>,
 ): Promise<Page> {
   const { cursor, request } = job
-  if (cursor === null) return { documents: [], next: undefined }
-  return documents.page(job, request.filter, after, limit, { batches: BATCHES, upTo: cursor })
+  if (cursor === null) return { json: '[]', next: undefined }
+  const bounds = { batches: BATCHES, upTo: cursor, reserve }
+  return documents.page(job, request.filter, after, limit, bounds)
 }
 
 function toView(job: Job): JobView {

@@ -1,0 +1,118 @@
+import { ServerResponse } from 'node:http'
+
+/** Larger bodies are sent in slices of this size, bytes: what the client has read is released. */
+export const SLICE = 64 * 1024
+
+/** Counts the bytes of responses. */
+export interface ByteAccount {
+  hold(bytes: number): void
+  release(bytes: number): void
+}
+
+type Callback = (error?: Error | null) => void
+
+/**
+ * A response whose bytes are counted from the moment that they are known until the system has
+ * taken them for sending, or the connection is closed.
+ */
+export class CountedResponse extends ServerResponse {
+  #account: ByteAccount | undefined
+  #held = 0
+  #reserved = 0
+
+  /** Counts the bytes of this response in an account, from now on. */
+  countIn(account: ByteAccount): void {
+    this.#account = account
+  }
+
+  /** Bytes that are held for a body which is being prepared. */
+  get reserved(): number {
+    return this.#reserved
+  }
+
+  /** Holds bytes for a body that is about to be prepared; replaces an earlier reservation. */
+  reserve(bytes: number): void {
+    this.#hold(bytes - this.#reserved)
+    this.#reserved = bytes
+  }
+
+  /** Releases what is still held. To be called when the response is closed. */
+  releaseAll(): void {
+    this.#release(this.#held)
+    this.#reserved = 0
+  }
+
+  override write(chunk: unknown, encoding?: BufferEncoding | Callback, callback?: Callback) {
+    const given = typeof encoding === 'function' ? encoding : callback
+    const bytes = this.#take(chunk)
+    const done: Callback = (error) => {
+      this.#release(bytes)
+      given?.(error)
+    }
+    return typeof encoding === 'string'
+      ? super.write(chunk, encoding, done)
+      : super.write(chunk, done)
+  }
+
+  override end(
+    chunk?: unknown,
+    encoding?: BufferEncoding | (() => void),
+    callback?: () => void,
+  ): this {
+    const bytes = this.#take(chunk)
+    if (bytes <= SLICE) return super.end(chunk, encoding as BufferEncoding, callback)
+    const given = typeof encoding === 'function' ? encoding : callback
+    if (given !== undefined) this.once('finish', given)
+    this.#sendSlices(toBuffer(chunk, typeof encoding === 'string' ? encoding : 'utf8'))
+    return this
+  }
+
+  /** Sends a body as its client reads it. */
+  #sendSlices(body: Buffer): void {
+    let from = 0
+    const send = (): void => {
+      for (;;) {
+        const slice = body.subarray(from, from + SLICE)
+        from += SLICE
+        // The bytes of the last one are released when the response is closed.
+        if (from >= body.length) return void super.end(slice)
+        const goesOn = super.write(slice, () => this.#release(slice.length))
+        if (!goesOn) return void this.once('drain', send)
+      }
+    }
+    send()
+  }
+
+  /** Holds the bytes of a part of the body, first of all those reserved; returns how many they are. */
+  #take(chunk: unknown): number {
+    const bytes = sizeOf(chunk)
+    const reserved = Math.min(bytes, this.#reserved)
+    this.#reserved -= reserved
+    this.#hold(bytes - reserved)
+    return bytes
+  }
+
+  #hold(bytes: number): void {
+    this.#held += bytes
+    this.#account?.hold(bytes)
+  }
+
+  #release(bytes: number): void {
+    // After a close nothing is held, and callbacks of single writes come late.
+    const released = Math.min(bytes, this.#held)
+    this.#held -= released
+    this.#account?.release(released)
+  }
+}
+
+function sizeOf(chunk: unknown): number {
+  if (typeof chunk === 'string') return Buffer.byteLength(chunk)
+  return chunk instanceof Uint8Array ? chunk.byteLength : 0
+}
+
+function toBuffer(chunk: unknown, encoding: BufferEncoding): Buffer {
+  if (chunk instanceof Uint8Array) {
+    return Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+  }
+  return Buffer.from(String(chunk), encoding)
+}

@@ -1,0 +1,62 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { killProcesses, startProcess } from '../server-process.testing.ts'
+import { ask, makeToken } from '../start.testing.ts'
+
+// By processes: memory is what a server of its own may take.
+
+const HEAP_MIB = 128
+const CONNECTIONS = 20
+const REQUESTS = 30
+const DOCUMENT = 'x'.repeat(1_000_000)
+
+let data: string
+let sockets: Socket[]
+
+beforeEach(() => {
+  data = mkdtempSync(join(tmpdir(), 'gatehouse-'))
+  sockets = []
+})
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy()
+  await killProcesses()
+  rmSync(data, { recursive: true, force: true })
+})
+
+test('a server survives clients that pipeline large pages and do not read them', async () => {
+  const socketPath = join(data, 'gatehouse.sock')
+  const server = await startProcess(['--data', data, '--endpoint', `unix://${socketPath}`], {
+    nodeFlags: [`--max-old-space-size=${HEAP_MIB}`],
+  })
+  const token = await makeToken({ data, databaseUrl: undefined })
+  const authorization = `Bearer ${token}`
+  const call = (method: string, path: string, body?: unknown) =>
+    ask(0, method, path, { socketPath, body, headers: { Authorization: authorization } })
+  for (let n = 0; n < 16; n++) await call('POST', '/large', { id: `l${n}`, text: DOCUMENT })
+  const unsent = async () => {
+    const { text } = await call('GET', '/_api/metrics')
+    return Number(/^gatehouse_unsent_response_bytes (.+)$/m.exec(text)?.[1])
+  }
+
+  const page = `GET /large HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`
+  sockets = Array.from({ length: CONNECTIONS }, () => {
+    const socket = connect(socketPath, () => socket.write(page.repeat(REQUESTS)))
+    return socket.pause()
+  })
+  // A quarter of the heap is for responses: then a page, and any data, is 503.
+  await expect.poll(unsent, { timeout: 20_000 }).toBeGreaterThan(((HEAP_MIB - 32) / 4) * 2 ** 20)
+  const refused = await call('GET', '/large')
+  expect([refused.status, refused.headers['retry-after']]).toEqual([503, '5'])
+  expect(refused.json.message).toMatch(/^Clients have not yet read [0-9]+ MiB of responses; /)
+  expect((await call('GET', '/_api/health')).status).toBe(200)
+  expect((await call('GET', '/_api/endpoint')).json).toHaveLength(1)
+
+  for (const socket of sockets) socket.destroy()
+  await expect.poll(unsent, { timeout: 20_000 }).toBe(0)
+  expect((await call('GET', '/large')).json).toHaveLength(16)
+  server.signal('SIGTERM')
+  expect(await server.exit).toEqual({ code: 0, signal: null })
+}, 60_000)
