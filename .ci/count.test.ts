@@ -1,66 +1,55 @@
 import { describe, expect, test } from 'vitest'
-import { countCheck, countTests, readPlaywright, readVitest } from './count.ts'
+import { countCheck, countTests, type Report, sumUp } from './count.ts'
+import type { TestEvent } from './test-events.ts'
 
-const assertion = (fullName: string, status: string) => ({ fullName, status })
-const spec = (title: string, ...statuses: string[]) => ({
-  title,
-  tests: statuses.map((status) => ({ status })),
+const started = (id: string): TestEvent => ({ type: 'started', id, title: `a: ${id}` })
+const ended = (id: string, status: 'passed' | 'failed' | 'skipped', error?: string): TestEvent => ({
+  type: 'ended',
+  id,
+  title: `a: ${id}`,
+  status,
+  error,
 })
 
-describe("Vitest's report", () => {
-  test('counts tests over all files', () => {
-    const report = readVitest({
-      testResults: [
-        {
-          name: 'a',
-          status: 'failed',
-          assertionResults: [
-            assertion('x', 'passed'),
-            { ...assertion('y', 'failed'), failureMessages: ['Error: no\n    at a.ts:1'] },
-          ],
-        },
-        { name: 'b', status: 'passed', assertionResults: [assertion('z', 'passed')] },
-      ],
-    })
-    expect(report).toEqual({ passed: 2, failed: ['a: y – Error: no'], skipped: [] })
-  })
-
-  test('counts a file that could not be loaded as one failed test', () => {
-    const report = readVitest({
-      testResults: [{ name: 'a', status: 'failed', assertionResults: [] }],
-    })
-    expect(report).toEqual({ passed: 0, failed: ['a'], skipped: [] })
-  })
-
-  test.each(['skipped', 'pending', 'todo', 'disabled'])('names a test that is %s', (status) => {
-    const report = readVitest({
-      testResults: [{ name: 'a', status: 'passed', assertionResults: [assertion('x', status)] }],
-    })
-    expect(report).toEqual({ passed: 0, failed: [], skipped: ['a: x'] })
-  })
-})
-
-describe("Playwright's report", () => {
-  test('counts tests in nested suites, and a flaky one as failed', () => {
-    const report = readPlaywright({
-      suites: [
-        {
-          title: 'a.spec.ts',
-          specs: [spec('one', 'expected', 'unexpected')],
-          suites: [{ title: 'inner', specs: [spec('two', 'flaky'), spec('three', 'skipped')] }],
-        },
-      ],
-    })
+describe('the sum of a run', () => {
+  test('counts tests, and names those that failed or were skipped', () => {
+    const report = sumUp([
+      started('x'),
+      ended('x', 'passed'),
+      started('y'),
+      ended('y', 'failed', '\u001b[31mError: no\u001b[39m\n    at a.ts:1'),
+      ended('z', 'skipped'),
+    ])
     expect(report).toEqual({
       passed: 1,
-      failed: ['a.spec.ts: one', 'inner: two'],
-      skipped: ['inner: three'],
+      failed: ['a: y – Error: no'],
+      skipped: ['a: z'],
+      running: [],
+      notStarted: 0,
+    })
+  })
+
+  test('takes the last result of a test that was repeated', () => {
+    expect(sumUp([ended('x', 'failed'), ended('x', 'failed')])).toMatchObject({
+      passed: 0,
+      failed: ['a: x'],
     })
   })
 
   test('counts an error outside of any test as failed', () => {
-    const { failed } = readPlaywright({ suites: [], errors: [{ message: 'no such file' }] })
-    expect(failed).toEqual(['outside of any test: no such file'])
+    const { failed } = sumUp([{ type: 'failed', title: 'b.ts', error: 'no such file' }])
+    expect(failed).toEqual(['b.ts – no such file'])
+  })
+
+  test('names the tests that were running when it was cut off, and counts the others', () => {
+    const report = sumUp([
+      { type: 'planned', tests: 5 },
+      started('x'),
+      ended('x', 'passed'),
+      started('y'),
+      started('z'),
+    ])
+    expect(report).toMatchObject({ passed: 1, running: ['a: y', 'a: z'], notStarted: 2 })
   })
 })
 
@@ -70,30 +59,34 @@ describe('counting a stage', () => {
     expect(countCheck(2)).toMatchObject({ passed: 0, failed: 1 })
   })
 
-  test.each([
-    ['all passed', 0, { passed: 3, failed: [], skipped: [] }, { passed: 3, failed: 0 }],
-    ['some failed', 1, { passed: 3, failed: ['x', 'y'], skipped: [] }, { passed: 3, failed: 2 }],
-    [
-      'the runner crashed after its tests',
-      1,
-      { passed: 3, failed: [], skipped: [] },
-      { passed: 3, failed: 1 },
-    ],
+  const none: Report = { passed: 0, failed: [], skipped: [], running: [], notStarted: 0 }
+  test.each<[string, number, Report | undefined, { passed: number; failed: number }]>([
+    ['all passed', 0, { ...none, passed: 3 }, { passed: 3, failed: 0 }],
+    ['some failed', 1, { ...none, passed: 3, failed: ['x', 'y'] }, { passed: 3, failed: 2 }],
+    ['the runner crashed after its tests', 1, { ...none, passed: 3 }, { passed: 3, failed: 1 }],
     ['the runner left no report', 0, undefined, { passed: 0, failed: 1 }],
-    ['no test ran', 0, { passed: 0, failed: [], skipped: [] }, { passed: 0, failed: 1 }],
-    ['a test was skipped', 0, { passed: 3, failed: [], skipped: ['x'] }, { passed: 3, failed: 1 }],
+    ['no test ran', 0, none, { passed: 0, failed: 1 }],
+    ['a test was skipped', 0, { ...none, passed: 3, skipped: ['x'] }, { passed: 3, failed: 1 }],
+    ['every test was skipped', 0, { ...none, skipped: ['x', 'y'] }, { passed: 0, failed: 3 }],
+    ['it was stopped', 124, { ...none, passed: 158, notStarted: 9 }, { passed: 158, failed: 1 }],
     [
-      'every test was skipped',
-      0,
-      { passed: 0, failed: [], skipped: ['x', 'y'] },
-      { passed: 0, failed: 3 },
+      'it was stopped after a test had failed',
+      124,
+      { ...none, passed: 158, failed: ['x'], running: ['y'] },
+      { passed: 158, failed: 2 },
     ],
+    ['a test did not end', 0, { ...none, passed: 3, running: ['x'] }, { passed: 3, failed: 1 }],
   ])('where %s', (_, exitCode, report, expected) => {
     expect(countTests(exitCode, report)).toMatchObject(expected)
   })
 
-  test('says which tests failed, and which were skipped', () => {
-    const { notes } = countTests(1, { passed: 1, failed: ['a: y'], skipped: ['a: x'] })
-    expect(notes).toEqual(['failed: a: y', 'skipped, which counts as failed: a: x'])
+  test('says which tests failed, were skipped and were running', () => {
+    const report = { passed: 1, failed: ['a: y'], skipped: ['a: x'], running: ['a: z'] }
+    expect(countTests(124, { ...report, notStarted: 4 }).notes).toEqual([
+      'failed: a: y',
+      'skipped, which counts as failed: a: x',
+      'did not come to its end (exit code 124): 1 tests were running and 4 had not started, which counts as one failed',
+      'was running: a: z',
+    ])
   })
 })

@@ -1,13 +1,18 @@
-import path from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
+import { STOPPED } from './run-command.ts'
+import type { TestEvent } from './test-events.ts'
 
-/** What a test runner's report says, whichever runner wrote it. */
+/** The sum of what a test runner reported. */
 export interface Report {
   readonly passed: number
   /** What failed and how, a line each: the sum repeats them, as a log that is cut keeps its end. */
   readonly failed: readonly string[]
   /** Names of tests that did not run. There are none here by rule: they count as failed. */
   readonly skipped: readonly string[]
+  /** Names of tests that started and did not end. */
+  readonly running: readonly string[]
+  /** How many planned tests did not start; 0 where the runner does not say what it plans. */
+  readonly notStarted: number
 }
 
 /** How a stage ended. */
@@ -18,73 +23,32 @@ export interface Count {
   readonly notes: readonly string[]
 }
 
-interface VitestJson {
-  testResults: {
-    name: string
-    status: string
-    assertionResults: { fullName: string; status: string; failureMessages?: string[] }[]
-  }[]
-}
-
 // Playwright colours what it says.
 const how = (message?: string) =>
   message === undefined ? '' : ` – ${stripVTControlCharacters(message).split('\n', 1)[0]}`
 
-/** Reads what Vitest's JSON reporter wrote. A file that could not be loaded is a failed test. */
-export function readVitest(json: unknown): Report {
-  const { testResults } = json as VitestJson
+/** Sums up the events of a run, also of one that was cut off. Of a repeated test the last try counts. */
+export function sumUp(events: readonly TestEvent[]): Report {
+  const tests = new Map<string, Extract<TestEvent, { type: 'started' | 'ended' }>>()
+  const outside: string[] = []
+  let planned = 0
+  for (const event of events) {
+    if (event.type === 'planned') planned += event.tests
+    else if (event.type === 'failed') outside.push(event.title + how(event.error))
+    else tests.set(event.id, event)
+  }
   let passed = 0
   const failed: string[] = []
   const skipped: string[] = []
-  for (const { name, status, assertionResults } of testResults) {
-    const file = path.relative('', name)
-    const failedBefore = failed.length
-    for (const test of assertionResults) {
-      const title = `${file}: ${test.fullName}`
-      if (test.status === 'passed') passed += 1
-      else if (test.status === 'failed') failed.push(title + how(test.failureMessages?.[0]))
-      else skipped.push(title)
-    }
-    if (status === 'failed' && failed.length === failedBefore) failed.push(file)
+  const running: string[] = []
+  for (const test of tests.values()) {
+    if (test.type === 'started') running.push(test.title)
+    else if (test.status === 'passed') passed += 1
+    else if (test.status === 'skipped') skipped.push(test.title)
+    else failed.push(test.title + how(test.error))
   }
-  return { passed, failed, skipped }
-}
-
-interface PlaywrightSuite {
-  title: string
-  suites?: PlaywrightSuite[]
-  specs?: { title: string; tests: PlaywrightTest[] }[]
-}
-
-interface PlaywrightTest {
-  status: string
-  results?: { error?: { message?: string } }[]
-}
-
-interface PlaywrightJson {
-  suites: PlaywrightSuite[]
-  errors?: { message?: string }[]
-}
-
-/** Reads what Playwright's JSON reporter wrote. A test that passed at the second try failed. */
-export function readPlaywright(json: unknown): Report {
-  const { suites, errors = [] } = json as PlaywrightJson
-  let passed = 0
-  const failed = errors.map(({ message }) => `outside of any test: ${message}`)
-  const skipped: string[] = []
-  const read = (suite: PlaywrightSuite) => {
-    for (const spec of suite.specs ?? []) {
-      const title = `${suite.title}: ${spec.title}`
-      for (const { status, results } of spec.tests) {
-        if (status === 'expected') passed += 1
-        else if (status === 'skipped') skipped.push(title)
-        else failed.push(title + how(results?.[0]?.error?.message))
-      }
-    }
-    suite.suites?.forEach(read)
-  }
-  suites.forEach(read)
-  return { passed, failed, skipped }
+  const notStarted = Math.max(0, planned - tests.size)
+  return { passed, failed: [...failed, ...outside], skipped, running, notStarted }
 }
 
 /** Counts a stage that is one check, such as the types: it passes or fails as a whole. */
@@ -93,20 +57,28 @@ export const countCheck = (exitCode: number): Count =>
 
 /**
  * Counts a stage that runs tests, so that nothing passes unseen: no report, no test, a skipped
- * test and a runner that fails without saying why are failures.
+ * test, a test that did not end and a runner that fails without saying why are failures.
  *
- * @param report what the runner wrote; `undefined` when it wrote none that can be read
+ * @param report `undefined` when the runner reported nothing
  */
 export function countTests(exitCode: number, report: Report | undefined): Count {
   if (report === undefined) {
     return { passed: 0, failed: 1, notes: [`left no report (exit code ${exitCode})`] }
   }
-  const { passed, skipped } = report
+  const { passed, skipped, running, notStarted } = report
   let failed = report.failed.length + skipped.length
   const notes = [
     ...report.failed.map((name) => `failed: ${name}`),
     ...skipped.map((name) => `skipped, which counts as failed: ${name}`),
   ]
+  if (exitCode === STOPPED || running.length + notStarted > 0) {
+    failed += 1
+    notes.push(
+      `did not come to its end (exit code ${exitCode}): ${running.length} tests were running and ` +
+        `${notStarted} had not started, which counts as one failed`,
+      ...running.map((name) => `was running: ${name}`),
+    )
+  }
   if (passed + report.failed.length === 0) {
     failed += 1
     notes.push('ran no test')

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { statSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -11,9 +12,17 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>
   /** In seconds; after it the command and all it started are killed. */
   readonly limit: number
+  /**
+   * A file that grows while the command makes progress. If it does not grow for `limit` seconds,
+   * the command is killed too.
+   */
+  readonly progress?: { readonly file: string; readonly limit: number }
   /** Whether its output is thrown away. Default: shown. */
   readonly quiet?: boolean
 }
+
+/** The exit code of a command that was killed at its limit. */
+export const STOPPED = 124
 
 const windows = process.platform === 'win32'
 const running = new Set<number>()
@@ -34,16 +43,34 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   })
 }
 
+/** Calls `stop` when the file has not grown for `limit` seconds. */
+function watchProgress(
+  { file, limit }: { readonly file: string; readonly limit: number },
+  stop: (reason: string) => void,
+): NodeJS.Timeout {
+  let size = 0
+  let grown = performance.now()
+  return setInterval(
+    () => {
+      const now = statSync(file, { throwIfNoEntry: false })?.size ?? 0
+      if (now !== size) grown = performance.now()
+      else if (performance.now() - grown > limit * 1000) stop(`made no progress for ${limit} s`)
+      size = now
+    },
+    Math.min(1000, limit * 200),
+  )
+}
+
 /**
  * Runs a command in the root of the repository, with the installed packages' commands first on
  * the path and nothing on standard input. Nothing that it leaves behind outlives it.
  *
- * @returns its exit code; 127 where there is no such command, 124 after its time limit
+ * @returns its exit code; 127 where there is no such command, {@link STOPPED} after a limit
  */
 export function runCommand(
   command: string,
   args: readonly string[],
-  { env = {}, limit, quiet = false }: RunOptions,
+  { env = {}, limit, progress, quiet = false }: RunOptions,
 ): Promise<number> {
   const bin = path.join(root, 'node_modules', '.bin')
   return new Promise((resolve) => {
@@ -55,24 +82,30 @@ export function runCommand(
       shell: windows,
     })
     const { pid } = child
-    let late = false
-    const timer = setTimeout(() => {
-      late = true
-      process.stderr.write(`${command} took longer than ${limit} s and is ended.\n`)
+    let stopped = false
+    const stop = (reason: string) => {
+      stopped = true
+      process.stderr.write(`${command} ${reason} and is stopped.\n`)
       if (pid !== undefined) killGroup(pid)
-    }, limit * 1000)
+    }
+    const timer = setTimeout(() => stop(`took longer than ${limit} s`), limit * 1000)
+    const watcher = progress && watchProgress(progress, stop)
+    const settle = () => {
+      clearTimeout(timer)
+      clearInterval(watcher)
+    }
     if (pid !== undefined) running.add(pid)
     child.once('error', () => {
-      clearTimeout(timer)
+      settle()
       if (pid === undefined) resolve(127)
     })
     child.once('exit', (code) => {
-      clearTimeout(timer)
+      settle()
       if (pid !== undefined) {
         killGroup(pid)
         running.delete(pid)
       }
-      resolve(late ? 124 : (code ?? 1))
+      resolve(stopped ? STOPPED : (code ?? 1))
     })
   })
 }

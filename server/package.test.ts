@@ -22,7 +22,7 @@ import { ask } from './start.testing.ts'
 // What `npm pack` makes of the server and of the OAuth 2.0 client, each installed in a project of
 // its own.
 
-const PATIENCE = 240_000
+const PATIENCE = 540_000
 let folder: string
 let tarballs: Tarballs
 let serverProject: string

@@ -1,0 +1,45 @@
+import { appendFileSync, readFileSync } from 'node:fs'
+import { z } from 'zod'
+
+/** The variable that names the file to which the reporters of Vitest and Playwright append. */
+export const EVENTS_VARIABLE = 'GATEHOUSE_TEST_EVENTS'
+
+const eventSchema = z.discriminatedUnion('type', [
+  /** The number of tests of the whole run, where the runner knows it in advance. */
+  z.object({ type: z.literal('planned'), tests: z.number() }),
+  z.object({ type: z.literal('started'), id: z.string(), title: z.string() }),
+  z.object({
+    type: z.literal('ended'),
+    id: z.string(),
+    title: z.string(),
+    status: z.enum(['passed', 'failed', 'skipped']),
+    error: z.string().optional(),
+  }),
+  /** A failure outside of a test: a file that cannot be loaded, a hook. */
+  z.object({ type: z.literal('failed'), title: z.string(), error: z.string().optional() }),
+])
+
+/** What a test runner reports while it runs, one line of JSON each. */
+export type TestEvent = z.infer<typeof eventSchema>
+
+/** Appends an event at once: a runner that is killed leaves everything up to then. */
+export function writeEvent(event: TestEvent): void {
+  const file = process.env[EVENTS_VARIABLE]
+  if (file !== undefined) appendFileSync(file, `${JSON.stringify(event)}\n`)
+}
+
+/**
+ * Reads the events in a file, without a last line that was cut off.
+ *
+ * @returns `undefined` if there is no such file
+ */
+export function readEvents(file: string): TestEvent[] | undefined {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch {
+    return undefined
+  }
+  const lines = text.split('\n').slice(0, -1)
+  return lines.map((line) => eventSchema.parse(JSON.parse(line)))
+}

@@ -1,0 +1,40 @@
+import type { Reporter, TestCase, TestModule, TestSuite } from 'vitest/node'
+import { writeEvent } from './test-events.ts'
+
+const titleOf = (test: TestCase) => `${test.module.relativeModuleId}: ${test.fullName}`
+
+function writeErrors(title: string, suite: TestSuite | TestModule): void {
+  for (const { message } of suite.errors()) writeEvent({ type: 'failed', title, error: message })
+}
+
+/** Appends what Vitest does to the file of events. */
+export default class VitestReporter implements Reporter {
+  onTestCaseReady(test: TestCase): void {
+    writeEvent({ type: 'started', id: test.id, title: titleOf(test) })
+  }
+
+  onTestCaseResult(test: TestCase): void {
+    const { state, errors } = test.result()
+    writeEvent({
+      type: 'ended',
+      id: test.id,
+      title: titleOf(test),
+      status: state === 'pending' ? 'skipped' : state,
+      error: errors?.[0]?.message,
+    })
+  }
+
+  onTestSuiteResult(suite: TestSuite): void {
+    writeErrors(`${suite.module.relativeModuleId}: ${suite.fullName}`, suite)
+  }
+
+  onTestModuleEnd(module: TestModule): void {
+    writeErrors(module.relativeModuleId, module)
+  }
+
+  onTestRunEnd(_: unknown, unhandled: readonly { readonly message: string }[]): void {
+    for (const { message } of unhandled) {
+      writeEvent({ type: 'failed', title: 'outside of any test', error: message })
+    }
+  }
+}
