@@ -140,7 +140,12 @@ describe('every answer', () => {
 describe('/_api/health', () => {
   it('answers in any database; readiness turns 503 with its reason, liveness does not', async () => {
     for (const path of ['/_api/health', '/_api/health/ready', '/_db/blog/_api/health']) {
-      expect(await (await ask(path)).json()).toEqual({ alive: true, ready: true, reason: null })
+      expect(await (await ask(path)).json()).toEqual({
+        alive: true,
+        ready: true,
+        reason: null,
+        waiting: 0,
+      })
     }
     readiness.reason = 'The node is stopping.'
     try {

@@ -51,7 +51,7 @@ export async function openApp() {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-'))
   const events = createEventHub()
   const record = createRecorder()
-  const readiness: Readiness = { reason: null }
+  const readiness: Readiness = { reason: null, connections: () => ({ used: 0, waiting: 0 }) }
   const lines: string[] = []
   const consoleFolder = join(folder, 'console')
   mkdirSync(join(consoleFolder, 'assets'), { recursive: true })

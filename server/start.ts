@@ -114,6 +114,7 @@ async function open(
     readiness.storeIs,
   )
   undo.push(() => store.close())
+  readiness.connections = store.connections
   const failed = createFaultLog(store, log)
 
   await requireSecretKey(store, config.data, config.secretKey)
