@@ -11,6 +11,12 @@ import { hasSpoken, OutcomeUnknown, postgresError } from './unavailable.ts'
 /** `int8`: a string by default, because it may exceed 2^53. What we store there never does. */
 const int8 = 20
 
+/** How values of PostgreSQL are read: as `pg` does, but `int8` as a number. */
+export const postgresTypes = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+    oid === int8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format),
+}
+
 /** A new connection is made within this, or not at all, ms. */
 const CONNECT = 1_500
 
@@ -58,10 +64,7 @@ export function createPool(connectionString: string): Pool {
     idle_in_transaction_session_timeout: 5_000,
     lock_timeout: 10_000,
     onConnect: getToKnow,
-    types: {
-      getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-        oid === int8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format),
-    },
+    types: postgresTypes,
   })
   const clients = new Set<pg.ClientBase>()
   // A connection that breaks leaves the pool by itself, and the next query on it fails; but an

@@ -122,7 +122,7 @@ async function readRevision(pool: PostgresPool): Promise<number> {
 }
 
 /** Host and database, without the password that stands beside them. */
-function placeOf(databaseUrl: string): string {
+export function placeOf(databaseUrl: string): string {
   // Without a cause: the error of the URL parser repeats all of it.
   if (!URL.canParse(databaseUrl)) {
     throw new Failure('unavailable', 'The URL of the database is not a URL.')
