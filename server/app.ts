@@ -78,7 +78,7 @@ export interface AppDeps {
   readonly localProvider: LocalProvider
   readonly pendingSignIns: PendingSignIns
   /** Counts a failed attempt; see `storage/failure-limit.ts`. */
-  readonly countFailure: (key: string) => Promise<void>
+  readonly countFailure: (key: string) => void
   /** The id of this installation. */
   readonly instance: string
   /** Addresses and ranges of proxies whose forwarded headers count. */
