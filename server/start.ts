@@ -23,6 +23,7 @@ import { createPurge } from './documents/purge.ts'
 import { createDocumentRepository } from './documents/repository.ts'
 import { createSchemas } from './documents/schemas.ts'
 import { createSizes } from './documents/sizes.ts'
+import { createTurns } from './documents/turns.ts'
 import { readAddress } from './endpoints/address.ts'
 import { loadCertificate } from './endpoints/certificate.ts'
 import { clash } from './endpoints/clash.ts'
@@ -49,7 +50,7 @@ import { createProvider } from './oauth2/create-provider.ts'
 import { createPendingSignIns } from './oauth2/pending-sign-in.ts'
 import { callbackPath } from './oauth2/sign-in.ts'
 import { DEFAULT_ENDPOINT } from './settings.ts'
-import { createFailureLimit } from './storage/failure-limit.ts'
+import { countFailure } from './storage/failure-limit.ts'
 import { instanceId } from './storage/instance-id.ts'
 import { openStore } from './storage/open.ts'
 import { createVault } from './storage/vault.ts'
@@ -114,7 +115,6 @@ async function open(
     readiness.storeIs,
   )
   undo.push(() => store.close())
-  readiness.connections = store.connections
   const failed = createFaultLog(store, log)
 
   await requireSecretKey(store, config.data, config.secretKey)
@@ -164,7 +164,7 @@ async function open(
     rules: createDocumentRules(Date.now, schemas.validatorOf),
     // The clocks of nodes may differ by more than a job is theirs.
     now: () => nodes?.now() ?? Date.now(),
-    pause: () => new Promise(setImmediate),
+    pause: createTurns(),
     onError: failed('a job could not go on'),
   })
   undo.push(() => jobs.stop())
@@ -266,12 +266,6 @@ async function open(
 
   // Imported here: commands beside a running node begin faster without it.
   const { createLocalProvider } = await import('./oauth2/local-provider.ts')
-  const failures = createFailureLimit(
-    store,
-    Date.now,
-    failed('failed sign-ins could not be stored'),
-  )
-  undo.push(() => failures.stop())
   const localProvider = createLocalProvider({
     store,
     vault,
@@ -279,7 +273,6 @@ async function open(
     operatorKey: operatorKey.read,
     fingerprint,
     publicOrigin: config.publicOrigin,
-    countFailure: failures.count,
     now: Date.now,
     onError: (err) => log.error({ err }, 'the local provider failed'),
   })
@@ -296,14 +289,14 @@ async function open(
   readiness.register(metrics)
   const deps: AppDeps = {
     access,
-    documents: createDocuments(stored, Date.now, schemas.check),
+    documents: createDocuments(stored, Date.now, schemas.check, jobs),
     jobs,
     schemas,
     sizes,
     localProvider,
     providers,
     pendingSignIns: createPendingSignIns(store, vault, Date.now),
-    countFailure: failures.count,
+    countFailure: (key) => countFailure(store, key, Date.now()),
     instance: await instanceId(store),
     trustedProxies: config.trustedProxies,
     endpoints,

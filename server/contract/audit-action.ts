@@ -15,7 +15,6 @@ export const AUDIT_ACTIONS = [
   'token.revoke',
   'operator-key.renew',
   'secret.discard',
-  'store.restore',
 ] as const
 
 /** One of {@link AUDIT_ACTIONS}. */

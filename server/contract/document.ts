@@ -40,6 +40,9 @@ export const BULK_BYTES = 64 * 1024 * 1024
 /** How many documents such a body holds at most. */
 export const BULK_DOCUMENTS = 1_000_000
 
+/** An array of more documents than this is created by a job, whether its request asks for one or not. */
+export const BULK_AT_ONCE = 10_000
+
 /** The most fields that a filter names. */
 export const FILTER_FIELDS = 50
 

@@ -1,6 +1,5 @@
-import { BULK_DOCUMENTS } from '../contract/document.ts'
 import { Failure } from '../failure.ts'
-import { type Collection, fits, toDocument, tooMany } from './documents.ts'
+import { type Collection, fits, toDocument } from './documents.ts'
 import { createEntityTag } from './entity-tag.ts'
 import { mergePatch } from './merge-patch.ts'
 import type { ValidatorOf } from './schemas.ts'
@@ -16,20 +15,6 @@ export const createDocumentRules = (
   now: () => number,
   validatorOf: ValidatorOf = async () => undefined,
 ) => ({
-  /**
-   * The documents of a part of an array that was sent, as they would be stored.
-   *
-   * @param from the index of the first of them in the whole.
-   */
-  async accept(where: Collection, text: string, from: number) {
-    const values = parseStrictly(text) as Json[]
-    if (from + values.length > BULK_DOCUMENTS) throw tooMany()
-    const made = values.map((each) => toDocument(each, undefined, now))
-    const validate = await validatorOf(where)
-    await validate?.(made, true, from)
-    return made
-  },
-
   /** What a merge patch makes of each body; a failure names the document. */
   async merger(where: Collection, text: string) {
     const patch = parseStrictly(text)

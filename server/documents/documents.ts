@@ -1,13 +1,6 @@
-import {
-  BULK_BYTES,
-  BULK_DOCUMENTS,
-  DOCUMENT_BYTES,
-  ID_LENGTH,
-  PAGE,
-  PAGE_BYTES,
-} from '../contract/document.ts'
+import { DOCUMENT_BYTES, ID_LENGTH, PAGE, PAGE_BYTES } from '../contract/document.ts'
 import { Failure } from '../failure.ts'
-import { OutcomeUnknown } from '../storage/unavailable.ts'
+import { type CreatedMany, createMany, exists, type LargeArrays, naming } from './create-many.ts'
 import { createDocumentId } from './document-id.ts'
 import { type Conditions, matches, matchesNone } from './entity-tag.ts'
 import { JsonArray, type JsonText } from './json-array.ts'
@@ -64,12 +57,14 @@ export interface Documents {
     limit: number,
     bounds?: ScanBounds,
   ): Promise<Page>
-  /**
-   * Creates one document, or as many as an array holds, all or none.
-   *
-   * @throws Failure `bad-json`, `invalid`, `conflict`, `too-large`
-   */
-  create(where: Collection, text: string): Promise<StoredDocument | StoredDocument[]>
+  /** Creates one document. @throws Failure `bad-json`, `invalid`, `conflict`, `too-large` */
+  create(where: Collection, text: string): Promise<StoredDocument>
+  /** Creates the documents of an array, all or none: see `create-many.ts`. */
+  createMany(
+    where: Collection,
+    parts: AsyncIterable<readonly string[]>,
+    later: boolean,
+  ): Promise<CreatedMany | { readonly job: string }>
   /** @throws Failure `not-found`, `bad-json`, `invalid`, `precondition-failed`, `too-large` */
   replace(place: Place, text: string, conditions: Conditions): Promise<StoredDocument>
   /** Merges (RFC 7396). @throws Failure as {@link replace} */
@@ -77,9 +72,6 @@ export interface Documents {
   /** Answers what was deleted. @throws Failure `not-found`, `precondition-failed` */
   delete(place: Place, conditions: Conditions): Promise<StoredDocument>
 }
-
-/** So many documents of an array are made before others have their turn: about a millisecond of work. */
-const TURN = 250
 
 /** Documents are read in batches of at most so many bytes: to parse 1 MiB takes some 5 ms. */
 export const BATCH_BYTES = 1024 * 1024
@@ -91,11 +83,13 @@ const SMALL_BYTES = 64 * 1024
  * Makes {@link Documents}; `now` tells ms since 1970.
  *
  * @param check what is asked before documents are stored; by default they all may be.
+ * @param large creates the documents of large arrays; by default there are none.
  */
 export function createDocuments(
   repository: DocumentRepository,
   now: () => number,
   check: CheckDocuments = () => undefined,
+  large: LargeArrays = { create: async () => Promise.reject(new Error('a large array')) },
 ): Documents {
   const nextTurn = createTurns()
   const required = async (place: Place, conditions: Conditions): Promise<StoredDocument> => {
@@ -170,29 +164,16 @@ export function createDocuments(
       }
     },
     async create(where, text) {
-      const value = parseStrictly(text)
-      const many = Array.isArray(value)
-      if (!many && Buffer.byteLength(text) > DOCUMENT_BYTES) throw tooLarge()
-      const values = many ? value : [value]
-      if (values.length > BULK_DOCUMENTS) throw tooMany()
-      const made: MadeDocument[] = []
-      for (const each of values) {
-        made.push(toDocument(each, undefined, now))
-        // Nor must the documents of a large array.
-        if (made.length % TURN === 0) await pause()
-      }
-      const checking = check(where, made, many)
+      const made = toDocument(parseStrictly(text), undefined, now)
+      const checking = check(where, [made], false)
       if (checking !== undefined) await checking
-      const twice = many ? firstTwice(made.map(({ id }) => id)) : undefined
-      if (twice !== undefined)
-        throw new Failure('conflict', `The id ${quoted(twice)} stands twice.`)
-      const result = await repository.insert(where, made).catch(naming(made))
-      if ('exists' in result) {
-        throw new Failure('conflict', `There is a document with the id ${quoted(result.exists)}.`)
-      }
-      const stored = made.map(({ id, body }, at) => ({ id, body, tag: result.tags[at] ?? '' }))
-      return many ? stored : (stored[0] as StoredDocument)
+      const { id, body } = made
+      const result = await repository.insert(where, [made]).catch(naming([made]))
+      if ('exists' in result) throw exists(id)
+      return { id, body, tag: result.tags[0] ?? '' }
     },
+    createMany: (where, parts, later) =>
+      createMany({ repository, now, check, large, nextTurn }, where, parts, later),
     replace(place, text, conditions) {
       const made = toDocument(parseStrictly(text), place.id, now)
       return change(place, conditions, () => made)
@@ -215,15 +196,6 @@ export function createDocuments(
     },
   }
 }
-
-/** Tells by which ids to look, where it is not known whether documents were stored. */
-const naming = (made: readonly MadeDocument[]) => (error: unknown) => {
-  if (!(error instanceof OutcomeUnknown)) throw error
-  throw new OutcomeUnknown({ cause: error.cause, details: { ids: made.map(({ id }) => id) } })
-}
-
-/** The largest body that creating takes, bytes; a single document may be {@link DOCUMENT_BYTES}. */
-export const CREATE_BYTES = BULK_BYTES
 
 /** A document to be stored: its id, the JSON object that holds it, and that as text. */
 export interface MadeDocument {
@@ -282,23 +254,13 @@ export function fits({ body }: Pick<StoredDocument, 'body'>, filter: Filter): bo
   })
 }
 
-function firstTwice(ids: readonly string[]): string | undefined {
-  const seen = new Set<string>()
-  return ids.find((id) => seen.size === seen.add(id).size)
-}
-
-const pause = () => new Promise((resolve) => setImmediate(resolve))
-
-const quoted = (text: string) => JSON.stringify(text.slice(0, 64))
+/** Quotes the beginning of a text, for messages. */
+export const quoted = (text: string) => JSON.stringify(text.slice(0, 64))
 
 const notFound = ({ collection, id }: Place) =>
   new Failure('not-found', `There is no document ${quoted(id)} in ${collection}.`)
 
 const movedOn = () =>
   new Failure('precondition-failed', 'The document is not in the state that the request asks for.')
-
-/** Fails a request that brings too many documents. */
-export const tooMany = () =>
-  new Failure('too-large', `An array holds ${BULK_DOCUMENTS} documents at most.`)
 
 const tooLarge = () => new Failure('too-large', 'A document takes 1 MiB at most.')

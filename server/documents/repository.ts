@@ -8,8 +8,8 @@ import { Failure } from '../failure.ts'
 import { databaseExists, requireDatabase } from '../storage/database-exists.ts'
 import { howManyFit } from '../storage/how-many-fit.ts'
 import type { Store } from '../storage/open.ts'
+import { settled } from '../storage/settled.ts'
 import { createEntityTag } from './entity-tag.ts'
-import { settled } from './settled.ts'
 
 /** Where a document is: the id of its database, its collection and its own id. */
 export interface Place {
@@ -191,7 +191,7 @@ export function createDocumentRepository(store: Store): DocumentRepository {
             const { numAffectedRows } = await trx.executeQuery({ ...insertion, parameters })
             if (numAffectedRows === 0n) throw Object.assign(exists, { id: row.id })
           }
-        }, 'long')
+        })
       } catch (error) {
         if (error !== exists) throw error
         await requireDatabase(db, database)

@@ -1,15 +1,19 @@
 import { createHash } from 'node:crypto'
 import { type Context, Hono } from 'hono'
-import { DOCUMENT_BYTES, isCollectionName, PAGE } from '../contract/document.ts'
+import { BULK_BYTES, DOCUMENT_BYTES, isCollectionName, PAGE } from '../contract/document.ts'
 import { Failure } from '../failure.ts'
 import type { AppEnv, Asked } from '../http/env.ts'
+import { requireJsonType } from '../http/json-body.ts'
 import { partsBody } from '../http/parts-body.ts'
 import type { Permit } from '../http/permit.ts'
 import { jobHeaders, MINIMAL, prefersAsync, prefersMinimal } from '../http/prefer.ts'
+import { bodyChunks, readBody } from '../http/request-body.ts'
 import type { Reserve } from '../http/response-room.ts'
 import { textBody } from '../http/text-body.ts'
 import { acceptedVersion } from '../http/version.ts'
-import { CREATE_BYTES, type Documents } from './documents.ts'
+import { type CreateBody, createBodyOf, readCreateBody } from './create-body.ts'
+import type { CreatedMany } from './create-many.ts'
+import type { Documents } from './documents.ts'
 import { type Conditions, matchesNone, readConditions } from './entity-tag.ts'
 import type { Place, StoredDocument } from './repository.ts'
 import {
@@ -93,18 +97,71 @@ export function documentRoutes({ documents, whole, permit, reserve, idOf }: Docu
     .post(PATH, permit('operator'), async (c) => {
       const type = contentType(c)
       const where = collectionOf(c)
-      const text = await textBody(c, CREATE_BYTES)
-      const job = prefersAsync(c) ? await whole.create(where, text) : undefined
-      if (job !== undefined) return accepted(c, job)
-      const made = await documents.create(where, text)
-      if (Array.isArray(made)) {
-        const headers = { ETag: `"${tagOf(made)}"`, 'Content-Type': type }
-        return c.body(`[${made.map(({ body }) => body).join(',')}]`, 201, headers)
+      const body = await readDocuments(c)
+      const later = prefersAsync(c)
+      if ('parts' in body) {
+        const created = await documents.createMany(where, body.parts, later)
+        if ('job' in created) return accepted(c, { id: created.job })
+        const headers = { ETag: `"${tagOf(created.documents)}"`, 'Content-Type': type }
+        return arrayResponse(created, headers)
       }
+      const made = await documents.create(where, body.text)
       const location = `${pathOf(c)}/${encodeURIComponent(made.id)}`
       return answer(made, 201, type, { Location: location })
     })
     .route('/', wholeCollectionRoutes(PATH, { whole, permit, collectionOf, contentType }))
+}
+
+/** A body of up to so many bytes is read before it is looked at. */
+const WHOLE = 64 * 1024
+
+async function readDocuments(c: Context<AppEnv>): Promise<CreateBody> {
+  requireJsonType(c)
+  const length = c.req.header('Content-Length')
+  if (length !== undefined && Number(length) <= WHOLE) return createBodyOf(await readBody(c, WHOLE))
+  return readCreateBody(bodyChunks(c, BULK_BYTES))
+}
+
+/** Responds with the documents of an array; many are read and sent one after the other. */
+function arrayResponse(
+  { documents, bytes, bodies, release }: CreatedMany,
+  headers: Record<string, string>,
+): Response {
+  if (Array.isArray(bodies)) return new Response(`[${bodies.join()}]`, { status: 201, headers })
+  const length = bytes + Math.max(0, documents.length - 1) + '[]'.length
+  const texts = commaSeparated(bodies)
+  const encoder = new TextEncoder()
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await texts.next()
+        if (done) controller.close()
+        else controller.enqueue(encoder.encode(value))
+      },
+      cancel: release,
+    },
+    { highWaterMark: 0 },
+  )
+  return new Response(stream, {
+    status: 201,
+    headers: { ...headers, 'Content-Length': String(length) },
+  })
+}
+
+/** The text of an array, in pieces of about so many characters. */
+const PIECE = 64 * 1024
+
+async function* commaSeparated(bodies: CreatedMany['bodies']): AsyncGenerator<string> {
+  let text = '['
+  let separator = ''
+  for await (const body of bodies) {
+    text += separator + body
+    separator = ','
+    if (text.length < PIECE) continue
+    yield text
+    text = ''
+  }
+  yield `${text}]`
 }
 
 /** The content type of an answer, in the version that was asked for. */

@@ -123,6 +123,48 @@ forEachEngineNode((start) => {
       expect((await by('POST', '/bulk', [{ id: '6' }, 7])).status).toBe(422)
       expect((await by('GET', '/bulk')).json).toHaveLength(3)
     })
+
+    it('POST /articles takes a large array: all or none, and returns it as it was sent', async () => {
+      // In no order, and of more bytes than are read together.
+      const many = Array.from({ length: 2_500 }, (_, n) => ({
+        id: `m${(n * 7_919) % 10_000}`,
+        text: 'ü'.repeat(n % 400),
+      }))
+      const { status, headers, text } = await by('POST', '/many', many)
+      expect([status, text]).toEqual([201, JSON.stringify(many)])
+      expect(headers['content-length']).toBe(String(Buffer.byteLength(text)))
+      expect(headers.etag).toMatch(/^"[\w-]{22}"$/)
+      expect((await by('GET', '/many?limit=1')).json).toEqual([{ id: 'm0', text: '' }])
+      const count = async () => {
+        const listing = await by('GET', '/many', undefined, { Prefer: 'respond-async' })
+        const job = String(listing.headers.location).replace('/_db/blog', '')
+        await expect.poll(async () => (await by('GET', job)).status).toBe(200)
+        return (await by('GET', job)).json.found
+      }
+      const others = many.map(({ id }) => ({ id: `other-${id}` }))
+      for (const [last, refused] of [
+        [{ id: 'm0' }, 409],
+        [others[7], 409],
+        [7, 422],
+        [{ id: '' }, 422],
+      ] as const) {
+        expect((await by('POST', '/many', [...others, last])).status).toBe(refused)
+      }
+      const broken = JSON.stringify(others).replace(/]$/, ',]')
+      expect((await by('POST', '/many', broken)).status).toBe(400)
+      expect(await count()).toBe(2_500)
+    })
+
+    it('POST /articles takes more than 10,000 documents as a job, whether asked to or not', async () => {
+      const most = JSON.stringify(Array.from({ length: 10_000 }, (_, n) => ({ n })))
+      expect((await by('POST', '/limited', most)).status).toBe(201)
+      const more = await by('POST', '/limited', most.replace(/]$/, ',{}]'))
+      expect([more.status, more.json]).toEqual([202, { id: expect.any(String), state: 'running' }])
+      expect(more.headers).not.toHaveProperty('preference-applied')
+      const job = String(more.headers.location).replace('/_db/blog', '')
+      await expect.poll(async () => (await by('GET', job)).status, { timeout: 20_000 }).toBe(200)
+      expect((await by('GET', job)).json).toMatchObject({ state: 'done', found: 10_001 })
+    })
   })
 
   describe('Whole collections', () => {

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { forEachEngine } from '../storage/each-engine.testing.ts'
 import type { Store } from '../storage/open.ts'
+import { settled } from '../storage/settled.ts'
 import { OutcomeUnknown } from '../storage/unavailable.ts'
 import { createDocumentRepository, type DocumentRepository } from './repository.ts'
-import { settled } from './settled.ts'
 
 const place = { database: '_system', collection: 'articles', id: 'a' }
 

@@ -17,7 +17,6 @@ interface Request {
 
 /** Work on whole collections, as the routes need it (`jobs/jobs.ts`). */
 export interface WholeCollections {
-  create(where: Collection, text: string): Promise<{ readonly id: string } | undefined>
   begin(
     where: Collection,
     kind: 'patch' | 'delete' | 'list',

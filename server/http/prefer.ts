@@ -9,10 +9,13 @@ export const prefersAsync = (c: Context<AppEnv>): boolean => {
 
 const RESPOND_ASYNC = /(?:^|,)\s*respond-async\s*(?:[;,]|$)/i
 
-/** The headers of an answer that a job goes on after: where it is, and that it was asked for. */
+/** The headers of an answer that a job goes on after: where it is, and whether it was asked for. */
 export const jobHeaders = (c: Context<AppEnv>, job: string): Record<string, string> => {
   const prefix = /^\/_db\/[^/]+(?=\/)/.exec(new URL(c.req.url).pathname)?.[0] ?? ''
-  return { Location: `${prefix}/_job/${job}`, 'Preference-Applied': 'respond-async' }
+  return {
+    Location: `${prefix}/_job/${job}`,
+    ...(prefersAsync(c) && { 'Preference-Applied': 'respond-async' }),
+  }
 }
 
 /** Whether a request asks for an answer without a body (RFC 7240 §4.2): of what was deleted, of how many. */

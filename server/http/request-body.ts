@@ -65,6 +65,45 @@ function collect(incoming: IncomingMessage, most: number): Promise<Uint8Array> {
 }
 
 /**
+ * Returns a body piece by piece, as it arrives.
+ *
+ * @param most bytes.
+ * @throws Failure as {@link readBody}, while it is read.
+ */
+export async function* bodyChunks(c: Context<AppEnv>, most: number): AsyncGenerator<Uint8Array> {
+  const { incoming } = c.env
+  if (Number(c.req.header('Content-Length') ?? 0) > most) throw tooLarge(most)
+  let length = 0
+  for await (const chunk of incoming === undefined ? (c.req.raw.body ?? []) : chunksOf(incoming)) {
+    length += chunk.length
+    if (length > most) throw tooLarge(most)
+    yield chunk
+  }
+}
+
+async function* chunksOf(incoming: IncomingMessage): AsyncGenerator<Uint8Array> {
+  const stalled = Promise.withResolvers<never>()
+  stalled.promise.catch(() => {})
+  const onStalled = () => stalled.reject(bodyTimeout())
+  incoming.on(BODY_STALLED, onStalled)
+  // By default, it would destroy the connection when it is closed early.
+  const chunks: AsyncIterator<Uint8Array> = incoming.iterator({ destroyOnReturn: false })
+  try {
+    for (;;) {
+      const next = chunks.next()
+      next.catch(() => {})
+      const { done, value } = await Promise.race([next, stalled.promise])
+      if (done) return
+      yield value
+    }
+  } finally {
+    incoming.off(BODY_STALLED, onStalled)
+    // Not awaited: after a stall it waits for a piece that may never come.
+    chunks.return?.().catch(() => {})
+  }
+}
+
+/**
  * Reads a body as the fields of a form, whatever its type.
  *
  * @throws Failure as {@link readBody}

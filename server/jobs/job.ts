@@ -54,19 +54,8 @@ export type Merge = (id: string, body: string) => Promise<string>
 /** What documents are, as the jobs need to know it. */
 export interface DocumentRules {
   /**
-   * The documents of a part of an array that was sent, as they would be stored; the first of them
-   * has the index `from` in the whole.
-   *
-   * @throws Failure `bad-json`, `invalid`, `too-large`
-   */
-  accept(
-    where: Where,
-    text: string,
-    from: number,
-  ): Promise<{ readonly id: string; readonly body: string }[]>
-  /**
    * Prepares a merge patch with the schema that the collection has now. Queries the store: to be called
-   * before a transaction. Fails as {@link accept}.
+   * before a transaction. What it returns throws `invalid`, `too-large`.
    */
   merger(where: Where, patch: string): Promise<Merge>
   fits(body: string, filter: Filter): boolean

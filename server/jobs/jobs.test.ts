@@ -1,7 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { JOB_KEPT, JOBS_UNDER_WAY, LISTINGS_KEPT } from '../contract/job.ts'
+import { createBodyOf } from '../documents/create-body.ts'
 import { createDocumentRules } from '../documents/document-rules.ts'
+import { createDocuments } from '../documents/documents.ts'
 import { createDocumentRepository, type DocumentRepository } from '../documents/repository.ts'
 import { createSchemas, type ValidatorOf } from '../documents/schemas.ts'
 import { Failure } from '../failure.ts'
@@ -48,10 +50,24 @@ forEachEngine((engine) => {
       .not.toBe('running')
     return jobs.read('_system', id)
   }
+  const create = (jobs: Jobs, text: string, { later = true, target = where } = {}) => {
+    const body = createBodyOf(Buffer.from(text))
+    if (!('parts' in body)) throw new Error('no array')
+    const documents = createDocuments(repository, () => now, undefined, jobs)
+    return documents.createMany(target, body.parts, later)
+  }
+  /** Stores so many documents, without a job. */
+  const insert = (count: number) => {
+    const all: { id: string }[] = JSON.parse(documents(count))
+    return repository.insert(
+      where,
+      all.map((each) => ({ id: each.id, body: JSON.stringify(each) })),
+    )
+  }
   const created = async (jobs: Jobs, text: string): Promise<Job> => {
-    const job = await jobs.create(where, text)
-    if (job === undefined) throw new Error('no array')
-    return job
+    const result = await create(jobs, text)
+    if (!('job' in result)) throw new Error('no job')
+    return jobs.read('_system', result.job)
   }
   const stored = async () => {
     const rows = []
@@ -62,9 +78,9 @@ forEachEngine((engine) => {
     }
   }
   const left = async () => {
-    const count = async (table: 'jobs' | 'job_parts' | 'job_documents') =>
+    const count = async (table: 'jobs' | 'job_documents') =>
       (await store.db.selectFrom(table).selectAll().execute()).length
-    return [await count('jobs'), await count('job_parts'), await count('job_documents')]
+    return [await count('jobs'), await count('job_documents')]
   }
   /** A pause that somebody else uses, the given time. */
   const after = (times: number, act: () => unknown) => async () => {
@@ -81,7 +97,7 @@ forEachEngine((engine) => {
       const end = await ended(jobs, job)
       expect(end).toMatchObject({ state: 'done', done: 2_000, found: 2_000, failure: null })
       expect(await stored()).toEqual(JSON.parse(documents(2_000, { text })))
-      await expect.poll(left).toEqual([1, 0, 0])
+      await expect.poll(left).toEqual([1, 0])
       expect([...seen].filter((count) => count !== 0 && count !== 2_000)).toEqual([])
       await jobs.stop()
     })
@@ -95,7 +111,7 @@ forEachEngine((engine) => {
         failure: { code: 'conflict', message: 'There is a document with the id "d10700".' },
       })
       expect(await stored()).toEqual([{ id: 'd10700' }])
-      await expect.poll(left).toEqual([1, 0, 0])
+      await expect.poll(left).toEqual([1, 0])
       await jobs.stop()
     })
 
@@ -107,22 +123,53 @@ forEachEngine((engine) => {
       ['bad-json', '[{"id":"a"}'],
     ])('is refused as %s before it begins: %s', async (code, text) => {
       const jobs = node()
-      await expect(jobs.create(where, text)).rejects.toMatchObject({ code })
-      await expect.poll(left).toEqual([0, 0, 0])
+      await expect(create(jobs, text)).rejects.toMatchObject({ code })
+      await expect.poll(left).toEqual([0, 0])
       await jobs.stop()
+    })
+
+    it('stores parts as they arrive, and keeps them however slowly the next one comes', async () => {
+      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+      try {
+        const [jobs, other] = [node(), node()]
+        // On SQLite, a node that starts releases what others have.
+        other.wake()
+        let halfway: number[] = []
+        async function* parts() {
+          yield [{ id: 'a', body: '{"id":"a"}' }]
+          for (let n = 0; n < 3; n++) {
+            now += LEASE - 1
+            vi.advanceTimersByTime(LEASE)
+            const renewed = now + LEASE
+            await expect
+              .poll(() => store.db.selectFrom('jobs').select('claimed_until').execute())
+              .toEqual([{ claimed_until: renewed }])
+          }
+          other.wake()
+          await other.stop()
+          halfway = await left()
+          yield [{ id: 'b', body: '{"id":"b"}' }]
+        }
+        const created = await jobs.create(where, parts(), false)
+        expect(created).toMatchObject({ documents: [{ id: 'a' }, { id: 'b' }], bytes: 20 })
+        expect([halfway, await stored()]).toEqual([
+          [1, 1],
+          [{ id: 'a' }, { id: 'b' }],
+        ])
+        if ('documents' in created) created.release()
+        await vi.waitFor(async () => expect(await left()).toEqual([0, 0]))
+        await jobs.stop()
+      } finally {
+        vi.useRealTimers()
+      }
     })
 
     it('leaves none of the parts that came before it was refused', async () => {
       const jobs = node()
       const text = documents(600).replace(/]$/, ',7]')
-      await expect(jobs.create(where, text)).rejects.toMatchObject({ code: 'invalid' })
-      await expect.poll(left).toEqual([0, 0, 0])
+      await expect(create(jobs, text)).rejects.toMatchObject({ code: 'invalid' })
+      await expect.poll(left).toEqual([0, 0])
       await jobs.stop()
-    })
-
-    it('is for arrays alone', async () => {
-      expect(await node().create(where, '{"id":"a"}')).toBeUndefined()
-      expect(await left()).toEqual([0, 0, 0])
     })
   })
 
@@ -150,7 +197,7 @@ forEachEngine((engine) => {
       expect((await stored()).every(({ author }) => author === 'bob')).toBe(true)
       expect(await jobs.run(where, 'delete', everything)).toBe(300)
       expect(await stored()).toEqual([])
-      await expect.poll(left).toEqual([0, 0, 0])
+      await expect.poll(left).toEqual([0, 0])
       await jobs.stop()
     })
 
@@ -189,7 +236,7 @@ forEachEngine((engine) => {
         code: 'too-large',
       })
       expect((await stored()).filter(({ more }) => more)).toEqual([])
-      await expect.poll(left).toEqual([0, 0, 0])
+      await expect.poll(left).toEqual([0, 0])
       await jobs.stop()
     })
 
@@ -260,7 +307,7 @@ forEachEngine((engine) => {
         const jobs = node(async () => kept.push(...(await copies.execute())))
         const end = await ended(jobs, await jobs.begin(where, 'list', request))
         expect(end).toMatchObject({ state: 'done', done: 600, found, cursor: 'd10599' })
-        await expect.poll(left).toEqual([1, 0, 0])
+        await expect.poll(left).toEqual([1, 0])
         expect(kept).toEqual([])
         await jobs.stop()
       },
@@ -307,22 +354,23 @@ forEachEngine((engine) => {
   it('goes on where another node has stopped, and takes nothing twice', async () => {
     const { promise: halted, resolve: halt } = Promise.withResolvers<void>()
     const first = node(
-      after(12, () => {
+      after(2, () => {
         void first.stop()
         halt()
       }),
     )
-    const job = await created(first, documents(2_000))
+    await insert(750)
+    const job = await first.begin(where, 'patch', { ...everything, patch: '{"on":true}' })
     await halted
     await first.stop()
     const halfway = await first.read('_system', job.id)
     expect(halfway.state).toBe('running')
     expect(halfway.done).toBeGreaterThan(0)
-    expect(halfway.done).toBeLessThan(2_000)
+    expect(halfway.done).toBeLessThan(750)
     const second = node()
     second.wake()
-    expect(await ended(second, job)).toMatchObject({ state: 'done', done: 2_000, found: 2_000 })
-    expect(await stored()).toHaveLength(2_000)
+    expect(await ended(second, job)).toMatchObject({ state: 'done', done: 750, found: 750 })
+    expect((await stored()).filter(({ on }) => on)).toHaveLength(750)
     await second.stop()
   })
 
@@ -373,14 +421,16 @@ forEachEngine((engine) => {
       const { numUpdatedRows } = await store.db
         .updateTable('jobs')
         .set({ claimed_by: 'another', claimed_until: now + LEASE })
+        .where('kind', '=', 'patch')
         .where('done', '>', 0)
         .executeTakeFirst()
       taken = numUpdatedRows > 0n
     })
-    const job = await created(jobs, documents(2_000))
+    await insert(750)
+    const job = await jobs.begin(where, 'patch', { ...everything, patch: '{"on":true}' })
     await expect.poll(() => taken).toBe(true)
     // One as large that comes after it is done by the time that it would have been done, too.
-    const next = await ended(jobs, await created(jobs, documents(2_000)))
+    const next = await ended(jobs, await jobs.begin(where, 'delete', everything))
     expect(next.state).toBe('done')
     const { state, done } = await jobs.read('_system', job.id)
     expect([state, done < 2_000]).toEqual(['running', true])
@@ -396,19 +446,20 @@ forEachEngine((engine) => {
     await expect(jobs.read('_system', list.id)).rejects.toMatchObject({ code: 'not-found' })
     await store.db.deleteFrom('databases').execute()
     jobs.wake()
-    await expect.poll(left).toEqual([0, 0, 0])
+    await expect.poll(left).toEqual([0, 0])
     await jobs.stop()
   })
 
   it('stores nothing for a database that was dropped meanwhile', async () => {
     await store.db.insertInto('databases').values({ name: 'b', id: 'b1', created_at: 1 }).execute()
-    const jobs = node(after(6, () => store.db.deleteFrom('databases').execute()))
-    await jobs.create({ ...where, database: 'b1' }, documents(1_000))
+    // With the last part of what is sent.
+    const jobs = node(after(4, () => store.db.deleteFrom('databases').execute()))
+    await create(jobs, documents(1_000), { target: { ...where, database: 'b1' } })
     const look = () => {
       jobs.wake()
       return left()
     }
-    await expect.poll(look, { timeout: 10_000 }).toEqual([0, 0, 0])
+    await expect.poll(look, { timeout: 10_000 }).toEqual([0, 0])
     expect(await repository.databases()).toEqual([])
     await jobs.stop()
   })
@@ -422,7 +473,7 @@ forEachEngine((engine) => {
     now += 1
     const later = node()
     later.wake()
-    await expect.poll(left).toEqual([0, 0, 0])
+    await expect.poll(left).toEqual([0, 0])
     await jobs.stop()
     await later.stop()
   })
@@ -436,7 +487,7 @@ forEachEngine((engine) => {
       await store.db.updateTable('jobs').set({ state }).execute()
       await expect(jobs.begin(where, 'list', everything)).rejects.toMatchObject(refused)
     }
-    await expect(jobs.create(where, '[]')).rejects.toMatchObject(refused)
+    await expect(create(jobs, '[]')).rejects.toMatchObject(refused)
     await expect(jobs.begin({ ...where, database: 'x' }, 'list', everything)).resolves.toBeDefined()
   })
 })

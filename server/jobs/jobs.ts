@@ -3,7 +3,7 @@ import { Failure } from '../failure.ts'
 import type { Store } from '../storage/open.ts'
 import { DamagedStore, isStoreFailure } from '../storage/unavailable.ts'
 import { prepareApply } from './apply.ts'
-import { arrayParts, isArrayText } from './array-parts.ts'
+import { createArrays } from './create-arrays.ts'
 import { type DocumentRules, failureOf, type Job, type JobRequest, type Where } from './job.ts'
 import { look } from './look.ts'
 import { createJobRepository, Lost } from './repository.ts'
@@ -12,12 +12,19 @@ import { createRunner } from './runner.ts'
 /** Work on whole collections, in steps between which everybody else has their turn. */
 export interface Jobs {
   /**
-   * Has the documents of an array created, all or none; durable when it resolves. Undefined where
-   * the text is no array.
+   * Creates the documents of an array, all or none; durable when it resolves, also where it resolves
+   * with a job.
    *
-   * @throws Failure `bad-json`, `invalid`, `too-large`, `conflict`, `too-many-requests`
+   * @param parts stored as they arrive.
+   * @param later whether the caller asks for a job; more than `BULK_AT_ONCE` documents become
+   * one all the same.
+   * @throws Failure `conflict`, `too-many-requests`; what `parts` throws
    */
-  create(where: Where, text: string): Promise<Job | undefined>
+  create(
+    where: Where,
+    parts: AsyncIterable<readonly { readonly id: string; readonly body: string }[]>,
+    later: boolean,
+  ): Promise<CreatedMany | { readonly job: string }>
   /**
    * Has documents changed, deleted or listed; durable when it resolves.
    *
@@ -34,6 +41,18 @@ export interface Jobs {
   stop(): Promise<void>
 }
 
+/** The documents of an array that were created while the request waited. */
+export interface CreatedMany {
+  /** In the order in which they were sent. */
+  readonly documents: readonly { readonly id: string; readonly tag: string }[]
+  /** The bodies of all of them together, bytes. */
+  readonly bytes: number
+  /** Reads the bodies in that order, some at a time. */
+  readonly bodies: AsyncIterable<string>
+  /** To be called where the bodies are not read to their end. */
+  release(): void
+}
+
 /** What {@link createJobs} needs. */
 export interface JobsDeps {
   readonly store: Store
@@ -48,12 +67,15 @@ export interface JobsDeps {
 export function createJobs({ store, rules, now, pause, onError }: JobsDeps): Jobs {
   const repository = createJobRepository(store, now)
 
+  const commit = async (job: Job, keep?: boolean): Promise<Job> =>
+    repository.finish(job, await prepareApply(store.engine, rules, job, pause), keep)
+
   /** One step; what becomes of a job with it. */
   async function step(job: Job): Promise<Job> {
     try {
       const next = await look(store, rules, job)
       if (next !== undefined) return await repository.advance(job, next)
-      return await repository.finish(job, await prepareApply(store.engine, rules, job, pause))
+      return await commit(job)
     } catch (error) {
       if (error instanceof Lost) throw error
       if (error instanceof Failure && error.kind.status < 500) return repository.fail(job, error)
@@ -79,38 +101,8 @@ export function createJobs({ store, rules, now, pause, onError }: JobsDeps): Job
     throw new Failure('too-many-requests', 'Too many jobs of this database are under way.')
   }
 
-  async function prepare(job: Job, text: string): Promise<number> {
-    const ids = new Set<string>()
-    let part = 0
-    for (const some of arrayParts(text)) {
-      const documents = await rules.accept(job, some, ids.size)
-      for (const { id } of documents) {
-        if (ids.size === ids.add(id).size) {
-          const shown = JSON.stringify(id.slice(0, 64))
-          throw new Failure('conflict', `The id ${shown} stands twice.`)
-        }
-      }
-      await repository.addPart(job, part++, documents)
-      await pause()
-    }
-    return ids.size
-  }
-
   return {
-    async create(where, text) {
-      if (!isArrayText(text)) return undefined
-      await allow(where)
-      const job = await repository.create(where, 'create', 'preparing', { filter: [] })
-      try {
-        const begun = await repository.begin(job, await prepare(job, text))
-        runner.wake()
-        return begun
-      } catch (error) {
-        await repository.discard([job.id])
-        runner.wake()
-        throw error
-      }
-    },
+    create: createArrays({ repository, rules, allow, commit, pause, wake: runner.wake }),
     async begin(where, kind, request) {
       await allow(where)
       const job = await repository.create(where, kind, 'running', request)

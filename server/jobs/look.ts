@@ -13,23 +13,13 @@ const BYTES = 256 * 1024
  *
  * @throws Failure `invalid`, `too-large` where a document cannot become what is asked.
  */
-export function look(store: Store, rules: DocumentRules, job: Job): Promise<Step | undefined> {
-  return job.kind === 'create' ? lookAtPart(store, rules, job) : lookAtStored(store, rules, job)
-}
-
-async function lookAtPart({ db }: Store, rules: DocumentRules, job: Job) {
-  const row = await db
-    .selectFrom('job_parts')
-    .select(['part', 'documents'])
-    .where('job', '=', job.id)
-    .orderBy('part')
-    .limit(1)
-    .executeTakeFirst()
-  if (row === undefined) return undefined
-  const taken = (JSON.parse(row.documents) as [id: string, body: string][]).map(([id, body]) => {
-    return { id, seen: '', tag: rules.createTag(), body }
-  })
-  return { passed: taken.length, cursor: null, found: taken.length, taken, part: row.part }
+export async function look(
+  store: Store,
+  rules: DocumentRules,
+  job: Job,
+): Promise<Step | undefined> {
+  // The documents to be created were taken as they arrived.
+  return job.kind === 'create' ? undefined : lookAtStored(store, rules, job)
 }
 
 async function lookAtStored({ db }: Store, rules: DocumentRules, job: Job) {

@@ -55,8 +55,8 @@ forEachEngine((engine) => {
     const before = await jobs.read(job.id)
     const late = [
       jobs.advance(job, { ...step, taken: [{ id: 'a', seen: '', tag: 't', body: '{}' }] }),
-      jobs.addPart(job, 0, [{ id: 'a', body: '{}' }]),
-      jobs.begin(job, 1),
+      jobs.stage(job, [{ id: 'a', seen: '', tag: 't', body: '{}' }]),
+      jobs.begin(job),
       jobs.fail(job, new Failure('conflict', 'late')),
       jobs.finish(job, async (trx) => {
         const document = { id: 'a', tag: 't', body: '{}' }
@@ -73,7 +73,6 @@ forEachEngine((engine) => {
     expect(await jobs.read(job.id)).toEqual(before)
     expect(await documents()).toEqual([])
     expect(await store.db.selectFrom('job_documents').selectAll().execute()).toEqual([])
-    expect(await store.db.selectFrom('job_parts').selectAll().execute()).toEqual([])
   })
 
   it('leaves a job to its node for some time after each step', async () => {

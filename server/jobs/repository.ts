@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import type { Transaction } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import { JOB_KEPT, type JobKind, LISTINGS_KEPT } from '../contract/job.ts'
-import type { Failure } from '../failure.ts'
+import { Failure } from '../failure.ts'
 import { requireDatabase } from '../storage/database-exists.ts'
 import type { Store } from '../storage/open.ts'
 import type { Tables } from '../storage/tables.ts'
@@ -25,8 +25,6 @@ export interface Step {
   readonly found: number
   /** What the job keeps of them until its end; nothing where it lists. */
   readonly taken: readonly Taken[]
-  /** The part of what was sent that it went through. */
-  readonly part?: number
 }
 
 /** The jobs of a store, as one node sees and claims them. */
@@ -36,7 +34,7 @@ export type JobRepository = ReturnType<typeof createJobRepository>
 export class Lost extends Error {}
 
 /**
- * Makes a {@link JobRepository}; `now` tells ms since 1970. All that is asked of the three tables stands
+ * Makes a {@link JobRepository}; `now` tells ms since 1970. All that is asked of the two tables stands
  * here, for a state is safe only as long as every change of it agrees with all others.
  */
 export function createJobRepository({ db, engine, transaction }: Store, now: () => number) {
@@ -89,18 +87,52 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
       return toJob(row)
     },
 
-    /** Stores a part of what a job that is being prepared was sent. */
-    async addPart(job: Job, part: number, documents: readonly { id: string; body: string }[]) {
-      const pairs = JSON.stringify(documents.map(({ id, body }) => [id, body]))
-      await transaction(async (trx) => {
-        await own(trx, job, {})
-        await trx.insertInto('job_parts').values({ job: job.id, part, documents: pairs }).execute()
+    /**
+     * Stores some of the documents of a job that is being prepared.
+     *
+     * @throws Failure `conflict` for an id that was sent twice.
+     */
+    stage(job: Job, taken: readonly Taken[]): Promise<Job> {
+      const [done, found] = [job.done + taken.length, job.found + taken.length]
+      return transaction(async (trx) => {
+        const next = await own(trx, job, { done, found })
+        if ((await insert(trx, job, taken)) === taken.length) return next
+        const twice = await firstTwice(trx, job, taken)
+        throw new Failure('conflict', `The id ${JSON.stringify(twice.slice(0, 64))} stands twice.`)
       })
     },
 
     /** Ends the preparation: from now on the job runs, to be claimed by any node. */
-    begin: (job: Job, total: number): Promise<Job> =>
-      transaction((trx) => own(trx, job, { state: 'running', total, claimed_until: 0 })),
+    begin: (job: Job): Promise<Job> =>
+      transaction((trx) => own(trx, job, { state: 'running', total: job.done, claimed_until: 0 })),
+
+    /** Keeps a job that is being prepared while nothing of it is stored. */
+    async renew({ id }: Job): Promise<void> {
+      await db
+        .updateTable('jobs')
+        .set(lease())
+        .where('id', '=', id)
+        .where('claimed_by', '=', me)
+        .where('state', '=', 'preparing')
+        .execute()
+    },
+
+    /** Returns the bodies of some of the documents that a job has taken, in the order of the ids. */
+    async bodies({ id }: Job, ids: readonly string[]): Promise<string[]> {
+      const list = JSON.stringify(ids)
+      // Subqueries, because PostgreSQL would plan a join by statistics that a new table does not have.
+      const body = sql`select body from job_documents where job = ${id} and id = each.value`
+      const { rows } = await (engine === 'sqlite'
+        ? sql<{
+            body: string
+          }>`select (${body}) as body from json_each(${list}) as each order by key`
+        : sql<{ body: string }>`
+            select (${body}) as body
+            from json_array_elements_text(cast(${list} as json)) with ordinality as each(value, at)
+            order by at`
+      ).execute(db)
+      return rows.map(({ body }) => body)
+    },
 
     async read(id: string): Promise<Job | undefined> {
       const row = await db.selectFrom('jobs').selectAll().where('id', '=', id).executeTakeFirst()
@@ -156,25 +188,16 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
         .updateTable('jobs')
         .set({ claimed_until: 0 })
         .where('claimed_until', '>', 0)
+        .where('claimed_by', '!=', me)
         .execute()
     },
 
     /** Stores a step and how far the job is, both or neither. */
-    advance(job: Job, { passed, cursor, taken, part, ...step }: Step): Promise<Job> {
+    advance(job: Job, { passed, cursor, taken, ...step }: Step): Promise<Job> {
       const [done, found] = [job.done + passed, job.found + step.found]
       return transaction(async (trx) => {
         const next = await own(trx, job, { cursor, done, found })
-        for (let at = 0; at < taken.length; at += ROWS) {
-          const rows = taken.slice(at, at + ROWS).map((each) => ({ job: job.id, ...each }))
-          await trx.insertInto('job_documents').values(rows).execute()
-        }
-        if (part !== undefined) {
-          await trx
-            .deleteFrom('job_parts')
-            .where('job', '=', job.id)
-            .where('part', '=', part)
-            .execute()
-        }
+        await insert(trx, job, taken)
         return next
       })
     },
@@ -182,11 +205,17 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
     /**
      * Ends a job well, with its last change in the same transaction.
      *
+     * @param keep whether what it has taken is kept until it is discarded.
      * @throws Failure `database-not-found` where the database was dropped in the meantime.
      */
-    finish(job: Job, apply: (trx: Transaction<Tables>) => Promise<number>): Promise<Job> {
+    finish(
+      job: Job,
+      apply: (trx: Transaction<Tables>) => Promise<number>,
+      keep = false,
+    ): Promise<Job> {
+      const clean = keep ? 1 : 0
       // Where a listing has ended, so do its results.
-      const end = { state: 'done', cursor: job.kind === 'list' ? job.cursor : null }
+      const end = { state: 'done', clean, cursor: job.kind === 'list' ? job.cursor : null }
       return transaction(async (trx) => {
         const ended = await own(trx, job, end)
         const found = await apply(trx)
@@ -194,7 +223,7 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
         // Last, because PostgreSQL lets another node drop the database while this change is made.
         await requireDatabase(trx, job.database)
         return { ...ended, found }
-      }, 'long')
+      })
     },
 
     /** Ends a job with what went wrong. */
@@ -277,20 +306,7 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
           .execute()
         return true
       }
-      const part = await db
-        .selectFrom('job_parts')
-        .select('part')
-        .where('job', '=', job.id)
-        .orderBy('part')
-        .limit(1)
-        .executeTakeFirst()
-      if (part !== undefined) {
-        await db
-          .deleteFrom('job_parts')
-          .where('job', '=', job.id)
-          .where('part', '<', part.part + 16)
-          .execute()
-      } else if (job.state === 'discarded') {
+      if (job.state === 'discarded') {
         await db.deleteFrom('jobs').where('id', '=', job.id).execute()
       } else {
         await db
@@ -304,4 +320,40 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
       return true
     },
   }
+}
+
+/** Stores what a job has taken; returns how many of them it had not taken before. */
+async function insert(
+  trx: Transaction<Tables>,
+  { id }: Job,
+  taken: readonly Taken[],
+): Promise<number> {
+  let inserted = 0
+  for (let at = 0; at < taken.length; at += ROWS) {
+    const { numInsertedOrUpdatedRows = 0n } = await trx
+      .insertInto('job_documents')
+      .values(taken.slice(at, at + ROWS).map((each) => ({ job: id, ...each })))
+      .onConflict((conflict) => conflict.doNothing())
+      .executeTakeFirstOrThrow()
+    inserted += Number(numInsertedOrUpdatedRows)
+  }
+  return inserted
+}
+
+/** Returns an id that stands twice in what a job has taken, in part before. */
+async function firstTwice(
+  trx: Transaction<Tables>,
+  { id }: Job,
+  taken: readonly Taken[],
+): Promise<string> {
+  for (const each of taken) {
+    const { tag } = await trx
+      .selectFrom('job_documents')
+      .select('tag')
+      .where('job', '=', id)
+      .where('id', '=', each.id)
+      .executeTakeFirstOrThrow()
+    if (tag !== each.tag) return each.id
+  }
+  throw new Error('every id stands once')
 }

@@ -1,5 +1,4 @@
 import { type CompiledQuery, Kysely, type QueryResult } from 'kysely'
-import type { ConnectionUse } from './connection-limits.ts'
 import type { Engine, EngineName, NoticeTopic } from './engine.ts'
 import { migrate } from './migrate.ts'
 import { allMigrations } from './migrations/all-migrations.ts'
@@ -43,8 +42,6 @@ export interface Store {
    * to be looked at again; SQLite, which one node has alone, never does. Returns the unsubscribe.
    */
   onNotice(callback: (topic: NoticeTopic) => void): () => void
-  /** How the connections to PostgreSQL are used; SQLite has none. */
-  connections(): ConnectionUse
   /**
    * Takes a name for this node, for as long as it is connected to the store: of all that ask, one
    * gets it, and when that one ends, the next who asks. Always true on SQLite. A node that loses its
@@ -118,10 +115,7 @@ export async function openStore(
   return {
     engine: engine.name,
     db: db as Queries,
-    transaction(work, length) {
-      const run = () => transactions.run(db, work)
-      return length === 'long' && engine.runLong !== undefined ? engine.runLong(run) : run()
-    },
+    transaction: (work) => transactions.run(db, work),
     prepare:
       ({ query, sql, queryId }) =>
       async (...parameters) => {
@@ -141,7 +135,6 @@ export async function openStore(
       listeners.add(callback)
       return () => listeners.delete(callback)
     },
-    connections: () => engine.connections?.() ?? { used: 0, waiting: 0 },
     hold: (name) => engine.hold(name),
     ...(engine.readRevision && { readRevision: engine.readRevision }),
     away: () => engine.away?.(),

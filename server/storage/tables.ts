@@ -231,13 +231,6 @@ export interface JobsTable {
   updated_at: number
 }
 
-/** What a job was sent and has not yet gone through: JSON, pairs of id and body. */
-export interface JobPartsTable {
-  job: string
-  part: number
-  documents: string
-}
-
 /** What a job has made of documents, and what nobody sees before it ends. */
 export interface JobDocumentsTable {
   job: string
@@ -265,7 +258,6 @@ export interface Tables {
   node_listeners: NodeListenersTable
   documents: DocumentsTable
   jobs: JobsTable
-  job_parts: JobPartsTable
   job_documents: JobDocumentsTable
   schemas: SchemasTable
   counters: CountersTable

@@ -15,7 +15,6 @@ export const actionWords: Readonly<Record<AuditAction, string>> = {
   'token.revoke': 'Token revoked',
   'operator-key.renew': 'Operator key renewed',
   'secret.discard': 'Provider tokens deleted',
-  'store.restore': 'Backup restored',
 }
 
 /** All actions of a noun, as a filter offers them. */
@@ -27,5 +26,4 @@ export const nounWords: Readonly<Record<string, string>> = {
   token: 'Tokens',
   'operator-key': 'Operator key',
   secret: 'Provider tokens',
-  store: 'Backups',
 }

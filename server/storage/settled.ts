@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { OutcomeUnknown } from '../storage/unavailable.ts'
+import { OutcomeUnknown } from './unavailable.ts'
 
 /** How often it is looked, and the pause before, ms: the change may still be under way. */
 const LOOKS = [0, 50, 200]

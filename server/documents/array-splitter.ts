@@ -1,0 +1,162 @@
+import { DOCUMENT_BYTES } from '../contract/document.ts'
+import { Failure } from '../failure.ts'
+
+// What may come next: only these six places of an array differ to the splitter.
+const BEFORE = 0
+const FIRST = 1
+const ELEMENT = 2
+const INSIDE = 3
+const AFTER = 4
+const END = 5
+
+// What the running element is. A number or a literal ends where something else begins.
+const CONTAINER = 0
+const STRING = 1
+const LITERAL = 2
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const BACKSLASH = 0x5c
+const OPEN_ARRAY = 0x5b
+const CLOSE_ARRAY = 0x5d
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+
+/**
+ * Splits a JSON array, in UTF-8, into its elements as its bytes arrive. It checks what stands between
+ * the elements; whether each element is JSON remains to be checked. Time is linear, and at most one
+ * element is held.
+ */
+export class ArraySplitter {
+  #place = BEFORE
+  #kind = CONTAINER
+  #depth = 0
+  #inString = false
+  #isEscaped = false
+  /** The beginning of the running element, from chunks before this one. */
+  #held: Uint8Array[] = []
+  #heldBytes = 0
+
+  /**
+   * Returns the elements that end in a chunk.
+   *
+   * @throws Failure `bad-json` where this cannot be an array; `too-large` for an element of more than
+   * {@link DOCUMENT_BYTES}.
+   */
+  push(chunk: Uint8Array): Uint8Array[] {
+    const elements: Uint8Array[] = []
+    let begin = 0
+    for (let at = 0; at < chunk.length; ) {
+      if (this.#place !== INSIDE) {
+        if (this.#step(chunk[at] as number)) begin = at
+        at++
+        continue
+      }
+      at = this.#scan(chunk, at)
+      if (this.#place === INSIDE) break
+      elements.push(this.#take(chunk.subarray(begin, at)))
+    }
+    if (this.#place === INSIDE) this.#hold(chunk.subarray(begin))
+    return elements
+  }
+
+  /** Ends the body. @throws Failure `bad-json` where the array is not closed. */
+  end(): void {
+    if (this.#place !== END) throw noJson()
+  }
+
+  /** Takes a byte between two elements; returns whether it begins one. */
+  #step(byte: number): boolean {
+    if (isBlank(byte)) return false
+    const place = this.#place
+    if (place === BEFORE && byte === OPEN_ARRAY) this.#place = FIRST
+    else if (place === AFTER && byte === COMMA) this.#place = ELEMENT
+    else if ((place === AFTER || place === FIRST) && byte === CLOSE_ARRAY) this.#place = END
+    else if (place === FIRST || place === ELEMENT) return this.#begin(byte)
+    else throw noJson()
+    return false
+  }
+
+  #begin(byte: number): true {
+    if (byte === COMMA || byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) throw noJson()
+    const opens = byte === OPEN_ARRAY || byte === OPEN_OBJECT
+    this.#place = INSIDE
+    this.#kind = opens ? CONTAINER : byte === QUOTE ? STRING : LITERAL
+    this.#depth = opens ? 1 : 0
+    this.#inString = byte === QUOTE
+    this.#isEscaped = false
+    return true
+  }
+
+  /** Reads on in an element; returns where it ends, or the end of the chunk. */
+  #scan(chunk: Uint8Array, from: number): number {
+    const isContainer = this.#kind === CONTAINER
+    let depth = this.#depth
+    for (let at = from; at < chunk.length; at++) {
+      if (this.#inString) {
+        at = this.#endOfString(chunk, at)
+        if (this.#inString) break
+        if (this.#kind === STRING) return this.#endAt(at + 1)
+        continue
+      }
+      const byte = chunk[at] as number
+      if (!isContainer) {
+        if (isBlank(byte) || byte === COMMA || byte === CLOSE_ARRAY) return this.#endAt(at)
+      } else if (byte === QUOTE) {
+        this.#inString = true
+      } else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
+        depth++
+      } else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) {
+        depth--
+        if (depth === 0) return this.#endAt(at + 1)
+      }
+    }
+    this.#depth = depth
+    return chunk.length
+  }
+
+  #endAt(at: number): number {
+    this.#place = AFTER
+    return at
+  }
+
+  /** Returns the place of the last quote of a string, or the end of the chunk. */
+  #endOfString(chunk: Uint8Array, from: number): number {
+    let at = from
+    if (this.#isEscaped) at++
+    this.#isEscaped = false
+    for (; at < chunk.length; at++) {
+      const byte = chunk[at]
+      if (byte === BACKSLASH) {
+        at++
+        this.#isEscaped = at === chunk.length
+      } else if (byte === QUOTE) {
+        this.#inString = false
+        return at
+      }
+    }
+    return chunk.length
+  }
+
+  #hold(part: Uint8Array): void {
+    this.#heldBytes += part.length
+    if (this.#heldBytes > DOCUMENT_BYTES) throw elementTooLarge()
+    this.#held.push(part)
+  }
+
+  #take(part: Uint8Array): Uint8Array {
+    this.#hold(part)
+    const [only] = this.#held
+    const element = only !== undefined && this.#held.length === 1 ? only : Buffer.concat(this.#held)
+    this.#held = []
+    this.#heldBytes = 0
+    return element
+  }
+}
+
+const isBlank = (byte: number): boolean =>
+  byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
+
+const noJson = () => new Failure('bad-json', 'The body is not JSON.')
+
+const elementTooLarge = () => new Failure('too-large', 'A document takes 1 MiB at most.')

@@ -1,0 +1,117 @@
+import { BULK_DOCUMENTS, DOCUMENT_BYTES } from '../contract/document.ts'
+import { Failure } from '../failure.ts'
+import { ArraySplitter } from './array-splitter.ts'
+
+/** Elements are passed on in parts of at most so many, and so many bytes: some ms of work to parse. */
+const PART = { documents: 250, bytes: 256 * 1024 } as const
+
+/** A larger piece of a body is split in steps of so many bytes. */
+const STEP = 64 * 1024
+
+/** A body that creates one document, as JSON, or many: the elements of an array, in parts. */
+export type CreateBody =
+  | { readonly text: string }
+  | { readonly parts: AsyncIterable<readonly string[]> }
+
+/**
+ * Reads a body that creates documents. An array is split while it arrives.
+ *
+ * @param chunks closed where they are not read to their end.
+ * @throws Failure `too-large` for a single document of more than 1 MiB; `bad-json` for what is not
+ * UTF-8. Parts throw these for each element, `bad-json` where the whole is no array, and `too-large`
+ * for more than {@link BULK_DOCUMENTS} elements.
+ */
+export async function readCreateBody(chunks: AsyncIterable<Uint8Array>): Promise<CreateBody> {
+  const rest = chunks[Symbol.asyncIterator]()
+  const head: Uint8Array[] = []
+  let bytes = 0
+  for (;;) {
+    const { done, value } = await rest.next()
+    if (done) return { text: decode(Buffer.concat(head)) }
+    head.push(value)
+    bytes += value.length
+    const first = firstOf(value)
+    if (first === OPEN_ARRAY) return { parts: partsOf(joined(head, rest)) }
+    if (first !== undefined) return { text: await textOf(joined(head, rest)) }
+    if (bytes > DOCUMENT_BYTES) {
+      await rest.return?.()
+      throw tooLarge()
+    }
+  }
+}
+
+/** Does the same with a body that has arrived. @throws Failure as {@link readCreateBody} */
+export function createBodyOf(bytes: Uint8Array): CreateBody {
+  if (firstOf(bytes) === OPEN_ARRAY) return { parts: partsOf([bytes]) }
+  if (bytes.length > DOCUMENT_BYTES) throw tooLarge()
+  return { text: decode(bytes) }
+}
+
+const firstOf = (bytes: Uint8Array) => bytes.find((byte) => !BLANKS.includes(byte))
+
+const OPEN_ARRAY = 0x5b
+const BLANKS: readonly number[] = [0x20, 0x0a, 0x0d, 0x09]
+
+async function* joined(head: readonly Uint8Array[], rest: AsyncIterator<Uint8Array>) {
+  try {
+    yield* head
+    for (;;) {
+      const { done, value } = await rest.next()
+      if (done) return
+      yield value
+    }
+  } finally {
+    await rest.return?.()
+  }
+}
+
+async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  const held: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of chunks) {
+    bytes += chunk.length
+    if (bytes > DOCUMENT_BYTES) throw tooLarge()
+    held.push(chunk)
+  }
+  return decode(Buffer.concat(held))
+}
+
+async function* partsOf(
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<readonly string[]> {
+  const splitter = new ArraySplitter()
+  let part: string[] = []
+  let bytes = 0
+  let count = 0
+  for await (const chunk of chunks) {
+    for (let at = 0; at < chunk.length; at += STEP) {
+      for (const element of splitter.push(chunk.subarray(at, at + STEP))) {
+        count++
+        if (count > BULK_DOCUMENTS) throw tooMany()
+        part.push(decode(element))
+        bytes += element.length
+        if (part.length < PART.documents && bytes < PART.bytes) continue
+        yield part
+        part = []
+        bytes = 0
+      }
+    }
+  }
+  splitter.end()
+  if (part.length > 0) yield part
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes)
+  } catch (cause) {
+    throw new Failure('bad-json', 'The body is not UTF-8.', { cause })
+  }
+}
+
+const tooLarge = () => new Failure('too-large', 'A document takes 1 MiB at most.')
+
+const tooMany = () =>
+  new Failure('too-large', `An array holds ${BULK_DOCUMENTS} documents at most.`)
