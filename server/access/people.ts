@@ -183,7 +183,7 @@ export function changeRole(
   role: Role,
   options: { admins: readonly string[]; actor: Actor },
 ): Promise<void> {
-  return store.transaction(async (trx) => {
+  return store.change(async (trx) => {
     // Also the lock that puts two admins who demote each other in an order.
     await nextRevision(trx)
     const person = await trx

@@ -91,7 +91,7 @@ async function keep(
 ): Promise<void> {
   // A provider that gives no new refresh token means the old one to be used again.
   const tokens = { ...fresh, refresh: fresh.refresh ?? old }
-  await store.transaction(async (trx) => {
+  await store.change(async (trx) => {
     await trx
       .updateTable('sessions')
       .set(sealTokens(vault, `sessions/${id}`, tokens))

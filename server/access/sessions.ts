@@ -60,7 +60,7 @@ export function beginSession(
   const id = randomUUID()
   const username = `${signIn.provider}:${signIn.subject}`
   const actor: Actor = { name: username, by: 'session', address: from.address }
-  return store.transaction(async (trx) => {
+  return store.change(async (trx) => {
     await trx
       .deleteFrom('sessions')
       .where((eb) => eb.or([eb('expires_at', '<', now), eb('last_seen_at', '<', now - IDLE)]))
@@ -168,7 +168,7 @@ export function endSessions(
   session: string | 'all',
   actor: Actor,
 ): Promise<void> {
-  return deps.store.transaction(async (trx) => {
+  return deps.store.change(async (trx) => {
     const ended = await trx
       .deleteFrom('sessions')
       .where('person_id', '=', person)
@@ -205,7 +205,7 @@ export function endOperatorSessions(
   keep: string,
   actor: Actor,
 ): Promise<void> {
-  return store.transaction(async (trx) => {
+  return store.change(async (trx) => {
     await trx.deleteFrom('sessions').where('operator_key', '<>', keep).execute()
     await trx.deleteFrom('local_provider').execute()
     await record(trx, {

@@ -53,7 +53,7 @@ export async function requireSecretKey(
  */
 export function discardSecrets(store: Store, record: Recorder, actor: Actor): Promise<void> {
   const none = { access_token: null, refresh_token: null, token_expires_at: null }
-  return store.transaction(async (trx) => {
+  return store.change(async (trx) => {
     await trx.updateTable('people').set(none).execute()
     await trx.updateTable('sessions').set(none).execute()
     await trx.deleteFrom('sign_ins').execute()

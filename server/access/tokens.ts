@@ -75,7 +75,7 @@ export async function createToken(
     expires_at: expires,
     last_used_at: null,
   }
-  return store.transaction(async (trx) => {
+  return store.change(async (trx) => {
     const { username } = await trx
       .selectFrom('people')
       .select('username')
@@ -139,7 +139,7 @@ export function revokeToken(
   id: string,
   actor: Actor,
 ): Promise<string> {
-  return store.transaction(async (trx) => {
+  return store.change(async (trx) => {
     const row = await trx
       .deleteFrom('tokens')
       .where('id', '=', id)

@@ -19,5 +19,5 @@ export async function recordAll(
   entries: readonly AuditEntry[],
   record = createRecorder(),
 ): Promise<void> {
-  for (const one of entries) await store.transaction((trx) => record(trx, one))
+  for (const one of entries) await store.change((trx) => record(trx, one))
 }

@@ -38,7 +38,7 @@ forEachEngine((engine) => {
     const record = createRecorder()
     await Promise.all(
       Array.from({ length: 50 }, (_, at) =>
-        stores[at % 2]?.transaction(async (trx) => {
+        stores[at % 2]?.change(async (trx) => {
           await trx
             .insertInto('databases')
             .values({ name: `d${at}`, created_at: 0 })
@@ -59,7 +59,7 @@ forEachEngine((engine) => {
     await recordAll(store, [entry()])
     // Another row stands where the next one is to go.
     await sql`update audit set seq = 2`.execute(store.db)
-    const change = store.transaction(async (trx) => {
+    const change = store.change(async (trx) => {
       await trx.insertInto('databases').values({ name: 'blog', created_at: 0 }).execute()
       await createRecorder()(trx, entry())
     })
@@ -70,7 +70,7 @@ forEachEngine((engine) => {
 
   test('leaves no record of a change that is undone', async () => {
     const store = await engine.open()
-    const change = store.transaction(async (trx) => {
+    const change = store.change(async (trx) => {
       await createRecorder()(trx, entry())
       throw new Error('undone')
     })

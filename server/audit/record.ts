@@ -56,7 +56,7 @@ const recorder = createRecorder()
  * @throws Failure `unavailable`
  */
 export function recordRefusal(store: Store, entry: AuditEntry): Promise<void> {
-  return store.transaction((trx) => recorder(trx, { ...entry, outcome: 'refused' }))
+  return store.change((trx) => recorder(trx, { ...entry, outcome: 'refused' }))
 }
 
 /** What both engines give back as it went in: else the row would not fit its own hash. */

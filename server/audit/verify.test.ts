@@ -33,7 +33,7 @@ forEachEngine((engine) => {
   test('reads a log longer than a page', async () => {
     const store = await engine.open()
     const record = createRecorder()
-    await store.transaction(async (trx) => {
+    await store.change(async (trx) => {
       for (let row = 0; row < 1_001; row++) await record(trx, entry())
     })
     expect(await verifyChain(store)).toMatchObject({ fits: true, seq: 1_001 })

@@ -34,7 +34,7 @@ export function insertDatabase(
   { record, actor }: OnRecord,
 ): Promise<string | undefined> {
   const id = randomBytes(8).toString('hex')
-  return store.transaction(async (trx) => {
+  return store.change(async (trx) => {
     const result = await trx
       .insertInto('databases')
       .values({ name, created_at: now, id })
@@ -56,7 +56,7 @@ export function deleteDatabase(
   name: string,
   { record, actor }: OnRecord,
 ): Promise<boolean> {
-  return store.transaction(async (trx) => {
+  return store.change(async (trx) => {
     const result = await trx.deleteFrom('databases').where('name', '=', name).executeTakeFirst()
     const found = result.numDeletedRows > 0n
     if (found) {

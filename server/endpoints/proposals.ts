@@ -33,7 +33,7 @@ export function propose(
   { endpoint, databases, node, actor }: Omit<Proposal, 'id'>,
   expected: ExpectedRevision,
 ): Promise<string | undefined> {
-  return store.transaction(async (trx) => {
+  return store.change(async (trx) => {
     const revision = await nextRevision(trx)
     const row = await trx
       .selectFrom('endpoints')
@@ -97,7 +97,7 @@ export function confirmProposal(
   { endpoint, databases, id, actor }: Proposal,
   record: Recorder,
 ): Promise<number | undefined> {
-  return store.transaction(async (trx) => {
+  return store.change(async (trx) => {
     const revision = await nextRevision(trx)
     const row = await trx
       .selectFrom('endpoints')
@@ -124,7 +124,7 @@ export function confirmProposal(
 
 /** Takes a proposal back; false where it is one no more. */
 export function withdrawProposal(store: Store, address: string, id: string): Promise<boolean> {
-  return store.transaction(async (trx) => {
+  return store.change(async (trx) => {
     await nextRevision(trx)
     const row = await trx
       .selectFrom('endpoints')

@@ -100,7 +100,7 @@ export function writeEndpoint(
   { endpoint, databases }: EndpointRecord,
   { record, actor, expected, guard }: EndpointChange,
 ): Promise<number> {
-  return store.transaction(async (trx) => {
+  return store.change(async (trx) => {
     // First, for its lock: nobody changes the endpoint between the look at it and the change.
     const revision = await nextRevision(trx)
     const row = await trx
@@ -144,7 +144,7 @@ export function deleteEndpoint(
   address: string,
   { record, actor, expected, guard }: EndpointChange,
 ): Promise<boolean> {
-  return store.transaction(async (trx) => {
+  return store.change(async (trx) => {
     // First, as in writeEndpoint: whoever takes two locks in two orders waits for each other.
     await nextRevision(trx)
     const before = await trx

@@ -1,10 +1,12 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePorts } from '../endpoints/free-ports.testing.ts'
 import { STALE } from '../health/freshness.ts'
 import { killProcesses } from '../server-process.testing.ts'
 import { makeDatabase } from '../storage/each-engine.testing.ts'
+import { nextRevision } from '../storage/next-revision.ts'
 import { openStore, type Store } from '../storage/open.ts'
 import { storeClock } from '../storage/store-clock.ts'
 import { type NodeProcess, startNodes } from './node-processes.testing.ts'
@@ -46,7 +48,30 @@ const untilSilent = (name: string, ms: number) =>
     )
     .toBeGreaterThan(ms)
 
-test('a node serves nothing by the state from before it was suspended', async () => {
+/** Holds the lock that every change takes; returns what releases it. */
+async function holdChanges(): Promise<() => void> {
+  const held = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
+  const holding = store.change(async (trx) => {
+    await nextRevision(trx)
+    held.resolve()
+    await released.promise
+    throw new Error('released')
+  })
+  holding.catch(() => {})
+  await held.promise
+  return released.resolve
+}
+
+/** How many connections wait for a lock. */
+async function waiting(): Promise<number> {
+  const { rows } = await sql`
+    select 1 from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`.execute(store.db)
+  return rows.length
+}
+
+test('a node that is suspended during changes delays the others by one, and serves nothing stale', async () => {
   const [port = 0] = await freePorts(1)
   const endpoint = `tcp://127.0.0.1:${port}`
   await frozen.ask('POST', '/_api/database', { name: 'blog' })
@@ -54,16 +79,28 @@ test('a node serves nothing by the state from before it was suspended', async ()
   await frozen.ask('POST', '/_db/blog/articles', { id: 'one' })
   expect((await frozen.ask('GET', '/articles/one', undefined, { port })).status).toBe(200)
 
+  const release = await holdChanges()
+  const changes: Promise<unknown>[] = []
+  for (let n = 0; n < 8; n++) {
+    changes.push(frozen.ask('POST', '/_api/database', { name: `d${n}` }))
+    // By its answer the change has come so far that it waits for the lock.
+    await frozen.ask('GET', '/_api/endpoint')
+  }
+  await expect.poll(waiting).toBe(1)
   frozen.process.signal('SIGSTOP')
+  release()
   // The machine takes the connection and the request while the process is suspended.
   const headers = { Authorization: `Bearer ${frozen.token}` }
   const asking = request({ host: '127.0.0.1', port, path: '/articles/one', headers }).end()
   await once(asking, 'finish')
+  // The first of its changes has the lock until the server ends it; the others have not asked for it.
   const mapped = await other.ask('POST', '/_api/endpoint', { endpoint, databases: ['_system'] })
-  expect(mapped.status).toBe(200)
+  expect([mapped.status, mapped.text]).toEqual([200, expect.any(String)])
   await untilSilent('frozen', 2 * STALE)
+
   frozen.process.signal('SIGCONT')
   const [response] = await once(asking, 'response')
   response.resume()
   expect(response.statusCode).toBe(404)
-})
+  await Promise.all(changes)
+}, 60_000)

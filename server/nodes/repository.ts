@@ -37,7 +37,7 @@ export type Asked = 'retry' | 'close'
 export type NodeRepository = ReturnType<typeof createNodeRepository>
 
 /** Makes a {@link NodeRepository}. */
-export function createNodeRepository({ db, transaction }: Store) {
+export function createNodeRepository({ db, change }: Store) {
   const notify = (trx: Kysely<Tables>) => sql`select pg_notify('gatehouse', 'nodes')`.execute(trx)
 
   return {
@@ -46,7 +46,7 @@ export function createNodeRepository({ db, transaction }: Store) {
      * another that lives has the name and `mine` does not say that it has ended.
      */
     register: ({ name, run, place }: Identity, mine: boolean): Promise<number | undefined> =>
-      transaction(async (trx) => {
+      change(async (trx) => {
         const { rows } = await sql<{ seen_at: number }>`
           insert into nodes (name, run, place, started_at, seen_at, report, listeners)
           -- Reports are counted from the time on: of one that was forgotten, too, none is like another.
@@ -130,7 +130,7 @@ export function createNodeRepository({ db, transaction }: Store) {
 
     /** Asks the living nodes that have such a listener to do something; how many that are. */
     ask: (me: string, address: string, what: Asked): Promise<number> =>
-      transaction(async (trx) => {
+      change(async (trx) => {
         const { numAffectedRows = 0n } = await sql`
           update node_listeners set asked = ${what}
           from nodes
@@ -176,7 +176,7 @@ export function createNodeRepository({ db, transaction }: Store) {
 
     /** Takes a node out, at its end; the others see that at once. */
     leave: ({ name, run }: Identity): Promise<void> =>
-      transaction(async (trx) => {
+      change(async (trx) => {
         const left = await trx
           .deleteFrom('nodes')
           .where('name', '=', name)

@@ -22,7 +22,7 @@ export async function endLocalSignIns({ db }: Store): Promise<void> {
  * @param now tells ms since 1970.
  */
 export function createLocalProviderStore(
-  { db, transaction }: Store,
+  { db }: Store,
   vault: Vault,
   now: () => number,
 ): LocalProviderStore {
@@ -54,14 +54,12 @@ export function createLocalProviderStore(
         grant_id: payload.grantId === undefined ? null : hashOf(payload.grantId),
         expires_at: expiresIn === undefined ? null : now() + expiresIn * 1000,
       }
-      await transaction(async (trx) => {
-        await trx.deleteFrom('local_provider').where('expires_at', '<=', now()).execute()
-        await trx
-          .insertInto('local_provider')
-          .values({ key, consumed_at: null, ...values })
-          .onConflict((conflict) => conflict.column('key').doUpdateSet(values))
-          .execute()
-      })
+      await db.deleteFrom('local_provider').where('expires_at', '<=', now()).execute()
+      await db
+        .insertInto('local_provider')
+        .values({ key, consumed_at: null, ...values })
+        .onConflict((conflict) => conflict.column('key').doUpdateSet(values))
+        .execute()
     },
     find: (id) => find(kind, id),
     async findByUid(uid) {

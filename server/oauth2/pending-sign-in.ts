@@ -34,7 +34,7 @@ export interface PendingSignIns {
 
 /** Makes {@link PendingSignIns}; `now` tells ms since 1970. */
 export function createPendingSignIns(
-  { db, transaction }: Store,
+  { db }: Store,
   vault: Vault,
   now: () => number,
 ): PendingSignIns {
@@ -53,18 +53,16 @@ export function createPendingSignIns(
         return_to: signIn.returnTo,
         expires_at: now() + SIGN_IN_SECONDS * 1000,
       }
-      await transaction(async (trx) => {
-        await trx
-          .deleteFrom('sign_ins')
-          .where((eb) =>
-            eb.or([
-              eb('expires_at', '<=', now()),
-              eb('hash', '=', supersedes === undefined ? '' : hashOf(supersedes)),
-            ]),
-          )
-          .execute()
-        await trx.insertInto('sign_ins').values(row).execute()
-      })
+      await db
+        .deleteFrom('sign_ins')
+        .where((eb) =>
+          eb.or([
+            eb('expires_at', '<=', now()),
+            eb('hash', '=', supersedes === undefined ? '' : hashOf(supersedes)),
+          ]),
+        )
+        .execute()
+      await db.insertInto('sign_ins').values(row).execute()
     },
 
     async take(token, provider) {

@@ -98,23 +98,23 @@ forEachEngine((engine) => {
   })
 
   test('undoes all of a transaction that throws', async () => {
-    const { db, transaction } = await engine.open()
+    const { db, change } = await engine.open()
     const thrown = new Failure('conflict', 'on second thoughts')
-    const attempt = transaction(async (trx) => {
+    const attempt = change(async (trx) => {
       await trx.insertInto('databases').values({ name: 'ada', created_at: 1 }).execute()
       await nextRevision(trx)
       throw thrown
     })
     await expect(attempt).rejects.toBe(thrown)
     expect(await db.selectFrom('databases').selectAll().execute()).toEqual([])
-    expect(await transaction(nextRevision)).toBe(1)
+    expect(await change(nextRevision)).toBe(1)
   })
 
-  test('hands out each revision once to 50 concurrent transactions, in order', async () => {
-    const { db, transaction } = await engine.open()
+  test('hands out each revision once to 50 concurrent changes, in order', async () => {
+    const { db, change } = await engine.open()
     const revisions = await Promise.all(
       Array.from({ length: 50 }, (_, nth) =>
-        transaction(async (trx) => {
+        change(async (trx) => {
           const revision = await nextRevision(trx)
           await trx
             .insertInto('endpoints')
@@ -134,7 +134,7 @@ forEachEngine((engine) => {
     const node = await engine.open()
     const tool = await engine.open('tool')
     expect(node.changedOutside()).toBe(false)
-    await tool.transaction(nextRevision)
+    await tool.change(nextRevision)
     await vi.waitFor(() => expect(node.changedOutside()).toBe(true), moment)
     expect(node.changedOutside()).toBe(false)
   })
@@ -143,14 +143,14 @@ forEachEngine((engine) => {
     const store = await engine.open()
     const entered = Promise.withResolvers<void>()
     const goOn = Promise.withResolvers<void>()
-    const underWay = store.transaction(async (trx) => {
+    const underWay = store.change(async (trx) => {
       entered.resolve()
       await goOn.promise
       return nextRevision(trx)
     })
     await entered.promise
     const closed = store.close()
-    await expect(store.transaction(nextRevision)).rejects.toMatchObject({
+    await expect(store.change(nextRevision)).rejects.toMatchObject({
       code: 'unavailable',
       message: 'The store is closed.',
     })

@@ -1,4 +1,5 @@
 import { type CompiledQuery, Kysely, type QueryResult } from 'kysely'
+import { ChangeQueue } from './change-queue.ts'
 import type { Engine, EngineName, NoticeTopic } from './engine.ts'
 import { migrate } from './migrate.ts'
 import { allMigrations } from './migrations/all-migrations.ts'
@@ -6,7 +7,13 @@ import { openPostgres } from './postgres.ts'
 import type { Away } from './reach.ts'
 import { openSqlite } from './sqlite.ts'
 import type { Tables } from './tables.ts'
-import { type Queries, type RunTransaction, Transactions } from './transactions.ts'
+import {
+  type Change,
+  type Queries,
+  type RunChange,
+  type RunTransaction,
+  Transactions,
+} from './transactions.ts'
 
 /** An open store, ready for queries. */
 export interface Store {
@@ -14,6 +21,7 @@ export interface Store {
   /** Queries that are refused after {@link close}, or that find no store, throw `unavailable`. */
   readonly db: Queries
   readonly transaction: RunTransaction
+  readonly change: RunChange
   /**
    * A query of the hot path, compiled once, to be run with other parameters: for these, building the
    * query and Kysely's way to the driver cost more than the database. Each run stands alone, outside
@@ -92,6 +100,7 @@ export async function openStore(
       ? await openSqlite(location.data, role, onReach)
       : await openPostgres(location.databaseUrl, role, onReach)
   const transactions = new Transactions()
+  const changes = new ChangeQueue()
   const db = new Kysely<Tables>({ dialect: transactions.guard(engine.dialect) })
   const listeners = new Set<(topic: NoticeTopic) => void>()
   for (let ready = false; !ready; ) {
@@ -116,6 +125,11 @@ export async function openStore(
     engine: engine.name,
     db: db as Queries,
     transaction: (work) => transactions.run(db, work),
+    async change(work) {
+      transactions.requireOutside()
+      const run = () => transactions.run(db, (trx) => work(trx as Change))
+      return engine.name === 'sqlite' ? run() : changes.run(run)
+    },
     prepare:
       ({ query, sql, queryId }) =>
       async (...parameters) => {
@@ -140,6 +154,7 @@ export async function openStore(
     away: () => engine.away?.(),
     returned: async () => (await engine.returned?.()) ?? false,
     close() {
+      changes.close()
       closing ??= engine.close()
       return closing
     },

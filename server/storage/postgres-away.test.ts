@@ -51,7 +51,7 @@ afterEach(async () => {
 /** A look that nobody takes. */
 const never = { look: () => Promise.reject(new Error('looked')), changed: () => {} }
 
-const revise = () => store.transaction(nextRevision)
+const revise = () => store.change(nextRevision)
 const revision = async () => {
   const counters = store.db.selectFrom('counters').select('value').where('name', '=', 'revision')
   return (await counters.executeTakeFirst())?.value ?? 0
@@ -222,7 +222,7 @@ describe('a start without its server', () => {
     await server.start()
     const other = await opening
     expect(said.at(-1)).toBeUndefined()
-    expect(await other.transaction(nextRevision)).toBeGreaterThan(0)
+    expect(await other.change(nextRevision)).toBeGreaterThan(0)
     await other.close()
   })
 

@@ -45,12 +45,12 @@ forEngine('postgres', (engine) => {
   })
 
   test('fails with unavailable when the connection breaks, and connects again', async () => {
-    const cut = store.transaction(async (trx) => {
+    const cut = store.change(async (trx) => {
       await nextRevision(trx)
       await sql`select pg_terminate_backend(pg_backend_pid())`.execute(trx)
     })
     await expect(cut).rejects.toMatchObject({ code: 'unavailable', kind: { status: 503 } })
-    expect(await store.transaction(nextRevision)).toBe(1)
+    expect(await store.change(nextRevision)).toBe(1)
   })
 
   test('reports a full disk of the server, and goes on', async () => {
@@ -59,7 +59,7 @@ forEngine('postgres', (engine) => {
       code: 'insufficient-storage',
       kind: { status: 507 },
     })
-    expect(await store.transaction(nextRevision)).toBe(1)
+    expect(await store.change(nextRevision)).toBe(1)
   })
 
   test('tells all nodes when somebody gets another role, and not when they sign in', async () => {
@@ -80,7 +80,7 @@ forEngine('postgres', (engine) => {
   })
 
   test('survives the end of its idle connections', async () => {
-    await Promise.all([1, 2, 3].map(() => store.transaction(nextRevision)))
+    await Promise.all([1, 2, 3].map(() => store.change(nextRevision)))
     const others = new pg.Client({ connectionString: inject('postgresUrl') })
     await others.connect()
     const { databaseUrl } = engine.location() as { databaseUrl: string }
@@ -91,7 +91,7 @@ forEngine('postgres', (engine) => {
     )
     await others.end()
     // The first query may meet a connection whose end has not been heard of yet.
-    await vi.waitFor(async () => expect(await store.transaction(nextRevision)).toBe(4), moment)
+    await vi.waitFor(async () => expect(await store.change(nextRevision)).toBe(4), moment)
   })
 
   test('loses a name with the connection that held it, and says so', async () => {
@@ -129,7 +129,7 @@ forEngine('postgres', (engine) => {
     await stopped.query('begin')
     await stopped.query("update counters set value = value + 1 where name = 'revision'")
     const begun = performance.now()
-    expect(await store.transaction(nextRevision)).toBe(1)
+    expect(await store.change(nextRevision)).toBe(1)
     expect(performance.now() - begun).toBeGreaterThan(3_000)
     expect(performance.now() - begun).toBeLessThan(9_000)
     await stopped.end()

@@ -16,23 +16,24 @@ forEachEngine((engine) => {
     ['query', () => counters().execute()],
     ['prepared query', () => store.prepare(counters().compile())()],
     ['prepared read', async () => store.prepareAtOnce?.(counters().compile())()],
-    ['transaction', () => store.transaction(nextRevision)],
+    ['transaction', () => store.transaction(async () => {})],
+    ['change', () => store.change(nextRevision)],
   ]
   const offered = outside.filter(([what]) => what !== 'prepared read' || engine.name === 'sqlite')
 
   test.each(offered)('the code of a transaction cannot run a %s outside of it', async (_, run) => {
-    const change = store.transaction(async (trx) => {
+    const change = store.change(async (trx) => {
       await nextRevision(trx)
       await run()
     })
     await expect(change).rejects.toThrow('A query outside of the transaction that is open')
-    expect(await store.transaction(nextRevision)).toBe(1)
+    expect(await store.change(nextRevision)).toBe(1)
   })
 
   test('work that a transaction starts in the background may query once it has ended', async () => {
     const ended = Promise.withResolvers<void>()
     let background: Promise<unknown> | undefined
-    await store.transaction(async (trx) => {
+    await store.change(async (trx) => {
       await nextRevision(trx)
       background = ended.promise.then(() => counters().execute())
     })

@@ -15,6 +15,19 @@ export interface Queries extends Kysely<Tables> {
  */
 export type RunTransaction = <T>(work: (trx: Transaction<Tables>) => Promise<T>) => Promise<T>
 
+declare const change: unique symbol
+
+/** A transaction that may take the locks that all nodes of a store share. */
+export type Change = Transaction<Tables> & { readonly [change]: true }
+
+/**
+ * Runs a short change of anything but documents in one transaction, as {@link RunTransaction} does.
+ * Such changes take locks that all nodes share: of the revision, of the head of the audit log. With
+ * PostgreSQL a node makes them one at a time, so a process that is suspended has one connection at
+ * most that holds these locks or waits for them.
+ */
+export type RunChange = <T>(work: (trx: Change) => Promise<T>) => Promise<T>
+
 /** The transaction whose code is running. */
 interface Running {
   state: 'begins' | 'open' | 'ended'

@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest'
+import { CHANGES_WAITING, ChangeQueue } from './change-queue.ts'
+
+/** A change that ends when it is told to. */
+function held() {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  return { work: () => promise, end: resolve, fail: () => reject(new Error('failed')) }
+}
+
+test('changes run one at a time, in order, also after one that fails', async () => {
+  const queue = new ChangeQueue()
+  const first = held()
+  const ran: string[] = []
+  const failing = queue.run(first.work)
+  const others = ['a', 'b', 'c'].map((name) =>
+    queue.run(async () => {
+      ran.push(`${name} begins`)
+      await null
+      ran.push(`${name} ends`)
+    }),
+  )
+  await Promise.resolve()
+  expect(ran).toEqual([])
+  first.fail()
+  await expect(failing).rejects.toThrow('failed')
+  await Promise.all(others)
+  expect(ran).toEqual(['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends'])
+})
+
+test('a change that has waited too long is rejected, and the next takes its turn', async () => {
+  const queue = new ChangeQueue(20)
+  const first = held()
+  const running = queue.run(first.work)
+  await expect(queue.run(async () => {})).rejects.toMatchObject({ code: 'unavailable' })
+  const next = queue.run(async () => 'done')
+  first.end()
+  await running
+  expect(await next).toBe('done')
+})
+
+test('no more than the limit wait', async () => {
+  const queue = new ChangeQueue()
+  const first = held()
+  const all = [first.work, ...Array(CHANGES_WAITING).fill(async () => {})].map((work) =>
+    queue.run(work),
+  )
+  await expect(queue.run(async () => {})).rejects.toMatchObject({ code: 'unavailable' })
+  first.end()
+  await Promise.all(all)
+})
+
+test('closing rejects the changes that wait, and lets the running one end', async () => {
+  const queue = new ChangeQueue()
+  const first = held()
+  const running = queue.run(first.work)
+  const waiting = queue.run(async () => {})
+  queue.close()
+  await expect(waiting).rejects.toThrow('The store is closed.')
+  await expect(queue.run(async () => {})).rejects.toThrow('The store is closed.')
+  first.end()
+  await running
+})
