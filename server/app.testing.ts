@@ -12,6 +12,7 @@ import { createDatabaseRegistry } from './databases/registry.ts'
 import { createDocumentRules } from './documents/document-rules.ts'
 import { createDocuments } from './documents/documents.ts'
 import { createDocumentRepository } from './documents/repository.ts'
+import { createSchemaChecker } from './documents/schema-checker.ts'
 import { createSchemas } from './documents/schemas.ts'
 import { createHttpEngine } from './endpoints/http-engine.ts'
 import type { Listener } from './endpoints/listener.ts'
@@ -91,7 +92,7 @@ export async function openApp() {
       pause: async () => {},
       onError: () => {},
     }),
-    schemas: createSchemas(store),
+    schemas: createSchemas(store, createSchemaChecker()),
     sizes: { of: async () => new Map(), stop: async () => {} },
     providers: [],
     localProvider: createLocalProvider({

@@ -281,7 +281,7 @@ export function createApp(deps: AppDeps) {
   base.onError((error, c) => {
     const failure = toFailure(error)
     // Without a cause it is the store that is away, which was said when it went: not once a request.
-    const isKnown = isAway(failure) && failure.cause === undefined
+    const isKnown = failure.code === 'busy' || (isAway(failure) && failure.cause === undefined)
     if (failure.kind.status >= 500 && !isKnown && !hasLeft(failure, c))
       deps.logFault(failure.message)(isStoreFailure(failure) ? failure : (failure.cause ?? failure))
     return renderFailure(failure, c)

@@ -37,6 +37,7 @@ export const failureKinds = {
   invalid: kind(422, 422, 'invalid'),
   'too-many-requests': kind(429, 429, 'too_many_requests'),
   internal: kind(500, 4, 'internal'),
+  busy: kind(503, 503, 'busy'),
   unavailable: kind(503, 503, 'unavailable'),
   'insufficient-storage': kind(507, 507, 'insufficient_storage'),
 } as const satisfies Record<string, FailureKind>

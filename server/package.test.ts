@@ -95,7 +95,7 @@ describe('the package of the server', () => {
     expect(engines).toEqual({ node: '>=24' })
   })
 
-  it('runs, with its console', async () => {
+  it('runs, with its console and the worker for schemas', async () => {
     const [port = 0] = await freePorts(1)
     const bin = join(serverProject, 'node_modules/.bin/gatehouse')
     const flags = ['--endpoint', `tcp://127.0.0.1:${port}`, '--data', join(folder, 'data')]
@@ -108,6 +108,18 @@ describe('the package of the server', () => {
       const page = await ask(port, 'GET', '/_console/', { headers: { Host: 'localhost' } })
       expect(page.status).toBe(200)
       expect(page.text).toContain('<div id="root">')
+      const { stdout: token } = await run(bin, [
+        ...['token', 'create', '--name', 'a', '--role', 'admin'],
+        ...['--data', join(folder, 'data')],
+      ])
+      const headers = {
+        Authorization: `Bearer ${token.trim()}`,
+        'Content-Type': 'application/json',
+      }
+      // Schemas are compiled in a worker, which is a file of its own.
+      const schema = { headers, body: { required: ['title'] } }
+      expect((await ask(port, 'PUT', '/_schema/articles', schema)).status).toBe(200)
+      expect((await ask(port, 'POST', '/articles', { headers, body: {} })).status).toBe(422)
     } finally {
       const ended = new Promise((resolve) => child.once('exit', resolve))
       child.kill('SIGTERM')

@@ -21,6 +21,7 @@ import { createDocumentRules } from './documents/document-rules.ts'
 import { createDocuments } from './documents/documents.ts'
 import { createPurge } from './documents/purge.ts'
 import { createDocumentRepository } from './documents/repository.ts'
+import { createSchemaChecker } from './documents/schema-checker.ts'
 import { createSchemas } from './documents/schemas.ts'
 import { createSizes } from './documents/sizes.ts'
 import { createTurns } from './documents/turns.ts'
@@ -147,7 +148,11 @@ async function open(
   if (certificate !== undefined) undo.push(() => certificate.close())
 
   const stored = createDocumentRepository(store)
-  const schemas = createSchemas(store)
+  const checker = createSchemaChecker({}, Date.now, (schema) =>
+    log.warn({ schema }, 'a schema took too long and is rejected for a while'),
+  )
+  undo.push(checker.close)
+  const schemas = createSchemas(store, checker)
   // Who has it keeps it until it ends; then another of the nodes has it next.
   const purges = () => store.hold('purge')
   let purged = false

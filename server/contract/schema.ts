@@ -14,3 +14,18 @@ export const SCHEMA_BYTES = 64 * 1024
 
 /** So many violations are told of at most; how many there are in all stands in the message. */
 export const VIOLATIONS = 1000
+
+/** A pointer in a violation is cut after this many characters. */
+export const POINTER_LENGTH = 1024
+
+/** Processor time that compiling a schema may take, ms. */
+export const COMPILE_TIME = 1_000
+
+/** Processor time that checking a document, or a part of an array, may take, ms. */
+export const CHECK_TIME = 250
+
+/** How long a schema is rejected after it has taken too long, ms. */
+export const SLOW_SCHEMA_PAUSE = 30_000
+
+/** The most documents and parts of arrays that wait to be checked. */
+export const WAITING_CHECKS = 1_000

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { START } from '../audit/record.ts'
 import { createDatabaseRegistry } from '../databases/registry.ts'
 import { storeDatabases } from '../storage/databases.testing.ts'
@@ -6,6 +6,7 @@ import { forEachEngine } from '../storage/each-engine.testing.ts'
 import type { Store } from '../storage/open.ts'
 import type { Queries } from '../storage/transactions.ts'
 import { readConditions } from './entity-tag.ts'
+import { createSchemaChecker, type SchemaChecker } from './schema-checker.ts'
 import { createSchemaRepository } from './schema-repository.ts'
 import { createSchemas, type Schemas } from './schemas.ts'
 
@@ -17,16 +18,21 @@ const where = { database: 'x', collection: 'c' }
 forEachEngine((engine) => {
   let store: Store
   let schemas: Schemas
+  let checker: SchemaChecker
 
+  beforeAll(() => {
+    checker = createSchemaChecker()
+  })
+  afterAll(() => checker.close())
   beforeEach(async () => {
     store = await engine.open()
     await storeDatabases(store, 'x', 'y')
-    schemas = createSchemas(store)
+    schemas = createSchemas(store, checker)
   })
   /** Whether a document with such an `n` fits. */
   const takes = async (n: number | string, by = schemas, place = where) => {
     const value = { n }
-    const checked = async () => by.check(place, [{ value, body: JSON.stringify(value) }], false)
+    const checked = async () => by.check(place, [{ body: JSON.stringify(value) }], false)
     return checked().then(
       () => true,
       () => false,
@@ -53,6 +59,28 @@ forEachEngine((engine) => {
       expect([await takes(1), await takes('text')]).toEqual([false, true])
       await schemas.delete(where, none)
       expect(await takes(1)).toBe(true)
+    })
+
+    it('name a violation in an array of many MiB by its index', async () => {
+      await schemas.put(where, '{"maxProperties":1}', none)
+      const large = { body: JSON.stringify({ text: 'x'.repeat(700_000) }) }
+      const documents = [large, large, large, { body: '{"a":1,"b":2}' }]
+      await expect(schemas.check(where, documents, true, 7)).rejects.toMatchObject({
+        message: expect.stringContaining('/10 must have at most 1 property.'),
+        details: { violations: [{ pointer: '/10', message: 'must have at most 1 property' }] },
+      })
+    })
+
+    it('list 1,000 violations of all parts of an array, and count them all', async () => {
+      await schemas.put(where, NUMBER, none)
+      const documents = Array.from({ length: 600 }, () => ({
+        body: JSON.stringify({ n: 'x'.repeat(1_000) }),
+      }))
+      const checked = schemas.check(where, [...documents, ...documents], true)
+      await expect(checked).rejects.toMatchObject({
+        message: expect.stringContaining('There are 1200 violations.'),
+        details: { violations: expect.toSatisfy(({ length }) => length === 1_000) },
+      })
     })
 
     it('count for their collection in their database alone', async () => {
@@ -93,7 +121,7 @@ forEachEngine((engine) => {
           return result
         },
       }) as Queries
-      const slow = createSchemas({ ...store, db })
+      const slow = createSchemas({ ...store, db }, checker)
       const before = takes('text', slow)
       await read.promise
       await slow.put(where, NUMBER, none)
@@ -103,7 +131,7 @@ forEachEngine((engine) => {
     })
 
     it('count from the next check when another process has changed them', async () => {
-      const other = createSchemas(await engine.open('tool'))
+      const other = createSchemas(await engine.open('tool'), checker)
       for (const [schema, n] of [
         [NUMBER, 'text'],
         [TEXT, 1],

@@ -1,10 +1,20 @@
+import { createHash } from 'node:crypto'
+import { VIOLATIONS, type Violation } from '../contract/schema.ts'
 import { Failure } from '../failure.ts'
 import type { Store } from '../storage/open.ts'
-import { type Checked, compileSchema, type Validate } from './compile-schema.ts'
 import type { Collection } from './documents.ts'
 import { type Conditions, matches, matchesNone } from './entity-tag.ts'
+import { type SchemaChecker, STEP } from './schema-checker.ts'
 import { createSchemaRepository, type StoredSchema } from './schema-repository.ts'
+import type { Schema } from './schema-thread.ts'
+import { SizedCache } from './sized-cache.ts'
 import { parseStrictly, printJson } from './strict-json.ts'
+import { violated } from './violations.ts'
+
+/** A document to be checked, as JSON. */
+export interface Checked {
+  readonly body: string
+}
 
 /** The JSON Schemas of collections. Conditions that do not hold fail with 412. */
 export interface Schemas {
@@ -14,7 +24,8 @@ export interface Schemas {
    * Puts a schema on a collection, for what is changed from then on: documents that are there
    * already stay as they are, until they are changed.
    *
-   * @throws Failure `bad-json`, `invalid` naming what is wrong with it, `precondition-failed`
+   * @throws Failure `bad-json`, `invalid` naming what is wrong with it, `precondition-failed`,
+   * `busy`
    */
   put(where: Collection, text: string, conditions: Conditions): Promise<StoredSchema>
   /** Answers what was deleted. @throws Failure `not-found`, `precondition-failed` */
@@ -25,7 +36,8 @@ export interface Schemas {
    * @param indexed whether they came in an array: pointers then begin with the index.
    * @param from the index of the first of them, where they are a part of it.
    * @returns undefined, at the cost of looking that up, where there is known to be no schema.
-   * @throws Failure `invalid` with every violation and its pointer.
+   * @throws Failure `invalid` with every violation and its pointer; `busy` where the schema is rejected
+   * for a while, or too many checks wait.
    */
   check: CheckDocuments
   /** See {@link ValidatorOf}. */
@@ -44,25 +56,32 @@ export type CheckDocuments = (
   from?: number,
 ) => Promise<void> | undefined
 
+/** Checks documents: see {@link Schemas.check}. */
+export type Validate = (
+  documents: readonly Checked[],
+  indexed: boolean,
+  from?: number,
+) => Promise<void>
+
 /**
  * Returns the validator of a collection's schema as it is now; undefined where it has none. The
  * validator makes no query, so a transaction may use it.
  */
 export type ValidatorOf = (where: Collection) => Promise<Validate | undefined>
 
-/** How many compiled schemas are kept; then the oldest is compiled again when it is needed. */
-const MOST_COMPILED = 1_000
+/** Schemas that are remembered: how many, and their characters. Others are read when they are needed. */
+const REMEMBERED = { entries: 1_000, size: 8 * 1024 * 1024 } as const
 
 /**
  * Makes {@link Schemas}. On SQLite, where every change of another process is noticed before the next
  * request, it is remembered which collections have one; with PostgreSQL the store is asked at every
  * check, so that a schema put at one node counts at the others at once. A tag is never given twice:
- * what was compiled for it stays right.
+ * what was read of it stays right.
  */
-export function createSchemas(store: Store): Schemas {
+export function createSchemas(store: Store, checker: SchemaChecker): Schemas {
   const repository = createSchemaRepository(store)
   const remembers = store.engine === 'sqlite'
-  const validators = new Map<string, Validate>()
+  const texts = new SizedCache<Schema>(REMEMBERED)
   let known: Map<string, string> | undefined
   let forgotten = 0
 
@@ -80,20 +99,18 @@ export function createSchemas(store: Store): Schemas {
     return found
   }
 
-  /** The validator of a schema; of the state that is there now, where the tag has moved on. */
-  async function compiled(where: Collection, tag: string): Promise<Validate | undefined> {
-    const kept = validators.get(tag)
-    if (kept !== undefined) return kept
-    const schema = await repository.read(where)
-    if (schema === undefined) return undefined
-    return validators.get(schema.tag) ?? keep(schema.tag, compileSchema(JSON.parse(schema.body)))
+  /** A schema by its tag; of the state that is there now, where the tag has moved on. */
+  async function schemaOf(where: Collection, tag: string): Promise<Schema | undefined> {
+    const remembered = texts.get(tag)
+    if (remembered !== undefined) return remembered
+    const found = await repository.read(where)
+    return found && keep(where, found)
   }
 
-  function keep(tag: string, validate: Validate): Validate {
-    const [oldest] = validators.keys()
-    if (oldest !== undefined && validators.size >= MOST_COMPILED) validators.delete(oldest)
-    validators.set(tag, validate)
-    return validate
+  function keep(where: Collection, { tag, body }: StoredSchema): Schema {
+    const schema = toSchema(where, body)
+    texts.set(tag, schema, body.length)
+    return schema
   }
 
   /** The tag of a collection's schema, from the store. */
@@ -104,7 +121,8 @@ export function createSchemas(store: Store): Schemas {
 
   const validatorOf: ValidatorOf = async (where) => {
     const tag = known === undefined ? await askFor(where) : known.get(keyOf(where))
-    return tag === undefined ? undefined : compiled(where, tag)
+    const schema = tag === undefined ? undefined : await schemaOf(where, tag)
+    return schema && validatorBy(checker, schema)
   }
 
   const checkNow = async (...[where, documents, indexed, from]: Parameters<CheckDocuments>) => {
@@ -126,14 +144,14 @@ export function createSchemas(store: Store): Schemas {
     read: required,
     async put(where, text, conditions) {
       const schema = parseStrictly(text)
-      const validate = compileSchema(schema)
       const body = printJson(schema)
+      await checker.compile(toSchema(where, body))
       for (;;) {
         const found = await repository.read(where)
         if (!holds(conditions, found?.tag)) throw movedOn()
         const tag = await repository.put(where, found?.tag, body)
         if (tag === undefined) continue
-        keep(tag, validate)
+        keep(where, { tag, body })
         forget()
         return { tag, body }
       }
@@ -156,6 +174,34 @@ export function createSchemas(store: Store): Schemas {
     purge: repository.purge,
   }
 }
+
+/** Returns what checks documents a part at a time, beside the event loop. */
+const validatorBy =
+  (checker: SchemaChecker, schema: Schema): Validate =>
+  async (documents, indexed, from = 0) => {
+    const violations: Violation[] = []
+    let count = 0
+    let at = 0
+    while (at < documents.length) {
+      const first = at
+      let size = 0
+      while (at < documents.length && (at === first || size < STEP)) {
+        size += documents[at++]?.body.length ?? 0
+      }
+      const some = documents.slice(first, at).map(({ body }) => body)
+      const found = await checker.check(schema, some, indexed ? from + first : undefined)
+      violations.push(...found.violations.slice(0, VIOLATIONS - violations.length))
+      count += found.count
+    }
+    if (count === 0) return
+    throw violated('does not fit the schema of its collection', { violations, count })
+  }
+
+/** A schema of a collection. What one collection does with it says nothing to others with the same. */
+const toSchema = (where: Collection, text: string): Schema => ({
+  key: `${keyOf(where)} ${createHash('sha256').update(text).digest('base64url')}`,
+  text,
+})
 
 /** Neither the id of a database nor the name of a collection holds a slash. */
 const keyOf = ({ database, collection }: Collection) => `${database}/${collection}`

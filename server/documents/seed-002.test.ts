@@ -5,6 +5,7 @@ import { DEPTH } from '../contract/json-depth.ts'
 import { type EngineNode, forEachEngineNode } from '../each-engine-node.testing.ts'
 import { type Answer, ask } from '../start.testing.ts'
 import { readConditions } from './entity-tag.ts'
+import { createSchemaChecker } from './schema-checker.ts'
 import { createSchemas } from './schemas.ts'
 
 // The generic REST conventions (seed 002), row by row, by plain HTTP against a server that was
@@ -903,6 +904,7 @@ forEachEngineNode((start) => {
     it('counts from the next request when another process has put the schema', async () => {
       await node.ask('POST', '/_db/shop/outside', { n: 'any' })
       const store = await node.openStore()
+      const checker = createSchemaChecker()
       try {
         const { id } = await store.db
           .selectFrom('databases')
@@ -910,7 +912,7 @@ forEachEngineNode((start) => {
           .where('name', '=', 'shop')
           .executeTakeFirstOrThrow()
         const where = { database: id, collection: 'outside' }
-        await createSchemas(store).put(
+        await createSchemas(store, checker).put(
           where,
           JSON.stringify(SCHEMA),
           readConditions(undefined, undefined),

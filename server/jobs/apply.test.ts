@@ -70,7 +70,7 @@ forEngine('postgres', (engine) => {
         repository,
         await repository.create(where, kind, 'attached', request),
       )
-      const apply = await prepareApply('postgres', rules, job, pause)
+      const apply = await prepareApply('postgres', rules, job, pause, Date.now)
       let read = 0
       const ended = await repository.finish(job, async (trx) => {
         const before = await rowsRead(trx)

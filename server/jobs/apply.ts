@@ -11,6 +11,9 @@ const CHANGED = { documents: 4_000, bytes: 512 * 1024 } as const
 /** How many documents are changed one by one between two pauses. */
 const SOME = 50
 
+/** So long a transaction merges documents that have moved on, ms: others wait for it. */
+export const MERGE_TIME = 5_000
+
 /** Makes what a job has prepared visible, all of it; how many documents it is. */
 export type Apply = (trx: Transaction<Tables>) => Promise<number>
 
@@ -37,7 +40,9 @@ interface Range {
  * wait until it has ended.
  *
  * @param pause awaited between two statements; must not wait for anything outside.
- * @throws Failure `conflict` where an id has been given since; `database-not-found`; as
+ * @param now tells ms since 1970.
+ * @throws Failure `conflict` where an id has been given since; `database-not-found`; `busy` where merging
+ * what has moved on takes longer than {@link MERGE_TIME}; as
  * {@link DocumentRules.merger} where a document that has moved on cannot become what is asked.
  */
 export async function prepareApply(
@@ -45,9 +50,10 @@ export async function prepareApply(
   rules: DocumentRules,
   job: Job,
   pause: () => Promise<unknown>,
+  now: () => number,
 ): Promise<Apply> {
   const { patch } = job.request
-  const merge = patch === undefined ? undefined : await rules.merger(job, patch)
+  const merge = patch === undefined ? undefined : limited(await rules.merger(job, patch), now)
   const change = async (target: Target, range: Range): Promise<number> => {
     if (job.kind === 'create') return create(target, range)
     const unmoved = job.kind === 'delete' ? deleteUnmoved : patchUnmoved
@@ -65,6 +71,22 @@ export async function prepareApply(
       range = await rangeAfter(target, range.last)
     }
     return changed
+  }
+}
+
+/** Lets merges take {@link MERGE_TIME} together: a schema may make each of them slow. */
+function limited(merge: Merge, now: () => number): Merge {
+  let spent = 0
+  return async (id, body) => {
+    const begun = now()
+    const merged = await merge(id, body)
+    spent += now() - begun
+    if (spent <= MERGE_TIME) return merged
+    throw new Failure(
+      'busy',
+      'Documents have changed in the meantime, and checking them again takes too long. Nothing was ' +
+        'changed. Try again.',
+    )
   }
 }
 

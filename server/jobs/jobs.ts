@@ -68,7 +68,7 @@ export function createJobs({ store, rules, now, pause, onError }: JobsDeps): Job
   const repository = createJobRepository(store, now)
 
   const commit = async (job: Job, keep?: boolean): Promise<Job> =>
-    repository.finish(job, await prepareApply(store.engine, rules, job, pause), keep)
+    repository.finish(job, await prepareApply(store.engine, rules, job, pause, now), keep)
 
   /** One step; what becomes of a job with it. */
   async function step(job: Job): Promise<Job> {
@@ -78,7 +78,9 @@ export function createJobs({ store, rules, now, pause, onError }: JobsDeps): Job
       return await commit(job)
     } catch (error) {
       if (error instanceof Lost) throw error
-      if (error instanceof Failure && error.kind.status < 500) return repository.fail(job, error)
+      if (error instanceof Failure && (error.kind.status < 500 || error.code === 'busy')) {
+        return repository.fail(job, error)
+      }
       // Too large for the disk, or over a damaged part: it would fail again, and hold others up.
       if (
         isStoreFailure(error) &&

@@ -1,0 +1,204 @@
+import { CHECK_TIME, COMPILE_TIME, SLOW_SCHEMA_PAUSE, WAITING_CHECKS } from '../contract/schema.ts'
+import { Failure } from '../failure.ts'
+import { createCheckQueue, type Waiting } from './check-queue.ts'
+import { createSchemaThread, type Outcome, type Schema, TooSlow } from './schema-thread.ts'
+import { type Findings, unusable } from './violations.ts'
+
+/** Compiles schemas and checks documents beside the event loop, in a worker. */
+export interface SchemaChecker {
+  /** @throws Failure `invalid` naming what is wrong with the schema, `busy` */
+  compile(schema: Schema): Promise<void>
+  /**
+   * Checks documents, as JSON, against a schema: about {@link STEP} characters of them at most.
+   *
+   * @param from the index of the first of them in an array; undefined: no array was sent.
+   * @throws Failure `invalid` where they cannot be checked in time, `busy`
+   */
+  check(schema: Schema, documents: readonly string[], from: number | undefined): Promise<Findings>
+  /** Ends the worker; what still waits fails with `busy`. */
+  close(): Promise<void>
+}
+
+/** What a {@link SchemaChecker} goes by; the defaults are those of the contract. */
+export interface SchemaLimits {
+  /** Processor time that compiling may take, ms. */
+  readonly compile: number
+  /** Processor time that a check may take, ms. */
+  readonly check: number
+  /** How long a schema is rejected that took longer, ms. */
+  readonly pause: number
+  /** How many checks wait at most. */
+  readonly waiting: number
+}
+
+const LIMITS: SchemaLimits = {
+  compile: COMPILE_TIME,
+  check: CHECK_TIME,
+  pause: SLOW_SCHEMA_PAUSE,
+  waiting: WAITING_CHECKS,
+}
+
+/** Characters of documents that are checked in one step. */
+export const STEP = 256 * 1024
+
+/** Checks of quick schemas that are sent to the worker together. */
+const TOGETHER = 64
+
+/** A schema is quick while its checks take less processor time, ms; all together, half of the limit. */
+const QUICK = 2
+
+/** Rejected schemas that are remembered. */
+const MOST_REJECTED = 1_000
+
+/**
+ * Makes a {@link SchemaChecker}. The worker starts with the first schema.
+ *
+ * A check that takes too long ends the worker, and its schema is rejected for a while.
+ *
+ * @param onSlow is told of each schema that took too long.
+ */
+export function createSchemaChecker(
+  limits: Partial<SchemaLimits> = {},
+  now: () => number = Date.now,
+  onSlow: (key: string) => void = () => {},
+): SchemaChecker {
+  const { compile, check, pause, waiting: most } = { ...LIMITS, ...limits }
+  const thread = createSchemaThread()
+  const rejected = new Map<string, number>()
+  let waiting = 0
+  let working = false
+  let closed = false
+
+  const queue = createCheckQueue(
+    ({ schema, documents }) => documents !== undefined && thread.held(schema.key)?.isQuick === true,
+    { checks: TOGETHER, size: STEP },
+  )
+
+  /** The failure of whatever needs a schema that is rejected. */
+  function rejectionOf({ key }: Schema): Failure | undefined {
+    const until = rejected.get(key)
+    if (until === undefined) return undefined
+    const left = until - now()
+    if (left > 0)
+      return busy(`This schema took too long. It is rejected until ${time(until)}.`, left)
+    rejected.delete(key)
+    return undefined
+  }
+
+  /** Rejects a schema from now on, and what waits for it; returns until when. */
+  function reject(schema: Schema): string {
+    const until = now() + pause
+    const [oldest] = rejected.keys()
+    if (rejected.size >= MOST_REJECTED && oldest !== undefined) rejected.delete(oldest)
+    rejected.set(schema.key, until)
+    for (const { fail } of queue.remove(schema.key)) {
+      waiting--
+      fail(rejectionOf(schema))
+    }
+    onSlow(schema.key)
+    return time(until)
+  }
+
+  function settle({ schema, done, fail }: Waiting, { findings, refusal, time: took }: Outcome) {
+    waiting--
+    const held = thread.held(schema.key)
+    if (held !== undefined) held.isQuick = took < QUICK
+    if (refusal !== undefined) fail(new Failure('invalid', refusal.message, refusal))
+    else done(findings ?? NONE)
+  }
+
+  /** Compiles the schema of a check first, where the worker does not hold it. */
+  async function compileFor(one: Waiting): Promise<boolean> {
+    const { schema, documents } = one
+    if (thread.held(schema.key) !== undefined && documents !== undefined) return true
+    const outcome = await thread.compile(schema, compile)
+    if (outcome.refusal === undefined && documents !== undefined) return true
+    settle(one, outcome)
+    return false
+  }
+
+  async function work(): Promise<void> {
+    for (let some = queue.take(); some.length > 0; some = queue.take()) {
+      const [one] = some as [Waiting, ...Waiting[]]
+      let step: 'compile' | 'check' = 'compile'
+      try {
+        if (some.length === 1 && !(await compileFor(one))) continue
+        step = 'check'
+        const tasks = some.map(({ schema: { key }, documents = [], from }) => {
+          return { key, documents, from }
+        })
+        const outcomes = await thread.run(tasks, check)
+        for (const [at, each] of some.entries()) settle(each, outcomes[at] as Outcome)
+      } catch (error) {
+        over(some, step, error)
+      }
+    }
+    // In the same turn in which nothing was left to take: whatever comes later starts it again.
+    working = false
+  }
+
+  /** Fails what the worker could not do. Of several that took too long together, each is tried by itself. */
+  function over(some: readonly Waiting[], step: 'compile' | 'check', error: unknown): void {
+    const [{ schema }] = some as [Waiting, ...Waiting[]]
+    if (!(error instanceof TooSlow)) {
+      waiting -= some.length
+      for (const { fail } of some) fail(closed ? ending() : error)
+    } else if (some.length > 1) {
+      // The worker that starts next holds no schema: none is quick until it was tried by itself.
+      for (const each of some) queue.add(each)
+    } else {
+      const until = reject(schema)
+      waiting--
+      some[0]?.fail(
+        unusable(
+          step === 'compile'
+            ? `Compiling the schema takes too long (more than ${compile} ms) or too much memory. ` +
+                `It is rejected until ${until}.`
+            : 'Checking this against the schema of its collection takes too long (more than ' +
+                `${check} ms) or too much memory. Documents are not checked until ${until}.`,
+        ),
+      )
+    }
+  }
+
+  async function start(): Promise<void> {
+    if (working) return
+    working = true
+    // All checks of one turn of the event loop are sent together.
+    await new Promise(setImmediate)
+    await work()
+  }
+
+  function enqueue(schema: Schema, documents?: readonly string[], from?: number) {
+    if (closed) throw ending()
+    const rejection = rejectionOf(schema)
+    if (rejection !== undefined) throw rejection
+    if (waiting >= most) throw busy(`More than ${most} checks against schemas wait.`, 1_000)
+    waiting++
+    return new Promise<Findings>((done, fail) => {
+      queue.add({ schema, documents, from, done, fail })
+      void start()
+    })
+  }
+
+  return {
+    async compile(schema) {
+      await enqueue(schema)
+    },
+    check: async (schema, documents, from) => enqueue(schema, documents, from),
+    async close() {
+      closed = true
+      for (const { fail } of queue.remove()) fail(ending())
+      await thread.close()
+    },
+  }
+}
+
+const NONE: Findings = { violations: [], count: 0 }
+
+const time = (ms: number) => new Date(ms).toISOString()
+
+const busy = (message: string, wait: number) =>
+  new Failure('busy', message, { headers: { 'Retry-After': String(Math.ceil(wait / 1000)) } })
+
+const ending = () => busy('The node is stopping.', 1_000)

@@ -1,0 +1,44 @@
+import { parentPort } from 'node:worker_threads'
+import { Failure } from '../failure.ts'
+import { type Check, compileSchema } from './compile-schema.ts'
+import type { Outcome, Reply, Request, Task } from './schema-thread.ts'
+import type { Json } from './strict-json.ts'
+import type { Findings } from './violations.ts'
+
+// A worker thread: it compiles schemas and checks documents. `schema-thread.ts` starts it, and
+// terminates it when a task takes too long.
+
+const checks = new Map<string, Check>()
+
+const usedTime = () => {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1000
+}
+
+function work({ key, schema, documents, from }: Task): Findings {
+  const check = schema === undefined ? checks.get(key) : compileSchema(JSON.parse(schema))
+  if (check === undefined) throw new Error(`no schema is compiled for ${key}`)
+  checks.set(key, check)
+  return check(
+    documents.map((text) => JSON.parse(text) as Json),
+    from,
+  )
+}
+
+function outcomeOf(task: Task): Outcome {
+  const begun = usedTime()
+  try {
+    const findings = work(task)
+    return { findings, time: usedTime() - begun }
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    const { message, details } = error
+    return { refusal: { message, details }, time: usedTime() - begun }
+  }
+}
+
+parentPort?.on('message', ({ drop, tasks }: Request) => {
+  for (const key of drop) checks.delete(key)
+  parentPort?.postMessage({ outcomes: tasks.map(outcomeOf), used: usedTime() } satisfies Reply)
+})
+parentPort?.postMessage({ outcomes: [], used: usedTime() } satisfies Reply)

@@ -1,0 +1,34 @@
+/** Values by key, of which those that were not used for the longest time leave first. */
+export class SizedCache<V> {
+  readonly #entries = new Map<string, { readonly value: V; readonly size: number }>()
+  readonly #most: { readonly entries: number; readonly size: number }
+  #size = 0
+
+  /** @param most how many entries are kept, and the sum of their sizes. */
+  constructor(most: { readonly entries: number; readonly size: number }) {
+    this.#most = most
+  }
+
+  get(key: string): V | undefined {
+    const entry = this.#entries.get(key)
+    if (entry === undefined) return undefined
+    this.#entries.delete(key)
+    this.#entries.set(key, entry)
+    return entry.value
+  }
+
+  /** Adds or replaces a value and returns the keys that had to leave. */
+  set(key: string, value: V, size: number): string[] {
+    this.#size += size - (this.#entries.get(key)?.size ?? 0)
+    this.#entries.delete(key)
+    this.#entries.set(key, { value, size })
+    const left: string[] = []
+    for (const [oldest, entry] of this.#entries) {
+      if (this.#entries.size <= this.#most.entries && this.#size <= this.#most.size) break
+      this.#entries.delete(oldest)
+      this.#size -= entry.size
+      left.push(oldest)
+    }
+    return left
+  }
+}
