@@ -1,3 +1,4 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { afterAll, describe, expect, it, test } from 'vitest'
 import { createTokenByCommand } from './access-command.ts'
 import { blog, openApp, outside, via } from './app.testing.ts'
@@ -140,7 +141,12 @@ describe('every answer', () => {
 describe('/_api/health', () => {
   it('answers in any database; readiness turns 503 with its reason, liveness does not', async () => {
     for (const path of ['/_api/health', '/_api/health/ready', '/_db/blog/_api/health']) {
-      expect(await (await ask(path)).json()).toEqual({ alive: true, ready: true, reason: null })
+      expect(await (await ask(path)).json()).toEqual({
+        alive: true,
+        ready: true,
+        reason: null,
+        waiting: 0,
+      })
     }
     readiness.reason = 'The node is stopping.'
     try {
@@ -156,35 +162,80 @@ describe('/_api/health', () => {
 })
 
 describe('/_api/openapi.json', () => {
-  it('describes every route under /_api, with the statuses of its answers', async () => {
-    const spec = (await (await ask('/_api/openapi.json')).json()) as {
-      openapi: string
-      paths: Record<string, Record<string, { summary?: string; responses?: object }>>
-    }
-    expect(spec.openapi).toBe('3.1.0')
-    const described = Object.entries(spec.paths).flatMap(([path, methods]) =>
-      Object.entries(methods)
-        .filter(([, operation]) => operation.summary !== undefined && operation.responses)
-        .map(([method]) => `${method.toUpperCase()} ${path}`),
+  interface Operation {
+    readonly summary: string
+    readonly security: readonly object[]
+    readonly parameters: readonly { readonly $ref?: string; readonly name?: string }[]
+    readonly requestBody?: { readonly content: Record<string, { readonly schema: object }> }
+    readonly responses: Readonly<Record<string, { readonly $ref?: string }>>
+  }
+  const read = async () => {
+    const answer = await app.request(
+      '/_api/openapi.json',
+      { headers: { Host: 'localhost' } },
+      { via: via() },
     )
+    return (await answer.json()) as {
+      openapi: string
+      paths: Record<string, Record<string, Operation>>
+    }
+  }
+  const operations = async () =>
+    Object.entries((await read()).paths).flatMap(([path, item]) =>
+      Object.entries(item)
+        .filter(([method]) => method !== 'parameters')
+        .map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const),
+    )
+
+  it('describes every route under /_api and of data, and is readable without a token', async () => {
+    const described = await operations()
     const served = app.routes
-      .filter(({ method, path }) => method !== 'ALL' && path.startsWith('/_api'))
+      .filter(({ method, path }) => method !== 'ALL' && /^\/(?:_api|_job|_schema|:)/.test(path))
       .map(({ method, path }) => `${method} ${path.replace(/:([a-z]+)(?:\{[^}]*\})?/g, '{$1}')}`)
-    expect(new Set(described)).toEqual(new Set(served))
+    expect(new Set(described.map(([name]) => name))).toEqual(new Set(served))
     expect(served).toContain('DELETE /_api/endpoint/{address}')
+    expect(served).toContain('PATCH /{collection}/{id}')
+  })
+
+  it('passes the recommended rules of Redocly', async () => {
+    const config = await createConfig({ extends: ['recommended'] })
+    const problems = await lintFromString({ source: JSON.stringify(await read()), config })
+    expect(
+      problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]),
+    ).toEqual([])
+  })
+
+  it('says which credentials an operation takes, and how it fails without them', async () => {
+    for (const [name, { security, responses, requestBody }] of await operations()) {
+      const isOpen = security.length === 0 || '{}' === JSON.stringify(security[0])
+      expect([name, '401' in responses, '403' in responses]).toEqual([name, !isOpen, !isOpen])
+      expect([name, '415' in responses]).toEqual([name, requestBody !== undefined])
+    }
+    const byName = new Map<string, Operation>(await operations())
+    expect(byName.get('GET /_api/openapi.json')?.security).toEqual([])
+    expect(byName.get('POST /_api/endpoint')?.security).toEqual([
+      { bearer: [] },
+      { basic: [] },
+      { session: [] },
+    ])
+  })
+
+  it('describes conditional headers and shared schemas', async () => {
+    const byName = new Map<string, Operation>(await operations())
+    const refs = (name: string) => byName.get(name)?.parameters.map(({ $ref }) => $ref)
+    const conditions = ['#/components/parameters/IfMatch', '#/components/parameters/IfNoneMatch']
+    expect(refs('POST /_api/endpoint')).toEqual(conditions)
+    expect(refs('DELETE /_api/endpoint/{address}')).toContain(conditions[0])
+    expect(refs('PUT /{collection}/{id}')).toEqual(expect.arrayContaining(conditions))
+    expect(JSON.stringify(byName.get('POST /_api/endpoint')?.responses['200'])).toContain(
+      '#/components/schemas/Acknowledgement',
+    )
   })
 
   it('is made from the schema that validates', async () => {
-    const spec = (await (await ask('/_api/openapi.json')).json()) as never
-    const body = (
-      spec as {
-        paths: Record<
-          string,
-          { post: { requestBody: { content: Record<string, { schema: object }> } } }
-        >
-      }
-    ).paths['/_api/endpoint']?.post.requestBody.content['application/json']?.schema
-    expect(body).toMatchObject({ type: 'object', required: ['endpoint', 'databases'] })
+    const byName = new Map<string, Operation>(await operations())
+    const body = byName.get('POST /_api/endpoint')?.requestBody?.content['application/json']
+    expect(body?.schema).toMatchObject({ type: 'object', required: ['endpoint', 'databases'] })
   })
 })
 

@@ -25,7 +25,7 @@ import type { Via } from './http/env.ts'
 import { createJobs } from './jobs/jobs.ts'
 import { createLocalProvider } from './oauth2/local-provider.ts'
 import { createPendingSignIns } from './oauth2/pending-sign-in.ts'
-import { countFailure } from './storage/failure-limit.ts'
+import { createFailureLimit } from './storage/failure-limit.ts'
 import { openStore } from './storage/open.ts'
 import { createVault } from './storage/vault.ts'
 
@@ -52,7 +52,7 @@ export async function openApp() {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-'))
   const events = createEventHub()
   const record = createRecorder()
-  const readiness: Readiness = { reason: null }
+  const readiness: Readiness = { reason: null, connections: () => ({ used: 0, waiting: 0 }) }
   const lines: string[] = []
   const consoleFolder = join(folder, 'console')
   mkdirSync(join(consoleFolder, 'assets'), { recursive: true })
@@ -81,6 +81,7 @@ export async function openApp() {
     grace: 0,
   })
   const log = pino({ level: 'debug' }, { write: (line) => lines.push(line) })
+  const failures = createFailureLimit(store, Date.now, () => {})
   const deps: AppDeps = {
     responses: engine,
     access,
@@ -102,11 +103,12 @@ export async function openApp() {
       operatorKey: () => 'the operator key',
       fingerprint: (key) => key,
       publicOrigin: 'https://gate.example.org',
+      countFailure: failures.count,
       now: Date.now,
       onError: () => {},
     }),
     pendingSignIns: createPendingSignIns(store, vault, Date.now),
-    countFailure: (key) => countFailure(store, key, Date.now()),
+    countFailure: failures.count,
     instance: 'test',
     trustedProxies: [],
     endpoints,

@@ -1,5 +1,4 @@
 import { type Context, Hono, type HonoRequest } from 'hono'
-import { generateSpecs } from 'hono-openapi'
 import type { Logger } from 'pino'
 import { Counter, type Registry } from 'prom-client'
 import type { Access } from './access/access.ts'
@@ -15,6 +14,7 @@ import type { DatabaseRegistry } from './databases/registry.ts'
 import { databaseRoutes } from './databases/routes.ts'
 import { atOnceRoutes } from './documents/at-once-routes.ts'
 import { collectionRoutes, sizeRoutes } from './documents/collection-routes.ts'
+import { documentComponents, documentPaths } from './documents/describe-routes.ts'
 import type { Documents } from './documents/documents.ts'
 import { documentRoutes } from './documents/routes.ts'
 import { schemaRoutes } from './documents/schema-routes.ts'
@@ -39,6 +39,7 @@ import { guardHost } from './http/guard-host.ts'
 import { measureHead } from './http/measure-head.ts'
 import { noRoute } from './http/no-route.ts'
 import type { AtOnce } from './http/node-handler.ts'
+import { describeApi } from './http/openapi.ts'
 import { findPageFonts } from './http/page-fonts.ts'
 import { createPermit, createPermitAtOnce, type PermitDeps } from './http/permit.ts'
 import { API_JSON, renderFailure, toFailure } from './http/render-failure.ts'
@@ -78,7 +79,7 @@ export interface AppDeps {
   readonly localProvider: LocalProvider
   readonly pendingSignIns: PendingSignIns
   /** Counts a failed attempt; see `storage/failure-limit.ts`. */
-  readonly countFailure: (key: string) => Promise<void>
+  readonly countFailure: (key: string) => void
   /** The id of this installation. */
   readonly instance: string
   /** Addresses and ranges of proxies whose forwarded headers count. */
@@ -157,6 +158,7 @@ export function createApp(deps: AppDeps) {
   const providers = [...deps.providers, local.provider]
   const ways: ProviderDeps = { providers, clientOf, publicOrigin }
   const limit = createSignInLimit(Date.now)
+  let openApi: ReturnType<typeof describeApi> | undefined
 
   const base = new Hono<AppEnv>({
     getPath: (request) => splitRequestPath(request).path,
@@ -240,8 +242,12 @@ export function createApp(deps: AppDeps) {
     .get(
       '/_api/openapi.json',
       describe({ summary: 'Read this description', answers: { 200: 'application/json' } }),
-      permit('viewer'),
-      async (c) => c.json(await openApi(base), 200),
+      permit('public'),
+      async (c) => {
+        // The routes do not change while the process runs.
+        openApi ??= describeApi(base, { paths: documentPaths, components: documentComponents })
+        return c.json(await openApi, 200)
+      },
     )
     .route('/healthz', healthRoutes(deps.readiness, permit))
     .get('/', permit('public'), (c) => {
@@ -365,18 +371,3 @@ function refusals({ audit, events, metrics, logFault }: AppDeps): RefusalDeps {
     onError: logFault('a refused change could not be put on record'),
   }
 }
-
-const openApi = (app: Hono<AppEnv>) =>
-  generateSpecs(app, {
-    documentation: {
-      openapi: '3.1.0',
-      info: {
-        title: 'Gatehouse',
-        version: '0.1',
-        description: 'Every path also answers below /_db/<name>/, for the database of that name.',
-      },
-    },
-    exclude: [/^\/_(?:console|oauth2|idp)/, /^\/healthz/, '/'],
-    // Else /_api/openapi.json would be taken for a file, for its dot.
-    excludeStaticFile: false,
-  })

@@ -29,6 +29,8 @@ describe('parseCommandLine', () => {
     [['user', 'role', 'github:1', 'admin'], { name: 'user role', operands: ['github:1', 'admin'] }],
     [['operator-key'], { name: 'operator-key', flags: {} }],
     [['operator-key', '--renew'], { name: 'operator-key', flags: { renew: '' } }],
+    [['backup', 'folder', '--data', 'x'], { name: 'backup', operands: ['folder'] }],
+    [['restore', 'folder'], { name: 'restore', operands: ['folder'] }],
     [['secrets', 'discard'], { name: 'secrets discard', operands: [] }],
     [['audit', 'verify', '--last', 'abc'], { name: 'audit verify', flags: { last: 'abc' } }],
   ])('understands %j', (argv, command) => {
@@ -41,6 +43,8 @@ describe('parseCommandLine', () => {
     [['endpoint'], 'endpoint takes list or add or remove.'],
     [['endpoint', 'open'], 'endpoint takes list or add or remove, not "open"'],
     [['endpoint', 'add'], 'endpoint add needs ADDRESS'],
+    [['backup'], 'backup needs FOLDER'],
+    [['restore', 'a', 'b'], 'restore does not take "b"'],
     [['endpoint', 'remove', 'a', 'b'], 'does not take "b"'],
     [['endpoint', 'list', 'a'], 'does not take "a"'],
     [['endpoint', 'list', '--databases', 'a'], 'There is no flag --databases here'],

@@ -48,6 +48,16 @@ const COMMANDS = {
     flags: {},
     help: 'delete the tokens of providers in the store, if the secret key that encrypts them is lost',
   },
+  backup: {
+    operands: ['FOLDER'],
+    flags: {},
+    help: 'back up the store and its keys into a new or an empty folder, beside running nodes',
+  },
+  restore: {
+    operands: ['FOLDER'],
+    flags: {},
+    help: 'restore a backup into an empty data folder or database, while no node runs on it',
+  },
   'audit verify': {
     operands: [],
     flags: { last: 'HASH' },
@@ -68,14 +78,18 @@ export interface GivenCommand<Name extends CommandName> {
   readonly flags: Readonly<Record<string, string>>
 }
 
+/** A command that copies a whole store. */
+export type BackupCommand = GivenCommand<'backup'> | GivenCommand<'restore'>
+
 /** A command that works on the store, beside a running node. */
-export type StoreCommand = GivenCommand<Exclude<CommandName, 'start'>>
+export type StoreCommand = GivenCommand<Exclude<CommandName, 'start' | 'backup' | 'restore'>>
 
 /** What a command line asks for. */
 export type Command =
   | { readonly name: 'help' }
   | { readonly name: 'version' }
   | GivenCommand<'start'>
+  | BackupCommand
   | StoreCommand
 
 /** What {@link parseCommandLine} answers: the command, or a sentence for each fault. */
@@ -157,8 +171,8 @@ Commands
 ${commands.join('\n')}
   gatehouse --help | --version
 
-An address is tcp://host:port, ssl://host:port or unix:///path. All commands but start work on the
-store, beside a running node.
+An address is tcp://host:port, ssl://host:port or unix:///path. All commands but start and
+restore work on the store, beside a running node.
 
 Flags, each with the variable that it wins over
 ${flags.join('\n')}

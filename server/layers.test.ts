@@ -102,6 +102,7 @@ describe('the table of layers', () => {
       "import 'kysely'; import type { Tables } from '../storage/tables.ts'",
     ],
     ['server/storage/open.ts', "import './sqlite.ts'; import './postgres.ts'"],
+    ['server/storage/backup/restore.ts', "import '../sqlite-files.ts'; import '../postgres.ts'"],
     ['server/storage/sqlite.ts', "import 'node:sqlite'; import './sqlite-driver.ts'"],
     [
       'server/contract/a.ts',

@@ -354,12 +354,14 @@ function judgeFolder(file: string, layer: Layer, target: string, other: Layer, w
     : `${what}: nouns do not import each other, they meet in start or app`
 }
 
-/** The engines are chosen in one place: their files are known to that place and to each other. */
+/**
+ * The engines are chosen in one place: their files are known to that place and to each other, and to
+ * backups, which copy between them.
+ */
 function judgeEngine(file: string, target: string, what: string) {
   const engine = /^server\/storage\/(sqlite|postgres)/.exec(target)?.[0]
-  if (engine === undefined || file === 'server/storage/open.ts' || file.startsWith(engine)) {
-    return undefined
-  }
+  const chooses = file === 'server/storage/open.ts' || file.startsWith('server/storage/backup/')
+  if (engine === undefined || chooses || file.startsWith(engine)) return undefined
   return `${what}: only storage/open.ts chooses the engine`
 }
 

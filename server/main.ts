@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { pino } from 'pino'
 import pretty from 'pino-pretty'
 import { discardSecrets } from './access/stored-secrets.ts'
@@ -10,6 +10,7 @@ import {
 } from './access-command.ts'
 import { COMMAND_LINE, createRecorder } from './audit/record.ts'
 import { verifyAuditLog } from './audit-command.ts'
+import { backUpByCommand, restoreByCommand } from './backup-command.ts'
 import { type Command, helpText, parseCommandLine, type StoreCommand } from './command-line.ts'
 import type { Config } from './config.ts'
 import { addEndpoint, listEndpoints, removeEndpoint } from './endpoint-command.ts'
@@ -87,6 +88,14 @@ async function carryOut(command: Command): Promise<void> {
   if (command.name === 'help') return print(helpText())
   if (command.name === 'version') return print(version())
   if (command.name === 'start') return run(command.config)
+  if (command.name === 'backup' || command.name === 'restore') {
+    const folder = resolve(command.operands[0] ?? '')
+    const lines =
+      command.name === 'backup'
+        ? await backUpByCommand(command.config, folder, version())
+        : await restoreByCommand(command.config, folder)
+    return print(lines.join('\n'))
+  }
   for (const line of await withStore(command.config, (store) => work(store, command))) print(line)
 }
 

@@ -51,7 +51,7 @@ import { createProvider } from './oauth2/create-provider.ts'
 import { createPendingSignIns } from './oauth2/pending-sign-in.ts'
 import { callbackPath } from './oauth2/sign-in.ts'
 import { DEFAULT_ENDPOINT } from './settings.ts'
-import { countFailure } from './storage/failure-limit.ts'
+import { createFailureLimit } from './storage/failure-limit.ts'
 import { instanceId } from './storage/instance-id.ts'
 import { openStore } from './storage/open.ts'
 import { createVault } from './storage/vault.ts'
@@ -116,6 +116,7 @@ async function open(
     readiness.storeIs,
   )
   undo.push(() => store.close())
+  readiness.connections = store.connections
   const failed = createFaultLog(store, log)
 
   await requireSecretKey(store, config.data, config.secretKey)
@@ -271,6 +272,12 @@ async function open(
 
   // Imported here: commands beside a running node begin faster without it.
   const { createLocalProvider } = await import('./oauth2/local-provider.ts')
+  const failures = createFailureLimit(
+    store,
+    Date.now,
+    failed('failed sign-ins could not be stored'),
+  )
+  undo.push(() => failures.stop())
   const localProvider = createLocalProvider({
     store,
     vault,
@@ -278,6 +285,7 @@ async function open(
     operatorKey: operatorKey.read,
     fingerprint,
     publicOrigin: config.publicOrigin,
+    countFailure: failures.count,
     now: Date.now,
     onError: (err) => log.error({ err }, 'the local provider failed'),
   })
@@ -301,7 +309,7 @@ async function open(
     localProvider,
     providers,
     pendingSignIns: createPendingSignIns(store, vault, Date.now),
-    countFailure: (key) => countFailure(store, key, Date.now()),
+    countFailure: failures.count,
     instance: await instanceId(store),
     trustedProxies: config.trustedProxies,
     endpoints,

@@ -15,6 +15,7 @@ export const AUDIT_ACTIONS = [
   'token.revoke',
   'operator-key.renew',
   'secret.discard',
+  'store.restore',
 ] as const
 
 /** One of {@link AUDIT_ACTIONS}. */

@@ -7,6 +7,9 @@ export const health = z.object({
     .boolean()
     .check(z.describe('false while it starts, before and while it stops, or without storage')),
   reason: z.nullable(z.string()),
+  waiting: z
+    .int()
+    .check(z.describe('How many statements and transactions wait for a connection to PostgreSQL')),
 })
 
 /** {@link health} as a type. */

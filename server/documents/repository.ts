@@ -191,7 +191,7 @@ export function createDocumentRepository(store: Store): DocumentRepository {
             const { numAffectedRows } = await trx.executeQuery({ ...insertion, parameters })
             if (numAffectedRows === 0n) throw Object.assign(exists, { id: row.id })
           }
-        })
+        }, 'long')
       } catch (error) {
         if (error !== exists) throw error
         await requireDatabase(db, database)

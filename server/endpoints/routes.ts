@@ -44,6 +44,7 @@ export const endpointRoutes = (endpoints: EndpointRegistry, permit: Permit) =>
         summary:
           'Add an endpoint, or replace the databases of one: If-Match takes its revision, ' +
           'If-None-Match: * allows a new one alone',
+        conditions: ['If-Match', 'If-None-Match'],
         body: endpointInput,
         answers: { 200: acknowledgement },
         failures: {
@@ -67,6 +68,7 @@ export const endpointRoutes = (endpoints: EndpointRegistry, permit: Permit) =>
       '/:address{.+}',
       describe({
         summary: 'Remove an endpoint; the address is percent-encoded',
+        conditions: ['If-Match'],
         answers: { 200: acknowledgement },
         failures: {
           404: 'there is no such endpoint',

@@ -1,5 +1,6 @@
 import { chmod, lstat, readFile, realpath, stat, unlink } from 'node:fs/promises'
 import { connect } from 'node:net'
+import { platform } from 'node:os'
 import { dirname } from 'node:path'
 import { Failure, systemCode } from '../failure.ts'
 
@@ -26,7 +27,7 @@ export async function requireSafeFolder(path: string, reserved: readonly string[
     )
   }
   const { mode } = await stat(folder)
-  if (process.platform !== 'win32' && (mode & OTHERS_WRITE) !== 0) {
+  if (platform() !== 'win32' && (mode & OTHERS_WRITE) !== 0) {
     throw new Failure(
       'bad-parameter',
       `Other users can write to ${folder}. Choose a folder that only its owner can write to.`,

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { Gauge, type Registry } from 'prom-client'
+import type { ConnectionUse } from '../storage/connection-limits.ts'
 import type { Away } from '../storage/reach.ts'
 import type { Stale } from './freshness.ts'
 
@@ -7,6 +8,8 @@ import type { Stale } from './freshness.ts'
 export interface Readiness {
   /** The reason why not, for people; `null` when it is ready. */
   reason: string | null
+  /** How the connections to the store are used; by default, there are none. */
+  connections: () => ConnectionUse
 }
 
 /** The {@link Readiness} of a node that follows its store. */
@@ -30,6 +33,7 @@ export function createReadiness(log: Logger): NodeReadiness {
   let away: Away | undefined
   return {
     isFresh: () => true,
+    connections: () => ({ used: 0, waiting: 0 }),
     get reason() {
       if (own !== null) return own
       if (away === undefined) return this.isFresh() ? null : STALE
@@ -59,13 +63,13 @@ export function createReadiness(log: Logger): NodeReadiness {
       )
     },
     register(metrics) {
-      const gauge = (name: string, help: string, isSo: () => boolean) =>
+      const gauge = (name: string, help: string, value: () => number | boolean) =>
         new Gauge({
           name,
           help,
           registers: [metrics],
           collect() {
-            this.set(isSo() ? 1 : 0)
+            this.set(Number(value()))
           },
         })
       gauge('gatehouse_store_up', '1 while the store can be reached', () => away === undefined)
@@ -73,6 +77,16 @@ export function createReadiness(log: Logger): NodeReadiness {
         'gatehouse_ready',
         '1 while this node is to be sent requests',
         () => this.reason === null,
+      )
+      gauge(
+        'gatehouse_store_connections',
+        'Connections of the pool to PostgreSQL that are in use',
+        () => this.connections().used,
+      )
+      gauge(
+        'gatehouse_store_waiting',
+        'Statements and transactions that wait for a connection to PostgreSQL',
+        () => this.connections().waiting,
       )
     },
   }

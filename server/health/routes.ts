@@ -15,6 +15,7 @@ export const healthRoutes = (readiness: Readiness, permit: Permit) => {
     alive: true,
     ready: readiness.reason === null,
     reason: readiness.reason,
+    waiting: readiness.connections().waiting,
   })
   return new Hono<AppEnv>()
     .get(

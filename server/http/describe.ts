@@ -11,6 +11,8 @@ export interface RouteDescription {
   readonly summary: string
   /** The schema that validates the query string, if it takes one. */
   readonly query?: z.ZodMiniObject
+  /** The conditional headers that the route reads. */
+  readonly conditions?: readonly ('If-Match' | 'If-None-Match')[]
   /** The schema that validates the body, if it takes one. */
   readonly body?: Schema
   /** What it answers by status: a schema, or the media type where it is not JSON. */
@@ -37,7 +39,12 @@ export function describe(route: RouteDescription): MiddlewareHandler {
   ])
   return describeRoute({
     summary: route.summary,
-    ...(route.query && { parameters: parameters(route.query) }),
+    parameters: [
+      ...(route.query ? parameters(route.query) : []),
+      ...(route.conditions ?? []).map((name) => ({
+        $ref: `#/components/parameters/${name.replaceAll('-', '')}`,
+      })),
+    ],
     ...(route.body && { requestBody: { required: true, content: json(route.body, 'input') } }),
     responses: Object.fromEntries([...answers, ...failures]),
   })

@@ -51,7 +51,7 @@ const deps: PermitDeps = {
   authenticate,
   recall: () => undefined,
   lastKnown: () => undefined,
-  async countFailure() {
+  countFailure() {
     if (++failures > 2) throw new Failure('too-many-requests', 'Too many.')
   },
   clientOf: (c) => ({ address: '10.0.0.9', secure: false, host: c.req.header('Host') ?? '' }),
@@ -210,7 +210,7 @@ describe('permit', () => {
     const remembering = createPermit({
       ...deps,
       authenticate: () => Promise.reject(failure),
-      async countFailure() {},
+      countFailure() {},
       lastKnown: ({ session }) =>
         session === undefined ? undefined : principal({ role: session as Role, by: 'session' }),
     })

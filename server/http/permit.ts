@@ -25,7 +25,7 @@ export interface PermitDeps {
   /** Who it was a moment ago; asked where the store is away and the request only reads. */
   readonly lastKnown: (credentials: Credentials) => Principal | undefined
   /** Counts a token that was not valid; throws `too-many-requests` when there were too many. */
-  readonly countFailure: (client: Client) => Promise<void>
+  readonly countFailure: (client: Client) => void
   readonly clientOf: ClientOf
   readonly cookie: SessionCookie
   /** Whether a host name is of an endpoint or of the public URL. */
@@ -76,9 +76,9 @@ export const permissionOf = (handler: unknown): Declared | undefined =>
  */
 export function createPermit(deps: PermitDeps): Permit {
   /** What becomes of credentials that are not valid. */
-  async function refused(error: unknown, client: Client): Promise<never> {
+  function refused(error: unknown, client: Client): never {
     if (!(error instanceof Failure) || error.code !== 'unauthenticated') throw error
-    await deps.countFailure(client)
+    deps.countFailure(client)
     throw error
   }
 

@@ -223,7 +223,7 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
         // Last, because PostgreSQL lets another node drop the database while this change is made.
         await requireDatabase(trx, job.database)
         return { ...ended, found }
-      })
+      }, 'long')
     },
 
     /** Ends a job with what went wrong. */

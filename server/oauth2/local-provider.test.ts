@@ -9,6 +9,7 @@ import { nodeHandler } from '../http/node-handler.ts'
 import { renderFailure, toFailure } from '../http/render-failure.ts'
 import { securityHeaders } from '../http/security-headers.ts'
 import { forEachEngine, forEngine } from '../storage/each-engine.testing.ts'
+import { createFailureLimit } from '../storage/failure-limit.ts'
 import type { Store } from '../storage/open.ts'
 import { createVault } from '../storage/vault.ts'
 import { createBrowser } from './browser.testing.ts'
@@ -40,6 +41,7 @@ async function startNode(store: Store, options: NodeOptions = {}) {
   const errors: unknown[] = []
   const clientOf = createClientOf(options.trusted ?? [])
   const vault = createVault(secretKey)
+  const failures = createFailureLimit(store, now, (error) => errors.push(error))
   const local = createLocalProvider({
     store,
     vault,
@@ -47,6 +49,7 @@ async function startNode(store: Store, options: NodeOptions = {}) {
     operatorKey: () => key.now,
     fingerprint: hashOf,
     publicOrigin,
+    countFailure: failures.count,
     now,
     onError: (error) => errors.push(error),
   })
@@ -90,7 +93,7 @@ async function startNode(store: Store, options: NodeOptions = {}) {
     expect(errors).toEqual([])
   })
   const { port } = server.address() as AddressInfo
-  return { origin: `http://127.0.0.1:${port}`, port, signedIn, key, errors }
+  return { origin: `http://127.0.0.1:${port}`, port, signedIn, key, errors, failures }
 }
 
 const start = (origin: string) => `${origin}/_oauth2/local/auth`
@@ -176,9 +179,12 @@ forEachEngine((engine) => {
       if (tried >= 20) expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
     }
     expect(statuses).toEqual([...Array(20).fill(403), 429, 429])
-    // The count is of the store: another node refuses, too.
+    // The count is of the store: another node refuses, too, once it has looked there.
+    await one.failures.store()
     const elsewhere = await createBrowser()
     const other = await elsewhere.post(start(two.origin), {})
+    expect((await elsewhere.post(other.url, { key: 'wrong' })).status).toBe(403)
+    await two.failures.store()
     expect((await elsewhere.post(other.url, { key: 'wrong' })).status).toBe(429)
     expect(two.signedIn).toEqual([])
     // There is no lock-out.

@@ -3,7 +3,7 @@ import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http
 import { Socket } from 'node:net'
 
 import { Failure } from '../failure.ts'
-import { countFailure, failureKey } from '../storage/failure-limit.ts'
+import { failureKey } from '../storage/failure-limit.ts'
 import type { Store } from '../storage/open.ts'
 import type { Vault } from '../storage/vault.ts'
 import { inProcessFetch } from './in-process-fetch.ts'
@@ -26,6 +26,8 @@ export interface LocalProviderDeps {
   /** What a session remembers of an operator key. */
   readonly fingerprint: (key: string) => string
   readonly publicOrigin: string | undefined
+  /** Counts a failed attempt; see `storage/failure-limit.ts`. */
+  readonly countFailure: (key: string) => void
   /** Tells ms since 1970. */
   readonly now: () => number
   /** Told what went wrong inside. */
@@ -159,7 +161,7 @@ export function createLocalProvider(deps: LocalProviderDeps): LocalProvider {
       if (key === undefined) return new URL(asked.returnTo).pathname
       const right = deps.operatorKey()
       if (!sameText(key.text.trim(), right)) {
-        await countFailure(deps.store, failureKey('operator-key', key.address), now())
+        deps.countFailure(failureKey('operator-key', key.address))
         throw new Failure('forbidden', 'That is not the operator key.')
       }
       const login = { accountId: OPERATOR.subject, amr: [deps.fingerprint(right)], remember: false }

@@ -14,6 +14,9 @@ export const OPERATOR_KEY_FILE = 'operator.key'
 /** The secret key: 32 bytes in base64. */
 export const SECRET_KEY_FILE = 'secret.key'
 
+/** In the data folder while a backup is being restored. */
+export const RESTORE_FOLDER = 'restore.partial'
+
 /** The keys that a data folder can hold. */
 export const KEY_FILES = [OPERATOR_KEY_FILE, SECRET_KEY_FILE] as const
 
@@ -25,10 +28,19 @@ export const sizeOf = (path: string): number | undefined =>
  * Checks that a data folder with keys also has its database. Gatehouse creates the keys after the
  * database, so keys alone mean that the database was lost.
  *
- * @throws Failure `unavailable` if there are keys and the database is missing or empty.
+ * @throws Failure `unavailable` if the database is missing or empty and there are keys, or a restore
+ * that was interrupted.
  */
 export function requireDatabase(data: string): void {
   if ((sizeOf(join(data, DATABASE_FILE)) ?? 0) > 0) return
+  const restoring = join(data, RESTORE_FOLDER)
+  if (sizeOf(restoring) !== undefined) {
+    throw new Failure(
+      'unavailable',
+      `A restore into the data folder ${data} was interrupted: run "gatehouse restore FOLDER" ` +
+        `again, or remove ${restoring} to start without it.`,
+    )
+  }
   const keys = KEY_FILES.filter((name) => sizeOf(join(data, name)) !== undefined)
   if (keys.length === 0) return
   throw new Failure(

@@ -1,4 +1,5 @@
 import type { CompiledQuery, Dialect, QueryResult } from 'kysely'
+import type { ConnectionUse } from './connection-limits.ts'
 import type { Away } from './reach.ts'
 
 /** The two databases that can hold the store. */
@@ -29,6 +30,10 @@ export interface Engine {
   watch(heard: (topic: NoticeTopic) => void): Promise<void>
   /** See `Store.changedOutside`. @throws Failure `unavailable` */
   changedOutside(): boolean
+  /** See `Store.connections`. Missing: there is nothing to wait for. */
+  readonly connections?: () => ConnectionUse
+  /** Runs a long transaction once there is room for it. Missing: there always is. */
+  readonly runLong?: <T>(run: () => Promise<T>) => Promise<T>
   /** See `Store.hold`. */
   hold(name: string): Promise<boolean>
   /** See `Store.readRevision`. */

@@ -1,33 +1,113 @@
 import { describe, expect, it } from 'vitest'
 import { forEachEngine } from './each-engine.testing.ts'
-import { countFailure, FAILURES, failureKey, PERIOD } from './failure-limit.ts'
+import {
+  createFailureLimit,
+  FAILURES,
+  failureKey,
+  MOST_KEYS,
+  PERIOD,
+  STORED_AT_ONCE,
+} from './failure-limit.ts'
+import type { Store } from './open.ts'
 
 forEachEngine((engine) => {
-  it('lets failures pass up to the limit, then refuses until the period ends', async () => {
+  const errors: unknown[] = []
+  /** The limit of a node, as its clock tells the time. */
+  const limitOf = (store: Store, clock = { now: 0 }) => ({
+    ...createFailureLimit(
+      store,
+      () => clock.now,
+      (error) => errors.push(error),
+    ),
+    clock,
+  })
+  const rejection = { code: 'too-many-requests', headers: { 'Retry-After': '300' } }
+  const caught = (act: () => void): unknown => {
+    try {
+      act()
+      return undefined
+    } catch (error) {
+      return error
+    }
+  }
+  const countAll = (limit: { count(key: string): void }, key: string, times = FAILURES) => {
+    for (let n = 0; n < times; n++) limit.count(key)
+  }
+  const rows = (store: Store) =>
+    store.db.selectFrom('failures').selectAll().orderBy('key').execute()
+
+  it('lets failures pass up to the limit, then rejects until the period ends', async () => {
     const store = await engine.open()
-    for (let n = 0; n < FAILURES; n++) await countFailure(store, 'a', n)
-    await expect(countFailure(store, 'a', 100)).rejects.toMatchObject({
-      code: 'too-many-requests',
-      headers: { 'Retry-After': '300' },
-    })
-    await countFailure(store, 'b', 100)
-    await countFailure(store, 'a', PERIOD)
+    const limit = limitOf(store)
+    countAll(limit, 'a')
+    expect(caught(() => limit.count('a'))).toMatchObject(rejection)
+    limit.count('b')
+    await limit.store()
+    expect(caught(() => limit.count('a'))).toMatchObject(rejection)
+    limit.clock.now = PERIOD
+    limit.count('a')
+    await limit.store()
+    expect(await rows(store)).toEqual([{ key: 'a', count: 1, expires_at: 2 * PERIOD }])
+  })
+
+  it('stores what was counted together, and nothing of what was rejected', async () => {
+    const store = await engine.open()
+    const limit = limitOf(store)
+    countAll(limit, 'a')
+    await limit.store()
+    expect(await rows(store)).toMatchObject([{ key: 'a', count: FAILURES }])
+    await store.db.deleteFrom('failures').execute()
+    for (let n = 0; n < 100; n++) expect(caught(() => limit.count('a'))).toBeDefined()
+    await limit.store()
+    expect(await rows(store)).toEqual([])
   })
 
   it('counts what several nodes of a store are asked together', async () => {
-    const stores = [await engine.open('tool'), await engine.open('tool')] as const
-    for (let n = 0; n < FAILURES; n++) await countFailure(stores[n % 2 ? 1 : 0], 'a', n)
-    for (const store of stores) {
-      await expect(countFailure(store, 'a', FAILURES)).rejects.toThrow('Too many failed attempts')
+    const clock = { now: 0 }
+    const nodes = [
+      limitOf(await engine.open('tool'), clock),
+      limitOf(await engine.open('tool'), clock),
+    ] as const
+    for (let n = 0; n < FAILURES; n++) {
+      const node = nodes[n % 2 ? 1 : 0]
+      node.count('a')
+      await node.store()
     }
+    await nodes[0].store()
+    // The last failure was counted by the second: the first learns of it with its own next one.
+    expect(caught(() => nodes[1].count('a'))).toMatchObject(rejection)
+    nodes[0].count('a')
+    await nodes[0].store()
+    expect(caught(() => nodes[0].count('a'))).toMatchObject(rejection)
   })
 
-  it('counts each of many at once', async () => {
+  it('stores a flood from many addresses in parts, and keeps a bounded number in memory', async () => {
     const store = await engine.open()
-    const results = await Promise.allSettled(
-      Array.from({ length: FAILURES + 5 }, () => countFailure(store, 'a', 0)),
-    )
-    expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(5)
+    const limit = limitOf(store)
+    countAll(limit, 'first')
+    for (let n = 0; n < MOST_KEYS; n++) limit.count(`key ${n}`)
+    // Dropped for the last one.
+    limit.count('first')
+    await limit.store()
+    expect(await rows(store)).toHaveLength(STORED_AT_ONCE)
+    await limit.store()
+    expect(await rows(store)).toHaveLength(2 * STORED_AT_ONCE)
+    limit.clock.now = PERIOD
+    limit.count('later')
+    await limit.store()
+    expect(await rows(store)).toHaveLength(1)
+  })
+
+  it('keeps what could not be stored for the next time', async () => {
+    const store = await engine.open()
+    const limit = limitOf(store)
+    limit.count('a')
+    await store.db.schema.alterTable('failures').renameTo('elsewhere').execute()
+    await expect(limit.store()).rejects.toThrow()
+    await store.db.schema.alterTable('elsewhere').renameTo('failures').execute()
+    limit.count('a')
+    await limit.stop()
+    expect([await rows(store), errors]).toMatchObject([[{ key: 'a', count: 2 }], []])
   })
 })
 

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { Failure } from '../failure.ts'
 import type { Store } from './open.ts'
 
@@ -30,31 +31,155 @@ function firstHalf(address: string): string {
     .join(':')}::/64`
 }
 
+/** Failures are stored together after this time, ms. Until then, other nodes do not know of them. */
+const STORE_AFTER = 1_000
+
+/** The most keys that are stored together; the others have their turn the next time. */
+export const STORED_AT_ONCE = 500
+
+/** The most keys that are counted in memory; beyond it, the one whose period ends first is dropped. */
+export const MOST_KEYS = 10_000
+
+/** The most expired rows that are deleted together. */
+const DELETED_AT_ONCE = 2 * STORED_AT_ONCE
+
+/** Limits failed attempts to be let in. */
+export interface FailureLimit {
+  /**
+   * Counts a failed attempt, by what it is counted for ({@link failureKey}). Only failures are counted
+   * and only failures are rejected: a right secret from the same address is accepted all the same.
+   *
+   * @throws Failure `too-many-requests`, with `Retry-After`, beyond {@link FAILURES} in a period.
+   */
+  count(key: string): void
+  /** Stores what was counted since the last call, and reads what other nodes have counted. */
+  store(): Promise<void>
+  /** Stores the rest and ends. */
+  stop(): Promise<void>
+}
+
+/** The failures of one key in the running period. */
+interface Failures {
+  /** As the store had them the last time, those of other nodes included. */
+  stored: number
+  /** Not stored yet. */
+  pending: number
+  /** The end of the period, ms since 1970. */
+  expires: number
+}
+
 /**
- * Counts a failed attempt to be let in, by what it is counted for ({@link failureKey}); the count is
- * in the store, so all nodes share it. Only failures are counted and only they are refused: whoever
- * comes with the right secret from the same address is let in all the same.
- *
- * @throws Failure `too-many-requests`, with `Retry-After`, beyond {@link FAILURES} in a period.
+ * Makes the {@link FailureLimit} of a node. Failures are counted in memory and stored once a second,
+ * many together, so that a flood of them costs no transaction each. A key beyond the limit costs
+ * nothing in the store until its period ends.
  */
-export async function countFailure(store: Store, key: string, now: number): Promise<void> {
-  const row = await store.transaction(async (trx) => {
-    await trx.deleteFrom('failures').where('expires_at', '<=', now).execute()
-    return trx
+export function createFailureLimit(
+  { db }: Pick<Store, 'db'>,
+  now: () => number,
+  onError: (error: unknown) => void,
+): FailureLimit {
+  const counted = new Map<string, Failures>()
+  const pending = new Set<string>()
+  let timer: NodeJS.Timeout | undefined
+  let storing: Promise<void> | undefined
+  let stopped = false
+
+  function failuresOf(key: string): Failures {
+    const known = counted.get(key)
+    if (known !== undefined && known.expires > now()) return known
+    // In the order of their ends: a new period is the last one.
+    forget(key)
+    const [first] = counted.keys()
+    if (counted.size >= MOST_KEYS && first !== undefined) forget(first)
+    const failures = { stored: 0, pending: 0, expires: now() + PERIOD }
+    counted.set(key, failures)
+    return failures
+  }
+
+  function forget(key: string): void {
+    counted.delete(key)
+    pending.delete(key)
+  }
+
+  function wake(): void {
+    if (stopped || timer !== undefined || pending.size === 0) return
+    timer = setTimeout(() => {
+      timer = undefined
+      void storeSome().catch(onError).finally(wake)
+    }, STORE_AFTER)
+    timer.unref()
+  }
+
+  function storeSome(): Promise<void> {
+    storing ??= write().finally(() => {
+      storing = undefined
+    })
+    return storing
+  }
+
+  async function write(): Promise<void> {
+    const at = now()
+    for (const [key, { expires }] of counted) {
+      if (expires <= at) forget(key)
+    }
+    // In one order on all nodes, or two of them could wait for each other.
+    const keys = [...pending].slice(0, STORED_AT_ONCE).sort()
+    const rows = keys.flatMap((key) => {
+      const failures = counted.get(key)
+      return failures ? [{ key, count: failures.pending, expires_at: failures.expires }] : []
+    })
+    if (rows.length === 0) return
+    const stored = await db
       .insertInto('failures')
-      .values({ key, count: 1, expires_at: now + PERIOD })
-      .onConflict((conflict) =>
-        conflict.column('key').doUpdateSet((eb) => ({ count: eb('failures.count', '+', 1) })),
-      )
-      .returning(['count', 'expires_at'])
-      .executeTakeFirstOrThrow()
-  })
-  if (row.count > FAILURES) {
-    const seconds = Math.ceil((row.expires_at - now) / 1000)
-    throw new Failure(
-      'too-many-requests',
-      `Too many failed attempts from this address. Try again in ${seconds} s.`,
-      { headers: { 'Retry-After': String(seconds) } },
-    )
+      .values(rows)
+      .onConflict((conflict) => conflict.column('key').doUpdateSet(addUp(at)))
+      .returning(['key', 'count', 'expires_at'])
+      .execute()
+    const written = new Map(rows.map(({ key, count }) => [key, count]))
+    for (const { key, count, expires_at } of stored) {
+      const failures = counted.get(key)
+      if (failures === undefined) continue
+      failures.stored = count
+      failures.pending -= written.get(key) ?? 0
+      failures.expires = expires_at
+      if (failures.pending === 0) pending.delete(key)
+    }
+    const expired = db
+      .selectFrom('failures')
+      .select('key')
+      .where('expires_at', '<=', at)
+      .limit(DELETED_AT_ONCE)
+    await db.deleteFrom('failures').where('key', 'in', expired).execute()
+  }
+
+  return {
+    count(key) {
+      const failures = failuresOf(key)
+      if (failures.stored + failures.pending >= FAILURES) {
+        const seconds = Math.ceil((failures.expires - now()) / 1000)
+        throw new Failure(
+          'too-many-requests',
+          `Too many failed attempts from this address. Try again in ${seconds} s.`,
+          { headers: { 'Retry-After': String(seconds) } },
+        )
+      }
+      failures.pending++
+      pending.add(key)
+      wake()
+    },
+    store: storeSome,
+    async stop() {
+      stopped = true
+      clearTimeout(timer)
+      await storeSome().catch(onError)
+    },
   }
 }
+
+/** Adds failures to those that are stored, unless their period has ended. */
+const addUp = (at: number) => ({
+  count: sql<number>`case when failures.expires_at <= ${at} then 0 else failures.count end
+    + excluded.count`,
+  expires_at: sql<number>`case when failures.expires_at <= ${at} then excluded.expires_at
+    else failures.expires_at end`,
+})

@@ -1,5 +1,6 @@
 import { type CompiledQuery, Kysely, type QueryResult } from 'kysely'
 import { ChangeQueue } from './change-queue.ts'
+import type { ConnectionUse } from './connection-limits.ts'
 import type { Engine, EngineName, NoticeTopic } from './engine.ts'
 import { migrate } from './migrate.ts'
 import { allMigrations } from './migrations/all-migrations.ts'
@@ -50,6 +51,8 @@ export interface Store {
    * to be looked at again; SQLite, which one node has alone, never does. Returns the unsubscribe.
    */
   onNotice(callback: (topic: NoticeTopic) => void): () => void
+  /** How the connections to PostgreSQL are used; SQLite has none. */
+  connections(): ConnectionUse
   /**
    * Takes a name for this node, for as long as it is connected to the store: of all that ask, one
    * gets it, and when that one ends, the next who asks. Always true on SQLite. A node that loses its
@@ -124,7 +127,10 @@ export async function openStore(
   return {
     engine: engine.name,
     db: db as Queries,
-    transaction: (work) => transactions.run(db, work),
+    transaction(work, length) {
+      const run = () => transactions.run(db, work)
+      return length === 'long' && engine.runLong !== undefined ? engine.runLong(run) : run()
+    },
     async change(work) {
       transactions.requireOutside()
       const run = () => transactions.run(db, (trx) => work(trx as Change))
@@ -149,6 +155,7 @@ export async function openStore(
       listeners.add(callback)
       return () => listeners.delete(callback)
     },
+    connections: () => engine.connections?.() ?? { used: 0, waiting: 0 },
     hold: (name) => engine.hold(name),
     ...(engine.readRevision && { readRevision: engine.readRevision }),
     away: () => engine.away?.(),

@@ -1,6 +1,7 @@
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely'
 import pg from 'pg'
 import { Failure } from '../failure.ts'
+import { CONNECTIONS, type ConnectionLimits } from './connection-limits.ts'
 import type { InFlight } from './in-flight.ts'
 import { cutOff } from './postgres-look.ts'
 import { type ServerLife, settleCommit } from './postgres-outcome.ts'
@@ -10,11 +11,14 @@ import { hasSpoken, OutcomeUnknown, postgresError } from './unavailable.ts'
 /** `int8`: a string by default, because it may exceed 2^53. What we store there never does. */
 const int8 = 20
 
+/** How values of PostgreSQL are read: as `pg` does, but `int8` as a number. */
+export const postgresTypes = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+    oid === int8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format),
+}
+
 /** A new connection is made within this, or not at all, ms. */
 const CONNECT = 1_500
-
-/** So many may wait for a connection; whoever comes then is refused at once. */
-const MOST_WAITING = 2_000
 
 /** What is known of a connection since it was made. */
 interface Known extends ServerLife {
@@ -24,7 +28,7 @@ interface Known extends ServerLife {
 
 const known = new WeakMap<pg.ClientBase, Known>()
 
-/** Whatever the pool is set to, it waits longer for one of its connections than for a new one. */
+/** Nothing waits in the queue of the pool, and each client has a limit of its own. */
 class Client extends pg.Client {
   constructor(config: pg.ClientConfig) {
     super({ ...config, connectionTimeoutMillis: CONNECT })
@@ -48,8 +52,7 @@ export function createPool(connectionString: string): Pool {
     // The types of `pg` leave out what the pool gives to it.
     Client: Client as unknown as new () => pg.ClientBase,
     application_name: 'gatehouse',
-    max: 10,
-    connectionTimeoutMillis: 5_000,
+    max: CONNECTIONS.all,
     idleTimeoutMillis: 60_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
@@ -61,10 +64,7 @@ export function createPool(connectionString: string): Pool {
     idle_in_transaction_session_timeout: 5_000,
     lock_timeout: 10_000,
     onConnect: getToKnow,
-    types: {
-      getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-        oid === int8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format),
-    },
+    types: postgresTypes,
   })
   const clients = new Set<pg.ClientBase>()
   // A connection that breaks leaves the pool by itself, and the next query on it fails; but an
@@ -94,39 +94,74 @@ async function getToKnow(client: pg.ClientBase): Promise<void> {
   })
 }
 
+/** What {@link guardPool} needs. */
+export interface GuardedPoolDeps {
+  readonly pool: pg.Pool
+  readonly connectionString: string
+  readonly inFlight: InFlight
+  readonly reach: Reach
+  readonly limits: ConnectionLimits
+}
+
 /**
  * The pool as Kysely takes it: errors of the server and of the way to it become
  * `Failure('unavailable')`, connections that had one are not used again, {@link InFlight} knows of
  * every connection that is out, and {@link Reach} of everything that waits. A commit whose answer
  * was lost is looked up before anything is said about it.
+ *
+ * A connection is taken with the first statement, which says whether it reads or writes.
  */
-export function guardPool(
-  { pool }: Pool,
-  connectionString: string,
-  inFlight: InFlight,
-  reach: Reach,
-): PostgresPool {
+export function guardPool(deps: GuardedPoolDeps): PostgresPool {
+  const { pool, inFlight, reach } = deps
   return {
     options: pool.options,
     async connect(): Promise<PostgresPoolClient> {
       inFlight.enter()
       try {
         reach.require()
-        if (pool.waitingCount >= MOST_WAITING) throw tooBusy()
-        return guardClient(await acquire(pool, reach), connectionString, inFlight, reach)
+        return connectLater(deps)
       } catch (error) {
         inFlight.leave()
-        throw postgresError(error)
+        throw error
       }
     },
     end: () => pool.end(),
   }
 }
 
-const tooBusy = () =>
-  new Failure('unavailable', 'The store has too much to do. Try again.', {
-    cause: new Error(`${MOST_WAITING} wait for a connection`),
-  })
+/** Whether a statement outside of transactions changes nothing. */
+const onlyReads = (sql: string): boolean =>
+  /^\s*(?:select|set|show|values|with recursive)\b/i.test(sql)
+
+/** A client that connects with its first query. */
+function connectLater(deps: GuardedPoolDeps): PostgresPoolClient {
+  let connected: { readonly client: GuardedClient; readonly giveBack: () => void } | undefined
+  const connect = async (sql: string): Promise<GuardedClient> => {
+    const giveBack = await deps.limits.connection(onlyReads(sql) ? 'read' : 'write')
+    try {
+      deps.reach.require()
+      const client = guardClient(await acquire(deps.pool, deps.reach), deps)
+      connected = { client, giveBack }
+      return client
+    } catch (error) {
+      giveBack()
+      throw postgresError(error)
+    }
+  }
+  const query = async (sql: string, parameters: readonly unknown[]) => {
+    const client = connected?.client ?? (await connect(sql))
+    return client.query(sql, parameters)
+  }
+  return {
+    // Kysely's type has an overload for cursors, which it uses for streams alone.
+    query: query as unknown as PostgresPoolClient['query'],
+    release(destroy?: boolean): void {
+      connected?.client.release(destroy)
+      connected?.giveBack()
+      deps.inFlight.leave()
+    },
+  }
+}
 
 /** A connection of the pool; whoever was refused one because the store is away does not get it later. */
 function acquire(pool: pg.Pool, reach: Reach): Promise<pg.PoolClient> {
@@ -153,14 +188,17 @@ function acquire(pool: pg.Pool, reach: Reach): Promise<pg.PoolClient> {
   })
 }
 
-const nothing = { command: 'ROLLBACK', rowCount: 0, rows: [] }
+const nothing: PostgresQueryResult<never> = { command: 'ROLLBACK', rowCount: 0, rows: [] }
+
+interface GuardedClient {
+  query(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<never>>
+  release(destroy?: boolean): void
+}
 
 function guardClient(
   client: pg.PoolClient,
-  connectionString: string,
-  inFlight: InFlight,
-  reach: Reach,
-): PostgresPoolClient {
+  { connectionString, reach }: GuardedPoolDeps,
+): GuardedClient {
   const { worker, life } = known.get(client) ?? {}
   const abandon = () => cutOff(client)
   let broken = false
@@ -174,9 +212,9 @@ function guardClient(
     transaction = named.rows[0]?.name
     return begun
   }
-  const query = async (sql: string, parameters: readonly unknown[]) => {
+  const query: GuardedClient['query'] = async (sql, parameters) => {
     // The connection is thrown away, and the transaction with it.
-    if (broken && sql === 'rollback') return nothing as PostgresQueryResult<never>
+    if (broken && sql === 'rollback') return nothing
     const done = reach.wait({ worker, abandon })
     try {
       return (await ask(sql, parameters)) as PostgresQueryResult<never>
@@ -190,7 +228,7 @@ function guardClient(
         await settleCommit(connectionString, transaction, { life }, reach, thrown)
         return { command: 'COMMIT', rowCount: 0, rows: [] }
       }
-      if (transaction === undefined && !/^\s*(?:select|show|set)\b/i.test(sql)) {
+      if (transaction === undefined && !onlyReads(sql)) {
         throw new OutcomeUnknown({ cause: error })
       }
       throw reach.away === undefined ? thrown : cannotBeReached(error)
@@ -200,11 +238,7 @@ function guardClient(
     }
   }
   return {
-    // Kysely's type has an overload for cursors, which it uses for streams alone.
-    query: query as unknown as PostgresPoolClient['query'],
-    release(destroy?: boolean): void {
-      client.release(broken || destroy)
-      inFlight.leave()
-    },
+    query,
+    release: (destroy) => client.release(broken || destroy),
   }
 }

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { PostgresDialect, type PostgresPool } from 'kysely'
 import type pg from 'pg'
 import { Failure, systemCode } from '../failure.ts'
+import { ConnectionLimits } from './connection-limits.ts'
 import type { Engine, NoticeTopic } from './engine.ts'
 import { InFlight } from './in-flight.ts'
 import { lookAtPostgres, reasonOf } from './postgres-look.ts'
@@ -66,7 +67,8 @@ export async function openPostgres(
     // It asks from time to time also where nobody else does.
     () => reach.suspect(),
   )
-  const guarded = guardPool(connections, databaseUrl, inFlight, reach)
+  const limits = new ConnectionLimits(reach)
+  const guarded = guardPool({ pool, connectionString: databaseUrl, inFlight, reach, limits })
   return {
     name: 'postgres',
     dialect: new PostgresDialect({ pool: guarded }),
@@ -79,6 +81,8 @@ export async function openPostgres(
       changed = false
       return was
     },
+    connections: () => limits.use,
+    runLong: (run) => limits.long(run),
     hold: (name) => notices.hold(name),
     async readRevision() {
       const heard = notices.readRevision()
@@ -118,7 +122,7 @@ async function readRevision(pool: PostgresPool): Promise<number> {
 }
 
 /** Host and database, without the password that stands beside them. */
-function placeOf(databaseUrl: string): string {
+export function placeOf(databaseUrl: string): string {
   // Without a cause: the error of the URL parser repeats all of it.
   if (!URL.canParse(databaseUrl)) {
     throw new Failure('unavailable', 'The URL of the database is not a URL.')

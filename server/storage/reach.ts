@@ -55,6 +55,7 @@ const AGAIN = 250
 export class Reach {
   readonly #deps: ReachDeps
   readonly #waiting = new Set<Waiting & { readonly since: number }>()
+  readonly #queued = new Set<Waiting['abandon']>()
   readonly #timer: NodeJS.Timeout
   #idle: ReadonlySet<Waiting> = new Set()
   #away: Away | undefined
@@ -85,6 +86,18 @@ export class Reach {
     this.#waiting.add(entry)
     return () => {
       this.#waiting.delete(entry)
+    }
+  }
+
+  /**
+   * Begins to wait for others of this node, which tells nothing of the store: it is not looked at, but
+   * the wait ends when the store goes away. Ends with the function that is returned.
+   */
+  queue(abandon: Waiting['abandon']): () => void {
+    const entry = (failure: Failure) => abandon(failure)
+    this.#queued.add(entry)
+    return () => {
+      this.#queued.delete(entry)
     }
   }
 
@@ -142,6 +155,7 @@ export class Reach {
     this.#away = { since: before?.since ?? Date.now(), reason }
     this.#idle = new Set()
     for (const { abandon } of [...this.#waiting]) abandon(cannotBeReached())
+    for (const abandon of [...this.#queued]) abandon(cannotBeReached())
     if (before?.reason !== reason) this.#deps.changed(this.#away)
   }
 

@@ -12,8 +12,14 @@ export interface Queries extends Kysely<Tables> {
 /**
  * Runs the work in one transaction, and resolves once it is committed. The work uses `trx` alone: a
  * query outside of the transaction would wait for a connection while it holds one, and throws.
+ *
+ * @param length `long`: many statements, or some that take long. On PostgreSQL, half of the connections
+ * are never used by these.
  */
-export type RunTransaction = <T>(work: (trx: Transaction<Tables>) => Promise<T>) => Promise<T>
+export type RunTransaction = <T>(
+  work: (trx: Transaction<Tables>) => Promise<T>,
+  length?: 'long',
+) => Promise<T>
 
 declare const change: unique symbol
 

@@ -15,6 +15,7 @@ export const actionWords: Readonly<Record<AuditAction, string>> = {
   'token.revoke': 'Token revoked',
   'operator-key.renew': 'Operator key renewed',
   'secret.discard': 'Provider tokens deleted',
+  'store.restore': 'Backup restored',
 }
 
 /** All actions of a noun, as a filter offers them. */
@@ -26,4 +27,5 @@ export const nounWords: Readonly<Record<string, string>> = {
   token: 'Tokens',
   'operator-key': 'Operator key',
   secret: 'Provider tokens',
+  store: 'Backups',
 }

@@ -9,7 +9,8 @@ import { nodes } from './0006-nodes.ts'
 import { roleNotices } from './0007-role-notices.ts'
 import { listings } from './0008-listings.ts'
 import { databaseIds } from './0009-database-ids.ts'
-import { stagedDocuments } from './0010-staged-documents.ts'
+import { failuresByEnd } from './0010-failures-by-end.ts'
+import { stagedDocuments } from './0011-staged-documents.ts'
 
 /**
  * Every migration by its name, in the order in which they run. Append only: a name that has been
@@ -26,6 +27,7 @@ export function allMigrations(engine: EngineName): Record<string, Migration> {
     '0007-role-notices': roleNotices(engine),
     '0008-listings': listings(),
     '0009-database-ids': databaseIds(),
-    '0010-staged-documents': stagedDocuments(engine),
+    '0010-failures-by-end': failuresByEnd(),
+    '0011-staged-documents': stagedDocuments(engine),
   }
 }

@@ -1,0 +1,131 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { verifyAuditLog } from './audit-command.ts'
+import { operatorSession } from './operator-session.testing.ts'
+import { MAIN } from './server-process.testing.ts'
+import { ask, startForTest } from './start.testing.ts'
+import { forEachEngine, makeDatabase } from './storage/each-engine.testing.ts'
+import { openStore, type StoreLocation } from './storage/open.ts'
+
+// The commands as an operator uses them: a backup beside a node that is being written to, a restore,
+// and a node on what was restored. What a backup holds is tested in storage/backup.
+
+const run = promisify(execFile)
+let parent: string
+let folder: string
+beforeEach(() => {
+  parent = mkdtempSync(join(tmpdir(), 'gatehouse-backup-'))
+  folder = join(parent, 'backup')
+})
+afterEach(() => rmSync(parent, { recursive: true }))
+
+/** What nodes on PostgreSQL are given. */
+const KEYS = { operatorKey: 'operator-key-of-tests-alone', secretKey: Buffer.alloc(32, 1) }
+
+const settingsOf = (location: StoreLocation) =>
+  'data' in location ? { data: location.data } : { databaseUrl: location.databaseUrl, ...KEYS }
+
+const flagsOf = (location: StoreLocation) =>
+  'data' in location ? ['--data', location.data] : ['--database-url', location.databaseUrl]
+
+async function gatehouse(location: StoreLocation, ...words: string[]): Promise<string> {
+  const env = { PATH: process.env.PATH }
+  const { stdout } = await run(process.execPath, [MAIN, ...words, ...flagsOf(location)], { env })
+  return stdout
+}
+
+/** Does what `gatehouse audit verify` does. */
+async function verify(location: StoreLocation, last?: string): Promise<string> {
+  const store = await openStore(location, 'tool')
+  return verifyAuditLog(store, last).finally(store.close)
+}
+
+async function emptyLocation(like: StoreLocation): Promise<StoreLocation> {
+  if ('data' in like) return { data: join(parent, 'restored') }
+  const place = await makeDatabase()
+  onTestFinished(() => place.remove())
+  return place.location
+}
+
+forEachEngine((engine) => {
+  test('a backup beside a node that is written to is restored as of one moment', async () => {
+    const location = engine.location()
+    const node = await startForTest(settingsOf(location))
+    const cookie = await operatorSession(node)
+    const logBefore = await verify(location)
+
+    // Pairs of documents, each written whole or not at all.
+    let written = 0
+    let stopped = false
+    onTestFinished(() => {
+      stopped = true
+    })
+    const writing = (async () => {
+      while (!stopped) {
+        const pair = [{ id: `${written}-a` }, { id: `${written}-b` }]
+        expect((await node.ask('POST', '/pairs', pair)).status).toBe(201)
+        written++
+      }
+    })()
+    await vi.waitFor(() => expect(written).toBeGreaterThan(5), { timeout: 20_000 })
+    const atStart = written
+    const told = await gatehouse(location, 'backup', folder)
+    const atEnd = written
+    stopped = true
+    await writing
+    await node.stop()
+    expect(atEnd).toBeGreaterThan(atStart)
+    expect(told).toMatch(/^Backed up \d+ documents and 1 endpoint \(\d+\.\d MB\) to /)
+    expect(told).toContain(
+      engine.name === 'sqlite'
+        ? 'It holds operator.key and secret.key: keep it as secret as the server.'
+        : 'Keep GATEHOUSE_OPERATOR_KEY and GATEHOUSE_SECRET_KEY with it.',
+    )
+
+    const target = await emptyLocation(location)
+    const restored = await gatehouse(target, 'restore', folder)
+    expect(restored).toContain('All sessions have ended')
+    // The log goes on where the backup ends.
+    await verify(target, logBefore)
+
+    const second = await startForTest({ ...settingsOf(target), endpoints: [] })
+    onTestFinished(() => second.stop())
+    const askSecond = (path: string, headers: Record<string, string>) =>
+      ask(second.port, 'GET', path, { headers })
+    const token = { Authorization: `Bearer ${node.token}` }
+    const ids: string[] = []
+    for (let after = ''; ; ) {
+      const page = (await askSecond(`/pairs?limit=1000&after=${after}`, token)).json
+      if (page.length === 0) break
+      ids.push(...page.map(({ id }: { id: string }) => id))
+      after = ids.at(-1) ?? ''
+    }
+    const pairs = ids.length / 2
+    const expected = Array.from({ length: pairs }, (_, at) => [`${at}-a`, `${at}-b`]).flat()
+    expect(ids.sort()).toEqual(expected.sort())
+    expect(pairs).toBeGreaterThanOrEqual(atStart)
+    expect(pairs).toBeLessThanOrEqual(atEnd + 1)
+    // The token of before goes on, the session of before does not.
+    expect((await askSecond('/_api/session', { Cookie: cookie })).json).toBeNull()
+    expect((await askSecond('/_api/audit?what=store.restore', token)).json.rows).toMatchObject([
+      { actor: 'command-line', action: 'store.restore', after: { engine: engine.name } },
+    ])
+    // The keys are those of before.
+    await operatorSession(second)
+  })
+})
+
+test('a restore is refused while a node runs on the data folder', async () => {
+  const node = await startForTest()
+  onTestFinished(() => node.stop())
+  await gatehouse({ data: node.data }, 'backup', folder)
+  await expect(gatehouse({ data: node.data }, 'restore', folder)).rejects.toMatchObject({
+    code: 1,
+    stderr: `Another Gatehouse runs on the data folder ${node.data}. Stop it first, or give this one a folder of its own with --data.\n`,
+  })
+  expect((await node.ask('POST', '/things', { id: 'later' })).status).toBe(201)
+})

@@ -1,0 +1,242 @@
+import type { Hono } from 'hono'
+import { generateSpecs } from 'hono-openapi'
+import * as z from 'zod/mini'
+import { acknowledgement, errorObject } from '../contract/acknowledgement.ts'
+import { endpointRecord } from '../contract/endpoint.ts'
+import { person } from '../contract/person.ts'
+import type { AppEnv } from './env.ts'
+import { type Declared, permissionOf } from './permit.ts'
+
+/** An object of an OpenAPI 3.1 document. The tests lint the whole document. */
+export type Described = Readonly<Record<string, unknown>>
+
+/** An operation of a path. */
+export interface Operation {
+  readonly summary: string
+  readonly description?: string
+  readonly parameters?: readonly Described[]
+  readonly requestBody?: Described
+  readonly responses: Readonly<Record<string, Described>>
+}
+
+/** A path with its operations. */
+export type PathItem = { readonly parameters?: readonly Described[] } & {
+  readonly [method in (typeof METHODS)[number]]?: Operation
+}
+
+/** The part of the document that is not made from descriptions of routes. */
+export interface DescribedPaths {
+  readonly paths: Readonly<Record<string, PathItem>>
+  readonly components: Readonly<
+    Record<'schemas' | 'responses' | 'parameters', Readonly<Record<string, Described>>>
+  >
+}
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const
+
+/** Schemas that many operations share. */
+const SHARED = {
+  Acknowledgement: acknowledgement,
+  Endpoint: endpointRecord,
+  Error: errorObject,
+  Person: person,
+}
+
+/** A schema as OpenAPI 3.1 has it, as it is sent. */
+export const schemaOf = (schema: z.ZodMiniType): Described => {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'output' })
+  return rest
+}
+
+const SECURITY = [{ bearer: [] }, { basic: [] }, { session: [] }]
+
+const securitySchemes = {
+  bearer: { type: 'http', scheme: 'bearer', description: 'A token.' },
+  basic: {
+    type: 'http',
+    scheme: 'basic',
+    description: 'A token as the user, with an empty password.',
+  },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'gatehouse',
+    description:
+      'The session of a person who signed in with a browser. The name of the cookie includes the id ' +
+      'of the installation. Changes also need the header X-Gatehouse: 1 and a page of this server.',
+  },
+}
+
+/**
+ * Makes the OpenAPI 3.1 document of an application: of the routes from their descriptions and
+ * permissions, of other paths from `described`.
+ */
+export async function describeApi(app: Hono<AppEnv>, described: DescribedPaths) {
+  const routes = await generateSpecs(app, {
+    exclude: [/^\/_(?:console|oauth2|idp)/, /^\/healthz/, '/'],
+    // Without this, /_api/openapi.json would be taken for a file because of its dot.
+    excludeStaticFile: false,
+  })
+  const permissions = permissionsOf(app)
+  const paths = { ...described.paths, ...(routes.paths as Record<string, PathItem>) }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Gatehouse',
+      version: '0.1',
+      description:
+        'Every path is also served below /_db/{database}/, for the database of that name. ' +
+        'Paths under /_api are served in the database _system.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    tags: [...new Set(Object.keys(paths).map(tagOf))]
+      .sort()
+      .map((name) => ({ name, description: TAGS[name] })),
+    paths: Object.fromEntries(
+      Object.entries(paths).map(([path, item]) => [path, completed(path, item, permissions)]),
+    ),
+    components: {
+      ...described.components,
+      schemas: {
+        ...described.components.schemas,
+        ...Object.fromEntries(
+          Object.entries(SHARED).map(([name, schema]) => [name, schemaOf(schema)]),
+        ),
+      },
+      responses: { ...described.components.responses, ...API_FAILURES },
+      securitySchemes,
+    },
+  }
+}
+
+const apiFailure = (description: string): Described => ({
+  description,
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+})
+
+const API_FAILURES = {
+  ApiBadRequest: apiFailure('The request is malformed, or this is not the database _system.'),
+  ApiUnauthorized: apiFailure('The request carries no valid credentials.'),
+  ApiForbidden: apiFailure('The role or the scope of the credentials does not permit this.'),
+  ApiTooLarge: apiFailure('The body is larger than 1 MiB.'),
+  ApiUnsupportedMediaType: apiFailure('The body is not JSON.'),
+  ApiTooManyRequests: apiFailure('A rate limit is exceeded.'),
+  ApiUnavailable: apiFailure('The store cannot be reached.'),
+}
+
+/** The failures that every operation with credentials, or with a body, can have. */
+const ALWAYS = { '400': 'BadRequest', '503': 'Unavailable' }
+const WITH_CREDENTIALS = { '401': 'Unauthorized', '403': 'Forbidden', '429': 'TooManyRequests' }
+const WITH_BODY = { '413': 'TooLarge', '415': 'UnsupportedMediaType' }
+
+/** Adds to each operation of a path what follows from its path, its permission and its body. */
+function completed(
+  path: string,
+  item: PathItem,
+  permissions: ReadonlyMap<string, Declared>,
+): Described {
+  const result: Record<string, unknown> = { ...item }
+  for (const method of METHODS) {
+    const operation = item[method]
+    if (operation === undefined) continue
+    const needs = permissions.get(`${method} ${path}`)?.bySession ?? 'public'
+    const failures = {
+      ...ALWAYS,
+      ...(needs === 'public' || needs === 'known' ? {} : WITH_CREDENTIALS),
+      ...(operation.requestBody === undefined ? {} : WITH_BODY),
+    }
+    const prefix = path.startsWith('/_api/') ? 'Api' : ''
+    result[method] = {
+      ...operation,
+      operationId: idOf(method, path),
+      tags: [tagOf(path)],
+      security: needs === 'public' ? [] : needs === 'known' ? [{}, ...SECURITY] : SECURITY,
+      parameters: [
+        ...(operation.parameters ?? []).filter((each) => each.in !== 'path'),
+        ...(item.parameters === undefined ? pathParameters(path) : []),
+      ],
+      responses: {
+        ...Object.fromEntries(
+          Object.entries(failures).map(([status, name]) => [
+            status,
+            { $ref: `#/components/responses/${prefix}${name}` },
+          ]),
+        ),
+        ...(shared(operation.responses) as Described),
+      },
+    }
+  }
+  return result
+}
+
+const pathParameters = (path: string): Described[] =>
+  [...path.matchAll(/\{([^}]+)\}/g)].map(([, name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    description: name === 'address' ? 'The address, percent-encoded.' : undefined,
+    schema: { type: 'string' },
+  }))
+
+/** `GET /_api/user/{id}/session` is `getUserByIdSession`. */
+const idOf = (method: string, path: string): string =>
+  method +
+  path
+    .replace('/_api/', '/')
+    .replaceAll('{', 'By-')
+    .split(/[^A-Za-z0-9]+/)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('')
+
+/** What the operations of each tag are about. */
+const TAGS: Readonly<Record<string, string>> = {
+  address: 'The network addresses of this machine.',
+  audit: 'The log of every administrative change.',
+  collection: 'The collections of a database.',
+  database: 'The databases.',
+  document: 'JSON documents in collections.',
+  endpoint: 'The network endpoints that are configured, and their databases.',
+  events: 'Live changes as server-sent events.',
+  health: 'Liveness and readiness.',
+  job: 'Work that goes on after its request was answered.',
+  listener: 'The sockets that serve the endpoints on each node.',
+  metrics: 'Metrics for Prometheus.',
+  node: 'The nodes that share the store.',
+  openapi: 'This description.',
+  provider: 'The providers to sign in with.',
+  schema: 'The JSON Schemas of collections.',
+  session: 'The signed-in person.',
+  size: 'How much each database holds.',
+  token: 'API tokens.',
+  user: 'People, their roles and sessions.',
+}
+
+/** The noun of a path. */
+const tagOf = (path: string): string =>
+  path.startsWith('/{collection}') ? 'document' : (/^\/_(?:api\/)?([a-z]+)/.exec(path)?.[1] ?? '')
+
+/** Replaces each schema that is one of {@link SHARED} by a reference to it. */
+function shared(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(shared)
+  const { $schema: _, ...rest } = value as Record<string, unknown>
+  const name = NAMES.get(JSON.stringify(rest))
+  if (name !== undefined) return { $ref: `#/components/schemas/${name}` }
+  return Object.fromEntries(Object.entries(rest).map(([key, each]) => [key, shared(each)]))
+}
+
+const NAMES = new Map(
+  Object.entries(SHARED).map(([name, schema]) => [JSON.stringify(schemaOf(schema)), name]),
+)
+
+/** The permissions of an application's routes, by method and path as OpenAPI writes them. */
+function permissionsOf(app: Hono<AppEnv>): Map<string, Declared> {
+  const found = new Map<string, Declared>()
+  for (const { method, path, handler } of app.routes) {
+    const declared = permissionOf(handler)
+    const template = path.replace(/:([a-z]+)(?:\{[^}]*\})?/g, '{$1}')
+    if (declared !== undefined) found.set(`${method.toLowerCase()} ${template}`, declared)
+  }
+  return found
+}

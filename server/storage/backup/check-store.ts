@@ -1,0 +1,33 @@
+import { DatabaseSync } from 'node:sqlite'
+import { Failure } from '../../failure.ts'
+import { countRows, lastMigration, migrationsOf, tablesOf } from './tables.ts'
+
+/** What a manifest says of the store in a backup. */
+export interface StoreContents {
+  readonly migration: string
+  readonly tables: Record<string, number>
+}
+
+/**
+ * Checks the database file of a backup as a whole and returns what it holds.
+ *
+ * @throws Failure `invalid` if it is damaged.
+ */
+export function checkStore(path: string): StoreContents {
+  const db = new DatabaseSync(path, { readOnly: true })
+  try {
+    for (const pragma of ['integrity_check(1)', 'foreign_key_check']) {
+      const [found] = db.prepare(`pragma ${pragma}`).all()
+      if (found === undefined || found.integrity_check === 'ok') continue
+      const what = Object.values(found).join(' ')
+      throw new Failure('invalid', `The database ${path} is damaged: ${what}.`)
+    }
+    const tables = tablesOf(db)
+    return {
+      migration: lastMigration(migrationsOf(db), `The database ${path}`),
+      tables: countRows(db, tables),
+    }
+  } finally {
+    db.close()
+  }
+}

@@ -1,0 +1,119 @@
+import { join } from 'node:path'
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import { CompiledQuery, Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
+import { Failure } from '../../failure.ts'
+import { migrate } from '../migrate.ts'
+import { allMigrations } from '../migrations/all-migrations.ts'
+import type { Tables } from '../tables.ts'
+import type { Change } from '../transactions.ts'
+import { connectPostgres } from './connect-postgres.ts'
+import { someOf } from './files.ts'
+import { type Manifest, STORE_FILE } from './manifest.ts'
+import { listOf, migrationsUpTo, quoted, readRows, type TableShape, tablesOf } from './tables.ts'
+
+/** The most rows that one statement inserts: with their columns far fewer than 65,535 parameters. */
+const ROWS = 500
+
+/** From this size on, in characters, a statement takes no further row. */
+const BATCH = 2 * 1024 * 1024
+
+/**
+ * Restores a backup that was checked into a database of PostgreSQL without tables, in one transaction:
+ * all of it, or nothing. Some 2 MiB and one row are in memory.
+ *
+ * @throws Failure `conflict` if the database holds any table.
+ */
+export async function restoreToPostgres(
+  folder: string,
+  manifest: Manifest,
+  databaseUrl: string,
+  adjust: (trx: Change) => Promise<void>,
+): Promise<void> {
+  const { client, place, close } = await connectPostgres(databaseUrl)
+  const backup = new DatabaseSync(join(folder, STORE_FILE), { readOnly: true })
+  const pool = {
+    options: client,
+    connect: async () => Object.assign(client, { release: () => {} }),
+    end: async () => {},
+  }
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  try {
+    await db.transaction().execute(async (trx) => {
+      await requireNoTables(trx, place)
+      await migrate(trx, migrationsUpTo('postgres', manifest.migration))
+      const tables = tablesOf(backup)
+      // Migrations insert rows of their own; a table follows those it refers to.
+      for (const { name } of tables.toReversed()) {
+        await run(trx, `delete from ${quoted(name)}`)
+      }
+      for (const table of tables) await copyTable(trx, backup, table, manifest)
+      await migrate(trx, allMigrations('postgres'))
+      // No node uses this database yet.
+      await adjust(trx as Change)
+    })
+  } finally {
+    backup.close()
+    close()
+  }
+}
+
+async function requireNoTables(trx: Transaction<Tables>, place: string): Promise<void> {
+  const { rows } = await sql<{ name: string }>`
+    select relname as name from pg_class
+    where relnamespace::regnamespace::text = any(current_schemas(false))
+      and relkind in ('r', 'p', 'v', 'm', 'f', 'S')
+      -- Tables and views that belong to an extension.
+      and not exists (select from pg_depend where objid = pg_class.oid and deptype = 'e')
+    order by 1`.execute(trx)
+  if (rows.length === 0) return
+  throw new Failure(
+    'conflict',
+    `The database ${place} is not empty (${someOf(rows.map(({ name }) => name))}): a restore ` +
+      'overwrites nothing, so create a new database for it.',
+  )
+}
+
+async function copyTable(
+  trx: Transaction<Tables>,
+  backup: DatabaseSync,
+  table: TableShape,
+  manifest: Manifest,
+): Promise<void> {
+  const { name, columns } = table
+  let values: SQLInputValue[] = []
+  let size = 0
+  const flush = async () => {
+    if (values.length === 0) return
+    const rows = Array.from({ length: values.length / columns.length }, (_, row) => {
+      const places = columns.map((_, column) => `$${row * columns.length + column + 1}`)
+      return `(${places.join(', ')})`
+    })
+    const into = `insert into ${quoted(name)} (${listOf(columns)})`
+    await run(trx, `${into} values ${rows.join(', ')}`, values)
+    values = []
+    size = 0
+  }
+  for (const row of readRows(backup, table)) {
+    for (const value of row) {
+      values.push(value)
+      size += typeof value === 'string' ? value.length : 8
+    }
+    if (size >= BATCH || values.length >= ROWS * columns.length) await flush()
+  }
+  await flush()
+  const [counted] = await run(trx, `select count(*) as count from ${quoted(name)}`)
+  if (counted?.count !== manifest.tables[name]) {
+    throw new Failure('unavailable', `Not all rows of ${name} were restored.`)
+  }
+}
+
+async function run(
+  trx: Transaction<Tables>,
+  text: string,
+  parameters: readonly unknown[] = [],
+): Promise<Record<string, unknown>[]> {
+  const { rows } = await trx.executeQuery<Record<string, unknown>>(
+    CompiledQuery.raw(text, [...parameters]),
+  )
+  return rows
+}

@@ -1,0 +1,96 @@
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { Failure } from '../../failure.ts'
+import { DATABASE_FILE, KEY_FILES, LOCK_FILE, RESTORE_FOLDER, sizeOf } from '../data-folder.ts'
+import { openStore } from '../open.ts'
+import { holdDataFolder } from '../sqlite-files.ts'
+import type { Change } from '../transactions.ts'
+import { copyKey } from './back-up.ts'
+import { describeFile, openFolder, someOf, syncFile, syncFolder } from './files.ts'
+import { type Manifest, STORE_FILE } from './manifest.ts'
+
+/**
+ * Restores a backup that was checked into a data folder that is missing or empty. The folder may hold
+ * the keys of the backup: that is what remains where the database alone was lost. If it is
+ * interrupted, no node starts on the folder, and the same restore can be run again.
+ *
+ * @throws Failure `conflict` if a node runs on the folder, or if it holds anything else.
+ */
+export async function restoreToSqlite(
+  folder: string,
+  manifest: Manifest,
+  data: string,
+  adjust: (trx: Change) => Promise<void>,
+): Promise<void> {
+  openFolder(data)
+  const release = holdDataFolder(data)
+  try {
+    const keys = KEY_FILES.filter((name) => manifest.files[name] !== undefined)
+    requireEmpty(data, folder, keys)
+    const partial = join(data, RESTORE_FOLDER)
+    rmSync(partial, { recursive: true, force: true })
+    mkdirSync(partial, { mode: 0o700 })
+    syncFolder(data)
+    for (const key of keys) {
+      if (!existsSync(join(data, key))) copyKey(join(folder, key), join(data, key))
+    }
+    const database = join(partial, DATABASE_FILE)
+    copyFileSync(join(folder, STORE_FILE), database)
+    // The copy has the mode of the backup, which may be read-only.
+    chmodSync(database, 0o600)
+    syncFile(database)
+    const { sha256 } = await describeFile(database)
+    if (sha256 !== manifest.files[STORE_FILE].sha256) {
+      throw new Failure(
+        'unavailable',
+        `The copy of the store in ${partial} differs from the backup.`,
+      )
+    }
+    const store = await openStore({ data: partial }, 'tool')
+    try {
+      await store.change(adjust)
+    } finally {
+      await store.close()
+    }
+    if (existsSync(`${database}-wal`)) {
+      throw new Failure('unavailable', `The log of ${database} could not be merged into it.`)
+    }
+    syncFile(database)
+    renameSync(database, join(data, DATABASE_FILE))
+    syncFolder(data)
+    rmSync(partial, { recursive: true })
+    syncFolder(data)
+    syncFolder(dirname(data))
+  } finally {
+    release()
+  }
+}
+
+/** What the lock that is held consists of. */
+const LOCK_FILES = [LOCK_FILE, `${LOCK_FILE}-journal`]
+
+function requireEmpty(data: string, folder: string, keys: readonly string[]): void {
+  const others = readdirSync(data).filter((name) => {
+    if (name === RESTORE_FOLDER || LOCK_FILES.includes(name)) return false
+    if (name === DATABASE_FILE) return sizeOf(join(data, name)) !== 0
+    return !keys.includes(name) || !isSame(join(data, name), join(folder, name))
+  })
+  if (others.length === 0) return
+  throw new Failure(
+    'conflict',
+    `The data folder ${data} is not empty (${someOf(others.sort())}): a restore overwrites nothing, ` +
+      'so move its files away or name another folder with --data.',
+  )
+}
+
+const isSame = (one: string, other: string): boolean =>
+  readFileSync(one).equals(readFileSync(other))

@@ -1,0 +1,127 @@
+import { sql } from 'kysely'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { Failure } from '../failure.ts'
+import { CONNECTIONS, ConnectionLimits, MOST_WAITING } from './connection-limits.ts'
+import { forEngine } from './each-engine.testing.ts'
+import type { Store } from './open.ts'
+import { Reach } from './reach.ts'
+
+describe('ConnectionLimits', () => {
+  const look = () => Promise.resolve({ answers: true, idle: new Set<number>() } as const)
+  let reach: Reach
+
+  beforeEach(() => {
+    reach = new Reach({ look, changed: () => {} })
+  })
+  afterEach(() => reach.stop())
+
+  test('gives connections back in the order in which they were asked for', async () => {
+    const limits = new ConnectionLimits(reach, { all: 1, writes: 1, long: 1 })
+    const order: string[] = []
+    const use = async (name: string) => {
+      const giveBack = await limits.connection('read')
+      order.push(name)
+      giveBack()
+    }
+    const first = await limits.connection('read')
+    const all = [use('a'), use('b'), use('c')]
+    expect(limits.use).toEqual({ used: 1, waiting: 3 })
+    first()
+    await Promise.all(all)
+    expect(order).toEqual(['a', 'b', 'c'])
+    expect(limits.use).toEqual({ used: 0, waiting: 0 })
+  })
+
+  test('rejects what waits too long, and what comes when too many wait', async () => {
+    const limits = new ConnectionLimits(
+      reach,
+      { all: 1, writes: 1, long: 1 },
+      { statement: 1, long: 1 },
+    )
+    const busy = { code: 'unavailable', message: 'The store has too much to do. Try again.' }
+    const first = await limits.connection('write')
+    await expect(limits.connection('read')).rejects.toMatchObject(busy)
+    await expect(limits.connection('write')).rejects.toMatchObject(busy)
+    const waiting = Array.from({ length: MOST_WAITING }, () => limits.connection('read'))
+    await expect(limits.connection('read')).rejects.toMatchObject(busy)
+    await Promise.allSettled(waiting)
+    first()
+    expect(limits.use).toEqual({ used: 0, waiting: 0 })
+  })
+
+  test('rejects what waits when the store goes away', async () => {
+    const away = { answers: false, reason: 'gone' } as const
+    const gone = new Reach({ look: async () => away, changed: () => {} })
+    const limits = new ConnectionLimits(gone, { all: 1, writes: 1, long: 1 })
+    await limits.connection('read')
+    const waits = limits.connection('read')
+    gone.suspect()
+    await expect(waits).rejects.toThrow('The store cannot be reached')
+    expect(limits.use).toEqual({ used: 1, waiting: 0 })
+    await gone.stop()
+  })
+})
+
+forEngine('postgres', (engine) => {
+  let store: Store
+  let end: () => void
+  let ended: Promise<void>
+  const work: Promise<unknown>[] = []
+
+  beforeEach(async () => {
+    store = await engine.open()
+    const held = Promise.withResolvers<void>()
+    end = held.resolve
+    ended = held.promise
+  })
+  afterEach(async () => {
+    end()
+    await Promise.all(work.splice(0))
+  })
+
+  /** Begins transactions that stay open until the end of the test. */
+  const hold = (count: number, length?: 'long') => {
+    for (let at = 0; at < count; at++) {
+      work.push(
+        store.transaction(async (trx) => {
+          await sql`select 1`.execute(trx)
+          await ended
+        }, length),
+      )
+    }
+  }
+  const inUse = (used: number) => expect.poll(() => store.connections().used).toBe(used)
+  const read = () => store.db.selectFrom('counters').selectAll().execute()
+  const write = () => store.db.updateTable('counters').set({ value: 1 }).execute()
+
+  test('long transactions leave half of the connections to others', async () => {
+    hold(12, 'long')
+    await inUse(CONNECTIONS.long)
+    expect(await read()).toHaveLength(1)
+    await write()
+    expect(await store.transaction(async () => 'signed in')).toBe('signed in')
+    expect(store.connections().waiting).toBe(12 - CONNECTIONS.long)
+  })
+
+  test('transactions and writes leave connections to reads', async () => {
+    hold(12, 'long')
+    await inUse(CONNECTIONS.long)
+    hold(12)
+    await inUse(CONNECTIONS.writes)
+    const written = write()
+    expect(await Promise.all([read(), read(), read()])).toHaveLength(3)
+    expect(store.connections()).toEqual({ used: CONNECTIONS.writes, waiting: 7 + 9 + 1 })
+    end()
+    await written
+    await inUse(0)
+  })
+
+  test('a transaction that fails gives its connection back', async () => {
+    const fail = () =>
+      store.transaction(async () => {
+        throw new Failure('conflict', 'on purpose')
+      }, 'long')
+    for (let at = 0; at < 12; at++) await expect(fail()).rejects.toThrow('on purpose')
+    expect(store.connections()).toEqual({ used: 0, waiting: 0 })
+  })
+})
