@@ -71,6 +71,8 @@ export default defineConfig({
       ...(process.env.GATEHOUSE_TEST_STRACE === '1' ? [] : ['**/*.strace.test.ts']),
       // These make networks of their own, likewise.
       ...(process.env.GATEHOUSE_TEST_NETNS === '1' ? [] : ['**/*.netns.test.ts']),
+      // These mount disks of their own, likewise.
+      ...(process.env.GATEHOUSE_TEST_MOUNT === '1' ? [] : ['**/*.mount.test.ts']),
     ],
     environment: 'node',
     globalSetup: 'server/storage/postgres.global-setup.ts',

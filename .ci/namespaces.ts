@@ -8,7 +8,12 @@ const TRIAL =
  * Whether networks can be made here, apart from that of the machine: that takes root, or what many
  * containers forbid, and iproute2.
  */
-export async function hasNamespaces(): Promise<boolean> {
+export const hasNamespaces = () => works(TRIAL)
+
+/** Whether a disk in memory can be mounted here, seen by one process and what it starts alone. */
+export const hasMounts = () => works('unshare -m mount -t tmpfs none /mnt')
+
+async function works(command: string): Promise<boolean> {
   if (process.platform !== 'linux') return false
-  return (await runCommand('sh', ['-c', TRIAL], { limit: 10, quiet: true })) === 0
+  return (await runCommand('sh', ['-c', command], { limit: 10, quiet: true })) === 0
 }

@@ -6,7 +6,7 @@ import path from 'node:path'
 import { unprivileged } from '../e2e/support/unprivileged.ts'
 import { findChromium } from './chromium.ts'
 import { type Count, countCheck, countTests, sumUp } from './count.ts'
-import { hasNamespaces } from './namespaces.ts'
+import { hasMounts, hasNamespaces } from './namespaces.ts'
 import { type RunOptions, runCommand } from './run-command.ts'
 import { findStrace } from './strace.ts'
 import { EVENTS_VARIABLE, readEvents } from './test-events.ts'
@@ -55,12 +55,15 @@ async function unit(): Promise<Count> {
   if (!strace) say('strace cannot be had here: *.strace.test.ts are left out.')
   const networks = await hasNamespaces()
   if (!networks) say('No network namespaces can be made here: *.netns.test.ts are left out.')
+  const mounts = await hasMounts()
+  if (!mounts) say('Nothing can be mounted here: *.mount.test.ts are left out.')
   return await runTests(
     'vitest',
     ['run', '--reporter=default', '--reporter=./.ci/vitest-reporter.ts'],
     {
       GATEHOUSE_TEST_STRACE: strace ? '1' : '0',
       GATEHOUSE_TEST_NETNS: networks ? '1' : '0',
+      GATEHOUSE_TEST_MOUNT: mounts ? '1' : '0',
     },
   )
 }

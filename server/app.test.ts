@@ -144,6 +144,7 @@ describe('/_api/health', () => {
       expect(await (await ask(path)).json()).toEqual({
         alive: true,
         ready: true,
+        writable: true,
         reason: null,
         waiting: 0,
       })

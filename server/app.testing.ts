@@ -52,7 +52,11 @@ export async function openApp() {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-'))
   const events = createEventHub()
   const record = createRecorder()
-  const readiness: Readiness = { reason: null, connections: () => ({ used: 0, waiting: 0 }) }
+  const readiness: Readiness = {
+    reason: null,
+    readOnly: null,
+    connections: () => ({ used: 0, waiting: 0 }),
+  }
   const lines: string[] = []
   const consoleFolder = join(folder, 'console')
   mkdirSync(join(consoleFolder, 'assets'), { recursive: true })

@@ -25,7 +25,7 @@ import type { EndpointRegistry } from './endpoints/registry.ts'
 import { endpointRoutes } from './endpoints/routes.ts'
 import type { EventHub } from './events/hub.ts'
 import { eventRoutes, type WhoIsIn } from './events/routes.ts'
-import { Failure, systemCode } from './failure.ts'
+import { Failure, isStoreFailure, systemCode } from './failure.ts'
 import type { Freshness } from './health/freshness.ts'
 import type { FaultLog } from './health/log-fault.ts'
 import type { Readiness } from './health/readiness.ts'
@@ -65,7 +65,6 @@ import {
 } from './oauth2/routes.ts'
 import { createSignInLimit } from './oauth2/sign-in-limit.ts'
 import { failureKey } from './storage/failure-limit.ts'
-import { isStoreFailure } from './storage/unavailable.ts'
 
 /** What the application is made of. */
 export interface AppDeps {
@@ -347,7 +346,7 @@ const REFUSALS = 60
 const hasLeft = ({ cause }: Failure, { env }: Context<AppEnv>) =>
   systemCode(cause) === 'ECONNRESET' && env.incoming?.complete === false
 
-const isHealth = (path: string) => path === '/_api/health' || path.startsWith('/_api/health/')
+const isHealth = (path: string) => /^\/(?:_api\/health|healthz)(?:\/|$)/.test(path)
 
 const isAway = (error: unknown) => error instanceof Failure && error.code === 'unavailable'
 

@@ -9,8 +9,8 @@ import { damagePages, pagesOf } from './storage/damage.testing.ts'
 
 // A server whose SQLite file has damaged pages, in a process of its own.
 
-const DOCUMENTS = 400
-const ARRAY = 200
+const DOCUMENTS = 200
+const ARRAY = 100
 /** At least this share of the documents stays readable with the damage below. */
 const READABLE = 0.8
 
@@ -44,7 +44,7 @@ async function makeDamagedStore(): Promise<void> {
   const server = await start()
   token = await makeToken({ data, databaseUrl: undefined })
   for (let at = 0; at < DOCUMENTS; at += ARRAY) {
-    const some = ids.slice(at, at + ARRAY).map((id) => ({ id, text: 'x'.repeat(1_500) }))
+    const some = ids.slice(at, at + ARRAY).map((id) => ({ id, text: 'x'.repeat(2_500) }))
     expect((await call('POST', '/things', some)).status).toBe(201)
   }
   await stop(server)
@@ -103,7 +103,7 @@ test('a damaged page is 503, the rest is served, also after a restart', async ()
     expect(lines[0]).toContain('restore a backup')
     await stop(server)
   }
-})
+}, 180_000)
 
 test('a job over a damaged page fails, and others go on', async () => {
   await makeDamagedStore()

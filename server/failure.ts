@@ -78,6 +78,14 @@ export class Failure extends Error {
   }
 }
 
+/** A failure of the store itself: it is unavailable, or its disk is full. */
+export type StoreFailure = Failure & { readonly code: 'unavailable' | 'insufficient-storage' }
+
+/** Returns whether an error is a {@link StoreFailure}. */
+export const isStoreFailure = (error: unknown): error is StoreFailure =>
+  error instanceof Failure &&
+  (error.code === 'unavailable' || error.code === 'insufficient-storage')
+
 /**
  * The system's own code of an error (`EADDRINUSE`, `ENOENT`, `SQLITE_BUSY`…), or `undefined`.
  */

@@ -117,6 +117,7 @@ async function open(
   )
   undo.push(() => store.close())
   readiness.connections = store.connections
+  store.onReadOnly(readiness.storeIsReadOnly)
   const failed = createFaultLog(store, log)
 
   await requireSecretKey(store, config.data, config.secretKey)

@@ -1,5 +1,5 @@
+import { isStoreFailure } from '../failure.ts'
 import type { Store } from '../storage/open.ts'
-import { isStoreFailure } from '../storage/unavailable.ts'
 import type { Vault } from '../storage/vault.ts'
 import { type ProviderTokens, sealTokens } from './provider-tokens.ts'
 import { IDLE } from './sessions.ts'

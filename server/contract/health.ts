@@ -6,10 +6,13 @@ export const health = z.object({
   ready: z
     .boolean()
     .check(z.describe('false while it starts, before and while it stops, or without storage')),
-  reason: z.nullable(z.string()),
   waiting: z
     .int()
     .check(z.describe('How many statements and transactions wait for a connection to PostgreSQL')),
+  writable: z
+    .boolean()
+    .check(z.describe('false while changes cannot be stored, such as on a full disk')),
+  reason: z.nullable(z.string()).check(z.describe('why it is not ready, or else not writable')),
 })
 
 /** {@link health} as a type. */

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
+import { isStoreFailure } from '../failure.ts'
 import type { Store } from '../storage/open.ts'
-import { DamagedStore, isStoreFailure } from '../storage/unavailable.ts'
+import { DamagedStore } from '../storage/unavailable.ts'
 
 /** How often the same failure of the store is logged, ms: requests repeat it. */
 export const SAY_AGAIN = 60_000

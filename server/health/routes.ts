@@ -14,8 +14,9 @@ export const healthRoutes = (readiness: Readiness, permit: Permit) => {
   const now = (): Health => ({
     alive: true,
     ready: readiness.reason === null,
-    reason: readiness.reason,
     waiting: readiness.connections().waiting,
+    writable: readiness.readOnly === null,
+    reason: readiness.reason ?? readiness.readOnly,
   })
   return new Hono<AppEnv>()
     .get(

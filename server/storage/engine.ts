@@ -38,6 +38,12 @@ export interface Engine {
   hold(name: string): Promise<boolean>
   /** See `Store.readRevision`. */
   readonly readRevision?: () => Promise<number>
+  /** Calls back with the failure of each change that may say that no change can be stored. */
+  onWriteFailure(callback: (failure: unknown) => void): void
+  /** See `WriteCheckDeps.looksFull`. */
+  readonly looksFull?: () => Promise<boolean>
+  /** Replaces every connection before its next use: it may stay read-only while the store is not. */
+  readonly renewConnections?: () => void
   /** See `Store.away`; missing: it cannot be. */
   readonly away?: () => Away | undefined
   /** Whether the store was away; then it resolves when it is back. Missing: it cannot be. */

@@ -12,6 +12,7 @@ const betweenTries = 5
 interface GroupCommitOptions {
   readonly patience?: number
   readonly committed?: () => void
+  readonly failed?: (failure: unknown) => void
 }
 
 /** The writes that share one commit. */
@@ -52,6 +53,7 @@ export class GroupCommit {
   readonly #undo: StatementSync
   readonly #patience: number
   readonly #committed: () => void
+  readonly #failed: (failure: unknown) => void
   readonly #waiting: (() => void)[] = []
   #locked = false
   #group: Group | undefined
@@ -59,15 +61,21 @@ export class GroupCommit {
   /**
    * @param db its `busy_timeout` is to be short.
    * @param options `patience`: milliseconds to wait for another process, 5,000 by default;
-   * `committed`: called after each COMMIT, before its members are answered.
+   * `committed`: called after each COMMIT, before its members are answered; `failed`: called with the
+   * failure of a group, or of the attempt to begin one.
    */
   constructor(
     db: DatabaseSync,
-    { patience = defaultPatience, committed = () => {} }: GroupCommitOptions = {},
+    {
+      patience = defaultPatience,
+      committed = () => {},
+      failed = () => {},
+    }: GroupCommitOptions = {},
   ) {
     this.#db = db
     this.#patience = patience
     this.#committed = committed
+    this.#failed = failed
     this.#begin = db.prepare('begin immediate')
     this.#commit = db.prepare('commit')
     this.#savepoint = db.prepare('savepoint gatehouse_unit')
@@ -156,6 +164,7 @@ export class GroupCommit {
       await this.#beginImmediate(deadline)
     } catch (error) {
       this.#leave()
+      this.#failed(error)
       throw error
     }
     return this.#openGroup()
@@ -228,6 +237,7 @@ export class GroupCommit {
       // Tried again before the next group begins; this one's members know enough.
     }
     group.reject(failure)
+    this.#failed(failure)
   }
 
   #leaveTransaction(): void {

@@ -15,6 +15,7 @@ import {
   type RunTransaction,
   Transactions,
 } from './transactions.ts'
+import { createWriteCheck, type ReadOnly } from './write-check.ts'
 
 /** An open store, ready for queries. */
 export interface Store {
@@ -70,6 +71,11 @@ export interface Store {
    */
   readonly readRevision?: () => Promise<number>
   /**
+   * Calls back when the store accepts no changes (a full disk, a read-only PostgreSQL), and with
+   * undefined when it does again. Reads go on. Returns the unsubscribe.
+   */
+  onReadOnly(callback: (readOnly: ReadOnly | undefined) => void): () => void
+  /**
    * Since when the store cannot be reached, and why; undefined while it can. Meanwhile whatever it is
    * asked throws `unavailable` at once, and it is looked for until it is back.
    */
@@ -121,6 +127,18 @@ export async function openStore(
       throw error
     }
   }
+  const readOnlyListeners = new Set<(readOnly: ReadOnly | undefined) => void>()
+  const writes = createWriteCheck({
+    write() {
+      if (writes.readOnly !== undefined) engine.renewConnections?.()
+      return touch(db)
+    },
+    looksFull: engine.looksFull,
+    changed(readOnly) {
+      for (const listener of readOnlyListeners) listener(readOnly)
+    },
+  })
+  engine.onWriteFailure(writes.suspect)
   const { readAtOnce } = engine
   const execute = engine.execute ?? (<R>(query: CompiledQuery<R>) => db.executeQuery(query))
   let closing: Promise<void> | undefined
@@ -158,12 +176,27 @@ export async function openStore(
     connections: () => engine.connections?.() ?? { used: 0, waiting: 0 },
     hold: (name) => engine.hold(name),
     ...(engine.readRevision && { readRevision: engine.readRevision }),
+    onReadOnly(callback) {
+      readOnlyListeners.add(callback)
+      return () => readOnlyListeners.delete(callback)
+    },
     away: () => engine.away?.(),
     returned: async () => (await engine.returned?.()) ?? false,
     close() {
       changes.close()
-      closing ??= engine.close()
+      closing ??= Promise.all([writes.stop(), engine.close()]).then(() => {})
       return closing
     },
   }
+}
+
+/** Makes a change that means nothing. */
+async function touch(db: Kysely<Tables>): Promise<void> {
+  await db
+    .insertInto('settings')
+    .values({ name: 'write-check', value: String(Date.now()) })
+    .onConflict((conflict) =>
+      conflict.column('name').doUpdateSet((eb) => ({ value: eb.ref('excluded.value') })),
+    )
+    .execute()
 }

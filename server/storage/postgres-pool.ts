@@ -40,6 +40,10 @@ export interface Pool {
   readonly pool: pg.Pool
   /** Ends every connection at once, with what waits on it: the server is gone. */
   cutOff(): void
+  /** Has every connection replaced before its next use. */
+  renew(): void
+  /** Whether a connection is to be replaced. */
+  isOutdated(client: pg.ClientBase): boolean
 }
 
 /**
@@ -76,7 +80,15 @@ export function createPool(connectionString: string): Pool {
     client.on('error', () => {})
   })
   pool.on('remove', (client) => clients.delete(client))
-  return { pool, cutOff: () => clients.forEach(cutOff) }
+  let outdated = new WeakSet<pg.ClientBase>()
+  return {
+    pool,
+    cutOff: () => clients.forEach(cutOff),
+    renew() {
+      outdated = new WeakSet(clients)
+    },
+    isOutdated: (client) => outdated.has(client),
+  }
 }
 
 async function getToKnow(client: pg.ClientBase): Promise<void> {
@@ -96,11 +108,13 @@ async function getToKnow(client: pg.ClientBase): Promise<void> {
 
 /** What {@link guardPool} needs. */
 export interface GuardedPoolDeps {
-  readonly pool: pg.Pool
+  readonly connections: Pool
   readonly connectionString: string
   readonly inFlight: InFlight
   readonly reach: Reach
   readonly limits: ConnectionLimits
+  /** Called with the failure of each query. */
+  readonly failed: (failure: unknown) => void
 }
 
 /**
@@ -112,9 +126,9 @@ export interface GuardedPoolDeps {
  * A connection is taken with the first statement, which says whether it reads or writes.
  */
 export function guardPool(deps: GuardedPoolDeps): PostgresPool {
-  const { pool, inFlight, reach } = deps
+  const { connections, inFlight, reach } = deps
   return {
-    options: pool.options,
+    options: connections.pool.options,
     async connect(): Promise<PostgresPoolClient> {
       inFlight.enter()
       try {
@@ -125,7 +139,7 @@ export function guardPool(deps: GuardedPoolDeps): PostgresPool {
         throw error
       }
     },
-    end: () => pool.end(),
+    end: () => connections.pool.end(),
   }
 }
 
@@ -140,7 +154,7 @@ function connectLater(deps: GuardedPoolDeps): PostgresPoolClient {
     const giveBack = await deps.limits.connection(onlyReads(sql) ? 'read' : 'write')
     try {
       deps.reach.require()
-      const client = guardClient(await acquire(deps.pool, deps.reach), deps)
+      const client = guardClient(await acquire(deps.connections, deps.reach), deps)
       connected = { client, giveBack }
       return client
     } catch (error) {
@@ -164,7 +178,15 @@ function connectLater(deps: GuardedPoolDeps): PostgresPoolClient {
 }
 
 /** A connection of the pool; whoever was refused one because the store is away does not get it later. */
-function acquire(pool: pg.Pool, reach: Reach): Promise<pg.PoolClient> {
+async function acquire(connections: Pool, reach: Reach): Promise<pg.PoolClient> {
+  for (;;) {
+    const client = await acquireAny(connections.pool, reach)
+    if (!connections.isOutdated(client)) return client
+    client.release(true)
+  }
+}
+
+function acquireAny(pool: pg.Pool, reach: Reach): Promise<pg.PoolClient> {
   return new Promise((resolve, reject) => {
     let refused = false
     const done = reach.wait({
@@ -197,7 +219,7 @@ interface GuardedClient {
 
 function guardClient(
   client: pg.PoolClient,
-  { connectionString, reach }: GuardedPoolDeps,
+  { connectionString, reach, failed }: GuardedPoolDeps,
 ): GuardedClient {
   const { worker, life } = known.get(client) ?? {}
   const abandon = () => cutOff(client)
@@ -220,6 +242,7 @@ function guardClient(
       return (await ask(sql, parameters)) as PostgresQueryResult<never>
     } catch (error) {
       const thrown = postgresError(error)
+      failed(thrown)
       // A query that timed out here may still be running there, before whatever comes next.
       broken ||= thrown instanceof Failure && thrown.code === 'unavailable'
       if (!broken || hasSpoken(error)) throw thrown

@@ -58,6 +58,7 @@ export async function openPostgres(
   })
   let changed = false
   let tell: (topic: NoticeTopic) => void = () => {}
+  let writeFailed: (failure: unknown) => void = () => {}
   const notices = listenForNotices(
     databaseUrl,
     (topic) => {
@@ -68,7 +69,14 @@ export async function openPostgres(
     () => reach.suspect(),
   )
   const limits = new ConnectionLimits(reach)
-  const guarded = guardPool({ pool, connectionString: databaseUrl, inFlight, reach, limits })
+  const guarded = guardPool({
+    connections,
+    connectionString: databaseUrl,
+    inFlight,
+    reach,
+    limits,
+    failed: (failure) => writeFailed(failure),
+  })
   return {
     name: 'postgres',
     dialect: new PostgresDialect({ pool: guarded }),
@@ -96,6 +104,11 @@ export async function openPostgres(
         throw errors.at(-1)
       })
     },
+    onWriteFailure(callback) {
+      writeFailed = callback
+    },
+    // A session keeps the `default_transaction_read_only` that it began with.
+    renewConnections: () => connections.renew(),
     away: () => reach.away,
     returned: () => reach.returned(),
     async close() {

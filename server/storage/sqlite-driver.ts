@@ -10,6 +10,8 @@ export interface SqliteDriverConfig {
   readonly writer: DatabaseSync
   readonly reader: DatabaseSync
   readonly inFlight: InFlight
+  /** Called with the failure of changes that SQLite rolled back. */
+  readonly onWriteFailure: (failure: unknown) => void
 }
 
 /**
@@ -22,10 +24,13 @@ export class SqliteDriver implements Driver {
   readonly #writing: SqliteStatements
   readonly #reads: SqliteReads
 
-  constructor({ writer, reader, inFlight }: SqliteDriverConfig) {
+  constructor({ writer, reader, inFlight, onWriteFailure }: SqliteDriverConfig) {
     this.#inFlight = inFlight
     this.#reads = new SqliteReads(reader)
-    this.#commits = new GroupCommit(writer, { committed: () => this.#reads.lookAgain() })
+    this.#commits = new GroupCommit(writer, {
+      committed: () => this.#reads.lookAgain(),
+      failed: onWriteFailure,
+    })
     this.#writing = new SqliteStatements(writer)
   }
 

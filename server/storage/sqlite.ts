@@ -1,3 +1,4 @@
+import { access, constants, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -67,7 +68,7 @@ export async function openSqlite(
         opened.unshift(watchPresence(files, changed))
       }
     }
-    return engineOf({ writer, reader, watchFiles, onReach, closeAll })
+    return engineOf({ writer, reader, path, watchFiles, onReach, closeAll })
   } catch (error) {
     closeAll()
     throw explain(error, data)
@@ -78,14 +79,17 @@ export async function openSqlite(
 interface Opened {
   readonly writer: DatabaseSync
   readonly reader: DatabaseSync
+  /** The file of the database. */
+  readonly path: string
   /** Calls back when a file of the database is missing, and with undefined when none is. */
   readonly watchFiles: (changed: (missing: string | undefined) => void) => void
   readonly onReach: (away: Away | undefined) => void
   readonly closeAll: () => void
 }
 
-function engineOf({ writer, reader, watchFiles, onReach, closeAll }: Opened): Engine {
+function engineOf({ writer, reader, path, watchFiles, onReach, closeAll }: Opened): Engine {
   const inFlight = new InFlight()
+  let writeFailed: (failure: unknown) => void = () => {}
   let away: Away | undefined
   const filesChanged = (missing: string | undefined) => {
     const reason = `${missing} was deleted, moved or replaced`
@@ -93,7 +97,12 @@ function engineOf({ writer, reader, watchFiles, onReach, closeAll }: Opened): En
     inFlight.refuse(away && new Failure('unavailable', `The store is unavailable. ${RESTART}`))
     onReach(away)
   }
-  const driver = new SqliteDriver({ writer, reader, inFlight })
+  const driver = new SqliteDriver({
+    writer,
+    reader,
+    inFlight,
+    onWriteFailure: (failure) => writeFailed(failure),
+  })
   const dialect: Dialect = {
     createAdapter: () => new GroupingAdapter(),
     createDriver: () => driver,
@@ -120,6 +129,10 @@ function engineOf({ writer, reader, watchFiles, onReach, closeAll }: Opened): En
       watchFiles(filesChanged)
     },
     hold: async () => true,
+    onWriteFailure(callback) {
+      writeFailed = callback
+    },
+    looksFull: () => looksFull(path),
     away: () => away,
     changedOutside() {
       if (!writer.isOpen) return false
@@ -133,6 +146,20 @@ function engineOf({ writer, reader, watchFiles, onReach, closeAll }: Opened): En
       await inFlight.close()
       closeAll()
     },
+  }
+}
+
+/** Free space below which the next change may fail, bytes. */
+const LITTLE_SPACE = 1024 * 1024
+
+/** Returns whether the disk of a file has little space left, or the file cannot be written. */
+async function looksFull(path: string): Promise<boolean> {
+  try {
+    const { bavail, bsize } = await statfs(path)
+    await access(path, constants.W_OK)
+    return bavail * bsize < LITTLE_SPACE
+  } catch {
+    return true
   }
 }
 

@@ -1,13 +1,13 @@
 import pg from 'pg'
-import { Failure, type FailureOptions, systemCode } from '../failure.ts'
+import { Failure, type FailureOptions, isStoreFailure, systemCode } from '../failure.ts'
 
 /** SQLite's result code when another connection holds a lock. */
 export const busy = 5
 
 const someTrouble = 'The store cannot be reached at the moment. Try again.'
 
-/** SQLite's result codes of a disk that fails, of a damaged file, and of a full disk. */
-const [ioError, corrupt, full, notADatabase] = [10, 11, 13, 26]
+/** SQLite's result codes that are told apart here (https://sqlite.org/rescode.html). */
+const [readOnly, ioError, corrupt, full, cannotOpen, notADatabase] = [8, 10, 11, 13, 14, 26]
 
 /**
  * SQLite's primary result codes that speak of the machine and not of the query, with what to tell
@@ -17,10 +17,10 @@ const sqliteTrouble = new Map<number, string>([
   [busy, 'Another process is holding the store. Try again.'],
   [6, 'Another process is holding the store. Try again.'], // LOCKED
   [7, someTrouble], // NOMEM
-  [8, 'The store cannot be written: its files are read-only.'], // READONLY
+  [readOnly, 'The store cannot be written: its files are read-only.'],
   [ioError, 'The disk cannot read or write this part of the store.'],
   [corrupt, 'This part of the store is damaged and cannot be read.'],
-  [14, 'The files of the store cannot be opened.'], // CANTOPEN
+  [cannotOpen, 'The files of the store cannot be opened.'],
   [15, someTrouble], // PROTOCOL
   [notADatabase, 'The file of the store is not a database.'],
 ])
@@ -31,8 +31,8 @@ const sqliteTrouble = new Map<number, string>([
  */
 const postgresTrouble = /^(08|28|3D|53|57|58|XX)|^(25006|25P03|40001|40P01|55P03)$/
 
-/** PostgreSQL's SQLSTATE of a full disk. */
-const postgresDiskFull = '53100'
+/** PostgreSQL's SQLSTATEs of a full disk, and of a change in a read-only transaction. */
+const [postgresDiskFull, postgresReadOnly] = ['53100', '25006']
 
 /** The SQLSTATE of a text with the character U+0000, which PostgreSQL has no room for. */
 const unstorable = '22021'
@@ -61,14 +61,6 @@ export class DamagedStore extends Failure {
     super('unavailable', message, { cause })
   }
 }
-
-/** A failure of the store itself: it is unavailable, or its disk is full. */
-export type StoreFailure = Failure & { readonly code: 'unavailable' | 'insufficient-storage' }
-
-/** Returns whether an error is a {@link StoreFailure}. */
-export const isStoreFailure = (error: unknown): error is StoreFailure =>
-  error instanceof Failure &&
-  (error.code === 'unavailable' || error.code === 'insufficient-storage')
 
 /** Whether it was PostgreSQL that said no, and so has not done what it was asked. */
 export const hasSpoken = (error: unknown): boolean =>
@@ -136,7 +128,32 @@ export function postgresError(error: unknown): unknown {
     return new Failure('bad-parameter', 'A text holds the character U+0000.', { cause: error })
   }
   if (error instanceof pg.DatabaseError && error.code === postgresDiskFull) return diskFull(error)
+  if (error instanceof pg.DatabaseError && error.code === postgresReadOnly) {
+    return new Failure('unavailable', 'The store is read-only at the moment. Try again.', {
+      cause: error,
+    })
+  }
   // `pg` has no class for the errors of a connection; but what the server said has one.
   if (error instanceof pg.DatabaseError && !postgresTrouble.test(error.code ?? '')) return error
   return new Failure('unavailable', someTrouble, { cause: error })
+}
+
+/** Why a store accepts no changes, by the error of SQLite or PostgreSQL. */
+const refusals = new Map<number | string | undefined, string>([
+  [readOnly, 'the files of the store are read-only'],
+  [ioError, 'the disk of the store fails'],
+  [full, 'the disk of the store is full'],
+  [cannotOpen, 'the files of the store cannot be opened'],
+  [postgresDiskFull, 'the disk of PostgreSQL is full'],
+  [postgresReadOnly, 'PostgreSQL is read-only'],
+])
+
+/**
+ * Returns why a store may accept no changes at all, for people; undefined where the failure of a change
+ * does not suggest that.
+ */
+export function refusesWrites(failure: unknown): string | undefined {
+  if (!isStoreFailure(failure)) return undefined
+  const { cause } = failure
+  return refusals.get(cause instanceof pg.DatabaseError ? cause.code : sqliteCode(cause))
 }

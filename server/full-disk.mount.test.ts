@@ -1,0 +1,121 @@
+import { execFileSync } from 'node:child_process'
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { freePorts } from './endpoints/free-ports.testing.ts'
+import { killProcesses, MAIN, startProcess } from './server-process.testing.ts'
+import { type Answer, ask } from './start.testing.ts'
+
+// A server whose data folder is on a small disk of its own (tmpfs, in a mount namespace that ends with
+// the server), which fills up.
+
+let folder: string
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gatehouse-full-'))
+})
+afterEach(async () => {
+  await killProcesses()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const MOUNT = ['unshare', '-m', 'sh', '-c', 'mount -t tmpfs -o size=16m none "$0" && exec "$@"']
+const MIB = Buffer.alloc(1024 * 1024)
+
+async function startOnSmallDisk() {
+  const [port = 0] = await freePorts(1)
+  const server = await startProcess(['--data', folder, '--endpoint', `tcp://127.0.0.1:${port}`], {
+    through: [...MOUNT, folder],
+  })
+  // In the folder as the server sees it.
+  const filler = `/proc/${server.pid}/root${folder}/filler`
+  /** Makes a token by the command, inside the mount namespace. */
+  const makeToken = (): string => {
+    const command = [MAIN, 'token', 'create', '--name', 'tests', '--role', 'admin']
+    const inside = ['-t', String(server.pid), '-m', process.execPath, ...command, '--data', folder]
+    return execFileSync('nsenter', inside, { encoding: 'utf8' }).trim()
+  }
+  const token = makeToken()
+  const call = (method: string, path: string, body?: unknown, headers = {}): Promise<Answer> =>
+    ask(port, method, path, { body, headers: { Authorization: `Bearer ${token}`, ...headers } })
+  return {
+    server,
+    makeToken,
+    call,
+    health: async () => (await call('GET', '/_api/health/ready')).json,
+    fill() {
+      for (const chunk of [MIB, Buffer.alloc(4_096)]) {
+        try {
+          for (;;) appendFileSync(filler, chunk)
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'ENOSPC' })
+        }
+      }
+    },
+    free: () => rmSync(filler),
+  }
+}
+
+test('on a full disk changes get 507, reads go on, and changes again when there is space', async () => {
+  const { server, makeToken, call, health, fill, free } = await startOnSmallDisk()
+  expect((await call('POST', '/things', { id: 'kept' })).status).toBe(201)
+  // Tokens that have never been used: noting the use of one is a change.
+  const tokens = [makeToken(), makeToken()]
+  expect(await health()).toEqual({
+    alive: true,
+    ready: true,
+    writable: true,
+    reason: null,
+    waiting: 0,
+  })
+
+  fill()
+  const change = () => call('POST', '/things', { text: 'x'.repeat(50_000) })
+  // There may be some space left in the log.
+  await expect.poll(async () => (await change()).status).toBe(507)
+  expect((await change()).json).toEqual({
+    id: 'insufficient_storage',
+    message: 'The disk of the store is full. Nothing of the change was kept.',
+  })
+  await expect.poll(async () => (await health()).writable).toBe(false)
+  const ready = await call('GET', '/_api/health/ready')
+  expect(ready.status).toBe(200)
+  expect(ready.json.reason).toContain('the disk of the store is full')
+  expect((await call('GET', '/_api/metrics')).text).toContain('gatehouse_store_writable 0')
+  for (const path of ['/things/kept', '/things?limit=1', '/_api/endpoint', '/_api/audit']) {
+    for (const token of tokens) {
+      const read = await call('GET', path, undefined, { Authorization: `Bearer ${token}` })
+      expect([path, read.status]).toEqual([path, 200])
+    }
+  }
+  const unknown = await call('GET', '/things/kept', undefined, { Authorization: 'Bearer unknown' })
+  expect(unknown.status).toBe(401)
+  expect((await call('POST', '/_api/database', { name: 'more' })).status).toBe(507)
+  const job = await call('POST', '/things', [{}], { Prefer: 'respond-async' })
+  expect(job.status).toBe(507)
+
+  free()
+  await expect.poll(async () => (await health()).writable).toBe(true)
+  expect((await change()).status).toBe(201)
+  expect(await health()).toEqual({
+    alive: true,
+    ready: true,
+    writable: true,
+    reason: null,
+    waiting: 0,
+  })
+  const lines = server.printed().split('\n')
+  expect(lines.filter((line) => line.includes('the store accepts no changes'))).toHaveLength(1)
+  expect(lines.filter((line) => line.includes('the store accepts changes again'))).toHaveLength(1)
+  server.signal('SIGTERM')
+  expect(await server.exit).toEqual({ code: 0, signal: null })
+})
+
+test('a full disk is noticed although nobody changes anything', async () => {
+  const { health, fill, free } = await startOnSmallDisk()
+  fill()
+  await expect.poll(async () => (await health()).writable, { timeout: 30_000 }).toBe(false)
+  free()
+  await expect.poll(async () => (await health()).writable).toBe(true)
+})

@@ -1,0 +1,102 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { Failure } from '../failure.ts'
+import { sqliteError } from './unavailable.ts'
+import { createWriteCheck } from './write-check.ts'
+
+/** What `node:sqlite` throws, as the store reports it. */
+const sqlite = (errcode: number) =>
+  sqliteError(Object.assign(new Error('on purpose'), { code: 'ERR_SQLITE_ERROR', errcode }))
+
+const [busy, full] = [sqlite(5), sqlite(13)]
+
+/** A check whose writes fail with an error while there is one, and whose pauses end when told. */
+function open(looksFull?: () => Promise<boolean>) {
+  const state = { error: undefined as unknown, writes: 0, changes: [] as (string | undefined)[] }
+  let pauses: (() => void)[] = []
+  const check = createWriteCheck({
+    async write() {
+      state.writes++
+      if (state.error !== undefined) throw state.error
+    },
+    looksFull,
+    changed: (readOnly) => state.changes.push(readOnly?.reason),
+    wait: (_ms, signal) =>
+      new Promise<void>((resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason))
+        pauses.push(resolve)
+      }),
+  })
+  return {
+    check,
+    state,
+    async wait() {
+      const ended = pauses
+      pauses = []
+      for (const end of ended) end()
+      for (let turn = 0; turn < 3; turn++) await nextTurn()
+    },
+  }
+}
+
+test('a store counts as read-only once a change of its own fails, and until one succeeds', async () => {
+  const { check, state, wait } = open()
+  state.error = full
+  check.suspect(full)
+  await wait()
+  expect(check.readOnly?.reason).toBe('the disk of the store is full')
+  const { since } = check.readOnly ?? {}
+  await wait()
+  await wait()
+  // Said once.
+  expect(state.changes).toEqual(['the disk of the store is full'])
+  expect(check.readOnly?.since).toBe(since)
+  // A write that says nothing about others does not count either way.
+  state.error = busy
+  await wait()
+  expect(check.readOnly).toBeDefined()
+  state.error = undefined
+  await wait()
+  expect(check.readOnly).toBeUndefined()
+  expect(state.changes).toEqual(['the disk of the store is full', undefined])
+  const { writes } = state
+  await wait()
+  await wait()
+  expect(state.writes).toBe(writes)
+  await check.stop()
+})
+
+test('a change that was too large for the disk does not make the store read-only', async () => {
+  const { check, state, wait } = open()
+  for (let n = 0; n < 5; n++) check.suspect(full)
+  await wait()
+  expect(state).toMatchObject({ writes: 1, changes: [] })
+  check.suspect(full)
+  await wait()
+  await wait()
+  expect(state.writes).toBe(2)
+  await check.stop()
+})
+
+test('other failures are no reason to check', async () => {
+  const { check, state, wait } = open()
+  check.suspect(busy)
+  check.suspect(new Failure('conflict', 'there is one'))
+  check.suspect(new Error('on purpose'))
+  await wait()
+  expect(state.writes).toBe(0)
+  await check.stop()
+})
+
+test('a disk that looks full is checked before a change fails', async () => {
+  let isFull = false
+  const { check, state, wait } = open(async () => isFull)
+  await wait()
+  expect(state.writes).toBe(0)
+  isFull = true
+  state.error = full
+  await wait()
+  await wait()
+  expect(check.readOnly?.reason).toBe('the disk of the store is full')
+  await check.stop()
+})
