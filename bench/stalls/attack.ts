@@ -3,6 +3,8 @@ import type { Answer, AskOptions } from '../../server/start.testing.ts'
 /** A node that is attacked through one endpoint, while health is requested through another. */
 export interface AttackedNode {
   readonly host: string
+  /** Its data folder. */
+  readonly data: string
   /** Port of the attacked endpoint, which reaches every database. */
   readonly port: number
   /** The pid of the node's process. */

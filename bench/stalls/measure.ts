@@ -88,6 +88,7 @@ async function openNode(
   }
   return {
     host,
+    data,
     port,
     pid,
     token,

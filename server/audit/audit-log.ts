@@ -1,5 +1,6 @@
 import type { AuditEntry, AuditPage, AuditQuery } from '../contract/audit.ts'
 import type { Store } from '../storage/open.ts'
+import { createTurns } from '../storage/turns.ts'
 import { recordRefusal } from './record.ts'
 import { readAuditPage } from './repository.ts'
 
@@ -12,7 +13,10 @@ export interface AuditLog {
 }
 
 /** Makes the {@link AuditLog} of a store. */
-export const createAuditLog = (store: Store): AuditLog => ({
-  page: (query) => readAuditPage(store, query),
-  recordRefusal: (entry) => recordRefusal(store, entry),
-})
+export function createAuditLog(store: Store): AuditLog {
+  const nextTurn = createTurns()
+  return {
+    page: (query) => readAuditPage(store, query, nextTurn),
+    recordRefusal: (entry) => recordRefusal(store, entry),
+  }
+}

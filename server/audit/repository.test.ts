@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest'
-import type { AuditQuery } from '../contract/audit.ts'
+import type { AuditPage, AuditQuery } from '../contract/audit.ts'
 import { forEachEngine } from '../storage/each-engine.testing.ts'
 import type { Store } from '../storage/open.ts'
+import { createTurns } from '../storage/turns.ts'
 import { entry, recordAll } from './audit.testing.ts'
 import { createRecorder } from './record.ts'
 import { readAuditPage } from './repository.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 const START = Date.parse('2026-01-01T12:00:00Z')
+const nextTurn = createTurns()
 
 forEachEngine((engine) => {
   /** Four rows, a day apart. */
@@ -28,10 +30,10 @@ forEachEngine((engine) => {
     return store
   }
   const seqs = async (store: Store, query: AuditQuery) =>
-    (await readAuditPage(store, query)).rows.map(({ seq }) => seq)
+    (await readAuditPage(store, query, nextTurn)).rows.map(({ seq }) => seq)
 
   test('gives each row back as it was put on record', async () => {
-    const { rows, next } = await readAuditPage(await written(), {})
+    const { rows, next } = await readAuditPage(await written(), {}, nextTurn)
     expect(next).toBeNull()
     expect(rows.map(({ seq }) => seq)).toEqual([4, 3, 2, 1])
     expect(rows.at(-1)).toEqual({
@@ -70,11 +72,54 @@ forEachEngine((engine) => {
 
   test('pages through, and rows that come meanwhile move nothing', async () => {
     const store = await written()
-    const first = await readAuditPage(store, { limit: 2 })
+    const first = await readAuditPage(store, { limit: 2 }, nextTurn)
     expect(first).toMatchObject({ rows: [{ seq: 4 }, { seq: 3 }], next: 3 })
     await recordAll(store, [entry()])
-    const second = await readAuditPage(store, { limit: 2, before: 3 })
+    const second = await readAuditPage(store, { limit: 2, before: 3 }, nextTurn)
     expect(second).toMatchObject({ rows: [{ seq: 2 }, { seq: 1 }], next: null })
+  })
+
+  test.each<[string, AuditQuery, number[][]]>([
+    ['no index', { to: '2026-01-02T12:00:00Z' }, [[], [1], []]],
+    ['the index of actors', { who: 'github:1' }, [[1], []]],
+    ['the index of actions', { what: 'endpoint', who: 'github:1' }, [[], [1], []]],
+    ['the index of targets', { which: 'blog', who: 'github:1' }, [[], [], [1], []]],
+  ])(
+    'looks at so many rows for a page, and goes on with the next one: %s',
+    async (_, query, found) => {
+      const store = await written()
+      const pages: number[][] = []
+      let next: number | null = 5
+      while (next !== null) {
+        const page: AuditPage = await readAuditPage(store, { ...query, before: next }, nextTurn, {
+          rows: 1,
+          looks: 1,
+        })
+        pages.push(page.rows.map(({ seq }) => seq))
+        next = page.next
+      }
+      expect(pages).toEqual(found)
+    },
+  )
+
+  test('ends a page where its rows would take more than 4 MiB', async () => {
+    const store = await engine.open()
+    const large = entry({ after: 'x'.repeat(3 * 2 ** 20) })
+    await recordAll(store, [entry(), large, large])
+    expect(await readAuditPage(store, {}, nextTurn)).toMatchObject({ rows: [{ seq: 3 }], next: 3 })
+    expect(await readAuditPage(store, { before: 3 }, nextTurn)).toMatchObject({
+      rows: [{ seq: 2 }, { seq: 1 }],
+      next: null,
+    })
+  })
+
+  test('finds what is longer than its index', async () => {
+    const store = await engine.open()
+    const target = 'ü'.repeat(1_024)
+    const actor = { name: `github:${'Ä'.repeat(900)}`, by: 'session', address: null } as const
+    await recordAll(store, [entry({ target, actor }), entry({ target: target.slice(1), actor })])
+    expect(await seqs(store, { which: target })).toEqual([1])
+    expect(await seqs(store, { who: actor.name.slice(0, 256) })).toEqual([2, 1])
   })
 
   test('gives 50 rows unless another number is asked for', async () => {
@@ -83,8 +128,8 @@ forEachEngine((engine) => {
       store,
       Array.from({ length: 51 }, () => entry()),
     )
-    const page = await readAuditPage(store, {})
+    const page = await readAuditPage(store, {}, nextTurn)
     expect([page.rows.length, page.next]).toEqual([50, 2])
-    expect((await readAuditPage(store, { limit: 500 })).rows).toHaveLength(51)
+    expect((await readAuditPage(store, { limit: 500 }, nextTurn)).rows).toHaveLength(51)
   })
 })

@@ -1,44 +1,37 @@
-import { sql } from 'kysely'
 import type { AuditPage, AuditQuery, AuditRow } from '../contract/audit.ts'
-import { AUDIT_ACTIONS, type AuditAction } from '../contract/audit-action.ts'
+import type { AuditAction } from '../contract/audit-action.ts'
+import { howManyFit } from '../storage/how-many-fit.ts'
 import type { Store } from '../storage/open.ts'
 import type { AuditTable } from '../storage/tables.ts'
+import type { NextTurn } from '../storage/turns.ts'
+import { findAuditRows, type SearchBounds } from './find-rows.ts'
+
+/** A page ends earlier where its rows would take more than this together, bytes: 4 MiB. */
+const PAGE_BYTES = 4 * 1024 * 1024
 
 /**
- * A page of the audit log, newest first.
+ * A page of the audit log, newest first. A page whose search looked at many rows, or whose rows are
+ * large, may be short or empty and have a next one.
  *
  * @throws Failure `unavailable`
  */
-export async function readAuditPage(store: Store, query: AuditQuery): Promise<AuditPage> {
-  const { who, what, which, from, to, before, limit = 50 } = query
+export async function readAuditPage(
+  store: Store,
+  query: AuditQuery,
+  nextTurn: NextTurn,
+  bounds?: SearchBounds,
+): Promise<AuditPage> {
+  const { found, next } = await findAuditRows(store, query, nextTurn, bounds)
+  const fit = howManyFit(found, PAGE_BYTES)
+  const seqs = found.slice(0, fit).map(({ seq }) => seq)
+  if (seqs.length === 0) return { rows: [], next }
   const rows = await store.db
     .selectFrom('audit')
     .selectAll()
-    .$if(before !== undefined, (rows) => rows.where('seq', '<', before ?? 0))
-    .$if(from !== undefined, (rows) => rows.where('at', '>=', Date.parse(from ?? '')))
-    .$if(to !== undefined, (rows) => rows.where('at', '<', Date.parse(to ?? '')))
-    .$if(what !== undefined, (rows) => rows.where('action', 'in', actionsOf(what ?? '')))
-    .$if(which !== undefined, (rows) => rows.where('target', '=', which ?? ''))
-    .$if(who !== undefined, (rows) => rows.where(actorBeginsWith(who ?? '')))
+    .where('seq', 'in', seqs)
     .orderBy('seq', 'desc')
-    // One more than asked for tells whether there is a next page.
-    .limit(limit + 1)
     .execute()
-  const page = rows.slice(0, limit)
-  const last = page.at(-1)
-  return {
-    rows: page.map(fromRow),
-    next: rows.length > limit && last !== undefined ? last.seq : null,
-  }
-}
-
-const actionsOf = (what: string): AuditAction[] =>
-  AUDIT_ACTIONS.filter((action) => action === what || action.startsWith(`${what}.`))
-
-/** Both sides are folded by the engine, which may know other letters than we do. */
-const actorBeginsWith = (text: string) => {
-  const folded = sql`lower(cast(${text} as text))`
-  return sql<boolean>`substr(lower(actor), 1, length(${folded})) = ${folded}`
+  return { rows: rows.map(fromRow), next: fit < found.length ? (seqs.at(-1) ?? null) : next }
 }
 
 const fromRow = (row: AuditTable): AuditRow => ({

@@ -59,10 +59,15 @@ export const auditQuery = z.object({
 /** {@link auditQuery} as a type, as it is understood. */
 export type AuditQuery = z.output<typeof auditQuery>
 
-/** Answer of `GET /_api/audit`, newest first. */
+/**
+ * Answer of `GET /_api/audit`, newest first. A page whose search looked at 20,000 rows, or whose rows
+ * take 4 MiB, ends there: it may be short or empty, and has a next one.
+ */
 export const auditPage = z.object({
   rows: z.array(auditRow),
-  next: z.nullable(z.number().check(z.describe('send it as `before` for the next page'))),
+  next: z.nullable(
+    z.number().check(z.describe('send it as `before` for the next page; null: the log ends here')),
+  ),
 })
 
 /** {@link auditPage} as a type. */

@@ -1,10 +1,10 @@
 import { Failure } from '../failure.ts'
+import type { NextTurn } from '../storage/turns.ts'
 import { OutcomeUnknown } from '../storage/unavailable.ts'
 import { type Collection, type MadeDocument, quoted, toDocument } from './documents.ts'
 import type { DocumentRepository } from './repository.ts'
 import type { CheckDocuments } from './schemas.ts'
 import { parseStrictly } from './strict-json.ts'
-import type { NextTurn } from './turns.ts'
 
 /** Arrays up to this size, bytes as they were sent, are stored by one statement after another. */
 const SMALL = { documents: 1_000, bytes: 1024 * 1024 } as const

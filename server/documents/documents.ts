@@ -1,5 +1,6 @@
 import { DOCUMENT_BYTES, ID_LENGTH, PAGE, PAGE_BYTES } from '../contract/document.ts'
 import { Failure } from '../failure.ts'
+import { createTurns } from '../storage/turns.ts'
 import { type CreatedMany, createMany, exists, type LargeArrays, naming } from './create-many.ts'
 import { createDocumentId } from './document-id.ts'
 import { type Conditions, matches, matchesNone } from './entity-tag.ts'
@@ -8,7 +9,6 @@ import { mergePatch } from './merge-patch.ts'
 import type { DocumentRepository, Place, StoredDocument } from './repository.ts'
 import type { CheckDocuments } from './schemas.ts'
 import { type Json, parseStrictly, printJson } from './strict-json.ts'
-import { createTurns } from './turns.ts'
 
 /** A collection: the id of its database, and its name. */
 export type Collection = Pick<Place, 'database' | 'collection'>

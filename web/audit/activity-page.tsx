@@ -55,7 +55,7 @@ export function ActivityPage() {
         <>
           <Newer search={search} newest={rows[0]?.seq ?? 0} />
           {rows.length === 0 ? (
-            <Nothing filtered={isFiltered(search)} onClear={clear} />
+            <Nothing filtered={isFiltered(search)} searchedAll={!log.hasNextPage} onClear={clear} />
           ) : (
             <ActivityTable
               rows={rows}
@@ -70,7 +70,7 @@ export function ActivityPage() {
               aria-disabled={log.isFetchingNextPage || undefined}
               onClick={() => log.isFetchingNextPage || log.fetchNextPage()}
             >
-              {log.isFetchingNextPage ? 'Loading…' : 'Load older'}
+              {olderLabel(rows.length === 0, log.isFetchingNextPage)}
             </Button>
           )}
           {log.isFetchNextPageError && (
@@ -89,7 +89,8 @@ function Newer({ search, newest }: { search: ActivitySearch; newest: number }) {
   const queryClient = useQueryClient()
   const { data } = useQuery(newestQuery(search))
   const count = data?.rows.filter(({ seq }) => seq > newest).length ?? 0
-  const more = count > 0 && count === data?.rows.length && data.next !== null
+  // Rows before `next` were not looked at; those that are shown begin at `newest`.
+  const more = data?.next != null && data.next > newest
   return (
     <div role="status">
       {count > 0 && (
@@ -106,7 +107,19 @@ function Newer({ search, newest }: { search: ActivitySearch; newest: number }) {
   )
 }
 
-function Nothing({ filtered, onClear }: { filtered: boolean; onClear: () => void }) {
+function olderLabel(nothingFound: boolean, isLoading: boolean): string {
+  if (nothingFound) return isLoading ? 'Searching…' : 'Search older'
+  return isLoading ? 'Loading…' : 'Load older'
+}
+
+interface NothingProps {
+  readonly filtered: boolean
+  /** Whether the whole log was searched. */
+  readonly searchedAll: boolean
+  readonly onClear: () => void
+}
+
+function Nothing({ filtered, searchedAll, onClear }: NothingProps) {
   if (!filtered) {
     return (
       <Notice>Nothing was changed yet. Every change of this server is put on record here.</Notice>
@@ -120,7 +133,9 @@ function Nothing({ filtered, onClear }: { filtered: boolean; onClear: () => void
         </Button>
       }
     >
-      Nothing on record matches the filter.
+      {searchedAll
+        ? 'Nothing on record matches the filter.'
+        : 'Nothing found yet. Older activity has not been searched.'}
     </Notice>
   )
 }

@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { answer, api, whileSignedIn } from '../api.ts'
 import { type ActivitySearch, toAuditQuery } from './activity-search.ts'
+import { fillPage } from './fill-page.ts'
 
 // The log is read when the page is opened; a live event tells to look for what is newer. Rows never
 // push others away by themselves: hence a key of its own, which no event has.
@@ -16,16 +17,18 @@ export const activityQuery = (search: ActivitySearch) =>
   infiniteQueryOptions({
     queryKey: ['activity', toAuditQuery(search)],
     queryFn: ({ signal, pageParam }) =>
-      answer(
-        api._api.audit.$get(
-          {
-            query: {
-              ...toAuditQuery(search),
-              limit: `${PAGE}`,
-              ...(pageParam === undefined ? {} : { before: `${pageParam}` }),
+      fillPage(PAGE, pageParam, (before, limit) =>
+        answer(
+          api._api.audit.$get(
+            {
+              query: {
+                ...toAuditQuery(search),
+                limit: `${limit}`,
+                ...(before === undefined ? {} : { before: `${before}` }),
+              },
             },
-          },
-          { init: { signal } },
+            { init: { signal } },
+          ),
         ),
       ),
     initialPageParam: undefined as number | undefined,

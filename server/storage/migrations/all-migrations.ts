@@ -11,6 +11,7 @@ import { listings } from './0008-listings.ts'
 import { databaseIds } from './0009-database-ids.ts'
 import { failuresByEnd } from './0010-failures-by-end.ts'
 import { stagedDocuments } from './0011-staged-documents.ts'
+import { auditIndexes } from './0012-audit-indexes.ts'
 
 /**
  * Every migration by its name, in the order in which they run. Append only: a name that has been
@@ -29,5 +30,6 @@ export function allMigrations(engine: EngineName): Record<string, Migration> {
     '0009-database-ids': databaseIds(),
     '0010-failures-by-end': failuresByEnd(),
     '0011-staged-documents': stagedDocuments(engine),
+    '0012-audit-indexes': auditIndexes(engine),
   }
 }

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import type { AuditPage, AuditRow } from '../../server/contract/audit.ts'
+import { fillPage, MOST_REQUESTS } from './fill-page.ts'
+
+const row = (seq: number) => ({ seq }) as AuditRow
+
+/** A server that ends a page after every second row. */
+function server(rows: number) {
+  const asked: [number | undefined, number][] = []
+  const read = async (before = rows + 1, limit: number): Promise<AuditPage> => {
+    asked.push([before, limit])
+    const seqs = [before - 1, before - 2].filter((seq) => seq > 0).slice(0, limit)
+    const last = seqs.at(-1) ?? 0
+    return { rows: seqs.map(row), next: last > 1 ? last : null }
+  }
+  return { asked, read }
+}
+
+const seqs = ({ rows }: AuditPage) => rows.map(({ seq }) => seq)
+
+test('fills a page that the server ended early', async () => {
+  const { asked, read } = server(9)
+  const page = await fillPage(5, undefined, read)
+  expect([seqs(page), page.next]).toEqual([[9, 8, 7, 6, 5], 5])
+  expect(asked).toEqual([
+    [10, 5],
+    [8, 3],
+    [6, 1],
+  ])
+  const last = await fillPage(5, page.next ?? undefined, read)
+  expect([seqs(last), last.next]).toEqual([[4, 3, 2, 1], null])
+})
+
+test('ends after some requests, also without rows, and tells where to go on', async () => {
+  let next = 1_000
+  const page = await fillPage(5, undefined, async () => ({ rows: [], next: --next }))
+  expect(page).toEqual({ rows: [], next: 1_000 - MOST_REQUESTS })
+})
