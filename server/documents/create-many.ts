@@ -9,12 +9,6 @@ import { parseStrictly } from './strict-json.ts'
 /** Arrays up to this size, bytes as they were sent, are stored by one statement after another. */
 const SMALL = { documents: 1_000, bytes: 1024 * 1024 } as const
 
-/** A document to be stored. */
-export interface NewDocument {
-  readonly id: string
-  readonly body: string
-}
-
 /** The documents of an array, stored. */
 export interface CreatedMany {
   /** In the order in which they were sent. */
@@ -36,7 +30,7 @@ export interface LargeArrays {
    */
   create(
     where: Collection,
-    parts: AsyncIterable<readonly NewDocument[]>,
+    parts: AsyncIterable<readonly MadeDocument[]>,
     later: boolean,
   ): Promise<CreatedMany | { readonly job: string }>
 }
@@ -89,16 +83,13 @@ async function* checked(
   where: Collection,
   first: MadeDocument[],
   rest: AsyncIterator<readonly string[]>,
-): AsyncGenerator<readonly NewDocument[]> {
+): AsyncGenerator<readonly MadeDocument[]> {
   let from = 0
   try {
     for (let made = first.splice(0); ; ) {
       if (made.length > 0) await check(where, made, true, from)
       from += made.length
-      // The parsed values may take twenty times as much memory: they are dropped here.
-      const documents = made.map(({ id, body }) => ({ id, body }))
-      made = []
-      if (documents.length > 0) yield documents
+      if (made.length > 0) yield made
       const { done, value } = await rest.next()
       if (done) return
       await nextTurn()
@@ -134,7 +125,7 @@ function firstTwice(ids: readonly string[]): string | undefined {
 }
 
 /** Tells by which ids to look, where it is not known whether documents were stored. */
-export const naming = (made: readonly NewDocument[]) => (error: unknown) => {
+export const naming = (made: readonly MadeDocument[]) => (error: unknown) => {
   if (!(error instanceof OutcomeUnknown)) throw error
   throw new OutcomeUnknown({ cause: error.cause, details: { ids: made.map(({ id }) => id) } })
 }

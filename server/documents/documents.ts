@@ -197,10 +197,9 @@ export function createDocuments(
   }
 }
 
-/** A document to be stored: its id, the JSON object that holds it, and that as text. */
+/** A document to be stored: its id, and the JSON object that holds it. */
 export interface MadeDocument {
   readonly id: string
-  readonly value: Json
   readonly body: string
 }
 
@@ -230,7 +229,7 @@ export function toDocument(
   const document = given === undefined ? { id, ...value } : value
   const body = printJson(document)
   if (Buffer.byteLength(body) > DOCUMENT_BYTES) throw tooLarge()
-  return { id, value: document, body }
+  return { id, body }
 }
 
 /** Whether a value can be the id of a document; one that no URL can hold is none. */

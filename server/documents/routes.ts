@@ -7,7 +7,7 @@ import { requireJsonType } from '../http/json-body.ts'
 import { partsBody } from '../http/parts-body.ts'
 import type { Permit } from '../http/permit.ts'
 import { jobHeaders, MINIMAL, prefersAsync, prefersMinimal } from '../http/prefer.ts'
-import { bodyChunks, readBody } from '../http/request-body.ts'
+import { arrayChunks, readBody } from '../http/request-body.ts'
 import type { Reserve } from '../http/response-room.ts'
 import { textBody } from '../http/text-body.ts'
 import { acceptedVersion } from '../http/version.ts'
@@ -119,7 +119,7 @@ async function readDocuments(c: Context<AppEnv>): Promise<CreateBody> {
   requireJsonType(c)
   const length = c.req.header('Content-Length')
   if (length !== undefined && Number(length) <= WHOLE) return createBodyOf(await readBody(c, WHOLE))
-  return readCreateBody(bodyChunks(c, BULK_BYTES))
+  return readCreateBody(arrayChunks(c, BULK_BYTES))
 }
 
 /** Responds with the documents of an array; many are read and sent one after the other. */

@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream'
 import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
 import { BODY_STALLED } from '../contract/request-body.ts'
+import { bodyBudget } from './body-budget.ts'
 import type { AppEnv } from './env.ts'
 import { renderFailure, toFailure } from './render-failure.ts'
 import { readBody, readForm } from './request-body.ts'
@@ -39,6 +40,20 @@ describe('readBody', () => {
     expect((await send('/', { 'Content-Length': '11' }).response).status).toBe(413)
     const whole = await app.request('/', { method: 'POST', body: '12345678901' }, NO_SOCKET)
     expect(whole.status).toBe(413)
+  })
+
+  it('rejects a body that does not fit into the budget before it reads any of it', async () => {
+    const release = bodyBudget.reserve(bodyBudget.limit - 5)
+    const { incoming, response } = send('/', { 'Content-Length': '6' })
+    incoming.write('123456')
+    const { status, headers } = await response
+    expect([status, headers.get('Retry-After')]).toEqual([503, '5'])
+    expect(incoming.readableLength).toBe(6)
+    const fits = send('/', { 'Content-Length': '5' })
+    fits.incoming.end('12345')
+    expect((await fits.response).status).toBe(200)
+    release()
+    expect(bodyBudget.held).toBe(0)
   })
 
   it('responds with 408 and the limit where the body stalls', async () => {

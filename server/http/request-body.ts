@@ -2,21 +2,29 @@ import type { IncomingMessage } from 'node:http'
 import type { Context } from 'hono'
 import { BODY_PROGRESS, BODY_STALLED } from '../contract/request-body.ts'
 import { Failure } from '../failure.ts'
+import { bodyBudget } from './body-budget.ts'
 import type { AppEnv } from './env.ts'
 
 /** The largest form, bytes. */
 const FORM_LIMIT = 16 * 1024
 
 /**
- * Reads a whole body.
+ * Reads a whole body. Its bytes are held in the budget of the process until the response is closed.
  *
  * @param most bytes.
- * @throws Failure `too-large`; `timeout` where the body does not make progress.
+ * @throws Failure `too-large`; `unavailable` where the process holds too many bodies; `timeout` where
+ * the body does not make progress.
  */
 export async function readBody(c: Context<AppEnv>, most: number): Promise<Uint8Array> {
-  const { incoming } = c.env
-  if (Number(c.req.header('Content-Length') ?? 0) > most) throw tooLarge(most)
-  if (incoming !== undefined) return collect(incoming, most)
+  const { incoming, outgoing } = c.env
+  const length = Number(c.req.header('Content-Length') ?? most)
+  if (length > most) throw tooLarge(most)
+  if (incoming !== undefined) {
+    const release = bodyBudget.reserve(length)
+    if (outgoing === undefined) return collect(incoming, most).finally(release)
+    outgoing.once('close', release)
+    return collect(incoming, most)
+  }
   const body = new Uint8Array(await c.req.arrayBuffer())
   if (body.length > most) throw tooLarge(most)
   return body
@@ -65,19 +73,26 @@ function collect(incoming: IncomingMessage, most: number): Promise<Uint8Array> {
 }
 
 /**
- * Returns a body piece by piece, as it arrives.
+ * Returns the body of an array piece by piece, as it arrives. A constant number of bytes is held for it
+ * until its end.
  *
  * @param most bytes.
  * @throws Failure as {@link readBody}, while it is read.
  */
-export async function* bodyChunks(c: Context<AppEnv>, most: number): AsyncGenerator<Uint8Array> {
+export async function* arrayChunks(c: Context<AppEnv>, most: number): AsyncGenerator<Uint8Array> {
   const { incoming } = c.env
   if (Number(c.req.header('Content-Length') ?? 0) > most) throw tooLarge(most)
-  let length = 0
-  for await (const chunk of incoming === undefined ? (c.req.raw.body ?? []) : chunksOf(incoming)) {
-    length += chunk.length
-    if (length > most) throw tooLarge(most)
-    yield chunk
+  const release = bodyBudget.reserveArray()
+  try {
+    let length = 0
+    const chunks = incoming === undefined ? (c.req.raw.body ?? []) : chunksOf(incoming)
+    for await (const chunk of chunks) {
+      length += chunk.length
+      if (length > most) throw tooLarge(most)
+      yield chunk
+    }
+  } finally {
+    release()
   }
 }
 

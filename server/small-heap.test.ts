@@ -1,0 +1,49 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { killProcesses, startProcess } from './server-process.testing.ts'
+import { ask, makeToken } from './start.testing.ts'
+
+// By processes: a server with a small heap is sent more than it can hold.
+
+let folder: string
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gatehouse-small-heap-'))
+})
+afterEach(killProcesses)
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+test('a heap of 200 MB survives arrays of 49 MB, one and many at once', async () => {
+  const data = join(folder, 'data')
+  const socketPath = join(folder, 'server.sock')
+  const flags = ['--data', data, '--endpoint', `unix://${socketPath}`]
+  const server = await startProcess(flags, { nodeFlags: ['--max-old-space-size=200'] })
+  const headers = { Authorization: `Bearer ${await makeToken({ data, databaseUrl: undefined })}` }
+  const call = (method: string, path: string, body?: unknown) =>
+    ask(0, method, path, { socketPath, body, headers })
+
+  const documents = Array.from({ length: 5_000 }, () => ({ text: 'x'.repeat(9_800) }))
+  const array = JSON.stringify(documents)
+  expect(array.length).toBeGreaterThan(49_000_000)
+  const one = await call('POST', '/one', array)
+  expect([one.status, one.json.length]).toEqual([201, documents.length])
+
+  const at = await Promise.all(
+    Array.from({ length: 3 }, (_, n) =>
+      // A connection whose array is rejected may be closed while the rest of it is sent.
+      call('POST', `/many${n}`, array).then(
+        ({ status }) => status,
+        (error: NodeJS.ErrnoException) => error.code,
+      ),
+    ),
+  )
+  expect(at.filter((status) => ![201, 503, 'EPIPE', 'ECONNRESET'].includes(status ?? 0))).toEqual(
+    [],
+  )
+  expect(at).toContain(201)
+  expect((await call('GET', '/_api/health/live')).status).toBe(200)
+  server.signal('SIGTERM')
+  expect(await server.exit).toEqual({ code: 0, signal: null })
+}, 180_000)
