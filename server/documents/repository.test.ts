@@ -129,9 +129,18 @@ forEachEngine((engine) => {
       setImmediate(() => {
         turned = true
       })
-      const found = await repository.collections('x')
+      let statements = 0
+      const db = store.db.withPlugin({
+        transformQuery: ({ node }) => node,
+        async transformResult({ result }) {
+          statements++
+          return result
+        },
+      }) as Store['db']
+      const found = await createDocumentRepository({ ...store, db }).collections('x')
       expect(found).toEqual(names)
       expect(turned).toBe(true)
+      expect(statements).toBe(engine.name === 'sqlite' ? 3 : 1)
     })
   })
 

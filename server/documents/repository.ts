@@ -2,7 +2,7 @@
 // may be, on either engine, is decided by its key.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type QueryResult, sql } from 'kysely'
+import { type Expression, type QueryResult, type RawBuilder, sql } from 'kysely'
 import { SYSTEM_DATABASE } from '../contract/database.ts'
 import { Failure } from '../failure.ts'
 import { databaseExists, requireDatabase } from '../storage/database-exists.ts'
@@ -93,8 +93,11 @@ type Affected = Pick<QueryResult<unknown>, 'numAffectedRows'>
 /** What a statement answers that has changed one row. */
 const done: Affected = { numAffectedRows: 1n }
 
-/** So many collections are found before others have their turn: about a millisecond of work. */
-const TURN = 50
+/**
+ * How many values one statement of {@link distinct} finds. SQLite holds up the process: about a
+ * millisecond. PostgreSQL is asked as seldom as possible.
+ */
+const TURN = { sqlite: 50, postgres: 10_000 } as const
 
 /** So many documents of an array are stored before others may read: some milliseconds of work. */
 const STORED = 250
@@ -228,24 +231,16 @@ export function createDocumentRepository(store: Store): DocumentRepository {
       await requireDatabase(db, database)
       return false
     },
-    async collections(database) {
-      const names: string[] = []
-      for (;;) {
-        // From one to the next by the index: a DISTINCT would read every document.
-        const row = await db
+    collections: (database) =>
+      distinct(store, (after) =>
+        db
           .selectFrom('documents')
-          .select('collection')
+          .select('collection as name')
           .where('database', '=', database)
-          .where('collection', '>', names.at(-1) ?? '')
+          .where('collection', '>', after)
           .orderBy('collection')
-          .limit(1)
-          .executeTakeFirst()
-        if (row === undefined) return names
-        names.push(row.collection)
-        // Thousands of them must not hold up everybody else.
-        if (names.length % TURN === 0) await nextTurn()
-      }
-    },
+          .limit(1),
+      ),
     async measure(database, { collection, id }, limit) {
       const some = db
         .selectFrom('documents')
@@ -298,20 +293,44 @@ export function createDocumentRepository(store: Store): DocumentRepository {
         .executeTakeFirst()
       return Number(numDeletedRows)
     },
-    async databases() {
-      const ids: string[] = []
-      for (;;) {
-        const row = await db
+    databases: () =>
+      distinct(store, (after) =>
+        db
           .selectFrom('documents')
-          .select('database')
-          .where('database', '>', ids.at(-1) ?? '')
+          .select('database as name')
+          .where('database', '>', after)
           .orderBy('database')
-          .limit(1)
-          .executeTakeFirst()
-        if (row === undefined) return ids
-        ids.push(row.database)
-      }
-    },
+          .limit(1),
+      ),
+  }
+}
+
+/**
+ * Returns the distinct values of a column in order, {@link TURN} with each statement. It goes from one to
+ * the next by an index, where `distinct` would read every row.
+ *
+ * @param next selects the first value after another.
+ */
+async function distinct(
+  { db, engine }: Pick<Store, 'db' | 'engine'>,
+  next: (after: RawBuilder<string>) => Expression<unknown>,
+): Promise<string[]> {
+  const names: string[] = []
+  const turn = TURN[engine]
+  for (;;) {
+    const { rows } = await sql<{ name: string }>`
+      select name from (
+        with recursive found(name, nth) as (
+          select ${next(sql`${names.at(-1) ?? ''}`)}, 1
+          union all
+          select ${next(sql`found.name`)}, nth + 1 from found
+          where name is not null and nth < ${turn}
+        )
+        select name, nth from found where name is not null
+      ) as names order by nth`.execute(db)
+    for (const { name } of rows) names.push(name)
+    if (rows.length < turn) return names
+    await nextTurn()
   }
 }
 
