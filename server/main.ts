@@ -16,7 +16,7 @@ import type { Config } from './config.ts'
 import { addEndpoint, listEndpoints, removeEndpoint } from './endpoint-command.ts'
 import { Failure } from './failure.ts'
 import { consoleUrls } from './http/console-urls.ts'
-import { start } from './start.ts'
+import { type Node, start } from './start.ts'
 import { openStore, type Store } from './storage/open.ts'
 import { DamagedStore } from './storage/unavailable.ts'
 
@@ -48,7 +48,28 @@ function createLog(config: Config) {
 
 async function run(config: Config): Promise<void> {
   const log = createLog(config)
-  const node = await start(config, log, join(ROOT, 'dist', 'console'))
+  const stopping = new AbortController()
+  let node: Node | undefined
+  let signals = 0
+  const stop = (signal: NodeJS.Signals) => {
+    if (++signals > 2) process.exit(1)
+    log.info({ signal }, signals === 1 ? 'stopping' : 'stopping at once')
+    stopping.abort()
+    void node?.stop().then(() => {
+      log.info('stopped')
+      process.exitCode = 0
+    })
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+  process.on('SIGHUP', stop)
+  try {
+    node = await start(config, log, join(ROOT, 'dist', 'console'), stopping.signal)
+  } catch (error) {
+    if (!stopping.signal.aborted) throw error
+    log.info('stopped')
+    return
+  }
   log.info({ addresses: node.addresses.length, pid: process.pid }, 'gatehouse is ready')
   // On a terminal alone: what a log keeps must not hold the key.
   if (process.stdout.isTTY) {
@@ -59,18 +80,6 @@ async function run(config: Config): Promise<void> {
     if (isNew) print(`  The operator key: ${read()}\n  It is kept in     ${file}\n`)
     else if (file !== null) print(`  The operator key is in ${file}\n`)
   }
-  let signals = 0
-  const stop = (signal: NodeJS.Signals) => {
-    if (++signals > 2) process.exit(1)
-    log.info({ signal }, signals === 1 ? 'stopping' : 'stopping at once')
-    void node.stop().then(() => {
-      log.info('stopped')
-      process.exitCode = 0
-    })
-  }
-  process.on('SIGTERM', stop)
-  process.on('SIGINT', stop)
-  process.on('SIGHUP', stop)
 }
 
 /** Opens the store for one task, beside a running node, and closes it again. */

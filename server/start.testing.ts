@@ -39,7 +39,7 @@ export interface Answer {
 }
 
 /** The settings of a node for tests; `data` is missing and made. */
-const SETTINGS: Omit<Config, 'data'> = {
+export const SETTINGS: Omit<Config, 'data'> = {
   endpoints: ['tcp://127.0.0.1:0'],
   databaseUrl: undefined,
   publicOrigin: undefined,

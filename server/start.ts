@@ -54,6 +54,8 @@ import { createFailureLimit } from './storage/failure-limit.ts'
 import { instanceId } from './storage/instance-id.ts'
 import { openStore } from './storage/open.ts'
 import { createTurns } from './storage/turns.ts'
+import { StoreUnavailable } from './storage/unavailable.ts'
+import { createUntilAvailable, type UntilAvailable } from './storage/until-available.ts'
 import { createVault } from './storage/vault.ts'
 
 // Long, as the one place where everything meets: what is opened, in which order, and how it is undone.
@@ -90,13 +92,30 @@ export interface Node {
  *
  * @param config an endpoint with port 0 listens on a port that the system chooses, for tests.
  * @param consoleFolder where the console was built.
+ * @param stopping aborts a start, which may wait for PostgreSQL without a limit.
  * @throws Failure with a sentence: the store cannot be opened, the certificate cannot be used, or no
- * endpoint at all at the first start.
+ * endpoint at all at the first start; the reason of `stopping` where it was aborted.
  */
-export async function start(config: Config, log: Logger, consoleFolder: string): Promise<Node> {
+export async function start(
+  config: Config,
+  log: Logger,
+  consoleFolder: string,
+  stopping: AbortSignal = new AbortController().signal,
+): Promise<Node> {
   const undo: (() => unknown)[] = []
+  const since = performance.now()
+  const untilAvailable = createUntilAvailable({
+    signal: stopping,
+    onWait({ message, cause }) {
+      const reason = cause instanceof Error && cause.message !== '' ? cause.message : message
+      const seconds = Math.round((performance.now() - since) / 1000)
+      log.warn({ reason, seconds }, 'the start waits for the store')
+    },
+  })
   try {
-    return await open(config, log, consoleFolder, undo)
+    const node = await open(config, log, consoleFolder, undo, untilAvailable)
+    stopping.throwIfAborted()
+    return node
   } catch (error) {
     for (const close of undo.reverse()) await close()
     throw error
@@ -108,19 +127,21 @@ async function open(
   log: Logger,
   consoleFolder: string,
   undo: (() => unknown)[],
+  untilAvailable: UntilAvailable,
 ): Promise<Node> {
   const readiness = createReadiness(log)
   const store = await openStore(
     config.databaseUrl === undefined ? { data: config.data } : { databaseUrl: config.databaseUrl },
     'node',
     readiness.storeIs,
+    untilAvailable,
   )
   undo.push(() => store.close())
   readiness.connections = store.connections
   store.onReadOnly(readiness.storeIsReadOnly)
   const failed = createFaultLog(store, log)
 
-  await requireSecretKey(store, config.data, config.secretKey)
+  await untilAvailable(() => requireSecretKey(store, config.data, config.secretKey))
   const operatorKey = openOperatorKey(config.data, config.operatorKey)
   const secretKey = openSecretKey(config.data, config.secretKey)
   const vault = createVault(secretKey)
@@ -156,7 +177,11 @@ async function open(
   undo.push(checker.close)
   const schemas = createSchemas(store, checker)
   // Who has it keeps it until it ends; then another of the nodes has it next.
-  const purges = () => store.hold('purge')
+  const purges = () =>
+    store.hold('purge').catch((error: unknown) => {
+      if (error instanceof StoreUnavailable) return false
+      throw error
+    })
   let purged = false
   const purge = createPurge(
     stored,
@@ -182,7 +207,7 @@ async function open(
     onError: failed('a database could not be measured'),
   })
   undo.push(() => sizes.stop())
-  const databases = await createDatabaseRegistry(store, publish, record)
+  const databases = await untilAvailable(() => createDatabaseRegistry(store, publish, record))
   const engine = createHttpEngine<Listener>()
   undo.push(() => engine.close())
   // One node has a SQLite store to itself.
@@ -311,7 +336,7 @@ async function open(
     providers,
     pendingSignIns: createPendingSignIns(store, vault, Date.now),
     countFailure: failures.count,
-    instance: await instanceId(store),
+    instance: await untilAvailable(() => instanceId(store)),
     trustedProxies: config.trustedProxies,
     endpoints,
     databases,
@@ -334,10 +359,12 @@ async function open(
   }
   engine.onRequest(nodeHandler(createApp(deps).fetch, engine.doorOf, createAtOnce(deps)))
 
-  await nodes?.start()
-  undo.push(() => nodes?.stop())
-  await openEndpoints(endpoints, config)
-  await freshness?.start()
+  if (nodes !== undefined) {
+    undo.push(nodes.stop)
+    await untilAvailable(nodes.start)
+  }
+  await untilAvailable(() => openEndpoints(endpoints, config))
+  if (freshness !== undefined) await untilAvailable(freshness.start)
   announceProviders(config, log)
   const timers = [
     setInterval(() => {
@@ -467,6 +494,7 @@ async function openEndpoints(endpoints: EndpointRegistry, config: Config): Promi
     try {
       await endpoints.ensure(address, START, first)
     } catch (error) {
+      if (error instanceof StoreUnavailable) throw error
       failures.push(`${text}: ${(error as Error).message}`)
       late.push(() => endpoints.ensure(address, START, false))
     }

@@ -1,12 +1,13 @@
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { freePorts } from './endpoints/free-ports.testing.ts'
 import { operatorSession } from './operator-session.testing.ts'
-import { killProcesses, startProcess } from './server-process.testing.ts'
+import { killProcesses, MAIN, startProcess } from './server-process.testing.ts'
 import { type Answer, ask, endpointPath, startForTest, type TestNode } from './start.testing.ts'
 import { type OwnPostgres, startOwnPostgres } from './storage/postgres-server.testing.ts'
 import { startTcpProxy, type TcpProxy } from './storage/tcp-proxy.testing.ts'
@@ -207,11 +208,40 @@ test('a process that is started before its store says so and waits', async () =>
     await once(door, 'close')
     await server.start()
     const started = await starting
-    const [first = '', ...others] = started.printed().split('\n')
-    expect(first).toContain('the store is away, waiting for it')
-    expect(others.join()).toContain('the store is back')
+    expect(started.printed().split('\n')[0]).toContain('the start waits for the store')
     expect((await ask(port, 'GET', '/_api/health/ready')).status).toBe(200)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+})
+
+test('a process that waits for its store at the start ends by SIGTERM', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-away-'))
+  // Takes connections and says nothing.
+  const silent = createServer(() => {}).listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  const { port } = silent.address() as AddressInfo
+  const databaseUrl = `postgres://gatehouse@127.0.0.1:${port}/postgres`
+  const child = spawn(process.execPath, [MAIN, 'start', '--database-url', databaseUrl], {
+    env: {
+      ...process.env,
+      GATEHOUSE_DATA: folder,
+      GATEHOUSE_OPERATOR_KEY: SECRETS.operatorKey,
+      GATEHOUSE_SECRET_KEY: SECRETS.secretKey.toString('base64'),
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let printed = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    printed += text
+  })
+  await vi.waitFor(() => expect(printed).toContain('the start waits for the store'), soon)
+  child.kill('SIGTERM')
+  const [code] = await once(child, 'close')
+  expect([code, printed.trim().split('\n').at(-1)]).toEqual([
+    0,
+    expect.stringContaining('"msg":"stopped"'),
+  ])
+  silent.close()
+  rmSync(folder, { recursive: true, force: true })
 })

@@ -15,6 +15,7 @@ import {
   type RunTransaction,
   Transactions,
 } from './transactions.ts'
+import type { UntilAvailable } from './until-available.ts'
 import { createWriteCheck, type ReadOnly } from './write-check.ts'
 
 /** An open store, ready for queries. */
@@ -57,7 +58,7 @@ export interface Store {
   /**
    * Takes a name for this node, for as long as it is connected to the store: of all that ask, one
    * gets it, and when that one ends, the next who asks. Always true on SQLite. A node that loses its
-   * connection loses the name, and gets false until it has taken it again: within a few seconds where
+   * connection loses the name, and this throws until it is connected again: within a few seconds where
    * the connection breaks without a word.
    *
    * @throws Failure `unavailable`
@@ -91,11 +92,11 @@ export type StoreLocation = { readonly data: string } | { readonly databaseUrl: 
 
 /**
  * Opens the store in its newest form; the only place that chooses the engine. A `node` holds its
- * data folder alone, and waits for a server that is not there yet; a `tool` (a command beside a
- * running node) does neither.
+ * data folder alone, and hears notices; a `tool` (a command beside a running node) does neither.
  *
  * @param onReach told when a server goes away, again while it is waited for at the start, and with
  * undefined when it is back; with SQLite, when its files are deleted, moved or replaced.
+ * @param untilAvailable how a node waits for PostgreSQL; by default it does not.
  * @throws Failure `conflict` when another node runs on the data folder, or a newer Gatehouse has
  * changed the store; `unavailable` when there is no getting at it.
  */
@@ -103,29 +104,28 @@ export async function openStore(
   location: StoreLocation,
   role: 'node' | 'tool',
   onReach: (away: Away | undefined) => void = () => {},
+  untilAvailable?: UntilAvailable,
 ): Promise<Store> {
   const engine: Engine =
     'data' in location
       ? await openSqlite(location.data, role, onReach)
-      : await openPostgres(location.databaseUrl, role, onReach)
+      : await openPostgres(location.databaseUrl, role, onReach, untilAvailable)
   const transactions = new Transactions()
   const changes = new ChangeQueue()
   const db = new Kysely<Tables>({ dialect: transactions.guard(engine.dialect) })
   const listeners = new Set<(topic: NoticeTopic) => void>()
-  for (let ready = false; !ready; ) {
-    try {
+  try {
+    const prepare = async () => {
       await migrate(db, allMigrations(engine.name))
       // Only now: what this very start has migrated is nobody else's change.
       await engine.watch((topic) => {
         for (const listener of listeners) listener(topic)
       })
-      ready = true
-    } catch (error) {
-      // A server that goes away again while a node starts is waited for as before.
-      if (role === 'node' && (await engine.returned?.())) continue
-      await engine.close()
-      throw error
     }
+    await (untilAvailable === undefined ? prepare() : untilAvailable(prepare))
+  } catch (error) {
+    await engine.close()
+    throw error
   }
   const readOnlyListeners = new Set<(readOnly: ReadOnly | undefined) => void>()
   const writes = createWriteCheck({

@@ -8,6 +8,7 @@ import { type OwnPostgres, startOwnPostgres } from './postgres-server.testing.ts
 import { Reach } from './reach.ts'
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.testing.ts'
 import { OutcomeUnknown } from './unavailable.ts'
+import { createUntilAvailable } from './until-available.ts'
 
 // A PostgreSQL that goes away under a node, in each way that servers and networks have, and comes
 // back. What is promised: refused within two seconds, at once when it is known, there again within
@@ -212,22 +213,29 @@ test('a change without a transaction, of which nothing was heard, is unknown', a
 })
 
 describe('a start without its server', () => {
+  const waiting = () => {
+    const said: string[] = []
+    const untilAvailable = createUntilAvailable({
+      signal: new AbortController().signal,
+      onWait: ({ cause }) => said.push(String(cause)),
+    })
+    return { untilAvailable, said }
+  }
+
   test('waits, says so, and goes on when it comes', async () => {
     await server.stop('SIGINT')
-    const said: (string | undefined)[] = []
-    const opening = openStore({ databaseUrl: server.url }, 'node', (away) =>
-      said.push(away?.reason),
-    )
+    const { untilAvailable, said } = waiting()
+    const opening = openStore({ databaseUrl: server.url }, 'node', undefined, untilAvailable)
     await vi.waitFor(() => expect(said[0]).toContain('ECONNREFUSED'), soon)
     await server.start()
     const other = await opening
-    expect(said.at(-1)).toBeUndefined()
     expect(await other.change(nextRevision)).toBeGreaterThan(0)
     await other.close()
   })
 
   test('does not wait where the server says no', async () => {
     const databaseUrl = server.url.replace('/postgres', '/nowhere')
-    await expect(openStore({ databaseUrl }, 'node')).rejects.toMatchObject({ code: 'unavailable' })
+    const opening = openStore({ databaseUrl }, 'node', undefined, waiting().untilAvailable)
+    await expect(opening).rejects.toMatchObject({ code: 'unavailable' })
   })
 })

@@ -131,7 +131,7 @@ export function listenForNotices(
     async hold(name) {
       if (held.has(name)) return true
       const asked = client
-      if (asked === undefined) return false
+      if (asked === undefined) throw cannotBeReached()
       const row = await ask<{ held: boolean }>(
         asked,
         'select pg_try_advisory_lock(hashtext($1), hashtext($2)) as held',

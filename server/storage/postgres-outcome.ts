@@ -1,9 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
-import { Failure } from '../failure.ts'
 import { connectOnce, leave } from './postgres-look.ts'
 import { type Reach, within } from './reach.ts'
-import { OutcomeUnknown } from './unavailable.ts'
+import { OutcomeUnknown, StoreUnavailable } from './unavailable.ts'
 
 /**
  * Which life of a PostgreSQL somebody has known: it begins anew when the server recovers from a
@@ -71,8 +70,6 @@ async function findOut(client: pg.Client, name: string, life: string | undefined
 }
 
 const notKept = (cause: unknown) =>
-  new Failure(
-    'unavailable',
-    'The change could not be stored, and nothing of it was kept. Try again.',
-    { cause },
-  )
+  new StoreUnavailable('The change could not be stored, and nothing of it was kept. Try again.', {
+    cause,
+  })

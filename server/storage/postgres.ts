@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { PostgresDialect, type PostgresPool } from 'kysely'
 import type pg from 'pg'
 import { Failure, systemCode } from '../failure.ts'
@@ -9,20 +8,15 @@ import { lookAtPostgres, reasonOf } from './postgres-look.ts'
 import { listenForNotices, REVISION } from './postgres-notices.ts'
 import { createPool, guardPool } from './postgres-pool.ts'
 import { type Away, Reach, within } from './reach.ts'
-import { hasSpoken } from './unavailable.ts'
-
-/** The pause between two attempts to connect at the start, ms. */
-const TRY_AGAIN = 500
+import { hasSpoken, StoreUnavailable } from './unavailable.ts'
+import type { UntilAvailable } from './until-available.ts'
 
 /** Time after which the pool is asked for the revision, too, ms. */
 const HEDGE = 500
 
-/** How often it is said again that a start waits, ms. */
-const SAY_AGAIN = 10_000
-
 /**
- * Connects to the PostgreSQL at this URL. A `node` waits for one that is not there yet, and listens
- * for notices of others; a `tool` (a command) is gone before it could miss any.
+ * Connects to the PostgreSQL at this URL. A `node` listens for notices of others; a `tool` (a command)
+ * is gone before it could miss any.
  *
  * @param onReach see `openStore`.
  * @throws Failure `unavailable` when it cannot be reached or does not let us in.
@@ -31,16 +25,19 @@ export async function openPostgres(
   databaseUrl: string,
   role: 'node' | 'tool',
   onReach: (away: Away | undefined) => void,
+  untilAvailable: UntilAvailable = (step) => step(),
 ): Promise<Engine> {
   const place = placeOf(databaseUrl)
   const connections = createPool(databaseUrl)
   const { pool } = connections
   try {
-    await connectFirst(pool, role === 'node' ? onReach : undefined)
+    await untilAvailable(() => connectFirst(pool))
   } catch (error) {
     await pool.end()
-    throw new Failure('unavailable', `PostgreSQL at ${place} cannot be used: ${reasonOf(error)}.`, {
-      cause: error,
+    if (!(error instanceof StoreUnavailable) && !hasSpoken(error)) throw error
+    const cause = error instanceof StoreUnavailable ? error.cause : error
+    throw new Failure('unavailable', `PostgreSQL at ${place} cannot be used: ${reasonOf(cause)}.`, {
+      cause,
     })
   }
   const inFlight = new InFlight()
@@ -144,27 +141,17 @@ export function placeOf(databaseUrl: string): string {
   return `${host}${pathname}`
 }
 
-/** Makes the first connection; where `waiting` is given, as often as it takes. */
-async function connectFirst(
-  pool: pg.Pool,
-  waiting: ((away: Away | undefined) => void) | undefined,
-): Promise<void> {
-  const since = Date.now()
-  let said = 0
-  for (;;) {
-    try {
-      await pool.query('select 1')
-      if (said > 0) waiting?.(undefined)
-      return
-    } catch (error) {
-      // What the server itself says no to, a name or a password, does not pass by waiting.
-      if (waiting === undefined || (hasSpoken(error) && !/^53/.test(systemCode(error) ?? '')))
-        throw error
-      if (Date.now() - said >= SAY_AGAIN) {
-        said = Date.now()
-        waiting({ since, reason: reasonOf(error) })
-      }
-    }
-    await pause(TRY_AGAIN)
+/**
+ * Makes the first connection.
+ *
+ * @throws StoreUnavailable where that may succeed later; the error of the server itself, such as of a
+ * wrong password, where it does not.
+ */
+async function connectFirst(pool: pg.Pool): Promise<void> {
+  try {
+    await pool.query('select 1')
+  } catch (error) {
+    if (hasSpoken(error) && !/^53/.test(systemCode(error) ?? '')) throw error
+    throw new StoreUnavailable(undefined, { cause: error })
   }
 }

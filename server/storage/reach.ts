@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
-import { Failure } from '../failure.ts'
+import type { Failure } from '../failure.ts'
+import { StoreUnavailable } from './unavailable.ts'
 
 /** Since when the store cannot be reached, ms since 1970, and why, for people. */
 export interface Away {
@@ -176,7 +177,7 @@ export class Reach {
 
 /** What is told while the store is away. */
 export const cannotBeReached = (cause?: unknown): Failure =>
-  new Failure('unavailable', 'The store cannot be reached at the moment. Try again.', { cause })
+  new StoreUnavailable(undefined, { cause })
 
 /**
  * Resolves with what the work does, or with `late` after so many ms. A process that was held up

@@ -17,6 +17,11 @@ export interface TcpProxy {
    * back and the connection is cut, or goes on in silence.
    */
   loseAnswerTo(bytes: string, how?: 'cut' | 'silence'): Promise<void>
+  /**
+   * Cuts every connection once that many queries have been sent from now on: the last of them
+   * arrives, and its answer is lost. Returns whether that has happened.
+   */
+  cutAfterQueries(count: number): () => boolean
   /** Stops what clients send with these bytes in it, and cuts the connection: it never arrives. */
   loseRequest(bytes: string): Promise<void>
   close(): Promise<void>
@@ -34,6 +39,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
   const pairs = new Set<readonly [Socket, Socket]>()
   let swallowing = false
   let trap: Trap | undefined
+  let queriesLeft = Infinity
   const server = createServer((client) => {
     const upstream = connect(target, '127.0.0.1')
     const pair = [client, upstream] as const
@@ -55,6 +61,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
           return cut()
         }
       }
+      if (isQuery(bytes) && --queriesLeft === 0) return upstream.write(bytes, () => proxy.cut())
       upstream.write(bytes)
     })
     upstream.on('data', (bytes) => {
@@ -93,6 +100,10 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
     heal() {
       swallowing = false
     },
+    cutAfterQueries(count) {
+      queriesLeft = count
+      return () => queriesLeft <= 0
+    },
     loseAnswerTo: (bytes, how = 'cut') => set(bytes, how),
     loseRequest: (bytes) => set(bytes, 'request'),
     async close() {
@@ -103,3 +114,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
   }
   return proxy
 }
+
+/** Whether a client sends a query: the message Query or Parse of PostgreSQL's protocol. */
+const isQuery = (bytes: Buffer | string): boolean =>
+  Buffer.isBuffer(bytes) && (bytes[0] === 0x51 || bytes[0] === 0x50)

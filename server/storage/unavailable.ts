@@ -40,15 +40,21 @@ const unstorable = '22021'
 /** PostgreSQL's SQLSTATEs of a connection that ends, whatever it was doing at that moment. */
 const ending = /^(08|57P0)/
 
+/** PostgreSQL, or the way to it, is unavailable now. The same step may succeed later. */
+export class StoreUnavailable extends Failure {
+  constructor(message = someTrouble, options: FailureOptions = {}) {
+    super('unavailable', message, options)
+  }
+}
+
 /**
  * A change that the store did not confirm: PostgreSQL was gone before it answered, or the disk failed
  * during SQLite's COMMIT. It may have been made, or may still be; callers that can recognise it look
  * for it, all others report that they do not know.
  */
-export class OutcomeUnknown extends Failure {
+export class OutcomeUnknown extends StoreUnavailable {
   constructor(options: FailureOptions = {}) {
     super(
-      'unavailable',
       'We do not know whether the change was made: the store did not confirm it. Look before you try again.',
       options,
     )
@@ -135,7 +141,7 @@ export function postgresError(error: unknown): unknown {
   }
   // `pg` has no class for the errors of a connection; but what the server said has one.
   if (error instanceof pg.DatabaseError && !postgresTrouble.test(error.code ?? '')) return error
-  return new Failure('unavailable', someTrouble, { cause: error })
+  return new StoreUnavailable(someTrouble, { cause: error })
 }
 
 /** Why a store accepts no changes, by the error of SQLite or PostgreSQL. */

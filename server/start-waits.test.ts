@@ -1,0 +1,76 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { freePorts } from './endpoints/free-ports.testing.ts'
+import { ask, SETTINGS } from './start.testing.ts'
+import { start } from './start.ts'
+import { makeDatabase } from './storage/each-engine.testing.ts'
+import { startTcpProxy, type TcpProxy } from './storage/tcp-proxy.testing.ts'
+
+// A start whose PostgreSQL goes away in the middle.
+
+let place: Awaited<ReturnType<typeof makeDatabase>>
+let proxy: TcpProxy
+let data: string
+let port: number
+let lines: string[]
+
+beforeAll(async () => {
+  place = await makeDatabase()
+  proxy = await startTcpProxy(Number(new URL(place.databaseUrl).port))
+  ;[port = 0] = await freePorts(1)
+  data = await mkdtemp(join(tmpdir(), 'gatehouse-'))
+})
+afterAll(async () => {
+  await proxy.close()
+  await place.remove()
+  await rm(data, { recursive: true })
+})
+
+function begin(signal?: AbortSignal) {
+  const databaseUrl = new URL(place.databaseUrl)
+  databaseUrl.port = String(proxy.port)
+  const config = {
+    ...SETTINGS,
+    data,
+    endpoints: [`tcp://127.0.0.1:${port}`],
+    databaseUrl: databaseUrl.href,
+    operatorKey: 'operator-key-of-tests-alone-000000',
+    secretKey: Buffer.alloc(32, 1),
+  }
+  lines = []
+  const log = pino({ level: 'warn' }, { write: (line: string) => lines.push(line) })
+  return start(config, log, join(data, 'no-console'), signal)
+}
+
+test('a start survives the loss of its connections at any of its queries', async () => {
+  let cut = true
+  let query = 0
+  // The first start makes the store, the others find it.
+  for (; cut; query++) {
+    const wasCut = proxy.cutAfterQueries(query + 1)
+    const node = await begin()
+    cut = wasCut()
+    proxy.cutAfterQueries(Infinity)
+    const ready = await ask(port, 'GET', '/_api/health/ready')
+    expect([query, ready.status, ready.text]).toEqual([query, 200, expect.any(String)])
+    await node.stop()
+  }
+  // Several of each part: connecting, migrating, listening, reading, registering, opening.
+  expect(query).toBeGreaterThan(20)
+}, 180_000)
+
+test('a start that waits says so, and ends when it is aborted', async () => {
+  proxy.swallow()
+  const stopping = new AbortController()
+  const starting = begin(stopping.signal)
+  starting.catch(() => {})
+  await expect
+    .poll(() => lines.join(), { timeout: 20_000 })
+    .toContain('the start waits for the store')
+  stopping.abort()
+  await expect(starting).rejects.toBe(stopping.signal.reason)
+  proxy.heal()
+})
