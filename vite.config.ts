@@ -1,6 +1,7 @@
 import react from '@vitejs/plugin-react'
 import type { Plugin } from 'vite'
 import { configDefaults, defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Where `npm run dev` expects the server: the default of `--endpoint`. */
 const SERVER = 'http://127.0.0.1:8529'
@@ -14,6 +15,18 @@ const signInPage: Plugin = {
       next()
     })
   },
+}
+
+/** Files of a minute and more: as the last ones they would run while the other workers wait. */
+const LONG = /\.debootstrap\.test\.ts$|\/package\.test\.ts$/
+
+/** Starts the {@link LONG} files first. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    const isLong = ({ moduleId }: TestSpecification) => LONG.test(moduleId)
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+  }
 }
 
 /**
@@ -73,10 +86,13 @@ export default defineConfig({
       ...(process.env.GATEHOUSE_TEST_NETNS === '1' ? [] : ['**/*.netns.test.ts']),
       // These mount disks of their own, likewise.
       ...(process.env.GATEHOUSE_TEST_MOUNT === '1' ? [] : ['**/*.mount.test.ts']),
+      // These install a Debian in a folder, likewise.
+      ...(process.env.GATEHOUSE_TEST_DEBOOTSTRAP === '1' ? [] : ['**/*.debootstrap.test.ts']),
     ],
     environment: 'node',
     globalSetup: 'server/storage/postgres.global-setup.ts',
     pool: 'forks',
+    sequence: { sequencer: LongestFirst },
     // More than cores: a third of the time is waiting for nodes and timers.
     maxWorkers: 3,
     // What hangs may take its time to say so: a busy machine takes several times as long.

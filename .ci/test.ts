@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { unprivileged } from '../e2e/support/unprivileged.ts'
+import { canMakeBareRoot } from './bare-root.ts'
 import { findChromium } from './chromium.ts'
 import { type Count, countCheck, countTests, sumUp } from './count.ts'
 import { hasMounts, hasNamespaces } from './namespaces.ts'
@@ -57,6 +58,8 @@ async function unit(): Promise<Count> {
   if (!networks) say('No network namespaces can be made here: *.netns.test.ts are left out.')
   const mounts = await hasMounts()
   if (!mounts) say('Nothing can be mounted here: *.mount.test.ts are left out.')
+  const bareRoot = await canMakeBareRoot()
+  if (!bareRoot) say('No bare Debian can be made here: *.debootstrap.test.ts are left out.')
   return await runTests(
     'vitest',
     ['run', '--reporter=default', '--reporter=./.ci/vitest-reporter.ts'],
@@ -64,6 +67,7 @@ async function unit(): Promise<Count> {
       GATEHOUSE_TEST_STRACE: strace ? '1' : '0',
       GATEHOUSE_TEST_NETNS: networks ? '1' : '0',
       GATEHOUSE_TEST_MOUNT: mounts ? '1' : '0',
+      GATEHOUSE_TEST_DEBOOTSTRAP: bareRoot ? '1' : '0',
     },
   )
 }

@@ -1,0 +1,87 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { freePorts } from '../server/endpoints/free-ports.testing.ts'
+import { signInWithKey } from '../server/operator-session.testing.ts'
+import { ask } from '../server/start.testing.ts'
+import { type BareRoot, makeBareRoot } from './bare-root.testing.ts'
+
+// What a new user does on a bare machine, by the commands of the README.
+
+/** Of each step, in milliseconds: it downloads packages. On two cores of its own it takes 40 s. */
+const PATIENCE = 540_000
+
+let bare: BareRoot
+beforeAll(async () => {
+  bare = await makeBareRoot()
+  await bare.run(`cd /src && git init -q && git add -A
+    git -c user.name=test -c user.email=test@example.org commit -qm test`)
+}, PATIENCE)
+afterAll(() => bare?.remove(), PATIENCE)
+
+describe('a bare Debian or Ubuntu with an older Node.js, npm and git', () => {
+  test(
+    'installs without a warning, with a Node.js that starts',
+    async () => {
+      const printed = await bare.run(
+        'cd /root && git clone -q /src gatehouse && cd gatehouse && npm ci',
+      )
+      expect(printed).toMatch(/added \d+ packages/)
+      expect(printed).not.toMatch(/warn|EBADENGINE|error|deprecated/i)
+      const version = 'cd /root/gatehouse && node_modules/.bin/node --version'
+      expect(await bare.run(version)).toMatch(/^v24\./)
+    },
+    PATIENCE,
+  )
+
+  test.each(['10', '11'])(
+    'installs without a warning by npm %s',
+    async (major) => {
+      const npm = `npm exec --yes npm@${major} --`
+      const printed = await bare.run(
+        `cd /root/gatehouse && ${npm} --version && ${npm} ci --dry-run`,
+      )
+      expect(printed).toMatch(new RegExp(`^${major}\\.`))
+      expect(printed).not.toMatch(/warn|EBADENGINE/i)
+    },
+    PATIENCE,
+  )
+
+  test(
+    'runs the server with its console, where the operator key signs in',
+    async () => {
+      const [port = 0] = await freePorts(1)
+      const server = bare.start('cd /root/gatehouse && npm start', {
+        GATEHOUSE_ENDPOINTS: `tcp://127.0.0.1:${port}`,
+      })
+      const ended = once(server, 'exit')
+      try {
+        await vi.waitFor(
+          async () => expect((await ask(port, 'GET', '/_api/health')).status).toBe(200),
+          { timeout: PATIENCE / 2, interval: 200 },
+        )
+        const page = await ask(port, 'GET', '/_console/')
+        expect(page.status).toBe(200)
+        expect(page.text).toContain('<div id="root">')
+        const key = path.join(bare.folder, 'root/gatehouse/data/operator.key')
+        const cookie = await signInWithKey(port, readFileSync(key, 'utf8').trim())
+        const session = await ask(port, 'GET', '/_api/session', { headers: { Cookie: cookie } })
+        expect(session.json).toMatchObject({ person: { username: 'local:operator' } })
+      } finally {
+        server.kill('SIGKILL')
+        await ended
+      }
+    },
+    PATIENCE,
+  )
+
+  test(
+    'creates a token by the documented command, which prints nothing else',
+    async () => {
+      const command = 'node bin/gatehouse.js token create --name first --role operator'
+      expect(await bare.run(`cd /root/gatehouse && ${command}`)).toMatch(/^\S+\n$/)
+    },
+    PATIENCE,
+  )
+})

@@ -1,0 +1,119 @@
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { findMachineNode, findMirror, listSources } from './bare-root.ts'
+import { root as checkout } from './run-command.ts'
+
+/** A Debian or Ubuntu with this machine's Node.js and npm, git and nothing else, in a folder. */
+export interface BareRoot {
+  /** Its `/`, seen from outside. */
+  readonly folder: string
+  /** Runs a shell script in it and returns what it printed; rejects if the script fails. */
+  readonly run: (script: string) => Promise<string>
+  /** Starts a shell script in it. Killing the process ends everything that the script started. */
+  readonly start: (script: string, env?: Readonly<Record<string, string>>) => ChildProcess
+  readonly remove: () => Promise<void>
+}
+
+/**
+ * A mount and a process namespace of its own: however it ends, no process and no mount is left.
+ * Arguments: the root, npm's cache and the script.
+ */
+const ENTER = [
+  ...['--mount', '--pid', '--fork', '--kill-child', 'sh', '-ec'],
+  `mount -t proc proc "$1/proc"
+   mount --rbind /dev "$1/dev"
+   mkdir -p "$1/root/.npm" && mount --bind "$2" "$1/root/.npm"
+   exec chroot "$1" sh -ec "$3"`,
+  'sh',
+]
+
+const npmConfig = (name: string) =>
+  execFileSync('npm', ['config', 'get', name, '--loglevel=error'], {
+    cwd: tmpdir(),
+    encoding: 'utf8',
+  }).trim()
+
+/** Makes a {@link BareRoot} with the files of the checkout as a repository in `/src`. */
+export async function makeBareRoot(): Promise<BareRoot> {
+  const mirror = findMirror()
+  const machine = findMachineNode()
+  if (mirror === undefined || machine === undefined) throw new Error('no bare root can be made')
+  const home = mkdtempSync(path.join(tmpdir(), 'gatehouse-bare-'))
+  const folder = path.join(home, 'root')
+  const inside = (file: string) => path.join(folder, file)
+  const copyIn = (file: string, to = file) => {
+    if (!existsSync(file) || !statSync(file).isFile()) return
+    mkdirSync(path.dirname(inside(to)), { recursive: true })
+    copyFileSync(file, inside(to))
+  }
+
+  // Without a sync of every file: the folder is removed in the end.
+  mkdirSync(inside('/etc/dpkg/dpkg.cfg.d'), { recursive: true })
+  writeFileSync(inside('/etc/dpkg/dpkg.cfg.d/unsafe-io'), 'force-unsafe-io\n')
+  const args = ['--variant=minbase', '--include=git,ca-certificates']
+  await promisify(execFile)(
+    'unshare',
+    [
+      ...['--mount', '--pid', '--fork', '--kill-child', '--mount-proc', 'debootstrap'],
+      ...[...args, mirror.release, folder, mirror.uri],
+    ],
+    { maxBuffer: 64 << 20 },
+  )
+  copyIn(machine.node, '/usr/local/bin/node')
+  cpSync(machine.npm, inside('/usr/local/lib/node_modules/npm'), { recursive: true })
+  for (const name of ['npm', 'npx']) {
+    symlinkSync(`../lib/node_modules/npm/bin/${name}-cli.js`, inside(`/usr/local/bin/${name}`))
+  }
+  for (const file of listSources()) {
+    mkdirSync(path.dirname(inside(`/src/${file}`)), { recursive: true })
+    cpSync(path.join(checkout, file), inside(`/src/${file}`))
+  }
+
+  // How this machine reaches the network and the registry.
+  for (const file of ['/etc/resolv.conf', '/etc/hosts']) copyIn(file)
+  copyIn(npmConfig('userconfig'), '/root/.npmrc')
+  copyIn(npmConfig('globalconfig'))
+  const settings = ['registry', 'cafile', 'proxy', 'https-proxy', 'globalconfig'].map(
+    (name) => [`npm_config_${name.replace('-', '_')}`, npmConfig(name)] as const,
+  )
+  const network = Object.entries(process.env).filter(([name]) =>
+    /^(?:https?_proxy|no_proxy|node_extra_ca_certs|ssl_cert_file|git_ssl_cainfo)$/i.test(name),
+  )
+  const given = [...settings, ...network].filter(([, value]) => value !== 'null' && value !== '')
+  for (const [, value] of given) if (value?.startsWith('/')) copyIn(value)
+  const base = {
+    ...Object.fromEntries(given),
+    npm_config_cache: '/root/.npm',
+    npm_config_prefix: '/usr/local',
+    PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+    HOME: '/root',
+    LANG: 'C.UTF-8',
+  }
+  const cache = npmConfig('cache')
+  mkdirSync(cache, { recursive: true })
+  const enter = (script: string) => [...ENTER, folder, cache, script]
+  return {
+    folder,
+    async run(script) {
+      const options = { env: base, maxBuffer: 64 << 20 }
+      const { stdout, stderr } = await promisify(execFile)('unshare', enter(script), options)
+      return stdout + stderr
+    },
+    start: (script, env = {}) =>
+      spawn('unshare', enter(script), { env: { ...base, ...env }, stdio: 'ignore' }),
+    remove: () => rm(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 }),
+  }
+}

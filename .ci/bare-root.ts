@@ -1,0 +1,88 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import path from 'node:path'
+import { installFromDebian } from './debian.ts'
+import { root, runCommand } from './run-command.ts'
+
+/** Where this machine's packages come from. */
+export interface Mirror {
+  readonly uri: string
+  /** The name of the release, such as `bookworm`. */
+  readonly release: string
+}
+
+/** Returns the mirror that apt is configured for; `undefined` without apt or without one on HTTP. */
+export function findMirror(): Mirror | undefined {
+  const format = '$(REPO_URI) $(RELEASE)'
+  const listed = spawnSync('apt-get', ['indextargets', '--format', format], { encoding: 'utf8' })
+  const release = /^VERSION_CODENAME=(\w+)$/m.exec(readOsRelease())?.[1]
+  if (listed.status !== 0 || release === undefined) return undefined
+  const lines = listed.stdout.split('\n').map((line) => line.split(' '))
+  const uri = lines.find(([from, name]) => name === release && from?.startsWith('http'))?.[0]
+  return uri === undefined ? undefined : { uri, release }
+}
+
+function readOsRelease(): string {
+  return existsSync('/etc/os-release') ? readFileSync('/etc/os-release', 'utf8') : ''
+}
+
+/** Returns the executable of this name that is not one of npm's scripts, without symbolic links. */
+function findOnMachine(name: string): string | undefined {
+  const folders = (process.env.PATH ?? '').split(path.delimiter)
+  const file = folders
+    .filter((folder) => path.isAbsolute(folder) && !folder.includes('node_modules'))
+    .map((folder) => path.join(folder, name))
+    .find((each) => existsSync(each))
+  return file === undefined ? undefined : realpathSync(file)
+}
+
+/** This machine's own Node.js and npm. */
+export interface MachineNode {
+  readonly node: string
+  /** The folder of the package npm. */
+  readonly npm: string
+}
+
+/** Returns them; `undefined` where a file alone does not make them run in another root. */
+export function findMachineNode(): MachineNode | undefined {
+  const node = findOnMachine('node')
+  const npm = findOnMachine('npm')
+  if (node === undefined || !npm?.endsWith('/npm/bin/npm-cli.js')) return undefined
+  const { status, stdout } = spawnSync('ldd', [node], { encoding: 'utf8' })
+  // Debian's own Node.js is a library with many others.
+  return status === 0 && !stdout.includes('libnode')
+    ? { node, npm: path.join(npm, '../..') }
+    : undefined
+}
+
+/** Returns the files of the checkout as Git sees them, with changes and without ignored files. */
+export const listSources = (): string[] =>
+  execFileSync('git', ['ls-files', '-co', '--exclude-standard', '-z'], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+    .split('\0')
+    .filter((file) => file !== '' && existsSync(path.join(root, file)))
+
+const works = async (command: string, ...args: string[]) =>
+  (await runCommand(command, args, { limit: 30, quiet: true })) === 0
+
+/**
+ * Whether a bare Debian or Ubuntu can be made in a folder: that takes root, debootstrap, which is
+ * installed if it can be, namespaces and a mirror that answers.
+ */
+export async function canMakeBareRoot(): Promise<boolean> {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return false
+  const mirror = findMirror()
+  if (mirror === undefined || findMachineNode() === undefined) return false
+  const checks = [
+    () => works('git', 'rev-parse', '--git-dir'),
+    () => works('unshare', '--mount', '--pid', '--fork', '--kill-child', 'true'),
+    async () =>
+      (await works('debootstrap', '--version')) || (await installFromDebian('debootstrap')),
+    // What debootstrap itself fetches with.
+    () => works('wget', '-q', '--spider', `${mirror.uri}/dists/${mirror.release}/InRelease`),
+  ]
+  for (const check of checks) if (!(await check())) return false
+  return true
+}
