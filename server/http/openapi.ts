@@ -171,7 +171,7 @@ function completed(
 }
 
 const pathParameters = (path: string): Described[] =>
-  [...path.matchAll(/\{([^}]+)\}/g)].map(([, name = '']) => ({
+  [...path.matchAll(/\{([^{}]+)\}/g)].map(([, name = '']) => ({
     name,
     in: 'path',
     required: true,
