@@ -7,21 +7,29 @@ import { type BundledServer, bundleServer } from './bundle-server.testing.ts'
 import type { EndpointRecord } from './contract/endpoint.ts'
 import { freePorts } from './endpoints/free-ports.testing.ts'
 import { expectListening } from './endpoints/kernel-sockets.testing.ts'
+import { createDocumentWriter, readAll } from './endurance/document-writer.testing.ts'
+import { KILLS, randomNumbers, SEED } from './endurance/settings.testing.ts'
 import { killProcesses, MAIN, type ServerProcess, startProcess } from './server-process.testing.ts'
 import { ask, endpointPath, makeToken } from './start.testing.ts'
 import { forEachEngine } from './storage/each-engine.testing.ts'
 import type { StoreLocation } from './storage/open.ts'
 
 // Every round is one life of a server: it is started on what the last one left, looked at, changed
-// by several clients at once, and killed (SIGKILL) in the middle of that. So 200 rounds are 200
-// kills. To make so many starts cheap the rounds run the server out of one file, made of the same
-// sources; the last start is `node server/main.ts` itself.
+// by several clients at once (endpoints and documents), and killed (SIGKILL) in the middle of that.
+// To make so many starts cheap the rounds run the server out of one file, made of the same sources;
+// the last start is `node server/main.ts` itself. `npm run test:endurance` makes more rounds.
 
 /**
  * How many stores each engine gets, side by side, and how many rounds each store: what the engines
  * have in common is proven on the cheaper one.
  */
-const STORES = { sqlite: { count: 4, rounds: 50 }, postgres: { count: 1, rounds: 20 } }
+const STORES = {
+  sqlite: { count: 4, rounds: Math.ceil(KILLS / 4) },
+  postgres: { count: 1, rounds: Math.max(5, Math.ceil(KILLS / 10)) },
+}
+
+/** Maximum time of a round on a busy machine, ms. */
+const ROUND = 20_000
 
 /** What a server must be given where it has no data folder of its own. */
 const SECRETS = {
@@ -31,6 +39,9 @@ const SECRETS = {
 
 /** Changing at the same time, each its own endpoints. */
 const CLIENTS = 6
+
+/** Changing at the same time, each its own documents. */
+const WRITERS = 3
 const PORTS_EACH = 3
 
 /** What is known of an endpoint: its databases, that there is none, or one of two things. */
@@ -50,35 +61,28 @@ beforeAll(async () => {
 afterEach(killProcesses)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Pseudo-random numbers from 0 to below `end`, the same in every run (mulberry32). */
-function randomNumbers(seed: number): (end: number) => number {
-  let state = seed
-  return (end) => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 4_294_967_296) * end)
-  }
-}
-
 forEachEngine((engine) => {
   const { count, rounds } = STORES[engine.name]
 
-  test(`after each of ${count * rounds} kills, list and sockets are what was acknowledged`, async () => {
-    const ports = await freePorts(count * CLIENTS * PORTS_EACH)
-    await Promise.all(
-      Array.from({ length: count }, (_, at) => {
-        const location = engine.location()
-        const own = ports.slice(at * CLIENTS * PORTS_EACH, (at + 1) * CLIENTS * PORTS_EACH)
-        return live(
-          'data' in location ? { data: join(location.data, `store-${at}`) } : location,
-          own.map((port) => `tcp://127.0.0.1:${port}`),
-          rounds,
-          randomNumbers(8529 + at),
-        )
-      }),
-    )
-  }, 400_000)
+  test(
+    `after each of ${count * rounds} kills, endpoints, sockets and documents are what was acknowledged`,
+    async () => {
+      const ports = await freePorts(count * CLIENTS * PORTS_EACH)
+      await Promise.all(
+        Array.from({ length: count }, (_, at) => {
+          const location = engine.location()
+          const own = ports.slice(at * CLIENTS * PORTS_EACH, (at + 1) * CLIENTS * PORTS_EACH)
+          return live(
+            'data' in location ? { data: join(location.data, `store-${at}`) } : location,
+            own.map((port) => `tcp://127.0.0.1:${port}`),
+            rounds,
+            randomNumbers(SEED + at),
+          )
+        }),
+      )
+    },
+    120_000 + rounds * ROUND,
+  )
 })
 
 /** The rounds of one store, with these addresses to add and remove. */
@@ -121,8 +125,11 @@ async function live(
       known.set(address, { sure: now })
     }
     expect([...listed]).toEqual([])
+    const stored = await readAll(call)
+    for (const writer of writers) writer.check(stored, true)
   }
 
+  const writers = Array.from({ length: WRITERS }, (_, at) => createDocumentWriter(`w${at}`, random))
   let adds = 0
   let removes = 0
   let unanswered = 0
@@ -159,22 +166,25 @@ async function live(
     if (token === '') token = await makeToken({ data: '', databaseUrl: undefined, ...location })
     await check(server)
     // At some sending or some answering, of whichever client that may be.
-    let left = CLIENTS + random(30)
+    let left = CLIENTS + WRITERS + random(45)
     const tick = () => {
       if (left-- === 0) server.signal('SIGKILL')
     }
     const own = (client: number) => addresses.slice(client * PORTS_EACH, (client + 1) * PORTS_EACH)
-    await Promise.all(
-      Array.from({ length: CLIENTS }, (_, client) => change(own(client), round, tick)),
-    )
+    await Promise.all([
+      ...Array.from({ length: CLIENTS }, (_, client) => change(own(client), round, tick)),
+      ...writers.map(async (writer) => {
+        while (await writer.write(call, tick));
+      }),
+    ])
     expect(await server.exit).toEqual({ code: null, signal: 'SIGKILL' })
     if ('databaseUrl' in location) await untilForgotten(location.databaseUrl)
   }
 
   // The rounds have been about something: every kill has met changes under way.
-  expect(adds).toBeGreaterThan(rounds)
-  expect(removes).toBeGreaterThan(rounds)
+  expect(adds + removes).toBeGreaterThan(rounds)
   expect(unanswered).toBe(rounds * CLIENTS)
+  expect(writers.reduce((sum, { acknowledged }) => sum + acknowledged, 0)).toBeGreaterThan(rounds)
   const server = await start({ main: MAIN, env: {} })
   await check(server)
   server.signal('SIGTERM')

@@ -4,6 +4,7 @@ import type { EndpointRecord } from '../contract/endpoint.ts'
 import { freePorts } from '../endpoints/free-ports.testing.ts'
 import { listeningAddresses } from '../endpoints/kernel-sockets.testing.ts'
 import { readEndpoints } from '../endpoints/repository.ts'
+import { randomNumbers } from '../endurance/settings.testing.ts'
 import { killProcesses } from '../server-process.testing.ts'
 import { endpointPath } from '../start.testing.ts'
 import { makeDatabase } from '../storage/each-engine.testing.ts'
@@ -32,17 +33,6 @@ const ABSENT = 'absent'
 
 /** What an endpoint may be: one thing after an answer, several where there was none. */
 type Known = Map<string, Set<string>>
-
-/** Pseudo-random numbers from 0 to below `end`, the same in every run (mulberry32). */
-function randomNumbers(seed: number): (end: number) => number {
-  let state = seed
-  return (end) => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 4_294_967_296) * end)
-  }
-}
 
 let place: Awaited<ReturnType<typeof makeDatabase>>
 let store: Store

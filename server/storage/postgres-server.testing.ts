@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chownSync, mkdtempSync, rmSync } from 'node:fs'
+import { chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -80,6 +80,8 @@ export interface OwnPostgres {
   stop(signal: 'SIGINT' | 'SIGKILL'): Promise<void>
   /** Starts it again where it does not run, on the same port. */
   start(): Promise<void>
+  /** Suspends every process of it; Linux only. Returns a function that lets them go on. */
+  freeze(): () => void
   /** Ends it for good, with its data. */
   remove(): Promise<void>
 }
@@ -105,12 +107,30 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
     async start() {
       server ??= (await startServer(cluster, { port })).server
     },
+    freeze() {
+      const frozen = server?.pid === undefined ? [] : [server.pid, ...childrenOf(server.pid)]
+      const signal = (name: 'SIGSTOP' | 'SIGCONT') => {
+        for (const pid of frozen) {
+          try {
+            process.kill(pid, name)
+          } catch {
+            // This one has ended.
+          }
+        }
+      }
+      signal('SIGSTOP')
+      return () => signal('SIGCONT')
+    },
     async remove() {
       await stop('SIGKILL')
       rmSync(cluster.home, { recursive: true, force: true, maxRetries: 5 })
     },
   }
 }
+
+/** Returns the processes that a process has started. */
+const childrenOf = (pid: number): number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
 
 /** Resolves with nothing when the server is ready, with what it said when it ended instead. */
 function untilReady(server: ChildProcess): Promise<string | undefined> {

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+import type { Answer } from '../start.testing.ts'
+import { type Call, createDocumentWriter } from './document-writer.testing.ts'
+import { randomNumbers } from './settings.testing.ts'
+
+// What the endurance tests rely on: losses, halves and strangers are found.
+
+const answer = (status: number, text = ''): Answer => ({ status, headers: {}, text, json: {} })
+
+/** Makes changes, each answered by `respond`; returns the writer and what a store would hold. */
+async function write(count: number, respond: () => Answer | undefined) {
+  const writer = createDocumentWriter('w', randomNumbers(1))
+  const stored = new Map<string, number>()
+  const arrays: string[][] = []
+  const call: Call = async (method, path, body) => {
+    const documents = [body ?? {}].flat() as { id?: string; v: number }[]
+    const ids = documents.map(({ id }) => id ?? path.split('/').at(-1) ?? '')
+    for (const [at, id] of ids.entries()) {
+      if (method === 'DELETE') stored.delete(id)
+      else stored.set(id, documents[at]?.v ?? 0)
+    }
+    if (ids.length > 1) arrays.push(ids)
+    const given = respond()
+    if (given === undefined) throw new Error('no answer')
+    return given
+  }
+  for (let n = 0; n < count; n++) await writer.write(call)
+  return { writer, stored, arrays }
+}
+
+test('a store with every acknowledged change passes, one without one of them does not', async () => {
+  const { writer, stored } = await write(50, () => answer(200))
+  expect(writer.acknowledged).toBe(50)
+  expect(() => writer.check(stored, false)).not.toThrow()
+  const [[id, v]] = [...stored] as [[string, number]]
+  expect(() => writer.check(new Map([...stored].filter(([each]) => each !== id)), false)).toThrow()
+  expect(() => writer.check(new Map([...stored, [id, v + 1]]), false)).toThrow()
+  expect(() => writer.check(new Map([...stored, ['w-999', 1]]), false)).toThrow()
+})
+
+test('changes without an answer may be there or not, but arrays are whole', async () => {
+  const { writer, stored, arrays } = await write(50, () => undefined)
+  expect(writer.acknowledged).toBe(0)
+  expect(() => writer.check(stored, false)).not.toThrow()
+  expect(() => writer.check(new Map(), false)).not.toThrow()
+  const half = new Map([...stored].filter(([id]) => id !== arrays[0]?.[0]))
+  expect(() => writer.check(half, false)).toThrow()
+})
+
+test('a change of which nothing was kept must not be there', async () => {
+  const refused = answer(503, 'The change could not be stored, and nothing of it was kept.')
+  const { writer, stored } = await write(5, () => refused)
+  expect(() => writer.check(new Map(), false)).not.toThrow()
+  expect(() => writer.check(stored, false)).toThrow()
+})
+
+test('an unexpected answer is an error', async () => {
+  await expect(write(1, () => answer(404))).rejects.toThrow()
+})

@@ -1,0 +1,132 @@
+import { expect } from 'vitest'
+import { systemCode } from '../failure.ts'
+import type { Answer } from '../start.testing.ts'
+
+/** Sends a request of a writer, to whichever node. */
+export type Call = (method: string, path: string, body?: unknown) => Promise<Answer>
+
+/** A client that changes documents of its own, and knows what each may be by the answers it got. */
+export interface DocumentWriter {
+  /** Makes one change. Returns whether it was answered; calls `tick` before and after. */
+  write(call: Call, tick?: () => void): Promise<boolean>
+  /**
+   * Compares what is stored with what may be: every acknowledged change is there, arrays are whole,
+   * and nothing is there that was not sent.
+   *
+   * @param settled whether changes without an answer can no longer happen.
+   */
+  check(stored: ReadonlyMap<string, number>, settled: boolean): void
+  /** How many changes were acknowledged. */
+  readonly acknowledged: number
+}
+
+/** Path of the collection of all writers. */
+const PATH = '/endurance'
+
+/** How many documents an array creates. */
+const ARRAY = 5
+
+/** What a document may be: values of its field `v`, or absent. */
+type Possible = ReadonlySet<number | undefined>
+
+/** What the failure of a change says where it was surely not made. */
+const NOT_KEPT = /nothing of (?:it|the change) was kept/i
+
+/** Creates a {@link DocumentWriter}; the ids of its documents begin with its name. */
+export function createDocumentWriter(
+  name: string,
+  random: (end: number) => number,
+): DocumentWriter {
+  const known = new Map<string, Possible>()
+  /** Arrays without an answer: all of their documents are there, or none. */
+  const arrays = new Set<readonly string[]>()
+  let created = 0
+  let value = 0
+  let acknowledged = 0
+
+  /** One of the documents that are surely there; undefined where there is none. */
+  function present(): string | undefined {
+    const sure = [...known].filter(([, states]) => states.size === 1 && !states.has(undefined))
+    return sure[random(Math.max(1, sure.length))]?.[0]
+  }
+
+  function choose(): { method: string; path: string; body?: unknown; after: [string, Possible][] } {
+    const v = ++value
+    const kind = random(6)
+    const id = kind < 2 ? present() : undefined
+    if (id !== undefined) {
+      return kind === 0
+        ? { method: 'DELETE', path: `${PATH}/${id}`, after: [[id, new Set([undefined])]] }
+        : { method: 'PUT', path: `${PATH}/${id}`, body: { v }, after: [[id, new Set([v])]] }
+    }
+    const ids = Array.from({ length: kind === 5 ? ARRAY : 1 }, () => `${name}-${created++}`)
+    const documents = ids.map((each) => ({ id: each, v }))
+    const body = kind === 5 ? documents : documents[0]
+    return { method: 'POST', path: PATH, body, after: ids.map((each) => [each, new Set([v])]) }
+  }
+
+  return {
+    get acknowledged() {
+      return acknowledged
+    },
+    async write(call, tick = () => {}) {
+      const { method, path, body, after } = choose()
+      const ids = after.map(([id]) => id)
+      const before = after.map(([id]) => [id, known.get(id) ?? new Set([undefined])] as const)
+      const become = (states: readonly (readonly [string, Possible])[]) => {
+        for (const [id, possible] of states) known.set(id, possible)
+      }
+      become(after.map(([id, states], at) => [id, states.union(before[at]?.[1] ?? new Set())]))
+      if (ids.length > 1) arrays.add(ids)
+      tick()
+      const know = (states: readonly (readonly [string, Possible])[]) => {
+        arrays.delete(ids)
+        become(states)
+      }
+      const answer = await call(method, path, body).catch((error: unknown) => {
+        // No server took it.
+        if (systemCode(error) === 'ECONNREFUSED') know(before)
+        return undefined
+      })
+      if (answer === undefined) return false
+      const { status, text } = answer
+      if (status === 200 || status === 201) {
+        acknowledged++
+        know(after)
+      } else {
+        expect([method, path, status, text]).toEqual([method, path, 503, text])
+        if (NOT_KEPT.test(text)) know(before)
+      }
+      tick()
+      return true
+    },
+    check(stored, settled) {
+      const missed: unknown[] = []
+      for (const ids of arrays) {
+        const there = ids.filter((id) => stored.has(id))
+        if (there.length > 0 && there.length < ids.length) missed.push([ids, there])
+      }
+      for (const [id, states] of known) {
+        if (!states.has(stored.get(id))) missed.push([id, [...states], stored.get(id)])
+        if (settled) known.set(id, new Set([stored.get(id)]))
+      }
+      for (const id of stored.keys()) {
+        if (id.startsWith(`${name}-`) && !known.has(id)) missed.push([id, 'not sent'])
+      }
+      if (settled) arrays.clear()
+      expect(missed).toEqual([])
+    },
+  }
+}
+
+/** Reads all documents of the writers, by their ids. */
+export async function readAll(call: Call): Promise<Map<string, number>> {
+  const found = new Map<string, number>()
+  for (let path: string | undefined = `${PATH}?limit=1000`; path !== undefined; ) {
+    const { status, json, headers, text }: Answer = await call('GET', path)
+    expect([status, text]).toEqual([200, text])
+    for (const { id, v } of json as { id: string; v: number }[]) found.set(id, v)
+    path = /<([^>]+)>; rel="next"/.exec(String(headers.link))?.[1]
+  }
+  return found
+}

@@ -1,0 +1,196 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type NodeProcess, startNodes } from '../nodes/node-processes.testing.ts'
+import { killProcesses } from '../server-process.testing.ts'
+import { type OwnPostgres, startOwnPostgres } from '../storage/postgres-server.testing.ts'
+import { startTcpProxy, type TcpProxy } from '../storage/tcp-proxy.testing.ts'
+import { type Call, createDocumentWriter, readAll } from './document-writer.testing.ts'
+import { FAULTS, randomNumbers, SEED } from './settings.testing.ts'
+
+// Two nodes, each with a connection of its own to one PostgreSQL, while clients change documents: one
+// fault after the other, of a node, of PostgreSQL, or of a connection. `npm run test:endurance` causes
+// more of them.
+
+/** Clients of each node. */
+const CLIENTS = 3
+
+/** How many changes are acknowledged between two faults, at least. */
+const PROGRESS = 10
+
+/** The stored documents are compared after so many faults, and at the end. */
+const COMPARE = 10
+
+/** How long a client waits after a request without an answer, ms. */
+const RETRY = 20
+
+/** Maximum time for everything to work again after a fault, on a busy machine too. */
+const RETURNED = { timeout: 60_000, interval: 20 }
+
+/** Maximum time of a fault on a busy machine, ms. */
+const FAULT = 30_000
+
+let server: OwnPostgres
+let proxies: TcpProxy[]
+let nodes: NodeProcess[]
+
+beforeAll(async () => {
+  server = await startOwnPostgres()
+  proxies = [await startTcpProxy(server.port), await startTcpProxy(server.port)]
+  const urls = proxies.map(({ port }) => `postgres://gatehouse@127.0.0.1:${port}/postgres`)
+  nodes = await startNodes(urls, ['a', 'b'])
+})
+afterAll(async () => {
+  await killProcesses()
+  for (const proxy of proxies) await proxy.close()
+  await server.remove()
+})
+
+/** Returns the function that ends the fault. */
+type Fault = (random: (end: number) => number) => Promise<() => unknown>
+
+const any = <T>(list: readonly T[], random: (end: number) => number): T =>
+  list[random(list.length)] as T
+
+/** Keeps a fault up for less than so many ms. */
+const last = (random: (end: number) => number, most: number) => pause(random(most))
+
+const faults: readonly (readonly [string, Fault])[] = [
+  [
+    'a node is suspended',
+    async (random) => {
+      const { process } = any(nodes, random)
+      process.signal('SIGSTOP')
+      await last(random, 4_000)
+      return () => process.signal('SIGCONT')
+    },
+  ],
+  [
+    'a node is killed',
+    async (random) => {
+      const node = any(nodes, random)
+      await node.end('SIGKILL')
+      return () => node.start()
+    },
+  ],
+  [
+    'PostgreSQL crashes',
+    async (random) => {
+      await server.stop('SIGKILL')
+      await last(random, 2_000)
+      return () => server.start()
+    },
+  ],
+  [
+    'PostgreSQL is stopped',
+    async (random) => {
+      await server.stop('SIGINT')
+      await last(random, 2_000)
+      return () => server.start()
+    },
+  ],
+  [
+    'PostgreSQL is suspended',
+    async (random) => {
+      const thaw = server.freeze()
+      await last(random, 3_000)
+      return thaw
+    },
+  ],
+  [
+    'the connections of a node are cut',
+    async (random) => {
+      const proxy = any(proxies, random)
+      for (let n = random(3); n >= 0; n--) {
+        proxy.cut()
+        await last(random, 200)
+      }
+      return () => {}
+    },
+  ],
+  [
+    'the packets of a node are lost',
+    async (random) => {
+      const proxy = any(proxies, random)
+      proxy.swallow()
+      await last(random, 3_000)
+      return () => proxy.heal()
+    },
+  ],
+  [
+    'the answer to a commit is lost',
+    async (random) => {
+      const how = any(['cut', 'silence'] as const, random)
+      await any(proxies, random).loseAnswerTo('commit', how)
+      return () => {}
+    },
+  ],
+  [
+    'a commit is lost',
+    async (random) => {
+      await any(proxies, random).loseRequest('commit')
+      return () => {}
+    },
+  ],
+]
+
+test(`after each of ${FAULTS} faults, what was acknowledged is there`, {
+  timeout: 120_000 + FAULTS * FAULT,
+}, async () => {
+  const random = randomNumbers(SEED)
+  const writers = nodes.flatMap((node) =>
+    Array.from({ length: CLIENTS }, (_, at) => ({
+      call: ((method, path, body) => node.ask(method, path, body)) satisfies Call,
+      writer: createDocumentWriter(`${node.name}${at}`, randomNumbers(SEED + random(1_000_000))),
+    })),
+  )
+  const acknowledged = () => writers.reduce((sum, { writer }) => sum + writer.acknowledged, 0)
+  let over = false
+  let failure: unknown
+  const write = async ({ call, writer }: (typeof writers)[number]) => {
+    try {
+      while (!over) if (!(await writer.write(call))) await pause(RETRY)
+    } catch (error) {
+      failure ??= error
+    }
+  }
+  const progress = async () => {
+    const before = acknowledged()
+    await expect
+      .poll(() => failure !== undefined || acknowledged() > before + PROGRESS, RETURNED)
+      .toBe(true)
+    if (failure !== undefined) throw failure
+  }
+  const ready = async (node: NodeProcess) =>
+    (await node.ask('GET', '/_api/health/ready').catch(() => undefined))?.status
+
+  const done: string[] = []
+  try {
+    for (let left = FAULTS; left > 0; ) {
+      over = false
+      const writing = writers.map(write)
+      for (const until = Math.max(0, left - COMPARE); left > until; left--) {
+        await progress()
+        // Each kind once before any of them comes again by chance.
+        const [name, cause] = faults[done.length] ?? any(faults, random)
+        done.push(name)
+        const end = await cause(random)
+        await end()
+        for (const node of nodes) await expect.poll(() => ready(node), RETURNED).toBe(200)
+      }
+      await progress()
+      over = true
+      await Promise.all(writing)
+      if (failure !== undefined) throw failure
+      for (const node of nodes) {
+        const stored = await readAll((method, path, body) => node.ask(method, path, body))
+        for (const { writer } of writers) writer.check(stored, false)
+      }
+    }
+  } catch (error) {
+    throw new Error(`Fault ${done.length}, seed ${SEED}: ${done.slice(-COMPARE).join(', ')}`, {
+      cause: error,
+    })
+  } finally {
+    over = true
+  }
+})

@@ -1,0 +1,27 @@
+/** Returns a whole number from the environment. */
+function number(name: string, usual: number): number {
+  const text = process.env[name]
+  if (text === undefined) return usual
+  if (!/^[0-9]{1,9}$/.test(text)) throw new Error(`${name} is a whole number, not "${text}".`)
+  return Number(text)
+}
+
+/** How often the tests kill a server; `npm run test:endurance` sets more. */
+export const KILLS = number('GATEHOUSE_TEST_KILLS', 20)
+
+/** How many faults of nodes, of PostgreSQL and of connections the tests cause. */
+export const FAULTS = number('GATEHOUSE_TEST_FAULTS', 9)
+
+/** What the random numbers begin with; the same seed makes the same choices. */
+export const SEED = number('GATEHOUSE_TEST_SEED', 8529)
+
+/** Returns a function that returns pseudo-random numbers from 0 to below `end` (mulberry32). */
+export function randomNumbers(seed: number): (end: number) => number {
+  let state = seed
+  return (end) => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 4_294_967_296) * end)
+  }
+}
