@@ -41,7 +41,7 @@ export async function createDatabaseRegistry(
   publish: (event: LiveEvent) => void,
   record: Recorder,
 ): Promise<DatabaseRegistry> {
-  let { ids } = await readDatabases(store)
+  let { ids, revision: syncedTo } = await readDatabases(store)
   let changes = 0
   const registry: DatabaseRegistry = {
     has: (name) => name === SYSTEM_DATABASE || ids.has(name),
@@ -59,25 +59,25 @@ export async function createDatabaseRegistry(
           `${shown} is no database name. ${DATABASE_NAME_RULE}`,
         )
       }
-      const id =
+      const inserted =
         name === SYSTEM_DATABASE
           ? undefined
           : await insertDatabase(store, name, Date.now(), { record, actor })
-      if (id === undefined)
+      if (inserted === undefined)
         throw new Failure('database-exists', `There is a database ${name} already.`)
       changes++
-      ids.set(name, id)
+      // A sync may have read this change and later ones before the answer came.
+      if (inserted.revision > syncedTo) ids.set(name, inserted.id)
       publish({ type: 'database', name })
     },
     async drop(name, actor) {
       if (name === SYSTEM_DATABASE) {
         throw new Failure('forbidden', 'The database _system holds the administration and stays.')
       }
-      if (!(await deleteDatabase(store, name, { record, actor }))) {
-        throw new Failure('database-not-found', 'database not found')
-      }
+      const revision = await deleteDatabase(store, name, { record, actor })
+      if (revision === undefined) throw new Failure('database-not-found', 'database not found')
       changes++
-      ids.delete(name)
+      if (revision > syncedTo) ids.delete(name)
       publish({ type: 'database', name })
     },
     async sync() {
@@ -90,6 +90,7 @@ export async function createDatabaseRegistry(
       } while (seen !== changes)
       const before = ids
       ids = read.ids
+      syncedTo = read.revision
       const names = new Set([...before.keys(), ...ids.keys()])
       const different = [...names].filter((name) => before.get(name) !== ids.get(name))
       for (const name of different) publish({ type: 'database', name })

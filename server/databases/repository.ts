@@ -23,16 +23,19 @@ export async function readDatabases({ db }: Store): Promise<StoredDatabases> {
   return { ids, revision: rows[0]?.value ?? 0 }
 }
 
-/**
- * Stores a database, on record; answers its id, or undefined if there is one of that name. Durable
- * when it resolves.
- */
+/** A database that was stored, and the revision since which it is. */
+export interface InsertedDatabase {
+  readonly id: string
+  readonly revision: number
+}
+
+/** Stores a database, on record; undefined if there is one of that name. Durable when it resolves. */
 export function insertDatabase(
   store: Store,
   name: string,
   now: number,
   { record, actor }: OnRecord,
-): Promise<string | undefined> {
+): Promise<InsertedDatabase | undefined> {
   const id = randomBytes(8).toString('hex')
   return store.change(async (trx) => {
     const result = await trx
@@ -40,30 +43,29 @@ export function insertDatabase(
       .values({ name, created_at: now, id })
       .onConflict((conflict) => conflict.column('name').doNothing())
       .executeTakeFirst()
-    const inserted = (result.numInsertedOrUpdatedRows ?? 0n) > 0n
-    if (inserted) {
-      await nextRevision(trx)
-      const [action, outcome] = ['database.create', 'done'] as const
-      await record(trx, { actor, action, target: name, outcome, before: null, after: {} })
-    }
-    return inserted ? id : undefined
+    if (result.numInsertedOrUpdatedRows === 0n) return undefined
+    const revision = await nextRevision(trx)
+    const [action, outcome] = ['database.create', 'done'] as const
+    await record(trx, { actor, action, target: name, outcome, before: null, after: {} })
+    return { id, revision }
   })
 }
 
-/** Removes a database, on record; false if it was not there. Durable when it resolves. */
+/**
+ * Removes a database, on record; returns the revision since which it is gone, or undefined if it was
+ * not there. Durable when it resolves.
+ */
 export function deleteDatabase(
   store: Store,
   name: string,
   { record, actor }: OnRecord,
-): Promise<boolean> {
+): Promise<number | undefined> {
   return store.change(async (trx) => {
     const result = await trx.deleteFrom('databases').where('name', '=', name).executeTakeFirst()
-    const found = result.numDeletedRows > 0n
-    if (found) {
-      await nextRevision(trx)
-      const [action, outcome] = ['database.drop', 'done'] as const
-      await record(trx, { actor, action, target: name, outcome, before: {}, after: null })
-    }
-    return found
+    if (result.numDeletedRows === 0n) return undefined
+    const revision = await nextRevision(trx)
+    const [action, outcome] = ['database.drop', 'done'] as const
+    await record(trx, { actor, action, target: name, outcome, before: {}, after: null })
+    return revision
   })
 }

@@ -81,6 +81,39 @@ forEngine('postgres', (engine) => {
     expect(endpoints.list()).toEqual([{ endpoint, databases: ['own'] }])
   })
 
+  test('a late answer to a change does not put back what was followed since', async () => {
+    let meanwhile = async () => {}
+    const node = createEndpointRegistry({
+      store: {
+        ...store,
+        async change(work) {
+          const result = await store.change(work)
+          await meanwhile()
+          return result
+        },
+      },
+      record: createRecorder(),
+      engine: createHttpEngine<Listener>(),
+      certificate: undefined,
+      publish: () => {},
+      grace: 0,
+      peers,
+    })
+    const [port] = await freePorts(1)
+    const changed = `tcp://127.0.0.1:${port}`
+    await node.add({ endpoint: changed, databases: [] }, START)
+    meanwhile = async () => {
+      meanwhile = async () => {}
+      const later = { databases: '["b"]', revision: 99 }
+      await store.db.updateTable('endpoints').set(later).where('address', '=', changed).execute()
+      await store.db.updateTable('counters').set({ value: 99 }).execute()
+      await node.sync()
+    }
+    await node.add({ endpoint: changed, databases: ['own'] }, START)
+    expect(node.list()).toContainEqual({ endpoint: changed, databases: ['b'] })
+    await node.stop(0)
+  })
+
   test('a store that was restored from a backup is followed back', async () => {
     const { value } = await store.db
       .selectFrom('counters')

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import { START } from '../audit/record.ts'
+import { forEngine } from '../storage/each-engine.testing.ts'
+import type { Store } from '../storage/open.ts'
+import { createDatabaseRegistry } from './registry.ts'
+
+forEngine('postgres', (engine) => {
+  const registryOf = (store: Store) =>
+    createDatabaseRegistry(
+      store,
+      () => {},
+      async () => {},
+    )
+
+  /** A node, and what happens between the commits of its changes and their answers. */
+  async function slowNode() {
+    const store = await engine.open()
+    let meanwhile = async () => {}
+    const node = await registryOf({
+      ...store,
+      async change(work) {
+        const result = await store.change(work)
+        await meanwhile()
+        return result
+      },
+    })
+    return { node, onCommit: (act: () => Promise<void>) => (meanwhile = act) }
+  }
+
+  test('a late answer to a creation does not bring back a database that was dropped since', async () => {
+    const { node, onCommit } = await slowNode()
+    const other = await registryOf(await engine.open())
+    onCommit(async () => {
+      await other.sync()
+      await other.drop('blog', START)
+      await node.sync()
+    })
+    await node.create('blog', START)
+    expect(node.has('blog')).toBe(false)
+  })
+
+  test('a late answer to a drop does not take away a database that was created since', async () => {
+    const { node, onCommit } = await slowNode()
+    const other = await registryOf(await engine.open())
+    await node.create('blog', START)
+    onCommit(async () => {
+      await other.create('blog', START)
+      await node.sync()
+    })
+    await node.drop('blog', START)
+    expect(node.idOf('blog')).toBe(other.idOf('blog'))
+  })
+})
