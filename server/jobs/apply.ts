@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely'
-import { SYSTEM_DATABASE } from '../contract/database.ts'
 import { Failure } from '../failure.ts'
+import { requireDatabase } from '../storage/database-exists.ts'
 import type { EngineName } from '../storage/engine.ts'
 import type { Tables } from '../storage/tables.ts'
 import type { DocumentRules, Job, Merge } from './job.ts'
@@ -61,7 +61,7 @@ export async function prepareApply(
   }
   return async (trx) => {
     const target = { trx, engine, rules, job, merge, pause }
-    await requireDatabase(target)
+    await requireDatabase(trx, job.database)
     if (job.kind === 'list') return job.found
     let changed = 0
     let range = await rangeAfter(target, '')
@@ -115,17 +115,6 @@ async function rangeAfter({ trx, job }: Target, after: string): Promise<Range | 
   if (first === null) return undefined
   // A single one may be larger than that.
   return { after, last: last ?? first, count: Math.max(1, Number(count)) }
-}
-
-/** What is stored for a database that is gone would never be deleted. */
-async function requireDatabase({ trx, job: { database } }: Target): Promise<void> {
-  if (database === SYSTEM_DATABASE) return
-  const found = await trx
-    .selectFrom('databases')
-    .select('id')
-    .where('id', '=', database)
-    .executeTakeFirst()
-  if (found === undefined) throw new Failure('database-not-found', 'database not found')
 }
 
 async function create(target: Target, range: Range): Promise<number> {
