@@ -128,6 +128,9 @@ const RETRY = { first: 1_000, longest: 60_000 }
 /** Between attempts to open what runs elsewhere, ms: an address may come to this machine. */
 const RETRY_ELSEWHERE = 5_000
 
+/** Time within which other nodes have reported what they listen on, ms. */
+const REPORTED = 1_000
+
 /** How long an endpoint that cannot be opened here waits for a node that can, ms. */
 const PROPOSED = 2_000
 
@@ -180,12 +183,19 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
       },
     })
 
-  function logState({ name, state, error }: Listener): void {
+  function logState(listener: Listener): void {
+    const { name, state } = listener
     if (state === 'listening') deps.log?.info({ endpoint: name }, 'listening')
     if (state === 'elsewhere') deps.log?.info({ endpoint: name }, 'runs on another node')
-    if (state === 'failed') {
-      deps.log?.error({ endpoint: name, reason: error?.message }, 'endpoint could not be opened')
+    if (state !== 'failed') return
+    const logFailure = () => {
+      if (listener.state !== 'failed' || entries.get(name) !== listener) return
+      const reason = listener.error?.message
+      deps.log?.error({ endpoint: name, reason }, 'endpoint could not be opened')
     }
+    // Another node may hold the port, and its report may still be under way.
+    if (peers?.any) setTimeout(logFailure, REPORTED).unref()
+    else logFailure()
   }
 
   function countHost({ address }: Listener, by: 1 | -1): void {
