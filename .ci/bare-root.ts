@@ -19,7 +19,9 @@ export function findMirror(): Mirror | undefined {
   if (listed.status !== 0 || release === undefined) return undefined
   const lines = listed.stdout.split('\n').map((line) => line.split(' '))
   const uri = lines.find(([from, name]) => name === release && from?.startsWith('http'))?.[0]
-  return uri === undefined ? undefined : { uri, release }
+  if (uri === undefined) return undefined
+  // Mirrors do not serve paths with two slashes.
+  return { uri: uri.endsWith('/') ? uri.slice(0, -1) : uri, release }
 }
 
 function readOsRelease(): string {
