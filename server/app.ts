@@ -1,6 +1,6 @@
 import { type Context, Hono, type HonoRequest } from 'hono'
 import type { Logger } from 'pino'
-import { Counter, type Registry } from 'prom-client'
+import { Counter } from 'prom-client'
 import type { Access } from './access/access.ts'
 import { type AccessRoutesDeps, sessionRoutes, tokenRoutes, userRoutes } from './access/routes.ts'
 import { ABSOLUTE } from './access/sessions.ts'
@@ -21,6 +21,7 @@ import { schemaRoutes } from './documents/schema-routes.ts'
 import type { Schemas } from './documents/schemas.ts'
 import type { Sizes } from './documents/sizes.ts'
 import { addressRoutes, listenerRoutes } from './endpoints/listener-routes.ts'
+import type { Metrics } from './endpoints/metrics.ts'
 import type { EndpointRegistry } from './endpoints/registry.ts'
 import { endpointRoutes } from './endpoints/routes.ts'
 import type { EventHub } from './events/hub.ts'
@@ -41,12 +42,14 @@ import { noRoute } from './http/no-route.ts'
 import type { AtOnce } from './http/node-handler.ts'
 import { describeApi } from './http/openapi.ts'
 import { findPageFonts } from './http/page-fonts.ts'
+import { partsBody } from './http/parts-body.ts'
 import { createPermit, createPermitAtOnce, type PermitDeps } from './http/permit.ts'
 import { API_JSON, renderFailure, toFailure } from './http/render-failure.ts'
 import { splitRequestPath } from './http/request-path.ts'
 import { type Reserve, type ResponseRoom, requireResponseRoom } from './http/response-room.ts'
 import { securityHeaders } from './http/security-headers.ts'
 import { selectDatabase } from './http/select-database.ts'
+import { createSendList } from './http/send-list.ts'
 import { consoleRoutes } from './http/serve-console.ts'
 import { createSessionCookie } from './http/session-cookie.ts'
 import { TwoPartRouter } from './http/two-part-router.ts'
@@ -65,6 +68,7 @@ import {
 } from './oauth2/routes.ts'
 import { createSignInLimit } from './oauth2/sign-in-limit.ts'
 import { failureKey } from './storage/failure-limit.ts'
+import { createTurns } from './storage/turns.ts'
 
 /** What the application is made of. */
 export interface AppDeps {
@@ -87,7 +91,7 @@ export interface AppDeps {
   readonly databases: DatabaseRegistry
   readonly audit: AuditLog
   readonly events: EventHub
-  readonly metrics: Registry
+  readonly metrics: Metrics
   readonly responses: ResponseRoom
   readonly readiness: Readiness
   readonly log: Logger
@@ -121,6 +125,7 @@ export function createApp(deps: AppDeps) {
   const { clientOf, cookie, isOurHost } = permitDeps
   const permit = createPermit(permitDeps)
   const reserve: Reserve = (c, bytes) => deps.responses.reserve(c.env.outgoing, bytes)
+  const sendList = createSendList(reserve, createTurns())
   const bySession = (c: Context<AppEnv>) =>
     access.authenticate({
       authorization: undefined,
@@ -152,12 +157,12 @@ export function createApp(deps: AppDeps) {
     }
     return cookie.give(secret, secure)
   }
-  const people: AccessRoutesDeps = { access, permit, clientOf, cookie }
+  const people: AccessRoutesDeps = { access, permit, clientOf, cookie, sendList }
   const local = deps.localProvider
   const providers = [...deps.providers, local.provider]
   const ways: ProviderDeps = { providers, clientOf, publicOrigin }
   const limit = createSignInLimit(Date.now)
-  let openApi: ReturnType<typeof describeApi> | undefined
+  let openApi: Promise<string> | undefined
 
   const base = new Hono<AppEnv>({
     getPath: (request) => splitRequestPath(request).path,
@@ -200,7 +205,7 @@ export function createApp(deps: AppDeps) {
       }
     })
     .use('/_api/*', recordRefusals(refusals(deps)))
-    .route('/_api/endpoint', endpointRoutes(deps.endpoints, permit))
+    .route('/_api/endpoint', endpointRoutes(deps.endpoints, permit, sendList))
     .route(
       '/_api/listener',
       listenerRoutes({
@@ -208,11 +213,12 @@ export function createApp(deps: AppDeps) {
         node: deps.node,
         others: deps.otherListeners,
         permit,
+        sendList,
       }),
     )
     .route('/_api/address', addressRoutes(permit))
     .route('/_api/node', nodeRoutes({ node: deps.node, others: deps.otherNodes, permit }))
-    .route('/_api/database', databaseRoutes(databases, permit))
+    .route('/_api/database', databaseRoutes(databases, permit, sendList))
     .route(
       '/_api/collection',
       collectionRoutes({
@@ -221,9 +227,13 @@ export function createApp(deps: AppDeps) {
         idOf,
         exists: databases.has,
         sizes: deps.sizes,
+        sendList,
       }),
     )
-    .route('/_api/size', sizeRoutes({ sizes: deps.sizes, permit, idOf, list: databases.list }))
+    .route(
+      '/_api/size',
+      sizeRoutes({ sizes: deps.sizes, permit, idOf, list: databases.list, sendList }),
+    )
     .route('/_api/audit', auditRoutes(deps.audit, permit))
     .route('/_api/events', eventRoutes(deps.events, permit, whoIsIn))
     .route('/_api/health', healthRoutes(deps.readiness, permit))
@@ -235,8 +245,11 @@ export function createApp(deps: AppDeps) {
       '/_api/metrics',
       describe({ summary: 'Read the metrics', answers: { 200: 'text/plain' } }),
       permit('viewer'),
-      async (c) =>
-        c.text(await deps.metrics.metrics(), 200, { 'Content-Type': deps.metrics.contentType }),
+      async (c) => {
+        const [body, length] = partsBody(await deps.metrics.read())
+        await reserve(c, Number(length['Content-Length']))
+        return c.body(body, 200, { ...length, 'Content-Type': deps.metrics.contentType })
+      },
     )
     .get(
       '/_api/openapi.json',
@@ -244,8 +257,11 @@ export function createApp(deps: AppDeps) {
       permit('public'),
       async (c) => {
         // The routes do not change while the process runs.
-        openApi ??= describeApi(base, { paths: documentPaths, components: documentComponents })
-        return c.json(await openApi, 200)
+        openApi ??= describeApi(base, {
+          paths: documentPaths,
+          components: documentComponents,
+        }).then((description) => JSON.stringify(description))
+        return c.body(await openApi, 200, { 'Content-Type': API_JSON })
       },
     )
     .route('/healthz', healthRoutes(deps.readiness, permit))
@@ -360,7 +376,7 @@ function refusals({ audit, events, metrics, logFault }: AppDeps): RefusalDeps {
   const anonymous = new Counter({
     name: 'gatehouse_anonymous_refusals_total',
     help: 'Changes refused to somebody not signed in',
-    registers: [metrics],
+    registers: [metrics.registry],
   })
   return {
     record: audit.recordRefusal,

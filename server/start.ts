@@ -325,7 +325,7 @@ async function open(
     () => endpoints.listeners(),
     () => engine.unsent,
   )
-  readiness.register(metrics)
+  readiness.register(metrics.registry)
   const deps: AppDeps = {
     access,
     documents: createDocuments(stored, Date.now, schemas.check, jobs),

@@ -12,6 +12,7 @@ import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
 import { jsonBody } from '../http/json-body.ts'
 import type { Permit } from '../http/permit.ts'
+import type { SendList } from '../http/send-list.ts'
 import type { SessionCookie } from '../http/session-cookie.ts'
 import type { Access } from './access.ts'
 
@@ -23,6 +24,7 @@ export interface AccessRoutesDeps {
   readonly permit: Permit
   readonly clientOf: ClientOf
   readonly cookie: SessionCookie
+  readonly sendList: SendList
 }
 
 /** `/_api/session`: who is asking, and signing out. */
@@ -62,7 +64,7 @@ export const sessionRoutes = ({ access, permit, clientOf, cookie }: AccessRoutes
 const OWN = { byToken: 'admin' } as const
 
 /** `/_api/user`: people, their roles and their sessions. `me` stands for whoever asks. */
-export const userRoutes = ({ access, permit }: AccessRoutesDeps) => {
+export const userRoutes = ({ access, permit, sendList }: AccessRoutesDeps) => {
   /** The person that a path means; others than oneself are for admins. */
   const personOf = (principal: Principal, id: string): string => {
     if (id === 'me' || id === principal.personId) return principal.personId
@@ -74,7 +76,7 @@ export const userRoutes = ({ access, permit }: AccessRoutesDeps) => {
       '/',
       describe({ summary: 'List the people', answers: { 200: personList } }),
       permit('admin'),
-      async (c) => c.json(await access.people(), 200),
+      async (c) => sendList(c, await access.people()),
     )
     .patch(
       '/:id',
@@ -99,7 +101,7 @@ export const userRoutes = ({ access, permit }: AccessRoutesDeps) => {
       async (c) => {
         const principal = c.get('principal') as Principal
         const id = personOf(principal, c.req.param('id'))
-        return c.json(await access.sessions(id, principal.credential), 200)
+        return sendList(c, await access.sessions(id, principal.credential))
       },
     )
     .delete(
@@ -122,7 +124,7 @@ export const userRoutes = ({ access, permit }: AccessRoutesDeps) => {
 const everybody = z.enum(['true', 'false'])
 
 /** `/_api/token`: one's own tokens; an admin's list with `?everybody=true` holds all. */
-export const tokenRoutes = ({ access, permit }: AccessRoutesDeps) =>
+export const tokenRoutes = ({ access, permit, sendList }: AccessRoutesDeps) =>
   new Hono<AppEnv>()
     .get(
       '/',
@@ -137,7 +139,7 @@ export const tokenRoutes = ({ access, permit }: AccessRoutesDeps) =>
         if (all && principal.role !== 'admin') {
           throw new Failure('forbidden', 'The tokens of others take the role admin.')
         }
-        return c.json(await access.tokens(all ? 'everybody' : principal.personId), 200)
+        return sendList(c, await access.tokens(all ? 'everybody' : principal.personId))
       },
     )
     .post(

@@ -6,21 +6,25 @@ import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
 import { jsonBody } from '../http/json-body.ts'
 import type { Permit } from '../http/permit.ts'
+import type { SendList } from '../http/send-list.ts'
 import type { DatabaseRegistry } from './registry.ts'
 
 const done = (code: number): Acknowledgement => ({ result: true, error: false, code })
 
 /** `/_api/database`: which databases exist. */
-export const databaseRoutes = (databases: DatabaseRegistry, permit: Permit) =>
+export const databaseRoutes = (databases: DatabaseRegistry, permit: Permit, sendList: SendList) =>
   new Hono<AppEnv>()
     .get(
       '/',
       describe({ summary: 'List the databases', answers: { 200: databaseList } }),
       permit('viewer'),
       (c) =>
-        c.json(
-          databases.list().map((name) => ({ name })),
-          200,
+        sendList(
+          c,
+          databases
+            .list()
+            .values()
+            .map((name) => ({ name })),
         ),
     )
     .post(

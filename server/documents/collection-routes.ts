@@ -4,18 +4,21 @@ import { Failure } from '../failure.ts'
 import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
 import { queryInput } from '../http/query-input.ts'
+import type { SendList } from '../http/send-list.ts'
 import type { DocumentRoutesDeps } from './routes.ts'
 import type { DatabaseSize, Sizes } from './sizes.ts'
 
 /** What the routes of collections are made of. */
 export interface CollectionRoutesDeps extends Omit<DocumentRoutesDeps, 'whole' | 'reserve'> {
+  readonly sendList: SendList
   /** Whether a database exists. */
   readonly exists: (database: string) => boolean
   readonly sizes: Sizes
 }
 
 /** What the route of sizes is made of. */
-export interface SizeRoutesDeps extends Pick<CollectionRoutesDeps, 'sizes' | 'permit' | 'idOf'> {
+export interface SizeRoutesDeps
+  extends Pick<CollectionRoutesDeps, 'sizes' | 'permit' | 'idOf' | 'sendList'> {
   /** The names of all databases. */
   readonly list: () => string[]
 }
@@ -27,6 +30,7 @@ export const collectionRoutes = ({
   idOf,
   exists,
   sizes,
+  sendList,
 }: CollectionRoutesDeps) =>
   new Hono<AppEnv>().get(
     '/',
@@ -59,14 +63,14 @@ export const collectionRoutes = ({
       const size = sized.get(id)
       const measured = timeOf(size)
       const known = new Map(size?.collections.map((each) => [each.name, each]))
-      return c.json(
-        collections.map((name) => {
+      return sendList(
+        c,
+        collections.values().map((name) => {
           const found = known.get(name)
           const { documents = null, bytes = null } = found ?? {}
           // Of one that has begun since the others were counted, nothing is known.
           return { name, documents, bytes, measured: found === undefined ? null : measured }
         }),
-        200,
       )
     },
   )
@@ -75,7 +79,7 @@ export const collectionRoutes = ({
  * `/_api/size`: how much each database holds. It is administration as their names are, so the
  * endpoint's mapping does not matter; the scope of a token does.
  */
-export const sizeRoutes = ({ sizes, permit, idOf, list }: SizeRoutesDeps) =>
+export const sizeRoutes = ({ sizes, permit, idOf, list, sendList }: SizeRoutesDeps) =>
   new Hono<AppEnv>().get(
     '/',
     describe({ summary: 'Tell how much the databases hold', answers: { 200: sizeList } }),
@@ -86,8 +90,9 @@ export const sizeRoutes = ({ sizes, permit, idOf, list }: SizeRoutesDeps) =>
         .filter((name) => scope?.includes(name) ?? true)
         .map((name) => [name, idOf(name)] as const)
       const sized = await sizes.of(named.map(([, id]) => id))
-      return c.json(
-        named.map(([database, id]) => {
+      return sendList(
+        c,
+        named.values().map(([database, id]) => {
           const size = sized.get(id)
           return {
             database,
@@ -97,7 +102,6 @@ export const sizeRoutes = ({ sizes, permit, idOf, list }: SizeRoutesDeps) =>
             measured: timeOf(size),
           }
         }),
-        200,
       )
     },
   )

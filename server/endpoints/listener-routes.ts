@@ -15,7 +15,9 @@ import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
 import type { Permit } from '../http/permit.ts'
 import { queryInput } from '../http/query-input.ts'
+import type { SendList } from '../http/send-list.ts'
 import { canonicalAddress } from './address.ts'
+import type { Listener } from './listener.ts'
 import { listenerStatus } from './listener-status.ts'
 import type { EndpointRegistry } from './registry.ts'
 import { recentRates, sampleEnd } from './traffic-history.ts'
@@ -30,10 +32,11 @@ export interface ListenerRoutesDeps {
   /** What the living other nodes of the store have reported last. */
   readonly others: () => readonly ListenerStatus[]
   readonly permit: Permit
+  readonly sendList: SendList
 }
 
 /** `/_api/listener`: what runs, here from the real sockets, on other nodes as they report it. */
-export const listenerRoutes = ({ endpoints, node, others, permit }: ListenerRoutesDeps) =>
+export const listenerRoutes = ({ endpoints, node, others, permit, sendList }: ListenerRoutesDeps) =>
   new Hono<AppEnv>()
     .get(
       '/',
@@ -50,14 +53,14 @@ export const listenerRoutes = ({ endpoints, node, others, permit }: ListenerRout
         const asked = endpoint && new Set(endpoint.map(canonicalAddress))
         const found = endpoints.listeners().filter(({ name }) => asked?.has(name) ?? true)
         const last = endpoints.lastSample()
-        const own: ListenerStatus[] = found.map((listener) => ({
+        const status = (listener: Listener): ListenerStatus => ({
           ...listenerStatus(listener, node),
           ...(recent !== undefined && { recent: recentRates(listener.history, last, recent) }),
-        }))
+        })
         const theirs = others().filter(({ endpoint: name }) => asked?.has(name) ?? true)
+        if (theirs.length === 0) return sendList(c, found.values().map(status))
         // Sorting is stable: this node first, of each those that drain last.
-        const all = theirs.length === 0 ? own : [...own, ...theirs].sort(byEndpoint)
-        return c.json(all, 200)
+        return sendList(c, [...found.map(status), ...theirs].sort(byEndpoint))
       },
     )
     .get(

@@ -9,6 +9,7 @@ import type { AppEnv } from '../http/env.ts'
 import { jsonBody } from '../http/json-body.ts'
 import type { Permit } from '../http/permit.ts'
 import { queryInput } from '../http/query-input.ts'
+import type { SendList } from '../http/send-list.ts'
 import { canonicalAddress } from './address.ts'
 import type { EndpointRegistry } from './registry.ts'
 import type { ExpectedRevision } from './repository.ts'
@@ -16,7 +17,7 @@ import type { ExpectedRevision } from './repository.ts'
 const DONE: Acknowledgement = { result: true, error: false, code: 200 }
 
 /** `/_api/endpoint` (seed 000): what is configured. */
-export const endpointRoutes = (endpoints: EndpointRegistry, permit: Permit) =>
+export const endpointRoutes = (endpoints: EndpointRegistry, permit: Permit, sendList: SendList) =>
   new Hono<AppEnv>()
     .get(
       '/',
@@ -30,11 +31,10 @@ export const endpointRoutes = (endpoints: EndpointRegistry, permit: Permit) =>
       (c) => {
         const wanted = c.req.valid('query').endpoint
         const all = endpoints.list()
-        if (wanted === undefined) return c.json(all, 200)
-        const names = new Set(wanted)
-        return c.json(
-          all.filter(({ endpoint }) => names.has(endpoint)),
-          200,
+        const names = wanted && new Set(wanted)
+        return sendList(
+          c,
+          all.filter(({ endpoint }) => names?.has(endpoint) ?? true),
         )
       },
     )

@@ -5,14 +5,16 @@ export type Body = string | readonly Buffer[]
 const SLICE = 64 * 1024
 
 /**
- * Makes the body of a response, and the headers that it needs. One in parts is written as the client
- * reads it.
+ * Makes the body of a response, and the headers that it needs. A large one in parts is written as the
+ * client reads it.
  */
 export function partsBody(
   body: Body,
-): [body: string | ReadableStream, headers: { [name: string]: string }] {
+): [body: string | Uint8Array<ArrayBuffer> | ReadableStream, headers: Record<string, string>] {
   if (typeof body === 'string') return [body, {}]
   const length = body.reduce((sum, part) => sum + part.length, 0)
+  const headers = { 'Content-Length': String(length) }
+  if (length <= SLICE) return [Buffer.concat(body), headers]
   const slices = slicesOf(body)
   const stream = new ReadableStream(
     {
@@ -24,7 +26,7 @@ export function partsBody(
     },
     { highWaterMark: 0 },
   )
-  return [stream, { 'Content-Length': String(length) }]
+  return [stream, headers]
 }
 
 function* slicesOf(parts: readonly Buffer[]): Generator<Buffer, void> {

@@ -1,0 +1,38 @@
+import { Hono } from 'hono'
+import { expect, it } from 'vitest'
+import type { AppEnv } from './env.ts'
+import { createSendList } from './send-list.ts'
+
+/** The response to a list, how much was reserved for it, and in how many turns it was printed. */
+async function send(items: Iterable<unknown>) {
+  let reserved = 0
+  let turns = 0
+  const sendList = createSendList(
+    async (_, bytes) => {
+      reserved = bytes
+    },
+    async () => {
+      turns++
+    },
+  )
+  const response = await new Hono<AppEnv>().get('/', (c) => sendList(c, items)).request('/')
+  return { response, text: await response.text(), reserved, turns }
+}
+
+it('sends a short list at once', async () => {
+  for (const list of [[], [{ a: 'é' }], [1, null, 'x']]) {
+    const { response, text, reserved, turns } = await send(list.values())
+    expect(text).toBe(JSON.stringify(list))
+    expect([reserved, turns]).toEqual([Buffer.byteLength(text), 0])
+    expect(response.headers.get('Content-Type')).toBe('application/json; charset=utf-8')
+  }
+})
+
+it('prints a long list in several turns, and takes its items in the same', async () => {
+  const list = Array.from({ length: 5_000 }, (_, n) => ({ n, text: 'é'.repeat(50) }))
+  const { response, text, reserved, turns } = await send(list)
+  expect(JSON.parse(text)).toEqual(list)
+  expect(turns).toBeGreaterThan(4)
+  expect(String(reserved)).toBe(response.headers.get('Content-Length'))
+  expect(reserved).toBe(Buffer.byteLength(text))
+})
