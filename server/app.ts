@@ -9,6 +9,7 @@ import { auditRoutes } from './audit/routes.ts'
 import { SYSTEM_DATABASE } from './contract/database.ts'
 import type { ListenerStatus } from './contract/listener.ts'
 import type { NodeStatus } from './contract/node.ts'
+import type { Principal } from './contract/principal.ts'
 import { atLeast } from './contract/role.ts'
 import type { DatabaseRegistry } from './databases/registry.ts'
 import { databaseRoutes } from './databases/routes.ts'
@@ -25,6 +26,7 @@ import type { Metrics } from './endpoints/metrics.ts'
 import type { EndpointRegistry } from './endpoints/registry.ts'
 import { endpointRoutes } from './endpoints/routes.ts'
 import type { EventHub } from './events/hub.ts'
+import { createOncePerWake } from './events/once-per-wake.ts'
 import { eventRoutes, type WhoIsIn } from './events/routes.ts'
 import { Failure, isStoreFailure, systemCode } from './failure.ts'
 import type { Freshness } from './health/freshness.ts'
@@ -132,17 +134,20 @@ export function createApp(deps: AppDeps) {
       session: cookie.read(c, clientOf(c).secure),
       background: true,
     })
+  const oncePerWake = createOncePerWake<Principal | undefined>(deps.events, Date.now)
   const whoIsIn: WhoIsIn = async (c) => {
     // Asked again and again by streams, whose endpoint may have been mapped elsewhere meanwhile.
     const { names } = c.env.via.mapping
     if (names.length > 0 && !names.includes(SYSTEM_DATABASE)) return undefined
     const authorization = c.req.header('Authorization')
     const session = cookie.read(c, clientOf(c).secure)
-    const principal = await access
-      .authenticate({ authorization, session, background: true })
-      .catch((error: unknown) =>
-        isAway(error) ? access.lastKnown({ authorization, session }) : undefined,
-      )
+    const principal = await oncePerWake(JSON.stringify([authorization, session]), () =>
+      access
+        .authenticate({ authorization, session, background: true })
+        .catch((error: unknown) =>
+          isAway(error) ? access.lastKnown({ authorization, session }) : undefined,
+        ),
+    )
     return principal !== undefined && atLeast(principal.role, 'viewer') ? principal : undefined
   }
   const beginSession: BeginSession = async (c, identity) => {

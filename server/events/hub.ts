@@ -22,6 +22,8 @@ export interface EventHub {
   after(id: string): readonly NumberedEvent[]
   /** Calls readers back without an event: what they may read could have changed. */
   nudge(): void
+  /** How often readers were called back. */
+  readonly wakes: number
   /** Calls back after each event or nudge; returns the unsubscribe. */
   subscribe(listener: () => void): () => void
 }
@@ -33,16 +35,22 @@ export function createEventHub(kept: number = KEPT_EVENTS): EventHub {
   const recent: NumberedEvent[] = []
   const listeners = new Set<() => void>()
   let last = 0
+  let wakes = 0
+  const wake = () => {
+    wakes++
+    for (const listener of listeners) listener()
+  }
 
   const id = (n: number) => `${run}-${n}`
   return {
     publish(event) {
       recent.push({ id: id(++last), event })
       if (recent.length > kept) recent.shift()
-      for (const listener of listeners) listener()
+      wake()
     },
-    nudge() {
-      for (const listener of listeners) listener()
+    nudge: wake,
+    get wakes() {
+      return wakes
     },
     get lastId() {
       return id(last)

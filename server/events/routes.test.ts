@@ -5,10 +5,12 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Principal } from '../contract/principal.ts'
 import { freePorts } from '../endpoints/free-ports.testing.ts'
 import type { AppEnv } from '../http/env.ts'
+import { renderFailure, toFailure } from '../http/render-failure.ts'
 import { OUR_PAGE, operatorSession } from '../operator-session.testing.ts'
 import { ask, startForTest, type TestNode } from '../start.testing.ts'
 import { createEventHub } from './hub.ts'
 import { eventRoutes } from './routes.ts'
+import { createStreamLimit } from './stream-limit.ts'
 
 /** Without being told, a stream looks only with its next word, every 15 s. Less than that, ms. */
 const UNTOLD = 10_000
@@ -115,6 +117,12 @@ describe('people, tokens and the log', () => {
   })
 })
 
+/** Lets everybody pass, as somebody who is known. */
+const pass = createMiddleware<AppEnv>((c, next) => {
+  c.set('principal', { role: 'viewer', personId: c.req.header('X-Who') ?? 'me' } as Principal)
+  return next()
+})
+
 test('nobody learns of others but an admin', async () => {
   const hub = createEventHub()
   const heard = async (role: 'viewer' | 'operator' | 'admin') => {
@@ -126,7 +134,6 @@ test('nobody learns of others but an admin', async () => {
     hub.publish({ type: 'audit' })
     hub.publish({ type: 'person', id: null })
     const draining = new AbortController()
-    const pass = createMiddleware<AppEnv>((_, next) => next())
     const who = { role, personId: 'me' } as Principal
     const app = new Hono<AppEnv>().route(
       '/',
@@ -160,7 +167,6 @@ test('a stream whose session ends while it looks who is in ends at once, too', a
     hub.nudge()
     return { role: 'viewer', personId: 'me' } as Principal
   }
-  const pass = createMiddleware<AppEnv>((_, next) => next())
   const app = new Hono<AppEnv>().route(
     '/',
     eventRoutes(hub, () => pass, whoIsIn),
@@ -170,6 +176,34 @@ test('a stream whose session ends while it looks who is in ends at once, too', a
   // Else it would stay until the next heartbeat, after 15 s.
   expect(await answer.text()).toContain('hello')
   expect(asked).toBe(2)
+})
+
+test('a person has so many streams at most, and has room again when one ends', async () => {
+  const hub = createEventHub()
+  const app = new Hono<AppEnv>().route(
+    '/',
+    eventRoutes(
+      hub,
+      () => pass,
+      async (c) => c.get('principal'),
+      createStreamLimit(2, 3),
+    ),
+  )
+  app.onError((error, c) => renderFailure(toFailure(error), c))
+  const draining = new AbortController()
+  const via = { draining: draining.signal } as AppEnv['Bindings']['via']
+  const open = async (who: string) => app.request('/', { headers: { 'X-Who': who } }, { via })
+  const [first, second] = [await open('a'), await open('a')]
+  const refused = await open('a')
+  expect([first.status, second.status, refused.status]).toEqual([200, 200, 429])
+  expect(await refused.text()).toContain(
+    'You have 2 event streams open at this node, which is the most allowed.',
+  )
+  expect((await open('b')).status).toBe(200)
+  expect(await (await open('b')).text()).toContain('This node has 3 event streams open')
+  await first.body?.cancel()
+  await expect.poll(async () => (await open('a')).status).toBe(200)
+  draining.abort()
 })
 
 test('HEAD leaves no reader behind', async () => {
@@ -187,7 +221,6 @@ test('HEAD leaves no reader behind', async () => {
       }
     },
   }
-  const pass = createMiddleware<AppEnv>((_, next) => next())
   const app = new Hono<AppEnv>().route(
     '/',
     eventRoutes(

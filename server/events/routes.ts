@@ -6,6 +6,7 @@ import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
 import type { Permit } from '../http/permit.ts'
 import type { EventHub } from './hub.ts'
+import { createStreamLimit, type StreamLimit } from './stream-limit.ts'
 
 /** How often a stream says that it is alive, ms. */
 export const HEARTBEAT = 15_000
@@ -19,11 +20,21 @@ export type WhoIsIn = (c: Context<AppEnv>) => Promise<Principal | undefined>
 /**
  * `/_api/events`: live changes as server-sent events (HTML Standard §9.2), resumed after the
  * `Last-Event-ID`. The first event, `hello`, carries the id to resume from when nothing else came.
+ * Fails with `too-many-requests` beyond a {@link StreamLimit}.
  */
-export const eventRoutes = (hub: EventHub, permit: Permit, whoIsIn: WhoIsIn) =>
+export const eventRoutes = (
+  hub: EventHub,
+  permit: Permit,
+  whoIsIn: WhoIsIn,
+  limit: StreamLimit = createStreamLimit(),
+) =>
   new Hono<AppEnv>().get(
     '/',
-    describe({ summary: 'Follow live changes', answers: { 200: 'text/event-stream' } }),
+    describe({
+      summary: 'Follow live changes',
+      answers: { 200: 'text/event-stream' },
+      failures: { 429: 'too many streams are open' },
+    }),
     // Open as long as the page is: that is no use of the session.
     permit('viewer', { background: true }),
     (c) => {
@@ -32,10 +43,12 @@ export const eventRoutes = (hub: EventHub, permit: Permit, whoIsIn: WhoIsIn) =>
       c.header('X-Accel-Buffering', 'no')
       // Whoever asks for the head alone reads nothing, and would be waited for for ever.
       if (c.req.method === 'HEAD') return c.body(null, 200, { 'Content-Type': 'text/event-stream' })
+      const { personId } = c.get('principal') as Principal
+      const leave = limit.enter(personId)
       return streamSSE(c, (stream) =>
         follow(hub, stream, c.req.header('Last-Event-ID') ?? hub.lastId, draining, () =>
           whoIsIn(c),
-        ),
+        ).finally(leave),
       )
     },
   )

@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest'
+import { createEventHub } from './hub.ts'
+import { createOncePerWake } from './once-per-wake.ts'
+
+it('looks up a key once until the next event or nudge, or for a second', async () => {
+  const hub = createEventHub()
+  let now = 0
+  let looked = 0
+  const once = createOncePerWake<number>(hub, () => now)
+  const look = (key = 'a') => once(key, async () => ++looked)
+  expect(await Promise.all([look(), look(), look('b'), look()])).toEqual([1, 1, 2, 1])
+  expect(await look()).toBe(1)
+  hub.publish({ type: 'audit' })
+  expect(await Promise.all([look(), look()])).toEqual([3, 3])
+  // A lookup that began before the nudge does not count after it.
+  const before = look('c')
+  hub.nudge()
+  expect(await Promise.all([before, look('c')])).toEqual([4, 5])
+  now += 999
+  expect(await look('c')).toBe(5)
+  now += 1
+  expect(await look('c')).toBe(6)
+})

@@ -1,0 +1,34 @@
+import type { EventHub } from './hub.ts'
+
+/** An answer counts for this time at most, ms: credentials expire without an event. */
+const COUNTS_FOR = 1_000
+
+/** Looks something up by a key, or shares the answer of a lookup that began after the last wake-up. */
+export type OncePerWake<T> = (key: string, lookUp: () => Promise<T>) => Promise<T>
+
+/**
+ * Makes a {@link OncePerWake}. An event wakes all streams at once; those with the same credentials
+ * would otherwise authenticate each for itself.
+ *
+ * @param now tells ms.
+ */
+export function createOncePerWake<T>(
+  hub: Pick<EventHub, 'wakes'>,
+  now: () => number,
+): OncePerWake<T> {
+  let answers = new Map<string, Promise<T>>()
+  let wakes = -1
+  let since = 0
+  return (key, lookUp) => {
+    if (wakes !== hub.wakes || now() - since >= COUNTS_FOR) {
+      answers = new Map()
+      wakes = hub.wakes
+      since = now()
+    }
+    const known = answers.get(key)
+    if (known !== undefined) return known
+    const answer = lookUp()
+    answers.set(key, answer)
+    return answer
+  }
+}
