@@ -99,8 +99,10 @@ test('a command prints the key without a terminal, from the data folder or the e
     ).stdout
   expect(await print({})).toBe(`${keyOf()}\n`)
   const file = join(folder, 'chosen')
-  writeFileSync(file, 'a-key-of-our-own-choice\n')
-  expect(await print({ GATEHOUSE_OPERATOR_KEY_FILE: file })).toBe('a-key-of-our-own-choice\n')
+  writeFileSync(file, 'a-key-of-our-own-choice-long-enough\n')
+  expect(await print({ GATEHOUSE_OPERATOR_KEY_FILE: file })).toBe(
+    'a-key-of-our-own-choice-long-enough\n',
+  )
 })
 
 test('the URL printed for an endpoint on every address is one to sign in at', async () => {
