@@ -133,7 +133,7 @@ describe('busy connections', () => {
   })
 
   test('of a removed endpoint are told, not reset, and none is served afterwards', async () => {
-    const grace = 3_000
+    const grace = 8_000
     const server = await startReal('--drain', String(grace / 1000))
     const [port = 0] = await freePorts(1)
     await server.add(port)
