@@ -23,8 +23,8 @@ const GATHER = 5
 /** How long a start waits for the name, which a killed node before it may still have, ms. */
 const NAME_PATIENCE = 3_000
 
-/** An answer that took no longer than this tells what time it is, ms. */
-const PROMPT = 1_000
+/** An answer that took no longer than this tells what time it is, ms: a long round trip, and some. */
+const PROMPT = 1_500
 
 /** This node among those that share its store. */
 export interface Nodes {

@@ -1,6 +1,6 @@
-import pg from 'pg'
+import type pg from 'pg'
 import type { NoticeTopic } from './engine.ts'
-import { cutOff } from './postgres-look.ts'
+import { Client, cutOff } from './postgres-look.ts'
 import { cannotBeReached } from './reach.ts'
 import { postgresError } from './unavailable.ts'
 
@@ -63,10 +63,9 @@ export function listenForNotices(
   }
 
   async function connect(): Promise<void> {
-    const next = new pg.Client({
+    const next = new Client({
       connectionString,
       application_name: 'gatehouse notices',
-      connectionTimeoutMillis: PATIENCE,
       query_timeout: PATIENCE,
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
-import { connectOnce, leave } from './postgres-look.ts'
-import { type Reach, within } from './reach.ts'
+import { connectOnce, leave, whileAnswering } from './postgres-look.ts'
+import type { Reach } from './reach.ts'
 import { OutcomeUnknown, StoreUnavailable } from './unavailable.ts'
 
 /**
@@ -13,9 +13,6 @@ export interface ServerLife {
   readonly life: string | undefined
 }
 
-/** How long it is tried to find out, ms. */
-const FIND_OUT = 1_000
-
 /** The pause between two questions while the transaction has not ended, ms. */
 const STILL = 20
 
@@ -24,8 +21,8 @@ const STILL = 20
  * was committed. One that is still open is ended: whatever it was sent has not arrived.
  *
  * @param name what `pg_current_xact_id()` gave; the server keeps what became of it for long.
- * @throws Failure `unavailable`: nothing was kept. {@link OutcomeUnknown} where the server could
- * not be asked within a second, or was started anew after a crash.
+ * @throws Failure `unavailable`: nothing was kept. {@link OutcomeUnknown} where the server does not
+ * answer, or was started anew after a crash.
  */
 export async function settleCommit(
   connectionString: string,
@@ -37,7 +34,7 @@ export async function settleCommit(
   if (reach.away !== undefined) throw new OutcomeUnknown({ cause })
   const client = connectOnce(connectionString)
   try {
-    const found = await within(FIND_OUT, findOut(client, name, life), 'unknown')
+    const found = await whileAnswering(client, findOut(client, name, life), 'unknown')
     if (found === 'committed') return
     if (found === 'aborted') throw notKept(cause)
     throw new OutcomeUnknown({ cause })

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { Failure } from '../failure.ts'
 import { CONNECTIONS, type ConnectionLimits } from './connection-limits.ts'
 import type { InFlight } from './in-flight.ts'
-import { cutOff } from './postgres-look.ts'
+import { Client, CONNECT, cutOff } from './postgres-look.ts'
 import { type ServerLife, settleCommit } from './postgres-outcome.ts'
 import { cannotBeReached, type Reach, within } from './reach.ts'
 import { hasSpoken, OutcomeUnknown, postgresError } from './unavailable.ts'
@@ -17,9 +17,6 @@ export const postgresTypes = {
     oid === int8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format),
 }
 
-/** A new connection is made within this, or not at all, ms. */
-const CONNECT = 1_500
-
 /** What is known of a connection since it was made. */
 interface Known extends ServerLife {
   /** The process of the server at its other end; undefined where a pooler stands in between. */
@@ -27,13 +24,6 @@ interface Known extends ServerLife {
 }
 
 const known = new WeakMap<pg.ClientBase, Known>()
-
-/** Nothing waits in the queue of the pool, and each client has a limit of its own. */
-class Client extends pg.Client {
-  constructor(config: pg.ClientConfig) {
-    super({ ...config, connectionTimeoutMillis: CONNECT })
-  }
-}
 
 /** The connections to one PostgreSQL, and their common end. */
 export interface Pool {
@@ -51,12 +41,23 @@ export interface Pool {
  * fail instead of piling up. Durations in milliseconds.
  */
 export function createPool(connectionString: string): Pool {
+  const clients = new Set<pg.ClientBase>()
+  class PoolClient extends Client {
+    constructor(config: pg.ClientConfig) {
+      super(config)
+      // From now on, because the pool tells only of clients that have connected.
+      clients.add(this)
+      this.once('end', () => clients.delete(this))
+      this.on('error', () => {})
+    }
+  }
   const pool = new pg.Pool({
     connectionString,
     // The types of `pg` leave out what the pool gives to it.
-    Client: Client as unknown as new () => pg.ClientBase,
+    Client: PoolClient as unknown as new () => pg.ClientBase,
     application_name: 'gatehouse',
     max: CONNECTIONS.all,
+    connectionTimeoutMillis: CONNECT,
     idleTimeoutMillis: 60_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
@@ -70,20 +71,14 @@ export function createPool(connectionString: string): Pool {
     onConnect: getToKnow,
     types: postgresTypes,
   })
-  const clients = new Set<pg.ClientBase>()
   // A connection that breaks leaves the pool by itself, and the next query on it fails; but an
   // error that nobody listens to would end the process. The pool reports those of idle
   // connections, each client its own while it is out and no query is running.
   pool.on('error', () => {})
-  pool.on('connect', (client) => {
-    clients.add(client)
-    client.on('error', () => {})
-  })
-  pool.on('remove', (client) => clients.delete(client))
   let outdated = new WeakSet<pg.ClientBase>()
   return {
     pool,
-    cutOff: () => clients.forEach(cutOff),
+    cutOff: () => clients.forEach((client) => cutOff(client)),
     renew() {
       outdated = new WeakSet(clients)
     },

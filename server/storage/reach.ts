@@ -21,8 +21,11 @@ export interface Waiting {
 
 /** What a look at the store finds. */
 export type Look =
-  /** It answers; `idle`: those of the processes asked for that do not work on anything. */
-  | { readonly answers: true; readonly idle: ReadonlySet<number> }
+  /**
+   * It answers; `idle`: those of the processes asked for that do not work on anything; `roundTrip`: how
+   * long one question took, ms.
+   */
+  | { readonly answers: true; readonly idle: ReadonlySet<number>; readonly roundTrip?: number }
   | { readonly answers: false; readonly reason: string }
 
 /** What a {@link Reach} is made of. */
@@ -33,14 +36,11 @@ export interface ReachDeps {
   readonly changed: (away: Away | undefined) => void
 }
 
-/** So long something may wait before it is asked whether the store is still there, ms. */
-const PATIENCE = 400
+/** How much longer than a round trip something may wait before the store is looked at, ms. */
+const PATIENCE = 300
 
 /** How often it is looked whether something has waited so long, ms. */
 const TICK = 50
-
-/** A look takes so long at most, ms. With {@link PATIENCE}: what waits ends within two seconds. */
-export const LOOK = 900
 
 /** The pause between two looks at a store that is away, ms. */
 const AGAIN = 250
@@ -62,6 +62,7 @@ export class Reach {
   #away: Away | undefined
   #looking: Promise<void> | undefined
   #answered = 0
+  #roundTrip = 0
   #returns = 0
   #stopped = false
 
@@ -130,7 +131,8 @@ export class Reach {
     // In the order in which they came: the first has waited longest.
     const [first] = this.#waiting
     if (first === undefined) return
-    if (performance.now() - Math.max(first.since, this.#answered) >= PATIENCE) this.suspect()
+    const waited = performance.now() - Math.max(first.since, this.#answered)
+    if (waited >= PATIENCE + this.#roundTrip) this.suspect()
   }
 
   async #look(): Promise<void> {
@@ -142,6 +144,7 @@ export class Reach {
       if (this.#stopped) return
       if (found.answers) {
         this.#answered = performance.now()
+        this.#roundTrip = found.roundTrip ?? this.#roundTrip
         this.#isBack()
         this.#endLost(late, found.idle)
       } else {

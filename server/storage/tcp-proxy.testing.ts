@@ -12,6 +12,8 @@ export interface TcpProxy {
   swallow(): void
   /** What was taken in while it swallowed is gone; new connections pass again. */
   heal(): void
+  /** From now on a round trip takes so many ms more, except that of TCP's own handshake. */
+  delay(roundTrip: number): void
   /**
    * Once the server answers something that a client sent with these bytes in it, the answer is kept
    * back and the connection is cut, or goes on in silence.
@@ -38,6 +40,7 @@ interface Trap {
 export async function startTcpProxy(target: number): Promise<TcpProxy> {
   const pairs = new Set<readonly [Socket, Socket]>()
   let swallowing = false
+  let roundTrip = 0
   let trap: Trap | undefined
   let queriesLeft = Infinity
   const server = createServer((client) => {
@@ -46,6 +49,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
     pairs.add(pair)
     let lost = swallowing
     let losing: Trap | undefined
+    const later = (ms: number, write: () => void) => (ms === 0 ? write() : setTimeout(write, ms))
     const cut = () => {
       for (const socket of pair) socket.destroy()
       pairs.delete(pair)
@@ -62,7 +66,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
         }
       }
       if (isQuery(bytes) && --queriesLeft === 0) return upstream.write(bytes, () => proxy.cut())
-      upstream.write(bytes)
+      later(roundTrip / 2, () => upstream.write(bytes))
     })
     upstream.on('data', (bytes) => {
       lost ||= swallowing
@@ -71,7 +75,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
         if (losing.kind === 'cut') return cut()
         lost = true
       }
-      if (!lost) client.write(bytes)
+      if (!lost) later(roundTrip / 2, () => client.write(bytes))
     })
     for (const socket of pair) {
       socket.on('error', () => {})
@@ -103,6 +107,9 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
     cutAfterQueries(count) {
       queriesLeft = count
       return () => queriesLeft <= 0
+    },
+    delay(ms) {
+      roundTrip = ms
     },
     loseAnswerTo: (bytes, how = 'cut') => set(bytes, how),
     loseRequest: (bytes) => set(bytes, 'request'),

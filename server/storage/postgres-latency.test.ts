@@ -1,0 +1,67 @@
+import { describe, test } from 'vitest'
+import { makeDatabase } from './each-engine.testing.ts'
+import { nextRevision } from './next-revision.ts'
+import { openStore, type Store } from './open.ts'
+import { LONGEST_ROUND_TRIP } from './postgres-look.ts'
+import { startTcpProxy, type TcpProxy } from './tcp-proxy.testing.ts'
+
+/** A store with a delay of a round trip between it and its server. */
+interface Distant extends AsyncDisposable {
+  readonly store: Store
+  readonly proxy: TcpProxy
+  /** Whether the store was there, each time that this changed. */
+  readonly reached: readonly boolean[]
+}
+
+async function openDistant(roundTrip: number): Promise<Distant> {
+  const place = await makeDatabase()
+  const url = new URL(place.databaseUrl)
+  const proxy = await startTcpProxy(Number(url.port))
+  url.port = String(proxy.port)
+  const reached: boolean[] = []
+  const store = await openStore({ databaseUrl: url.href }, 'node', (away) =>
+    reached.push(away === undefined),
+  )
+  proxy.delay(roundTrip)
+  return {
+    store,
+    proxy,
+    reached,
+    async [Symbol.asyncDispose]() {
+      proxy.delay(0)
+      await store.close()
+      await proxy.close()
+      await place.remove()
+    },
+  }
+}
+
+const read = ({ db }: Store) => db.selectFrom('counters').selectAll().execute()
+
+describe.concurrent('a server that is far away', () => {
+  test.for([300, LONGEST_ROUND_TRIP])(
+    'answers everything, %i ms away',
+    async (roundTrip, { expect }) => {
+      await using distant = await openDistant(roundTrip)
+      const { store, reached } = distant
+      // More than there are connections, of which one is made already.
+      const reads = Array.from({ length: 12 }, () => read(store))
+      expect(await Promise.all([...reads, store.change(nextRevision)])).toHaveLength(13)
+      expect(await read(store)).toEqual([{ name: 'revision', value: 1 }])
+      expect(reached).toEqual([])
+    },
+  )
+
+  test('is missed when it vanishes, and used again when it is back', async ({ expect }) => {
+    await using distant = await openDistant(LONGEST_ROUND_TRIP)
+    const { store, proxy } = distant
+    await read(store)
+    proxy.swallow()
+    await expect(read(store)).rejects.toMatchObject({ code: 'unavailable' })
+    await expect(store.change(nextRevision)).rejects.toMatchObject({ code: 'unavailable' })
+    expect(store.away()).toMatchObject({ reason: 'no answer' })
+    proxy.heal()
+    await expect.poll(() => store.away(), { timeout: 20_000 }).toBeUndefined()
+    expect(await read(store)).toHaveLength(1)
+  })
+})
