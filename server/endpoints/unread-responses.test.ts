@@ -13,21 +13,22 @@ const CONNECTIONS = 20
 const REQUESTS = 30
 const DOCUMENT = 'x'.repeat(1_000_000)
 
-let data: string
+let folder: string
 let sockets: Socket[]
 
 beforeEach(() => {
-  data = mkdtempSync(join(tmpdir(), 'gatehouse-'))
+  folder = mkdtempSync(join(tmpdir(), 'gatehouse-'))
   sockets = []
 })
 afterEach(async () => {
   for (const socket of sockets) socket.destroy()
   await killProcesses()
-  rmSync(data, { recursive: true, force: true })
+  rmSync(folder, { recursive: true, force: true })
 })
 
 test('a server survives clients that pipeline large pages and do not read them', async () => {
-  const socketPath = join(data, 'gatehouse.sock')
+  const data = join(folder, 'data')
+  const socketPath = join(folder, 'gatehouse.sock')
   const server = await startProcess(['--data', data, '--endpoint', `unix://${socketPath}`], {
     nodeFlags: [`--max-old-space-size=${HEAP_MIB}`],
   })
