@@ -78,7 +78,9 @@ export function createPool(connectionString: string): Pool {
   let outdated = new WeakSet<pg.ClientBase>()
   return {
     pool,
-    cutOff: () => clients.forEach((client) => cutOff(client)),
+    cutOff() {
+      for (const client of clients) cutOff(client)
+    },
     renew() {
       outdated = new WeakSet(clients)
     },
