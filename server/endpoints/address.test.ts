@@ -5,26 +5,53 @@ const coded = (code: string) => Object.assign(new Error('the system says no'), {
 
 describe('what the system says when an address cannot be bound', () => {
   test.each([
-    ['EADDRINUSE', 'tcp://127.0.0.1:8530', 'conflict', /^Port 8530 on 127\.0\.0\.1 is taken /],
-    ['EADDRINUSE', 'tcp://[::1]:8530', 'conflict', /^Port 8530 on \[::1\] is taken /],
+    ['EADDRINUSE', 'tcp://127.0.0.1:8530', 'conflict', /^Port 8530 on 127\.0\.0\.1 is used by /],
+    ['EADDRINUSE', 'tcp://[::1]:8530', 'conflict', /^Port 8530 on \[::1\] is used by /],
     ['EADDRINUSE', 'unix:///run/a.sock', 'conflict', /listens on \/run\/a\.sock/],
-    ['EEXIST', 'unix:///run/a.sock', 'conflict', /^\/run\/a\.sock exists and is no socket/],
-    ['EACCES', 'tcp://127.0.0.1:80', 'forbidden', /^Ports below 1024 need permission/],
-    ['EPERM', 'ssl://127.0.0.1:443', 'forbidden', /^Ports below 1024 need permission/],
-    ['EACCES', 'tcp://127.0.0.1:8530', 'forbidden', /does not let Gatehouse listen on port 8530/],
-    ['EACCES', 'unix:///run/a.sock', 'forbidden', /make a socket at \/run\/a\.sock/],
-    ['EROFS', 'unix:///run/a.sock', 'forbidden', /make a socket at \/run\/a\.sock/],
-    ['EADDRNOTAVAIL', 'tcp://192.0.2.1:8530', 'bad-parameter', /^192\.0\.2\.1 is no address of /],
-    ['ENOTFOUND', 'tcp://nowhere.invalid:1', 'bad-parameter', /^The name nowhere\.invalid leads/],
-    ['EAI_AGAIN', 'tcp://nowhere.invalid:1', 'bad-parameter', /^The name nowhere\.invalid leads/],
-    ['ENOENT', 'unix:///run/a.sock', 'bad-parameter', /at \/run\/a\.sock\. Does its folder exist/],
-    ['EINVAL', 'tcp://[::ffff:7f00:1]:1', 'bad-parameter', /cannot be listened on here/],
-    ['EMFILE', 'tcp://127.0.0.1:8530', 'unavailable', /Raise the limit on open files/],
-    ['ENFILE', 'unix:///run/a.sock', 'unavailable', /Raise the limit on open files/],
+    ['EEXIST', 'unix:///run/a.sock', 'conflict', /^\/run\/a\.sock exists and is not a socket/],
+    ['EACCES', 'tcp://127.0.0.1:80', 'forbidden', /^Ports below 1024 require a system permission/],
+    ['EPERM', 'ssl://127.0.0.1:443', 'forbidden', /^Ports below 1024 require a system permission/],
+    ['EACCES', 'tcp://127.0.0.1:8530', 'forbidden', /permission to listen on port 8530/],
+    ['EACCES', 'unix:///run/a.sock', 'forbidden', /create a socket at \/run\/a\.sock/],
+    ['EROFS', 'unix:///run/a.sock', 'forbidden', /create a socket at \/run\/a\.sock/],
+    [
+      'EADDRNOTAVAIL',
+      'tcp://192.0.2.1:8530',
+      'bad-parameter',
+      /^192\.0\.2\.1 is not an address of /,
+    ],
+    [
+      'ENOTFOUND',
+      'tcp://nowhere.invalid:1',
+      'bad-parameter',
+      /^The host name nowhere\.invalid cannot/,
+    ],
+    [
+      'EAI_AGAIN',
+      'tcp://nowhere.invalid:1',
+      'bad-parameter',
+      /^The host name nowhere\.invalid cannot/,
+    ],
+    [
+      'ENOENT',
+      'unix:///run/a.sock',
+      'bad-parameter',
+      /a\.sock cannot be created\. Check that its folder exists/,
+    ],
+    ['EINVAL', 'tcp://[::ffff:7f00:1]:1', 'bad-parameter', /cannot be opened on this machine/],
+    [
+      'EINVAL',
+      'tcp://[fe80::1]:1',
+      'bad-parameter',
+      /the interface to this .*, as in \[fe80::1%eth0\]/,
+    ],
+    ['EINVAL', 'tcp://[fe80::1%eth7]:1', 'bad-parameter', /has no interface eth7/],
+    ['EMFILE', 'tcp://127.0.0.1:8530', 'unavailable', /The limit on open files is reached/],
+    ['ENFILE', 'unix:///run/a.sock', 'unavailable', /The limit on open files is reached/],
   ] as const)('%s on %s is %s, in plain words', (code, address, kind, words) => {
     const cause = coded(code)
     const failure = bindingFailure(readAddress(address), cause)
-    expect(failure).toMatchObject({ code: kind, cause })
+    expect(failure).toMatchObject({ code: kind, cause, details: { systemCode: code } })
     expect(failure.message).toMatch(words)
     expect(failure.message).toMatch(new RegExp(`[.?] \\(${code}\\)$`))
     expect(failure.message).not.toContain('the system says no')
@@ -36,7 +63,8 @@ test('an address that somebody sent is parsed, or refused with a sentence', () =
   expect(() => readAddress('tcp://127.1:80')).toThrow(
     expect.objectContaining({
       code: 'bad-parameter',
-      message: expect.stringContaining('“127.1” is no IPv4 address'),
+      message: expect.stringContaining('“127.1” is not an IPv4 address'),
+      details: { field: '/endpoint' },
     }),
   )
   expect(canonicalAddress('TCP://LOCALHOST:80')).toBe('tcp://localhost:80')

@@ -1,32 +1,36 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { type Address, formatAddress, formatHost, parseAddress } from '../contract/address.ts'
+import {
+  type Address,
+  formatAddress,
+  formatHost,
+  isLinkLocal,
+  parseAddress,
+} from '../contract/address.ts'
 import { Failure, systemCode } from '../failure.ts'
 
 /**
- * Parses an address that somebody sent.
+ * Parses an address from a request.
  *
- * @throws Failure `bad-parameter` with the sentence of `contract/address.ts`.
+ * @throws Failure `bad-parameter` with the message of `contract/address.ts`, for `/endpoint`.
  */
 export function readAddress(text: string, options?: { anyPort?: boolean }): Address {
   const parsed = parseAddress(text, options)
-  if (!parsed.ok) throw new Failure('bad-parameter', parsed.fault)
+  if (!parsed.ok) throw new Failure('bad-parameter', parsed.fault, { field: '/endpoint' })
   return parsed.address
 }
 
-/**
- * The canonical form of an address by which an endpoint may be known, or `undefined` where the text
- * is none: then no endpoint has it.
- */
+/** Returns the canonical form of an address, or `undefined` if the text is not an address. */
 export function canonicalAddress(text: string): string | undefined {
   const parsed = parseAddress(text)
   return parsed.ok ? formatAddress(parsed.address) : undefined
 }
 
 /**
- * Resolves a host for binding: an IP address is itself, of a name's addresses IPv4 comes first.
+ * Resolves a host name for binding. An IP address is returned unchanged; IPv4 addresses of a name
+ * are preferred.
  *
- * @throws the resolver's error (`ENOTFOUND`, `EAI_AGAIN`); {@link bindingFailure} explains it.
+ * @throws the resolver's error (`ENOTFOUND`, `EAI_AGAIN`); {@link bindingFailure} translates it.
  */
 export async function resolveHost(host: string): Promise<{ ip: string; v6: boolean }> {
   const family = isIP(host)
@@ -35,28 +39,31 @@ export async function resolveHost(host: string): Promise<{ ip: string; v6: boole
   return { ip: found.address, v6: found.family === 6 }
 }
 
-/** Which sentence, and which failure, the system's refusal to bind an address becomes. */
+/** Translates a system error from binding an address into a Failure. */
 export function bindingFailure(address: Address, cause: unknown): Failure {
-  const code = systemCode(cause) ?? 'no code'
+  const code = systemCode(cause)
   const fail = (kind: 'bad-parameter' | 'conflict' | 'forbidden' | 'unavailable', text: string) =>
-    new Failure(kind, `${text} (${code})`, { cause })
+    new Failure(kind, `${text} (${code ?? 'no code'})`, { cause, systemCode: code })
   if (code === 'EMFILE' || code === 'ENFILE') {
-    return fail('unavailable', 'No more files can be opened here. Raise the limit on open files.')
+    return fail('unavailable', 'The limit on open files is reached. Raise it.')
   }
   if (address.scheme === 'unix') {
     if (code === 'EADDRINUSE') {
       return fail('conflict', `Another program listens on ${address.path}. Choose another path.`)
     }
     if (code === 'EEXIST') {
-      return fail('conflict', `${address.path} exists and is no socket. Choose another path.`)
+      return fail('conflict', `${address.path} exists and is not a socket. Choose another path.`)
     }
     if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
       return fail(
         'forbidden',
-        `The system does not let Gatehouse make a socket at ${address.path}.`,
+        `Gatehouse does not have permission to create a socket at ${address.path}.`,
       )
     }
-    return fail('bad-parameter', `No socket can be made at ${address.path}. Does its folder exist?`)
+    return fail(
+      'bad-parameter',
+      `The socket ${address.path} cannot be created. Check that its folder exists.`,
+    )
   }
   const host = formatHost(address.host)
   const port = address.port
@@ -64,26 +71,36 @@ export function bindingFailure(address: Address, cause: unknown): Failure {
     case 'EADDRINUSE':
       return fail(
         'conflict',
-        `Port ${port} on ${host} is taken by another program. Choose another, or stop that program.`,
+        `Port ${port} on ${host} is used by another program. Choose another port or stop that program.`,
       )
     case 'EACCES':
     case 'EPERM':
       return port < 1024
-        ? fail(
-            'forbidden',
-            'Ports below 1024 need permission from the system. Choose 1024 or higher.',
-          )
-        : fail('forbidden', `The system does not let Gatehouse listen on port ${port}.`)
+        ? fail('forbidden', 'Ports below 1024 require a system permission. Choose 1024 or higher.')
+        : fail('forbidden', `Gatehouse does not have permission to listen on port ${port}.`)
     case 'EADDRNOTAVAIL':
       return fail(
         'bad-parameter',
-        `${host} is no address of this machine. Choose one from the list.`,
+        `${host} is not an address of this machine. Choose one from the list.`,
       )
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
     case 'ENODATA':
-      return fail('bad-parameter', `The name ${host} leads to no address.`)
+      return fail('bad-parameter', `The host name ${host} cannot be resolved.`)
     default:
-      return fail('bad-parameter', `${formatAddress(address)} cannot be listened on here.`)
+      return fail(
+        'bad-parameter',
+        linkLocalReason(address.host) ??
+          `${formatAddress(address)} cannot be opened on this machine.`,
+      )
   }
+}
+
+/** Returns why a link-local address cannot be bound, or `undefined` for other hosts. */
+function linkLocalReason(host: string): string | undefined {
+  if (!isLinkLocal(host)) return undefined
+  const zone = host.split('%')[1]
+  if (zone === undefined)
+    return `Add the interface to this link-local address, as in [${host}%eth0].`
+  return `This machine has no interface ${zone}, or the interface does not support IPv6.`
 }

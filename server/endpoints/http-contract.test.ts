@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ask, endpointPath, startForTest, type TestNode } from '../start.testing.ts'
-import { freePorts } from './free-ports.testing.ts'
+import { ask, endpointPath, startForTest, type TestNode } from '../test-support/start.testing.ts'
+import { freePorts } from './listeners/free-ports.testing.ts'
 
-// The Endpoint Administration Service (seed 000), row by row, by plain HTTP against a server that
-// was started. The names of the blocks are the seed's headings.
+// docs/http-api.md, "Endpoints", row by row, over plain HTTP against a running server.
 
 const JSON_UTF8 = 'application/json; charset=utf-8'
 const ACKNOWLEDGED = { result: true, error: false, code: 200 }
@@ -138,28 +137,62 @@ describe('Add an endpoint', () => {
     expect(records).toContainEqual({ endpoint, databases: ['blog'] })
   })
 
-  it.each<[string, unknown, number, string]>([
-    ['no endpoint', { databases: [] }, 10, 'endpoint: expected string, received undefined'],
-    ['an endpoint that is no string', { endpoint: 8530 }, 10, 'endpoint: expected string'],
-    ['databases that are no array', { endpoint: 'tcp://a:1', databases: 'a' }, 10, 'databases:'],
-    ['a name that is no string', { endpoint: 'tcp://a:1', databases: [1] }, 10, 'databases[0]:'],
-    ['a malformed address', { endpoint: '127.0.0.1:8530', databases: [] }, 10, 'tcp://host:port'],
-    ['a name twice', { endpoint: 'tcp://a:1', databases: ['a', 'a'] }, 10, 'names a twice'],
-    ['a bad database name', { endpoint: 'tcp://a:1', databases: ['1a'] }, 1229, '"1a"'],
-    ['an array', [], 10, 'the body: expected object'],
-    ['what is no JSON', '{"endpoint":', 600, 'not JSON'],
-  ])('answers 400 to %s and changes nothing', async (_what, body, errorNum, says) => {
-    const before = (await node.ask('GET', '/_api/endpoint')).text
-    const answer = await node.ask('POST', '/_api/endpoint', body)
-    expect(answer.status).toBe(400)
-    expect(answer.json).toEqual({
-      error: true,
-      code: 400,
-      errorNum,
-      errorMessage: expect.stringContaining(says),
-    })
-    expect((await node.ask('GET', '/_api/endpoint')).text).toBe(before)
-  })
+  it.each<[string, unknown, number, string, string | undefined]>([
+    ['no endpoint', { databases: [] }, 10, 'expected string, received undefined', '/endpoint'],
+    ['an endpoint that is no string', { endpoint: 8530 }, 10, 'endpoint: expected', '/endpoint'],
+    [
+      'databases that are no array',
+      { endpoint: 'tcp://a:1', databases: 'a' },
+      10,
+      'databases:',
+      '/databases',
+    ],
+    [
+      'a name that is no string',
+      { endpoint: 'tcp://a:1', databases: [1] },
+      10,
+      'databases[0]:',
+      '/databases/0',
+    ],
+    [
+      'a malformed address',
+      { endpoint: '127.0.0.1:8530', databases: [] },
+      10,
+      'tcp://host:port',
+      '/endpoint',
+    ],
+    [
+      'a name twice',
+      { endpoint: 'tcp://a:1', databases: ['a', 'a'] },
+      10,
+      'contains a twice',
+      '/databases/1',
+    ],
+    [
+      'a bad database name',
+      { endpoint: 'tcp://a:1', databases: ['1a'] },
+      1229,
+      '"1a"',
+      '/databases/0',
+    ],
+    ['an array', [], 10, 'the body: expected object', ''],
+    ['what is no JSON', '{"endpoint":', 600, 'not JSON', undefined],
+  ])(
+    'answers 400 to %s, names the field and changes nothing',
+    async (_what, body, errorNum, says, field) => {
+      const before = (await node.ask('GET', '/_api/endpoint')).text
+      const answer = await node.ask('POST', '/_api/endpoint', body)
+      expect(answer.status).toBe(400)
+      expect(answer.json).toEqual({
+        error: true,
+        code: 400,
+        errorNum,
+        errorMessage: expect.stringContaining(says),
+        field,
+      })
+      expect((await node.ask('GET', '/_api/endpoint')).text).toBe(before)
+    },
+  )
 
   it.each(['application/x-www-form-urlencoded', 'text/plain'])(
     'reads a body of the type %s as JSON where a token is sent',
@@ -176,6 +209,7 @@ describe('Add an endpoint', () => {
     })
     expect(form.status).toBe(415)
     expect(form.json.errorMessage).toContain('Content-Type')
+    expect(form.json.field).toBe('Content-Type')
     const large = await node.ask('POST', '/_api/endpoint', { endpoint: 'x'.repeat(2 ** 20) })
     expect(large.status).toBe(413)
     expect(large.json).toMatchObject({ error: true, code: 413, errorNum: 413 })
@@ -315,7 +349,7 @@ describe('The last way to _system', () => {
       expect((await only.ask('GET', '/_api/endpoint')).json).toEqual([
         { endpoint: only.address, databases: [] },
       ])
-      // Mapped to some databases, _system among them, it leads in as before.
+      // A mapping that includes _system still counts as a way in.
       body.databases = ['blog', '_system']
       expect((await only.ask('POST', '/_api/endpoint', body)).status).toBe(200)
 

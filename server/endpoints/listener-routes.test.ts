@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ListenerStatus } from '../contract/listener.ts'
 import { type EndpointTraffic, SAMPLES } from '../contract/traffic.ts'
-import { endpointPath, startForTest, type TestNode } from '../start.testing.ts'
+import { endpointPath, startForTest, type TestNode } from '../test-support/start.testing.ts'
 
 const asked = (...addresses: string[]) =>
   addresses.map((address) => `endpoint=${encodeURIComponent(address)}`).join('&')
@@ -29,7 +29,7 @@ const listeners = async (query = ''): Promise<ListenerStatus[]> =>
 
 const names = (listed: readonly ListenerStatus[]) => listed.map(({ endpoint }) => endpoint)
 
-/** Asks until a sample has passed in which something is there. */
+/** Polls until a sample that satisfies `check` has been taken. */
 const sampled = <T>(read: () => Promise<T>, check: (value: T) => void) =>
   expect.poll(read, { timeout: 15_000, interval: 200 }).toSatisfy((value) => {
     check(value as T)

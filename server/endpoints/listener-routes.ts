@@ -13,40 +13,47 @@ import { endpointTraffic, SAMPLE_SECONDS } from '../contract/traffic.ts'
 import { Failure } from '../failure.ts'
 import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
-import type { Permit } from '../http/permit.ts'
-import { queryInput } from '../http/query-input.ts'
-import type { SendList } from '../http/send-list.ts'
+import type { RequireRole } from '../http/guards/require-role.ts'
+import { queryInput } from '../http/input/query-input.ts'
+import type { SendList } from '../http/output/send-list.ts'
 import { canonicalAddress } from './address.ts'
-import type { Listener } from './listener.ts'
 import { listenerStatus } from './listener-status.ts'
-import type { EndpointRegistry } from './registry.ts'
-import { recentRates, sampleEnd } from './traffic-history.ts'
+import type { Listener } from './listeners/listener.ts'
+import type { EndpointRegistry } from './registry/registry.ts'
+import { recentRates, sampleEnd } from './traffic/traffic-history.ts'
 
 const DONE: Acknowledgement = { result: true, error: false, code: 200 }
 
-/** What {@link listenerRoutes} is made of. */
 export interface ListenerRoutesDeps {
   readonly endpoints: EndpointRegistry
-  /** The name of this node. */
   readonly node: string
-  /** What the living other nodes of the store have reported last. */
+  /** Returns the last reported listeners of the other live nodes. */
   readonly others: () => readonly ListenerStatus[]
-  readonly permit: Permit
+  readonly requireRole: RequireRole
   readonly sendList: SendList
 }
 
-/** `/_api/listener`: what runs, here from the real sockets, on other nodes as they report it. */
-export const listenerRoutes = ({ endpoints, node, others, permit, sendList }: ListenerRoutesDeps) =>
+/**
+ * `/_api/listener`: the listeners of this node, read from its sockets, and of other nodes, as they
+ * last reported them.
+ */
+export const listenerRoutes = ({
+  endpoints,
+  node,
+  others,
+  requireRole,
+  sendList,
+}: ListenerRoutesDeps) =>
   new Hono<AppEnv>()
     .get(
       '/',
       describe({
-        summary: 'List what listens, has failed or drains, on each node',
+        summary: 'List the listeners of all nodes',
         query: listenerQuery,
         answers: { 200: listenerList },
-        failures: { 400: 'a parameter is wrong; the message names it' },
+        failures: { 400: 'a parameter is invalid; the message names it' },
       }),
-      permit('viewer'),
+      requireRole('viewer'),
       queryInput(listenerQuery),
       (c) => {
         const { endpoint, recent } = c.req.valid('query')
@@ -59,21 +66,21 @@ export const listenerRoutes = ({ endpoints, node, others, permit, sendList }: Li
         })
         const theirs = others().filter(({ endpoint: name }) => asked?.has(name) ?? true)
         if (theirs.length === 0) return sendList(c, found.values().map(status))
-        // Sorting is stable: this node first, of each those that drain last.
+        // Sorting is stable: per address, this node comes first and draining listeners last.
         return sendList(c, [...found.map(status), ...theirs].sort(byEndpoint))
       },
     )
     .get(
       '/:address{.+}/traffic',
       describe({
-        summary: 'Read the last hour of what went through an endpoint',
+        summary: 'Get the traffic of an endpoint in the last hour',
         answers: { 200: endpointTraffic },
         failures: { 404: 'there is no such endpoint' },
       }),
-      permit('viewer'),
+      requireRole('viewer'),
       (c) => {
         const name = canonicalAddress(c.req.param('address'))
-        // One that drains stands behind its successor.
+        // A draining listener sorts after its successor.
         const listener = endpoints.listeners().find((each) => each.name === name)
         if (listener === undefined) throw new Failure('endpoint-not-found', 'endpoint not found')
         const last = endpoints.lastSample()
@@ -91,11 +98,14 @@ export const listenerRoutes = ({ endpoints, node, others, permit, sendList }: Li
     .post(
       '/:address{.+}/retry',
       describe({
-        summary: 'Try to open a failed endpoint now',
+        summary: 'Retry a failed listener now',
         answers: { 200: acknowledgement },
-        failures: { 404: 'there is no such endpoint', 409: 'it is elsewhere, or fails again' },
+        failures: {
+          404: 'there is no such endpoint',
+          409: 'it belongs to another node, or fails again',
+        },
       }),
-      permit('operator'),
+      requireRole('operator'),
       async (c) => {
         await endpoints.retry(c.req.param('address'))
         return c.json(DONE, 200)
@@ -104,11 +114,11 @@ export const listenerRoutes = ({ endpoints, node, others, permit, sendList }: Li
     .post(
       '/:address{.+}/close',
       describe({
-        summary: 'Cut the connections that are left of a removed endpoint',
+        summary: 'Close the remaining connections of a removed endpoint',
         answers: { 200: acknowledgement },
-        failures: { 404: 'no endpoint of this address drains' },
+        failures: { 404: 'no listener of this address is draining' },
       }),
-      permit('operator'),
+      requireRole('operator'),
       async (c) => {
         await endpoints.closeDraining(c.req.param('address'))
         return c.json(DONE, 200)
@@ -118,19 +128,22 @@ export const listenerRoutes = ({ endpoints, node, others, permit, sendList }: Li
 const byEndpoint = (a: ListenerStatus, b: ListenerStatus) =>
   a.endpoint < b.endpoint ? -1 : a.endpoint > b.endpoint ? 1 : 0
 
-/** `/_api/address`: the addresses of this machine, for whoever adds an endpoint. */
-export const addressRoutes = (permit: Permit) =>
+/** `/_api/address`: the addresses of this machine, offered when an endpoint is added. */
+export const addressRoutes = (requireRole: RequireRole) =>
   new Hono<AppEnv>().get(
     '/',
-    describe({ summary: 'List the addresses of this machine', answers: { 200: addressList } }),
-    permit('viewer'),
+    describe({
+      summary: 'List the network addresses of this machine',
+      answers: { 200: addressList },
+    }),
+    requireRole('viewer'),
     (c) => c.json(ownAddresses(), 200),
   )
 
 function ownAddresses(): AddressList {
   return Object.entries(networkInterfaces()).flatMap(([name, addresses = []]) =>
     addresses
-      // A link-local IPv6 address needs a zone to be bound, which an endpoint's address has not.
+      // Omit link-local IPv6 addresses: containers add dozens of them. Users can still enter one.
       .filter(({ address }) => !/^fe[89ab]/i.test(address))
       .map(({ address, family, internal }) => ({
         host: formatHost(address),

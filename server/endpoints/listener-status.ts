@@ -1,10 +1,10 @@
 import type { ListenerStatus } from '../contract/listener.ts'
-import type { Listener } from './listener.ts'
+import type { Listener } from './listeners/listener.ts'
 
 const time = (ms: number | undefined) =>
   ms === undefined || ms === 0 ? null : new Date(ms).toISOString()
 
-/** What `/_api/listener` says of a listener on the node of that name, from the real sockets. */
+/** Returns the status of a listener as `/_api/listener` reports it, read from its sockets. */
 export function listenerStatus(listener: Listener, node: string): ListenerStatus {
   const bytes = listener.bytes
   return {

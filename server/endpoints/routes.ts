@@ -3,21 +3,25 @@ import * as z from 'zod/mini'
 import { type Acknowledgement, acknowledgement } from '../contract/acknowledgement.ts'
 import { endpointInput, endpointList, endpointQuery } from '../contract/endpoint.ts'
 import { Failure } from '../failure.ts'
-import { audited } from '../http/audited.ts'
 import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
-import { jsonBody } from '../http/json-body.ts'
-import type { Permit } from '../http/permit.ts'
-import { queryInput } from '../http/query-input.ts'
-import type { SendList } from '../http/send-list.ts'
+import { audited } from '../http/guards/audit-change.ts'
+import type { RequireRole } from '../http/guards/require-role.ts'
+import { jsonBody } from '../http/input/json-body.ts'
+import { queryInput } from '../http/input/query-input.ts'
+import type { SendList } from '../http/output/send-list.ts'
 import { canonicalAddress } from './address.ts'
-import type { EndpointRegistry } from './registry.ts'
-import type { ExpectedRevision } from './repository.ts'
+import type { EndpointRegistry } from './registry/registry.ts'
+import type { ExpectedRevision } from './registry/repository.ts'
 
 const DONE: Acknowledgement = { result: true, error: false, code: 200 }
 
-/** `/_api/endpoint` (seed 000): what is configured. */
-export const endpointRoutes = (endpoints: EndpointRegistry, permit: Permit, sendList: SendList) =>
+/** `/_api/endpoint`: the configured endpoints (docs/http-api.md, "Endpoints"). */
+export const endpointRoutes = (
+  endpoints: EndpointRegistry,
+  requireRole: RequireRole,
+  sendList: SendList,
+) =>
   new Hono<AppEnv>()
     .get(
       '/',
@@ -26,7 +30,7 @@ export const endpointRoutes = (endpoints: EndpointRegistry, permit: Permit, send
         query: endpointQuery,
         answers: { 200: endpointList },
       }),
-      permit('viewer'),
+      requireRole('viewer'),
       queryInput(endpointQuery),
       (c) => {
         const wanted = c.req.valid('query').endpoint
@@ -42,20 +46,20 @@ export const endpointRoutes = (endpoints: EndpointRegistry, permit: Permit, send
       '/',
       describe({
         summary:
-          'Add an endpoint, or replace the databases of one: If-Match takes its revision, ' +
-          'If-None-Match: * allows a new one alone',
+          'Add an endpoint or replace its databases. If-Match takes its revision, ' +
+          'If-None-Match: * only adds',
         conditions: ['If-Match', 'If-None-Match'],
         body: endpointInput,
         answers: { 200: acknowledgement },
         failures: {
-          400: 'a field is wrong, or the address cannot be used here',
-          403: 'the system forbids the port',
-          409: 'the port is taken, or it is the last way to _system',
+          400: 'a field is invalid, or the address cannot be used on this machine',
+          403: 'the operating system does not permit the port or the path',
+          409: 'the port is in use, or no other endpoint serves _system',
           412: 'the endpoint has another revision',
         },
       }),
       audited('endpoint.add', (c) => named(c.req.valid('json')?.endpoint)),
-      permit('operator'),
+      requireRole('operator'),
       jsonBody(endpointInput),
       async (c) => {
         const onlyNew = c.req.header('If-None-Match')?.trim() === '*'
@@ -72,12 +76,12 @@ export const endpointRoutes = (endpoints: EndpointRegistry, permit: Permit, send
         answers: { 200: acknowledgement },
         failures: {
           404: 'there is no such endpoint',
-          409: 'it is the last way to _system',
+          409: 'no other endpoint serves _system',
           412: 'the endpoint has another revision',
         },
       }),
       audited('endpoint.remove', (c) => named(c.req.param('address'))),
-      permit('operator'),
+      requireRole('operator'),
       async (c) => {
         const expected = expectedRevision(c.req.header('If-Match'))
         await endpoints.remove(c.req.param('address'), c.get('actor'), expected)
@@ -85,14 +89,14 @@ export const endpointRoutes = (endpoints: EndpointRegistry, permit: Permit, send
       },
     )
 
-/** An address as the log names it, also one that is none. */
+/** Formats an address for the audit log; an invalid address is logged as sent. */
 const named = (address: string | undefined) => canonicalAddress(address ?? '') ?? address
 
 const revision = z.coerce.number().check(z.int(), z.nonnegative())
 
 /**
- * Reads the revision of an `If-Match` header (RFC 9110 §13.1.1): `*`, or one entity tag, the quotes
- * of which may be missing.
+ * Parses the revision in an `If-Match` header (RFC 9110 §13.1.1): `*` or one entity tag. The quotes
+ * are optional.
  *
  * @throws Failure `bad-parameter`
  */
@@ -102,7 +106,9 @@ function expectedRevision(header: string | undefined): ExpectedRevision {
   const digits = /^"?([0-9]{1,15})"?$/.exec(header.trim())?.[1]
   const read = revision.safeParse(digits)
   if (digits === undefined || !read.success) {
-    throw new Failure('bad-parameter', 'The header If-Match takes one revision, as in "12", or *.')
+    throw new Failure('bad-parameter', 'If-Match must be a single revision, such as "12", or *.', {
+      field: 'If-Match',
+    })
   }
   return read.data
 }

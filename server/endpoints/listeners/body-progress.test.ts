@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { BODY_PROGRESS, BODY_STALLED } from '../contract/request-body.ts'
+import { BODY_PROGRESS, BODY_STALLED } from '../../contract/request-body.ts'
 import { BodyProgress } from './body-progress.ts'
 
 describe('BodyProgress', () => {
@@ -13,7 +13,7 @@ describe('BodyProgress', () => {
     socket = { bytesRead: 50, destroyed: false, said: [] }
   })
 
-  /** A request that is watched from the time 0 on, and its response. */
+  /** Returns a request that is watched from time 0, and its response. */
   function upload(over: object = {}, responded: object = {}) {
     const request = Object.assign(new EventEmitter(), {
       headers: { 'content-length': '1000' },

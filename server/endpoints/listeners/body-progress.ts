@@ -1,16 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { BODY_PROGRESS, BODY_STALLED } from '../contract/request-body.ts'
+import { BODY_PROGRESS, BODY_STALLED } from '../../contract/request-body.ts'
 
 interface Upload {
   readonly response: ServerResponse
-  /** Start of the running period, as `performance.now()` counts, and what had arrived by then. */
+  /** Start of the current period, by `performance.now()`, and the bytes read by then. */
   since: number
   bytesRead: number
 }
 
 const TIMEOUT_RESPONSE = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n'
 
-/** Watches the request bodies that are arriving, on all connections. */
+/** Watches the request bodies that are being received, on all connections. */
 export class BodyProgress {
   readonly #uploads = new Map<IncomingMessage, Upload>()
   readonly #limit: { readonly bytes: number; readonly ms: number }
@@ -26,12 +26,12 @@ export class BodyProgress {
     this.#uploads.set(request, { response, since: now, bytesRead: request.socket.bytesRead })
   }
 
-  /** Called when a request has its response: the rest of its body is still watched. */
+  /** Called when a request has its response. The rest of its body is still watched. */
   responded(request: IncomingMessage): void {
     if (request.complete || request.destroyed) this.#uploads.delete(request)
   }
 
-  /** Ends what has not made progress. To be called about once a second. */
+  /** Ends requests whose body makes no progress. Called about once a second. */
   check(now: number): void {
     for (const [request, upload] of this.#uploads) {
       const { socket } = request
@@ -39,7 +39,7 @@ export class BodyProgress {
         this.#uploads.delete(request)
         continue
       }
-      // What has arrived and was not read yet stays in the buffer of the request.
+      // Received but unread bytes stay in the buffer: the server is slow, not the client.
       const isRead = request.readableLength === 0
       if (!isRead || socket.bytesRead - upload.bytesRead >= this.#limit.bytes) {
         upload.since = now
@@ -55,7 +55,7 @@ export class BodyProgress {
 function end(request: IncomingMessage, response: ServerResponse): void {
   if (request.emit(BODY_STALLED)) return
   const { socket } = request
-  // Without a socket, the response waits for others on its connection.
+  // Without a socket, the response is queued behind others on its connection.
   if (!response.headersSent && response.socket !== null) socket.write(TIMEOUT_RESPONSE)
   socket.destroySoon()
 }

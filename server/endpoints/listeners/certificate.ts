@@ -1,34 +1,36 @@
 import { readFile, unwatchFile, watchFile } from 'node:fs'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { promisify } from 'node:util'
-import { Failure } from '../failure.ts'
+import { Failure } from '../../failure.ts'
 
 const read = promisify(readFile)
 
-/** Where a certificate chain and its key are kept, as PEM files. */
+/** Paths of a certificate chain and its key, as PEM files. */
 export interface CertificateFiles {
   readonly cert: string
   readonly key: string
 }
 
-/** The certificate of `ssl://` endpoints, as it stands in its files now. */
+/** The certificate of `ssl://` endpoints, reloaded when its files change. */
 export interface Certificate {
-  /** What `tls.createServer` and `setSecureContext` take. */
+  /** Options for `tls.createServer` and `setSecureContext`. */
   readonly context: SecureContextOptions
-  /** Calls back whenever the files have changed to another usable pair; returns the unsubscribe. */
+  /**
+   * Calls `listener` when the files have changed to another valid pair. Returns the unsubscribe.
+   */
   onRenewed(listener: () => void): () => void
-  /** Stops watching. */
+  /** Stops watching the files. */
   close(): void
 }
 
-/** How often the files are looked at, ms: renewals replace them, or a link above them. */
+/** Interval at which the files are polled, ms. */
 const LOOK_EVERY = 1000
 
 /**
- * Loads a certificate and follows its renewal. Files that do not fit each other are reported to
- * `warn` and the last good pair stays.
+ * Loads a certificate and reloads it when its files change. If the new files are invalid or do not
+ * match, it reports that to `warn` and keeps the last valid pair.
  *
- * @throws Failure `bad-parameter` where the files cannot be read, or make no certificate.
+ * @throws Failure `bad-parameter` if the files cannot be read or are invalid.
  */
 export async function loadCertificate(
   files: CertificateFiles,
@@ -42,7 +44,7 @@ export async function loadCertificate(
   let context = await load().catch((cause: unknown) => {
     throw new Failure(
       'bad-parameter',
-      `The certificate ${files.cert} with the key ${files.key} cannot be used: ${String(cause)}`,
+      `The certificate ${files.cert} with the key ${files.key} cannot be loaded: ${String(cause)}`,
       { cause },
     )
   })
@@ -51,15 +53,15 @@ export async function loadCertificate(
     try {
       context = await load()
     } catch (error) {
-      // Between the writing of the two files this is normal; the second change comes along here.
-      warn('the renewed certificate cannot be used, the last one stays', error)
+      // Expected while only one of the files is written; the change of the other loads them again.
+      warn('cannot load the renewed certificate, keeping the previous one', error)
       return
     }
     for (const listener of listeners) listener()
   }
   const changed = () => void renew()
   for (const file of [files.cert, files.key]) {
-    // By polling: a watch by inode would miss the swap of a link, which is how renewals are done.
+    // Polling, because a watch by inode misses a replaced symbolic link, as renewals use.
     watchFile(file, { interval: LOOK_EVERY, persistent: false }, changed)
   }
   return {
@@ -75,3 +77,10 @@ export async function loadCertificate(
     },
   }
 }
+
+/** Returns the Failure of an `ssl` endpoint when no certificate is configured. */
+export const missingCertificate = () =>
+  new Failure(
+    'bad-parameter',
+    'An ssl endpoint requires a certificate. Start Gatehouse with --tls-cert and --tls-key.',
+  )

@@ -1,14 +1,14 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import type { ErrorBody, ErrorObject } from '../contract/acknowledgement.ts'
-import { type FailureCode, failureKinds, systemCode } from '../failure.ts'
+import type { ErrorBody, ErrorObject } from '../../contract/acknowledgement.ts'
+import { type FailureCode, failureKinds, systemCode } from '../../failure.ts'
 
-/** What Node.js reports of a request that it cannot parse. */
+/** The error that Node.js reports for a request it cannot parse. */
 type ParseError = Error & { readonly code?: string; readonly rawPacket?: Buffer }
 
-const LARGE_HEADERS = 'The URL and the headers together take at most 16 KiB.'
+const LARGE_HEADERS = 'The URL and the headers together can have at most 16 KiB.'
 
-/** Status 431, 408 and 417 occur here alone, so they have no `FailureCode` of their own. */
+/** Status 431, 408 and 417 occur only here, so they have no `FailureCode`. */
 function describe(code: string | undefined): { status: number; code: FailureCode; text: string } {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
@@ -18,17 +18,21 @@ function describe(code: string | undefined): { status: number; code: FailureCode
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return { status: 408, code: 'bad-parameter', text: 'The request took too long to arrive.' }
     case 'HPE_INVALID_METHOD':
-      return { status: 400, code: 'bad-parameter', text: 'The method is not known.' }
+      return { status: 400, code: 'bad-parameter', text: 'The method is unknown.' }
     case 'HPE_INVALID_TRANSFER_ENCODING':
-      return { status: 400, code: 'bad-parameter', text: 'Only chunked transfer coding is known.' }
+      return {
+        status: 400,
+        code: 'bad-parameter',
+        text: 'Only the chunked transfer coding is supported.',
+      }
     default:
       return { status: 400, code: 'bad-parameter', text: 'The request is not valid HTTP/1.1.' }
   }
 }
 
 /**
- * Answers a request that cannot be parsed, and closes its connection. The body has the form of the
- * path's errors: the Error object of `/_api` or the error body of data, as far as the path was read.
+ * Responds to a malformed request and closes its connection. The body has the error format of the
+ * path, as far as it was received: the Error object for `/_api`, otherwise the error body.
  */
 export function answerClientError(error: ParseError, socket: Socket): void {
   if (systemCode(error) === 'ECONNRESET' || !socket.writable) {
@@ -54,7 +58,7 @@ export function answerClientError(error: ParseError, socket: Socket): void {
   )
 }
 
-/** How many bytes of a request are searched for its path. */
+/** Number of bytes of the request that are searched for its path. */
 const LOOK = 128
 
 const API_TARGET = /^[A-Z-]{1,32} (?:\/_db\/[^/ ]{1,64})?\/_api(?:[/ ?]|$)/

@@ -3,12 +3,12 @@ import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { START } from '../audit/record.ts'
-import { openStore } from '../storage/open.ts'
+import { START } from '../../audit/record.ts'
+import { openStore } from '../../storage/open.ts'
+import { createEndpointRegistry } from '../registry/registry.ts'
 import { createConnectionLimit, openFilesLimit } from './connection-limit.ts'
 import { createHttpEngine } from './http-engine.ts'
 import type { Listener } from './listener.ts'
-import { createEndpointRegistry } from './registry.ts'
 
 describe('createConnectionLimit', () => {
   it('keeps descriptors for the store, for listeners and for the administration', () => {
@@ -75,12 +75,12 @@ describe('a node that has no place left', () => {
       const known = new Set<string>()
       const admin = await port([])
       const blog = await port(['blog'])
-      // 140 files, 96 for others, 2 that listen, 32 kept: 10 places.
+      // 140 files, less 96 for other uses, 2 listeners and 32 reserved connections, leave 10.
       const first = await Promise.all(Array.from({ length: 10 }, () => served(blog)))
       expect(first).toEqual(Array(10).fill(true))
       expect(await served(blog)).toBe(false)
       expect(await served(admin)).toBe(true)
-      // A place that is given back is there again, once what the administration took is, too.
+      // Connections to `_system` count too, so two must close before another one is accepted.
       sockets[11]?.destroy()
       sockets[0]?.destroy()
       await expect.poll(() => served(blog)).toBe(true)

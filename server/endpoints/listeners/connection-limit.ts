@@ -1,35 +1,35 @@
 import { readFileSync } from 'node:fs'
 
-/** Bounds the connections of a node, so that it never runs out of file descriptors. */
+/** Limits the connections of a node so that it never runs out of file descriptors. */
 export interface ConnectionLimit {
   /**
-   * Takes a place for a connection; false where there is none. `kept`: also one of the places that
-   * are kept for the administration.
+   * Counts a new connection. Returns false if the limit is reached. `kept` allows the connections
+   * that are reserved for administration.
    */
   enter(kept: boolean): boolean
-  /** Gives a place back. */
+  /** Counts a closed connection. */
   leave(): void
 }
 
-/** Descriptors that are not for connections: the store, the log, certificates, what comes up. */
+/** File descriptors reserved for the database, the log, certificates and other files. */
 const OTHERS = 96
 
-/** Places for connections through endpoints that lead to the administration alone. */
+/** Connections reserved for endpoints that serve `_system`. */
 const KEPT = 32
 
 /**
- * Makes a {@link ConnectionLimit} from the number of files that this process may open. However many
- * connections there are, an operator still gets in, and the store still opens its files.
+ * Creates a {@link ConnectionLimit} from the limit on open files. It keeps descriptors free for the
+ * database and connections free for operators.
  *
- * @param files how many files may be open; see {@link openFilesLimit}.
- * @param listeners how many sockets listen now: each takes a descriptor, too.
+ * @param files limit on open files; see {@link openFilesLimit}.
+ * @param listeners returns the number of open listeners, each of which uses a descriptor.
  */
 export function createConnectionLimit(files: number, listeners: () => number): ConnectionLimit {
   let open = 0
   return {
     enter(kept) {
       const places = files - OTHERS - listeners() - (kept ? 0 : KEPT)
-      // Even with a limit that is too low for all this, some connections must be possible.
+      // Allow some connections even if the limit on open files is too low.
       if (open >= Math.max(places, kept ? 16 : 8)) return false
       open++
       return true
@@ -40,7 +40,7 @@ export function createConnectionLimit(files: number, listeners: () => number): C
   }
 }
 
-/** How many files this process may have open (Linux); elsewhere, or if unlimited, a great many. */
+/** Returns the limit on open files of this process (Linux); 1,000,000 if unknown or unlimited. */
 export function openFilesLimit(): number {
   try {
     const limits = readFileSync('/proc/self/limits', 'utf8')

@@ -1,34 +1,36 @@
 import type { Socket } from 'node:net'
-import { PAGE_BYTES } from '../contract/document.ts'
-import { Failure } from '../failure.ts'
+import { PAGE_BYTES } from '../../contract/document.ts'
+import { Failure } from '../../failure.ts'
 import type { ByteAccount, CountedResponse } from './counted-response.ts'
 import type { ResponseBudget } from './response-budget.ts'
 
-/** How long a connection may be without a request before a drain closes it, ms. */
+/** How long a connection must be idle before a drain closes it, ms. */
 export const IDLE_BEFORE_CLOSE = 1000
 
-/** So many requests may wait on a connection; then no more are read from it until these are fewer. */
+/**
+ * Maximum number of queued requests per connection. At the limit, the server stops reading from it.
+ */
 const MOST_WAITING = 100
 
-/** So many requests that only read are answered at once on a connection. */
+/** Maximum number of safe requests that are processed concurrently on one connection. */
 const MOST_READS = 10
 
-/** While a connection holds this many bytes of responses, no further request of it is started. */
+/** Bytes of unsent responses above which no further request of the connection is started. */
 export const CONNECTION_UNSENT = 1024 * 1024
 
-/** The most bytes of responses that a connection prepares at once: one full page. */
+/** Maximum size of the responses that a connection prepares at once, bytes: one full page. */
 export const CONNECTION_PREPARED = PAGE_BYTES
 
-/** What a waiting request takes, bytes: its objects and headers. */
+/** Estimated memory of a queued request, bytes: its objects and headers. */
 const WAITING_BYTES = 8 * 1024
 
-/** A request that waits for those before it on its connection. */
+/** A request queued behind earlier ones on its connection. */
 interface Waiting {
   readonly safe: boolean
   readonly answer: () => void
 }
 
-/** A response that waits until its connection has room to prepare it. */
+/** A response that waits until its connection may prepare it. */
 interface WaitingForRoom {
   readonly response: CountedResponse
   readonly bytes: number
@@ -37,15 +39,14 @@ interface WaitingForRoom {
 }
 
 /**
- * One accepted connection of a listener, and what a drain must know of it: whether a request is
- * under way, and since when none was.
+ * One accepted connection of a listener.
  *
- * Clients may send requests without waiting for answers. Those that only read are answered beside each
- * other; one that may change something waits for all before it, and all after it wait for it (RFC 9112
- * §9.3.2): else who writes and then reads would read what was there before.
+ * Clients may pipeline requests. Safe requests run concurrently; any other request waits for all
+ * requests before it, and all requests after it wait for it (RFC 9112 §9.3.2), so that a read after
+ * a write sees the write.
  *
- * The connection counts the bytes of its responses that are being prepared or that its client has not
- * read. While these are too many, its next requests wait.
+ * The connection counts the bytes of responses that are being prepared or that its client has not
+ * read. Above a limit, its next requests wait. A drain uses the connection's idle time.
  */
 export class Connection implements ByteAccount {
   readonly socket: Socket
@@ -69,34 +70,40 @@ export class Connection implements ByteAccount {
     socket.once('close', () => this.#close())
   }
 
-  /** A request's head was read. `last`: tell the client that it is the last one here. */
+  /**
+   * Called once the head of a request is read. With `last`, the response announces the close of the
+   * connection.
+   */
   begin(response: CountedResponse, last: boolean): void {
     response.countIn(this)
     this.#response = response
-    if (last) this.sayLast()
+    if (last) this.formatLast()
   }
 
-  /** The response is written, or its connection gone. `now` as `performance.now()` counts. */
+  /**
+   * Called when the response is written or the connection is closed. `now` is by
+   * `performance.now()`.
+   */
   end(response: CountedResponse, now: number): void {
     response.releaseAll()
-    // With pipelined requests the next one may have begun before the last one's close.
+    // With pipelining, the next request may begin before the close event of this response.
     if (this.#response !== response) return
     this.#response = undefined
     this.#idleSince = now
     this.#readWhenIdle = this.socket.bytesRead
   }
 
-  /** Has a request answered as soon as its turn has come. `safe`: it changes nothing. */
+  /** Calls `answer` when the request may run. `safe`: a safe method (RFC 9110 §9.2.1). */
   enter(safe: boolean, answer: () => void): void {
     if (this.#waiting.length === 0 && this.#mayStart(safe)) this.#start({ safe, answer })
     else this.#wait({ safe, answer })
   }
 
-  /** A request that was let in has its answer; those that waited for it have their turn. */
+  /** Called when a started request has its response. Starts queued requests. */
   leave(safe: boolean): void {
     if (safe) this.#reads--
     else this.#changes--
-    // Nobody is there to be answered.
+    // The client has disconnected.
     if (this.socket.destroyed) return
     this.#reserveForWaiting()
     for (;;) {
@@ -110,10 +117,10 @@ export class Connection implements ByteAccount {
   }
 
   /**
-   * Holds bytes for a response that is about to be prepared, in place of what it held before. Waits
-   * while the connection prepares too much; the response that its client receives next never waits.
+   * Holds bytes for a response before it is prepared, replacing its earlier reservation. Waits
+   * while the connection prepares too much; the response to be sent next never waits.
    *
-   * @throws Failure `unavailable` where the node holds too much, or the client has left.
+   * @throws Failure `unavailable` if the node holds too much or the client has disconnected.
    */
   async reserve(response: CountedResponse, bytes: number): Promise<void> {
     if (this.#closed) throw clientHasLeft()
@@ -135,26 +142,27 @@ export class Connection implements ByteAccount {
     this.#budget.release(bytes)
   }
 
-  /** Puts `Connection: close` on the response under way, if its head is not yet written. */
-  sayLast(): void {
+  /** Sets `Connection: close` on the current response, if its head is not yet written. */
+  formatLast(): void {
     if (this.#response !== undefined && !this.#response.headersSent) {
       this.#response.shouldKeepAlive = false
     }
   }
 
-  /** Whether nothing is under way here and nothing was for {@link IDLE_BEFORE_CLOSE}. */
+  /** Whether no request has been in progress for {@link IDLE_BEFORE_CLOSE}. */
   isIdle(now: number): boolean {
     return (
       this.#response === undefined &&
       now - this.#idleSince >= IDLE_BEFORE_CLOSE &&
-      // Bytes have come since: a request whose head is still on its way.
+      // Further bytes mean that the head of a request is being received.
       this.socket.bytesRead === this.#readWhenIdle
     )
   }
 
   /**
-   * Looks whether the client takes what waits to be sent. Returns how many looks in a row have found
-   * that it took nothing. Looks are counted, not time, so that a process which was halted cuts nobody.
+   * Checks whether the client reads the bytes that wait to be sent. Returns the number of
+   * consecutive checks without progress. It counts checks instead of time so that a suspended
+   * process does not close connections when it resumes.
    */
   lookForProgress(): number {
     const { writableLength, bytesWritten } = this.socket
@@ -177,14 +185,14 @@ export class Connection implements ByteAccount {
   }
 
   #wait(request: Waiting): void {
-    // The node has no room for more requests of clients that do not read their responses.
+    // The node has no memory for more requests of clients that do not read their responses.
     if (this.#budget.isFull) {
       this.socket.destroy()
       return
     }
     this.#waiting.push(request)
     this.#budget.hold(WAITING_BYTES)
-    // Not at once: with the end of the request, Node has the socket go on.
+    // Deferred, because Node.js resumes the socket at the end of the request.
     if (this.#waiting.length >= MOST_WAITING) setImmediate(() => this.#pause())
   }
 
@@ -192,10 +200,10 @@ export class Connection implements ByteAccount {
     if (this.#waiting.length >= MOST_WAITING) this.socket.pause()
   }
 
-  /** Returns false where the connection has no room yet. */
+  /** Returns false if the connection may not prepare the response yet. */
   #tryToReserve(response: CountedResponse, bytes: number): boolean {
     const more = bytes - response.reserved
-    // Only the response that is sent next has the socket.
+    // Only the response to be sent next has the socket.
     if (response.socket === null && this.#held + more > CONNECTION_PREPARED) return false
     this.#budget.requireRoom(more)
     response.reserve(bytes)
@@ -222,4 +230,4 @@ export class Connection implements ByteAccount {
   }
 }
 
-const clientHasLeft = () => new Failure('unavailable', 'The client has left.')
+const clientHasLeft = () => new Failure('unavailable', 'The client closed the connection.')

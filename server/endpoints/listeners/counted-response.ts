@@ -1,6 +1,6 @@
 import { ServerResponse } from 'node:http'
 
-/** Larger bodies are sent in slices of this size, bytes: what the client has read is released. */
+/** Larger bodies are sent in slices of this size, bytes. The memory of sent slices is released. */
 export const SLICE = 64 * 1024
 
 /** Counts the bytes of responses. */
@@ -12,31 +12,31 @@ export interface ByteAccount {
 type Callback = (error?: Error | null) => void
 
 /**
- * A response whose bytes are counted from the moment that they are known until the system has
- * taken them for sending, or the connection is closed.
+ * A response that counts its bytes from when they are known until the system has accepted them for
+ * sending or the connection is closed.
  */
 export class CountedResponse extends ServerResponse {
   #account: ByteAccount | undefined
   #held = 0
   #reserved = 0
 
-  /** Counts the bytes of this response in an account, from now on. */
+  /** Sets the account that counts the bytes of this response. */
   countIn(account: ByteAccount): void {
     this.#account = account
   }
 
-  /** Bytes that are held for a body which is being prepared. */
+  /** Bytes held for a body that is being prepared. */
   get reserved(): number {
     return this.#reserved
   }
 
-  /** Holds bytes for a body that is about to be prepared; replaces an earlier reservation. */
+  /** Holds bytes for a body before it is prepared, replacing an earlier reservation. */
   reserve(bytes: number): void {
     this.#hold(bytes - this.#reserved)
     this.#reserved = bytes
   }
 
-  /** Releases what is still held. To be called when the response is closed. */
+  /** Releases all held bytes. Called when the response is closed. */
   releaseAll(): void {
     this.#release(this.#held)
     this.#reserved = 0
@@ -67,14 +67,14 @@ export class CountedResponse extends ServerResponse {
     return this
   }
 
-  /** Sends a body as its client reads it. */
+  /** Sends a body in slices, at the speed of the client. */
   #sendSlices(body: Buffer): void {
     let from = 0
     const send = (): void => {
       for (;;) {
         const slice = body.subarray(from, from + SLICE)
         from += SLICE
-        // The bytes of the last one are released when the response is closed.
+        // The last slice is released when the response is closed.
         if (from >= body.length) return void super.end(slice)
         const goesOn = super.write(slice, () => this.#release(slice.length))
         if (!goesOn) return void this.once('drain', send)
@@ -83,7 +83,7 @@ export class CountedResponse extends ServerResponse {
     send()
   }
 
-  /** Holds the bytes of a part of the body, first of all those reserved; returns how many they are. */
+  /** Holds the bytes of a part of the body, using the reservation first. Returns their number. */
   #take(chunk: unknown): number {
     const bytes = sizeOf(chunk)
     const reserved = Math.min(bytes, this.#reserved)
@@ -98,7 +98,7 @@ export class CountedResponse extends ServerResponse {
   }
 
   #release(bytes: number): void {
-    // After a close nothing is held, and callbacks of single writes come late.
+    // Callbacks of writes may run after the close, which has released everything.
     const released = Math.min(bytes, this.#held)
     this.#held -= released
     this.#account?.release(released)

@@ -4,10 +4,20 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { Config } from '../config.ts'
-import type { ListenerStatus } from '../contract/listener.ts'
-import { killProcesses, type ServerProcess, startProcess } from '../server-process.testing.ts'
-import { ask, endpointPath, makeToken, startForTest, type TestNode } from '../start.testing.ts'
+import type { Config } from '../../cli/config.ts'
+import type { ListenerStatus } from '../../contract/listener.ts'
+import {
+  killProcesses,
+  type ServerProcess,
+  startProcess,
+} from '../../test-support/server-process.testing.ts'
+import {
+  ask,
+  endpointPath,
+  makeToken,
+  startForTest,
+  type TestNode,
+} from '../../test-support/start.testing.ts'
 import { canListen, freePorts } from './free-ports.testing.ts'
 import { KeepAliveClient, openClients, Reset } from './keep-alive-client.testing.ts'
 
@@ -20,7 +30,7 @@ const working = () =>
 const LATE = 2_500
 
 let folder: string
-/** Of the server that was started last. */
+/** API token of the last started server. */
 let token: string
 const clients: KeepAliveClient[] = []
 
@@ -34,7 +44,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Opens connections that are left when the test ends. */
+/** Opens connections that are closed when the test ends. */
 async function open(count: number, port: number): Promise<KeepAliveClient[]> {
   const opened = await openClients(count, { port })
   clients.push(...opened)
@@ -43,14 +53,14 @@ async function open(count: number, port: number): Promise<KeepAliveClient[]> {
 
 const openOne = async (port: number) => (await open(1, port))[0] as KeepAliveClient
 
-/** A connection with a request under way: half of its body is still to be sent. */
+/** Opens a connection with a request in progress: half of its body is not sent yet. */
 async function openWorking(port: number): Promise<KeepAliveClient> {
   const client = await openOne(port)
   await client.sendPart(working())
   return client
 }
 
-/** Sends the rest of the body: the request creates a database. */
+/** Sends the rest of the body; the request creates a database. */
 const finishWorking = (client: KeepAliveClient, name: string) => client.ask(`"${name}"}`)
 
 const connectionRefused = (port: number) =>
@@ -68,7 +78,7 @@ interface RealServer extends ServerProcess {
   remove(port: number): Promise<void>
 }
 
-/** A server in a process of its own: neither side waits for the other's event loop. */
+/** Starts a server in its own process, so that neither side blocks the other's event loop. */
 async function startReal(...flags: string[]): Promise<RealServer> {
   const [port = 0] = await freePorts(1)
   const endpoint = `tcp://127.0.0.1:${port}`
@@ -102,7 +112,7 @@ describe('busy connections', () => {
     let done = false
     const work = Promise.all(workers.map((client) => client.keepBusy({ until: () => done })))
 
-    // Ten at a time, each answered in between and removed with a connection that it must drain.
+    // Ten at a time; each is used once and removed with an open connection that it must drain.
     const each = async (port: number) => {
       await server.add(port)
       const visitor = await openOne(port)
@@ -126,7 +136,7 @@ describe('busy connections', () => {
     )
     done = true
     await work
-    // Nobody was told to go, cut, or connected anew.
+    // No connection was closed or replaced.
     expect(workers.map(({ ending }) => ending)).toEqual(workers.map(() => undefined))
     expect(workers.map(({ socket }) => socket.localPort)).toEqual(sockets)
     for (const count of answers) expect(count).toBeGreaterThan(10)
@@ -142,7 +152,7 @@ describe('busy connections', () => {
     await vi.waitFor(() => {
       for (const { answered } of workers) expect(answered).toBeGreaterThan(3)
     }, moment)
-    // One that will not have finished: the drain goes on to the end of the grace time.
+    // A request that does not finish, so the drain lasts for the whole grace time.
     const slow = await openWorking(port)
 
     const asked = performance.now()
@@ -156,7 +166,7 @@ describe('busy connections', () => {
     expect(count('reset')).toBe(0)
     expect(count('told')).toBeGreaterThanOrEqual(240)
     expect(count('told') + count('between')).toBe(256)
-    // Each was let go with its next answer, long before the grace time ended.
+    // Each was closed after its next response, long before the grace time ended.
     for (const { endedAt } of workers) expect(endedAt).toBeLessThan(asked + grace)
 
     expect(await slow.ended).toBe('reset')
@@ -206,7 +216,7 @@ describe('a removed endpoint', () => {
     await vi.waitFor(async () => expect((await listeners())[0]?.connections).toBe(1), moment)
     const idle = await openOne(port)
     await remove()
-    // What has no request goes first: the slow one has outlived it.
+    // The idle connection is closed first; the busy one is still open.
     await idle.ended
     expect(await finishWorking(slow, 'slow1')).toMatchObject({ status: 201, close: true })
     expect(await slow.ended).toBe('told')
@@ -252,7 +262,7 @@ describe('a removed endpoint', () => {
     const opened = performance.now()
     await remove()
     expect(await Promise.all([used.ended, unused.ended])).toEqual(['between', 'between'])
-    // Not before: a client that had just been answered may have its next request on the way.
+    // Not earlier: a client that just got a response may have sent its next request.
     expect(used.endedAt).toBeGreaterThan(used.lastAnswer + 950)
     expect(used.endedAt).toBeLessThan(opened + 1_000 + LATE)
     expect(unused.endedAt).toBeLessThan(opened + 1_000 + LATE)
@@ -266,9 +276,9 @@ describe('a removed endpoint', () => {
     await remove()
     await Promise.all(streams.map(({ ended }) => ended))
     expect(performance.now() - asked).toBeLessThan(LATE)
-    // Whole, with the last chunk: a reader sees an end, not an error, and comes back.
+    // Complete, with the last chunk: the client sees a normal end and reconnects.
     expect(streams.map(({ response }) => response.complete)).toEqual([true, true, true])
-    // The streams of other endpoints go on, and tell of it.
+    // The streams of other endpoints continue and report the change.
     await vi.waitFor(() => expect(other.text()).toContain(`"endpoint":"${address}"`), moment)
     expect(other.response.complete).toBe(false)
     other.response.destroy()
@@ -345,7 +355,7 @@ describe('a node that is told to stop', () => {
     server.signal('SIGTERM')
     const status = async (path: string) => (await ask(server.port, 'GET', path)).status
     await vi.waitFor(async () => expect(await status('/_api/health')).toBe(503), moment)
-    // A balancer that asks now finds it open, alive and unready.
+    // For a load balancer, the server still accepts connections and is alive but not ready.
     expect(await status('/_api/health/ready')).toBe(503)
     expect(await status('/_api/health/live')).toBe(200)
     expect(await status('/')).toBe(302)
@@ -357,7 +367,7 @@ describe('a node that is told to stop', () => {
     expect(await finishWorking(slow, 'slow4')).toMatchObject({ status: 201, close: true })
     const done = performance.now()
     expect(await server.exit).toEqual({ code: 0, signal: null })
-    // With nothing left to drain it does not wait for the rest of the time.
+    // With nothing left to drain, it exits before the drain time ends.
     expect(performance.now() - done).toBeLessThan(5_000)
   })
 

@@ -1,20 +1,20 @@
 import { createServer } from 'node:net'
 
-/** Ports for tests: below those that the system gives to outgoing connections. */
+/** First port for tests; below the ephemeral port range. */
 const FIRST = 21_000
 
-/** Each worker of Vitest has so many of its own: two never try the same port at once. */
+/** Number of ports per Vitest worker, so that two workers never try the same port. */
 const STRETCH = 2_000
 const worker = Number(process.env.VITEST_POOL_ID ?? 1)
 const base = FIRST + (worker - 1) * STRETCH
 
-// A second run on the same machine begins elsewhere.
+// Concurrent runs on one machine start at different ports.
 let next = (process.pid * 37) % STRETCH
 
 /**
- * `count` ports that are free on every address of this machine, IPv4 and IPv6.
+ * Returns `count` ports that are free on all IPv4 and IPv6 addresses of this machine.
  *
- * @throws when there are not as many.
+ * @throws if there are not enough.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const found: number[] = []
@@ -26,7 +26,7 @@ export async function freePorts(count: number): Promise<number[]> {
   return found
 }
 
-/** Whether a new socket can listen there now. */
+/** Whether a socket can currently be bound there. */
 export function canListen(port: number, host: string): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer()

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
+import { Traffic } from '../traffic/traffic.ts'
 import {
   createHttpEngine,
   type Door,
@@ -9,10 +10,9 @@ import {
   type HttpLimits,
 } from './http-engine.ts'
 import { ResponseBudget } from './response-budget.ts'
-import { Traffic } from './traffic.ts'
 
-// The engine never listens; these tests prove that connections handed to it get the same care as
-// those a listening server accepts itself.
+// The engine never listens. These tests check that it treats connections passed to it like those
+// that a listening server accepts itself.
 
 const open: (() => void)[] = []
 afterEach(() => {
@@ -33,7 +33,7 @@ async function serve(engine: HttpEngine<Door>, door: Door): Promise<number> {
   return address !== null && typeof address === 'object' ? address.port : 0
 }
 
-/** Everything that the server says until it ends the connection. */
+/** Returns everything the server sends until it closes the connection. */
 const untilClosed = (socket: Socket) =>
   new Promise<string>((resolve, reject) => {
     let read = ''
@@ -126,7 +126,7 @@ describe('createHttpEngine', () => {
     socket.write(`${get}PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n${get.repeat(3_000)}`)
     await expect.poll(() => begun.length).toBe(2)
     await expect.poll(() => accepted?.isPaused()).toBe(true)
-    // What the system itself holds for both sides is less than that.
+    // More than the socket buffers of both sides can hold.
     expect(socket.writableLength).toBeGreaterThan(10_000_000)
     expect(begun).toEqual(['GET', 'PUT'])
     end()
@@ -146,7 +146,7 @@ describe('createHttpEngine', () => {
     })
     socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(25))
     await expect.poll(() => under.length).toBe(10)
-    // In whatever order they are ready, for the first of them the others wait.
+    // Responses are sent in order, so the others wait for the first.
     for (const end of under.slice(1)) end()
     expect(under).toHaveLength(10)
     under[0]?.()
@@ -162,7 +162,7 @@ describe('createHttpEngine', () => {
     const MIB = 2 ** 20
     const get = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
 
-    /** An engine, and a paused client that sends some requests. */
+    /** Creates an engine and a paused client that sends some requests. */
     async function pipeline(
       limit: number,
       requests: number,
@@ -210,7 +210,7 @@ describe('createHttpEngine', () => {
       const end: (() => void)[] = []
       const { engine, socket } = await pipeline(1_000 * MIB, 4, async (response, engine) => {
         const n = end.push(() => response.end()) - 1
-        // All are started before the first is large.
+        // Wait until all requests have started before the first reserves memory.
         await new Promise(setImmediate)
         await engine.reserve(response, 10 * MIB)
         reserved.push(n)
@@ -245,7 +245,7 @@ describe('createHttpEngine', () => {
       })
       await expect.poll(() => engine.unsent).toBe(6 * MIB)
       expect(() => engine.requireRoom()).toThrow(
-        'Clients have not yet read 6 MiB of responses; this node holds at most 4 MiB. ' +
+        'Clients have not yet read 6 MiB of responses. This node buffers at most 4 MiB. ' +
           'Try again in 5 s.',
       )
       await expect(engine.reserve(first, 7 * MIB)).rejects.toMatchObject({

@@ -1,48 +1,48 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { BODY_PROGRESS } from '../contract/request-body.ts'
+import { BODY_PROGRESS } from '../../contract/request-body.ts'
+import type { Traffic } from '../traffic/traffic.ts'
 import { BodyProgress } from './body-progress.ts'
 import { answerClientError } from './client-error.ts'
 import { Connection } from './connection.ts'
 import { CountedResponse } from './counted-response.ts'
 import { ResponseBudget } from './response-budget.ts'
-import type { Traffic } from './traffic.ts'
 
-/** The listener behind a request, as the engine needs to know it. */
+/** The listener that accepted a request, as the engine sees it. */
 export interface Door {
   readonly traffic: Traffic
-  /** Whether responses are to tell their client that the connection ends. */
+  /** Whether responses announce that the connection will close. */
   readonly closing: boolean
 }
 
-/** Serves HTTP/1.1 on connections that others accept. */
+/** Serves HTTP/1.1 on connections that listeners accept. */
 export interface HttpEngine<D extends Door> {
-  /** Says what answers requests. To be called once, before the first connection is served. */
+  /** Sets the request handler. Called once, before the first connection is served. */
   onRequest(handle: (request: IncomingMessage, response: ServerResponse) => void): void
-  /** The door that a request came through. */
+  /** Returns the listener that accepted a request. */
   doorOf(request: IncomingMessage): D
-  /** Takes a connection that came through a door; the record is kept until the socket closes. */
+  /** Serves a connection that a listener accepted. Its record is kept until the socket closes. */
   serve(socket: Socket, door: D): Connection
-  /** Bytes of responses that are being prepared or that clients have not read yet. */
+  /** Bytes of responses that are being prepared or have not been read by clients. */
   readonly unsent: number
   /**
-   * Fails where clients have left so much unread that the node has no room for responses.
+   * Throws if responses that clients have not read exhaust the memory budget of the node.
    *
    * @throws Failure `unavailable`
    */
   requireRoom(): void
   /**
-   * Holds bytes for a response that is about to be prepared, in place of what it held before. To be
-   * called before a large body is read.
+   * Holds bytes for a response before it is prepared, replacing its earlier reservation. Called
+   * before a large body is read.
    *
-   * @throws Failure `unavailable` where the node holds too much, or the client has left.
+   * @throws Failure `unavailable` if the node holds too much or the client has disconnected.
    */
   reserve(response: unknown, bytes: number): Promise<void>
-  /** Ends the timers that look for slow clients. Connections are the listeners' to close. */
+  /** Stops the timers. The listeners close their connections. */
   close(): void
 }
 
-/** Times and sizes of every connection, in ms and bytes. */
+/** Timeouts and sizes of all connections, in ms and bytes. */
 export interface HttpLimits {
   readonly headersTimeout: number
   readonly requestTimeout: number
@@ -53,21 +53,20 @@ export interface HttpLimits {
   readonly maxHeaderSize: number
 }
 
-/** The {@link HttpLimits} of a node. */
 export const HTTP_LIMITS: HttpLimits = Object.freeze({
   headersTimeout: 10_000,
-  // No limit for the whole request: a body is limited by its progress.
+  // No timeout for the whole request: its body is limited by its progress.
   requestTimeout: 0,
   bodyProgress: BODY_PROGRESS,
-  // Node looks only every 30 s by default: a slow client would be cut a minute late.
+  // Node's default of 30 s would close a slow client up to 30 s late.
   connectionsCheckingInterval: 1_000,
   keepAliveTimeout: 65_000,
-  // A client that has bytes to receive and takes none of them for so long is cut off.
+  // A client that reads none of its pending bytes for this long is disconnected.
   sendTimeout: 30_000,
   maxHeaderSize: 16 * 1024,
 })
 
-/** Whether a request changes nothing (RFC 9110 §9.2.1). */
+/** Whether a method is safe (RFC 9110 §9.2.1). */
 const isSafe = (method: string | undefined) =>
   method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
 
@@ -79,13 +78,13 @@ type Served<D> = Socket & { [CONNECTION]?: Connection; [DOOR]?: D }
 type Timed = CountedResponse & { [BEGUN]?: number }
 
 /**
- * Makes the one HTTP server of the process. It never listens: listeners are plain `net` servers that
- * hand their connections over (`'connection'` may be emitted, Node's `http.Server` documents it).
- * So thousands of endpoints share one parser set-up and one timer, closing an endpoint is
- * `net.Server.close`, which leaves busy keep-alive connections alone, and every request knows the
- * endpoint it came through.
+ * Creates the one HTTP server of the process. It never listens: listeners are plain `net` servers
+ * that pass their connections to it by emitting `'connection'`, as Node's `http.Server` documents.
+ * Thousands of endpoints share one parser setup and one timer, closing an endpoint with
+ * `net.Server.close` leaves its busy keep-alive connections open, and each request knows its
+ * listener (docs/decisions/0005-one-http-server-for-all-listeners.md).
  *
- * @param budget of all responses that clients have not read yet.
+ * @param budget for all responses that clients have not read yet.
  */
 export function createHttpEngine<D extends Door>(
   limits: HttpLimits = HTTP_LIMITS,
@@ -104,11 +103,11 @@ export function createHttpEngine<D extends Door>(
       if (connection.lookForProgress() >= mostLooks) connection.socket.destroy()
     }
   }, limits.connectionsCheckingInterval).unref()
-  // The look for slow clients starts with 'listening', which this server never comes to by itself.
+  // Node.js starts its check of slow clients on 'listening', which this server never emits itself.
   http.emit('listening')
   http.on('clientError', (error, socket) => answerClientError(error, socket as Socket))
 
-  // One function for all responses, so that a request costs no closure.
+  // One function for all responses avoids a closure per request.
   function finished(this: CountedResponse): void {
     const socket = this.req.socket as Served<D>
     const now = performance.now()
@@ -116,14 +115,14 @@ export function createHttpEngine<D extends Door>(
     connection?.end(this, now)
     uploads.responded(this.req)
     connection?.leave(isSafe(this.req.method))
-    // A client that left before its answer got none: no status to count.
+    // The client disconnected before its response, so there is no status to count.
     if (!this.headersSent) return
     socket[DOOR]?.traffic.count(this.statusCode, now - ((this as Timed)[BEGUN] ?? now), Date.now())
   }
 
   const doorOf = (request: IncomingMessage): D => {
     const door = (request.socket as Served<D>)[DOOR]
-    if (door === undefined) throw new Error('a request came on a connection nobody handed over')
+    if (door === undefined) throw new Error('received a request on an unknown connection')
     return door
   }
 
@@ -134,7 +133,7 @@ export function createHttpEngine<D extends Door>(
         const now = performance.now()
         response[BEGUN] = now
         uploads.add(request, response, now)
-        // Not `once`, which would wrap it anew each time: it is emitted but once.
+        // The event fires once; `once` would only add a wrapper.
         response.on('close', finished)
         connection?.begin(response, doorOf(request).closing)
         if (connection === undefined) handle(request, response)

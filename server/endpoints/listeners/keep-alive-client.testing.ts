@@ -1,50 +1,49 @@
 import { connect, type Socket } from 'node:net'
 
-/** Where a client connects to. */
 export type Where = { readonly port: number; readonly host?: string } | { readonly path: string }
 
-/** An answer, as far as a {@link KeepAliveClient} looks at it. */
+/** The parts of a response that {@link KeepAliveClient} reads. */
 export interface ClientAnswer {
   readonly status: number
-  /** Whether it told the client that the connection ends (RFC 9112 §9.6). */
+  /** Whether it announced the close of the connection (RFC 9112 §9.6). */
   readonly close: boolean
   readonly body: string
 }
 
-/** How a connection ended: whether the server broke a promise. */
+/** How a connection ended. */
 export type Ending =
-  /** After an answer that said so. */
+  /** After a response with `Connection: close`. */
   | 'told'
-  /** With no request under way: the server may do so at any time (RFC 9112 §9.5). */
+  /** Without a request in progress, which the server may do at any time (RFC 9112 §9.5). */
   | 'between'
-  /** With a request sent, in whole or in part, and not answered in whole. */
+  /** With a request sent, entirely or in part, and its response incomplete. */
   | 'reset'
-  /** By the client itself. */
+  /** Closed by the client. */
   | 'left'
 
-/** A connection ended while a request was under way on it. */
+/** The connection closed while a request was in progress. */
 export class Reset extends Error {
   override readonly name = 'Reset'
 }
 
-/** A whole request without a body. */
+/** Returns a request without a body. */
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`
 
 /**
- * One HTTP/1.1 connection, never replaced by another, that knows of each request whether it was
- * answered, and of its end what was under way. Understands answers with a Content-Length.
+ * A client with one HTTP/1.1 connection that never reconnects. It records which requests were
+ * answered and how the connection ended. Responses must have a Content-Length.
  */
 export class KeepAliveClient {
   readonly socket: Socket
-  /** How many requests were answered in whole. */
+  /** Number of complete responses. */
   answered = 0
-  /** When the last answer was read, as `performance.now()` counts. */
+  /** When the last response was read, by `performance.now()`. */
   lastAnswer = Number.NaN
-  /** When the connection ended; likewise. */
+  /** When the connection closed, by `performance.now()`. */
   endedAt = Number.NaN
-  /** Set once it has ended. */
+  /** Set once the connection has closed. */
   ending: Ending | undefined
-  /** Resolves when it has. */
+  /** Resolves once the connection has closed. */
   readonly ended: Promise<Ending>
   #received = ''
   #waiting: { resolve: (answer: ClientAnswer) => void; reject: (error: Error) => void } | undefined
@@ -57,7 +56,7 @@ export class KeepAliveClient {
     socket.setEncoding('latin1')
     socket.setNoDelay(true)
     socket.on('data', (part: string) => this.#read(part))
-    // What an error says, the end says too.
+    // The close handler reports errors.
     socket.on('error', () => {})
     socket.on('end', () => socket.destroy())
     this.ended = new Promise((resolve) => {
@@ -84,7 +83,7 @@ export class KeepAliveClient {
     })
   }
 
-  /** Sends a request, or the rest of one, and waits for its answer; one at a time. */
+  /** Sends a request, or the rest of one, and waits for its response. One request at a time. */
   ask(request: string = get('/_api/health')): Promise<ClientAnswer> {
     if (this.#waiting !== undefined) throw new Error('a request is under way here')
     return new Promise((resolve, reject) => {
@@ -97,15 +96,17 @@ export class KeepAliveClient {
     })
   }
 
-  /** Sends a part of a request, which is under way from then on; {@link ask} sends the rest. */
+  /** Sends a part of a request, which is then in progress; {@link ask} sends the rest. */
   sendPart(part: string): Promise<void> {
     this.#sentPart = true
     return new Promise((resolve) => this.socket.write(part, () => resolve()))
   }
 
   /**
-   * Asks again as soon as it is answered, until it is told to close, or is reset, or `until` says
-   * so. Whatever comes of it is in {@link ending}; a status other than 200 is thrown.
+   * Sends requests back to back until a response announces the close, the connection is reset, or
+   * `until` returns true. {@link ending} has the result.
+   *
+   * @throws Error for a status other than 200.
    */
   async keepBusy({
     path = '/_api/health',
@@ -130,7 +131,7 @@ export class KeepAliveClient {
     }
   }
 
-  /** Ends the connection from this side. */
+  /** Closes the connection. */
   leave(): void {
     this.#left = true
     this.socket.destroy()
@@ -157,6 +158,6 @@ export class KeepAliveClient {
   }
 }
 
-/** Opens `count` connections to one place. */
+/** Opens `count` connections to one server. */
 export const openClients = (count: number, where: Where): Promise<KeepAliveClient[]> =>
   Promise.all(Array.from({ length: count }, () => KeepAliveClient.open(where)))

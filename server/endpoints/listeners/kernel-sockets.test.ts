@@ -77,7 +77,7 @@ test('shows the sockets of a process while they listen', async () => {
     await listen({ host: '::1', port: other, ipv6Only: true }),
     await listen({ path }),
   ]
-  // A connection is no listening socket, neither side of it.
+  // The sockets of an established connection do not listen.
   const connection = connect(port, '127.0.0.1')
   await once(connection, 'connect')
   const own = [`tcp://127.0.0.1:${port}`, `tcp://[::1]:${other}`, `unix://${path}`]

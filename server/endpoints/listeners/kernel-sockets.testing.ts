@@ -2,20 +2,20 @@ import { readdir, readFile, readlink } from 'node:fs/promises'
 import { endianness } from 'node:os'
 import { expect } from 'vitest'
 
-/** A socket that accepts connections, as the kernel shows it. */
+/** A listening socket as the kernel lists it. */
 export interface ListeningSocket {
-  /** As an endpoint's address would be printed: `tcp://127.0.0.1:80`, `unix:///run/a.sock`. */
+  /** In the format of endpoint addresses: `tcp://127.0.0.1:80`, `unix:///run/a.sock`. */
   readonly address: string
   readonly inode: string
 }
 
-/** `TCP_LISTEN` of include/net/tcp_states.h, as proc_pid_net(5) shows it. */
+/** `TCP_LISTEN` of include/net/tcp_states.h, in the format of proc_pid_net(5). */
 const TCP_LISTEN = '0A'
 
 /** `__SO_ACCEPTCON` of include/uapi/linux/net.h: the socket listens. */
 const ACCEPTS = 0x10000
 
-/** Reads the sockets that listen out of `/proc/net/tcp` or `/proc/net/tcp6` (proc_pid_net(5)). */
+/** Parses the listening sockets in `/proc/net/tcp` or `/proc/net/tcp6` (proc_pid_net(5)). */
 export function parseTcp(text: string): ListeningSocket[] {
   return rows(text).flatMap(([, local = '', , state, , , , , , inode = '']) => {
     if (state !== TCP_LISTEN) return []
@@ -24,30 +24,30 @@ export function parseTcp(text: string): ListeningSocket[] {
   })
 }
 
-/** Reads the sockets that listen, and have a path, out of `/proc/net/unix`. */
+/** Parses the listening sockets with a path in `/proc/net/unix`. */
 export function parseUnix(text: string): ListeningSocket[] {
   return rows(text).flatMap(([, , , flags = '', , , inode = '', ...path]) => {
     const listens = (Number.parseInt(flags, 16) & ACCEPTS) !== 0
-    // Abstract ones begin with "@".
+    // Names of abstract sockets begin with "@".
     if (!listens || !path[0]?.startsWith('/')) return []
     return [{ address: `unix://${path.join(' ')}`, inode }]
   })
 }
 
 /**
- * The addresses on which a process of this machine accepts connections, sorted: those sockets the
- * kernel lists as listening that are among its open files. To the kernel `ssl://` is `tcp://` too.
+ * Returns the addresses on which a process listens, sorted: the listening sockets in the kernel's
+ * tables that are among its open files. An `ssl://` endpoint appears as `tcp://`.
  */
 export async function listeningAddresses(pid: number): Promise<string[]> {
   const read = (name: string) => readFile(`/proc/${pid}/net/${name}`, 'utf8').catch(() => '')
-  // The files first: a socket opened in between would otherwise look like one without a row.
+  // Read the open files first: a socket opened in between would have no row in the tables.
   const inodes = await socketInodes(pid)
   const sockets = [
     ...parseTcp(await read('tcp')),
     ...parseTcp(await read('tcp6')),
     ...parseUnix(await read('unix')),
   ]
-  // The kernel prints a few rows at a time: one that others of its kind shift comes twice.
+  // The kernel prints a few rows at a time, so concurrent changes can repeat a row.
   const own = new Map(
     sockets.filter(({ inode }) => inodes.has(inode)).map(({ inode, address }) => [inode, address]),
   )
@@ -55,10 +55,10 @@ export async function listeningAddresses(pid: number): Promise<string[]> {
 }
 
 /**
- * Expects a process to accept connections on these addresses and on no others.
+ * Expects a process to listen on exactly these addresses.
  *
- * For the same reason one row in very many is left out by the kernel: what seems to be missing is
- * looked for again. What is too much is not.
+ * Concurrent changes can also make the kernel omit a row, so missing addresses are looked up again.
+ * Unexpected addresses fail immediately.
  */
 export async function expectListening(pid: number, addresses: readonly string[]): Promise<void> {
   let now = await listeningAddresses(pid)
@@ -75,7 +75,7 @@ const rows = (text: string): string[][] =>
     .slice(1)
     .map((line) => line.trim().split(/ +/))
 
-/** The kernel prints each 32 bits of an address as one number, in the order of this machine. */
+/** Formats an address. The kernel prints each 32 bits as one number in host byte order. */
 function formatHost(hex: string): string {
   const words = hex.match(/.{8}/g) ?? []
   const bytes = words.flatMap((word) => {
@@ -92,7 +92,7 @@ function formatHost(hex: string): string {
 async function socketInodes(pid: number): Promise<Set<string>> {
   const folder = `/proc/${pid}/fd`
   const links = await Promise.all(
-    // One may be closed while we look.
+    // A file may be closed in between.
     (await readdir(folder)).map((name) => readlink(`${folder}/${name}`).catch(() => '')),
   )
   return new Set(links.flatMap((link) => /^socket:\[([0-9]+)\]$/.exec(link)?.[1] ?? []))

@@ -1,21 +1,20 @@
 import { getHeapStatistics } from 'node:v8'
-import { PAGE_BYTES } from '../contract/document.ts'
-import { Failure } from '../failure.ts'
+import { PAGE_BYTES } from '../../contract/document.ts'
+import { Failure } from '../../failure.ts'
 
-/** The share of the heap limit that responses may take before clients have received them. */
+/** Share of the heap limit that unsent responses may use. */
 const RESPONSE_SHARE = 1 / 4
 
-/** What a 503 for want of room says in `Retry-After`, s. */
+/** `Retry-After` of a 503 response, s. */
 const RETRY_AFTER = 5
 
-/** Returns the budget that fits the heap limit of this process, bytes; at least one full page. */
+/** Returns the budget for the heap limit of this process, bytes; at least one full page. */
 export const responseLimit = (): number =>
   Math.max(PAGE_BYTES, Math.floor(getHeapStatistics().heap_size_limit * RESPONSE_SHARE))
 
 /**
- * Counts the bytes of responses that the process holds: those being prepared and those that clients
- * have not received yet. A process that answers faster than its clients read would otherwise run out
- * of memory.
+ * Counts the bytes of responses that are being prepared or that clients have not received. The
+ * limit keeps a process with slow clients from running out of memory.
  */
 export class ResponseBudget {
   readonly limit: number
@@ -26,7 +25,6 @@ export class ResponseBudget {
     this.limit = limit
   }
 
-  /** Bytes held now. */
   get held(): number {
     return this.#held
   }
@@ -44,8 +42,8 @@ export class ResponseBudget {
   }
 
   /**
-   * Fails where so many more bytes exceed the limit. A response that is larger than the limit is
-   * allowed while nothing else is held.
+   * Throws if `bytes` more would exceed the limit. A response larger than the limit is allowed if
+   * nothing else is held.
    *
    * @throws Failure `unavailable` with `Retry-After`
    */
@@ -53,7 +51,7 @@ export class ResponseBudget {
     if (this.#held === 0 || this.#held + bytes <= this.limit) return
     throw new Failure(
       'unavailable',
-      `Clients have not yet read ${mebibytes(this.#held)} MiB of responses; this node holds at most ` +
+      `Clients have not yet read ${mebibytes(this.#held)} MiB of responses. This node buffers at most ` +
         `${mebibytes(this.limit)} MiB. Try again in ${RETRY_AFTER} s.`,
       { headers: { 'Retry-After': String(RETRY_AFTER) } },
     )

@@ -14,7 +14,7 @@ beforeEach(async () => {
   path = join(folder, 'a.sock')
   const server = createServer().listen(`${path}.moving`)
   await once(server, 'listening')
-  // The server removes its own path when it closes, and does not know this one.
+  // The server removes its original path when it closes, so rename the socket first.
   renameSync(`${path}.moving`, path)
   await new Promise((resolve) => server.close(resolve))
 })

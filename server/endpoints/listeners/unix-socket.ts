@@ -2,20 +2,20 @@ import { chmod, lstat, readFile, realpath, stat, unlink } from 'node:fs/promises
 import { connect } from 'node:net'
 import { platform } from 'node:os'
 import { dirname } from 'node:path'
-import { Failure, systemCode } from '../failure.ts'
+import { Failure, systemCode } from '../../failure.ts'
 
-/** Owner and group may connect; nobody else. */
+/** Only the owner and the group may connect. */
 const MODE = 0o660
 
 /** The permission bit that lets users other than owner and group write to a folder. */
 const OTHERS_WRITE = 0o002
 
 /**
- * Checks the folder that a socket is to be created in, with symbolic links resolved.
+ * Checks the folder of a new socket, with symbolic links resolved.
  *
- * @param reserved folders that hold the store or keys. A socket there could take the name of a file
- * that the store creates later, such as its journal.
- * @throws Failure `bad-parameter`; the file system's error where there is no such folder.
+ * @param reserved folders that hold the database or keys. A socket there could take the name of a
+ * file that the database creates later, such as its journal.
+ * @throws Failure `bad-parameter`; the file system's error if the folder does not exist.
  */
 export async function requireSafeFolder(path: string, reserved: readonly string[]): Promise<void> {
   const folder = await realpath(dirname(path))
@@ -23,7 +23,7 @@ export async function requireSafeFolder(path: string, reserved: readonly string[
   if (taken.includes(folder)) {
     throw new Failure(
       'bad-parameter',
-      `${folder} holds the data or the keys of this server. Choose another folder for the socket.`,
+      `${folder} contains the data or the keys of this server. Choose another folder for the socket.`,
     )
   }
   const { mode } = await stat(folder)
@@ -36,42 +36,51 @@ export async function requireSafeFolder(path: string, reserved: readonly string[
 }
 
 /**
- * Makes way for a socket at `path`: a file that a dead process left is removed.
+ * Checks for an existing file at the path of a socket. Returns `free`, or `stale` for a socket left
+ * by a dead process.
  *
- * @throws an error with the code `EADDRINUSE` where somebody listens, `EEXIST` where the file is not
- * a socket, or the file system's own.
+ * @throws an error with the code `EADDRINUSE` if a process listens, `EEXIST` if the file is not a
+ * socket, or the file system's error.
  */
-export async function clearStaleSocket(path: string, bound = boundSockets): Promise<void> {
+export async function findSocket(path: string, bound = boundSockets): Promise<'free' | 'stale'> {
   const found = await lstat(path).catch((error: unknown) => {
     if (systemCode(error) === 'ENOENT') return undefined
     throw error
   })
   if (found === undefined) {
-    // A folder that is missing is reported as EACCES by libuv's bind, as Windows would.
+    // Throws ENOENT for a missing folder, which libuv's bind would report as EACCES.
     await stat(dirname(path))
-    return
+    return 'free'
   }
   if (!found.isSocket()) throw coded('EEXIST', `${path} is not a socket`)
   if ((await bound()).has(path) || (await answers(path))) {
-    throw coded('EADDRINUSE', `${path} is listened on`)
+    throw coded('EADDRINUSE', `${path} is in use`)
   }
-  await unlink(path)
+  return 'stale'
 }
 
-/** Gives a socket just made its mode, 0660. */
+/**
+ * Removes a stale socket at `path`, if there is one.
+ *
+ * @throws as {@link findSocket}
+ */
+export async function clearStaleSocket(path: string, bound = boundSockets): Promise<void> {
+  if ((await findSocket(path, bound)) === 'stale') await unlink(path)
+}
+
+/** Sets the mode of a new socket to 0660. */
 export const restrictSocket = (path: string): Promise<void> => chmod(path, MODE)
 
 /**
- * Returns the paths of the sockets that processes have bound, also of those that do not listen yet:
- * connecting to these is refused, as it is to a stale file. Empty where the system does not tell; only
- * Linux does.
+ * Returns the paths of bound sockets. They include sockets that do not listen yet, which refuse
+ * connections like stale files. Empty on systems other than Linux.
  */
 export async function boundSockets(): Promise<ReadonlySet<string>> {
   const table = await readFile('/proc/net/unix', 'utf8').catch(() => '')
   return new Set(table.split('\n').map((line) => line.slice(line.indexOf('/'))))
 }
 
-/** Whether a process accepts connections at the path. One that we may not ask is taken for one. */
+/** Whether a process accepts connections at the path. Any error but ECONNREFUSED counts as yes. */
 function answers(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = connect(path)

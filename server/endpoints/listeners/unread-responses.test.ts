@@ -3,10 +3,10 @@ import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { killProcesses, startProcess } from '../server-process.testing.ts'
-import { ask, makeToken } from '../start.testing.ts'
+import { killProcesses, startProcess } from '../../test-support/server-process.testing.ts'
+import { ask, makeToken } from '../../test-support/start.testing.ts'
 
-// By processes: memory is what a server of its own may take.
+// In its own process, because the test limits the server's memory.
 
 const HEAP_MIB = 128
 const CONNECTIONS = 20
@@ -47,11 +47,11 @@ test('a server survives clients that pipeline large pages and do not read them',
     const socket = connect(socketPath, () => socket.write(page.repeat(REQUESTS)))
     return socket.pause()
   })
-  // A quarter of the heap is for responses: then a page, and any data, is 503.
+  // Responses may use a quarter of the heap; above that, pages and data requests get 503.
   await expect.poll(unsent, { timeout: 20_000 }).toBeGreaterThan(((HEAP_MIB - 32) / 4) * 2 ** 20)
   const refused = await call('GET', '/large')
   expect([refused.status, refused.headers['retry-after']]).toEqual([503, '5'])
-  expect(refused.json.message).toMatch(/^Clients have not yet read [0-9]+ MiB of responses; /)
+  expect(refused.json.message).toMatch(/^Clients have not yet read [0-9]+ MiB of responses\. /)
   expect((await call('GET', '/_api/health')).status).toBe(200)
   expect((await call('GET', '/_api/endpoint')).json).toHaveLength(1)
 

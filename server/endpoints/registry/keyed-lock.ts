@@ -1,7 +1,6 @@
-/** Runs `task` after every earlier task of the same key has ended; keys do not wait for each other. */
+/** Runs `task` after all earlier tasks with the same key; different keys run concurrently. */
 export type KeyedLock = <T>(key: string, task: () => Promise<T>) => Promise<T>
 
-/** Makes a {@link KeyedLock}. */
 export function createKeyedLock(): KeyedLock {
   const tails = new Map<string, Promise<unknown>>()
   return (key, task) => {

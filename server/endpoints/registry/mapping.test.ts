@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { MAPPING_NAMES } from '../contract/endpoint.ts'
+import { MAPPING_NAMES } from '../../contract/endpoint.ts'
 import { createMapping } from './mapping.ts'
 
 const namesOf = (length: number) => Array.from({ length }, (_, at) => `n${at}`)
@@ -9,7 +9,7 @@ describe('createMapping', () => {
     const names = namesOf(MAPPING_NAMES)
     expect(createMapping(names).names).toEqual(names)
     expect(() => createMapping([...names, 'more'])).toThrow(
-      'The list of databases has 1,001 names, at most 1,000.',
+      'The list of databases has 1,001 names. At most 1,000 are allowed.',
     )
   })
 
@@ -17,13 +17,13 @@ describe('createMapping', () => {
     const names = namesOf(100_000)
     expect(createMapping(names, Infinity).defaultDatabase).toBe('n0')
     expect(() => createMapping([...names, 'n5'], Infinity)).toThrow(
-      'The list of databases names n5 twice.',
+      'The list of databases contains n5 twice.',
     )
   })
 
   it('cuts a name that it rejects', () => {
     expect(() => createMapping(['-'.repeat(1024 * 1024)])).toThrow(
-      `"${'-'.repeat(64)}" is no database name.`,
+      `"${'-'.repeat(64)}" is not a valid database name.`,
     )
   })
 })

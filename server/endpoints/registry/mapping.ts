@@ -1,43 +1,47 @@
-import { DATABASE_NAME_RULE, isDatabaseName, SYSTEM_DATABASE } from '../contract/database.ts'
-import { MAPPING_NAMES } from '../contract/endpoint.ts'
-import { Failure } from '../failure.ts'
+import { DATABASE_NAME_RULE, isDatabaseName, SYSTEM_DATABASE } from '../../contract/database.ts'
+import { MAPPING_NAMES } from '../../contract/endpoint.ts'
+import { Failure } from '../../failure.ts'
 
 /**
- * Which databases can be reached through an endpoint (seed 000, "Database mapping rules"). Never
- * changes: remapping an endpoint puts another one in its place, so it is read without a lock.
+ * The databases that an endpoint serves (docs/http-api.md, "Endpoints"). Immutable: remapping an
+ * endpoint replaces its mapping, so readers need no lock.
  */
 export interface Mapping {
-  /** In order; empty means every database. */
+  /** In order; empty means all databases. */
   readonly names: readonly string[]
-  /** Where a request goes that names no database: the first name, or `_system`. */
+  /** The database of requests that name none: the first name, or `_system`. */
   readonly defaultDatabase: string
 }
 
 /**
- * Makes a {@link Mapping} of names as they were sent.
+ * Creates a {@link Mapping} from the database names in a request. Databases that do not exist yet
+ * are allowed.
  *
- * @param most how many there may be; those of a stored mapping are not counted again.
- * @throws Failure `bad-database-name` for a name that no database can have, `bad-parameter` for a
- * name that stands twice, or for too many names. Databases that do not exist yet may be named.
+ * @param most maximum number of names; not enforced again for a stored mapping.
+ * @throws Failure `bad-database-name` for an invalid name; `bad-parameter` for a duplicate name or
+ * too many names.
  */
 export function createMapping(names: readonly string[], most = MAPPING_NAMES): Mapping {
   if (names.length > most) {
     const [count, limit] = [names.length, most].map((each) => each.toLocaleString('en'))
     throw new Failure(
       'bad-parameter',
-      `The list of databases has ${count} names, at most ${limit}.`,
+      `The list of databases has ${count} names. At most ${limit} are allowed.`,
+      { field: '/databases' },
     )
   }
   const seen = new Set<string>()
-  for (const name of names) {
+  for (const [at, name] of names.entries()) {
+    const field = `/databases/${at}`
     if (!isDatabaseName(name)) {
       throw new Failure(
         'bad-database-name',
-        `${JSON.stringify(name.slice(0, 64))} is no database name. ${DATABASE_NAME_RULE}`,
+        `${JSON.stringify(name.slice(0, 64))} is not a valid database name. ${DATABASE_NAME_RULE}`,
+        { field },
       )
     }
     if (seen.has(name)) {
-      throw new Failure('bad-parameter', `The list of databases names ${name} twice.`)
+      throw new Failure('bad-parameter', `The list of databases contains ${name} twice.`, { field })
     }
     seen.add(name)
   }
@@ -47,6 +51,6 @@ export function createMapping(names: readonly string[], most = MAPPING_NAMES): M
   })
 }
 
-/** Whether a mapping lets a database through. Says nothing about whether the database exists. */
+/** Whether a mapping includes a database. The database need not exist. */
 export const reaches = (mapping: Mapping, database: string): boolean =>
   mapping.names.length === 0 || mapping.names.includes(database)

@@ -3,24 +3,30 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { EndpointRecord } from '../contract/endpoint.ts'
-import type { ListenerStatus } from '../contract/listener.ts'
-import { type Answer, ask, endpointPath, startForTest, type TestNode } from '../start.testing.ts'
-import { freePorts } from './free-ports.testing.ts'
-import { expectListening, listeningAddresses } from './kernel-sockets.testing.ts'
+import type { EndpointRecord } from '../../contract/endpoint.ts'
+import type { ListenerStatus } from '../../contract/listener.ts'
+import {
+  type Answer,
+  ask,
+  endpointPath,
+  startForTest,
+  type TestNode,
+} from '../../test-support/start.testing.ts'
+import { freePorts } from '../listeners/free-ports.testing.ts'
+import { expectListening, listeningAddresses } from '../listeners/kernel-sockets.testing.ts'
 
-// Random sequences of adding, remapping and removing, on real sockets, against a model that is a map.
-// After every step all four must say the same: the model, the list, the listeners, the kernel.
+// Random sequences of adding, remapping and removing endpoints on real sockets, compared with a
+// model. After each step, the model, the list, the listeners and the kernel must agree.
 
 /** An address that the sequences use. */
 interface Slot {
   /** In canonical form. */
   readonly address: string
-  /** Another way to write it. */
+  /** Another spelling of the address. */
   readonly spelling: string
-  /** How the kernel shows its socket. */
+  /** How the kernel lists its socket. */
   readonly socket: string
-  /** How a client reaches it. */
+  /** How a client connects to it. */
   readonly reach: { readonly port: number; readonly host?: string; readonly socketPath?: string }
 }
 
@@ -29,7 +35,7 @@ interface Stored {
   readonly revision: number
 }
 
-/** The whole model: what is stored, by address. */
+/** The model: the stored endpoints by address. */
 type Model = Map<string, Stored>
 
 const DONE = { result: true, error: false, code: 200 }
@@ -39,12 +45,12 @@ const same = (a: readonly string[], b: readonly string[]) => a.join() === b.join
 const reaches = ({ databases }: Pick<Stored, 'databases'>, name: string) =>
   databases.length === 0 || databases.includes(name)
 
-/** What the steps share: a node, the slots, and what ought to be. */
+/** The state that the steps share: a node, the slots and the model. */
 class World {
   readonly node: TestNode
   readonly slots: readonly Slot[]
   readonly model: Model = new Map()
-  /** The sockets of this process that are not the node's. */
+  /** The listening sockets of this process that do not belong to the node. */
   readonly foreign: readonly string[]
 
   constructor(node: TestNode, slots: readonly Slot[], foreign: readonly string[]) {
@@ -57,7 +63,7 @@ class World {
     return this.slots[at % this.slots.length] as Slot
   }
 
-  /** The slots through which the server can be administered. */
+  /** Returns the slots that serve `_system`. */
   ways(): Slot[] {
     return this.slots.filter((slot) => {
       const stored = this.model.get(slot.address)
@@ -70,7 +76,7 @@ class World {
     return ways.length === 1 && ways[0] === slot
   }
 
-  /** Another stored endpoint with which it cannot share the port. */
+  /** Whether another stored endpoint uses the same port, so that both cannot listen. */
   clashes(slot: Slot): boolean {
     const ipv4 = (each: Slot) => /^tcp:\/\/[0-9]/.test(each.socket)
     const host = (each: Slot) => each.socket.slice(0, each.socket.lastIndexOf(':'))
@@ -85,7 +91,7 @@ class World {
     )
   }
 
-  /** Asks by any way that the model knows: whatever was done before, there must be one. */
+  /** Sends a request through any endpoint that serves `_system`; there must always be one. */
   async admin(
     method: string,
     path: string,
@@ -122,12 +128,14 @@ class World {
     await expectListening(process.pid, [...this.foreign, ...sockets])
   }
 
-  /** Asks through one endpoint: whatever its mapping lets through, and nothing else. */
+  /**
+   * Sends requests through one endpoint and checks that exactly its mapped databases are reachable.
+   */
   async visit(slot: Slot): Promise<void> {
     const stored = this.model.get(slot.address)
     const { port, ...reach } = slot.reach
     if (stored === undefined) {
-      // Another endpoint may answer in its place: a wildcard of the same port.
+      // Another endpoint may answer: a wildcard address on the same port.
       if (this.clashes(slot)) return
       await expect(ask(port, 'GET', '/', reach)).rejects.toThrow(/ECONNREFUSED|ENOENT/)
       return
@@ -143,7 +151,7 @@ class World {
     }
   }
 
-  /** Takes over the revision that a change has brought: a higher one than there ever was. */
+  /** Records the revision of a change, which must be higher than all before. */
   async noteChange(slot: Slot, databases: readonly string[]): Promise<void> {
     const highest = Math.max(this.#highest, ...this.model.values().map(({ revision }) => revision))
     this.model.set(slot.address, { databases, revision: highest + 1 })
@@ -160,10 +168,10 @@ class World {
 
 type Step = fc.AsyncCommand<Model, World>
 
-/** Which revision a change asks for: none, the right one, or one that has passed. */
+/** The revision in the precondition of a change: none, the current one, or a stale one. */
 type Precondition = 'none' | 'current' | 'passed'
 
-/** What `If-Match` says, and whether it holds. */
+/** Returns the revision for `If-Match` and whether the precondition holds. */
 function precondition(how: Precondition, stored: Stored | undefined) {
   if (how === 'none') return { revision: undefined, holds: true }
   const revision = stored?.revision ?? 1
@@ -253,7 +261,10 @@ class Remove implements Step {
   toString = () => `remove(${this.at}, ${this.spelled}, ${this.how})`
 }
 
-/** Every slot but the ways in at once: the answers do not depend on the order. */
+/**
+ * Adds or removes all slots that do not serve `_system` concurrently. The responses do not depend
+ * on the order.
+ */
 class Flip implements Step {
   check = () => true
 
@@ -262,7 +273,7 @@ class Flip implements Step {
     const rest = world.slots.filter((slot) => !ways.includes(slot))
     const absent = rest.filter((slot) => !world.model.has(slot.address))
     const present = rest.filter((slot) => world.model.has(slot.address))
-    // Of those with one port only one is added: which one wins is not for a model to say.
+    // Add only one slot per port: the model cannot predict which one would win.
     const ports = new Set(ways.concat(present).map(({ reach }) => reach.port))
     const added = absent.filter(({ reach }) => {
       if (reach.port === 0) return true
@@ -291,7 +302,7 @@ class Flip implements Step {
   toString = () => 'flip()'
 }
 
-/** The addresses of one run: names, families, schemes, and some that cannot listen together. */
+/** Returns the addresses of one run: names, families, schemes, and some that clash. */
 function makeSlots(ports: readonly number[], folder: string): Slot[] {
   const tcp = (host: string, port: number, at = host, spelled = host): Slot => ({
     address: `tcp://${host}:${port}`,
@@ -365,7 +376,7 @@ test('any sequence of adds, remaps and removes leaves list, listeners and socket
         await node.stop()
         rmSync(folder, { recursive: true, force: true })
       }
-      // Nothing of it listens any more.
+      // None of its sockets is left.
       await expectListening(process.pid, foreign)
     }),
     { numRuns: 25 },

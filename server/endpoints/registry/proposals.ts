@@ -1,36 +1,39 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
-import type { Actor } from '../contract/audit.ts'
-import type { EndpointRecord } from '../contract/endpoint.ts'
-import { nextRevision } from '../storage/next-revision.ts'
-import type { Store } from '../storage/open.ts'
-import type { Recorder } from '../storage/recorder.ts'
-import { storeClock } from '../storage/store-clock.ts'
+import type { Actor } from '../../contract/audit.ts'
+import type { EndpointRecord } from '../../contract/endpoint.ts'
+import { nextRevision } from '../../storage/changes/next-revision.ts'
+import type { Recorder } from '../../storage/changes/recorder.ts'
+import type { Store } from '../../storage/open.ts'
+import { storeClock } from '../../storage/store-clock.ts'
+import { type BulkPart, fence, recordOutcomes } from '../bulk/outcomes.ts'
 import { type ExpectedRevision, requireRevision } from './repository.ts'
 
-/** An endpoint that was asked for at a node that cannot open it itself: another one may. */
+/** A requested endpoint that the receiving node cannot open. Another node may open it. */
 export interface Proposal extends EndpointRecord {
   readonly id: string
-  /** The node that was asked, and has tried. */
+  /** The node that received the request and could not open the endpoint. */
   readonly node: string
   readonly actor: Actor
+  /** The bulk change that it is part of. */
+  readonly part?: BulkPart | undefined
 }
 
-/** What stands in the column. */
-type Proposed = Pick<Proposal, 'id' | 'node' | 'actor'>
+/** The JSON in the column `proposal`. */
+type Proposed = Pick<Proposal, 'id' | 'node' | 'actor' | 'part'>
 
-/** A proposal whose node did not withdraw it in this time has lost its node, ms. */
+/** Age after which a proposal is deleted because its node has stopped, ms. */
 const ABANDONED = 5_000
 
 /**
- * Stores a proposal; its id, or undefined where the address is configured or proposed already. Never
- * called on SQLite, where nobody else could take it up.
+ * Stores a proposal. Returns its id, or `undefined` if the address is already configured or
+ * proposed. Not used on SQLite, which has a single node.
  *
  * @throws Failure `precondition-failed`
  */
 export function propose(
   store: Store,
-  { endpoint, databases, node, actor }: Omit<Proposal, 'id'>,
+  { endpoint, databases, node, actor, part }: Omit<Proposal, 'id'>,
   expected: ExpectedRevision,
 ): Promise<string | undefined> {
   return store.change(async (trx) => {
@@ -42,7 +45,7 @@ export function propose(
       .executeTakeFirst()
     requireRevision(endpoint, row?.proposal === null ? row.revision : undefined, expected)
     if (row !== undefined) return undefined
-    const proposed: Proposed = { id: randomUUID(), node, actor }
+    const proposed: Proposed = { id: randomUUID(), node, actor, part }
     await trx
       .insertInto('endpoints')
       .values({
@@ -57,7 +60,7 @@ export function propose(
   })
 }
 
-/** What is proposed now. */
+/** Returns the open proposals. */
 export async function readProposals(store: Store): Promise<Proposal[]> {
   const rows = await store.db
     .selectFrom('endpoints')
@@ -71,7 +74,7 @@ export async function readProposals(store: Store): Promise<Proposal[]> {
   }))
 }
 
-/** What has become of a proposal: nobody has it, it still waits, or the address is configured. */
+/** Returns whether a proposal still waits, its address is configured, or neither (`gone`). */
 export async function outcomeOf(
   store: Store,
   address: string,
@@ -88,13 +91,14 @@ export async function outcomeOf(
 }
 
 /**
- * Makes an endpoint of a proposal, on record as the change of whoever asked for it.
+ * Turns a proposal into an endpoint. The audit log names the user who requested it.
  *
- * @returns its revision once that is durable; undefined where it was withdrawn, or somebody was faster.
+ * @returns its revision, once it is durable; `undefined` if the proposal was withdrawn or another
+ * node has confirmed it.
  */
 export function confirmProposal(
   store: Store,
-  { endpoint, databases, id, actor }: Proposal,
+  { endpoint, databases, id, actor, part }: Proposal,
   record: Recorder,
 ): Promise<number | undefined> {
   return store.change(async (trx) => {
@@ -105,11 +109,15 @@ export function confirmProposal(
       .where('address', '=', endpoint)
       .executeTakeFirst()
     if (!isOf(row?.proposal, id)) return undefined
+    if (part !== undefined && (await fence(trx, [part])).size > 0) return undefined
     await trx
       .updateTable('endpoints')
       .set({ proposal: null, proposed_at: null, revision })
       .where('address', '=', endpoint)
       .execute()
+    if (part !== undefined) {
+      await recordOutcomes(trx, [{ part, state: 'made', before: null, revision }])
+    }
     await record(trx, {
       actor,
       action: 'endpoint.add',
@@ -117,12 +125,13 @@ export function confirmProposal(
       outcome: 'done',
       before: null,
       after: { databases },
+      change: part?.change,
     })
     return revision
   })
 }
 
-/** Takes a proposal back; false where it is one no more. */
+/** Withdraws a proposal. Returns false if it no longer exists. */
 export function withdrawProposal(store: Store, address: string, id: string): Promise<boolean> {
   return store.change(async (trx) => {
     await nextRevision(trx)
@@ -137,7 +146,7 @@ export function withdrawProposal(store: Store, address: string, id: string): Pro
   })
 }
 
-/** Deletes the proposals of nodes that ended before they could take them back. */
+/** Deletes the proposals of nodes that stopped before they could withdraw them. */
 export async function sweepProposals(store: Store): Promise<void> {
   await store.db
     .deleteFrom('endpoints')

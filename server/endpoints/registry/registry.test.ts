@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createRecorder, START } from '../audit/record.ts'
-import { openStore, type Store } from '../storage/open.ts'
-import { createHttpEngine } from './http-engine.ts'
-import type { Listener } from './listener.ts'
+import { createRecorder, START } from '../../audit/record.ts'
+import { openStore, type Store } from '../../storage/open.ts'
+import { writeEndpoint } from '../bulk/endpoint-writer.ts'
+import { createHttpEngine } from '../listeners/http-engine.ts'
+import type { Listener } from '../listeners/listener.ts'
 import { createEndpointRegistry, type EndpointRegistry } from './registry.ts'
-import { writeEndpoint } from './repository.ts'
 
 let data: string
 let store: Store

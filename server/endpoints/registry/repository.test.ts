@@ -1,11 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { sql } from 'kysely'
 import { expect, test, vi } from 'vitest'
-import { createRecorder } from '../audit/record.ts'
-import type { Actor } from '../contract/audit.ts'
-import { forEachEngine, forEngine } from '../storage/each-engine.testing.ts'
-import type { Store } from '../storage/open.ts'
-import { deleteEndpoint, readEndpoints, writeEndpoint } from './repository.ts'
+import { createRecorder } from '../../audit/record.ts'
+import type { Actor } from '../../contract/audit.ts'
+import type { Store } from '../../storage/open.ts'
+import { forEachEngine, forEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { deleteEndpoint, writeEndpoint } from '../bulk/endpoint-writer.ts'
+import { readEndpoints } from './repository.ts'
 
 const ADDRESS = 'tcp://127.0.0.1:8530'
 const actor: Actor = { name: 'github:1', by: 'token', address: '192.0.2.7' }
@@ -62,7 +63,7 @@ forEachEngine((engine) => {
         else await write(store, [`d${at}`])
       }),
     )
-    // Each row's "before" is the "after" of the row before: nobody came in between.
+    // The "before" of each row equals the "after" of the previous row: changes do not interleave.
     const rows = await recorded(stores[0])
     expect(rows.map(({ before }) => before)).toEqual([
       'null',
@@ -74,7 +75,7 @@ forEachEngine((engine) => {
 forEngine('postgres', (engine) => {
   test('a removal that waits for a change is judged by what that change has made', async () => {
     const stores = [await engine.open('tool'), await engine.open('tool')] as const
-    const revision = await write(stores[0], ['a'])
+    const revision = await write(stores[0], ['_system'])
     const waits = async () => {
       const found = sql`select from pg_stat_activity where wait_event_type = 'Lock'
         and datname = current_database()`

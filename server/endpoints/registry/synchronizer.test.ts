@@ -1,24 +1,24 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createRecorder, START } from '../audit/record.ts'
-import { forEngine } from '../storage/each-engine.testing.ts'
-import type { Store } from '../storage/open.ts'
-import { freePorts } from './free-ports.testing.ts'
-import { createHttpEngine } from './http-engine.ts'
-import type { Listener } from './listener.ts'
+import { createRecorder, START } from '../../audit/record.ts'
+import type { Store } from '../../storage/open.ts'
+import { forEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { freePorts } from '../listeners/free-ports.testing.ts'
+import { createHttpEngine } from '../listeners/http-engine.ts'
+import type { Listener } from '../listeners/listener.ts'
 import type { Peers } from './peers.ts'
 import { createEndpointRegistry, type EndpointRegistry } from './registry.ts'
 
-/** A node without others, on a store that others may change. */
+/** Peers of a node that is alone, on a database that others may change. */
 const peers: Peers = {
   node: 'a',
   any: false,
-  holdHere: () => false,
+  listenOnThisHost: () => false,
   report: () => {},
   forget: () => {},
-  ask: async () => 0,
-  requireOtherWay: async () => {},
+  sendCommand: async () => 0,
+  requireOtherAdminAccess: async () => {},
 }
 
 forEngine('postgres', (engine) => {
@@ -43,7 +43,7 @@ forEngine('postgres', (engine) => {
   })
   afterEach(() => endpoints.stop(0))
 
-  /** Does something while a change of this node to the endpoint waits for another in the store. */
+  /** Runs `act` while a change of the endpoint by this node waits for a lock in the database. */
   async function whileChanging(act: () => Promise<void>): Promise<void> {
     let change = Promise.resolve()
     const outside = AsyncLocalStorage.snapshot()
@@ -76,7 +76,7 @@ forEngine('postgres', (engine) => {
       await endpoints.sync()
       expect(endpoints.list()).toEqual([])
     })
-    // The change has stored it again.
+    // The pending change has stored the endpoint again.
     await endpoints.sync()
     expect(endpoints.list()).toEqual([{ endpoint, databases: ['own'] }])
   })

@@ -1,12 +1,11 @@
-import type { Listener } from './listener.ts'
+import type { Listener } from '../listeners/listener.ts'
 import { DURATION_BOUNDS } from './traffic.ts'
 
-/** A metric of listeners, in the text format of Prometheus. */
 interface ListenerMetric {
   readonly name: string
   readonly help: string
   readonly type: 'gauge' | 'counter' | 'histogram'
-  /** Returns the lines of a listener, `endpoint` being its label. */
+  /** Returns the lines of a listener; `endpoint` is its label. */
   readonly lines: (listener: Listener, endpoint: string) => string
 }
 
@@ -22,13 +21,13 @@ const METRICS: readonly ListenerMetric[] = [
   },
   {
     name: 'gatehouse_listener',
-    help: '1 for each listener, by its state',
+    help: 'Listeners by state; the value is 1',
     type: 'gauge',
     lines: (listener, endpoint) => `gatehouse_listener${state(listener, endpoint)} 1\n`,
   },
   {
     name: 'gatehouse_requests_total',
-    help: 'Answered requests',
+    help: 'Completed requests',
     type: 'counter',
     lines: ({ traffic }, endpoint) => {
       let lines = ''
@@ -51,7 +50,7 @@ const METRICS: readonly ListenerMetric[] = [
   },
   {
     name: 'gatehouse_request_duration_seconds',
-    help: 'From the head of a request read to its answer written, seconds',
+    help: 'Seconds from receiving the request headers to writing the response',
     type: 'histogram',
     lines: ({ traffic }, endpoint) => {
       if (traffic.requests === 0) return ''
@@ -68,10 +67,13 @@ const METRICS: readonly ListenerMetric[] = [
   },
 ]
 
-/** So many listeners are printed at once: the histograms of them take about a millisecond. */
+/** Number of listeners printed per part; their histograms take about a millisecond. */
 const LISTENERS = 50
 
-/** Prints the metrics of all listeners, in parts of a few milliseconds. */
+/**
+ * Yields the metrics of all listeners in the Prometheus text format, in parts of a few
+ * milliseconds.
+ */
 export function* printListenerMetrics(listeners: readonly Listener[]): Generator<string, void> {
   for (const { name, help, type, lines } of METRICS) {
     let text = `\n# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`
@@ -85,6 +87,6 @@ export function* printListenerMetrics(listeners: readonly Listener[]): Generator
   }
 }
 
-/** As the value of a label. */
+/** Escapes a label value. */
 const escaped = (text: string) =>
   text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Listener } from './listener.ts'
+import type { Listener } from '../listeners/listener.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { Traffic } from './traffic.ts'
 
@@ -25,19 +25,19 @@ describe('createMetrics', () => {
     )
     const printed = await text(metrics)
     expect(printed).toContain('gatehouse_unsent_response_bytes 42\n')
-    // Of these, the process metrics are prom-client's own.
+    // Skip the process metrics, which prom-client prints.
     expect(printed.slice(printed.indexOf('\n# HELP gatehouse_connections'))).toBe(`
 # HELP gatehouse_connections Open connections
 # TYPE gatehouse_connections gauge
 gatehouse_connections{endpoint="unix:///a\\"\\\\1",state="listening"} 1
 gatehouse_connections{endpoint="unix:///a\\"\\\\2",state="listening"} 2
 
-# HELP gatehouse_listener 1 for each listener, by its state
+# HELP gatehouse_listener Listeners by state; the value is 1
 # TYPE gatehouse_listener gauge
 gatehouse_listener{endpoint="unix:///a\\"\\\\1",state="listening"} 1
 gatehouse_listener{endpoint="unix:///a\\"\\\\2",state="listening"} 1
 
-# HELP gatehouse_requests_total Answered requests
+# HELP gatehouse_requests_total Completed requests
 # TYPE gatehouse_requests_total counter
 gatehouse_requests_total{endpoint="unix:///a\\"\\\\1",status="200"} 2
 gatehouse_requests_total{endpoint="unix:///a\\"\\\\1",status="404"} 1
@@ -52,7 +52,7 @@ gatehouse_received_bytes_total{endpoint="unix:///a\\"\\\\2"} 5
 gatehouse_sent_bytes_total{endpoint="unix:///a\\"\\\\1"} 7
 gatehouse_sent_bytes_total{endpoint="unix:///a\\"\\\\2"} 7
 
-# HELP gatehouse_request_duration_seconds From the head of a request read to its answer written, seconds
+# HELP gatehouse_request_duration_seconds Seconds from receiving the request headers to writing the response
 # TYPE gatehouse_request_duration_seconds histogram
 ${[0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, '+Inf']
   .map((le) => {

@@ -1,29 +1,28 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
-import { createTurns } from '../storage/turns.ts'
-import type { Listener } from './listener.ts'
+import { createTurns } from '../../storage/changes/turns.ts'
+import type { Listener } from '../listeners/listener.ts'
 import { printListenerMetrics } from './listener-metrics.ts'
 
-/** So long the metrics are served as they were built, ms. */
+/** How long the rendered metrics are cached, ms. */
 const KEPT = 1_000
 
-/** The metrics of a node. */
 export interface Metrics {
-  /** All but those of listeners; others add theirs. */
+  /** The metrics that are not per listener. Other modules register theirs here. */
   readonly registry: Registry
   readonly contentType: string
   /**
-   * Returns the text in parts. It is built in steps between which requests have their turn, once for
-   * all who ask at the same time, and kept for a second.
+   * Returns the text in parts. The event loop serves requests between the parts. Concurrent callers
+   * share one result, which is cached for a second.
    */
   read(): Promise<readonly Buffer[]>
 }
 
 /**
- * Makes the metrics of a node: of its process, and of each endpoint its connections, requests by
- * status, durations in seconds and bytes. Everything is read off the listeners when it is asked for,
- * so a request costs nothing here, and an endpoint that is removed is gone from the next text.
+ * Creates the metrics of a node: its process and, per endpoint, connections, bytes, and requests by
+ * status and duration. The values are read from the listeners on demand, so requests have no
+ * overhead here and removed endpoints disappear.
  *
- * @param unsent bytes of responses that clients have not read yet.
+ * @param unsent returns the bytes of responses that clients have not read yet.
  */
 export function createMetrics(
   listeners: () => readonly Listener[],
@@ -34,7 +33,7 @@ export function createMetrics(
   collectDefaultMetrics({ register: registry })
   new Gauge({
     name: 'gatehouse_unsent_response_bytes',
-    help: 'Bytes of responses that are being prepared or that clients have not read yet',
+    help: 'Bytes of responses that are being prepared or have not been read by clients',
     registers: [registry],
     collect() {
       this.set(unsent())

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { SAMPLES } from '../contract/traffic.ts'
+import { SAMPLES } from '../../contract/traffic.ts'
 import { type Counters, lastSampleAt, sampleEnd, TrafficHistory } from './traffic-history.ts'
 
 const START = 350_000_000
@@ -13,7 +13,7 @@ const counters = (over: Partial<Counters> = {}): Counters => ({
   ...over,
 })
 
-/** Adds one sample after the other, given as requests counted so far; undefined: not open. */
+/** Adds one sample per argument, the total number of requests; `undefined` means not open. */
 function filled(...requests: (number | undefined)[]) {
   const history = new TrafficHistory()
   for (const [at, count] of requests.entries()) {

@@ -1,41 +1,43 @@
-import { SAMPLE_SECONDS, SAMPLES } from '../contract/traffic.ts'
+import { SAMPLE_SECONDS, SAMPLES } from '../../contract/traffic.ts'
 
-/** What is kept of a sample: how much there was in it; of connections, how many were open. */
+/** The series of a sample: amounts per sampling period, except `connections`, a current value. */
 export const SERIES = ['requests', 'errors', 'bytesIn', 'bytesOut', 'connections'] as const
 
-/** Counters as they stand; all but `connections` are counted up since the listener was made. */
+/** Current counter values. All but `connections` count from the creation of the listener. */
 export type Counters = Readonly<Record<(typeof SERIES)[number], number>>
 
-/** Samples of each kind, oldest first; null: nothing is known of that time. */
+/** Samples of each series, oldest first; null marks a gap. */
 export type SampleSeries = Record<keyof Counters, (number | null)[]>
 
-/** Stands in the ring for a sample that is not there: more than any is. */
+/** Marks a missing sample; larger than any value. */
 const GAP = 0xffff_ffff
 const PERIOD = SAMPLE_SECONDS * 1_000
 const NOTHING: Counters = { requests: 0, errors: 0, bytesIn: 0, bytesOut: 0, connections: 0 }
 
-/** The number of the sample that has ended last at a moment (ms since 1970), on every node alike. */
+/**
+ * Returns the number of the last sample that ended before `now` (ms since 1970). Nodes agree on it.
+ */
 export const lastSampleAt = (now: number): number => Math.floor(now / PERIOD) - 1
 
-/** When a sample ends, ms since 1970. */
+/** Returns when a sample ends, ms since 1970. */
 export const sampleEnd = (sample: number): number => (sample + 1) * PERIOD
 
 /**
- * The last hour of one listener. Samples are numbered since 1970, so a missed one leaves a gap and
- * moves no other. Nothing is allocated until there is traffic, and it is given back after an hour
- * without: thousands of listeners may idle.
+ * Samples of the last hour of one listener. Samples are numbered from 1970, so a missed sample
+ * leaves a gap and does not shift the others. The buffer is allocated at the first traffic and
+ * released after an hour without any: thousands of listeners may be idle.
  */
 export class TrafficHistory {
-  // Without a ring: from this sample on everything was 0.
+  // Without a buffer, all samples since this one are 0.
   #from: number | undefined
   #ring: Uint32Array | undefined
   #last = 0
   #lastBusy = 0
   #before = NOTHING
 
-  /** Ends a sample; `undefined` where the listener was not open. */
+  /** Adds a sample; `undefined` if the listener was not open. */
   add(sample: number, now: Counters | undefined): void {
-    // The clock was put back: what was kept has not happened yet.
+    // The clock was set back: the kept samples lie in the future.
     if (sample < this.#last) this.#forget()
     if (sample === this.#last) return
     const missed = this.#last !== 0 && sample > this.#last + 1
@@ -52,7 +54,7 @@ export class TrafficHistory {
     if (sample - this.#lastBusy >= SAMPLES) this.#rollUp()
   }
 
-  /** The `count` samples that end with the one of the number `last`. */
+  /** Returns `count` samples, the last of which has the number `last`. */
   read(last: number, count = SAMPLES): SampleSeries {
     const series: SampleSeries = {
       requests: [],
@@ -109,7 +111,7 @@ export class TrafficHistory {
   }
 }
 
-/** Requests per second in each of the last `count` samples, oldest first. */
+/** Returns requests per second in each of the last `count` samples, oldest first. */
 export const recentRates = (history: TrafficHistory, last: number, count: number) =>
   history.read(last, count).requests.map((n) => (n === null ? null : n / SAMPLE_SECONDS))
 
@@ -118,7 +120,7 @@ const placeOf = (sample: number) => (sample % SAMPLES) * SERIES.length
 const fill = (ring: Uint32Array, sample: number, amount: number) =>
   ring.fill(amount, placeOf(sample), placeOf(sample) + SERIES.length)
 
-/** Whether nothing went through, and nobody was there. */
+/** Whether there was no traffic and no connection is open. */
 const isQuiet = (before: Counters, now: Counters) =>
   now.connections === 0 &&
   now.requests === before.requests &&

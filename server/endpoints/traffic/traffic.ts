@@ -1,33 +1,36 @@
 /**
- * Upper bounds of the histogram of request durations, in seconds. One more bucket, for everything
- * above, follows the last.
+ * Upper bounds of the request duration histogram, in seconds. One more bucket counts everything
+ * above the last bound.
  */
 export const DURATION_BOUNDS: readonly number[] = Object.freeze([
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ])
 
 /**
- * What went through one listener since it was opened. Plain numbers that are counted up: it is
- * written at every request, and read only when somebody asks.
+ * Traffic counters of one listener since its creation. Plain numbers, because every request updates
+ * them.
  */
 export class Traffic {
   requests = 0
-  /** Of them, those answered with a status of 400 or more. */
+  /** Number of requests answered with status 400 or higher. */
   errors = 0
-  /** Bytes of connections that have closed; open ones are asked themselves. */
+  /** Bytes of closed connections only; open connections count their own. */
   bytesIn = 0
   bytesOut = 0
   /** When the last request ended, ms since 1970; 0 before the first. */
   lastRequest = 0
-  /** Over the last sampling period (see {@link sample}). */
+  /** Average over the last sampling period (see {@link sample}). */
   requestsPerSecond = 0
-  // Made at the first request: thousands of listeners may idle.
+  // Allocated at the first request: thousands of listeners may be idle.
   #statuses: Map<number, number> | undefined
   #durations: Float64Array | undefined
   #seconds = 0
   #sampledRequests = 0
 
-  /** Counts one answered request. `milliseconds` from its head read to its answer written. */
+  /**
+   * Counts one answered request. `milliseconds` is the time from its parsed head to its response
+   * being written.
+   */
   count(status: number, milliseconds: number, now: number): void {
     this.requests++
     if (status >= 400) this.errors++
@@ -43,7 +46,7 @@ export class Traffic {
     this.#seconds += seconds
   }
 
-  /** Ends a sampling period of `seconds` and sets {@link requestsPerSecond} for it. */
+  /** Ends a sampling period of `seconds` and updates {@link requestsPerSecond}. */
   sample(seconds: number): void {
     this.requestsPerSecond = (this.requests - this.#sampledRequests) / seconds
     this.#sampledRequests = this.requests
@@ -54,7 +57,7 @@ export class Traffic {
     return this.#statuses ?? new Map()
   }
 
-  /** Answered requests by duration, a count per bucket of {@link DURATION_BOUNDS}, and their sum. */
+  /** Answered requests per bucket of {@link DURATION_BOUNDS}, and the sum of their durations. */
   get durations(): { readonly buckets: Float64Array; readonly seconds: number } {
     return {
       buckets: this.#durations ?? new Float64Array(DURATION_BOUNDS.length + 1),

@@ -1,0 +1,271 @@
+import { randomBytes } from 'node:crypto'
+import type { Actor } from '../../contract/audit.ts'
+import type { AuditAction } from '../../contract/audit-action.ts'
+import {
+  CHANGE_KEPT,
+  CHANGES_LISTED,
+  CHANGES_UNDER_WAY,
+  type EndpointChangeInput,
+  type EndpointChangePage,
+  type EndpointChangeView,
+} from '../../contract/endpoint-change.ts'
+import type { Principal } from '../../contract/principal.ts'
+import { Failure } from '../../failure.ts'
+import { nextRevision } from '../../storage/changes/next-revision.ts'
+import type { Recorder } from '../../storage/changes/recorder.ts'
+import type { Change } from '../../storage/changes/transactions.ts'
+import type { Store } from '../../storage/open.ts'
+import type { EndpointChangesTable } from '../../storage/tables.ts'
+import type { Claims } from './claims.ts'
+
+export interface BulkRequest {
+  readonly actor: Actor
+  readonly principal: Pick<Principal, 'personId' | 'by' | 'credential'>
+  /** The endpoint through which the request arrived. */
+  readonly requestEndpoint: string
+  readonly changes: readonly EndpointChangeInput[]
+  readonly keepOnFailure: boolean
+}
+
+/**
+ * Creates a repository of bulk changes. `now` returns ms since 1970.
+ *
+ * @param claim returns the claim columns of this node, set on the bulk changes it creates.
+ */
+export function createChangeRepository(
+  store: Store,
+  record: Recorder,
+  now: () => number,
+  claim: Claims['lease'],
+) {
+  const { db } = store
+
+  async function insert(
+    trx: Change,
+    { actor, principal, requestEndpoint, changes, keepOnFailure }: BulkRequest,
+    action: AuditAction,
+    undoOf: string | null,
+  ): Promise<string> {
+    const { count } = await trx
+      .selectFrom('endpoint_changes')
+      .select((eb) => eb.fn.countAll().as('count'))
+      .where('state', '=', 'running')
+      .executeTakeFirstOrThrow()
+    if (Number(count) >= CHANGES_UNDER_WAY) {
+      throw new Failure(
+        'too-many-requests',
+        `${CHANGES_UNDER_WAY} bulk changes are already waiting or running. Try again after one has ended.`,
+      )
+    }
+    const id = randomBytes(16).toString('base64url')
+    const removals = changes.filter((change) => 'remove' in change).length
+    await trx
+      .insertInto('endpoint_changes')
+      .values({
+        id,
+        state: 'running',
+        actor: JSON.stringify(actor),
+        person: principal.personId,
+        token: principal.by === 'token' ? principal.credential : null,
+        via: requestEndpoint,
+        keep_on_failure: keepOnFailure ? 1 : 0,
+        changes: JSON.stringify(changes),
+        total: changes.length,
+        removals,
+        made: 0,
+        unchanged: 0,
+        failed: 0,
+        undo_of: undoOf,
+        undone_by: null,
+        ...claim(),
+        created_at: now(),
+        ended_at: null,
+      })
+      .execute()
+    const after = { changes: changes.length, removals }
+    const entry = { actor, action, target: undoOf ?? id, outcome: 'done', before: null } as const
+    await record(trx, { ...entry, after, change: id })
+    return id
+  }
+
+  const recent = () =>
+    db
+      .selectFrom('endpoint_changes')
+      .select(LISTED)
+      .where((eb) =>
+        eb.or([eb('state', '=', 'running'), eb('created_at', '>', now() - CHANGE_KEPT)]),
+      )
+
+  async function requireView(id: string): Promise<EndpointChangeView> {
+    const row = await recent().where('id', '=', id).executeTakeFirst()
+    if (row === undefined) throw notFound()
+    return toView(row)
+  }
+
+  return {
+    /**
+     * Stores a bulk change, claimed by this node.
+     *
+     * @throws Failure `too-many-requests`
+     */
+    create(request: BulkRequest): Promise<string> {
+      return store.change(async (trx) => {
+        await nextRevision(trx)
+        return insert(trx, request, 'endpoint.change', null)
+      })
+    },
+
+    /**
+     * Stores a bulk change that reverses the changes another one made, in reverse order. It skips
+     * endpoints that have changed since.
+     *
+     * @throws Failure `not-found`; `conflict` if the bulk change is running, was already undone or
+     * changed nothing; `too-many-requests`.
+     */
+    undo(id: string, request: Omit<BulkRequest, 'changes' | 'keepOnFailure'>): Promise<string> {
+      return store.change(async (trx) => {
+        await nextRevision(trx)
+        const row = await trx
+          .selectFrom('endpoint_changes')
+          .select(['state', 'changes', 'undone_by'])
+          .where('id', '=', id)
+          .where('created_at', '>', now() - CHANGE_KEPT)
+          .executeTakeFirst()
+        if (row === undefined) throw notFound()
+        if (row.state === 'running') {
+          throw new Failure('conflict', 'The bulk change has not ended. Cancel it first.')
+        }
+        if (row.undone_by !== null) {
+          throw new Failure('conflict', 'The bulk change has already been undone.')
+        }
+        const made = await trx
+          .selectFrom('endpoint_change_outcomes')
+          .select(['at', 'before', 'revision'])
+          .where('change', '=', id)
+          .where('state', '=', 'made')
+          .orderBy('at', 'desc')
+          .execute()
+        if (made.length === 0) throw new Failure('conflict', 'The bulk change made no changes.')
+        const original: readonly EndpointChangeInput[] = JSON.parse(row.changes)
+        const changes = made.flatMap(({ at, before, revision }): EndpointChangeInput[] => {
+          const endpoint = original[at]?.endpoint
+          if (endpoint === undefined) return []
+          if (before === null) return [{ endpoint, remove: true, expect: revision }]
+          return [{ endpoint, databases: JSON.parse(before), expect: revision }]
+        })
+        const all = { ...request, changes, keepOnFailure: false }
+        const undo = await insert(trx, all, 'endpoint.change-undo', id)
+        await trx
+          .updateTable('endpoint_changes')
+          .set({ undone_by: undo })
+          .where('id', '=', id)
+          .execute()
+        return undo
+      })
+    },
+
+    /**
+     * Cancels a bulk change. Once this resolves, none of its remaining changes are made. No effect
+     * on a bulk change that has ended or does not exist.
+     */
+    cancel(id: string, actor: Actor): Promise<void> {
+      return store.change(async (trx) => {
+        await nextRevision(trx)
+        const row = await trx
+          .updateTable('endpoint_changes')
+          .set({ state: 'cancelled', ended_at: now() })
+          .where('id', '=', id)
+          .where('state', '=', 'running')
+          .returning(['made', 'total'])
+          .executeTakeFirst()
+        if (row === undefined) return
+        await record(trx, {
+          actor,
+          action: 'endpoint.change-cancel',
+          target: id,
+          outcome: 'done',
+          before: null,
+          after: { made: row.made, changes: row.total },
+          change: id,
+        })
+      })
+    },
+
+    /** Returns the recent bulk changes, newest first. */
+    async list(): Promise<EndpointChangeView[]> {
+      const rows = await recent()
+        .orderBy('created_at', 'desc')
+        .orderBy('id')
+        .limit(CHANGES_LISTED)
+        .execute()
+      return rows.map(toView)
+    },
+
+    /** @throws Failure `not-found` */
+    read: requireView,
+
+    /**
+     * Returns a bulk change with a page of its failures.
+     *
+     * @param after the index after which the page starts.
+     * @throws Failure `not-found`
+     */
+    async page(id: string, after: number, limit: number): Promise<EndpointChangePage> {
+      const view = await requireView(id)
+      const rows =
+        view.failed === 0
+          ? []
+          : await db
+              .selectFrom('endpoint_change_outcomes')
+              .select(['at', 'failure'])
+              .where('change', '=', id)
+              .where('state', '=', 'failed')
+              .where('at', '>', after)
+              .orderBy('at')
+              .limit(limit + 1)
+              .execute()
+      const page = rows.slice(0, limit)
+      const failures = page.map(({ at, failure }) => ({ at, ...JSON.parse(failure ?? '{}') }))
+      const next = rows.length > limit ? (page.at(-1)?.at ?? null) : null
+      return { ...view, failures, next }
+    },
+  }
+}
+
+const notFound = () => new Failure('not-found', 'There is no such bulk change.')
+
+/** All columns except the changes themselves, which are large. */
+const LISTED = [
+  'id',
+  'state',
+  'actor',
+  'total',
+  'removals',
+  'made',
+  'unchanged',
+  'failed',
+  'undo_of',
+  'undone_by',
+  'created_at',
+  'ended_at',
+] as const
+
+type Listed = Pick<EndpointChangesTable, (typeof LISTED)[number]>
+
+const iso = (time: number) => new Date(time).toISOString()
+
+const toView = (row: Listed): EndpointChangeView => ({
+  id: row.id,
+  state: row.state as EndpointChangeView['state'],
+  actor: (JSON.parse(row.actor) as Actor).name,
+  created: iso(row.created_at),
+  ended: row.ended_at === null ? null : iso(row.ended_at),
+  total: row.total,
+  removals: row.removals,
+  made: row.made,
+  unchanged: row.unchanged,
+  failed: row.failed,
+  left: row.total - row.made - row.unchanged - row.failed,
+  undoOf: row.undo_of,
+  undoneBy: row.undone_by,
+})

@@ -1,0 +1,108 @@
+import { type Context, Hono } from 'hono'
+import {
+  CHANGES_BODY,
+  endpointChangeInput,
+  endpointChangeList,
+  endpointChangePage,
+  endpointChangeQuery,
+  endpointChangeView,
+} from '../../contract/endpoint-change.ts'
+import type { Principal } from '../../contract/principal.ts'
+import { describe } from '../../http/describe.ts'
+import type { AppEnv } from '../../http/env.ts'
+import { audited } from '../../http/guards/audit-change.ts'
+import type { RequireRole } from '../../http/guards/require-role.ts'
+import { jsonBody } from '../../http/input/json-body.ts'
+import { queryInput } from '../../http/input/query-input.ts'
+import type { BulkChanges } from './bulk-changes.ts'
+
+/** Default number of failures on a page. */
+const FAILURES = 100
+
+/** `/_api/endpoint-change`: changes of many endpoints in one request. */
+export const endpointChangeRoutes = (bulk: BulkChanges, requireRole: RequireRole) =>
+  new Hono<AppEnv>()
+    .post(
+      '/',
+      describe({
+        summary:
+          'Start a bulk change of endpoints. The server makes the changes after it has responded. ' +
+          'It stops if the caller loses the role operator',
+        body: endpointChangeInput,
+        answers: { 202: endpointChangeView },
+        failures: {
+          400: 'a change is malformed; no change is made',
+          413: 'the body is larger than 4 MiB',
+          429: 'too many bulk changes are waiting or running',
+        },
+      }),
+      audited('endpoint.change', () => undefined),
+      requireRole('operator'),
+      jsonBody(endpointChangeInput, CHANGES_BODY),
+      async (c) => {
+        const { changes, keepOnFailure = false } = c.req.valid('json')
+        const view = await bulk.begin({ ...callerOf(c), changes, keepOnFailure })
+        return c.json(view, 202, { Location: `/_api/endpoint-change/${view.id}` })
+      },
+    )
+    .get(
+      '/',
+      describe({
+        summary: 'List the bulk changes of the last day, at most 50',
+        answers: { 200: endpointChangeList },
+      }),
+      requireRole('viewer'),
+      async (c) => c.json(await bulk.list(), 200),
+    )
+    .get(
+      '/:id',
+      describe({
+        summary: 'Get the progress of a bulk change and its failures',
+        query: endpointChangeQuery,
+        answers: { 200: endpointChangePage },
+        failures: { 404: 'there is no such bulk change' },
+      }),
+      requireRole('viewer'),
+      queryInput(endpointChangeQuery),
+      async (c) => {
+        const { after = -1, limit = FAILURES } = c.req.valid('query')
+        return c.json(await bulk.page(c.req.param('id'), after, limit), 200)
+      },
+    )
+    .delete(
+      '/:id',
+      describe({
+        summary: 'Cancel a bulk change; changes already made are kept',
+        answers: { 200: endpointChangeView },
+        failures: { 404: 'there is no such bulk change' },
+      }),
+      audited('endpoint.change-cancel', (c) => c.req.param('id')),
+      requireRole('operator'),
+      async (c) => c.json(await bulk.cancel(c.req.param('id'), c.get('actor')), 200),
+    )
+    .post(
+      '/:id/undo',
+      describe({
+        summary:
+          'Undo a bulk change by another bulk change; endpoints changed since then are not touched',
+        answers: { 202: endpointChangeView },
+        failures: {
+          404: 'there is no such bulk change',
+          409: 'it has not ended, has been undone already, or made no changes',
+          429: 'too many bulk changes are waiting or running',
+        },
+      }),
+      audited('endpoint.change-undo', (c) => c.req.param('id')),
+      requireRole('operator'),
+      async (c) => {
+        const view = await bulk.undo(c.req.param('id'), callerOf(c))
+        return c.json(view, 202, { Location: `/_api/endpoint-change/${view.id}` })
+      },
+    )
+
+const callerOf = (c: Context<AppEnv>) => ({
+  actor: c.get('actor'),
+  // `requireRole` has already rejected requests without a principal.
+  principal: c.get('principal') as Principal,
+  requestEndpoint: c.env.via.name,
+})

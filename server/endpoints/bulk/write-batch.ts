@@ -1,0 +1,198 @@
+import type { Transaction } from 'kysely'
+import type { Actor, AuditEntry } from '../../contract/audit.ts'
+import { SYSTEM_DATABASE } from '../../contract/database.ts'
+import { Failure } from '../../failure.ts'
+import { nextRevision } from '../../storage/changes/next-revision.ts'
+import type { Recorder } from '../../storage/changes/recorder.ts'
+import type { Change } from '../../storage/changes/transactions.ts'
+import type { Store } from '../../storage/open.ts'
+import type { Tables } from '../../storage/tables.ts'
+import { type ExpectedRevision, requireRevision } from '../registry/repository.ts'
+import { type BulkPart, fence, type Outcome, recordOutcomes } from './outcomes.ts'
+
+export interface EndpointChange {
+  readonly actor: Actor
+  /** Compared with the stored revision, under the lock of the transaction. */
+  readonly expected?: ExpectedRevision
+  /**
+   * Called in the transaction, under its lock, before an endpoint loses `_system`. Throws a Failure
+   * to reject the change.
+   */
+  readonly guard?: ((trx: Transaction<Tables>) => Promise<void>) | undefined
+  /** The bulk change it belongs to. The outcome is stored in the same transaction. */
+  readonly part?: BulkPart | undefined
+}
+
+/** Sets the databases of an endpoint; null removes it. */
+export interface EndpointWrite extends EndpointChange {
+  readonly endpoint: string
+  readonly databases: readonly string[] | null
+}
+
+/** The endpoint's revision after a write; `undefined` if the endpoint to remove does not exist. */
+type Written = PromiseSettledResult<number | undefined>
+
+/**
+ * Stores independent changes of endpoints in one transaction and adds them to the audit log. A
+ * write that equals the stored endpoint changes and logs nothing.
+ *
+ * @returns for each write, the new revision or the reason for its rejection: Failure
+ * `precondition-failed`, the Failure thrown by its guard, or {@link ClaimLost}.
+ * @throws Failure if nothing was stored.
+ */
+export function writeBatch(
+  store: Store,
+  record: Recorder,
+  writes: readonly EndpointWrite[],
+): Promise<Written[]> {
+  return store.change(async (trx) => {
+    // Takes the lock: no other transaction changes endpoints between the reads and the writes.
+    const revision = await nextRevision(trx)
+    const lost = await fence(
+      trx,
+      writes.flatMap(({ part }) => part ?? []),
+    )
+    const batch = await Batch.begin(trx, revision, writes)
+    const results: Written[] = []
+    for (const write of writes) {
+      const isLost = write.part !== undefined && lost.has(write.part.change)
+      results.push(
+        isLost ? { status: 'rejected', reason: new ClaimLost() } : await batch.write(write),
+      )
+    }
+    await batch.flush()
+    await recordOutcomes(trx, batch.outcomes)
+    await record(trx, ...batch.entries)
+    return results
+  })
+}
+
+/** Thrown when a bulk change has ended or another node has claimed it. */
+export class ClaimLost extends Error {}
+
+/** Checks writes in order and stores the accepted ones in few statements. */
+class Batch {
+  readonly entries: AuditEntry[] = []
+  readonly outcomes: Outcome[] = []
+  readonly #trx: Change
+  readonly #revision: number
+  readonly #stored: Map<string, { databases: string; revision: number }>
+  /** Databases to store by address, as JSON arrays; null removes the endpoint. */
+  readonly #pending = new Map<string, string | null>()
+
+  private constructor(
+    trx: Change,
+    revision: number,
+    stored: Map<string, { databases: string; revision: number }>,
+  ) {
+    this.#trx = trx
+    this.#revision = revision
+    this.#stored = stored
+  }
+
+  static async begin(
+    trx: Change,
+    revision: number,
+    writes: readonly EndpointWrite[],
+  ): Promise<Batch> {
+    const addresses = [...new Set(writes.map(({ endpoint }) => endpoint))]
+    const rows = await trx
+      .selectFrom('endpoints')
+      .select(['address', 'databases', 'revision'])
+      .where('address', 'in', addresses)
+      .where('proposal', 'is', null)
+      .execute()
+    const stored = new Map(
+      rows.map((row) => [row.address, { databases: row.databases, revision: row.revision }]),
+    )
+    return new Batch(trx, revision, stored)
+  }
+
+  async write(write: EndpointWrite): Promise<Written> {
+    try {
+      return { status: 'fulfilled', value: await this.#evaluate(write) }
+    } catch (reason) {
+      // Other errors may have aborted the transaction.
+      if (reason instanceof Failure && reason.kind.status < 500) {
+        return { status: 'rejected', reason }
+      }
+      throw reason
+    }
+  }
+
+  async #evaluate(write: EndpointWrite): Promise<number | undefined> {
+    const { endpoint, databases, expected, guard, part, actor } = write
+    const before = this.#stored.get(endpoint)
+    if (databases === null && before === undefined) return this.#unchanged(part, undefined)
+    requireRevision(endpoint, before?.revision, expected)
+    const after = databases === null ? null : JSON.stringify(databases)
+    if (before !== undefined && before.databases === after) {
+      return this.#unchanged(part, before.revision)
+    }
+    if (guard !== undefined && reachesSystem(before?.databases) && !reachesSystem(after)) {
+      // The guard must see the preceding writes.
+      await this.flush()
+      await guard(this.#trx)
+    }
+    this.#pending.set(endpoint, after)
+    if (after === null) this.#stored.delete(endpoint)
+    else this.#stored.set(endpoint, { databases: after, revision: this.#revision })
+    this.entries.push({
+      actor,
+      action: actionOf(before === undefined, after === null),
+      target: endpoint,
+      outcome: 'done',
+      before: before === undefined ? null : { databases: JSON.parse(before.databases) },
+      after: databases === null ? null : { databases },
+      change: part?.change,
+    })
+    const revision = after === null ? null : this.#revision
+    if (part !== undefined) {
+      this.outcomes.push({ part, state: 'made', before: before?.databases ?? null, revision })
+    }
+    return this.#revision
+  }
+
+  #unchanged(part: BulkPart | undefined, revision: number | undefined): number | undefined {
+    if (part !== undefined) {
+      this.outcomes.push({ part, state: 'unchanged', before: null, revision: revision ?? null })
+    }
+    return revision
+  }
+
+  /** Stores the pending writes. */
+  async flush(): Promise<void> {
+    const entries = [...this.#pending]
+    this.#pending.clear()
+    const removed = entries.flatMap(([address, databases]) => (databases === null ? address : []))
+    const set = entries.flatMap(([address, databases]) =>
+      databases === null ? [] : { address, databases, revision: this.#revision },
+    )
+    if (removed.length > 0) {
+      await this.#trx.deleteFrom('endpoints').where('address', 'in', removed).execute()
+    }
+    if (set.length === 0) return
+    await this.#trx
+      .insertInto('endpoints')
+      .values(set)
+      .onConflict((conflict) =>
+        conflict.column('address').doUpdateSet((eb) => ({
+          databases: eb.ref('excluded.databases'),
+          revision: eb.ref('excluded.revision'),
+          proposal: null,
+          proposed_at: null,
+        })),
+      )
+      .execute()
+  }
+}
+
+/** Whether a stored list of databases includes `_system`. */
+function reachesSystem(databases: string | null | undefined): boolean {
+  if (databases == null) return false
+  const names: readonly string[] = JSON.parse(databases)
+  return names.length === 0 || names.includes(SYSTEM_DATABASE)
+}
+
+const actionOf = (added: boolean, removed: boolean) =>
+  removed ? 'endpoint.remove' : added ? 'endpoint.add' : 'endpoint.map'

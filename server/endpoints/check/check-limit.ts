@@ -1,0 +1,54 @@
+import { Failure } from '../../failure.ts'
+
+/** Maximum number of checks per person and minute. The console sends at most three per second. */
+export const CHECKS_A_MINUTE = 120
+
+/** Maximum number of concurrent checks per person on a node: resolving a name may be slow. */
+export const CHECKS_OF_PERSON = 2
+
+/** Maximum number of concurrent checks on a node. */
+export const CHECKS = 8
+
+/** Limits the rate and the concurrency of address checks. */
+export interface CheckLimit {
+  /**
+   * Runs a check for a person.
+   *
+   * @throws Failure `too-many-requests`
+   */
+  run<T>(personId: string, check: () => Promise<T>): Promise<T>
+}
+
+/**
+ * Creates a {@link CheckLimit}.
+ *
+ * @param allow enforces the rate limit {@link CHECKS_A_MINUTE} per person.
+ */
+export function createCheckLimit(allow: (personId: string) => boolean): CheckLimit {
+  const running = new Map<string, number>()
+  let total = 0
+  return {
+    async run(personId, check) {
+      const own = running.get(personId) ?? 0
+      if (own >= CHECKS_OF_PERSON || total >= CHECKS) {
+        throw tooMany(`${Math.max(own, total)} checks are running`, 1)
+      }
+      if (!allow(personId)) throw tooMany(`${CHECKS_A_MINUTE} checks per minute are allowed`, 60)
+      running.set(personId, own + 1)
+      total++
+      try {
+        return await check()
+      } finally {
+        total--
+        const left = (running.get(personId) ?? 1) - 1
+        if (left === 0) running.delete(personId)
+        else running.set(personId, left)
+      }
+    },
+  }
+}
+
+const tooMany = (what: string, seconds: number) =>
+  new Failure('too-many-requests', `${what}. Try again in ${seconds} s.`, {
+    headers: { 'Retry-After': String(seconds) },
+  })

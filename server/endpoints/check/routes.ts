@@ -1,0 +1,73 @@
+import { Hono } from 'hono'
+import { type Address, parseAddress } from '../../contract/address.ts'
+import {
+  type EndpointCheck,
+  endpointCheck,
+  endpointCheckInput,
+  partOfSystemCode,
+} from '../../contract/endpoint-check.ts'
+import { describe } from '../../http/describe.ts'
+import type { AppEnv } from '../../http/env.ts'
+import { createRateLimit } from '../../http/guards/rate-limit.ts'
+import type { RequireRole } from '../../http/guards/require-role.ts'
+import { jsonBody } from '../../http/input/json-body.ts'
+import type { Obstacle } from '../registry/clash.ts'
+import type { EndpointRegistry } from '../registry/registry.ts'
+import { CHECKS_A_MINUTE, createCheckLimit } from './check-limit.ts'
+
+export interface EndpointCheckRoutesDeps {
+  readonly endpoints: Pick<EndpointRegistry, 'check'>
+  readonly node: string
+  readonly requireRole: RequireRole
+}
+
+/** `/_api/endpoint-check`: checks whether an address is free before an endpoint is added. */
+export function endpointCheckRoutes({ endpoints, node, requireRole }: EndpointCheckRoutesDeps) {
+  const limit = createCheckLimit(createRateLimit(CHECKS_A_MINUTE, 60_000, Date.now))
+  return new Hono<AppEnv>().post(
+    '/',
+    describe({
+      summary:
+        'Check whether this node could open an endpoint at an address, without changing anything',
+      body: endpointCheckInput,
+      answers: { 200: endpointCheck },
+      failures: { 400: 'a field is missing', 429: 'too many checks; see Retry-After' },
+    }),
+    requireRole('operator'),
+    jsonBody(endpointCheckInput),
+    async (c) => {
+      const parsed = parseAddress(c.req.valid('json').endpoint)
+      if (!parsed.ok) {
+        const { part: field, fault: message } = parsed
+        return c.json({ ...NOTHING, available: false, node, field, message }, 200)
+      }
+      const { address } = parsed
+      const found = await limit.run(c.get('principal')?.personId ?? '', () =>
+        endpoints.check(address),
+      )
+      return c.json(found === undefined ? { ...NOTHING, node } : explain(address, node, found), 200)
+    },
+  )
+}
+
+const NOTHING = {
+  available: true,
+  field: null,
+  systemCode: null,
+  message: null,
+  endpoint: null,
+} as const
+
+function explain(address: Address, node: string, { reason, endpoint }: Obstacle): EndpointCheck {
+  // A stopping node, or one out of file descriptors, cannot judge the address.
+  if (reason.code === 'unavailable') throw reason
+  const code = endpoint === undefined ? reason.details.systemCode : 'EADDRINUSE'
+  return {
+    available: false,
+    node,
+    field: partOfSystemCode(address.scheme, code) ?? 'host',
+    systemCode: code ?? null,
+    message: reason.message,
+    endpoint: endpoint ?? null,
+  }
+}

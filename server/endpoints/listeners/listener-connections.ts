@@ -1,0 +1,128 @@
+import { createServer, type Server, type Socket } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
+import type { Traffic } from '../traffic/traffic.ts'
+import type { Certificate } from './certificate.ts'
+import { type Connection, IDLE_BEFORE_CLOSE } from './connection.ts'
+import type { ConnectionLimit } from './connection-limit.ts'
+import { HTTP_LIMITS } from './http-engine.ts'
+
+export interface ListenerConnectionsDeps {
+  readonly serve: (socket: Socket) => Connection
+  readonly limit: ConnectionLimit
+  /** Whether the listener serves `_system`. The limit keeps connections for such listeners. */
+  readonly servesSystem: () => boolean
+  /** Counts the bytes of closed connections. */
+  readonly traffic: Traffic
+  /** Called when the last connection has closed. */
+  readonly onEmpty: () => void
+}
+
+/** The connections of one listener. */
+export class ListenerConnections {
+  readonly #open = new Map<Socket, Connection>()
+  // Only for ssl://: the TCP sockets below TLS, tracked from before the handshake.
+  readonly #carriers = new Map<Socket, { readonly peer: string; readonly since: number }>()
+  readonly #deps: ListenerConnectionsDeps
+
+  constructor(deps: ListenerConnectionsDeps) {
+    this.#deps = deps
+  }
+
+  /** Number of connections, without those before the end of a TLS handshake. */
+  get size(): number {
+    return this.#open.size
+  }
+
+  get isEmpty(): boolean {
+    return this.#open.size + this.#carriers.size === 0
+  }
+
+  /** Bytes received and sent, including those of open connections. */
+  get bytes(): { readonly in: number; readonly out: number } {
+    const { traffic } = this.#deps
+    let bytesIn = traffic.bytesIn
+    let bytesOut = traffic.bytesOut
+    for (const socket of this.#open.keys()) {
+      bytesIn += socket.bytesRead
+      bytesOut += socket.bytesWritten
+    }
+    return { in: bytesIn, out: bytesOut }
+  }
+
+  /** Creates a server that accepts connections, with a certificate over TLS. */
+  createServer(certificate: Certificate | undefined): Server {
+    // The options that http.Server sets. Half-open, since a client may end its side after a
+    // request.
+    const options = { allowHalfOpen: true, noDelay: true }
+    if (certificate === undefined) {
+      return createServer(options, (socket) => this.#admit(socket) && this.#accept(socket))
+    }
+    const server = createTlsServer({
+      ...options,
+      ...certificate.context,
+      handshakeTimeout: HTTP_LIMITS.headersTimeout,
+      ALPNProtocols: ['http/1.1'],
+    })
+    server.on('connection', (carrier: Socket) => {
+      if (!this.#admit(carrier)) return
+      this.#carriers.set(carrier, { peer: peerOf(carrier), since: performance.now() })
+      carrier.once('close', () => {
+        this.#carriers.delete(carrier)
+        if (this.isEmpty) this.#deps.onEmpty()
+      })
+    })
+    server.on('secureConnection', (socket) => this.#accept(socket))
+    server.on('tlsClientError', (_error, socket) => socket.destroy())
+    return server
+  }
+
+  /** Announces the end of all connections: their next response is their last. */
+  formatLast(): void {
+    for (const connection of this.#open.values()) connection.formatLast()
+  }
+
+  /** Closes the connections that are idle, including those that do not finish a TLS handshake. */
+  closeIdle(): void {
+    const now = performance.now()
+    for (const [socket, connection] of this.#open) {
+      if (connection.isIdle(now)) socket.destroy()
+    }
+    if (this.#carriers.size === 0) return
+    const secure = new Set([...this.#open.keys()].map(peerOf))
+    for (const [carrier, { peer, since }] of this.#carriers) {
+      // A connection without a completed handshake has sent no request.
+      if (!secure.has(peer) && now - since >= IDLE_BEFORE_CLOSE) carrier.destroy()
+    }
+  }
+
+  /** Closes all connections immediately. */
+  closeAll(): void {
+    for (const socket of this.#open.keys()) socket.destroy()
+    for (const socket of this.#carriers.keys()) socket.destroy()
+  }
+
+  /** Counts a connection against the limit; closes it if the limit is reached. */
+  #admit(socket: Socket): boolean {
+    const { limit, servesSystem } = this.#deps
+    if (!limit.enter(servesSystem())) {
+      socket.destroy()
+      return false
+    }
+    socket.once('close', () => limit.leave())
+    return true
+  }
+
+  #accept(socket: Socket): void {
+    const { serve, traffic, onEmpty } = this.#deps
+    this.#open.set(socket, serve(socket))
+    socket.once('close', () => {
+      this.#open.delete(socket)
+      traffic.bytesIn += socket.bytesRead
+      traffic.bytesOut += socket.bytesWritten
+      if (this.isEmpty) onEmpty()
+    })
+  }
+}
+
+/** Identifies a connection of one listener: TLS has two sockets for each. */
+const peerOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`

@@ -1,0 +1,98 @@
+import type { Logger } from 'pino'
+import { SYSTEM_DATABASE } from '../contract/database.ts'
+import type { EventHub } from '../events/hub.ts'
+import type { FaultLog } from '../health/log-fault.ts'
+import type { RequireRole } from '../http/guards/require-role.ts'
+import type { HttpModule } from '../http/module.ts'
+import type { NodesModule } from '../nodes/module.ts'
+import { createBulkChanges } from './bulk/bulk-changes.ts'
+import { endpointChangeRoutes } from './bulk/routes.ts'
+import { endpointCheckRoutes } from './check/routes.ts'
+import { addressRoutes, listenerRoutes } from './listener-routes.ts'
+import { reaches } from './registry/mapping.ts'
+import { type ConfiguredEndpoints, openEndpoints } from './registry/open-endpoints.ts'
+import { createPeers } from './registry/peers.ts'
+import { sweepProposals } from './registry/proposals.ts'
+import { createEndpointRegistry, type EndpointRegistryDeps } from './registry/registry.ts'
+import { endpointRoutes } from './routes.ts'
+import { createMetrics } from './traffic/metrics.ts'
+import { metricsRoutes } from './traffic/metrics-routes.ts'
+import { sampleTraffic } from './traffic/sample-traffic.ts'
+
+export interface EndpointsDeps
+  extends Pick<
+    EndpointRegistryDeps,
+    'store' | 'record' | 'engine' | 'certificate' | 'grace' | 'reservedFolders'
+  > {
+  readonly nodes: NodesModule
+  readonly events: Pick<EventHub, 'publish'>
+  readonly http: Pick<HttpModule, 'hosts' | 'reserve' | 'sendList'>
+  readonly requireRole: RequireRole
+  readonly log: Logger
+  readonly logFault: FaultLog
+}
+
+/** Creates the registry of endpoints, their bulk changes and metrics, and their routes. */
+export function createEndpointsModule(deps: EndpointsDeps) {
+  const { store, record, certificate, nodes, events, http, requireRole, log } = deps
+  const registry = createEndpointRegistry({
+    ...deps,
+    publish: events.publish,
+    peers: nodes.nodes && createPeers(nodes.nodes),
+  })
+  const bulkChanges = createBulkChanges({
+    store,
+    record,
+    endpoints: registry,
+    publish: events.publish,
+    now: nodes.now,
+    onError: deps.logFault('a bulk change of endpoints failed to continue'),
+  })
+  const metrics = createMetrics(registry.listeners, () => deps.engine.unsent)
+
+  nodes.handlePeers(registry)
+  nodes.onHeartbeat(() => sweepProposals(store))
+  http.hosts.add(registry.hasHost)
+  certificate?.onRenewed(() => {
+    for (const listener of registry.listeners()) listener.renewCertificate()
+    log.info('loaded the renewed certificate')
+  })
+  const listening = () => registry.listeners().filter(({ state }) => state === 'listening')
+  return {
+    routes: endpointRoutes(registry, requireRole, http.sendList),
+    changeRoutes: endpointChangeRoutes(bulkChanges, requireRole),
+    listenerRoutes: listenerRoutes({
+      endpoints: registry,
+      node: nodes.name,
+      others: nodes.listeners,
+      requireRole,
+      sendList: http.sendList,
+    }),
+    addressRoutes: addressRoutes(requireRole),
+    checkRoutes: endpointCheckRoutes({ endpoints: registry, node: nodes.name, requireRole }),
+    metricsRoutes: metricsRoutes(metrics, requireRole, http.reserve),
+
+    /** The metrics of the node. Other modules register theirs here. */
+    metrics: metrics.registry,
+    bulkChanges,
+    sync: registry.sync,
+    open: (configured: ConfiguredEndpoints) => openEndpoints(registry, configured),
+    /** Samples the traffic of all listeners periodically. Returns a function that stops it. */
+    sampleTraffic: () => sampleTraffic(registry.sample),
+    /** Returns the addresses that listen, canonical and sorted. */
+    addresses: () => listening().map(({ name }) => name),
+    /** Returns the addresses that reach `_system`, and with it the console. */
+    adminAddresses: () =>
+      listening()
+        .filter(({ mapping }) => reaches(mapping, SYSTEM_DATABASE))
+        .map(({ address }) => address),
+    /** Drains all listeners for at most `grace` ms. A later call can only shorten the time. */
+    stop: registry.stop,
+    async [Symbol.asyncDispose]() {
+      await bulkChanges.stop()
+      await registry.stop(0)
+    },
+  }
+}
+
+export type EndpointsModule = ReturnType<typeof createEndpointsModule>

@@ -1,0 +1,64 @@
+import type { Transaction } from 'kysely'
+import { SYSTEM_DATABASE } from '../../contract/database.ts'
+import { Failure } from '../../failure.ts'
+import type { Tables } from '../../storage/tables.ts'
+import type { Listener } from '../listeners/listener.ts'
+import { reaches } from './mapping.ts'
+import type { Peers } from './peers.ts'
+
+/**
+ * The listeners that currently serve `_system`. The last one can be neither removed nor remapped,
+ * because the server could then not be administered.
+ */
+export interface AdminAccess {
+  /** Updates the set after the state or mapping of a listener has changed. */
+  update(listener: Listener): void
+  /** Removes a closed listener from the set. */
+  forget(listener: Listener): void
+  /**
+   * Makes a change after which a listener no longer serves `_system`. During the change, the
+   * listener does not count as serving it, so concurrent changes cannot leave the set empty. With
+   * several nodes, the change runs `guard` in its transaction instead.
+   *
+   * @throws Failure `conflict` if it is the last one; the error of the change.
+   */
+  withdraw<T>(listener: Listener, change: (guard: Guard | undefined) => Promise<T>): Promise<T>
+}
+
+/** Throws a Failure in the transaction of a change to reject the change. */
+export type Guard = (trx: Transaction<Tables>) => Promise<void>
+
+/** Creates an empty {@link AdminAccess}. */
+export function createAdminAccess(peers: Peers | undefined): AdminAccess {
+  const serving = new Set<Listener>()
+  const access: AdminAccess = {
+    update(listener) {
+      if (listener.state === 'listening' && reaches(listener.mapping, SYSTEM_DATABASE)) {
+        serving.add(listener)
+      } else serving.delete(listener)
+    },
+    forget(listener) {
+      serving.delete(listener)
+    },
+    async withdraw(listener, change) {
+      if (peers !== undefined) {
+        const names = () => [...serving].map(({ name }) => name)
+        return change((trx) => peers.requireOtherAdminAccess(trx, listener.name, names()))
+      }
+      if (serving.size === 1 && serving.has(listener)) {
+        throw new Failure(
+          'conflict',
+          'This is the only endpoint that serves _system, so the server could not be administered without it. ' +
+            'Add another one first.',
+        )
+      }
+      serving.delete(listener)
+      try {
+        return await change(undefined)
+      } finally {
+        access.update(listener)
+      }
+    },
+  }
+  return access
+}

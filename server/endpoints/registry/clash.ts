@@ -1,0 +1,42 @@
+import { type Address, isWildcard } from '../../contract/address.ts'
+import { Failure } from '../../failure.ts'
+import type { Listener } from '../listeners/listener.ts'
+
+/**
+ * Whether two addresses on one machine cannot both be bound. Host names are not resolved: a name is
+ * assumed to clash with any host on the same port.
+ */
+export function clash(one: Address, other: Address): boolean {
+  if (one.scheme === 'unix' || other.scheme === 'unix') {
+    return one.scheme === 'unix' && other.scheme === 'unix' && one.path === other.path
+  }
+  if (one.port !== other.port) return false
+  const names = [one.host, other.host].some((host) => /[a-z]/.test(host))
+  return one.host === other.host || isWildcard(one) || isWildcard(other) || names
+}
+
+/** Why no endpoint can be opened at an address. */
+export interface Obstacle {
+  readonly reason: Failure
+  /** The endpoint of this server that occupies the address or its port. */
+  readonly endpoint?: string | undefined
+}
+
+/**
+ * Explains why an address could not be opened. If an endpoint of this node has the port, the
+ * message names it.
+ */
+export function explainObstacle(
+  reason: Failure,
+  address: Address,
+  listeners: Iterable<Listener>,
+): Obstacle {
+  if (reason.details.systemCode !== 'EADDRINUSE' || address.scheme === 'unix') return { reason }
+  for (const { state, name, address: other } of listeners) {
+    if (state !== 'listening' || !clash(other, address)) continue
+    const message = `Port ${address.port} is used by the endpoint ${name}. Choose another port. (EADDRINUSE)`
+    const { cause, details } = reason
+    return { reason: new Failure('conflict', message, { ...details, cause }), endpoint: name }
+  }
+  return { reason }
+}

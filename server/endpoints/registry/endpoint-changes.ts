@@ -1,0 +1,178 @@
+import { type Address, formatAddress } from '../../contract/address.ts'
+import type { Actor } from '../../contract/audit.ts'
+import { SYSTEM_DATABASE } from '../../contract/database.ts'
+import type { EndpointInput } from '../../contract/endpoint.ts'
+import { Failure, failureAt } from '../../failure.ts'
+import type { Recorder } from '../../storage/changes/recorder.ts'
+import type { Store } from '../../storage/open.ts'
+import { canonicalAddress, readAddress } from '../address.ts'
+import { createEndpointWriter } from '../bulk/endpoint-writer.ts'
+import type { BulkPart } from '../bulk/outcomes.ts'
+import type { EndpointChange } from '../bulk/write-batch.ts'
+import type { Listener } from '../listeners/listener.ts'
+import type { AdminAccess } from './admin-access.ts'
+import { explainObstacle } from './clash.ts'
+import type { KeyedLock } from './keyed-lock.ts'
+import type { ListenerSet } from './listener-set.ts'
+import { createMapping, type Mapping, reaches } from './mapping.ts'
+import type { Placement } from './placement.ts'
+import type { Reconciler } from './reconciler.ts'
+import { type ExpectedRevision, requireRevision } from './repository.ts'
+
+/** Changes of single endpoints. Each stores the desired state, then reconciles the address. */
+export interface EndpointChanges {
+  /**
+   * Opens and stores an endpoint, or replaces the mapping of an existing one without touching its
+   * socket. The change is durable and in effect when this resolves; if it rejects, nothing has
+   * changed.
+   *
+   * @throws Failure for invalid input or an address that cannot be bound; `conflict` for the last
+   * endpoint with `_system`; `precondition-failed`; `unavailable`. ClaimLost if the bulk change that
+   * `part` belongs to has ended.
+   */
+  add(
+    input: EndpointInput,
+    actor: Actor,
+    expected?: ExpectedRevision,
+    part?: BulkPart,
+  ): Promise<void>
+  /**
+   * Removes an endpoint durably, stops accepting connections, then drains it.
+   *
+   * @throws Failure `endpoint-not-found`, `conflict`, `precondition-failed`, `unavailable`.
+   */
+  remove(address: string, actor: Actor, expected?: ExpectedRevision, part?: BulkPart): Promise<void>
+  /**
+   * Stores an endpoint given at startup and opens it if possible. An existing endpoint is not
+   * changed. With `strict`, an endpoint that cannot be opened is not stored and the error is
+   * thrown.
+   */
+  ensure(address: Address, actor: Actor, strict: boolean): Promise<void>
+}
+
+export interface EndpointChangesDeps {
+  readonly store: Store
+  readonly record: Recorder
+  readonly listeners: ListenerSet
+  readonly adminAccess: AdminAccess
+  readonly withLock: KeyedLock
+  readonly reconcile: Reconciler['reconcile']
+  /** `undefined` if the store has a single node. */
+  readonly placement: Placement | undefined
+}
+
+/** Creates {@link EndpointChanges}. */
+export function createEndpointChanges(deps: EndpointChangesDeps): EndpointChanges {
+  const { store, listeners, adminAccess, withLock, reconcile, placement } = deps
+  const write = createEndpointWriter(store, deps.record)
+
+  /** Applies a change that another node has just made. The caller holds the lock. */
+  const catchUp = async (address: string) => {
+    if (placement !== undefined) await reconcile(address)
+  }
+
+  async function put(endpoint: string, { names }: Mapping, change: EndpointChange) {
+    const revision = await write({ ...change, endpoint, databases: [...names] })
+    if (revision === undefined) throw new Error('a stored endpoint has a revision')
+    return { databases: names, revision }
+  }
+
+  /** Opens an address and stores it. Returns the Failure if the address cannot be opened. */
+  async function open(
+    address: Address,
+    mapping: Mapping,
+    change: EndpointChange,
+  ): Promise<Failure | undefined> {
+    const opened = listeners.create(address, mapping, 0)
+    try {
+      await opened.open()
+    } catch (error) {
+      opened.close()
+      const { reason } = explainObstacle(error as Failure, address, listeners.listed())
+      return failureAt('/endpoint', reason)
+    }
+    const desired = await put(opened.name, mapping, change).catch((error: unknown) => {
+      opened.close()
+      throw error
+    })
+    await reconcile(opened.name, { desired, opened })
+    return undefined
+  }
+
+  async function remap(
+    listener: Listener,
+    mapping: Mapping,
+    change: EndpointChange,
+  ): Promise<void> {
+    const isSame = sameNames(listener.mapping, mapping) && placement === undefined
+    if (isSame && change.part === undefined) return
+    const store = async (guard?: EndpointChange['guard']) => {
+      const seen = listener.revision
+      const desired = await put(listener.name, mapping, { ...change, guard })
+      await reconcile(listener.name, { desired, seen })
+    }
+    await (reaches(mapping, SYSTEM_DATABASE) ? store() : adminAccess.withdraw(listener, store))
+  }
+
+  const changes: EndpointChanges = {
+    async add(input, actor, expected, part) {
+      const address = readAddress(input.endpoint)
+      const mapping = createMapping(input.databases)
+      const endpoint = formatAddress(address)
+      const refusal = await withLock(endpoint, async () => {
+        await catchUp(endpoint)
+        const existing = listeners.get(endpoint)
+        requireRevision(endpoint, existing?.revision, expected)
+        if (existing === undefined) {
+          if (listeners.stopping) throw isStopping()
+          return open(address, mapping, { actor, expected, part })
+        }
+        await remap(existing, mapping, { actor, expected, part })
+        return undefined
+      })
+      if (refusal === undefined) return
+      if (placement === undefined) throw refusal
+      const proposal = { endpoint, databases: [...mapping.names], actor, part }
+      const outcome = await placement.openElsewhere(proposal, expected, refusal)
+      if (outcome === 'exists') await changes.add(proposal, actor, expected, part)
+    },
+    async remove(text, actor, expected, part) {
+      const endpoint = canonicalAddress(text)
+      if (endpoint === undefined) throw notFound()
+      await withLock(endpoint, async () => {
+        await catchUp(endpoint)
+        const listener = listeners.get(endpoint)
+        if (listener === undefined) throw notFound()
+        requireRevision(endpoint, listener.revision, expected)
+        const found = await adminAccess.withdraw(listener, async (guard) => {
+          const seen = listener.revision
+          const revision = await write({ endpoint, databases: null, actor, expected, guard, part })
+          await reconcile(endpoint, { desired: { databases: null, revision }, seen })
+          return revision !== undefined
+        })
+        if (!found) throw notFound()
+      })
+    },
+    async ensure(address, actor, strict) {
+      const endpoint = formatAddress(address)
+      await withLock(endpoint, async () => {
+        await catchUp(endpoint)
+        if (listeners.get(endpoint) !== undefined) return
+        const refusal = await open(address, createMapping([]), { actor })
+        if (refusal === undefined) return
+        if (strict) throw refusal
+        const desired = await put(endpoint, createMapping([]), { actor })
+        await reconcile(endpoint, { desired })
+      })
+    },
+  }
+  return changes
+}
+
+export const isStopping = () =>
+  new Failure('unavailable', 'This node is stopping and cannot open endpoints. Try again.')
+
+export const notFound = () => new Failure('endpoint-not-found', 'endpoint not found')
+
+const sameNames = (a: Mapping, b: Mapping): boolean =>
+  a.names.length === b.names.length && a.names.every((name, at) => name === b.names[at])

@@ -1,0 +1,143 @@
+import type { Logger } from 'pino'
+import type { Address } from '../../contract/address.ts'
+import type { LiveEvent } from '../../contract/event.ts'
+import { createConnectionLimit } from '../listeners/connection-limit.ts'
+import { Listener, type ListenerDeps } from '../listeners/listener.ts'
+import type { AdminAccess } from './admin-access.ts'
+import type { Mapping } from './mapping.ts'
+import type { Peers } from './peers.ts'
+
+/**
+ * The listeners of this node: one per endpoint, and those of removed endpoints that still drain.
+ * The methods change the listeners of one address at once; the reconciler decides when.
+ */
+export interface ListenerSet {
+  get(address: string): Listener | undefined
+  /** Yields the listeners of the endpoints, without draining ones, in no order. */
+  listed(): IteratorObject<Listener>
+  /** Yields the draining listeners. */
+  draining(): IteratorObject<Listener>
+  /** Whether any endpoint has this host in its address. */
+  hasHost(host: string): boolean
+  /** Creates a listener that is not in the set and not open. */
+  create(address: Address, mapping: Mapping, revision: number): Listener
+  add(listener: Listener): void
+  /** Drains a listener, and removes it once it is closed. */
+  remove(listener: Listener): void
+  setMapping(listener: Listener, mapping: Mapping, revision: number): void
+  /** Calls back after the state of a listener of an endpoint has changed, and after its removal. */
+  onStateChange(callback: (listener: Listener) => void): void
+  /** Whether {@link drainAll} was called. No endpoint may be opened any more. */
+  readonly stopping: boolean
+  /** Drains all listeners for at most `grace` ms. A later call can only shorten the time. */
+  drainAll(grace: number): Promise<void>
+}
+
+export interface ListenerSetDeps extends Omit<ListenerDeps, 'changed' | 'limit'> {
+  readonly adminAccess: AdminAccess
+  readonly publish: (event: LiveEvent) => void
+  /** How long a removed endpoint drains, ms. */
+  readonly grace: number
+  /** Maximum number of open files of this process. */
+  readonly openFiles: number
+  readonly peers: Peers | undefined
+  readonly log: Pick<Logger, 'info' | 'error'> | undefined
+}
+
+/** Time within which other nodes report their listeners, ms. */
+const REPORTED = 1_000
+
+/** Creates an empty {@link ListenerSet}. */
+export function createListenerSet(deps: ListenerSetDeps): ListenerSet {
+  const { adminAccess, publish, grace, openFiles, peers, log, ...listenerDeps } = deps
+  const listed = new Map<string, Listener>()
+  const draining = new Set<Listener>()
+  // Number of endpoints per host. Requests look hosts up, so this avoids a scan.
+  const hosts = new Map<string, number>()
+  const limit = createConnectionLimit(openFiles, () => listed.size)
+  const callbacks: ((listener: Listener) => void)[] = []
+  let stopping = false
+
+  function changed(listener: Listener): void {
+    // Listeners outside of the set are handled by the code that opens or drains them.
+    if (listed.get(listener.name) === listener) {
+      adminAccess.update(listener)
+      for (const callback of callbacks) callback(listener)
+      logState(listener)
+      peers?.report(listener)
+    }
+    publish({ type: 'listener', endpoint: listener.name })
+  }
+
+  function logState(listener: Listener): void {
+    const { name, state } = listener
+    if (state === 'listening') log?.info({ endpoint: name }, 'listening')
+    if (state === 'elsewhere') log?.info({ endpoint: name }, 'runs on another node')
+    if (state !== 'failed') return
+    const logFailure = () => {
+      if (listener.state !== 'failed' || listed.get(name) !== listener) return
+      const reason = listener.error?.message
+      log?.error({ endpoint: name, reason }, 'endpoint could not be opened')
+    }
+    // Another node may hold the port and may not have reported it yet.
+    if (peers?.any) setTimeout(logFailure, REPORTED).unref()
+    else logFailure()
+  }
+
+  function countHost({ address }: Listener, by: 1 | -1): void {
+    if (address.scheme === 'unix') return
+    const count = (hosts.get(address.host) ?? 0) + by
+    if (count === 0) hosts.delete(address.host)
+    else hosts.set(address.host, count)
+  }
+
+  return {
+    get: (address) => listed.get(address),
+    listed: () => listed.values(),
+    draining: () => draining.values(),
+    hasHost: (host) => hosts.has(host),
+    create: (address, mapping, revision) =>
+      new Listener(address, mapping, revision, { ...listenerDeps, limit, changed }),
+    add(listener) {
+      listed.set(listener.name, listener)
+      countHost(listener, 1)
+      adminAccess.update(listener)
+      peers?.report(listener)
+      // The node began to stop while the listener was opening.
+      if (stopping) void listener.drain(0)
+      logState(listener)
+    },
+    remove(listener) {
+      listed.delete(listener.name)
+      countHost(listener, -1)
+      adminAccess.forget(listener)
+      publish({ type: 'endpoint', endpoint: listener.name, revision: null })
+      draining.add(listener)
+      const drained = listener.drain(grace)
+      for (const callback of callbacks) callback(listener)
+      log?.info({ endpoint: listener.name }, 'endpoint removed, draining')
+      peers?.report(listener)
+      void drained.then(() => {
+        draining.delete(listener)
+        log?.info({ endpoint: listener.name }, 'endpoint closed')
+        peers?.forget(listener)
+        publish({ type: 'listener', endpoint: listener.name })
+      })
+    },
+    setMapping(listener, mapping, revision) {
+      listener.revision = revision
+      listener.mapping = mapping
+      adminAccess.update(listener)
+      peers?.report(listener)
+      publish({ type: 'endpoint', endpoint: listener.name, revision })
+    },
+    onStateChange: (callback) => void callbacks.push(callback),
+    get stopping() {
+      return stopping
+    },
+    async drainAll(time) {
+      stopping = true
+      await Promise.all([...listed.values(), ...draining].map((listener) => listener.drain(time)))
+    },
+  }
+}

@@ -1,0 +1,134 @@
+import type { LiveEvent } from '../../contract/event.ts'
+import type { Store } from '../../storage/open.ts'
+import { readAddress } from '../address.ts'
+import type { Listener } from '../listeners/listener.ts'
+import type { KeyedLock } from './keyed-lock.ts'
+import type { ListenerSet } from './listener-set.ts'
+import { createMapping } from './mapping.ts'
+import { readEndpoint } from './repository.ts'
+import { createRetrySchedule } from './retry-schedule.ts'
+
+/** The desired state of one address: the databases of its endpoint, or null for no endpoint. */
+export type DesiredState =
+  | { readonly databases: readonly string[]; readonly revision: number }
+  | { readonly databases: null; readonly revision?: number | undefined }
+
+/** What the caller of {@link Reconciler.reconcile} already has. */
+export interface Known {
+  /** The stored state; by default it is read. */
+  readonly desired?: DesiredState
+  /** The revision of the listener before `desired` was read or written; `undefined` if unknown. */
+  readonly seen?: number | undefined
+  /** An open listener for a new endpoint. It is closed if it is not used. */
+  readonly opened?: Listener
+  /** Opens a listener that is `failed` or `elsewhere` again. The error is thrown. */
+  readonly retry?: boolean
+}
+
+/** Brings the listeners of this node (the actual state) to the stored endpoints (the desired state). */
+export interface Reconciler {
+  /**
+   * Opens, remaps or closes the listener of one address, as stored. A listener that cannot be
+   * opened is `failed` or `elsewhere`, and retried. With `desired`, an existing listener is remapped
+   * or closed before this returns its promise.
+   *
+   * The caller holds the lock of the address, unless `desired` is a change of an existing listener.
+   */
+  reconcile(address: string, known?: Known): Promise<void>
+  /**
+   * Reconciles a listener that is `failed` or `elsewhere`, after an attempt in progress. No effect
+   * if it is open by then, or removed.
+   *
+   * @throws Failure if it cannot be opened.
+   */
+  retry(listener: Listener): Promise<void>
+  /** Cancels the scheduled retries. */
+  stop(): void
+}
+
+export interface ReconcilerDeps {
+  readonly store: Store
+  readonly listeners: ListenerSet
+  readonly withLock: KeyedLock
+  readonly publish: (event: LiveEvent) => void
+}
+
+/** Creates a {@link Reconciler}. It schedules retries of all listeners in the set. */
+export function createReconciler(deps: ReconcilerDeps): Reconciler {
+  const { store, listeners, withLock, publish } = deps
+  const retries = createRetrySchedule((listener) => void retry(listener).catch(() => {}))
+  listeners.onStateChange(retries.update)
+
+  async function reconcile(address: string, known: Known = {}): Promise<void> {
+    if (known.desired === undefined) {
+      const seen = listeners.get(address)?.revision
+      const stored = await readEndpoint(store, address)
+      return reconcile(address, { ...known, seen, desired: stored ?? { databases: null } })
+    }
+    const { desired, seen, opened, retry = false } = known
+    const listener = listeners.get(address)
+    if (listener === undefined) {
+      if (desired.databases === null) return
+      // It was closed while the store was read or written.
+      if (seen !== undefined) return reconcile(address)
+      return open(address, desired, opened)
+    }
+    opened?.close()
+    if (isOutdated(desired, listener, seen)) return
+    if (desired.databases === null) listeners.remove(listener)
+    else if (desired.revision !== listener.revision) {
+      const mapping = createMapping(desired.databases, Infinity)
+      listeners.setMapping(listener, mapping, desired.revision)
+    } else if (retry) await reopen(listener)
+  }
+
+  async function open(
+    endpoint: string,
+    { databases, revision }: DesiredState & { readonly databases: readonly string[] },
+    opened: Listener | undefined,
+  ): Promise<void> {
+    if (opened !== undefined) {
+      opened.revision = revision
+      listeners.add(opened)
+    } else {
+      if (listeners.stopping) return
+      const mapping = createMapping(databases, Infinity)
+      const listener = listeners.create(readAddress(endpoint), mapping, revision)
+      listeners.add(listener)
+      // The listener keeps the error.
+      await listener.open().catch(() => {})
+    }
+    publish({ type: 'endpoint', endpoint, revision })
+  }
+
+  async function reopen(listener: Listener): Promise<void> {
+    const { state } = listener
+    if (state !== 'failed' && state !== 'elsewhere') return
+    try {
+      await listener.open()
+    } catch (error) {
+      // A listener that stays `elsewhere` has not changed its state.
+      if (state === 'elsewhere' && listener.state === state) retries.update(listener)
+      throw error
+    }
+  }
+
+  function retry(listener: Listener): Promise<void> {
+    const { name } = listener
+    return withLock(name, async () => {
+      if (listeners.get(name) !== listener || listeners.stopping) return
+      const { revision, mapping } = listener
+      const desired = { databases: mapping.names, revision }
+      await reconcile(name, { desired, seen: revision, retry: true })
+    })
+  }
+
+  return { reconcile, retry, stop: retries.stop }
+}
+
+/** Whether a newer state was applied to the listener after the store was read or written. */
+const isOutdated = (
+  { revision = -1 }: DesiredState,
+  listener: Listener,
+  seen: number | undefined,
+): boolean => listener.revision !== seen && revision <= listener.revision

@@ -1,0 +1,304 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { startProcess } from '../../test-support/server-process.testing.ts'
+import { ask, makeToken, type TestNode } from '../../test-support/start.testing.ts'
+import { KeepAliveClient } from '../listeners/keep-alive-client.testing.ts'
+import { expectListening, listeningAddresses } from '../listeners/kernel-sockets.testing.ts'
+import {
+  add,
+  createEndpointFixture,
+  DONE,
+  dataFrom,
+  listenersOf,
+  remove,
+} from './endpoint-fixture.testing.ts'
+
+// Everything that can keep an endpoint from being opened, on a real server with real sockets. Each
+// case checks that nothing is left behind.
+
+const fixture = createEndpointFixture()
+const { start, occupy, release } = fixture
+let folder: string
+let port: number
+let address: string
+beforeEach(() => {
+  ;({ folder, port } = fixture)
+  address = `tcp://127.0.0.1:${port}`
+})
+
+interface Refusal {
+  readonly status: number
+  readonly errorNum: number
+  readonly message: RegExp
+}
+
+/**
+ * Adds an endpoint that must be rejected and checks that no row, listener, socket or file is left.
+ * A connection to the first endpoint must stay open.
+ */
+async function expectRefused(node: TestNode, endpoint: string, refusal: Refusal): Promise<void> {
+  const look = async () => ({
+    endpoints: (await node.ask('GET', '/_api/endpoint')).json,
+    listeners: (await listenersOf(node)).map((each) => [each.endpoint, each.state, each.revision]),
+    files: readdirSync(folder),
+  })
+  const witness = await KeepAliveClient.open({ port: node.port })
+  await witness.ask()
+  const before = await look()
+  const sockets = await listeningAddresses(process.pid)
+  const { status, json, headers } = await add(node, endpoint)
+  expect(json).toEqual({
+    error: true,
+    code: refusal.status,
+    errorNum: refusal.errorNum,
+    errorMessage: expect.stringMatching(refusal.message),
+    field: refusal.status < 500 ? '/endpoint' : undefined,
+    // The message ends in the same code, for people.
+    systemCode: /\(([A-Z_]+)\)$/.exec(json.errorMessage)?.[1],
+  })
+  expect(status).toBe(refusal.status)
+  expect(headers['content-type']).toBe('application/json; charset=utf-8')
+  expect(await look()).toEqual(before)
+  await expectListening(process.pid, sockets)
+  expect(await witness.ask()).toMatchObject({ status: 200, close: false })
+  witness.leave()
+}
+
+describe('an endpoint is refused, and leaves nothing behind, on', () => {
+  test('a port that another program has', async () => {
+    const node = await start()
+    await occupy({ port, host: '127.0.0.1' })
+    await expectRefused(node, address, {
+      status: 409,
+      errorNum: 1200,
+      message: /^Port [0-9]+ on 127\.0\.0\.1 is used by another program\..* \(EADDRINUSE\)$/,
+    })
+    expect(await dataFrom({ port, host: '127.0.0.1' })).toBe('mine')
+    // A repeated request gives the same result: no state was kept.
+    await expectRefused(node, address, { status: 409, errorNum: 1200, message: /EADDRINUSE/ })
+    release()
+    expect((await add(node, address)).json).toEqual(DONE)
+  })
+
+  test('every address, while another program has the port on one', async () => {
+    const node = await start()
+    await occupy({ port, host: '127.0.0.1' })
+    const refusal = { status: 409, errorNum: 1200, message: /another program.*\(EADDRINUSE\)$/ }
+    await expectRefused(node, `tcp://0.0.0.0:${port}`, refusal)
+    await expectRefused(node, `tcp://localhost:${port}`, refusal)
+  })
+
+  test('an address that is not of this machine', async () => {
+    await expectRefused(await start(), `tcp://192.0.2.1:${port}`, {
+      status: 400,
+      errorNum: 10,
+      message: /^192\.0\.2\.1 is not an address of this machine\..* \(EADDRNOTAVAIL\)$/,
+    })
+  })
+
+  test('a name that leads nowhere', async () => {
+    await expectRefused(await start(), `tcp://nowhere.invalid:${port}`, {
+      status: 400,
+      errorNum: 10,
+      message: /^The host name nowhere\.invalid cannot be resolved\. \((ENOTFOUND|EAI_AGAIN)\)$/,
+    })
+  })
+
+  test('ssl, where there is no certificate', async () => {
+    await expectRefused(await start(), `ssl://127.0.0.1:${port}`, {
+      status: 400,
+      errorNum: 10,
+      message: /requires a certificate\. Start Gatehouse with --tls-cert and --tls-key\.$/,
+    })
+  })
+
+  test('a unix socket that a program listens on', async () => {
+    const node = await start()
+    const path = join(folder, 'live.sock')
+    await occupy({ path })
+    await expectRefused(node, `unix://${path}`, {
+      status: 409,
+      errorNum: 1200,
+      message: /^Another program listens on .*live\.sock\..* \(EADDRINUSE\)$/,
+    })
+    expect(await dataFrom({ path })).toBe('mine')
+  })
+
+  test('a unix socket beside the store, by whatever path, and one where others can write', async () => {
+    const node = await start()
+    const reserved = { status: 400, errorNum: 10, message: /contains the data or the keys/ }
+    await expectRefused(node, `unix://${join(node.data, 'gatehouse.db-journal')}`, reserved)
+    symlinkSync(node.data, join(folder, 'link'))
+    await expectRefused(node, `unix://${join(folder, 'link', 'a.sock')}`, reserved)
+    const open = join(folder, 'open')
+    mkdirSync(open)
+    chmodSync(open, 0o777)
+    await expectRefused(node, `unix://${join(open, 'a.sock')}`, {
+      status: 400,
+      errorNum: 10,
+      message: /Other users can write to/,
+    })
+  })
+
+  test('the path of a file, which stays as it is', async () => {
+    const node = await start()
+    const path = join(folder, 'notes.txt')
+    writeFileSync(path, 'keep me')
+    await expectRefused(node, `unix://${path}`, {
+      status: 409,
+      errorNum: 1200,
+      message: /notes\.txt exists and is not a socket\..* \(EEXIST\)$/,
+    })
+    expect(readFileSync(path, 'utf8')).toBe('keep me')
+    mkdirSync(join(folder, 'folder'))
+    await expectRefused(node, `unix://${join(folder, 'folder')}`, {
+      status: 409,
+      errorNum: 1200,
+      message: /EEXIST/,
+    })
+  })
+
+  test('a path whose folder is missing, or is none', async () => {
+    const node = await start()
+    const refusal = {
+      status: 400,
+      errorNum: 10,
+      message: /Check that its folder exists\. \(ENO[A-Z]+\)$/,
+    }
+    await expectRefused(node, `unix://${join(folder, 'missing', 'a.sock')}`, refusal)
+    writeFileSync(join(folder, 'file'), '')
+    await expectRefused(node, `unix://${join(folder, 'file', 'a.sock')}`, refusal)
+  })
+
+  test.each([
+    ['127.0.0.1', '0.0.0.0'],
+    ['0.0.0.0', '127.0.0.1'],
+    ['127.0.0.1', 'localhost'],
+    ['localhost', '127.0.0.1'],
+    ['[::1]', '[::]'],
+  ])('a port that an endpoint of its own has on %s: %s', async (has, wants) => {
+    const node = await start()
+    const holder = `tcp://${has}:${port}`
+    expect((await add(node, holder)).status).toBe(200)
+    await expectRefused(node, `tcp://${wants}:${port}`, {
+      status: 409,
+      errorNum: 1200,
+      message: new RegExp(`used by the endpoint ${RegExp.escape(holder)}\\..* \\(EADDRINUSE\\)$`),
+    })
+  })
+
+  test('a port below 1024, without permission', async () => {
+    const data = join(folder, 'data')
+    const flags = ['--data', data, '--endpoint', address, '--log', 'info']
+    // Drop the capability that lets root bind these ports.
+    const without = ['--bounding-set=-net_bind_service', '--inh-caps=-net_bind_service']
+    const through = process.getuid?.() === 0 ? ['setpriv', ...without] : []
+    const server = await startProcess(flags, { through })
+    const before = await listeningAddresses(server.pid)
+    const headers = { Authorization: `Bearer ${await makeToken({ data, databaseUrl: undefined })}` }
+    const list = (await ask(port, 'GET', '/_api/endpoint', { headers })).json
+    const low = await lowPort()
+    const answer = await ask(port, 'POST', '/_api/endpoint', {
+      body: { endpoint: `tcp://127.0.0.1:${low}`, databases: [] },
+      headers,
+    })
+    if (low >= unprivileged()) {
+      // Some containers let all users bind every port, so the request succeeds.
+      expect(answer.json).toEqual(DONE)
+      return
+    }
+    expect(answer.json).toEqual({
+      error: true,
+      code: 403,
+      errorNum: 11,
+      errorMessage: 'Ports below 1024 require a system permission. Choose 1024 or higher. (EACCES)',
+      field: '/endpoint',
+      systemCode: 'EACCES',
+    })
+    expect(answer.status).toBe(403)
+    await expectListening(server.pid, before)
+    expect((await ask(port, 'GET', '/_api/endpoint', { headers })).json).toEqual(list)
+  })
+})
+
+const unprivileged = () =>
+  Number(readFileSync('/proc/sys/net/ipv4/ip_unprivileged_port_start', 'utf8'))
+
+/** Returns a port below 1024 on which nothing listens. */
+async function lowPort(): Promise<number> {
+  for (let low = 1023; low > 900; low--) {
+    const answers = await KeepAliveClient.open({ port: low }).then(
+      (client) => {
+        client.leave()
+        return true
+      },
+      () => false,
+    )
+    if (!answers) return low
+  }
+  throw new Error('every port from 901 to 1023 is taken')
+}
+
+describe('a change that cannot be stored', () => {
+  /** Makes the database reject all changes of endpoints; it can still be read. */
+  function refuseChanges({ data }: TestNode): void {
+    const store = new DatabaseSync(join(data, 'gatehouse.sqlite'))
+    for (const what of ['insert', 'update', 'delete']) {
+      store.exec(
+        `create trigger refusing_${what} before ${what} on endpoints
+         begin select raise(abort, 'no'); end`,
+      )
+    }
+    store.close()
+  }
+
+  test('leaves no socket of an endpoint that was to be added', async () => {
+    const node = await start()
+    refuseChanges(node)
+    const path = join(folder, 'a.sock')
+    for (const endpoint of [address, `unix://${path}`]) {
+      await expectRefused(node, endpoint, {
+        status: 500,
+        errorNum: 4,
+        message: /An unexpected error/,
+      })
+    }
+    expect(existsSync(path)).toBe(false)
+  })
+
+  test('leaves an endpoint that was to be removed or remapped as it was', async () => {
+    const node = await start()
+    expect((await add(node, address)).json).toEqual(DONE)
+    const before = (await node.ask('GET', '/_api/endpoint')).json
+    refuseChanges(node)
+    const remapped = { endpoint: address, databases: ['ada'] }
+    expect((await node.ask('POST', '/_api/endpoint', remapped)).status).toBe(500)
+    expect((await remove(node, address)).status).toBe(500)
+    expect((await node.ask('GET', '/_api/endpoint')).json).toEqual(before)
+    const there = await node.ask('GET', '/_api/endpoint', undefined, { port })
+    expect(there.json).toEqual(before)
+    // Neither is rejected as the last way in, so both still count as ways in.
+    for (const endpoint of [address, node.address]) {
+      expect((await remove(node, endpoint)).status).toBe(500)
+    }
+  })
+})
+
+test('both wildcards of one port are two endpoints', async () => {
+  const node = await start()
+  for (const host of ['0.0.0.0', '[::]']) {
+    expect((await add(node, `tcp://${host}:${port}`)).json).toEqual(DONE)
+    const at = host === '[::]' ? '::1' : '127.0.0.1'
+    expect((await ask(port, 'GET', '/_api/health', { host: at })).status).toBe(200)
+  }
+})

@@ -1,0 +1,105 @@
+import { join } from 'node:path'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
+import type { ListenerStatus } from '../../contract/listener.ts'
+import { ask, startForTest, type TestNode } from '../../test-support/start.testing.ts'
+import {
+  add,
+  addressesOf,
+  createEndpointFixture,
+  DONE,
+  dataFrom,
+  listenerOf,
+  listenersOf,
+  moment,
+  remove,
+} from './endpoint-fixture.testing.ts'
+
+const fixture = createEndpointFixture()
+const { start, occupy, release } = fixture
+let folder: string
+let port: number
+let address: string
+beforeEach(() => {
+  ;({ folder, port } = fixture)
+  address = `tcp://127.0.0.1:${port}`
+})
+
+describe('a port taken while the server was down', () => {
+  /** Starts a node with a stored endpoint that it cannot open and one that it can. */
+  async function startWithFailed(): Promise<TestNode> {
+    const data = join(folder, 'data')
+    const before = await startForTest({ data })
+    expect((await add(before, address)).status).toBe(200)
+    await before.stop()
+    await occupy({ port, host: '127.0.0.1' })
+    return start({ data })
+  }
+
+  test('leaves its endpoint failed, with a reason, and stops no other', async () => {
+    const node = await startWithFailed()
+    expect(await addressesOf(node)).toContain(address)
+    const failed = await listenerOf(node, address)
+    expect(failed).toMatchObject({
+      state: 'failed',
+      error: expect.stringMatching(/used by another program.*\(EADDRINUSE\)$/),
+      connections: 0,
+    })
+    const since = Date.parse(failed?.since ?? '')
+    expect(Date.parse(failed?.nextTry ?? '')).toBeGreaterThan(since)
+    expect(await dataFrom({ port, host: '127.0.0.1' })).toBe('mine')
+    // All other endpoints listen.
+    const states = (await listenersOf(node)).map(({ state }) => state)
+    expect(states.toSorted()).toEqual(['failed', 'listening', 'listening'])
+  })
+
+  test('is had again as soon as it is free, by itself', async () => {
+    const node = await startWithFailed()
+    const first = await listenerOf(node, address)
+    // It keeps retrying, with increasing delays.
+    const second = await vi.waitFor(async () => {
+      const now = await listenerOf(node, address)
+      expect(now?.since).not.toBe(first?.since)
+      expect(now?.state).toBe('failed')
+      return now
+    }, moment)
+    const pause = (status: ListenerStatus | undefined) =>
+      Date.parse(status?.nextTry ?? '') - Date.parse(status?.since ?? '')
+    expect(pause(second)).toBeGreaterThan(pause(first) * 1.4)
+    release()
+    await vi.waitFor(async () => {
+      expect(await listenerOf(node, address)).toMatchObject({
+        state: 'listening',
+        error: null,
+        nextTry: null,
+      })
+    }, moment)
+    expect((await ask(port, 'GET', '/_api/health')).status).toBe(200)
+  })
+
+  test('is tried again at once when somebody asks', async () => {
+    const node = await startWithFailed()
+    const retry = () => node.ask('POST', `/_api/listener/${encodeURIComponent(address)}/retry`)
+    const refused = await retry()
+    expect(refused.json).toMatchObject({ code: 409, errorNum: 1200 })
+    expect(refused.json.errorMessage).toMatch(/EADDRINUSE/)
+    const due = Date.parse((await listenerOf(node, address))?.nextTry ?? '')
+    release()
+    expect((await retry()).json).toEqual(DONE)
+    expect((await ask(port, 'GET', '/_api/health')).status).toBe(200)
+    // The automatic retry would have come later.
+    expect(Date.now()).toBeLessThan(due)
+    expect(await listenerOf(node, address)).toMatchObject({ state: 'listening', nextTry: null })
+    // An automatic retry may open the listener first; a manual retry still succeeds.
+    expect((await retry()).json).toEqual(DONE)
+  })
+
+  test('is not in the way of removing its endpoint', async () => {
+    const node = await startWithFailed()
+    expect((await remove(node, address)).json).toEqual(DONE)
+    expect(await addressesOf(node)).not.toContain(address)
+    expect(await listenerOf(node, address)).toBe(undefined)
+    release()
+    // No retry binds the port any more.
+    await occupy({ port, host: '127.0.0.1' })
+  })
+})

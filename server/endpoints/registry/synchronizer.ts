@@ -1,0 +1,113 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Store } from '../../storage/open.ts'
+import type { KeyedLock } from './keyed-lock.ts'
+import type { ListenerSet } from './listener-set.ts'
+import type { Placement } from './placement.ts'
+import type { Reconciler } from './reconciler.ts'
+import { readChangedEndpoints, readEndpoint, readEndpoints } from './repository.ts'
+
+/** Maximum time a sync waits for listeners to open, ms. */
+const OPENING = 500
+
+/** Reconciles the addresses that have changed in the store. */
+export interface Synchronizer {
+  /**
+   * Opens the stored endpoints. Those that cannot be opened are `failed` or `elsewhere`, and
+   * retried.
+   */
+  restore(): Promise<void>
+  /**
+   * Applies changes that other processes made in the database. When this resolves, all listeners
+   * have the stored mapping and removed endpoints are closed; new endpoints may still be opening.
+   *
+   * @returns the revision up to which changes are applied.
+   */
+  sync(): Promise<number>
+}
+
+export interface SynchronizerDeps {
+  readonly store: Store
+  readonly listeners: ListenerSet
+  readonly withLock: KeyedLock
+  readonly reconcile: Reconciler['reconcile']
+  /** `undefined` if the store has a single node. */
+  readonly placement: Placement | undefined
+}
+
+/** Creates a {@link Synchronizer}. */
+export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
+  const { store, listeners, withLock, reconcile, placement } = deps
+  // All changes up to this revision are applied.
+  let syncedTo = 0
+
+  const reconcileLocked = (address: string) => withLock(address, () => reconcile(address))
+
+  /**
+   * Returns the endpoints that may differ from the database. The stored revision is lower than
+   * before when a backup was `restored`.
+   */
+  async function readDifferences() {
+    const since = placement === undefined ? -1 : syncedTo
+    const read = await readChangedEndpoints(store, since)
+    const restored = read.revision < since
+    const names = new Set(listeners.listed().map(({ name }) => name))
+    for (const { endpoint } of read.changed) names.add(endpoint)
+    // Equal counts mean that no endpoint was removed.
+    if (since >= 0 && !restored && names.size === read.total) return { ...read, restored, gone: [] }
+    const all = since < 0 ? read : await readChangedEndpoints(store, -1)
+    const stored = new Set(all.changed.map(({ endpoint }) => endpoint))
+    return { ...all, restored, gone: [...names].filter((name) => !stored.has(name)) }
+  }
+
+  /** Closes an endpoint that is no longer stored. */
+  async function reconcileRemoval(address: string): Promise<void> {
+    const seen = listeners.get(address)?.revision
+    const stored = await readEndpoint(store, address)
+    if (stored === undefined) await reconcile(address, { desired: { databases: null }, seen })
+  }
+
+  const synchronizer: Synchronizer = {
+    async restore() {
+      const stored = await readEndpoints(store)
+      await Promise.all(
+        stored.map((desired) =>
+          withLock(desired.endpoint, async () => {
+            // A change made by another node may already be applied.
+            if (listeners.get(desired.endpoint) === undefined) {
+              await reconcile(desired.endpoint, { desired })
+            }
+          }),
+        ),
+      )
+    },
+    async sync() {
+      const { changed, gone, restored, revision } = await readDifferences()
+      if (placement === undefined || restored) {
+        const different = changed
+          .filter((row) => listeners.get(row.endpoint)?.revision !== row.revision)
+          .map(({ endpoint }) => endpoint)
+        // Each is read again under its lock: this node may have changed it since.
+        await Promise.all([...different, ...gone].map(reconcileLocked))
+        syncedTo = revision
+        return revision
+      }
+      // Without the locks: a change of this node may hold one while it waits for the database.
+      const existing = changed.filter(({ endpoint }) => listeners.get(endpoint) !== undefined)
+      await Promise.all(existing.map((desired) => reconcile(desired.endpoint, { desired })))
+      await Promise.all([placement.openProposals(), ...gone.map(reconcileRemoval)])
+      const opening = changed
+        .filter(({ endpoint }) => listeners.get(endpoint) === undefined)
+        .map(({ endpoint }) => reconcileLocked(endpoint))
+      // A host name that resolves slowly must not delay other changes.
+      await Promise.race([Promise.all(opening), pause(OPENING)])
+      syncedTo = revision
+      for (const each of opening) each.catch(() => void pause(OPENING).then(syncAgain))
+      return revision
+    },
+  }
+  function syncAgain(): void {
+    syncedTo = 0
+    if (!listeners.stopping) synchronizer.sync().catch(() => {})
+  }
+  return synchronizer
+}

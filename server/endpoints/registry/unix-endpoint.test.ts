@@ -1,0 +1,63 @@
+import { once } from 'node:events'
+import { existsSync, renameSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { ask } from '../../test-support/start.testing.ts'
+import { KeepAliveClient } from '../listeners/keep-alive-client.testing.ts'
+import { listeningAddresses } from '../listeners/kernel-sockets.testing.ts'
+import { add, createEndpointFixture, DONE, remove } from './endpoint-fixture.testing.ts'
+
+const fixture = createEndpointFixture()
+const { start, occupy } = fixture
+
+describe('a unix endpoint', () => {
+  let path: string
+  let endpoint: string
+
+  beforeEach(() => {
+    path = join(fixture.folder, 'gatehouse.sock')
+    endpoint = `unix://${path}`
+  })
+
+  /** Leaves a stale socket file, as a killed process does. */
+  async function leaveStale(): Promise<void> {
+    const server = await occupy({ path: `${path}.moving` })
+    // The server removes its original path when it closes, so rename the socket first.
+    renameSync(`${path}.moving`, path)
+    server.close()
+    await once(server, 'close')
+  }
+
+  const health = () => ask(0, 'GET', '/_api/health', { socketPath: path })
+
+  test('is for its owner and group alone, and its file goes with it', async () => {
+    const node = await start()
+    expect((await add(node, endpoint)).json).toEqual(DONE)
+    expect((statSync(path).mode & 0o777).toString(8)).toBe('660')
+    expect((await health()).status).toBe(200)
+    expect(await listeningAddresses(process.pid)).toContain(endpoint)
+    expect((await remove(node, endpoint)).json).toEqual(DONE)
+    expect(existsSync(path)).toBe(false)
+  })
+
+  test('replaces a socket that a dead process has left', async () => {
+    const node = await start()
+    await leaveStale()
+    expect(statSync(path).isSocket()).toBe(true)
+    expect((await add(node, endpoint)).json).toEqual(DONE)
+    expect((await health()).status).toBe(200)
+    expect((statSync(path).mode & 0o777).toString(8)).toBe('660')
+  })
+
+  test('keeps its file when it is added again while the old one drains', async () => {
+    const node = await start({ drain: 10_000 })
+    await add(node, endpoint)
+    const slow = await KeepAliveClient.open({ path })
+    await slow.sendPart('GET /_api/health HTTP/1.1\r\n')
+    await remove(node, endpoint)
+    expect((await add(node, endpoint)).json).toEqual(DONE)
+    expect(await slow.ask('Host: localhost\r\n\r\n')).toMatchObject({ status: 200, close: true })
+    await slow.ended
+    expect((await health()).status).toBe(200)
+  })
+})

@@ -1,0 +1,20 @@
+import { Hono } from 'hono'
+import { describe } from '../../http/describe.ts'
+import type { AppEnv } from '../../http/env.ts'
+import type { RequireRole } from '../../http/guards/require-role.ts'
+import { partsBody } from '../../http/input/parts-body.ts'
+import type { Reserve } from '../../http/output/response-room.ts'
+import type { Metrics } from './metrics.ts'
+
+/** Routes of `/_api/metrics`. */
+export const metricsRoutes = (metrics: Metrics, requireRole: RequireRole, reserve: Reserve) =>
+  new Hono<AppEnv>().get(
+    '/',
+    describe({ summary: 'Get the metrics', answers: { 200: 'text/plain' } }),
+    requireRole('viewer'),
+    async (c) => {
+      const [body, length] = partsBody(await metrics.read())
+      await reserve(c, Number(length['Content-Length']))
+      return c.body(body, 200, { ...length, 'Content-Type': metrics.contentType })
+    },
+  )
