@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createTokenByCommand } from '../access-command.ts'
 import { createRecorder } from '../audit/record.ts'
-import { type EngineNode, forEachEngineNode } from '../each-engine-node.testing.ts'
-import { freePorts } from '../endpoints/free-ports.testing.ts'
-import { ask } from '../start.testing.ts'
+import { createTokenByCommand } from '../cli/access-command.ts'
+import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
+import { type EngineNode, forEachEngineNode } from '../test-support/each-engine-node.testing.ts'
+import { ask } from '../test-support/start.testing.ts'
 
-// Which collections a database has, asked of a node that runs.
+// Lists the collections of a database on a running node.
 
 forEachEngineNode((start) => {
   let node: EngineNode
@@ -94,7 +94,7 @@ forEachEngineNode((start) => {
     })
   })
 
-  /** Another endpoint, which reaches _system and blog. */
+  /** Adds an endpoint that exposes _system and blog. */
   async function narrowEndpoint(): Promise<{ port: number }> {
     const [port] = await freePorts(1)
     const endpoint = `tcp://127.0.0.1:${port}`

@@ -3,30 +3,28 @@ import { collectionList, collectionQuery, sizeList } from '../contract/document.
 import { Failure } from '../failure.ts'
 import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
-import { queryInput } from '../http/query-input.ts'
-import type { SendList } from '../http/send-list.ts'
+import { queryInput } from '../http/input/query-input.ts'
+import type { SendList } from '../http/output/send-list.ts'
 import type { DocumentRoutesDeps } from './routes.ts'
 import type { DatabaseSize, Sizes } from './sizes.ts'
 
-/** What the routes of collections are made of. */
 export interface CollectionRoutesDeps extends Omit<DocumentRoutesDeps, 'whole' | 'reserve'> {
   readonly sendList: SendList
-  /** Whether a database exists. */
+  /** Returns whether a database exists. */
   readonly exists: (database: string) => boolean
   readonly sizes: Sizes
 }
 
-/** What the route of sizes is made of. */
 export interface SizeRoutesDeps
-  extends Pick<CollectionRoutesDeps, 'sizes' | 'permit' | 'idOf' | 'sendList'> {
-  /** The names of all databases. */
+  extends Pick<CollectionRoutesDeps, 'sizes' | 'requireRole' | 'idOf' | 'sendList'> {
+  /** Returns the names of all databases. */
   readonly list: () => string[]
 }
 
-/** `/_api/collection`: which collections a database has, and how much they held some seconds ago. */
+/** Returns the routes of `/_api/collection`: the collections of a database, with recent sizes. */
 export const collectionRoutes = ({
   documents,
-  permit,
+  requireRole,
   idOf,
   exists,
   sizes,
@@ -39,24 +37,24 @@ export const collectionRoutes = ({
       query: collectionQuery,
       answers: { 200: collectionList },
       failures: {
-        400: 'database is missing',
-        403: 'the token is not for that database',
-        404: 'there is no such database, or the endpoint does not reach it',
+        400: 'the parameter database is missing',
+        403: 'the scope of the token does not include the database',
+        404: 'there is no such database, or the endpoint does not serve it',
       },
     }),
-    permit('viewer'),
+    requireRole('viewer'),
     queryInput(collectionQuery),
     async (c) => {
       const { database } = c.req.valid('query')
-      // The names of collections are data: they are reached as the documents themselves are, by
-      // the endpoint's mapping and the token's scope.
+      // Collection names are data: the endpoint's mapping and the token's scope apply to them as
+      // they do to documents.
       const { names } = c.env.via.mapping
       if ((names.length > 0 && !names.includes(database)) || !exists(database)) {
         throw new Failure('database-not-found', 'database not found')
       }
       const scope = c.get('principal')?.databases ?? null
       if (scope !== null && !scope.includes(database)) {
-        throw new Failure('forbidden', 'The token is not for this database.')
+        throw new Failure('forbidden', 'The scope of this token does not include this database.')
       }
       const id = idOf(database)
       const [collections, sized] = await Promise.all([documents.collections(id), sizes.of([id])])
@@ -68,7 +66,7 @@ export const collectionRoutes = ({
         collections.values().map((name) => {
           const found = known.get(name)
           const { documents = null, bytes = null } = found ?? {}
-          // Of one that has begun since the others were counted, nothing is known.
+          // The size of a collection created since the last count is unknown.
           return { name, documents, bytes, measured: found === undefined ? null : measured }
         }),
       )
@@ -76,14 +74,14 @@ export const collectionRoutes = ({
   )
 
 /**
- * `/_api/size`: how much each database holds. It is administration as their names are, so the
- * endpoint's mapping does not matter; the scope of a token does.
+ * Returns the routes of `/_api/size`: the size of each database. Like the names of databases, sizes
+ * belong to the administration, so the endpoint's mapping does not apply. The token's scope does.
  */
-export const sizeRoutes = ({ sizes, permit, idOf, list, sendList }: SizeRoutesDeps) =>
+export const sizeRoutes = ({ sizes, requireRole, idOf, list, sendList }: SizeRoutesDeps) =>
   new Hono<AppEnv>().get(
     '/',
-    describe({ summary: 'Tell how much the databases hold', answers: { 200: sizeList } }),
-    permit('viewer'),
+    describe({ summary: 'Get the sizes of the databases', answers: { 200: sizeList } }),
+    requireRole('viewer'),
     async (c) => {
       const scope = c.get('principal')?.databases ?? null
       const named = list()

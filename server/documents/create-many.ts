@@ -1,41 +1,49 @@
-import { Failure } from '../failure.ts'
-import type { NextTurn } from '../storage/turns.ts'
-import { OutcomeUnknown } from '../storage/unavailable.ts'
-import { type Collection, type MadeDocument, quoted, toDocument } from './documents.ts'
-import type { DocumentRepository } from './repository.ts'
-import type { CheckDocuments } from './schemas.ts'
-import { parseStrictly } from './strict-json.ts'
+import { jsonPointer } from '../contract/json-pointer.ts'
+import { Failure, failureAt } from '../failure.ts'
+import { OutcomeUnknown } from '../storage/availability/unavailable.ts'
+import type { NextTurn } from '../storage/changes/turns.ts'
+import type { CollectionRef } from '../storage/document-ref.ts'
+import { type MadeDocument, quoted, toDocument } from './document.ts'
+import { parseStrictly } from './json/strict-json.ts'
+import type { CheckDocuments } from './schemas/schemas.ts'
+import type { DocumentRepository } from './stored-documents.ts'
 
-/** Arrays up to this size, bytes as they were sent, are stored by one statement after another. */
+/** Arrays up to this size are stored in one transaction; `bytes` counts the elements as sent. */
 const SMALL = { documents: 1_000, bytes: 1024 * 1024 } as const
 
-/** The documents of an array, stored. */
+/** A first part of an array up to this size is parsed as soon as it arrives; in characters. */
+const QUICK = 4 * 1024
+
+/** The stored documents of an array. */
 export interface CreatedMany {
-  /** In the order in which they were sent. */
+  /** In the order of the request. */
   readonly documents: readonly { readonly id: string; readonly tag: string }[]
-  /** The bodies of all of them together, bytes. */
+  /** Total size of the bodies, bytes. */
   readonly bytes: number
-  /** The bodies in that order, read where there are many. */
+  /** The bodies in the order of the request. Those of a large array are read from the database. */
   readonly bodies: Iterable<string> | AsyncIterable<string>
-  /** To be called where the bodies are not read to their end. */
+  /** Must be called if the bodies are not read to their end. */
   release(): void
 }
 
-/** Creates the documents of large arrays (`jobs/jobs.ts`), all or none. */
+/** Creates the documents of large arrays, all or none (`jobs/jobs.ts`). */
 export interface LargeArrays {
   /**
+   * Creates the documents of an array, all or none. The change is durable when the promise
+   * resolves, also with a job.
+   *
    * @param parts read as they are stored.
-   * @param later whether the caller asks for a job. Otherwise, an array of more than
-   * `BULK_AT_ONCE` documents becomes a job all the same.
+   * @param later whether the caller asks for a job. An array of more than `BULK_AT_ONCE` documents
+   * always becomes a job.
+   * @throws Failure `conflict`, `too-many-requests`; any error that `parts` throws
    */
   create(
-    where: Collection,
+    where: CollectionRef,
     parts: AsyncIterable<readonly MadeDocument[]>,
     later: boolean,
   ): Promise<CreatedMany | { readonly job: string }>
 }
 
-/** What {@link createMany} needs. */
 export interface CreateManyDeps {
   readonly repository: Pick<DocumentRepository, 'insert'>
   readonly now: () => number
@@ -52,7 +60,7 @@ export interface CreateManyDeps {
  */
 export async function createMany(
   deps: CreateManyDeps,
-  where: Collection,
+  where: CollectionRef,
   parts: AsyncIterable<readonly string[]>,
   later: boolean,
 ): Promise<CreatedMany | { readonly job: string }> {
@@ -63,8 +71,8 @@ export async function createMany(
     while (!later && made.length <= SMALL.documents && bytes <= SMALL.bytes) {
       const { done, value } = await rest.next()
       if (done) return await storeSmall(deps, where, made)
-      if (made.length > 0) await deps.nextTurn()
-      made.push(...madeOf(value, deps.now))
+      if (made.length > 0 || sizeOf(value) > QUICK) await deps.nextTurn()
+      made.push(...madeOf(value, made.length, deps.now))
       for (const text of value) bytes += Buffer.byteLength(text)
     }
   } catch (error) {
@@ -74,13 +82,24 @@ export async function createMany(
   return deps.large.create(where, checked(deps, where, made, rest), later)
 }
 
-const madeOf = (texts: readonly string[], now: () => number): MadeDocument[] =>
-  texts.map((text) => toDocument(parseStrictly(text), undefined, now))
+/** Returns the length of documents as text, in UTF-16 code units. */
+const sizeOf = (texts: readonly string[]): number =>
+  texts.reduce((size, text) => size + text.length, 0)
 
-/** Checks what has been read already, then each part as it is read. */
+/** Parses elements of an array. `from` is the index of the first one. */
+const madeOf = (texts: readonly string[], from: number, now: () => number): MadeDocument[] =>
+  texts.map((text, at) => {
+    try {
+      return toDocument(parseStrictly(text), undefined, now)
+    } catch (error) {
+      throw error instanceof Failure ? failureAt(jsonPointer([from + at]), error) : error
+    }
+  })
+
+/** Validates the documents read so far, then each part as it is read. */
 async function* checked(
   { now, check, nextTurn }: CreateManyDeps,
-  where: Collection,
+  where: CollectionRef,
   first: MadeDocument[],
   rest: AsyncIterator<readonly string[]>,
 ): AsyncGenerator<readonly MadeDocument[]> {
@@ -93,7 +112,7 @@ async function* checked(
       const { done, value } = await rest.next()
       if (done) return
       await nextTurn()
-      made = madeOf(value, now)
+      made = madeOf(value, from, now)
     }
   } finally {
     await rest.return?.()
@@ -102,14 +121,21 @@ async function* checked(
 
 async function storeSmall(
   { repository, check }: CreateManyDeps,
-  where: Collection,
+  where: CollectionRef,
   made: readonly MadeDocument[],
 ): Promise<CreatedMany> {
   await check(where, made, true)
-  const twice = firstTwice(made.map(({ id }) => id))
-  if (twice !== undefined) throw new Failure('conflict', `The id ${quoted(twice)} stands twice.`)
+  const ids = made.map(({ id }) => id)
+  const twice = firstTwice(ids)
+  if (twice !== undefined) {
+    throw new Failure('conflict', `The id ${quoted(ids[twice] ?? '')} occurs twice.`, {
+      field: jsonPointer([twice, 'id']),
+    })
+  }
   const result = await repository.insert(where, made).catch(naming(made))
-  if ('exists' in result) throw exists(result.exists)
+  if ('exists' in result) {
+    throw failureAt(jsonPointer([ids.indexOf(result.exists)]), exists(result.exists))
+  }
   const bodies = made.map(({ body }) => body)
   return {
     documents: made.map(({ id }, at) => ({ id, tag: result.tags[at] ?? '' })),
@@ -119,17 +145,22 @@ async function storeSmall(
   }
 }
 
-function firstTwice(ids: readonly string[]): string | undefined {
+/** Returns the index of the first id that repeats an earlier one. */
+function firstTwice(ids: readonly string[]): number | undefined {
   const seen = new Set<string>()
-  return ids.find((id) => seen.size === seen.add(id).size)
+  const at = ids.findIndex((id) => seen.size === seen.add(id).size)
+  return at === -1 ? undefined : at
 }
 
-/** Tells by which ids to look, where it is not known whether documents were stored. */
+/**
+ * Returns an error handler that adds the documents' ids to an {@link OutcomeUnknown}, so that the
+ * client can look them up.
+ */
 export const naming = (made: readonly MadeDocument[]) => (error: unknown) => {
   if (!(error instanceof OutcomeUnknown)) throw error
-  throw new OutcomeUnknown({ cause: error.cause, details: { ids: made.map(({ id }) => id) } })
+  throw new OutcomeUnknown({ cause: error.cause, ids: made.map(({ id }) => id) })
 }
 
-/** Fails where a document is there already. */
+/** Returns the failure for an id that exists. */
 export const exists = (id: string) =>
-  new Failure('conflict', `There is a document with the id ${quoted(id)}.`)
+  new Failure('conflict', `A document with the id ${quoted(id)} exists already.`, { field: '/id' })

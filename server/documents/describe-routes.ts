@@ -1,21 +1,14 @@
-import { errorBody } from '../contract/acknowledgement.ts'
 import { ID_LENGTH, PAGE } from '../contract/document.ts'
-import { jobView } from '../contract/job.ts'
 import { violation } from '../contract/schema.ts'
-import {
-  type Described,
-  type DescribedPaths,
-  type Operation,
-  type PathItem,
-  schemaOf,
-} from '../http/openapi.ts'
+import { type Components, type Described, type Operation, schemaOf } from '../http/openapi.ts'
+import { OPERATORS } from './query/filter.ts'
 
 const ref = (path: string) => ({ $ref: `#/components/${path}` })
 const parameter = (name: string) => ref(`parameters/${name}`)
 const failure = (name: string) => ref(`responses/${name}`)
 
 const header = (description: string) => ({ description, schema: { type: 'string' as const } })
-const TAG = header('Identifies this state of what was returned, for If-Match and If-None-Match.')
+const TAG = header('Identifies the returned state, for If-Match and If-None-Match.')
 const JOB = header('The path of the job.')
 
 const json = (schema: object) => ({ 'application/json': { schema } })
@@ -25,8 +18,14 @@ const JSON_SCHEMA = json({ type: 'object', description: 'A JSON Schema, draft 20
 
 const one = { description: 'The document', headers: { ETag: TAG }, content: DOCUMENT }
 const page = {
-  description: 'A page of the collection, in order of the ids',
-  headers: { ETag: TAG, Link: header('The next page (RFC 8288), if there is one.') },
+  description: 'A page of the collection, by default in order of the ids',
+  headers: {
+    ETag: TAG,
+    Link: header('The URL of the next page (RFC 8288), if there is one.'),
+    'Query-Plan': header('What a filtered or sorted query read: scan; scanned=9; returned=3.'),
+    'X-Total-Count': header('The number of documents that match, for Prefer: count=exact.'),
+    'Preference-Applied': header('count=exact, if the documents were counted.'),
+  },
   content: DOCUMENTS,
 }
 const started = (description: string, content: object) => ({
@@ -34,8 +33,8 @@ const started = (description: string, content: object) => ({
   headers: { Location: JOB, 'Preference-Applied': header('respond-async') },
   content,
 })
-const NOT_MODIFIED = { description: 'The state is one that If-None-Match names.' }
-const NO_CONTENT = { description: 'Done, for Prefer: return=minimal.' }
+const NOT_MODIFIED = { description: 'The state matches If-None-Match.' }
+const NO_CONTENT = { description: 'The change was made; for Prefer: return=minimal.' }
 const JOB_STARTED = started(
   'The job has started.',
   json({
@@ -58,31 +57,49 @@ const body = (content: object, description: string) => ({
 })
 
 const counted = (name: string) => ({
-  description: 'How many documents it was',
+  description: 'The number of documents',
   content: json({ type: 'object', required: [name], properties: { [name]: { type: 'integer' } } }),
 })
 
 const CONDITIONS = [parameter('IfMatch'), parameter('IfNoneMatch')]
 
-const collection: PathItem = {
-  parameters: [parameter('Collection')],
+/** Adds the parameters of a path to each of its operations. */
+function operations<Method extends string>(
+  path: readonly Described[],
+  item: Readonly<Record<Method, Operation>>,
+): Readonly<Record<Method, Operation>> {
+  const result: Record<Method, Operation> = { ...item }
+  for (const method of Object.keys(item) as Method[]) {
+    const { parameters = [] } = item[method]
+    result[method] = { ...item[method], parameters: [...path, ...parameters] }
+  }
+  return result
+}
+
+/** The operations of `/<collection>`. */
+export const collection = operations([parameter('Collection')], {
   get: {
     summary: 'List documents',
     description:
-      'Any other query parameter filters: `?author=ada` finds documents whose field author is the ' +
-      'string "ada", or whose value prints as that JSON.',
+      'Any other query parameter filters: `?author.name=ada` finds documents whose field name in ' +
+      'author is the string "ada", or whose value has that JSON text. `?year:gte=2000` compares ' +
+      `by an operator: ${OPERATORS.join(', ')}.`,
     parameters: [
       parameter('Limit'),
       parameter('After'),
+      parameter('Sort'),
+      parameter('Cursor'),
+      parameter('Fields'),
       parameter('Accept'),
       parameter('IfNoneMatch'),
       parameter('Prefer'),
     ],
     responses: {
       '200': page,
-      '206': started('The first part; a job goes through the rest.', DOCUMENTS),
+      '206': started('The first part; a job examines the rest.', DOCUMENTS),
       '304': NOT_MODIFIED,
       '406': failure('NotAcceptable'),
+      '422': failure('QueryTooExpensive'),
     },
   },
   post: {
@@ -92,11 +109,11 @@ const collection: PathItem = {
       json({
         oneOf: [ref('schemas/Document'), { type: 'array', items: ref('schemas/Document') }],
       }),
-      'A JSON object, or an array of them. An id that is missing is generated.',
+      'A JSON object, or an array of objects. Missing ids are generated.',
     ),
     responses: {
       '201': {
-        description: 'What was stored',
+        description: 'The stored document',
         headers: { ETag: TAG, Location: header('The path of the document.') },
         content: json({
           oneOf: [ref('schemas/Document'), { type: 'array', items: ref('schemas/Document') }],
@@ -109,8 +126,8 @@ const collection: PathItem = {
     },
   },
   patch: {
-    summary: 'Merge a patch into every document that passes the filter',
-    description: 'All or nothing. limit and after are rejected.',
+    summary: 'Merge a patch into every document that matches the filter',
+    description: 'All or nothing. Parameters of pages are rejected.',
     parameters: [parameter('Accept'), parameter('Prefer')],
     requestBody: body(json({ type: 'object' }), 'A JSON merge patch (RFC 7396).'),
     responses: {
@@ -122,8 +139,8 @@ const collection: PathItem = {
     },
   },
   delete: {
-    summary: 'Delete every document that passes the filter',
-    description: 'All or nothing. limit and after are rejected.',
+    summary: 'Delete every document that matches the filter',
+    description: 'All or nothing. Parameters of pages are rejected.',
     parameters: [parameter('Accept'), parameter('Prefer')],
     responses: {
       '200': counted('deleted'),
@@ -133,7 +150,7 @@ const collection: PathItem = {
       '412': failure('PreconditionFailed'),
     },
   },
-}
+})
 
 const changed = (summary: string, description: string): Operation => ({
   summary,
@@ -147,8 +164,10 @@ const changed = (summary: string, description: string): Operation => ({
   },
 })
 
-const document: PathItem = {
-  parameters: [parameter('Collection'), parameter('DocumentId')],
+const replacement = changed('Replace a document', 'The whole document; the id can be omitted.')
+
+/** The operations of `/<collection>/<id>`. */
+export const document = operations([parameter('Collection'), parameter('DocumentId')], {
   get: {
     summary: 'Read a document',
     parameters: [parameter('Accept'), ...CONDITIONS],
@@ -160,7 +179,14 @@ const document: PathItem = {
       '412': failure('PreconditionFailed'),
     },
   },
-  put: changed('Replace a document', 'The whole document; its id may be left out.'),
+  put: {
+    ...replacement,
+    description: 'With If-None-Match: *, creates the document.',
+    responses: {
+      ...replacement.responses,
+      '201': { ...one, headers: { ETag: TAG, Location: header('The path of the document.') } },
+    },
+  },
   patch: changed('Merge a patch into a document', 'A JSON merge patch (RFC 7396).'),
   delete: {
     summary: 'Delete a document',
@@ -173,10 +199,10 @@ const document: PathItem = {
       '412': failure('PreconditionFailed'),
     },
   },
-}
+})
 
-const schema: PathItem = {
-  parameters: [parameter('Collection')],
+/** The operations of `/_schema/<collection>`. */
+export const schema = operations([parameter('Collection')], {
   get: {
     summary: 'Read the JSON Schema of a collection',
     parameters: [parameter('Accept'), ...CONDITIONS],
@@ -190,7 +216,7 @@ const schema: PathItem = {
   },
   put: {
     summary: 'Set the JSON Schema of a collection',
-    description: 'Documents that are changed from then on must be valid; stored ones stay.',
+    description: 'Later changes of documents must be valid. Stored documents are not checked.',
     parameters: [parameter('Accept'), ...CONDITIONS],
     requestBody: body(JSON_SCHEMA, 'A JSON Schema, draft 2020-12.'),
     responses: {
@@ -210,36 +236,15 @@ const schema: PathItem = {
       '412': failure('PreconditionFailed'),
     },
   },
-}
-
-const job: PathItem = {
-  parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }],
-  get: {
-    summary: 'Read a job and what it has done so far',
-    parameters: [parameter('Limit'), parameter('After')],
-    responses: {
-      '200': { description: 'The job has ended.', content: json(ref('schemas/Job')) },
-      '206': { description: 'The job is running.', content: json(ref('schemas/Job')) },
-      '404': failure('NotFound'),
-    },
-  },
-}
-
-/** The paths of documents, schemas and jobs. Their routes carry no descriptions: they are fast paths. */
-export const documentPaths: DescribedPaths['paths'] = {
-  '/{collection}': collection,
-  '/{collection}/{id}': document,
-  '/_schema/{collection}': schema,
-  '/_job/{id}': job,
-}
+})
 
 const error = (description: string): Described => ({
   description,
   content: json(ref('schemas/ErrorBody')),
 })
 
-/** What {@link documentPaths} refers to. */
-export const documentComponents: DescribedPaths['components'] = {
+/** What the operations of documents, schemas and jobs refer to, besides shared schemas. */
+export const documentComponents: Components = {
   schemas: {
     Document: {
       type: 'object',
@@ -247,8 +252,6 @@ export const documentComponents: DescribedPaths['components'] = {
       properties: { id: { type: 'string', minLength: 1, maxLength: ID_LENGTH } },
       additionalProperties: true,
     },
-    Job: schemaOf(jobView),
-    ErrorBody: schemaOf(errorBody),
     ValidationError: {
       allOf: [
         ref('schemas/ErrorBody'),
@@ -261,21 +264,22 @@ export const documentComponents: DescribedPaths['components'] = {
   },
   responses: {
     BadRequest: error('The request is malformed, or has a parameter that is not supported.'),
-    Unauthorized: error('The request carries no valid credentials.'),
+    Unauthorized: error('The request has no valid credentials.'),
     Forbidden: error('The role or the scope of the credentials does not permit this.'),
     NotFound: error('There is no such document, collection or database.'),
-    NotAcceptable: error('The version that Accept names is not known.'),
+    NotAcceptable: error('The version in Accept is unknown.'),
     Conflict: error('A document with this id exists.'),
-    PreconditionFailed: error('The state is not the one that If-Match or If-None-Match names.'),
+    PreconditionFailed: error('The precondition in If-Match or If-None-Match failed.'),
     TooLarge: error('The body is larger than allowed.'),
     UnsupportedMediaType: error('The body is not JSON.'),
+    QueryTooExpensive: error('The query reads too many documents.'),
     Invalid: {
-      description: 'The document is not valid.',
+      description: 'The document is invalid.',
       content: json(ref('schemas/ValidationError')),
     },
     TooManyRequests: error('A rate limit is exceeded.'),
-    Unavailable: error('The store cannot be reached.'),
-    StorageFull: error('The disk of the store is full.'),
+    Unavailable: error('The database is unavailable.'),
+    StorageFull: error('The disk is full.'),
   },
   parameters: {
     Collection: {
@@ -299,7 +303,25 @@ export const documentComponents: DescribedPaths['components'] = {
     After: {
       name: 'after',
       in: 'query',
-      description: 'The id after which the page begins.',
+      description: 'The id after which the page starts.',
+      schema: { type: 'string' },
+    },
+    Sort: {
+      name: 'sort',
+      in: 'query',
+      description: 'Fields to order by, such as -year,title. A hyphen reverses the order.',
+      schema: { type: 'string' },
+    },
+    Cursor: {
+      name: 'cursor',
+      in: 'query',
+      description: 'The position after which a sorted page begins, from the Link header.',
+      schema: { type: 'string' },
+    },
+    Fields: {
+      name: 'fields',
+      in: 'query',
+      description: 'Fields to return besides id, such as title,author.name.',
       schema: { type: 'string' },
     },
     Accept: {
@@ -311,7 +333,9 @@ export const documentComponents: DescribedPaths['components'] = {
     Prefer: {
       name: 'Prefer',
       in: 'header',
-      description: 'respond-async runs a job; return=minimal leaves the body out (RFC 7240).',
+      description:
+        'respond-async runs a job; return=minimal leaves the body out (RFC 7240); count=exact ' +
+        'counts all documents that match.',
       schema: { type: 'string' },
     },
     IfMatch: {

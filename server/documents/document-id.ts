@@ -4,13 +4,16 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 
 let lastTime = 0
 let time = ''
-/** The random part of the last id, a digit of base 32 each: counting up is most often one addition. */
+/**
+ * The random part of the last id, one base-32 digit per byte. An increment usually changes one
+ * byte.
+ */
 const random = new Uint8Array(16)
 
 /**
- * Makes an id that sorts by the time it was made: 48 bits of milliseconds and 80 random ones, 26
- * characters of Crockford's base 32 (the form of an ULID, in lower case). Those made in one
- * millisecond follow each other.
+ * Returns an id that sorts by creation time: 48 bits of milliseconds and 80 random bits, as 26
+ * characters of Crockford's base 32 (a ULID in lower case). Ids of the same millisecond increment
+ * the random part.
  */
 export function createDocumentId(now: number): string {
   if (now > lastTime) {
@@ -18,7 +21,7 @@ export function createDocumentId(now: number): string {
     time = encodeTime(now)
     randomFillSync(random)
     for (let at = 0; at < random.length; at++) random[at] = (random[at] as number) & 31
-    // The highest bit is left free, so that counting up within a millisecond has room.
+    // Clears the highest bit, so that increments within a millisecond cannot overflow.
     random[0] = (random[0] as number) & 15
   } else {
     let at = random.length - 1
@@ -37,3 +40,9 @@ function encodeTime(now: number): string {
   }
   return text
 }
+
+/**
+ * Returns the part of a text before U+0000, which PostgreSQL rejects. No id contains it, so the
+ * same ids sort after the result.
+ */
+export const beforeNul = (text: string): string => text.split('\0', 1)[0] ?? ''

@@ -1,37 +1,77 @@
 import { Failure } from '../failure.ts'
-import { type Collection, fits, toDocument } from './documents.ts'
+import type { CollectionRef } from '../storage/document-ref.ts'
+import { toDocument } from './document.ts'
 import { createEntityTag } from './entity-tag.ts'
-import { mergePatch } from './merge-patch.ts'
-import type { ValidatorOf } from './schemas.ts'
-import { type Json, parseStrictly } from './strict-json.ts'
+import { mergePatch } from './json/merge-patch.ts'
+import { type Json, parseStrictly } from './json/strict-json.ts'
+import { createMatcher, type Filter } from './query/filter.ts'
+import type { CurrentSchemaOf } from './schemas/schemas.ts'
 
 /**
- * What documents are, for work on many of them (`jobs/job.ts`).
+ * Returns the rules of documents for jobs (`jobs/job.ts`).
  *
- * @param now tells ms since 1970.
- * @param validatorOf returns what checks documents before they are stored; by default nothing does.
+ * @param now returns ms since 1970.
+ * @param schemaOf returns the schema that validates documents before they are stored; by default
+ * there is none.
  */
 export const createDocumentRules = (
   now: () => number,
-  validatorOf: ValidatorOf = async () => undefined,
+  schemaOf: CurrentSchemaOf = async () => ({ tag: null }),
 ) => ({
-  /** What a merge patch makes of each body; a failure names the document. */
-  async merger(where: Collection, text: string) {
+  /**
+   * Returns a function that merges a patch into a body and validates the result. Its failures name
+   * the document.
+   */
+  async merger(where: CollectionRef, text: string) {
     const patch = parseStrictly(text)
-    const validate = await validatorOf(where)
+    const { validate } = await schemaOf(where)
     return async (id: string, body: string): Promise<string> => {
       try {
         const made = toDocument(mergePatch(JSON.parse(body) as Json, patch), id, now)
         await validate?.([made], false)
         return made.body
       } catch (error) {
-        if (!(error instanceof Failure) || error.kind.status >= 500) throw error
-        const { code, message, details } = error
-        throw new Failure(code, `${JSON.stringify(id.slice(0, 64))}: ${message}`, { details })
+        throw naming(id, error)
       }
     }
   },
 
-  fits: (body: string, filter: Parameters<typeof fits>[1]) => fits({ body }, filter),
+  /**
+   * Returns the tag of a collection's current schema, null without one, and a function that
+   * validates documents against it.
+   */
+  async schema(where: CollectionRef) {
+    const { tag, validate } = await schemaOf(where)
+    async function check(documents: readonly Checked[]): Promise<void> {
+      try {
+        await validate?.(documents, false)
+      } catch (error) {
+        if (documents.length === 1) throw naming(documents[0]?.id ?? '', error)
+        // One by one, to name the document that fails.
+        for (const each of documents) await check([each])
+        throw error
+      }
+    }
+    return { tag, check }
+  },
+
+  /** Returns a function that returns whether the JSON of a document matches a filter. */
+  matcher(filter: Filter): (body: string) => boolean | Promise<boolean> {
+    if (filter.length === 0) return () => true
+    const matches = createMatcher(filter)
+    return (body) => matches(JSON.parse(body) as Json)
+  },
   createTag: createEntityTag,
 })
+
+interface Checked {
+  readonly id: string
+  readonly body: string
+}
+
+/** Prefixes the error's message with the document's id if the caller's request caused the error. */
+function naming(id: string, error: unknown): unknown {
+  if (!(error instanceof Failure) || error.kind.status >= 500) return error
+  const { code, message, details } = error
+  return new Failure(code, `${JSON.stringify(id.slice(0, 64))}: ${message}`, details)
+}

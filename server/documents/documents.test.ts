@@ -1,11 +1,16 @@
 import { expect, it } from 'vitest'
 import { PAGE } from '../contract/document.ts'
-import { forEachEngine } from '../storage/each-engine.testing.ts'
-import { createBodyOf } from './create-body.ts'
-import { createDocuments, type ScanBounds } from './documents.ts'
-import { createDocumentRepository, type DocumentRepository } from './repository.ts'
+import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
+import { createDocuments } from './documents.ts'
+import { createBodyOf } from './json/create-body.ts'
+import { parseDocumentQuery } from './query/query.ts'
+import type { ScanBounds } from './query/read-page.ts'
+import { createDocumentRepository } from './repository.ts'
+import type { DocumentRepository } from './stored-documents.ts'
 
-/** How many documents were asked of the store for a page. */
+const WHERE = { database: 'a', collection: 'b' }
+
+/** Returns the numbers of documents requested from the repository for a page. */
 async function askedFor(filter: [string, string][], limit: number): Promise<number[]> {
   const asked: number[] = []
   const repository: Pick<DocumentRepository, 'list' | 'until'> = {
@@ -20,7 +25,7 @@ async function askedFor(filter: [string, string][], limit: number): Promise<numb
     () => 0,
     () => undefined,
   )
-  await documents.page({ database: 'a', collection: 'b' }, filter, undefined, limit)
+  await documents.page(WHERE, filter, undefined, limit)
   return asked
 }
 
@@ -29,7 +34,9 @@ it('reads no more of a collection than a page needs, unless a filter may pass ov
   expect(await askedFor([['author', 'ada']], 1)).toEqual([PAGE.most])
 })
 
-/** A collection of 2,500 documents, of which the last alone is asked for, and how often it is read. */
+/**
+ * Returns a query that only the last of 2,500 documents matches, and the number of reads so far.
+ */
 function sparse() {
   let reads = 0
   const bodies = Array.from({ length: 2_500 }, (_, n) => {
@@ -45,8 +52,13 @@ function sparse() {
   const documents = createDocuments(repository as DocumentRepository, () => 0)
   return {
     reads: () => reads,
-    page: (bounds?: ScanBounds) =>
-      documents.page({ database: 'a', collection: 'b' }, [['last', 'true']], undefined, 9, bounds),
+    find: (query: string, signal: AbortSignal) =>
+      documents.find(WHERE, parseDocumentQuery(new URLSearchParams(query)), {
+        count: false,
+        reserve: async () => {},
+        signal,
+      }),
+    page: (bounds?: ScanBounds) => documents.page(WHERE, [['last', 'true']], undefined, 9, bounds),
   }
 }
 
@@ -64,15 +76,28 @@ it('lets others have their turn while a filter passes over many', async () => {
 
 it('tells how far it got where it is to look no further', async () => {
   const { page, reads } = sparse()
-  expect(await page({ batches: 1 })).toEqual({ documents: [], json: '[]', next: '0999' })
+  expect(await page({ batches: 1 })).toMatchObject({
+    documents: [],
+    json: '[]',
+    next: { id: '0999' },
+  })
   expect(reads()).toBe(1)
 })
+
+it.each(['last=true', 'sort=last', 'fields=last'])(
+  'stops a query with %s when its client disconnects',
+  async (query) => {
+    const { find, reads } = sparse()
+    await expect(find(query, AbortSignal.abort())).rejects.toMatchObject({ code: 'busy' })
+    expect(reads()).toBe(0)
+  },
+)
 
 it('answers the state that was deleted, where another change came first', async () => {
   const states = ['first', 'second'].map((tag) => ({ id: 'a', tag, body: `"${tag}"` }))
   const repository: Pick<DocumentRepository, 'read' | 'delete'> = {
     read: async () => states.shift(),
-    // The first has moved on when it is to be deleted.
+    // The first state has changed before it is deleted.
     delete: async (_place, tag) => tag === 'second',
   }
   const documents = createDocuments(repository as DocumentRepository, () => 0)
@@ -86,16 +111,18 @@ forEachEngine((engine) => {
     const store = await engine.open()
     const repository = createDocumentRepository(store)
     const where = { database: '_system', collection: 'many' }
-    // PostgreSQL is asked for each, which takes longer and leaves the turns to others by itself.
+    // PostgreSQL runs a query per document, which takes longer and yields to the event loop anyway.
     const count = store.engine === 'sqlite' ? 1_000 : 400
     const seen = new Set<number>()
     let turns = 0
     let ended = false
+    const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
+    const counting = (async () => {
+      for (; !ended; turns++) await nextTurn()
+    })()
     const looking = (async () => {
-      while (!ended) {
-        await new Promise((resolve) => setImmediate(resolve))
-        turns++
-        if (turns % 5 === 0) seen.add((await repository.list(where, undefined, 9)).length)
+      for (; !ended; await nextTurn()) {
+        seen.add((await repository.list(where, undefined, 9)).length)
       }
     })()
     const array = Buffer.from(JSON.stringify(Array.from({ length: count }, (_, n) => ({ n }))))
@@ -104,28 +131,28 @@ forEachEngine((engine) => {
     const created = await createDocuments(repository, () => 0).createMany(where, body.parts, false)
     expect(created).toMatchObject({ documents: { length: count } })
     ended = true
-    await looking
-    // Some to make them, some to store them.
+    await Promise.all([counting, looking])
+    // Some turns parse the documents, some store them.
     expect(turns).toBeGreaterThan(6)
     expect([...seen].filter((count) => count !== 0 && count !== 9)).toEqual([])
   })
 
   it('of changes at once each builds on the one before, or is refused', async () => {
     const documents = createDocuments(createDocumentRepository(await engine.open()), () => 0)
-    const place = { database: '_system', collection: 'b', id: 'c' }
-    await documents.create(place, '{"id":"c"}')
+    const ref = { database: '_system', collection: 'b', id: 'c' }
+    await documents.create(ref, '{"id":"c"}')
     const any = { match: undefined, noneMatch: undefined }
     const keys = Array.from({ length: 8 }, (_, n) => `k${n}`)
-    await Promise.all(keys.map((key) => documents.patch(place, `{"${key}":1}`, any)))
-    const { tag, body } = await documents.read(place, any)
+    await Promise.all(keys.map((key) => documents.patch(ref, `{"${key}":1}`, any)))
+    const { tag, body } = await documents.read(ref, any)
     expect(Object.keys(JSON.parse(body)).sort()).toEqual(['id', ...keys].sort())
 
     const seen = { ...any, match: [tag] }
     const answers = await Promise.allSettled(
-      keys.map((key) => documents.replace(place, `{"${key}":2}`, seen)),
+      keys.map((key) => documents.replace(ref, `{"${key}":2}`, seen)),
     )
     const made = answers.filter((each) => each.status === 'fulfilled').map(({ value }) => value)
-    expect(made).toEqual([await documents.read(place, any)])
+    expect(made).toEqual([await documents.read(ref, any)])
     for (const each of answers.filter(({ status }) => status === 'rejected')) {
       expect(each).toMatchObject({ reason: { code: 'precondition-failed' } })
     }

@@ -1,265 +1,217 @@
-import { DOCUMENT_BYTES, ID_LENGTH, PAGE, PAGE_BYTES } from '../contract/document.ts'
+import { randomBytes } from 'node:crypto'
 import { Failure } from '../failure.ts'
-import { createTurns } from '../storage/turns.ts'
+import { createTurns } from '../storage/changes/turns.ts'
+import type { CollectionRef, DocumentRef } from '../storage/document-ref.ts'
+import { createVault, type Vault } from '../storage/vault.ts'
 import { type CreatedMany, createMany, exists, type LargeArrays, naming } from './create-many.ts'
-import { createDocumentId } from './document-id.ts'
+import { type MadeDocument, quoted, requireDocumentId, toDocument } from './document.ts'
 import { type Conditions, matches, matchesNone } from './entity-tag.ts'
-import { JsonArray, type JsonText } from './json-array.ts'
-import { mergePatch } from './merge-patch.ts'
-import type { DocumentRepository, Place, StoredDocument } from './repository.ts'
-import type { CheckDocuments } from './schemas.ts'
-import { type Json, parseStrictly, printJson } from './strict-json.ts'
+import { mergePatch } from './json/merge-patch.ts'
+import { type Json, parseStrictly } from './json/strict-json.ts'
+import { parseCursor, printCursor } from './query/cursor.ts'
+import type { Position } from './query/order.ts'
+import type { DocumentQuery } from './query/query.ts'
+import { createReadInIdOrder, type Page, type ReadInIdOrder, readPage } from './query/read-page.ts'
+import { type CheckScan, ScanLimit } from './query/scan-limit.ts'
+import type { CheckDocuments } from './schemas/schemas.ts'
+import type { DocumentRepository, StoredDocument } from './stored-documents.ts'
 
-/** A collection: the id of its database, and its name. */
-export type Collection = Pick<Place, 'database' | 'collection'>
-
-/** A page of a collection. */
-export interface Page {
-  readonly documents: readonly Pick<StoredDocument, 'id' | 'tag'>[]
-  /** The documents as a JSON array. */
-  readonly json: JsonText
-  /** The id after which the next page begins; undefined: this is the last one. */
-  readonly next: string | undefined
+/** What {@link Documents.find} needs to know of a request. */
+export interface FindOptions {
+  /** Whether to count all documents that match. */
+  readonly count: boolean
+  /** Awaited with the size of the page, bytes, before it is read. */
+  readonly reserve: (bytes: number) => Promise<void>
+  /** Aborted when the client disconnects. */
+  readonly signal: AbortSignal
 }
 
-/** What is asked of a collection: fields with the values that they must have. */
-export type Filter = readonly (readonly [field: string, value: string])[]
-
-/** Bounds of one scan of a collection. */
-export interface ScanBounds {
-  /**
-   * The most batches that are read ({@link PAGE}.most documents or {@link BATCH_BYTES} each). By
-   * default the scan ends when the page is full or the collection ends.
-   */
-  readonly batches?: number
-  /** The last id that is read. */
-  readonly upTo?: string
-  /** Awaited before a batch is read, with the bytes that the page may have then. */
-  readonly reserve?: (bytes: number) => Promise<void>
+/** A page that a query found. */
+export interface FoundPage extends Page {
+  /** The parameter that leads to the next page; undefined on the last page. */
+  readonly nextParameter: readonly [name: 'after' | 'cursor', value: string] | undefined
 }
 
-/** Documents by the conventions of seed 002. Conditions that do not hold fail with 412. */
+/** Documents (docs/http-api.md, "Documents"). Unmet conditions fail with 412. */
 export interface Documents {
-  /** The names of the collections of a database, by its id, that hold documents, in order. */
-  collections(database: string): Promise<string[]>
-  /** @throws Failure `not-found`, `precondition-failed` */
-  read(place: Place, conditions: Conditions): Promise<StoredDocument>
-  /** What {@link read} would answer, where the store answers at once; undefined: ask it. */
-  recall(place: Place, conditions: Conditions): StoredDocument | undefined
   /**
-   * Some documents in id order, after one: fewer than `limit` where they would take too many bytes.
-   * A page whose scan ended early may hold few documents or none, and yet has a `next`.
+   * Returns the names of a database's collections that hold documents, in order. `database` is an
+   * id.
    */
-  page(
-    where: Collection,
-    filter: Filter,
-    after: string | undefined,
-    limit: number,
-    bounds?: ScanBounds,
-  ): Promise<Page>
+  collections(database: string): Promise<string[]>
+  /**
+   * Returns a document; a promise only if the store is asynchronous.
+   *
+   * @throws Failure `not-found`, `precondition-failed`
+   */
+  read(ref: DocumentRef, conditions: Conditions): StoredDocument | Promise<StoredDocument>
+  /** Returns the page that the query of a URL asks for. @throws Failure `bad-parameter`, `busy`, `query-too-expensive` */
+  find(where: CollectionRef, query: DocumentQuery, options: FindOptions): Promise<FoundPage>
+  /** Returns documents that match, in id order after an id, without the limits of {@link find}. */
+  readonly page: ReadInIdOrder
   /** Creates one document. @throws Failure `bad-json`, `invalid`, `conflict`, `too-large` */
-  create(where: Collection, text: string): Promise<StoredDocument>
-  /** Creates the documents of an array, all or none: see `create-many.ts`. */
+  create(where: CollectionRef, text: string): Promise<StoredDocument>
+  /** Creates a document with a given id. @throws Failure as {@link create}; `precondition-failed` if it exists */
+  createAt(ref: DocumentRef, text: string): Promise<StoredDocument>
+  /** Creates the documents of an array, all or none; see `create-many.ts`. */
   createMany(
-    where: Collection,
+    where: CollectionRef,
     parts: AsyncIterable<readonly string[]>,
     later: boolean,
   ): Promise<CreatedMany | { readonly job: string }>
   /** @throws Failure `not-found`, `bad-json`, `invalid`, `precondition-failed`, `too-large` */
-  replace(place: Place, text: string, conditions: Conditions): Promise<StoredDocument>
-  /** Merges (RFC 7396). @throws Failure as {@link replace} */
-  patch(place: Place, text: string, conditions: Conditions): Promise<StoredDocument>
-  /** Answers what was deleted. @throws Failure `not-found`, `precondition-failed` */
-  delete(place: Place, conditions: Conditions): Promise<StoredDocument>
+  replace(ref: DocumentRef, text: string, conditions: Conditions): Promise<StoredDocument>
+  /** Applies a merge patch (RFC 7396). @throws Failure as {@link replace} */
+  patch(ref: DocumentRef, text: string, conditions: Conditions): Promise<StoredDocument>
+  /** Returns the deleted document. @throws Failure `not-found`, `precondition-failed` */
+  delete(ref: DocumentRef, conditions: Conditions): Promise<StoredDocument>
 }
 
-/** Documents are read in batches of at most so many bytes: to parse 1 MiB takes some 5 ms. */
-export const BATCH_BYTES = 1024 * 1024
-
-/** A batch that is larger than this waits for a turn of its own. */
-const SMALL_BYTES = 64 * 1024
-
 /**
- * Makes {@link Documents}; `now` tells ms since 1970.
+ * Returns the {@link Documents} of a repository.
  *
- * @param check what is asked before documents are stored; by default they all may be.
- * @param large creates the documents of large arrays; by default there are none.
+ * @param now returns ms since 1970.
+ * @param check validates documents before they are stored; by default all are valid.
+ * @param large creates the documents of large arrays; by default it fails.
+ * @param vault encrypts cursors. Nodes that share a database have the same key.
  */
 export function createDocuments(
   repository: DocumentRepository,
   now: () => number,
   check: CheckDocuments = () => undefined,
   large: LargeArrays = { create: async () => Promise.reject(new Error('a large array')) },
+  vault: Vault = createVault(randomBytes(32)),
 ): Documents {
   const nextTurn = createTurns()
-  const required = async (place: Place, conditions: Conditions): Promise<StoredDocument> => {
-    const found = await repository.read(place)
+  const scans = new ScanLimit()
+  /** Returns a document that was found, if it meets the conditions. */
+  function required(
+    found: StoredDocument | undefined,
+    ref: DocumentRef,
+    conditions: Conditions,
+  ): StoredDocument {
     if (found === undefined) {
-      if (conditions.match !== undefined) throw movedOn()
-      throw notFound(place)
+      if (conditions.match !== undefined) throw preconditionFailed()
+      throw notFound(ref)
     }
-    if (!matches(conditions, found.tag)) throw movedOn()
+    if (!matches(conditions, found.tag)) throw preconditionFailed()
     return found
   }
 
   /**
-   * Changes a document from the state that was read to another, again where it has moved on. The order
-   * of checks: whether there is one (404), whether it would be valid (422), whether it is in the state
-   * that was asked for (412).
+   * Updates a document, and retries if it has changed since it was read. Checks in this order:
+   * existence (404), validity (422), the requested state (412).
    *
-   * @param next of undefined: the document is not there, and it was asked to be in some state.
+   * @param next returns the new document. It receives undefined if the document does not exist and
+   * the request has `If-Match`.
    */
   async function change(
-    place: Place,
+    ref: DocumentRef,
     conditions: Conditions,
     next: (found: StoredDocument | undefined) => MadeDocument,
   ): Promise<StoredDocument> {
     for (;;) {
-      const found = await repository.read(place)
-      if (found === undefined && conditions.match === undefined) throw notFound(place)
+      const found = await repository.read(ref)
+      if (found === undefined && conditions.match === undefined) throw notFound(ref)
       const made = next(found)
-      const checking = check(place, [made], false)
+      const checking = check(ref, [made], false)
       if (checking !== undefined) await checking
-      if (found === undefined) throw movedOn()
-      if (!matches(conditions, found.tag) || !matchesNone(conditions, found.tag)) throw movedOn()
+      if (found === undefined) throw preconditionFailed()
+      if (!matches(conditions, found.tag) || !matchesNone(conditions, found.tag))
+        throw preconditionFailed()
       const { body } = made
-      const tag = await repository.update(place, found.tag, body)
-      if (tag !== undefined) return { id: place.id, tag, body }
+      const tag = await repository.update(ref, found.tag, body)
+      if (tag !== undefined) return { id: ref.id, tag, body }
     }
+  }
+
+  /** Stores a new document; returns undefined if one with its id exists. */
+  async function insert(
+    where: CollectionRef,
+    made: MadeDocument,
+  ): Promise<StoredDocument | undefined> {
+    const checking = check(where, [made], false)
+    if (checking !== undefined) await checking
+    const result = await repository.insert(where, [made]).catch(naming([made]))
+    return 'exists' in result ? undefined : { ...made, tag: result.tags[0] ?? '' }
   }
 
   return {
     collections: (database) => repository.collections(database),
-    read: required,
-    recall(place, conditions) {
-      const found = repository.recall(place)
-      return found !== undefined && matches(conditions, found.tag) ? found : undefined
+    read(ref, conditions) {
+      const reading = repository.read(ref)
+      return reading instanceof Promise
+        ? reading.then((found) => required(found, ref, conditions))
+        : required(reading, ref, conditions)
     },
-    async page(where, filter, after, limit, { batches = Infinity, upTo, reserve } = {}) {
-      const documents: Page['documents'][number][] = []
-      const json = new JsonArray()
-      let bytes = 0
-      let from = after
-      for (let batch = 1; ; batch++) {
-        // One more than asked for tells of a next page; a filter may pass over many.
-        const size = filter.length === 0 ? limit + 1 - documents.length : PAGE.most
-        const { last, bytes: more } = await repository.until(where, from, size, BATCH_BYTES, upTo)
-        await reserve?.(bytes + more)
-        if (batch > 1 || more > SMALL_BYTES) await nextTurn()
-        const rows = await repository.list(where, from, size, last ?? upTo)
-        for (const { id, tag, body } of rows) {
-          if (!fits({ body }, filter)) continue
-          bytes += Buffer.byteLength(body)
-          const isFull = documents.length === limit || (bytes > PAGE_BYTES && documents.length > 0)
-          if (isFull) return { documents, json: json.print(), next: documents.at(-1)?.id }
-          documents.push({ id, tag })
-          json.add(body)
-        }
-        const isLast = last === undefined && rows.length < size
-        from = rows.length < size ? last : rows.at(-1)?.id
-        if (isLast || batch >= batches) {
-          return { documents, json: json.print(), next: isLast ? undefined : from }
-        }
-        json.encode()
+    page: createReadInIdOrder({ repository, nextTurn }),
+    async find(where, query, { count, reserve, signal }) {
+      const { filter, matches, sort, fields, limit, after, cursor } = query
+      const scope = { where, filter, sort }
+      const idPosition = after === undefined ? undefined : { values: [], id: after }
+      const from = cursor === undefined ? idPosition : parseCursor(vault, scope, cursor)
+      const read = (check?: CheckScan) =>
+        readPage(
+          { repository, nextTurn },
+          where,
+          { matches, sort, fields, limit, from, count },
+          {
+            reserve,
+            ...(check && { check }),
+          },
+        )
+      // The limit of a page counts selected fields, so it does not bound the documents that are read.
+      const isScan = matches !== undefined || sort.length > 0 || fields !== undefined || count
+      const page = await (isScan ? scans.run(signal, read) : read())
+      return { ...page, nextParameter: parameterOf(page.next) }
+
+      function parameterOf(next: Position | undefined): FoundPage['nextParameter'] {
+        if (next === undefined) return undefined
+        return sort.length === 0 ? ['after', next.id] : ['cursor', printCursor(vault, scope, next)]
       }
     },
     async create(where, text) {
       const made = toDocument(parseStrictly(text), undefined, now)
-      const checking = check(where, [made], false)
-      if (checking !== undefined) await checking
-      const { id, body } = made
-      const result = await repository.insert(where, [made]).catch(naming([made]))
-      if ('exists' in result) throw exists(id)
-      return { id, body, tag: result.tags[0] ?? '' }
+      const created = await insert(where, made)
+      if (created === undefined) throw exists(made.id)
+      return created
+    },
+    async createAt(ref, text) {
+      requireDocumentId(ref.id)
+      const created = await insert(ref, toDocument(parseStrictly(text), ref.id, now))
+      if (created === undefined) throw preconditionFailed()
+      return created
     },
     createMany: (where, parts, later) =>
       createMany({ repository, now, check, large, nextTurn }, where, parts, later),
-    replace(place, text, conditions) {
-      const made = toDocument(parseStrictly(text), place.id, now)
-      return change(place, conditions, () => made)
+    replace(ref, text, conditions) {
+      const made = toDocument(parseStrictly(text), ref.id, now)
+      return change(ref, conditions, () => made)
     },
-    patch(place, text, conditions) {
+    patch(ref, text, conditions) {
       const patch = parseStrictly(text)
-      return change(place, conditions, (found) => {
-        // What it would become cannot be told.
-        if (found === undefined) throw movedOn()
+      return change(ref, conditions, (found) => {
+        // The result of the patch is unknown, so it cannot be validated.
+        if (found === undefined) throw preconditionFailed()
         const merged = mergePatch(JSON.parse(found.body) as Json, patch)
-        return toDocument(merged, place.id, now)
+        return toDocument(merged, ref.id, now)
       })
     },
-    async delete(place, conditions) {
+    async delete(ref, conditions) {
       for (;;) {
-        const found = await required(place, conditions)
-        if (!matchesNone(conditions, found.tag)) throw movedOn()
-        if (await repository.delete(place, found.tag)) return found
+        const found = required(await repository.read(ref), ref, conditions)
+        if (!matchesNone(conditions, found.tag)) throw preconditionFailed()
+        if (await repository.delete(ref, found.tag)) return found
       }
     },
   }
 }
 
-/** A document to be stored: its id, and the JSON object that holds it. */
-export interface MadeDocument {
-  readonly id: string
-  readonly body: string
-}
-
-/** A value as a document to be stored: with its id, which is made where none is given. */
-export function toDocument(
-  value: Json,
-  known: string | undefined,
-  now: () => number,
-): MadeDocument {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new Failure('invalid', 'A document is a JSON object.')
-  }
-  const given = Object.hasOwn(value, 'id') ? value.id : undefined
-  if (given !== undefined && !isId(given)) {
-    throw new Failure(
-      'invalid',
-      `An id is a text of 1 to ${ID_LENGTH} characters that an URL can hold.`,
-    )
-  }
-  if (known !== undefined && given !== undefined && given !== known) {
-    throw new Failure(
-      'invalid',
-      `The id in the document is not that of the path, ${quoted(known)}.`,
-    )
-  }
-  const id = known ?? given ?? createDocumentId(now())
-  const document = given === undefined ? { id, ...value } : value
-  const body = printJson(document)
-  if (Buffer.byteLength(body) > DOCUMENT_BYTES) throw tooLarge()
-  return { id, body }
-}
-
-/** Whether a value can be the id of a document; one that no URL can hold is none. */
-function isId(value: Json): value is string {
-  // A character is at most two code units: what is longer need not be counted.
-  if (typeof value !== 'string' || value === '' || value.length > 2 * ID_LENGTH) return false
-  if (!value.isWellFormed()) return false
-  // Encoded or not, a path of these leads elsewhere (RFC 3986 §5.2.4).
-  if (value === '.' || value === '..') return false
-  return !value.includes('\0') && [...value].length <= ID_LENGTH
-}
-
-/** Whether a document has the values that a filter asks for. */
-export function fits({ body }: Pick<StoredDocument, 'body'>, filter: Filter): boolean {
-  if (filter.length === 0) return true
-  const value = JSON.parse(body) as { [key: string]: Json }
-  return filter.every(([field, asked]) => {
-    if (!Object.hasOwn(value, field)) return false
-    const has = value[field] as Json
-    return has === asked || (typeof has !== 'string' && printJson(has) === asked)
-  })
-}
-
-/** Quotes the beginning of a text, for messages. */
-export const quoted = (text: string) => JSON.stringify(text.slice(0, 64))
-
-const notFound = ({ collection, id }: Place) =>
+const notFound = ({ collection, id }: DocumentRef) =>
   new Failure('not-found', `There is no document ${quoted(id)} in ${collection}.`)
 
-const movedOn = () =>
-  new Failure('precondition-failed', 'The document is not in the state that the request asks for.')
-
-const tooLarge = () => new Failure('too-large', 'A document takes 1 MiB at most.')
+const preconditionFailed = () =>
+  new Failure(
+    'precondition-failed',
+    'The document has changed, or does not match the precondition of the request.',
+  )

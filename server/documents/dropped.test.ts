@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type EngineNode, forEachEngineNode } from '../each-engine-node.testing.ts'
 import type { Store } from '../storage/open.ts'
+import { type EngineNode, forEachEngineNode } from '../test-support/each-engine-node.testing.ts'
 
-// What a node does beside its requests once a database was dropped.
+// Background work of a node after a database is dropped.
 
 forEachEngineNode((start) => {
   let node: EngineNode

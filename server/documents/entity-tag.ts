@@ -3,7 +3,7 @@ import { randomFillSync } from 'node:crypto'
 const pool = Buffer.alloc(4096)
 let used = pool.length
 
-/** Makes the tag of a new state of a document: 72 random bits, never given twice. */
+/** Returns a unique tag for a new state of a document: 72 random bits. */
 export function createEntityTag(): string {
   if (used + 9 > pool.length) {
     randomFillSync(pool)
@@ -14,24 +14,27 @@ export function createEntityTag(): string {
   return tag
 }
 
-/** What a request asks of the present state of a document (RFC 9110 §13.1). */
+/** The conditions of a request on the current state of a document (RFC 9110 §13.1). */
 export interface Conditions {
-  /** `If-Match`: one of these tags, or `*`: any. */
+  /** `If-Match`: one of these tags, or `*` for any state. */
   readonly match: readonly string[] | '*' | undefined
-  /** `If-None-Match`: none of these, or `*`: nothing there at all. */
+  /** `If-None-Match`: none of these tags, or `*` for no document at all. */
   readonly noneMatch: readonly string[] | '*' | undefined
 }
 
-/** Whether `If-Match` holds; compared strongly, so a weak tag never does (RFC 9110 §13.1.1). */
+/**
+ * Returns whether `If-Match` holds, by strong comparison: a weak tag never matches (RFC 9110
+ * §13.1.1).
+ */
 export const matches = ({ match }: Conditions, tag: string): boolean =>
   match === undefined || match === '*' || match.includes(tag)
 
-/** Whether `If-None-Match` holds; compared weakly (RFC 9110 §13.1.2). */
+/** Returns whether `If-None-Match` holds, by weak comparison (RFC 9110 §13.1.2). */
 export const matchesNone = ({ noneMatch }: Conditions, tag: string): boolean =>
   noneMatch === undefined ||
   (noneMatch !== '*' && !noneMatch.some((each) => each === tag || each === `W/${tag}`))
 
-/** Reads the conditions of a request's headers. */
+/** Parses the conditional headers of a request. */
 export function readConditions(
   ifMatch: string | undefined,
   ifNoneMatch: string | undefined,
@@ -39,14 +42,14 @@ export function readConditions(
   return { match: tags(ifMatch), noneMatch: tags(ifNoneMatch) }
 }
 
-/** The tags of a list, without their quotes; a weak one with `W/` before it. */
+/** Returns the tags of a list without their quotes; a weak tag keeps its `W/`. */
 function tags(header: string | undefined): readonly string[] | '*' | undefined {
   if (header === undefined) return undefined
   if (header.trim() === '*') return '*'
   return header.split(',').map((each) => unquoted(each.trim()))
 }
 
-/** A tag without its quotes. A pattern for it would begin again at each quote. */
+/** Returns a tag without its quotes. A regular expression would backtrack at each quote. */
 function unquoted(tag: string): string {
   const begin = tag.indexOf('"')
   const end = tag.length - 1

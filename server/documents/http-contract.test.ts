@@ -1,15 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createTokenByCommand } from '../access-command.ts'
 import { createRecorder } from '../audit/record.ts'
+import { createTokenByCommand } from '../cli/access-command.ts'
 import { DEPTH } from '../contract/json-depth.ts'
-import { type EngineNode, forEachEngineNode } from '../each-engine-node.testing.ts'
-import { type Answer, ask } from '../start.testing.ts'
+import { type EngineNode, forEachEngineNode } from '../test-support/each-engine-node.testing.ts'
+import { type Answer, ask } from '../test-support/start.testing.ts'
 import { readConditions } from './entity-tag.ts'
-import { createSchemaChecker } from './schema-checker.ts'
-import { createSchemas } from './schemas.ts'
+import { createSchemaChecker } from './schemas/schema-checker.ts'
+import { createSchemas } from './schemas/schemas.ts'
 
-// The generic REST conventions (seed 002), row by row, by plain HTTP against a server that was
-// started. Long, as all of it asks the same server, which is slow to start on two engines.
+// docs/http-api.md, "Conventions" and "Documents", row by row, by plain HTTP against a running
+// server. All tests share one server, which is slow to start on two engines; hence the length of
+// this file.
 
 forEachEngineNode((start) => {
   let node: EngineNode
@@ -62,7 +63,7 @@ forEachEngineNode((start) => {
       )
       const again = await by('POST', '/articles', { id, n: 2 })
       expect(again.status).toBe(409)
-      expect(again.json).toEqual({ id: 'conflict', message: expect.any(String) })
+      expect(again.json).toEqual({ id: 'conflict', message: expect.any(String), field: '/id' })
       const read = await by('GET', `/articles/${encodeURIComponent(id)}`)
       expect(read.json).toEqual({ id, n: 1 })
     })
@@ -126,7 +127,7 @@ forEachEngineNode((start) => {
     })
 
     it('POST /articles takes a large array: all or none, and returns it as it was sent', async () => {
-      // In no order, and of more bytes than are read together.
+      // Unordered ids, and more bytes than one read returns.
       const many = Array.from({ length: 2_500 }, (_, n) => ({
         id: `m${(n * 7_919) % 10_000}`,
         text: 'ü'.repeat(n % 400),
@@ -362,7 +363,7 @@ forEachEngineNode((start) => {
       const answer = await ended(await begun('POST', '/failing', some))
       expect(answer.json).toMatchObject({
         state: 'failed',
-        failure: { id: 'conflict', message: 'There is a document with the id "d120".' },
+        failure: { id: 'conflict', message: 'A document with the id "d120" exists already.' },
       })
       expect((await by('GET', '/failing')).json).toEqual([{ id: 'd120' }])
     })
@@ -393,6 +394,8 @@ forEachEngineNode((start) => {
       ] as const) {
         expect((await by('POST', '/refused', body, later)).status).toBe(status)
       }
+      const second = await by('POST', '/refused', '[{"id":"a"},{"b":[1,{"c":-0}]}]', later)
+      expect([second.status, second.json.field]).toEqual([422, '/1/b/1/c'])
       expect((await as('viewer', 'DELETE', '/later', undefined, later)).status).toBe(403)
       expect((await by('GET', '/refused')).json).toEqual([])
     })
@@ -447,7 +450,7 @@ forEachEngineNode((start) => {
     it.each(['0', '1001', 'x', '-1', ''])('answers 400 to limit=%s', async (limit) => {
       const answer = await by('GET', `/pages?limit=${limit}`)
       expect(answer.status).toBe(400)
-      expect(answer.json).toMatchObject({ id: 'bad_request' })
+      expect(answer.json).toMatchObject({ id: 'bad_request', field: 'limit' })
     })
 
     it('ends a page where it would take more than 16 MiB, and leads on', async () => {
@@ -504,12 +507,131 @@ forEachEngineNode((start) => {
         const refused = await by(method, many(51).replace('limit=9&', ''), body)
         expect([refused.status, refused.json.message]).toEqual([
           400,
-          'The filter names 51 fields, at most 50.',
+          'The query has 51 filters. The maximum is 50.',
         ])
       }
       const page = await by('GET', '/filtered?author=ada&limit=1')
       expect(page.headers.link).toBe('</_db/blog/filtered?author=ada&limit=1&after=1>; rel="next"')
     })
+  })
+
+  describe('Queries', () => {
+    const people = [
+      { id: '1', name: 'ada', born: 1815, of: { town: 'London' } },
+      { id: '2', name: 'bob', born: 1960, of: { town: 'Ulm' }, 'of.town': 'x' },
+      { id: '3', name: 'cy' },
+      { id: '4', name: 'dee', born: 1906, tags: ['navy', 'cobol'] },
+    ]
+    const ids = ({ json }: Answer) => json.map(({ id }: { id: string }) => id)
+
+    it.each<[query: string, ids: readonly string[]]>([
+      ['of.town=London', ['1']],
+      ['of\\.town=x', ['2']],
+      ['born:gte=1906', ['2', '4']],
+      ['born:exists=false', ['3']],
+      ['name:in=ada,dee', ['1', '4']],
+      ['name:ne=ada&born:lt=1950', ['4']],
+      ['tags:contains=cobol', ['4']],
+      ['name:starts=d', ['4']],
+      ['sort=born', ['3', '1', '4', '2']],
+      ['sort=-born&limit=2', ['2', '4']],
+      ['sort=of.town,-name', ['4', '3', '1', '2']],
+    ])('%s', async (query, expected) => {
+      const made = await by('POST', '/people', people)
+      expect([201, 409]).toContain(made.status)
+      const answer = await by('GET', `/people?${query}`)
+      expect([answer.status, ids(answer)]).toEqual([200, expected])
+      expect(answer.headers['query-plan']).toBe(`scan; scanned=4; returned=${expected.length}`)
+    })
+
+    it('lead from page to page by a cursor that belongs to the query', async () => {
+      const first = await by('GET', '/people?sort=-born&limit=3')
+      const link = /<\/_db\/blog([^>]+)>/.exec(String(first.headers.link))?.[1] ?? ''
+      expect(ids(await by('GET', link))).toEqual(['3'])
+      for (const [other, message] of [
+        [link.replace('-born', 'born'), /does not belong to this query/],
+        [link.replace('people', 'other'), /does not belong to this query/],
+        [link.replace(/cursor=(.{20})./, 'cursor=$1_'), /does not belong to this query/],
+        [`${link}&after=1`, /order of ids only/],
+      ] as const) {
+        const answer = await by('GET', other)
+        expect([answer.status, answer.json.id]).toEqual([400, 'bad_request'])
+        expect(answer.json.message).toMatch(message)
+      }
+    })
+
+    it('return selected fields in their nesting', async () => {
+      const answer = await by('GET', '/people?fields=of.town,born&sort=id&limit=2')
+      expect(answer.json).toEqual([
+        { id: '1', born: 1815, of: { town: 'London' } },
+        { id: '2', born: 1960, of: { town: 'Ulm' } },
+      ])
+      expect((await by('GET', '/people?fields=none&limit=1')).text).toBe('[{"id":"1"}]')
+    })
+
+    it('count only on request', async () => {
+      const count = { Prefer: 'count=exact' }
+      for (const [query, total] of [
+        ['limit=1', '4'],
+        ['limit=1&after=1', '4'],
+        ['name:gt=ada&limit=2', '3'],
+        ['sort=name&limit=1', '4'],
+      ]) {
+        const { headers } = await by('GET', `/people?${query}`, undefined, count)
+        expect(headers).toMatchObject({
+          'x-total-count': total,
+          'preference-applied': 'count=exact',
+        })
+      }
+      const { headers } = await by('GET', '/people?limit=1')
+      expect(headers).not.toHaveProperty('x-total-count')
+      const tag = (await by('GET', '/people?limit=1', undefined, count)).headers.etag
+      await by('POST', '/people', { id: '5' })
+      const again = await by('GET', '/people?limit=1', undefined, {
+        ...count,
+        'If-None-Match': String(tag),
+      })
+      expect([again.status, again.headers['x-total-count']]).toEqual([200, '5'])
+    })
+
+    it('select the documents that PATCH and DELETE change', async () => {
+      await by('POST', '/chosen', people)
+      expect((await by('PATCH', '/chosen?born:gt=1900', { old: false })).json).toEqual({
+        changed: 2,
+      })
+      expect((await by('DELETE', '/chosen?of.town:exists=true')).json).toEqual({ deleted: 2 })
+      expect(ids(await by('GET', '/chosen'))).toEqual(['3', '4'])
+      const paged = await by('DELETE', '/chosen?sort=name')
+      expect([paged.status, paged.json.field]).toEqual([400, 'sort'])
+    })
+
+    it('explain what is wrong with them', async () => {
+      const like = await by('GET', '/people?name:like=a')
+      expect([like.status, like.json.field]).toEqual([400, 'name:like'])
+      expect(like.json.message).toMatch(/"like" is not an operator. Operators are eq, ne, /)
+    })
+  })
+
+  describe('PUT with If-None-Match: *', () => {
+    const absent = { 'If-None-Match': '*' }
+
+    it('creates a document with that id, once', async () => {
+      const made = await by('PUT', '/put/a%20b', { n: 1 }, absent)
+      expect([made.status, made.json]).toEqual([201, { id: 'a b', n: 1 }])
+      expect(made.headers.location).toBe('/_db/blog/put/a%20b')
+      expect((await by('GET', '/put/a%20b')).headers.etag).toBe(made.headers.etag)
+      expect((await by('PUT', '/put/a%20b', { n: 2 }, absent)).status).toBe(412)
+    })
+
+    it('rejects ids that no document can have', async () => {
+      for (const id of ['x'.repeat(257), '%00']) {
+        const answer = await by('PUT', `/put/${id}`, {}, absent)
+        expect(answer.status).toBe(422)
+      }
+      expect(ids(await by('GET', '/put'))).toEqual(['a b'])
+    })
+
+    const ids = ({ json }: Answer) => json.map(({ id }: { id: string }) => id)
   })
 
   describe('Entity tags', () => {
@@ -581,7 +703,7 @@ forEachEngineNode((start) => {
     it('let each of 1,000 updates at once build on the one before, or none', async () => {
       await by('POST', '/chain', { id: 'c', by: [] })
       let accepted = 0
-      /** Adds a link to the state that was read; false where it has moved on. */
+      /** Adds a link to the state that was read; returns false if it has changed. */
       const link = async (n: number) => {
         const { headers, json } = await by('GET', '/chain/c')
         const body = { by: [...json.by, n] }
@@ -619,7 +741,8 @@ forEachEngineNode((start) => {
       expect(unknown.headers['content-type']).toBe('application/json')
       expect(unknown.json).toEqual({
         id: 'not_acceptable',
-        message: 'There is no version 7. There is: 1.',
+        message: 'Version 7 is not supported. Supported: 1.',
+        field: 'Accept',
       })
     })
 
@@ -698,23 +821,27 @@ forEachEngineNode((start) => {
 
   describe('Errors', () => {
     it.each([
-      ['no JSON', '{"a":', 400, 'bad_request'],
-      ['no object', '"text"', 422, 'invalid'],
-      ['a key twice', '{"a":1,"a":2}', 422, 'invalid'],
-      ['a number that would change', '{"n":12345678901234567890}', 422, 'invalid'],
-      ['an id that is no text', '{"id":5}', 422, 'invalid'],
-      ['an empty id', '{"id":""}', 422, 'invalid'],
-      ['an id that is a step in a path', '{"id":".."}', 422, 'invalid'],
-      ['an id that is too long', JSON.stringify({ id: 'x'.repeat(257) }), 422, 'invalid'],
-      ['an id with U+0000', '{"id":"a\\u0000"}', 422, 'invalid'],
-      ['an id with half a character', '{"id":"\\ud800"}', 422, 'invalid'],
-      ['too much', JSON.stringify({ text: 'x'.repeat(2 ** 20) }), 413, 'too_large'],
-    ])('answers a body that is %s as the conventions say', async (_what, body, status, id) => {
-      const answer = await by('POST', '/refused', body)
-      expect([answer.status, answer.json.id]).toEqual([status, id])
-      expect(answer.headers['content-type']).toBe('application/json')
-      expect((await by('GET', '/refused')).json).toEqual([])
-    })
+      ['no JSON', '{"a":', 400, 'bad_request', undefined],
+      ['no object', '"text"', 422, 'invalid', ''],
+      ['a key twice', '{"a":1,"a":2}', 422, 'invalid', '/a'],
+      ['a number that would change', '{"n":12345678901234567890}', 422, 'invalid', '/n'],
+      ['an id that is no text', '{"id":5}', 422, 'invalid', '/id'],
+      ['an empty id', '{"id":""}', 422, 'invalid', '/id'],
+      ['an id that is a step in a path', '{"id":".."}', 422, 'invalid', '/id'],
+      ['an id that is too long', JSON.stringify({ id: 'x'.repeat(257) }), 422, 'invalid', '/id'],
+      ['an id with U+0000', '{"id":"a\\u0000"}', 422, 'invalid', '/id'],
+      ['an id with half a character', '{"id":"\\ud800"}', 422, 'invalid', '/id'],
+      ['too much', JSON.stringify({ text: 'x'.repeat(2 ** 20) }), 413, 'too_large', undefined],
+      ['an array with an id twice', '[{"id":"a"},{"id":"a"}]', 409, 'conflict', '/1/id'],
+    ])(
+      'answers a body that is %s as the conventions say',
+      async (_what, body, status, id, field) => {
+        const answer = await by('POST', '/refused', body)
+        expect([answer.status, answer.json.id, answer.json.field]).toEqual([status, id, field])
+        expect(answer.headers['content-type']).toBe('application/json')
+        expect((await by('GET', '/refused')).json).toEqual([])
+      },
+    )
 
     it('refuses another id than that of the path, another content type and what is no UTF-8', async () => {
       const { id } = (await created({})).json
@@ -738,28 +865,22 @@ forEachEngineNode((start) => {
       },
     )
 
-    it.each([
-      'sort=a',
-      'order=a',
-      'page=2',
-      'offset=1',
-      'fields=a',
-      'q=a',
-      'count=exact',
-      'cursor=a',
-      '_limit=1',
-    ])('rejects the parameter of %s, which is not supported', async (query) => {
-      const [name] = query.split('=')
-      for (const method of ['GET', 'PATCH', 'DELETE']) {
-        const body = method === 'PATCH' ? {} : undefined
-        const answer = await by(method, `/articles?${query}`, body)
-        expect(answer.status).toBe(400)
-        expect(answer.json).toEqual({
-          id: 'bad_request',
-          message: expect.stringMatching(`"${name}" is not supported. Supported are limit, after`),
-        })
-      }
-    })
+    it.each(['order=a', 'page=2', 'offset=1', 'q=a', 'count=exact', '_limit=1', 'limt=1'])(
+      'rejects the parameter of %s, which does not exist',
+      async (query) => {
+        const [name] = query.split('=')
+        for (const method of ['GET', 'PATCH', 'DELETE']) {
+          const body = method === 'PATCH' ? {} : undefined
+          const answer = await by(method, `/articles?${query}`, body)
+          expect(answer.status).toBe(400)
+          expect(answer.json).toMatchObject({
+            id: 'bad_request',
+            field: name,
+            message: expect.stringContaining(`There is no parameter "${name}".`),
+          })
+        }
+      },
+    )
 
     it('reserves names that monitoring tools request', async () => {
       for (const path of ['/metrics', '/graphql', '/healthz']) {
@@ -814,6 +935,7 @@ forEachEngineNode((start) => {
     const violated = (...pointers: string[]) => ({
       id: 'invalid',
       message: expect.any(String),
+      field: pointers[0],
       violations: pointers.map((pointer) => ({ pointer, message: expect.any(String) })),
     })
 
@@ -1020,10 +1142,10 @@ forEachEngineNode((start) => {
         expect((await by('PUT', path, sized(id, 2 ** 20), headers)).status).toBe(200)
       }
       expect((await by('POST', '/sized', `${sized('spaces', 2 ** 20)} `)).status).toBe(413)
-      // In UTF-8, whatever JavaScript counts.
+      // Sizes count UTF-8 bytes, not UTF-16 code units.
       expect((await by('POST', '/sized', [{ text: 'ü'.repeat(2 ** 19) }])).status).toBe(413)
       expect((await by('GET', '/sized')).json).toHaveLength(2)
-      // Many of them take 64 MiB, which is said before they are sent.
+      // An array may have 64 MiB. The Content-Length is rejected before the body arrives.
       const announced = { 'Content-Length': String(2 ** 26 + 1) }
       expect((await by('POST', '/sized', '[', announced)).status).toBe(413)
     })

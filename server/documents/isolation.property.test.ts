@@ -1,18 +1,18 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createTokenByCommand } from '../access-command.ts'
 import { createRecorder } from '../audit/record.ts'
+import { createTokenByCommand } from '../cli/access-command.ts'
 import { SYSTEM_DATABASE } from '../contract/database.ts'
 import { atLeast, type Role } from '../contract/role.ts'
-import { type EngineNode, forEachEngineNode } from '../each-engine-node.testing.ts'
-import { freePorts } from '../endpoints/free-ports.testing.ts'
-import { type Answer, ask, endpointPath } from '../start.testing.ts'
+import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
+import { type EngineNode, forEachEngineNode } from '../test-support/each-engine-node.testing.ts'
+import { type Answer, ask, endpointPath } from '../test-support/start.testing.ts'
 
-// Random databases, mappings, tokens and requests on real sockets, against a model that is a map.
-// Every document carries the mark of its database, of that very one: dropped and made again it has
-// another. No answer may hold a mark but that of the database it is for, and each must have the
-// status, and what was read the documents, that the model says. Long, as the model is a second writing
-// of what documents do.
+// Random databases, mappings, tokens and requests on real sockets, compared with a model that is a
+// map. Every document carries the mark of its database; a database that is dropped and created
+// again has a new mark. A response may contain only the mark of its own database, and its status
+// and documents must equal the model's. The model implements all document operations, hence the
+// length of this file.
 
 const NAMES = [SYSTEM_DATABASE, 'ada', 'bob', 'cy'] as const
 const IDS = ['1', '2', 'x y'] as const
@@ -29,7 +29,7 @@ interface Stored {
 }
 interface Collection {
   readonly documents: Map<string, Stored>
-  /** The most that the schema allows `n` to be, if there is one. */
+  /** The maximum that the schema allows for `n`; undefined without a schema. */
   most: number | undefined
 }
 interface Database {
@@ -43,7 +43,7 @@ interface Token {
 }
 
 forEachEngineNode((start) => {
-  /** What the steps are asked of, and what ought to be. */
+  /** The model. */
   const databases = new Map<string, Database>()
   const mappings = new Map<number, readonly string[]>()
   let made = 0
@@ -67,17 +67,17 @@ forEachEngineNode((start) => {
   })
   afterAll(() => node.stop())
 
-  /** The tokens of a viewer and of an operator that are for every database; none at all. */
+  /** Indexes of a viewer's and an operator's token for every database, and of no token. */
   const [VIEWER, OPERATOR, NOBODY] = [0, 5, 17]
 
   const name = fc.constantFrom(...NAMES)
   const number = fc.nat({ max: 3 })
   const place = {
     port: fc.nat({ max: 2 }),
-    /** By the prefix, or the default of the endpoint. */
+    /** The database of the path prefix; null for the endpoint's default. */
     prefix: fc.option(fc.constantFrom(...NAMES, 'never-made')),
     encoded: fc.boolean(),
-    /** 15 tokens, and nobody. */
+    /** An index of a token, or of none. */
     token: fc.oneof(
       { weight: 2, arbitrary: fc.constantFrom(OPERATOR, 10) },
       { weight: 1, arbitrary: fc.nat({ max: 17 }) },
@@ -110,9 +110,12 @@ forEachEngineNode((start) => {
       'patch job',
       'delete job',
     ),
-    /** Where else the job that was begun is asked for. */
+    /** Another database in which the job is looked up. */
     elsewhere: fc.constantFrom(...NAMES),
-    /** The state that a condition names: this one, that of the same id in another database, none. */
+    /**
+     * The state that a condition names: this document's, that of the same id in another database,
+     * or none.
+     */
     state: fc.constantFrom('own', 'own', 'foreign', 'stale'),
     header: fc.constantFrom(undefined, undefined, 'If-Match', 'If-None-Match'),
     bulk: fc.array(fc.record({ id: fc.constantFrom(...IDS), n: number }), { maxLength: 3 }),
@@ -154,7 +157,7 @@ forEachEngineNode((start) => {
     after: null,
   }
 
-  /** A sequence that has every kind of answer in it, whatever the others happen to have. */
+  /** A sequence that produces every kind of response, whatever the random sequences produce. */
   const EVERY = [
     {},
     {},
@@ -205,7 +208,10 @@ forEachEngineNode((start) => {
     mappings.set(at, names)
   }
 
-  /** The same beginning for each sequence; `_system` cannot be dropped, its documents can. */
+  /**
+   * Resets to the same initial state. `_system` cannot be dropped, but its documents can be
+   * deleted.
+   */
   async function reset(): Promise<void> {
     for (const each of ['ada', 'bob', 'cy']) {
       if (databases.has(each)) await drop(each)
@@ -226,7 +232,9 @@ forEachEngineNode((start) => {
 
   const READS = ['GET', 'HEAD', 'list', 'list job']
 
-  /** The database that a request is for, and what ends it before anything is looked at. */
+  /**
+   * Returns the database of a request, or the status that rejects it before its content matters.
+   */
   function admitted(asked: Request): { database: Database } | { status: number } {
     const names = mappings.get(asked.port) ?? []
     const wanted = asked.prefix ?? names[0] ?? SYSTEM_DATABASE
@@ -240,7 +248,7 @@ forEachEngineNode((start) => {
     return { database }
   }
 
-  /** The tag that the condition of a request names. */
+  /** Returns the tag that the condition of a request names. */
   function tagOf({ collection, id, state }: Request, own: Database | undefined): string {
     const tagIn = (database: Database | undefined) =>
       database?.collections.get(collection)?.documents.get(id)?.tag
@@ -315,7 +323,7 @@ forEachEngineNode((start) => {
     return query
   }
 
-  /** What a page of the collection holds. */
+  /** Returns the expected page of the collection. */
   function pageOf(asked: Request, { documents }: Collection): { page: Doc[]; more: boolean } {
     const fitting = [...documents.values()]
       .map(({ doc }) => doc)
@@ -331,12 +339,12 @@ forEachEngineNode((start) => {
   interface Expected {
     readonly status: number
     readonly json?: unknown
-    /** What the job that was begun has come to in the end. */
+    /** The expected final state of the job. */
     readonly job?: object
     readonly done?: (answer: Answer) => void
   }
 
-  /** What the model answers, and what becomes of it. */
+  /** Returns the expected response, and a function that updates the model. */
   function expected(asked: Request, own: Database, tag: string): Expected {
     const { verb, id, n, header } = asked
     const collection = collectionOf(own, asked.collection)
@@ -349,7 +357,10 @@ forEachEngineNode((start) => {
     }
     const found = documents.get(id)
     const fitting = pageOf({ ...asked, after: null, limit: null }, collection).page
-    /** What becomes of every document that fits; undefined: it is deleted. */
+    /**
+     * Returns a function that changes every matching document; it deletes them if `next` is
+     * undefined.
+     */
     const replaceAll = (next: ((doc: Doc) => Doc) | undefined) => () => {
       for (const doc of fitting) {
         if (next === undefined) documents.delete(doc.id)
@@ -400,7 +411,7 @@ forEachEngineNode((start) => {
           return later ? { status: 202, job: { state: 'failed' } } : { status: 409 }
         }
         const docs = asked.bulk.map((each) => ({ ...each, in: own.mark }))
-        // Of many, the answer has no tags of their own: they stay unknown to the model.
+        // The response for an array has no tag per document, so the model does not know them.
         const done = () => {
           for (const doc of docs) documents.set(doc.id, { doc, tag: 'unknown' })
         }
@@ -434,7 +445,7 @@ forEachEngineNode((start) => {
     const tag = tagOf(asked, own)
     const answer = await send(asked, own?.mark ?? 'refused#0', tag)
     const marks = `${answer.text} ${JSON.stringify(answer.headers)}`.match(/\w+(?:#|%23)\d+/g) ?? []
-    // A link to the next page repeats the filter that was asked for, which may name another.
+    // A link to the next page repeats the filter, which may name another mark.
     const repeated = filterOf(asked).map(([, value]) => encodeURIComponent(value))
     expect(marks.filter((each) => each !== own?.mark && !repeated.includes(each))).toEqual([])
     const { status, json, job, done } =
@@ -455,7 +466,10 @@ forEachEngineNode((start) => {
     seen.set(`${status}`, (seen.get(`${status}`) ?? 0) + 1)
   }
 
-  /** Waits for a job: in its own database it has come to that, in another there is none. */
+  /**
+   * Waits for a job, and checks that it has this state in its own database and is missing in
+   * another.
+   */
   async function expectJob(asked: Request, answer: Answer, job: object): Promise<void> {
     const database = asked.prefix ?? mappings.get(asked.port)?.[0] ?? SYSTEM_DATABASE
     const location = String(answer.headers.location)
@@ -497,9 +511,10 @@ forEachEngineNode((start) => {
         interruptAfterTimeLimit: 15_000,
       },
     )
-    // Nobody waits for the one that the time limit has interrupted; the next test would meet it.
+    // The time limit may interrupt a sequence without awaiting it; the next test must not run
+    // concurrently.
     await last
-    // What would be a proof of nothing: that some kind of answer never came.
+    // Without every kind of response the test would prove nothing.
     const statuses = ['200', '201', '202', '206', '304', '401', '403', '404', '409', '412', '422']
     expect(statuses.filter((status) => !seen.has(status))).toEqual([])
   }, 60_000)

@@ -1,19 +1,19 @@
-import type { DocumentRepository } from './repository.ts'
+import type { DocumentRepository } from './stored-documents.ts'
 
-/** Deletes the documents of dropped databases, and whatever else they leave, beside everything else. */
+/** Deletes the documents of dropped databases, and other rows they leave, in the background. */
 export interface Purge {
-  /** Looks for some. To be called at the start, and whenever a database was dropped. */
+  /** Starts a run. Call it at startup and after each dropped database. */
   wake(): void
-  /** Ends before the next deletion; what is left is found at the next start. */
+  /** Stops before the next deletion. The next start deletes the rest. */
   stop(): Promise<void>
 }
 
 /**
- * Makes a {@link Purge}.
+ * Returns a {@link Purge}.
  *
- * @param isOurs asked first: of several nodes one deletes, the others need not.
- * @param pause awaited between two deletions, for others to have their turn.
- * @param others what deletes the rest that dropped databases leave.
+ * @param isOurs returns whether this node does the work; checked before each run.
+ * @param pause awaited between two deletions, so that other work can run.
+ * @param others delete the other rows of dropped databases.
  */
 export function createPurge(
   repository: DocumentRepository,
@@ -42,9 +42,9 @@ export function createPurge(
 }
 
 /**
- * Deletes the documents of databases that were dropped, some at a time, until `stopped`.
+ * Deletes the documents of dropped databases in batches until `stopped`.
  *
- * @returns how many were deleted.
+ * @returns the number of deleted documents.
  */
 export async function purgeDropped(
   repository: DocumentRepository,

@@ -1,12 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { START } from '../audit/record.ts'
 import { createDatabaseRegistry, type DatabaseRegistry } from '../databases/registry.ts'
-import { storeDatabases } from '../storage/databases.testing.ts'
-import { forEachEngine } from '../storage/each-engine.testing.ts'
 import type { Store } from '../storage/open.ts'
+import { storeDatabases } from '../storage/test-support/databases.testing.ts'
+import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { createDocumentId } from './document-id.ts'
 import { createPurge, purgeDropped } from './purge.ts'
-import { createDocumentRepository, type DocumentRepository, PURGE } from './repository.ts'
+import { createDocumentRepository } from './repository.ts'
+import { type DocumentRepository, PURGE } from './stored-documents.ts'
 
 forEachEngine((engine) => {
   let store: Store
@@ -52,54 +53,54 @@ forEachEngine((engine) => {
     })
 
     it('are updated and deleted in the state that is named alone', async () => {
-      const place = { database: 'x', collection: 'c', id: 'a' }
-      const made = await repository.insert(place, [{ id: 'a', body: '1' }])
+      const ref = { database: 'x', collection: 'c', id: 'a' }
+      const made = await repository.insert(ref, [{ id: 'a', body: '1' }])
       const tag = 'tags' in made ? (made.tags[0] ?? '') : ''
-      const next = await repository.update(place, tag, '2')
+      const next = await repository.update(ref, tag, '2')
       expect(next).toBeDefined()
-      expect(await repository.update(place, tag, '3')).toBeUndefined()
-      expect(await repository.delete(place, tag)).toBe(false)
-      expect(await repository.read(place)).toEqual({ id: 'a', tag: next, body: '2' })
-      expect(await repository.delete(place, next ?? '')).toBe(true)
-      expect(await repository.read(place)).toBeUndefined()
+      expect(await repository.update(ref, tag, '3')).toBeUndefined()
+      expect(await repository.delete(ref, tag)).toBe(false)
+      expect(await repository.read(ref)).toEqual({ id: 'a', tag: next, body: '2' })
+      expect(await repository.delete(ref, next ?? '')).toBe(true)
+      expect(await repository.read(ref)).toBeUndefined()
     })
 
-    it('are changed in their place alone, also where all else is the same', async () => {
-      const place = { database: 'x', collection: 'c', id: 'a' }
+    it('are changed under their own id alone, also where all else is the same', async () => {
+      const ref = { database: 'x', collection: 'c', id: 'a' }
       const others = [
-        { ...place, database: 'y' },
-        { ...place, collection: 'd' },
-        { ...place, id: 'b' },
+        { ...ref, database: 'y' },
+        { ...ref, collection: 'd' },
+        { ...ref, id: 'b' },
       ]
-      for (const each of [place, ...others]) {
+      for (const each of [ref, ...others]) {
         await repository.insert(each, [{ id: each.id, body: '1' }])
       }
       const makeSame = () => store.db.updateTable('documents').set({ tag: 'same' }).execute()
       await makeSame()
-      expect(await repository.update(place, 'same', '2')).toBeDefined()
+      expect(await repository.update(ref, 'same', '2')).toBeDefined()
       await makeSame()
-      expect(await repository.delete(place, 'same')).toBe(true)
+      expect(await repository.delete(ref, 'same')).toBe(true)
       for (const each of others) {
         expect(await repository.read(each)).toEqual({ id: each.id, tag: 'same', body: '1' })
       }
     })
 
     it('are not written into a database that was dropped, whatever this process knows', async () => {
-      const place = { database: 'x', collection: 'c', id: 'a' }
-      await repository.insert(place, [{ id: 'a', body: '1' }])
-      const { tag = '' } = (await repository.read(place)) ?? {}
+      const ref = { database: 'x', collection: 'c', id: 'a' }
+      await repository.insert(ref, [{ id: 'a', body: '1' }])
+      const { tag = '' } = (await repository.read(ref)) ?? {}
       await store.db.deleteFrom('databases').where('name', '=', 'x').execute()
       const many = ['b', 'c'].map((id) => ({ id, body: '2' }))
       const gone = { code: 'database-not-found', message: 'database not found' }
       for (const change of [
-        () => repository.insert(place, [{ id: 'b', body: '2' }]),
-        () => repository.insert(place, many),
-        () => repository.update(place, tag, '2'),
-        () => repository.delete(place, tag),
+        () => repository.insert(ref, [{ id: 'b', body: '2' }]),
+        () => repository.insert(ref, many),
+        () => repository.update(ref, tag, '2'),
+        () => repository.delete(ref, tag),
       ]) {
         await expect(change()).rejects.toMatchObject(gone)
       }
-      expect(await repository.list(place, undefined, 9)).toEqual([{ id: 'a', tag, body: '1' }])
+      expect(await repository.list(ref, undefined, 9)).toEqual([{ id: 'a', tag, body: '1' }])
     })
 
     it('are listed in the order of code points, after one', async () => {
@@ -213,7 +214,7 @@ describe('createDocumentId', () => {
     const ids = times.map(createDocumentId)
     expect(new Set(ids).size).toBe(ids.length)
     expect(ids.toSorted()).toEqual(ids)
-    // A clock that goes back does not change that.
+    // Ids stay sorted when the clock goes back.
     expect(createDocumentId(0) > (ids.at(-1) ?? '')).toBe(true)
   })
 })

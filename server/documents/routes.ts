@@ -1,100 +1,148 @@
 import { createHash } from 'node:crypto'
 import { type Context, Hono } from 'hono'
-import { BULK_BYTES, DOCUMENT_BYTES, isCollectionName, PAGE } from '../contract/document.ts'
+import {
+  BULK_BYTES,
+  COLLECTION_PARAMETER,
+  DOCUMENT_BYTES,
+  isCollectionName,
+} from '../contract/document.ts'
 import { Failure } from '../failure.ts'
-import type { AppEnv, Asked } from '../http/env.ts'
-import { requireJsonType } from '../http/json-body.ts'
-import { partsBody } from '../http/parts-body.ts'
-import type { Permit } from '../http/permit.ts'
-import { jobHeaders, MINIMAL, prefersAsync, prefersMinimal } from '../http/prefer.ts'
-import { arrayChunks, readBody } from '../http/request-body.ts'
-import type { Reserve } from '../http/response-room.ts'
-import { textBody } from '../http/text-body.ts'
-import { acceptedVersion } from '../http/version.ts'
-import { type CreateBody, createBodyOf, readCreateBody } from './create-body.ts'
+import { described } from '../http/describe.ts'
+import type { AppEnv, RequestView } from '../http/env.ts'
+import type { RequireRole } from '../http/guards/require-role.ts'
+import { requireJsonType } from '../http/input/json-body.ts'
+import { partsBody } from '../http/input/parts-body.ts'
+import {
+  jobHeaders,
+  MINIMAL,
+  prefersAsync,
+  prefersCount,
+  prefersMinimal,
+} from '../http/input/prefer.ts'
+import { arrayChunks, readBody } from '../http/input/request-body.ts'
+import { textBody } from '../http/input/text-body.ts'
+import { acceptedVersion } from '../http/input/version.ts'
+import type { Reserve } from '../http/output/response-room.ts'
+import type { CollectionRef, DocumentRef } from '../storage/document-ref.ts'
 import type { CreatedMany } from './create-many.ts'
-import type { Documents } from './documents.ts'
+import { collection, document } from './describe-routes.ts'
+import type { Documents, FoundPage } from './documents.ts'
 import { type Conditions, matchesNone, readConditions } from './entity-tag.ts'
-import type { Place, StoredDocument } from './repository.ts'
+import { type CreateBody, createBodyOf, readCreateBody } from './json/create-body.ts'
+import { type DocumentQuery, parseDocumentQuery } from './query/query.ts'
+import type { StoredDocument } from './stored-documents.ts'
 import {
   accepted,
-  filterOf,
   type WholeCollections,
   wholeCollectionRoutes,
 } from './whole-collection-routes.ts'
 
-/** What the routes of documents are made of. */
 export interface DocumentRoutesDeps {
   readonly documents: Documents
   readonly whole: WholeCollections
-  readonly permit: Permit
+  readonly requireRole: RequireRole
   readonly reserve: Reserve
-  /** The id of a database that exists. */
+  /** Returns the id of an existing database. */
   readonly idOf: (database: string) => string
 }
 
-const PATH = '/:collection{[a-z][a-z0-9_-]*}'
+const PATH = `/${COLLECTION_PARAMETER}` as const
 
-/** `/<collection>` and `/<collection>/<id>` (seed 002), in every database. */
-export function documentRoutes({ documents, whole, permit, reserve, idOf }: DocumentRoutesDeps) {
+/** The query string of a listing: its parameters, and filters. */
+type ListInput = { in: { query: Record<string, string | string[]> } }
+
+/**
+ * Returns the routes of `/<collection>` and `/<collection>/<id>` in every database
+ * (docs/http-api.md, "Documents").
+ */
+export function documentRoutes({
+  documents,
+  whole,
+  requireRole,
+  reserve,
+  idOf,
+}: DocumentRoutesDeps) {
   const collectionOf = (c: Context<AppEnv>) => {
     const collection = c.req.param('collection') ?? ''
     if (!isCollectionName(collection)) throw new Failure('not-found', 'There is no such path.')
     return { database: idOf(c.get('database')), collection }
   }
-  const placeOf = (c: Context<AppEnv>): Place => ({
+  const placeOf = (c: Context<AppEnv>): DocumentRef => ({
     ...collectionOf(c),
     id: c.req.param('id') ?? '',
   })
+  /** Starts a listing as a job. Returns the first batch with the job's location. */
+  async function beginListing(
+    c: Context<AppEnv>,
+    where: CollectionRef,
+    query: DocumentQuery,
+  ): Promise<Response> {
+    const { filter, after, limit } = query
+    const bounds = { batches: 1, reserve: (bytes: number) => reserve(c, bytes) }
+    const page = await documents.page(where, filter, after, limit, bounds)
+    const { id } = await whole.begin(where, 'list', { filter })
+    const [body, length] = partsBody(page.json)
+    return c.body(body, 206, {
+      ETag: `"${tagOf(page.documents)}"`,
+      'Content-Type': contentType(c),
+      ...(page.next !== undefined && { Link: linkToNext(c, ['after', page.next.id]) }),
+      ...length,
+      ...jobHeaders(c, id),
+    })
+  }
   return new Hono<AppEnv>()
-    .get(`${PATH}/:id`, permit('viewer'), async (c) => {
+    .get(`${PATH}/:id`, described(document.get, requireRole('viewer')), (c) => {
       const type = contentType(c)
       const conditions = conditionsOf(c)
-      const found = await documents.read(placeOf(c), conditions)
-      if (!matchesNone(conditions, found.tag)) return c.body(null, 304, { ETag: `"${found.tag}"` })
-      return answer(found, 200, type)
+      const respond = (found: StoredDocument) =>
+        matchesNone(conditions, found.tag)
+          ? answer(found, 200, type)
+          : c.body(null, 304, { ETag: `"${found.tag}"` })
+      const found = documents.read(placeOf(c), conditions)
+      return found instanceof Promise ? found.then<Response>(respond) : respond(found)
     })
-    .put(`${PATH}/:id`, permit('operator'), async (c) => {
+    .put(`${PATH}/:id`, described(document.put, requireRole('operator')), async (c) => {
       const type = contentType(c)
       const text = await textBody(c, DOCUMENT_BYTES)
-      return answer(await documents.replace(placeOf(c), text, conditionsOf(c)), 200, type)
+      const conditions = conditionsOf(c)
+      if (conditions.noneMatch === '*' && conditions.match === undefined) {
+        const created = await documents.createAt(placeOf(c), text)
+        return answer(created, 201, type, { Location: pathOf(c) })
+      }
+      return answer(await documents.replace(placeOf(c), text, conditions), 200, type)
     })
-    .patch(`${PATH}/:id`, permit('operator'), async (c) => {
+    .patch(`${PATH}/:id`, described(document.patch, requireRole('operator')), async (c) => {
       const type = contentType(c)
       const text = await textBody(c, DOCUMENT_BYTES)
       return answer(await documents.patch(placeOf(c), text, conditionsOf(c)), 200, type)
     })
-    .delete(`${PATH}/:id`, permit('operator'), async (c) => {
+    .delete(`${PATH}/:id`, described(document.delete, requireRole('operator')), async (c) => {
       const type = contentType(c)
       const deleted = await documents.delete(placeOf(c), conditionsOf(c))
       if (!prefersMinimal(c)) return answer(deleted, 200, type)
       return c.body(null, 204, MINIMAL)
     })
-    .get(PATH, permit('viewer'), async (c) => {
+    .get(PATH, described<ListInput>(collection.get, requireRole('viewer')), async (c) => {
       const type = contentType(c)
-      const query = new URL(c.req.url).searchParams
-      const limit = readLimit(query.get('limit'))
-      const filter = filterOf(query)
-      const after = query.get('after') ?? undefined
       const where = collectionOf(c)
-      const later = prefersAsync(c)
-      // The first part of an asynchronous one is a single batch: the job goes through the rest.
-      const page = await documents.page(where, filter, after, limit, {
-        ...(later ? { batches: 1 } : {}),
-        reserve: (bytes) => reserve(c, bytes),
-      })
-      const tag = tagOf(page.documents)
-      const [body, length] = partsBody(page.json)
-      const headers: Record<string, string> = { ETag: `"${tag}"`, 'Content-Type': type }
-      if (page.next !== undefined) headers.Link = linkToNext(c, query, page.next)
-      if (later) {
-        const { id } = await whole.begin(where, 'list', { filter })
-        return c.body(body, 206, { ...headers, ...length, ...jobHeaders(c, id) })
+      const query = parseDocumentQuery(new URL(c.req.url).searchParams)
+      // A job lists whole documents in the order of their ids.
+      if (prefersAsync(c) && query.sort.length === 0 && query.fields === undefined) {
+        return beginListing(c, where, query)
       }
+      const count = prefersCount(c)
+      const page = await documents.find(where, query, {
+        count,
+        reserve: (bytes) => reserve(c, bytes),
+        signal: c.req.raw.signal,
+      })
+      const tag = tagOf(page.documents, page.total)
+      const headers = { ...pageHeaders(c, query, page), ETag: `"${tag}"`, 'Content-Type': type }
       if (!matchesNone(conditionsOf(c), tag)) return c.body(null, 304, headers)
+      const [body, length] = partsBody(page.json)
       return c.body(body, 200, { ...headers, ...length })
     })
-    .post(PATH, permit('operator'), async (c) => {
+    .post(PATH, described(collection.post, requireRole('operator')), async (c) => {
       const type = contentType(c)
       const where = collectionOf(c)
       const body = await readDocuments(c)
@@ -109,10 +157,10 @@ export function documentRoutes({ documents, whole, permit, reserve, idOf }: Docu
       const location = `${pathOf(c)}/${encodeURIComponent(made.id)}`
       return answer(made, 201, type, { Location: location })
     })
-    .route('/', wholeCollectionRoutes(PATH, { whole, permit, collectionOf, contentType }))
+    .route('/', wholeCollectionRoutes(PATH, { whole, requireRole, collectionOf, contentType }))
 }
 
-/** A body of up to so many bytes is read before it is looked at. */
+/** A body up to this size is read whole before it is parsed, bytes. */
 const WHOLE = 64 * 1024
 
 async function readDocuments(c: Context<AppEnv>): Promise<CreateBody> {
@@ -122,7 +170,7 @@ async function readDocuments(c: Context<AppEnv>): Promise<CreateBody> {
   return readCreateBody(arrayChunks(c, BULK_BYTES))
 }
 
-/** Responds with the documents of an array; many are read and sent one after the other. */
+/** Returns the response with the documents of an array. Those of a large array are streamed. */
 function arrayResponse(
   { documents, bytes, bodies, release }: CreatedMany,
   headers: Record<string, string>,
@@ -148,7 +196,7 @@ function arrayResponse(
   })
 }
 
-/** The text of an array, in pieces of about so many characters. */
+/** Characters per chunk of a streamed array. */
 const PIECE = 64 * 1024
 
 async function* commaSeparated(bodies: CreatedMany['bodies']): AsyncGenerator<string> {
@@ -164,16 +212,16 @@ async function* commaSeparated(bodies: CreatedMany['bodies']): AsyncGenerator<st
   yield `${text}]`
 }
 
-/** The content type of an answer, in the version that was asked for. */
-export const contentType = (c: Asked): string =>
+/** Returns the content type of a response, in the version that the request accepts. */
+export const contentType = (c: RequestView): string =>
   `application/json; version=${acceptedVersion(c.req.header('Accept'))}`
 
-/** What a request asks of the present state. */
-export const conditionsOf = (c: Asked): Conditions =>
+/** Returns the conditions of a request on the current state. */
+export const conditionsOf = (c: RequestView): Conditions =>
   readConditions(c.req.header('If-Match'), c.req.header('If-None-Match'))
 
-// Not by `c.body`, which makes `Headers` of more than one: node-server writes a plain object as it is.
-// What was set by `c.header` before would be missing; on these paths nothing is.
+// Not `c.body`: it creates `Headers` if there are several, and node-server writes a plain object
+// faster. This would drop headers set by `c.header`; these routes set none.
 const answer = (
   { tag, body }: StoredDocument,
   status: 200 | 201,
@@ -182,7 +230,7 @@ const answer = (
 ): Response =>
   new Response(body, { status, headers: { ETag: `"${tag}"`, 'Content-Type': type, ...headers } })
 
-/** The path as it was asked for, with the prefix that named the database. */
+/** Returns the path as requested, including the prefix that names the database. */
 function pathOf(c: Context<AppEnv>): string {
   const { url } = c.req
   const begin = url.indexOf('/', url.indexOf('://') + 3)
@@ -190,23 +238,38 @@ function pathOf(c: Context<AppEnv>): string {
   return url.slice(begin, end === -1 ? undefined : begin + end).replace(/\/$/, '')
 }
 
-function readLimit(text: string | null): number {
-  if (text === null) return PAGE.usual
-  const limit = /^[0-9]{1,4}$/.test(text) ? Number(text) : 0
-  if (limit >= 1 && limit <= PAGE.most) return limit
-  throw new Failure('bad-parameter', `limit is a whole number from 1 to ${PAGE.most}.`)
-}
-
-/** RFC 8288, for the page after this one. */
-function linkToNext(c: Context<AppEnv>, query: URLSearchParams, after: string): string {
-  const next = new URLSearchParams(query)
-  next.set('after', after)
+/** Returns a `Link` to the next page (RFC 8288). */
+function linkToNext(
+  c: Context<AppEnv>,
+  [name, value]: readonly [name: string, value: string],
+): string {
+  const next = new URL(c.req.url).searchParams
+  next.set(name, value)
   return `<${pathOf(c)}?${next}>; rel="next"`
 }
 
-/** The tag of several documents together: of their ids and states. */
-const tagOf = (documents: readonly Pick<StoredDocument, 'id' | 'tag'>[]): string =>
+/** Returns the headers of a page. Those of a query say what it read and, if requested, the count. */
+function pageHeaders(
+  c: Context<AppEnv>,
+  query: DocumentQuery,
+  page: FoundPage,
+): Record<string, string> {
+  const headers: Record<string, string> = {}
+  if (page.total !== undefined) {
+    headers['Preference-Applied'] = 'count=exact'
+    headers['X-Total-Count'] = String(page.total)
+  }
+  if (query.matches !== undefined || query.sort.length > 0) {
+    headers['Query-Plan'] = `scan; scanned=${page.scanned}; returned=${page.documents.length}`
+  }
+  if (page.nextParameter !== undefined) headers.Link = linkToNext(c, page.nextParameter)
+  return headers
+}
+
+/** Returns a tag of several documents, from their ids and tags. */
+const tagOf = (documents: readonly Pick<StoredDocument, 'id' | 'tag'>[], total?: number): string =>
   createHash('sha256')
     .update(documents.map(({ id, tag }) => `${id}\n${tag}`).join('\n'))
+    .update(total === undefined ? '' : `\n${total}`)
     .digest('base64url')
     .slice(0, 22)

@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { forEachEngine } from '../storage/each-engine.testing.ts'
+import { resolveOutcome } from '../storage/availability/resolve-outcome.ts'
+import { OutcomeUnknown } from '../storage/availability/unavailable.ts'
 import type { Store } from '../storage/open.ts'
-import { settled } from '../storage/settled.ts'
-import { OutcomeUnknown } from '../storage/unavailable.ts'
-import { createDocumentRepository, type DocumentRepository } from './repository.ts'
+import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
+import { createDocumentRepository } from './repository.ts'
+import type { DocumentRepository } from './stored-documents.ts'
 
 const place = { database: '_system', collection: 'articles', id: 'a' }
 
@@ -12,26 +13,31 @@ describe('a change whose answer was lost', () => {
 
   it('is answered as made once it is found, also when it arrives late', async () => {
     let looks = 0
-    expect(await settled(lost(), async () => (++looks === 3 ? 'made' : undefined))).toBe('made')
+    expect(await resolveOutcome(lost(), async () => (++looks === 3 ? 'made' : undefined))).toBe(
+      'made',
+    )
   })
 
   it('stays unknown where it is not found, or nobody can look', async () => {
-    await expect(settled(lost(), async () => undefined)).rejects.toThrow(OutcomeUnknown)
-    await expect(settled(lost(), lost)).rejects.toThrow(OutcomeUnknown)
+    await expect(resolveOutcome(lost(), async () => undefined)).rejects.toThrow(OutcomeUnknown)
+    await expect(resolveOutcome(lost(), lost)).rejects.toThrow(OutcomeUnknown)
   })
 
   it('is not looked for where the change was answered, or refused', async () => {
     const look = () => expect.unreachable()
-    expect(await settled(Promise.resolve(1), look)).toBe(1)
+    expect(await resolveOutcome(Promise.resolve(1), look)).toBe(1)
     const refused = Promise.reject(new Error('refused'))
-    await expect(settled(refused, look)).rejects.toThrow('refused')
+    await expect(resolveOutcome(refused, look)).rejects.toThrow('refused')
   })
 })
 
 forEachEngine((engine) => {
   let store: Store
   let repository: DocumentRepository
-  /** Its prepared changes are not answered; they have been made, or not. */
+  /**
+   * Returns a repository whose prepared changes are never acknowledged; `made` says whether they
+   * take effect.
+   */
   const forgetful = (made: boolean): DocumentRepository =>
     createDocumentRepository({
       ...store,

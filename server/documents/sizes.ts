@@ -1,63 +1,64 @@
-import type { DocumentRepository } from './repository.ts'
+import type { DocumentRepository } from './stored-documents.ts'
 
-/** How much a collection holds. */
 export interface CollectionSize {
   readonly name: string
   readonly documents: number
-  /** Their JSON in UTF-8. */
+  /** Size of the documents as JSON in UTF-8. */
   readonly bytes: number
 }
 
-/** How much a database held when it was measured. */
+/** The size of a database at one time. */
 export interface DatabaseSize {
-  /** When, ms since 1970. */
+  /** Time of the measurement, ms since 1970. */
   readonly measured: number
-  /** By name. */
+  /** Sorted by name. */
   readonly collections: readonly CollectionSize[]
 }
 
-/** How much databases hold, as it was some seconds ago: documents are counted one by one, beside all else. */
+/** Recent sizes of databases. Documents are counted in the background. */
 export interface Sizes {
   /**
-   * What is known of databases, by their ids; those that have not been measured yet are missing.
-   * What is older than {@link FRESH} is measured anew, and waited for {@link PATIENCE} at most.
+   * Returns the known sizes by the databases' ids; databases that were never measured are missing.
+   * Outdated sizes are measured again, which the call waits for up to {@link PATIENCE}.
    */
   of(databases: readonly string[]): Promise<ReadonlyMap<string, DatabaseSize>>
-  /** Ends after the step that is under way. */
+  /** Stops after the current step. */
   stop(): Promise<void>
 }
 
-/** So long a measure counts as new, ms; one that took long counts {@link SHARE} times as long as it took. */
+/**
+ * How long a size stays valid, ms. A slow measurement stays valid for {@link SHARE} times its
+ * duration.
+ */
 export const FRESH = 1_000
 
-/** One twentieth of the time at most goes into measuring a database again and again. */
+/** Repeated measurements of a database take at most one twentieth of the time. */
 const SHARE = 20
 
-/** So long an answer waits for what is being measured, ms. */
+/** Maximum time that a call waits for a measurement, ms. */
 export const PATIENCE = 200
 
-/** So many documents are counted in one step: about a millisecond of work. */
+/** Documents counted in one step, about a millisecond of work. */
 export const STEP = 1_000
 
-/** So many databases are remembered; then what was measured first is forgotten. */
+/** Maximum number of cached databases; the oldest measurement is evicted first. */
 const MOST = 10_000
 
-/** What {@link createSizes} needs. */
 export interface SizesDeps {
   readonly repository: Pick<DocumentRepository, 'measure'>
-  /** ms since 1970. */
+  /** Returns ms since 1970. */
   readonly now: () => number
-  /** Awaited between two steps, for others to have their turn. */
+  /** Awaited between two steps, so that other work can run. */
   readonly pause: () => Promise<unknown>
   readonly onError: (error: unknown) => void
 }
 
 interface Known extends DatabaseSize {
-  /** Until when it counts as new. */
+  /** Time until which the size is valid, ms since 1970. */
   readonly until: number
 }
 
-/** Makes {@link Sizes}. Nothing is measured that nobody asks for. */
+/** Returns the sizes of databases, measured on demand. */
 export function createSizes({ repository, now, pause, onError }: SizesDeps): Sizes {
   const known = new Map<string, Known>()
   const wanted = new Set<string>()
@@ -127,7 +128,7 @@ export function createSizes({ repository, now, pause, onError }: SizesDeps): Siz
   }
 }
 
-/** Resolves when something has ended, or after that many ms. */
+/** Resolves when `pending` settles, or after `ms` milliseconds. */
 async function atMost(ms: number, pending: Promise<unknown>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<void>((resolve) => {

@@ -1,11 +1,12 @@
 import { sql, type Transaction } from 'kysely'
 import { expect, it } from 'vitest'
 import { createDocumentRules } from '../documents/document-rules.ts'
-import { createDocumentRepository, PURGE } from '../documents/repository.ts'
-import { forEngine } from '../storage/each-engine.testing.ts'
+import { createDocumentRepository } from '../documents/repository.ts'
+import { PURGE } from '../documents/stored-documents.ts'
+import type { Queries } from '../storage/changes/transactions.ts'
 import type { Store } from '../storage/open.ts'
 import type { Tables } from '../storage/tables.ts'
-import type { Queries } from '../storage/transactions.ts'
+import { forEngine } from '../storage/test-support/each-engine.testing.ts'
 import { prepareApply } from './apply.ts'
 import type { Job } from './job.ts'
 import { look } from './look.ts'
@@ -17,7 +18,7 @@ const now = () => 1_700_000_000_000
 const rules = createDocumentRules(now)
 const pause = async () => {}
 
-/** Returns how many rows and index entries the statements of a transaction have read. */
+/** Returns the number of rows and index entries that the statements of a transaction have read. */
 async function rowsRead(trx: Transaction<Tables>): Promise<number> {
   const { rows } = await sql<{ read: number }>`
     select sum(pg_stat_get_xact_tuples_returned(oid))::bigint as read
@@ -26,10 +27,13 @@ async function rowsRead(trx: Transaction<Tables>): Promise<number> {
   return rows[0]?.read ?? 0
 }
 
-// A table that PostgreSQL has never analyzed has no statistics: estimates are then far too low, and a
-// plan that suits few rows is quadratic in many.
+// A table that PostgreSQL has never analyzed has no statistics. Its estimates are then far too low,
+// and a plan for few rows takes quadratic time for many.
 forEngine('postgres', (engine) => {
-  /** A store without statistics, with documents of two collections, every second of which is `even`. */
+  /**
+   * Opens a store without statistics. It holds documents in two collections; every second one is
+   * `even`.
+   */
   async function openWithDocuments(): Promise<Store> {
     const store = await engine.open()
     for (const table of ['documents', 'job_documents', 'jobs']) {
@@ -45,7 +49,7 @@ forEngine('postgres', (engine) => {
     return store
   }
 
-  /** Takes the documents of a job, without its last change. */
+  /** Runs a job up to its last change. */
   async function prepared(store: Store, repository: JobRepository, job: Job): Promise<Job> {
     for (;;) {
       const step = await look(store, rules, job)
@@ -64,7 +68,7 @@ forEngine('postgres', (engine) => {
     async (kind, patch, filter, count) => {
       const store = await openWithDocuments()
       const repository = createJobRepository(store, now)
-      const request = patch === undefined ? { filter } : { filter, patch }
+      const request = patch === undefined ? { filter } : { filter, patch, schema: null }
       const job = await prepared(
         store,
         repository,

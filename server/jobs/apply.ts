@@ -1,49 +1,57 @@
-import { sql, type Transaction } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
 import { Failure } from '../failure.ts'
 import { requireDatabase } from '../storage/database-exists.ts'
 import type { EngineName } from '../storage/engine.ts'
 import type { Tables } from '../storage/tables.ts'
 import type { DocumentRules, Job, Merge } from './job.ts'
 
-/** So many documents, and so many bytes of them, are changed by one statement: some ms of work. */
-const CHANGED = { documents: 4_000, bytes: 512 * 1024 } as const
+/**
+ * Maximum number of documents and of bytes that one statement changes, a few milliseconds of work.
+ */
+export const CHANGED = { documents: 4_000, bytes: 512 * 1024 } as const
 
-/** How many documents are changed one by one between two pauses. */
+/** Number of documents changed one by one between two pauses. */
 const SOME = 50
 
-/** So long a transaction merges documents that have moved on, ms: others wait for it. */
+/**
+ * Maximum time that a transaction merges documents which have changed since the scan, ms. Other
+ * writes wait for it.
+ */
 export const MERGE_TIME = 5_000
 
-/** Makes what a job has prepared visible, all of it; how many documents it is. */
+/**
+ * Makes the changes that a job has staged visible, all of them; returns the number of documents.
+ */
 export type Apply = (trx: Transaction<Tables>) => Promise<number>
 
 /** A job in the transaction of its last change. */
 interface Target {
   readonly trx: Transaction<Tables>
   readonly engine: EngineName
-  readonly rules: Pick<DocumentRules, 'createTag' | 'fits'>
+  readonly rules: Pick<DocumentRules, 'createTag'>
+  readonly matches: (body: string) => boolean | Promise<boolean>
   readonly job: Job
   readonly merge: Merge | undefined
   readonly pause: () => Promise<unknown>
 }
 
-/** Documents that a job has taken, in id order: those after one, up to another. */
-interface Range {
+/** Documents that a job has staged, in id order: those after `after`, up to `last`. */
+export interface Range {
   readonly after: string
   readonly last: string
   readonly count: number
 }
 
 /**
- * The last change of a job. It runs in one transaction, so that others see all of it or nothing. It is
- * made of many statements, and between two of them others have their turn to read; on SQLite writes
- * wait until it has ended.
+ * Prepares the last change of a job. The change runs in one transaction, so that readers see all of
+ * it or nothing. It yields between its statements so that other requests can read; on SQLite,
+ * writes wait until it ends.
  *
- * @param pause awaited between two statements; must not wait for anything outside.
- * @param now tells ms since 1970.
- * @throws Failure `conflict` where an id has been given since; `database-not-found`; `busy` where merging
- * what has moved on takes longer than {@link MERGE_TIME}; as
- * {@link DocumentRules.merger} where a document that has moved on cannot become what is asked.
+ * @param pause awaited between two statements; must not wait for external events.
+ * @param now returns ms since 1970.
+ * @throws Failure `conflict` if an id was taken since the scan; `database-not-found`; `busy` if
+ * merging changed documents takes longer than {@link MERGE_TIME}; the errors of
+ * {@link DocumentRules.merger} for a changed document that the patch makes invalid.
  */
 export async function prepareApply(
   engine: EngineName,
@@ -52,7 +60,8 @@ export async function prepareApply(
   pause: () => Promise<unknown>,
   now: () => number,
 ): Promise<Apply> {
-  const { patch } = job.request
+  const { filter, patch } = job.request
+  const matches = rules.matcher(filter)
   const merge = patch === undefined ? undefined : limited(await rules.merger(job, patch), now)
   const change = async (target: Target, range: Range): Promise<number> => {
     if (job.kind === 'create') return create(target, range)
@@ -60,22 +69,25 @@ export async function prepareApply(
     return (await unmoved(target, range)) + (await changeMoved(target, range))
   }
   return async (trx) => {
-    const target = { trx, engine, rules, job, merge, pause }
+    const target = { trx, engine, rules, matches, job, merge, pause }
     await requireDatabase(trx, job.database)
     if (job.kind === 'list') return job.found
     let changed = 0
-    let range = await rangeAfter(target, '')
+    let range = await rangeAfter(trx, job, '')
     while (range !== undefined) {
       changed += await change(target, range)
       await pause()
-      range = await rangeAfter(target, range.last)
+      range = await rangeAfter(trx, job, range.last)
     }
     return changed
   }
 }
 
-/** Lets merges take {@link MERGE_TIME} together: a schema may make each of them slow. */
-function limited(merge: Merge, now: () => number): Merge {
+/**
+ * Returns a merge that fails with `busy` once its calls have taken {@link MERGE_TIME} in total. A
+ * schema can make each of them slow.
+ */
+export function limited(merge: Merge, now: () => number): Merge {
   let spent = 0
   return async (id, body) => {
     const begun = now()
@@ -84,36 +96,55 @@ function limited(merge: Merge, now: () => number): Merge {
     if (spent <= MERGE_TIME) return merged
     throw new Failure(
       'busy',
-      'Documents have changed in the meantime, and checking them again takes too long. Nothing was ' +
+      'Documents were changed at the same time, and validating them again takes too long. Nothing was ' +
         'changed. Try again.',
     )
   }
 }
 
-/** The next documents that are changed together: at least one, undefined where there is none left. */
-async function rangeAfter({ trx, job }: Target, after: string): Promise<Range | undefined> {
-  const some = trx
+/** Maximum number of documents that are changed together, and of their bytes. */
+export interface Portion {
+  readonly documents: number
+  readonly bytes: number
+  /** Whether deleted documents count with their stored size; otherwise they count as 0 bytes. */
+  readonly countsDeleted?: true
+}
+
+/** Returns the next documents to change together, at least one; undefined if none are left. */
+export async function rangeAfter(
+  db: Kysely<Tables>,
+  job: Job,
+  after: string,
+  most: Portion = CHANGED,
+): Promise<Range | undefined> {
+  const some = db
     .selectFrom('job_documents')
     .select(['id', 'body'])
     .where('job', '=', job.id)
     .where('id', '>', after)
     .orderBy('id')
-    .limit(CHANGED.documents)
+    .limit(most.documents)
     .as('some')
-  const summed = trx
+  const length =
+    job.kind === 'delete' && most.countsDeleted
+      ? sql`(select octet_length(documents.body) from documents
+          where documents.database = ${job.database} and documents.collection = ${job.collection}
+          and documents.id = some.id)`
+      : sql`octet_length(body)`
+  const summed = db
     .selectFrom(some)
-    .select(['id', sql<number>`sum(octet_length(body)) over (order by id)`.as('bytes')])
+    .select(['id', sql<number>`sum(coalesce(${length}, 0)) over (order by id)`.as('bytes')])
     .as('summed')
-  const { last, first, count } = await trx
+  const { last, first, count } = await db
     .selectFrom(summed)
     .select(({ fn }) => [
-      fn.max('id').filterWhere('bytes', '<=', CHANGED.bytes).as('last'),
+      fn.max('id').filterWhere('bytes', '<=', most.bytes).as('last'),
       fn.min('id').as('first'),
-      fn.countAll().filterWhere('bytes', '<=', CHANGED.bytes).as('count'),
+      fn.countAll().filterWhere('bytes', '<=', most.bytes).as('count'),
     ])
     .executeTakeFirstOrThrow()
   if (first === null) return undefined
-  // A single one may be larger than that.
+  // A single document may exceed the limit.
   return { after, last: last ?? first, count: Math.max(1, Number(count)) }
 }
 
@@ -128,7 +159,7 @@ async function create(target: Target, range: Range): Promise<number> {
   if (Number(numAffectedRows) === range.count) return range.count
   const [taken = ''] = await movedIds(target, range)
   const id = JSON.stringify(taken.slice(0, 64))
-  throw new Failure('conflict', `There is a document with the id ${id}.`)
+  throw new Failure('conflict', `A document with the id ${id} exists already.`)
 }
 
 async function deleteUnmoved(target: Target, range: Range): Promise<number> {
@@ -149,7 +180,7 @@ async function patchUnmoved(target: Target, range: Range): Promise<number> {
   return Number(numAffectedRows)
 }
 
-/** Changes the documents of a range that somebody has changed since the job looked at them. */
+/** Changes the documents of a range that have changed since the job scanned them. */
 async function changeMoved(target: Target, range: Range): Promise<number> {
   let changed = 0
   for (const [at, id] of (await movedIds(target, range)).entries()) {
@@ -159,17 +190,23 @@ async function changeMoved(target: Target, range: Range): Promise<number> {
   return changed
 }
 
-/** Returns whether a document still fits and was changed; repeats where it changes in between. */
-async function changeOne({ trx, rules, job, merge }: Target, id: string): Promise<boolean> {
+/**
+ * Changes a document if it still matches; retries if it changes concurrently. Returns whether it
+ * was changed.
+ */
+async function changeOne(
+  { trx, rules, matches, job, merge }: Target,
+  id: string,
+): Promise<boolean> {
   for (;;) {
-    const place = { database: job.database, collection: job.collection, id }
+    const ref = { database: job.database, collection: job.collection, id }
     const found = await trx
       .selectFrom('documents')
       .select(['tag', 'body'])
-      .where((eb) => eb.and(place))
+      .where((eb) => eb.and(ref))
       .executeTakeFirst()
-    if (found === undefined || !rules.fits(found.body, job.request.filter)) return false
-    const state = { ...place, tag: found.tag }
+    if (found === undefined || !(await matches(found.body))) return false
+    const state = { ...ref, tag: found.tag }
     const query =
       merge === undefined
         ? trx.deleteFrom('documents').where((eb) => eb.and(state))
@@ -182,7 +219,7 @@ async function changeOne({ trx, rules, job, merge }: Target, id: string): Promis
   }
 }
 
-/** Returns the ids of the documents of a range that are stored in a state that the job has not made. */
+/** Returns the ids of the stored documents of a range whose state is not the job's. */
 async function movedIds(target: Target, range: Range): Promise<string[]> {
   const rows = await target.trx
     .selectFrom('documents')
@@ -194,9 +231,9 @@ async function movedIds(target: Target, range: Range): Promise<string[]> {
 }
 
 /**
- * Returns the condition that a document is one of a range. Both engines look each one up by its whole
- * key. PostgreSQL needs an array for that: it plans `in` as a join. Before a table is analyzed for the
- * first time, it estimates one row, and the join reads the whole range for each document.
+ * Returns the condition that a document is in a range. Both engines look up each document by its
+ * whole key. PostgreSQL needs an array for that, because it plans `in` as a join: before a table is
+ * first analyzed, it estimates one row, and the join reads the whole range for each document.
  */
 function isIn({ trx, engine, job }: Target, { after, last }: Range) {
   const ids = trx
@@ -220,12 +257,12 @@ function isIn({ trx, engine, job }: Target, { after, last }: Range) {
   return sql<boolean>`documents.ctid = any(array${rows})`
 }
 
-/** Selects what the job has taken of a document; a subquery, for the same reason. */
+/** Selects the staged state of a document; a subquery, for the same reason. */
 const takenOf = ({ trx, job }: Target) =>
   trx
     .selectFrom('job_documents as taken')
     .where('taken.job', '=', job.id)
     .where('taken.id', '=', sql.ref<string>('documents.id'))
 
-/** A value in a place where PostgreSQL cannot tell its type. */
+/** Casts a value where PostgreSQL cannot infer its type. */
 const param = (text: string) => sql`cast(${text} as text)`

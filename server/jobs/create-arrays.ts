@@ -1,51 +1,60 @@
 import { BULK_AT_ONCE } from '../contract/document.ts'
+import type { LargeArrays } from '../documents/create-many.ts'
 import { Failure } from '../failure.ts'
-import { settled } from '../storage/settled.ts'
-import { OutcomeUnknown } from '../storage/unavailable.ts'
-import type { DocumentRules, Job, Where } from './job.ts'
-import type { Jobs } from './jobs.ts'
+import { resolveOutcome } from '../storage/availability/resolve-outcome.ts'
+import { OutcomeUnknown } from '../storage/availability/unavailable.ts'
+import type { CollectionRef } from '../storage/document-ref.ts'
+import type { DocumentRules, Job } from './job.ts'
 import { type JobRepository, LEASE, Lost } from './repository.ts'
 
-/** Bodies of so many documents, and so many bytes of them, are read together. */
+/** Maximum number of documents whose bodies are read together, and of their bytes. */
 const READ = { documents: 100, bytes: 256 * 1024 } as const
 
-/** What {@link createArrays} needs. */
 export interface CreateArraysDeps {
   readonly repository: JobRepository
-  readonly rules: Pick<DocumentRules, 'createTag'>
-  /** Throws where too many jobs are under way. */
-  readonly allow: (where: Where) => Promise<void>
-  /** Creates what is staged, all of it; with `keep`, what is staged stays until it is discarded. */
+  readonly rules: Pick<DocumentRules, 'createTag' | 'schema'>
+  /** Throws if too many jobs are in progress. */
+  readonly allow: (where: CollectionRef) => Promise<void>
+  /**
+   * Creates the staged documents, all or none. With `keep`, the staged rows stay until the job is
+   * discarded.
+   */
   readonly commit: (job: Job, keep: boolean) => Promise<Job>
+  readonly discard: (job: Job) => Promise<void>
   readonly pause: () => Promise<unknown>
   readonly wake: () => void
 }
 
-/** A document of an array, with the length of its body, bytes. */
+/** A document of an array, with the size of its body in bytes. */
 interface Sent {
   readonly id: string
   readonly tag: string
   readonly bytes: number
 }
 
-/** Makes {@link Jobs.create}. What arrives is stored at once, so that no array takes much memory. */
-export function createArrays(deps: CreateArraysDeps): Jobs['create'] {
+/**
+ * Returns {@link LargeArrays.create}. It stages documents as they arrive, so that an array of any
+ * length takes little memory.
+ */
+export function createArrays(deps: CreateArraysDeps): LargeArrays['create'] {
   const { repository, rules, allow, commit, pause, wake } = deps
 
   async function discard(job: Job): Promise<void> {
-    await repository.discard([job.id])
+    await deps.discard(job)
     wake()
   }
 
   return async (where, parts, asked) => {
     let later = asked
+    // Read before `parts` validates the first part: a later schema is then detected.
+    const { tag: schema } = await rules.schema(where)
     let job: Job | undefined
     let renewal: NodeJS.Timeout | undefined
     const sent: Sent[] = []
     const begin = async () => {
       if (later) await allow(where)
-      const begun = await repository.create(where, 'create', 'preparing', { filter: [] })
-      // Parts may arrive slowly.
+      const begun = await repository.create(where, 'create', 'preparing', { filter: [], schema })
+      // Parts may arrive slowly, so the lease is renewed independently of them.
       renewal = setInterval(() => void repository.renew(begun).catch(() => {}), LEASE / 3).unref()
       return begun
     }
@@ -73,9 +82,9 @@ export function createArrays(deps: CreateArraysDeps): Jobs['create'] {
         return { job: job.id }
       }
       const staged = job
-      await settled(commit(staged, true), async () => {
+      await resolveOutcome(commit(staged, true), async () => {
         const now = await repository.read(staged.id)
-        return now?.state === 'done' ? now : undefined
+        return now?.state === 'done' || now?.state === 'applying' ? now : undefined
       })
       const release = () => void discard(staged).catch(() => {})
       const bytes = sent.reduce((sum, each) => sum + each.bytes, 0)
@@ -88,11 +97,11 @@ export function createArrays(deps: CreateArraysDeps): Jobs['create'] {
     } catch (error) {
       if (job !== undefined) await discard(job)
       if (error instanceof Lost) {
-        throw new Failure('unavailable', 'The change was given up. Nothing of it was kept.')
+        throw new Failure('unavailable', 'The change was cancelled. Nothing was changed.')
       }
       if (!(error instanceof OutcomeUnknown)) throw error
       const ids = sent.map(({ id }) => id)
-      throw new OutcomeUnknown({ cause: error.cause, details: { ids } })
+      throw new OutcomeUnknown({ cause: error.cause, ids })
     } finally {
       clearInterval(renewal)
     }

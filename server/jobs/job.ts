@@ -1,32 +1,42 @@
 import type { JobKind } from '../contract/job.ts'
+import type { Filter } from '../documents/query/filter.ts'
 import { Failure } from '../failure.ts'
+import type { CollectionRef } from '../storage/document-ref.ts'
 import type { JobsTable } from '../storage/tables.ts'
 
-/** A collection: the id of its database, and its name. */
-export interface Where {
-  readonly database: string
-  readonly collection: string
-}
-
-/** Which documents are meant: those whose fields have these values. */
-export type Filter = readonly (readonly [field: string, value: string])[]
-
-/** What is asked of a job beside its documents. */
+/** The parameters of a job. */
 export interface JobRequest {
   readonly filter: Filter
-  /** A merge patch (RFC 7396) as JSON, of the kind `patch` alone. */
+  /** A merge patch (RFC 7396) as JSON; only for the kind `patch`. */
   readonly patch?: string
+  /**
+   * The tag of the schema that validated the documents before they were staged; null without a
+   * schema, undefined if unknown.
+   */
+  readonly schema?: string | null
 }
 
 /**
- * `preparing`: its documents are still arriving. `attached`: a request waits for it, and if its node
- * dies nobody takes it over. `running`: it ends, whatever happens. `done`, `failed`: it has ended.
- * `discarded`: nobody may see it any more, and it is being deleted.
+ * The state of a job:
+ *
+ * - `preparing`: its documents are still arriving.
+ * - `attached`: a request waits for it. If the node dies, no other node takes it over.
+ * - `running`: it will end, on this node or another.
+ * - `applying`: it is committed, and its documents are being written (`large-changes.ts`).
+ * - `done`, `failed`: it has ended.
+ * - `discarded`: it is hidden and is being deleted.
  */
-export type JobState = 'preparing' | 'attached' | 'running' | 'done' | 'failed' | 'discarded'
+export type JobState =
+  | 'preparing'
+  | 'attached'
+  | 'running'
+  | 'applying'
+  | 'done'
+  | 'failed'
+  | 'discarded'
 
 /** A job as it is stored. */
-export interface Job extends Where {
+export interface Job extends CollectionRef {
   readonly id: string
   readonly kind: JobKind
   readonly state: JobState
@@ -40,7 +50,7 @@ export interface Job extends Where {
   readonly updatedAt: number
 }
 
-/** A document that a job has taken, with the tag of the state that it looked at. */
+/** A document that a job has staged. `seen` is the tag of the state that the job scanned. */
 export interface Taken {
   readonly id: string
   readonly seen: string
@@ -48,21 +58,30 @@ export interface Taken {
   readonly body: string
 }
 
-/** Returns what becomes of the body of a document. Makes no query: a transaction may call it. */
+/** Returns the new body of a document. Makes no query, so a transaction may call it. */
 export type Merge = (id: string, body: string) => Promise<string>
 
-/** What documents are, as the jobs need to know it. */
+/** The rules of documents that jobs need. */
 export interface DocumentRules {
   /**
-   * Prepares a merge patch with the schema that the collection has now. Queries the store: to be called
-   * before a transaction. What it returns throws `invalid`, `too-large`.
+   * Prepares a merge patch with the collection's current schema. It queries the database, so call
+   * it outside a transaction. The returned function throws `invalid` or `too-large`.
    */
-  merger(where: Where, patch: string): Promise<Merge>
-  fits(body: string, filter: Filter): boolean
+  merger(where: CollectionRef, patch: string): Promise<Merge>
+  /**
+   * Returns the tag of the collection's current schema, or null without one. `check` throws
+   * `invalid`, naming the document.
+   */
+  schema(where: CollectionRef): Promise<{
+    readonly tag: string | null
+    check(documents: readonly { readonly id: string; readonly body: string }[]): Promise<void>
+  }>
+  /** Returns a function that returns whether the JSON of a document matches a filter. */
+  matcher(filter: Filter): (body: string) => boolean | Promise<boolean>
   createTag(): string
 }
 
-/** What a row says. */
+/** Parses a row. */
 export const toJob = (row: JobsTable): Job => ({
   id: row.id,
   database: row.database,
@@ -79,8 +98,6 @@ export const toJob = (row: JobsTable): Job => ({
   updatedAt: row.updated_at,
 })
 
-/** The failure of a job that failed, as its request is told. */
+/** Returns the failure of a failed job, or undefined. */
 export const failureOf = ({ failure }: Job): Failure | undefined =>
-  failure === null
-    ? undefined
-    : new Failure(failure.code, failure.message, { details: failure.details })
+  failure === null ? undefined : new Failure(failure.code, failure.message, failure.details)

@@ -1,16 +1,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { JOB_KEPT, JOBS_UNDER_WAY, LISTINGS_KEPT } from '../contract/job.ts'
-import { createBodyOf } from '../documents/create-body.ts'
 import { createDocumentRules } from '../documents/document-rules.ts'
 import { createDocuments } from '../documents/documents.ts'
-import { createDocumentRepository, type DocumentRepository } from '../documents/repository.ts'
-import { createSchemaChecker } from '../documents/schema-checker.ts'
-import { createSchemas, type ValidatorOf } from '../documents/schemas.ts'
+import { createBodyOf } from '../documents/json/create-body.ts'
+import { createDocumentRepository } from '../documents/repository.ts'
+import { createSchemaChecker } from '../documents/schemas/schema-checker.ts'
+import { type CurrentSchemaOf, createSchemas, type Schemas } from '../documents/schemas/schemas.ts'
+import type { DocumentRepository } from '../documents/stored-documents.ts'
 import { Failure } from '../failure.ts'
-import { storeDatabases } from '../storage/databases.testing.ts'
-import { forEachEngine } from '../storage/each-engine.testing.ts'
 import type { Store } from '../storage/open.ts'
+import { storeDatabases } from '../storage/test-support/databases.testing.ts'
+import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { MERGE_TIME } from './apply.ts'
 import type { Job } from './job.ts'
 import { createJobs, type Jobs } from './jobs.ts'
@@ -18,7 +19,9 @@ import { LEASE } from './repository.ts'
 
 const where = { database: '_system', collection: 'articles' }
 const everything = { filter: [] }
-/** So long that the last change of a job of some hundred documents takes several statements. */
+/**
+ * Long enough that the last change of a job with some hundred documents takes several statements.
+ */
 const text = 'x'.repeat(2_000)
 const documents = (count: number, more: object = {}) =>
   JSON.stringify(Array.from({ length: count }, (_, n) => ({ id: `d${10_000 + n}`, n, ...more })))
@@ -37,11 +40,11 @@ forEachEngine((engine) => {
     errors = []
   })
 
-  /** Another process on the same store, as far as jobs can tell. */
-  const node = (pause: () => Promise<unknown> = async () => {}, validatorOf?: ValidatorOf): Jobs =>
+  /** Returns jobs that behave like another process on the same store. */
+  const node = (pause: () => Promise<unknown> = async () => {}, schemaOf?: CurrentSchemaOf): Jobs =>
     createJobs({
       store,
-      rules: createDocumentRules(() => now, validatorOf),
+      rules: createDocumentRules(() => now, schemaOf),
       now: () => now,
       pause,
       onError: (error) => errors.push(error),
@@ -49,7 +52,7 @@ forEachEngine((engine) => {
   const ended = async (jobs: Jobs, { id }: { id: string }): Promise<Job> => {
     await expect
       .poll(async () => (await jobs.read('_system', id)).state, { timeout: 20_000, interval: 5 })
-      .not.toBe('running')
+      .toMatch(/^(done|failed)$/)
     return jobs.read('_system', id)
   }
   const create = (jobs: Jobs, text: string, { later = true, target = where } = {}) => {
@@ -58,7 +61,7 @@ forEachEngine((engine) => {
     const documents = createDocuments(repository, () => now, undefined, jobs)
     return documents.createMany(target, body.parts, later)
   }
-  /** Stores so many documents, without a job. */
+  /** Stores `count` documents without a job. */
   const insert = (count: number) => {
     const all: { id: string }[] = JSON.parse(documents(count))
     return repository.insert(
@@ -84,7 +87,7 @@ forEachEngine((engine) => {
       (await store.db.selectFrom(table).selectAll().execute()).length
     return [await count('jobs'), await count('job_documents')]
   }
-  /** A pause that somebody else uses, the given time. */
+  /** Returns a pause that calls `act` the given time. */
   const after = (times: number, act: () => unknown) => async () => {
     if (--times === 0) await act()
   }
@@ -110,7 +113,7 @@ forEachEngine((engine) => {
       const end = await ended(jobs, await created(jobs, documents(1_000, { text })))
       expect(end).toMatchObject({
         state: 'failed',
-        failure: { code: 'conflict', message: 'There is a document with the id "d10700".' },
+        failure: { code: 'conflict', message: 'A document with the id "d10700" exists already.' },
       })
       expect(await stored()).toEqual([{ id: 'd10700' }])
       await expect.poll(left).toEqual([1, 0])
@@ -134,7 +137,7 @@ forEachEngine((engine) => {
       vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
       try {
         const [jobs, other] = [node(), node()]
-        // On SQLite, a node that starts releases what others have.
+        // On SQLite, a starting node releases the jobs of others.
         other.wake()
         let halfway: number[] = []
         async function* parts() {
@@ -210,7 +213,7 @@ forEachEngine((engine) => {
       ]) {
         await repository.insert(other, [{ id: 'd10000', body: '{"id":"d10000"}' }])
       }
-      // Not even where all else is the same.
+      // Also with equal tags: every filter must include the database and the collection.
       const same = store.db.updateTable('documents').set({ tag: 'same' })
       const makeSame = () => same.where('id', '=', 'd10000').execute()
       const jobs = node()
@@ -279,7 +282,7 @@ forEachEngine((engine) => {
         const { tag = '' } = (await repository.read({ ...there, id: 'a' })) ?? {}
         await repository.update({ ...there, id: 'a' }, tag, '{"id":"a","n":2}')
       }
-      const jobs = node(after(1, change), schemas.validatorOf)
+      const jobs = node(after(1, change), schemas.current)
       await jobs.run(there, 'patch', { ...everything, patch: '{"on":true}' })
       await jobs.stop()
       expect((await repository.read({ ...there, id: 'a' }))?.body).toBe(
@@ -287,7 +290,7 @@ forEachEngine((engine) => {
       )
     }
     const collections = Array.from({ length: 12 }, (_, at) => `c${at}`)
-    // A node has a SQLite store to itself, and takes the jobs of others for those of dead nodes.
+    // A node owns its SQLite store, so it would take jobs of another one for those of a dead node.
     if (engine.name === 'sqlite') for (const each of collections) await patch(each)
     else await Promise.all(collections.map(patch))
     await checker.close()
@@ -304,18 +307,86 @@ forEachEngine((engine) => {
         await repository.update({ ...where, id }, tag, `{"id":"${id}","n":2}`)
       }
     }
-    const slow: ValidatorOf = async () => async () => {
-      now += MERGE_TIME - 1_000
-    }
-    const jobs = node(after(1, change), slow)
+    const slow: CurrentSchemaOf = async () => ({
+      tag: null,
+      validate: async () => {
+        now += MERGE_TIME - 1_000
+      },
+    })
+    // On SQLite, the limit applies only to documents that change during the job's last check.
+    const jobs = node(after(engine.name === 'sqlite' ? 2 : 1, change), slow)
     await expect(jobs.run(where, 'patch', { ...everything, patch: '{"on":true}' })).rejects.toThrow(
-      'Documents have changed in the meantime, and checking them again takes too long.',
+      'Documents were changed at the same time, and validating them again takes too long.',
     )
     expect(await stored()).toEqual([
       { id: 'a', n: 2 },
       { id: 'b', n: 2 },
     ])
     await jobs.stop()
+  })
+
+  describe('a schema that is set while a job runs', () => {
+    const checker = createSchemaChecker()
+    afterAll(() => checker.close())
+    const put = (schemas: Schemas, type: string) => {
+      const schema = `{"properties":{"n":{"type":"${type}"}}}`
+      return schemas.put(where, schema, { match: undefined, noneMatch: undefined })
+    }
+
+    it.each([
+      ['the array arrives', 'string', 1],
+      ['the array arrives', 'number', 1],
+      ['the documents are stored', 'string', 2],
+      ['the documents are stored', 'number', 2],
+    ])('applies to an array while %s: n is a %s', async (_, type, asked) => {
+      const schemas = createSchemas(store, checker)
+      let times = 0
+      const schemaOf: CurrentSchemaOf = (collection) => {
+        times++
+        return schemas.current(collection)
+      }
+      let done: Promise<unknown> | undefined
+      const outside = AsyncLocalStorage.snapshot()
+      const jobs = node(async () => {
+        if (times !== asked) return
+        done ??= outside(() => put(schemas, type))
+        await done
+      }, schemaOf)
+      const end = await ended(jobs, await created(jobs, documents(1_000, { text })))
+      expect(done).toBeDefined()
+      if (type === 'number') {
+        expect(end).toMatchObject({ state: 'done', found: 1_000 })
+        expect(await stored()).toHaveLength(1_000)
+      } else {
+        const message =
+          '"d10000": This does not match the schema of its collection: /n must be string.'
+        expect(end).toMatchObject({ state: 'failed', failure: { code: 'invalid', message } })
+        expect(await stored()).toEqual([])
+      }
+      await jobs.stop()
+    })
+
+    it('applies to a patch of a collection', async () => {
+      await insert(600)
+      const schemas = createSchemas(store, checker)
+      const change = () => put(schemas, 'string')
+      const jobs = node(after(1, change), schemas.current)
+      await expect(
+        jobs.run(where, 'patch', { ...everything, patch: '{"on":true}' }),
+      ).rejects.toMatchObject({ code: 'invalid' })
+      expect((await stored()).filter(({ on }) => on === true)).toEqual([])
+      await jobs.stop()
+    })
+
+    it('fails the job if it keeps changing', async () => {
+      const schemas = createSchemas(store, checker)
+      const outside = AsyncLocalStorage.snapshot()
+      const jobs = node(() => outside(() => put(schemas, 'number')), schemas.current)
+      const end = await ended(jobs, await created(jobs, documents(1_000, { text })))
+      expect(end).toMatchObject({ state: 'failed', failure: { code: 'busy' } })
+      expect(await stored()).toEqual([])
+      await jobs.stop()
+    })
   })
 
   describe('listing', () => {
@@ -419,7 +490,7 @@ forEachEngine((engine) => {
       .updateTable('jobs')
       .set({ state: 'running', ...claim })
       .execute()
-    // By the time that a younger one is done, it would have taken the older one.
+    // It would have claimed the older job before it finished a younger one.
     await ended(other, await created(other, documents(1_000)))
     expect((await other.read('_system', id)).state).toBe('running')
     await other.stop()
@@ -432,10 +503,11 @@ forEachEngine((engine) => {
 
   it('goes on once the store is there again', async () => {
     await repository.insert(where, [{ id: 'a', body: '{"id":"a"}' }])
-    let away = true
+    let [away, looks] = [true, 0]
     const jobs = node(undefined, async () => {
-      if (away) throw new Failure('unavailable', 'away')
-      return undefined
+      // The first query belongs to the request.
+      if (looks++ > 0 && away) throw new Failure('unavailable', 'away')
+      return { tag: null }
     })
     const job = await jobs.begin(where, 'patch', { ...everything, patch: '{"on":true}' })
     await expect.poll(() => errors).toHaveLength(1)
@@ -462,7 +534,7 @@ forEachEngine((engine) => {
     await insert(750)
     const job = await jobs.begin(where, 'patch', { ...everything, patch: '{"on":true}' })
     await expect.poll(() => taken).toBe(true)
-    // One as large that comes after it is done by the time that it would have been done, too.
+    // By the time that a later job of the same size is done, this one would have been done too.
     const next = await ended(jobs, await jobs.begin(where, 'delete', everything))
     expect(next.state).toBe('done')
     const { state, done } = await jobs.read('_system', job.id)
@@ -485,7 +557,7 @@ forEachEngine((engine) => {
 
   it('stores nothing for a database that was dropped meanwhile', async () => {
     await store.db.insertInto('databases').values({ name: 'b', id: 'b1', created_at: 1 }).execute()
-    // With the last part of what is sent.
+    // With the last part of the array.
     const jobs = node(after(4, () => store.db.deleteFrom('databases').execute()))
     await create(jobs, documents(1_000), { target: { ...where, database: 'b1' } })
     const look = () => {

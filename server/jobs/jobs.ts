@@ -1,78 +1,115 @@
 import { JOBS_UNDER_WAY, type JobKind } from '../contract/job.ts'
+import type { LargeArrays } from '../documents/create-many.ts'
 import { Failure, isStoreFailure } from '../failure.ts'
+import { DamagedStore } from '../storage/availability/unavailable.ts'
+import type { CollectionRef } from '../storage/document-ref.ts'
 import type { Store } from '../storage/open.ts'
-import { DamagedStore } from '../storage/unavailable.ts'
-import { prepareApply } from './apply.ts'
+import { prepareApply, rangeAfter } from './apply.ts'
 import { createArrays } from './create-arrays.ts'
-import { type DocumentRules, failureOf, type Job, type JobRequest, type Where } from './job.ts'
+import { type DocumentRules, failureOf, type Job, type JobRequest, type JobState } from './job.ts'
+import { createLargeChanges } from './large-changes.ts'
 import { look } from './look.ts'
-import { createJobRepository, Lost } from './repository.ts'
+import { createJobRepository, Lost, SchemaChanged } from './repository.ts'
 import { createRunner } from './runner.ts'
 
-/** Work on whole collections, in steps between which everybody else has their turn. */
-export interface Jobs {
+/** Operations on whole collections, in steps that yield to other requests. */
+export interface Jobs extends LargeArrays {
   /**
-   * Creates the documents of an array, all or none; durable when it resolves, also where it resolves
-   * with a job.
-   *
-   * @param parts stored as they arrive.
-   * @param later whether the caller asks for a job; more than `BULK_AT_ONCE` documents become
-   * one all the same.
-   * @throws Failure `conflict`, `too-many-requests`; what `parts` throws
-   */
-  create(
-    where: Where,
-    parts: AsyncIterable<readonly { readonly id: string; readonly body: string }[]>,
-    later: boolean,
-  ): Promise<CreatedMany | { readonly job: string }>
-  /**
-   * Has documents changed, deleted or listed; durable when it resolves.
+   * Starts a job that changes, deletes or lists documents. The job is durable when the promise
+   * resolves.
    *
    * @throws Failure `too-many-requests`
    */
-  begin(where: Where, kind: Exclude<JobKind, 'create'>, request: JobRequest): Promise<Job>
-  /** Does the same and waits for it: how many documents it was. Throws what it failed with. */
-  run(where: Where, kind: 'patch' | 'delete', request: JobRequest): Promise<number>
-  /** A job that was begun in this database; no other's. @throws Failure `not-found` */
+  begin(where: CollectionRef, kind: Exclude<JobKind, 'create'>, request: JobRequest): Promise<Job>
+  /** Runs a job to its end; returns the number of documents. Throws the job's failure. */
+  run(where: CollectionRef, kind: 'patch' | 'delete', request: JobRequest): Promise<number>
+  /** Returns a job of this database. @throws Failure `not-found` */
   read(database: string, id: string): Promise<Job>
-  /** Goes on with what is to be done. To be called at the start and from time to time. */
+  /** Resumes committed changes. Call it before requests are served. */
+  restore(): Promise<void>
+  /** Resumes pending jobs. Call it at startup and periodically. */
   wake(): void
-  /** Ends after the step that is under way; the rest is done after the next start. */
+  /** Stops after the current step. The next start resumes the rest. */
   stop(): Promise<void>
 }
 
-/** The documents of an array that were created while the request waited. */
-export interface CreatedMany {
-  /** In the order in which they were sent. */
-  readonly documents: readonly { readonly id: string; readonly tag: string }[]
-  /** The bodies of all of them together, bytes. */
-  readonly bytes: number
-  /** Reads the bodies in that order, some at a time. */
-  readonly bodies: AsyncIterable<string>
-  /** To be called where the bodies are not read to their end. */
-  release(): void
-}
-
-/** What {@link createJobs} needs. */
 export interface JobsDeps {
   readonly store: Store
   readonly rules: DocumentRules
   readonly now: () => number
-  /** Awaited between two steps, for others to have their turn. */
+  /** Awaited between two steps, so that other requests can run. */
   readonly pause: () => Promise<unknown>
   readonly onError: (error: unknown) => void
 }
 
-/** Makes {@link Jobs}; they run once {@link Jobs.wake} was called. */
+/** Returns the jobs of a store. They run after the first call of {@link Jobs.wake}. */
 export function createJobs({ store, rules, now, pause, onError }: JobsDeps): Jobs {
   const repository = createJobRepository(store, now)
 
-  const commit = async (job: Job, keep?: boolean): Promise<Job> =>
+  const applyAtOnce = async (job: Job, keep?: boolean): Promise<Job> =>
     repository.finish(job, await prepareApply(store.engine, rules, job, pause, now), keep)
+  const writes = store.collectionWrites
+  const large =
+    writes &&
+    createLargeChanges({
+      ...{ store, writes, repository, rules, now, pause, onError, applyAtOnce },
+      wake: () => runner.wake(),
+    })
 
-  /** One step; what becomes of a job with it. */
+  const commitChecked = (job: Job, keep?: boolean): Promise<Job> =>
+    large === undefined || job.kind === 'list' ? applyAtOnce(job, keep) : large.commit(job, keep)
+
+  /** Stores a job with the tag of the current schema, which validates its documents from now on. */
+  async function create(where: CollectionRef, kind: JobKind, state: JobState, request: JobRequest) {
+    if (kind !== 'create' && kind !== 'patch') return repository.create(where, kind, state, request)
+    const { tag } = await rules.schema(where)
+    return repository.create(where, kind, state, { ...request, schema: tag })
+  }
+
+  /**
+   * Commits a job. If the schema of the collection has changed, validates its documents again
+   * first.
+   */
+  async function commit(job: Job, keep?: boolean): Promise<Job> {
+    let current = job
+    for (let round = 0; round < SCHEMA_CHANGES; round++) {
+      current = await checkBySchema(current)
+      try {
+        return await commitChecked(current, keep)
+      } catch (error) {
+        if (!(error instanceof SchemaChanged)) throw error
+      }
+    }
+    throw new Failure('busy', 'The schema of the collection keeps changing. Nothing was changed.')
+  }
+
+  /**
+   * Validates the staged documents of a job, unless the schema that validated them is still
+   * current.
+   */
+  async function checkBySchema(job: Job): Promise<Job> {
+    if (job.kind !== 'create' && job.kind !== 'patch') return job
+    const { tag, check } = await rules.schema(job)
+    if (tag === job.request.schema) return job
+    let range = await rangeAfter(store.db, job, '', CHECKED)
+    while (range !== undefined) {
+      await check(await repository.staged(job, range))
+      await repository.keep(job)
+      await pause()
+      range = await rangeAfter(store.db, job, range.last, CHECKED)
+    }
+    const stored = (await repository.read(job.id)) ?? job
+    return { ...stored, request: { ...stored.request, schema: tag } }
+  }
+
+  const discard = (job: Job): Promise<void> =>
+    large === undefined ? repository.discard([job.id]) : large.discard(job)
+
+  /** Makes one step of a job; returns its new state. */
   async function step(job: Job): Promise<Job> {
     try {
+      // The job starts after earlier committed changes are applied.
+      if (job.done === 0) await writes?.whenApplied(job)
       const next = await look(store, rules, job)
       if (next !== undefined) return await repository.advance(job, next)
       return await commit(job)
@@ -81,7 +118,8 @@ export function createJobs({ store, rules, now, pause, onError }: JobsDeps): Job
       if (error instanceof Failure && (error.kind.status < 500 || error.code === 'busy')) {
         return repository.fail(job, error)
       }
-      // Too large for the disk, or over a damaged part: it would fail again, and hold others up.
+      // The disk is full or part of the database is damaged. A retry would fail too and delay other
+      // jobs.
       if (
         isStoreFailure(error) &&
         (error.code !== 'unavailable' || error instanceof DamagedStore)
@@ -89,31 +127,31 @@ export function createJobs({ store, rules, now, pause, onError }: JobsDeps): Job
         onError(error)
         return repository.fail(job, error)
       }
-      // The store is away: that is no fault of the job's.
+      // The database is unavailable, which is not an error of the job. It is retried.
       if (isStoreFailure(error)) throw error
       onError(error)
-      return repository.fail(job, new Failure('internal', 'Something went wrong on our side.'))
+      return repository.fail(job, new Failure('internal', 'An unexpected error occurred.'))
     }
   }
 
   const runner = createRunner({ repository, step, pause, onError })
 
-  async function allow({ database }: Where): Promise<void> {
+  async function allow({ database }: CollectionRef): Promise<void> {
     if ((await repository.underWay(database)) < JOBS_UNDER_WAY) return
-    throw new Failure('too-many-requests', 'Too many jobs of this database are under way.')
+    throw new Failure('too-many-requests', 'This database has too many running jobs.')
   }
 
   return {
-    create: createArrays({ repository, rules, allow, commit, pause, wake: runner.wake }),
+    create: createArrays({ repository, rules, allow, commit, discard, pause, wake: runner.wake }),
     async begin(where, kind, request) {
       await allow(where)
-      const job = await repository.create(where, kind, 'running', request)
+      const job = await create(where, kind, 'running', request)
       if (kind === 'list') await repository.discardListings(where.database)
       runner.wake()
       return job
     },
     async run(where, kind, request) {
-      let job = await repository.create(where, kind, 'attached', request)
+      let job = await create(where, kind, 'attached', request)
       try {
         while (job.state === 'attached') {
           job = await step(job)
@@ -124,19 +162,33 @@ export function createJobs({ store, rules, now, pause, onError }: JobsDeps): Job
         return job.found
       } catch (error) {
         if (!(error instanceof Lost)) throw error
-        throw new Failure('unavailable', 'The change was given up. Nothing of it was kept.')
+        throw new Failure('unavailable', 'The change was cancelled. Nothing was changed.')
       } finally {
-        await repository.discard([job.id])
+        await discard(job)
         runner.wake()
       }
     },
     async read(database, id) {
       const job = await repository.read(id)
-      const shown = job?.state === 'running' || job?.state === 'done' || job?.state === 'failed'
-      if (job !== undefined && shown && job.database === database) return job
+      if (job?.database === database && SHOWN.includes(job.state)) return job
       throw new Failure('not-found', 'There is no such job.')
     },
+    async restore() {
+      await large?.restore()
+    },
     wake: runner.wake,
-    stop: runner.stop,
+    async stop() {
+      await runner.stop()
+      await large?.stop()
+    },
   }
 }
+
+/** Maximum number of documents validated again between two pauses, and of their bytes. */
+const CHECKED = { documents: 250, bytes: 256 * 1024 } as const
+
+/** How often a job validates its documents again after schema changes before it fails. */
+const SCHEMA_CHANGES = 5
+
+/** States that clients can see. Only its own request sees a `preparing` or `attached` job. */
+const SHOWN: readonly JobState[] = ['running', 'applying', 'done', 'failed']

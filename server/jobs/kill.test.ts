@@ -2,15 +2,19 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { killProcesses, type ServerProcess, startProcess } from '../server-process.testing.ts'
-import { type Answer, ask, makeToken } from '../start.testing.ts'
-import { forEachEngine } from '../storage/each-engine.testing.ts'
+import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
+import {
+  killProcesses,
+  type ServerProcess,
+  startProcess,
+} from '../test-support/server-process.testing.ts'
+import { type Answer, ask, makeToken } from '../test-support/start.testing.ts'
 
-// By processes: a server is killed (SIGKILL) in the middle of a job, and another one goes on.
+// Kills a server process (SIGKILL) in the middle of a job; another one resumes the job.
 
 const COUNT = 40_000
 
-/** What a server must be given where it has no data folder of its own. */
+/** Secrets of a server without a data folder of its own. */
 const SECRETS = {
   GATEHOUSE_OPERATOR_KEY: 'operator-key-of-the-tests-and-nothing-else',
   GATEHOUSE_SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),

@@ -3,22 +3,24 @@ import type { Store } from '../storage/open.ts'
 import type { DocumentRules, Job, Taken } from './job.ts'
 import type { Step } from './repository.ts'
 
-/** How many documents one step looks at, and how many bytes of them: some ms of work. */
+/**
+ * Maximum number of documents that one step scans, and of their bytes; a few milliseconds of work.
+ */
 const DOCUMENTS = 250
 const BYTES = 256 * 1024
 
 /**
- * Makes the next step of a job: looks at some documents and decides what is to become of them.
- * Changes nothing; undefined where the job has looked at all of them.
+ * Computes the next step of a job: scans some documents and determines their new states. Writes
+ * nothing. Returns undefined after the last document.
  *
- * @throws Failure `invalid`, `too-large` where a document cannot become what is asked.
+ * @throws Failure `invalid`, `too-large` if a document cannot be changed as requested.
  */
 export async function look(
   store: Store,
   rules: DocumentRules,
   job: Job,
 ): Promise<Step | undefined> {
-  // The documents to be created were taken as they arrived.
+  // The documents of a creation were staged as they arrived.
   return job.kind === 'create' ? undefined : lookAtStored(store, rules, job)
 }
 
@@ -30,7 +32,7 @@ async function lookAtStored({ db }: Store, rules: DocumentRules, job: Job) {
     .where('collection', '=', job.collection)
     .where('id', '>', job.cursor ?? '')
     .orderBy('id')
-  // Their lengths first: so many of the largest would be too much to hold.
+  // Sizes first: this many documents of the maximum size would take too much memory.
   const sizes = await here
     .select(['id', sql<number>`octet_length(body)`.as('bytes')])
     .limit(DOCUMENTS)
@@ -47,10 +49,11 @@ async function lookAtStored({ db }: Store, rules: DocumentRules, job: Job) {
   }
   const rows = await here.select(['id', 'tag', 'body']).where('id', '<=', last.id).execute()
   const merge = job.kind === 'patch' ? await rules.merger(job, patch) : undefined
+  const matches = rules.matcher(filter)
   const taken: Taken[] = []
   let found = 0
   for (const { id, tag, body } of rows) {
-    if (!rules.fits(body, filter)) continue
+    if (!(await matches(body))) continue
     found++
     // The results of a listing are read from the collection, up to the job's cursor.
     if (job.kind === 'list') continue

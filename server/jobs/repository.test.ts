@@ -1,14 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { beforeEach, expect, it } from 'vitest'
 import { Failure } from '../failure.ts'
-import { storeDatabases } from '../storage/databases.testing.ts'
-import { forEachEngine } from '../storage/each-engine.testing.ts'
 import type { Store } from '../storage/open.ts'
+import { storeDatabases } from '../storage/test-support/databases.testing.ts'
+import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import type { Job } from './job.ts'
 import { createJobRepository, type JobRepository, LEASE, Lost } from './repository.ts'
 
 const where = { database: '_system', collection: 'articles' }
-const everything = { filter: [] }
+const everything = { filter: [], schema: null }
 const step = { passed: 1, cursor: 'a', found: 0, taken: [] }
 
 forEachEngine((engine) => {
@@ -23,7 +23,7 @@ forEachEngine((engine) => {
     jobs = createJobRepository(store, () => now)
     other = createJobRepository(store, () => now)
   })
-  /** A job that this node has claimed. */
+  /** Returns a job that this node has claimed. */
   const claimed = async (): Promise<Job> => {
     await jobs.create(where, 'patch', 'running', everything)
     return (await jobs.claim()) as Job

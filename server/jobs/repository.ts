@@ -1,47 +1,59 @@
 import { randomBytes } from 'node:crypto'
 import { sql, type Transaction } from 'kysely'
+import { SYSTEM_DATABASE } from '../contract/database.ts'
 import { JOB_KEPT, type JobKind, LISTINGS_KEPT } from '../contract/job.ts'
 import { Failure } from '../failure.ts'
+import { limitBytes } from '../storage/changes/limit-bytes.ts'
+import { lockedSchemaTag } from '../storage/current-schema.ts'
 import { requireDatabase } from '../storage/database-exists.ts'
+import type { CollectionRef } from '../storage/document-ref.ts'
 import type { Store } from '../storage/open.ts'
 import type { Tables } from '../storage/tables.ts'
-import { type Job, type JobRequest, type JobState, type Taken, toJob, type Where } from './job.ts'
+import type { Range } from './apply.ts'
+import { type Job, type JobRequest, type JobState, type Taken, toJob } from './job.ts'
 
-/** So long a node has a job to itself after each step, ms. */
+/** How long a node holds a job after each step, ms. */
 export const LEASE = 15_000
 
-/** How many rows one tidying step deletes. */
+/** Maximum number of rows that one cleanup step deletes, and of their bytes. */
 const SOME = 500
+const DELETED_BYTES = 4 * 1024 * 1024
 
-/** How many rows one statement inserts: some engines bound its parameters. */
+/** Number of rows per insert, because engines limit the parameters of a statement. */
 const ROWS = 100
 
-/** A step that a job has made. */
+/** One step of a job. */
 export interface Step {
-  /** How many documents it went through. */
+  /** Number of documents that were scanned. */
   readonly passed: number
   readonly cursor: string | null
-  /** How many of them are created, changed, deleted or listed. */
+  /** Number of documents that will be created, changed or deleted, or are listed. */
   readonly found: number
-  /** What the job keeps of them until its end; nothing where it lists. */
+  /** The documents to stage; empty for a listing. */
   readonly taken: readonly Taken[]
 }
 
-/** The jobs of a store, as one node sees and claims them. */
+/** The jobs of a store, with the leases of one node. */
 export type JobRepository = ReturnType<typeof createJobRepository>
 
-/** Thrown where a job is no longer this node's: dropped, discarded, or taken over by another. */
+/**
+ * Thrown if this node no longer holds a job: it was deleted or discarded, or another node took it
+ * over.
+ */
 export class Lost extends Error {}
 
+/** Thrown if the schema of a collection has changed since the documents of a job were validated. */
+export class SchemaChanged extends Error {}
+
 /**
- * Makes a {@link JobRepository}; `now` tells ms since 1970. All that is asked of the two tables stands
- * here, for a state is safe only as long as every change of it agrees with all others.
+ * Returns the repository of jobs. `now` returns ms since 1970. All queries on its two tables are in
+ * this file, because every state change depends on all others.
  */
 export function createJobRepository({ db, engine, transaction }: Store, now: () => number) {
   const me = randomBytes(8).toString('hex')
   const lease = () => ({ claimed_by: me, claimed_until: now() + LEASE })
 
-  /** Changes a job that is this node's, in a state that goes on; else throws {@link Lost}. */
+  /** Updates a job that this node holds in an unfinished state; otherwise throws {@link Lost}. */
   async function own(trx: Transaction<Tables>, job: Job, set: Partial<Tables['jobs']>) {
     const row = await trx
       .updateTable('jobs')
@@ -56,10 +68,20 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
     return toJob(row)
   }
 
+  /**
+   * Checks that the documents of a job were validated by the collection's current schema.
+   *
+   * @throws SchemaChanged
+   */
+  async function requireSchema(trx: Transaction<Tables>, job: Job): Promise<void> {
+    if (job.kind !== 'create' && job.kind !== 'patch') return
+    if ((await lockedSchemaTag(trx, engine, job)) !== job.request.schema) throw new SchemaChanged()
+  }
+
   return {
-    /** Stores a job; one that runs may be claimed by any node, else this one has it. */
+    /** Stores a job. Any node may claim it if it is `running`; otherwise this node holds it. */
     async create(
-      { database, collection }: Where,
+      { database, collection }: CollectionRef,
       kind: JobKind,
       state: JobState,
       request: JobRequest,
@@ -88,9 +110,9 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
     },
 
     /**
-     * Stores some of the documents of a job that is being prepared.
+     * Stages documents of a job that is being prepared.
      *
-     * @throws Failure `conflict` for an id that was sent twice.
+     * @throws Failure `conflict` for a duplicate id.
      */
     stage(job: Job, taken: readonly Taken[]): Promise<Job> {
       const [done, found] = [job.done + taken.length, job.found + taken.length]
@@ -98,15 +120,15 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
         const next = await own(trx, job, { done, found })
         if ((await insert(trx, job, taken)) === taken.length) return next
         const twice = await firstTwice(trx, job, taken)
-        throw new Failure('conflict', `The id ${JSON.stringify(twice.slice(0, 64))} stands twice.`)
+        throw new Failure('conflict', `The id ${JSON.stringify(twice.slice(0, 64))} occurs twice.`)
       })
     },
 
-    /** Ends the preparation: from now on the job runs, to be claimed by any node. */
+    /** Ends the preparation. The job is `running` from now on, and any node may claim it. */
     begin: (job: Job): Promise<Job> =>
       transaction((trx) => own(trx, job, { state: 'running', total: job.done, claimed_until: 0 })),
 
-    /** Keeps a job that is being prepared while nothing of it is stored. */
+    /** Renews the lease of a job in preparation while no documents arrive. */
     async renew({ id }: Job): Promise<void> {
       await db
         .updateTable('jobs')
@@ -117,10 +139,24 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
         .execute()
     },
 
-    /** Returns the bodies of some of the documents that a job has taken, in the order of the ids. */
+    /** Returns the staged documents of a range. */
+    staged: ({ id }: Job, { after, last }: Range) =>
+      db
+        .selectFrom('job_documents')
+        .select(['id', 'body'])
+        .where('job', '=', id)
+        .where('id', '>', after)
+        .where('id', '<=', last)
+        .orderBy('id')
+        .execute(),
+
+    /** Renews the lease of a job. @throws Lost */
+    keep: (job: Job): Promise<Job> => transaction((trx) => own(trx, job, {})),
+
+    /** Returns the bodies of staged documents, in the order of `ids`. */
     async bodies({ id }: Job, ids: readonly string[]): Promise<string[]> {
       const list = JSON.stringify(ids)
-      // Subqueries, because PostgreSQL would plan a join by statistics that a new table does not have.
+      // Subqueries, because PostgreSQL plans a join from statistics, which a new table lacks.
       const body = sql`select body from job_documents where job = ${id} and id = each.value`
       const { rows } = await (engine === 'sqlite'
         ? sql<{
@@ -139,7 +175,7 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
       return row && toJob(row)
     },
 
-    /** How many jobs of a database are under way. */
+    /** Returns the number of unfinished jobs of a database. */
     async underWay(database: string): Promise<number> {
       const { count } = await db
         .selectFrom('jobs')
@@ -150,7 +186,7 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
       return Number(count)
     },
 
-    /** Takes a job that runs and that no living node has. */
+    /** Claims a running job whose lease has expired. */
     async claim(): Promise<Job | undefined> {
       const due = await db
         .selectFrom('jobs')
@@ -171,7 +207,10 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
       return row && toJob(row)
     },
 
-    /** Gives jobs back, for the next start or another node to go on at once. */
+    /**
+     * Releases this node's jobs, so that the next start or another node can resume them
+     * immediately.
+     */
     async release(): Promise<void> {
       await db
         .updateTable('jobs')
@@ -181,7 +220,10 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
         .execute()
     },
 
-    /** Where this node has the store to itself, what the last one had claimed is free. */
+    /**
+     * Releases the jobs of earlier processes on SQLite, which has a single node. On PostgreSQL,
+     * leases expire instead.
+     */
     async releaseOfTheDead(): Promise<void> {
       if (engine !== 'sqlite') return
       await db
@@ -192,7 +234,7 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
         .execute()
     },
 
-    /** Stores a step and how far the job is, both or neither. */
+    /** Stores a step and the job's progress, both or neither. */
     advance(job: Job, { passed, cursor, taken, ...step }: Step): Promise<Job> {
       const [done, found] = [job.done + passed, job.found + step.found]
       return transaction(async (trx) => {
@@ -203,10 +245,10 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
     },
 
     /**
-     * Ends a job well, with its last change in the same transaction.
+     * Completes a job, with its last change in the same transaction.
      *
-     * @param keep whether what it has taken is kept until it is discarded.
-     * @throws Failure `database-not-found` where the database was dropped in the meantime.
+     * @param keep whether the staged rows are kept until the job is discarded.
+     * @throws Failure `database-not-found` if the database was dropped; SchemaChanged
      */
     finish(
       job: Job,
@@ -214,25 +256,108 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
       keep = false,
     ): Promise<Job> {
       const clean = keep ? 1 : 0
-      // Where a listing has ended, so do its results.
+      // The cursor of a listing marks the end of its results.
       const end = { state: 'done', clean, cursor: job.kind === 'list' ? job.cursor : null }
       return transaction(async (trx) => {
         const ended = await own(trx, job, end)
         const found = await apply(trx)
         await trx.updateTable('jobs').set({ found }).where('id', '=', job.id).execute()
-        // Last, because PostgreSQL lets another node drop the database while this change is made.
+        // Checked last, because PostgreSQL lets another node drop the database during this change.
         await requireDatabase(trx, job.database)
+        await requireSchema(trx, job)
         return { ...ended, found }
       }, 'long')
     },
 
-    /** Ends a job with what went wrong. */
+    /**
+     * Returns the staged documents, of a range or by ids, whose stored state differs from the one
+     * that the job scanned. `tag` is null if the document does not exist.
+     */
+    async moved({ id, kind, database, collection }: Job, which: Range | readonly string[]) {
+      const isMeant =
+        'last' in which
+          ? sql`taken.id > ${which.after} and taken.id <= ${which.last}`
+          : sql`taken.id in (select value from json_each(${JSON.stringify(which)}))`
+      const { rows } = await sql<{ id: string; tag: string | null; body: string | null }>`
+        select taken.id, documents.tag, documents.body from job_documents as taken
+        left join documents on documents.database = ${database}
+          and documents.collection = ${collection} and documents.id = taken.id
+        where taken.job = ${id} and ${isMeant}
+        and ${kind === 'create' ? sql`documents.tag is not null` : sql`documents.tag is not taken.seen`}
+        order by taken.id`.execute(db)
+      return rows
+    },
+
+    /** Replaces staged documents of a job. */
+    retake(job: Job, ids: readonly string[], taken: readonly Taken[]): Promise<Job> {
+      const found = job.found - ids.length + taken.length
+      return transaction(async (trx) => {
+        const next = await own(trx, job, { found })
+        await sql`
+          delete from job_documents where job = ${job.id}
+          and id in (select value from json_each(${JSON.stringify(ids)}))`.execute(trx)
+        await insert(trx, job, taken)
+        return next
+      })
+    },
+
+    /**
+     * Commits a job whose documents are written afterwards.
+     *
+     * @throws Failure `database-not-found`; SchemaChanged
+     */
+    commit(job: Job, keep: boolean): Promise<Job> {
+      return transaction(async (trx) => {
+        const state = { state: 'applying', cursor: '', clean: keep ? 1 : 0 }
+        const committed = await own(trx, job, state)
+        await requireDatabase(trx, job.database)
+        await requireSchema(trx, job)
+        return committed
+      })
+    },
+
+    /** Returns the jobs that are committed but not yet applied. */
+    async applying(): Promise<Job[]> {
+      const rows = await db.selectFrom('jobs').selectAll().where('state', '=', 'applying').execute()
+      return rows.map(toJob)
+    },
+
+    /**
+     * Returns the id up to which a job is applied; undefined if the job was discarded or its
+     * database was dropped.
+     */
+    async cursorOf(trx: Transaction<Tables>, { id }: Job): Promise<string | undefined> {
+      const row = await trx
+        .selectFrom('jobs')
+        .select('cursor')
+        .where('id', '=', id)
+        .where('state', '=', 'applying')
+        .where((eb) =>
+          eb.or([
+            eb('database', '=', SYSTEM_DATABASE),
+            eb('database', 'in', eb.selectFrom('databases').select('databases.id')),
+          ]),
+        )
+        .executeTakeFirst()
+      return row?.cursor ?? undefined
+    },
+
+    async moveCursor(trx: Transaction<Tables>, { id }: Job, cursor: string): Promise<void> {
+      await trx.updateTable('jobs').set({ cursor }).where('id', '=', id).execute()
+    },
+
+    async endApplied(trx: Transaction<Tables>, { id }: Job): Promise<void> {
+      const end = { state: 'done', cursor: null, updated_at: now() }
+      await trx.updateTable('jobs').set(end).where('id', '=', id).execute()
+    },
+
+    /** Ends a job with a failure. */
     fail: (job: Job, { code, message, details }: Failure): Promise<Job> =>
       transaction((trx) =>
         own(trx, job, { state: 'failed', failure: JSON.stringify({ code, message, details }) }),
       ),
 
-    /** Has the oldest ended listings of a database deleted, beyond {@link LISTINGS_KEPT}. */
+    /** Discards the oldest completed listings of a database, beyond {@link LISTINGS_KEPT}. */
     async discardListings(database: string): Promise<void> {
       const oldest = db
         .selectFrom('jobs')
@@ -247,7 +372,7 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
       if (rows.length > 0) await this.discard(rows.map(({ id }) => id))
     },
 
-    /** Has a job deleted, from whatever state. */
+    /** Marks jobs in any state for deletion. */
     async discard(ids: readonly string[]): Promise<void> {
       await db
         .updateTable('jobs')
@@ -256,7 +381,10 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
         .execute()
     },
 
-    /** Jobs that nobody needs: ended long ago, without a database, left by a node that died. */
+    /**
+     * Returns the ids of obsolete jobs: expired ones, those of dropped databases, and unfinished
+     * ones of a dead node.
+     */
     async stale(): Promise<string[]> {
       const rows = await db
         .selectFrom('jobs')
@@ -280,7 +408,7 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
       return rows.map(({ id }) => id)
     },
 
-    /** Deletes some of what an ended job has left; false where there is nothing. */
+    /** Deletes some rows of an ended job; returns false if there are none. */
     async tidy(): Promise<boolean> {
       const job = await db
         .selectFrom('jobs')
@@ -292,12 +420,12 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
       if (job === undefined) return false
       const documents = await db
         .selectFrom('job_documents')
-        .select('id')
+        .select(['id', sql<number>`octet_length(body)`.as('bytes')])
         .where('job', '=', job.id)
         .orderBy('id')
         .limit(SOME)
         .execute()
-      const last = documents.at(-1)
+      const last = documents[limitBytes(documents, DELETED_BYTES) - 1]
       if (last !== undefined) {
         await db
           .deleteFrom('job_documents')
@@ -313,7 +441,7 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
           .updateTable('jobs')
           .set({ clean: 1 })
           .where('id', '=', job.id)
-          // Another node may have just discarded it: then its row is still to be deleted.
+          // Another node may have just discarded the job. Its row must still be deleted.
           .where('state', '=', job.state)
           .execute()
       }
@@ -322,7 +450,7 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
   }
 }
 
-/** Stores what a job has taken; returns how many of them it had not taken before. */
+/** Stages documents; returns the number of those that were not staged before. */
 async function insert(
   trx: Transaction<Tables>,
   { id }: Job,
@@ -340,7 +468,7 @@ async function insert(
   return inserted
 }
 
-/** Returns an id that stands twice in what a job has taken, in part before. */
+/** Returns a duplicate id among the staged documents. */
 async function firstTwice(
   trx: Transaction<Tables>,
   { id }: Job,
@@ -355,5 +483,5 @@ async function firstTwice(
       .executeTakeFirstOrThrow()
     if (tag !== each.tag) return each.id
   }
-  throw new Error('every id stands once')
+  throw new Error('ids are unique')
 }

@@ -1,39 +1,35 @@
+import { createBackgroundLoop } from '../storage/changes/background-loop.ts'
 import type { Job } from './job.ts'
 import { type JobRepository, Lost } from './repository.ts'
 
-/** How many jobs a node goes on with at the same time, a step of each in turn. */
+/** Maximum number of jobs that a node runs concurrently, one step of each in turn. */
 const ABREAST = 4
 
-/** So many steps of jobs are made for one of tidying up. */
+/** Number of job steps per cleanup step. */
 const STEPS = 16
 
-/** What {@link createRunner} needs. */
 export interface RunnerDeps {
   readonly repository: Pick<
     JobRepository,
     'claim' | 'release' | 'releaseOfTheDead' | 'stale' | 'discard' | 'tidy'
   >
-  /** Makes a step of a job. */
   readonly step: (job: Job) => Promise<Job>
   readonly pause: () => Promise<unknown>
   readonly onError: (error: unknown) => void
 }
 
-/** Makes what goes on with the jobs of a node until there is nothing left to do. */
+/** Creates a loop that runs the jobs of a node until none are left. */
 export function createRunner({ repository, step, pause, onError }: RunnerDeps) {
-  let stopped = false
-  let asked = false
   let begun = false
-  let running: Promise<void> | undefined
 
-  async function run(): Promise<void> {
+  async function run(isStopped: () => boolean): Promise<void> {
     if (!begun) await repository.releaseOfTheDead()
     begun = true
     const stale = await repository.stale()
     if (stale.length > 0) await repository.discard(stale)
     const active: Job[] = []
     try {
-      for (let steps = 1; !stopped; steps++) {
+      for (let steps = 1; !isStopped(); steps++) {
         if (active.length < ABREAST) {
           const claimed = await repository.claim()
           if (claimed !== undefined) active.push(claimed)
@@ -48,32 +44,14 @@ export function createRunner({ repository, step, pause, onError }: RunnerDeps) {
         await pause()
       }
     } finally {
-      if (active.length > 0 || stopped) await repository.release()
+      if (active.length > 0 || isStopped()) await repository.release()
     }
   }
 
-  /** Runs until there is nothing to do and nobody has asked in the meantime. */
-  async function runOn(): Promise<void> {
-    while (asked && !stopped) {
-      asked = false
-      await run().catch(onError)
-    }
-    running = undefined
-  }
-
-  return {
-    wake(): void {
-      asked = true
-      if (!stopped) running ??= runOn()
-    },
-    async stop(): Promise<void> {
-      stopped = true
-      await running
-    },
-  }
+  return createBackgroundLoop(run, onError)
 }
 
-/** Another node has the job now, or nobody: it goes on without us. */
+/** Ignores {@link Lost}: another node holds the job, or it no longer exists. */
 function unlessLost(error: unknown): undefined {
   if (!(error instanceof Lost)) throw error
 }

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { DOCUMENT_BYTES } from '../contract/document.ts'
+import { DOCUMENT_BYTES } from '../../contract/document.ts'
 import { ArraySplitter } from './array-splitter.ts'
 
-/** The elements of a text that arrives in chunks of so many bytes. */
+/** Returns the elements of a text that arrives in chunks of `size` bytes. */
 function split(text: string, size = Infinity): string[] {
   const bytes = Buffer.from(text)
   const splitter = new ArraySplitter()
@@ -15,7 +15,7 @@ function split(text: string, size = Infinity): string[] {
   return elements.map((each) => Buffer.from(each).toString())
 }
 
-/** As documents are read: split, then each element parsed. */
+/** Splits a text and parses each element, as reading documents does. */
 const parsed = (text: string, size?: number) => split(text, size).map((each) => JSON.parse(each))
 
 describe('ArraySplitter', () => {
@@ -97,7 +97,7 @@ describe('ArraySplitter', () => {
     const rejected = expect.objectContaining({ code: 'too-large' })
     expect(() => splitter.push(Buffer.from('x'.repeat(DOCUMENT_BYTES)))).toThrow(rejected)
     expect(() => split(`[${largest.replace('"', '"x')}]`)).toThrow(rejected)
-    // Blanks inside an element count, those between elements do not.
+    // Whitespace inside an element counts; whitespace between elements does not.
     expect(() => split(`[{${' '.repeat(DOCUMENT_BYTES - 1)}}]`)).toThrow(rejected)
     expect(split(`[1,${' '.repeat(DOCUMENT_BYTES * 2)}2]`, 65_536)).toEqual(['1', '2'])
   })

@@ -1,7 +1,7 @@
-import { DOCUMENT_BYTES } from '../contract/document.ts'
-import { Failure } from '../failure.ts'
+import { DOCUMENT_BYTES } from '../../contract/document.ts'
+import { Failure } from '../../failure.ts'
 
-// What may come next: only these six places of an array differ to the splitter.
+// States: what may come next in the array.
 const BEFORE = 0
 const FIRST = 1
 const ELEMENT = 2
@@ -9,7 +9,7 @@ const INSIDE = 3
 const AFTER = 4
 const END = 5
 
-// What the running element is. A number or a literal ends where something else begins.
+// Kinds of the current element. A number or a literal ends at the next separator.
 const CONTAINER = 0
 const STRING = 1
 const LITERAL = 2
@@ -23,9 +23,9 @@ const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
 /**
- * Splits a JSON array, in UTF-8, into its elements as its bytes arrive. It checks what stands between
- * the elements; whether each element is JSON remains to be checked. Time is linear, and at most one
- * element is held.
+ * Splits a JSON array, in UTF-8, into its elements as its bytes arrive. It checks the syntax
+ * between the elements; the caller must parse each element. It takes linear time and buffers at
+ * most one element.
  */
 export class ArraySplitter {
   #place = BEFORE
@@ -33,15 +33,15 @@ export class ArraySplitter {
   #depth = 0
   #inString = false
   #isEscaped = false
-  /** The beginning of the running element, from chunks before this one. */
+  /** The beginning of the current element, from earlier chunks. */
   #held: Uint8Array[] = []
   #heldBytes = 0
 
   /**
    * Returns the elements that end in a chunk.
    *
-   * @throws Failure `bad-json` where this cannot be an array; `too-large` for an element of more than
-   * {@link DOCUMENT_BYTES}.
+   * @throws Failure `bad-json` if the body cannot be an array; `too-large` for an element of more
+   * than {@link DOCUMENT_BYTES}.
    */
   push(chunk: Uint8Array): Uint8Array[] {
     const elements: Uint8Array[] = []
@@ -60,12 +60,12 @@ export class ArraySplitter {
     return elements
   }
 
-  /** Ends the body. @throws Failure `bad-json` where the array is not closed. */
+  /** Ends the body. @throws Failure `bad-json` if the array is not closed. */
   end(): void {
     if (this.#place !== END) throw noJson()
   }
 
-  /** Takes a byte between two elements; returns whether it begins one. */
+  /** Consumes a byte between two elements; returns whether it begins an element. */
   #step(byte: number): boolean {
     if (isBlank(byte)) return false
     const place = this.#place
@@ -88,7 +88,7 @@ export class ArraySplitter {
     return true
   }
 
-  /** Reads on in an element; returns where it ends, or the end of the chunk. */
+  /** Continues an element; returns where it ends, or the end of the chunk. */
   #scan(chunk: Uint8Array, from: number): number {
     const isContainer = this.#kind === CONTAINER
     let depth = this.#depth
@@ -120,7 +120,7 @@ export class ArraySplitter {
     return at
   }
 
-  /** Returns the place of the last quote of a string, or the end of the chunk. */
+  /** Returns the index of a string's closing quote, or the end of the chunk. */
   #endOfString(chunk: Uint8Array, from: number): number {
     let at = from
     if (this.#isEscaped) at++
@@ -159,4 +159,4 @@ const isBlank = (byte: number): boolean =>
 
 const noJson = () => new Failure('bad-json', 'The body is not JSON.')
 
-const elementTooLarge = () => new Failure('too-large', 'A document takes 1 MiB at most.')
+const elementTooLarge = () => new Failure('too-large', 'A document can have at most 1 MiB.')

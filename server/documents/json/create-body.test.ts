@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { BULK_DOCUMENTS, DOCUMENT_BYTES } from '../contract/document.ts'
+import { BULK_DOCUMENTS, DOCUMENT_BYTES } from '../../contract/document.ts'
 import { type CreateBody, createBodyOf, readCreateBody } from './create-body.ts'
 
-/** A body that arrives in these pieces, and whether it was closed. */
+/** Returns a body that arrives in these pieces, and records whether it was closed. */
 function arriving(...pieces: (string | Uint8Array)[]) {
   const body = { closed: false, read: 0, chunks: chunks() }
   async function* chunks() {

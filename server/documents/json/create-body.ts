@@ -1,25 +1,28 @@
-import { BULK_DOCUMENTS, DOCUMENT_BYTES } from '../contract/document.ts'
-import { Failure } from '../failure.ts'
+import { BULK_DOCUMENTS, DOCUMENT_BYTES } from '../../contract/document.ts'
+import { Failure } from '../../failure.ts'
 import { ArraySplitter } from './array-splitter.ts'
 
-/** Elements are passed on in parts of at most so many, and so many bytes: some ms of work to parse. */
+/** Maximum size of a part, documents and bytes. Parsing one takes a few milliseconds. */
 const PART = { documents: 250, bytes: 256 * 1024 } as const
 
-/** A larger piece of a body is split in steps of so many bytes. */
+/** Maximum number of bytes that are split in one step. */
 const STEP = 64 * 1024
 
-/** A body that creates one document, as JSON, or many: the elements of an array, in parts. */
+/**
+ * The body of a request that creates documents: one document as JSON, or the elements of an array
+ * in parts.
+ */
 export type CreateBody =
   | { readonly text: string }
   | { readonly parts: AsyncIterable<readonly string[]> }
 
 /**
- * Reads a body that creates documents. An array is split while it arrives.
+ * Reads the body of a request that creates documents. An array is split as it arrives.
  *
- * @param chunks closed where they are not read to their end.
- * @throws Failure `too-large` for a single document of more than 1 MiB; `bad-json` for what is not
- * UTF-8. Parts throw these for each element, `bad-json` where the whole is no array, and `too-large`
- * for more than {@link BULK_DOCUMENTS} elements.
+ * @param chunks closed if they are not read to their end.
+ * @throws Failure `too-large` for a single document of more than 1 MiB; `bad-json` for invalid
+ * UTF-8. Parts throw these for each element, `bad-json` for a malformed array, and `too-large` for
+ * more than {@link BULK_DOCUMENTS} elements.
  */
 export async function readCreateBody(chunks: AsyncIterable<Uint8Array>): Promise<CreateBody> {
   const rest = chunks[Symbol.asyncIterator]()
@@ -40,7 +43,7 @@ export async function readCreateBody(chunks: AsyncIterable<Uint8Array>): Promise
   }
 }
 
-/** Does the same with a body that has arrived. @throws Failure as {@link readCreateBody} */
+/** Returns the same for a complete body. @throws Failure as {@link readCreateBody} */
 export function createBodyOf(bytes: Uint8Array): CreateBody {
   if (firstOf(bytes) === OPEN_ARRAY) return { parts: partsOf([bytes]) }
   if (bytes.length > DOCUMENT_BYTES) throw tooLarge()
@@ -111,7 +114,7 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-const tooLarge = () => new Failure('too-large', 'A document takes 1 MiB at most.')
+const tooLarge = () => new Failure('too-large', 'A document can have at most 1 MiB.')
 
 const tooMany = () =>
-  new Failure('too-large', `An array holds ${BULK_DOCUMENTS} documents at most.`)
+  new Failure('too-large', `An array can contain at most ${BULK_DOCUMENTS} documents.`)

@@ -1,7 +1,7 @@
-/** A JSON text: as such where it is small, else as UTF-8 in parts of about a MiB. */
+/** A JSON text: a string if it is small, otherwise UTF-8 in parts of about 1 MiB. */
 export type JsonText = string | readonly Buffer[]
 
-/** Collects the texts of JSON values and prints them as an array, in slices of a few ms. */
+/** Collects JSON texts into an array, and encodes them in steps of a few milliseconds. */
 export class JsonArray {
   #texts: string[] = []
   readonly #parts: Buffer[] = []
@@ -10,7 +10,7 @@ export class JsonArray {
     this.#texts.push(text)
   }
 
-  /** Encodes what was added since the last call. To be called after each MiB or so. */
+  /** Encodes the texts added since the last call. Call it after about each MiB. */
   encode(): void {
     if (this.#texts.length === 0) return
     const before = this.#parts.length === 0 ? '[' : ','
@@ -18,7 +18,7 @@ export class JsonArray {
     this.#texts = []
   }
 
-  /** Returns the array; in parts where {@link encode} was called before. */
+  /** Returns the array, in parts if {@link encode} was called before. */
   print(): JsonText {
     if (this.#parts.length === 0) return `[${this.#texts.join(',')}]`
     this.encode()

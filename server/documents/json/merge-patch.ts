@@ -5,7 +5,7 @@ type JsonObject = { [key: string]: Json }
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Applies a JSON merge patch (RFC 7396 §2) and answers the result; neither value is changed. */
+/** Returns the result of a JSON merge patch (RFC 7396 §2). Does not modify its arguments. */
 export function mergePatch(target: Json | undefined, patch: Json): Json {
   if (!isObject(patch)) return patch
   const merged = new Map(Object.entries(isObject(target) ? target : {}))
@@ -13,6 +13,6 @@ export function mergePatch(target: Json | undefined, patch: Json): Json {
     if (value === null) merged.delete(key)
     else merged.set(key, mergePatch(merged.get(key), value))
   }
-  // By entries, so that "__proto__" is a key like any other.
+  // From entries, so that "__proto__" is an ordinary key.
   return Object.fromEntries(merged)
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { NUMBER_LENGTH } from '../contract/document.ts'
-import { DEPTH } from '../contract/json-depth.ts'
+import { NUMBER_LENGTH } from '../../contract/document.ts'
+import { DEPTH } from '../../contract/json-depth.ts'
 import { parseStrictly, printJson } from './strict-json.ts'
 
 describe('parseStrictly', () => {
@@ -20,12 +20,18 @@ describe('parseStrictly', () => {
   })
 
   it.each([
-    ['{"a":1,"a":1}', '"a"'],
-    ['{"a":1, "\\u0061":2}', '"a"'],
-    ['[{"x":{"b":1,"c":2,"b":3}}]', '"b"'],
-    ['{"__proto__":1,"__proto__":2}', '"__proto__"'],
-  ])('refuses %s, which has a key twice', (text, key) => {
-    expect(() => parseStrictly(text)).toThrow(`The key ${key} stands twice`)
+    ['{"a":1,"a":1}', '"a"', '/a'],
+    ['{"a":1, "\\u0061":2}', '"a"', '/a'],
+    ['[{"x":{"b":1,"c":2,"b":3}}]', '"b"', '/0/x/b'],
+    ['[[1,[2]],{"a/b":{"~":[{},{"c":1,"c":1}]}}]', '"c"', '/1/a~1b/~0/1/c'],
+    ['{"__proto__":1,"__proto__":2}', '"__proto__"', '/__proto__'],
+  ])('rejects %s, which has a key twice, with its pointer', (text, key, field) => {
+    expect(() => parseStrictly(text)).toThrow(
+      expect.objectContaining({
+        message: `The key ${key} occurs twice.`,
+        details: { field },
+      }),
+    )
   })
 
   it.each([
@@ -39,20 +45,25 @@ describe('parseStrictly', () => {
     '-0.0e1',
   ])('refuses the number %s, which would come back as another', (number) => {
     expect(() => parseStrictly(`{"n":${number}}`)).toThrow(`The number ${number}`)
-    expect(() => parseStrictly(`{"n": [1, ${number}]}`)).toThrow('cannot be kept exactly')
+    expect(() => parseStrictly(`{"n": [1, ${number}]}`)).toThrow(
+      expect.objectContaining({
+        message: expect.stringContaining('cannot be stored exactly'),
+        details: { field: '/n/1' },
+      }),
+    )
   })
 
   it('keeps a number of 1,000 characters and rejects a longer one', () => {
     const longest = `0.1${'0'.repeat(NUMBER_LENGTH - 3)}`
     expect(printJson(parseStrictly(`{"n":${longest}}`))).toBe('{"n":0.1}')
     expect(() => parseStrictly(`{"n":${longest}0}`)).toThrow(
-      `The number ${longest.slice(0, 64)}… has 1,001 characters. A number has at most 1,000.`,
+      `The number ${longest.slice(0, 64)}… has 1,001 characters. A number can have at most 1,000.`,
     )
   })
 
   it.each(['0.1', '-1e', '1.0'])('rejects 256 KiB of zeros after %s by their number', (begin) => {
     const text = `{"n": ${begin}${'0'.repeat(256 * 1024)}1}`
-    expect(() => parseStrictly(text)).toThrow('A number has at most 1,000.')
+    expect(() => parseStrictly(text)).toThrow('A number can have at most 1,000.')
   })
 
   it.each(['', '{', '{"a":}', "{'a':1}", '{"a":01}', 'NaN', '{"a":1}x'])(
@@ -66,13 +77,13 @@ describe('parseStrictly', () => {
     const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
     expect(printJson(parseStrictly(nested(DEPTH)))).toBe(nested(DEPTH))
     for (const text of [nested(DEPTH + 1), nested(200_000), '{"a":'.repeat(200_000)]) {
-      expect(() => parseStrictly(text)).toThrow('JSON may be nested at most 100 levels deep.')
+      expect(() => parseStrictly(text)).toThrow('JSON can be nested at most 100 levels deep.')
     }
   })
 
   it('looks through a text as long as a request can be', () => {
     const text = `[ {"a":"${'\\n'.repeat(8 * 1024 * 1024)}"}, {"b":1,"b":2} ]`
-    expect(() => parseStrictly(text)).toThrow('The key "b" stands twice.')
+    expect(() => parseStrictly(text)).toThrow('The key "b" occurs twice.')
   })
 
   it('keeps every JSON value, whatever spaces stand in it', () => {

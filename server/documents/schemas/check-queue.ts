@@ -1,39 +1,42 @@
 import type { Schema } from './schema-thread.ts'
 import type { Findings } from './violations.ts'
 
-/** A check, or a compilation, that waits for the worker. */
+/** A check or a compilation that waits for the worker. */
 export interface Waiting {
   readonly schema: Schema
-  /** Undefined: the schema is to be compiled, and nothing to be checked. */
+  /** Undefined for a compilation without a check. */
   readonly documents: readonly string[] | undefined
-  /** The index of the first document in an array; undefined: no array was sent. */
+  /** The index of the first document in an array; undefined for a single document. */
   readonly from: number | undefined
   readonly done: (findings: Findings) => void
   readonly fail: (error: unknown) => void
 }
 
-/** What waits for the worker, in the order in which it is sent. */
+/** The queue of checks for the worker, in the order in which they are sent. */
 export interface CheckQueue {
   add(one: Waiting): void
-  /** Returns what is sent next: several checks by quick schemas, or one other; empty: nothing waits. */
+  /**
+   * Removes and returns the next batch: several checks by quick schemas, or one other. Empty if
+   * nothing waits.
+   */
   take(): Waiting[]
-  /** Removes and returns what waits for a schema, or everything. */
+  /** Removes and returns the entries of a schema, or all entries. */
   remove(key?: string): Waiting[]
 }
 
 /**
- * Makes a {@link CheckQueue}. Checks by quick schemas, and all others, are taken in turn, and of those
- * a schema after the other: so one slow schema, or many, hold a quick one up for one check.
+ * Returns a queue that alternates between quick checks and others, and rotates the others by
+ * schema. A slow schema, or several, delays a quick one by one check only.
  *
- * @param isQuick asked when a check is taken.
- * @param most how many quick checks are taken together, and about how many characters of documents.
+ * @param isQuick evaluated when a check is added and again when it is taken.
+ * @param most maximum number of quick checks in a batch, and its approximate size in characters.
  */
 export function createCheckQueue(
   isQuick: (one: Waiting) => boolean,
   most: { readonly checks: number; readonly size: number },
 ): CheckQueue {
   let quickOnes: Waiting[] = []
-  /** By schema; the one that was taken last stands last. */
+  /** By schema; the schema taken last comes last. */
   const slowOnes = new Map<string, Waiting[]>()
   let isQuickTurn = true
 

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { POINTER_LENGTH, type Violation } from '../contract/schema.ts'
-import { Failure } from '../failure.ts'
+import { POINTER_LENGTH, type Violation } from '../../contract/schema.ts'
+import { Failure } from '../../failure.ts'
+import type { Json } from '../json/strict-json.ts'
 import { compileSchema } from './compile-schema.ts'
-import type { Json } from './strict-json.ts'
 import { violated } from './violations.ts'
 
-/** What a refusal says. */
 interface Refusal {
   readonly message: string
   readonly violations: Violation[]
@@ -15,10 +14,10 @@ const refusalOf = (error: unknown): Refusal => {
   expect(error).toBeInstanceOf(Failure)
   const { code, message, details } = error as Failure
   expect(code).toBe('invalid')
-  return { message, violations: details.violations as Violation[] }
+  return { message, violations: details.violations ?? [] }
 }
 
-/** Why a schema is refused. */
+/** Returns the rejection of a schema. */
 function refused(schema: Json): Refusal {
   try {
     compileSchema(schema)
@@ -28,10 +27,10 @@ function refused(schema: Json): Refusal {
   throw new Error('the schema was accepted')
 }
 
-/** What documents violate; undefined: nothing. */
+/** Returns the violations of documents, or undefined if there are none. */
 function check(schema: Json, values: Json[], indexed = false): Refusal | undefined {
   const findings = compileSchema(schema)(values, indexed ? 0 : undefined)
-  return findings.count === 0 ? undefined : refusalOf(violated('does not fit', findings))
+  return findings.count === 0 ? undefined : refusalOf(violated('is invalid', findings))
 }
 const pointers = (schema: Json, value: Json) =>
   check(schema, [value])?.violations.map(({ pointer }) => pointer) ?? []
@@ -41,10 +40,15 @@ describe('a schema', () => {
     ['a type that there is not', { properties: { a: { type: 'text' } } }, '/properties/a/type', ''],
     ['a keyword of the wrong type', { required: 'a' }, '/required', 'must be array'],
     ['no object', [], '', 'must be object,boolean'],
-    ['a text', 'x', '', 'is a JSON object, or true or false'],
-    ['nothing', null, '', 'is a JSON object, or true or false'],
-    ['a reference outside', { $ref: 'https://example.org/a' }, '', 'none is followed outside'],
-    ['a file', { $ref: 'file:///etc/passwd' }, '', 'none is followed outside'],
+    ['a text', 'x', '', 'must be a JSON object, true or false'],
+    ['nothing', null, '', 'must be a JSON object, true or false'],
+    [
+      'a reference outside',
+      { $ref: 'https://example.org/a' },
+      '',
+      'External references are not supported',
+    ],
+    ['a file', { $ref: 'file:///etc/passwd' }, '', 'External references are not supported'],
     ['a reference to nothing', { $ref: '#/$defs/no' }, '', '#/$defs/no'],
     ['a pattern that is none', { pattern: '(' }, '', 'Invalid regular expression'],
     ['another draft', { $schema: 'http://json-schema.org/draft-07/schema#' }, '', 'draft-07'],
@@ -61,7 +65,7 @@ describe('a schema', () => {
     const id = 'https://example.org/a'
     compileSchema({ $id: id, $defs: { a: { type: 'string' } } })
     expect(pointers({ $id: id, type: 'array' }, {})).toEqual([''])
-    expect(refused({ $ref: id }).message).toContain('none is followed outside')
+    expect(refused({ $ref: id }).message).toContain('External references are not supported')
   })
 
   it('may be true or false, and hold keywords that nobody knows', () => {

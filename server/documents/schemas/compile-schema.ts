@@ -1,46 +1,47 @@
 import { Ajv2020, MissingRefError, type ValidateFunction } from 'ajv/dist/2020.js'
-import { VIOLATIONS, type Violation } from '../contract/schema.ts'
-import type { Json } from './strict-json.ts'
+import { VIOLATIONS, type Violation } from '../../contract/schema.ts'
+import type { Json } from '../json/strict-json.ts'
 import { type Findings, quoted, toFindings, unusable, violated } from './violations.ts'
 
-// Runs in a worker (schema-worker.ts): a schema can take any time to compile, and to check by.
+// Runs in a worker (schema-worker.ts), because compiling and validating can take arbitrarily long.
 
 /**
- * Checks values, each by itself.
+ * Validates values independently of each other.
  *
- * @param from the index of the first of them in an array; undefined: no array was sent. Pointers
- * begin with it.
- * @throws Failure `invalid` where a value cannot be checked, for a reference that leads to itself.
+ * @param from the index of the first value in an array, which pointers then begin with; undefined
+ * for a single document.
+ * @throws Failure `invalid` if validation recurses without end.
  */
 export type Check = (values: readonly Json[], from: number | undefined) => Findings
 
-// Nothing is said of formats: in this draft they are remarks. No own or unknown keyword is an
-// error, and nothing is fetched: a reference that leads outside is refused when compiled.
+// Formats are annotations in this draft and are not validated. Unknown keywords are allowed.
+// Nothing is fetched: compilation rejects references to other documents.
 const OPTIONS = {
   allErrors: true,
   strict: false,
   validateFormats: false,
   logger: false,
-  // Else "required" would find "toString" in every document.
+  // Otherwise "required" finds "toString" in every document.
   ownProperties: true,
-  // Else 19.99 were no multiple of 0.01.
+  // Otherwise 19.99 is not a multiple of 0.01.
   multipleOfPrecision: 9,
 } as const
 
-/** Knows the meta-schema alone; schemas that come in are checked by it, never added to it. */
+/** Holds only the meta-schema. It validates the schemas of users, which are never added to it. */
 const meta = new Ajv2020(OPTIONS)
 
 /**
  * Compiles a JSON Schema, draft 2020-12.
  *
- * Each is compiled for itself: an `$id` says nothing to the schemas of others. What is compiled holds
- * names and patterns as values, never as code. `$async` would let everything pass: it is refused.
+ * Each schema is compiled in its own instance, so an `$id` is invisible to other schemas. The
+ * generated code holds names and patterns as values, never as code. `$async` is rejected because it
+ * would make every document valid.
  *
  * @throws Failure `invalid` naming what is wrong with the schema.
  */
 export function compileSchema(schema: Json): Check {
   if (typeof schema !== 'boolean' && (typeof schema !== 'object' || schema === null)) {
-    throw unusable('A schema is a JSON object, or true or false.')
+    throw unusable('A schema must be a JSON object, true or false.')
   }
   const validate = compiled(schema)
   return (values, from) => {
@@ -67,10 +68,10 @@ function compiled(schema: boolean | object): ValidateFunction {
       return new Ajv2020({ ...OPTIONS, validateSchema: false }).compile(schema)
     }
   } catch (error) {
-    throw unusable(`The schema cannot be used. ${reasonOf(error)}`)
+    throw unusable(`The schema is invalid. ${reasonOf(error)}`)
   }
-  if (isValid) throw unusable('The schema cannot be used. $async is not a keyword of JSON Schema.')
-  throw violated('is no JSON Schema of draft 2020-12', toFindings(meta.errors ?? []))
+  if (isValid) throw unusable('The schema is invalid. $async is not a keyword of JSON Schema.')
+  throw violated('is not a valid JSON Schema (draft 2020-12)', toFindings(meta.errors ?? []))
 }
 
 function fits(validate: ValidateFunction, value: Json): boolean {
@@ -78,16 +79,16 @@ function fits(validate: ValidateFunction, value: Json): boolean {
     return validate(value)
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
-    // Recursion without end, by a reference to itself.
-    throw unusable('Checking this against the schema of its collection takes too long.')
+    // Endless recursion of a self-reference.
+    throw unusable('Validating this document takes too long.')
   }
 }
 
-/** Why a schema could not be compiled, for whoever wrote it. */
+/** Returns why a schema could not be compiled, for its author. */
 function reasonOf(error: unknown): string {
   if (error instanceof MissingRefError) {
-    return `The reference ${quoted(error.missingRef)} leads nowhere in it, and none is followed outside.`
+    return `The reference ${quoted(error.missingRef)} cannot be resolved. External references are not supported.`
   }
-  if (error instanceof RangeError) return 'It is nested too deeply.'
-  return error instanceof Error ? `${error.message.slice(0, 256)}.` : 'It has a fault.'
+  if (error instanceof RangeError) return 'The schema is nested too deeply.'
+  return error instanceof Error ? `${error.message.slice(0, 256)}.` : 'It cannot be compiled.'
 }

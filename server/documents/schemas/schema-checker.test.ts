@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import type { Json } from '../json/strict-json.ts'
 import { createSchemaChecker, type SchemaChecker, type SchemaLimits } from './schema-checker.ts'
 import type { Schema } from './schema-thread.ts'
-import type { Json } from './strict-json.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
 const UNTIL = '2026-01-01T00:00:30.000Z'
@@ -29,7 +29,7 @@ const check = (schema: Schema, ...values: Json[]) =>
   )
 
 const NUMBER = schemaOf({ properties: { n: { type: 'number' } } }, 'number')
-/** Backtracks: each letter more takes twice the time. */
+/** Backtracks: each additional letter doubles the time. */
 const SLOW = schemaOf({ properties: { a: { pattern: '^(a+)+$' } } }, 'slow')
 const ENDLESS = { a: `${'a'.repeat(60)}!` }
 
@@ -105,7 +105,7 @@ describe('the checker', () => {
     await expect(first).rejects.toMatchObject({ code: 'invalid' })
     const rejected = {
       code: 'busy',
-      message: `This schema took too long. It is rejected until ${UNTIL}.`,
+      message: `Validating with this schema took too long. It is rejected until ${UNTIL}.`,
       headers: { 'Retry-After': '30' },
     }
     await expect(behind).rejects.toMatchObject(rejected)
@@ -132,7 +132,7 @@ describe('the checker', () => {
   it('finds the one check that takes too long among those that were sent together', async () => {
     open()
     await Promise.all([check(SLOW, { a: 'a' }), check(NUMBER, { n: 1 })])
-    // By now both are known to be quick.
+    // Both schemas are known to be quick by now.
     await Promise.all([check(SLOW, { a: 'a' }), check(NUMBER, { n: 1 })])
     const [fine, endless, wrong] = await Promise.allSettled([
       check(NUMBER, { n: 1 }),
@@ -148,7 +148,7 @@ describe('the checker', () => {
   it('takes the schemas in turn: one that is slow holds others up for one check', async () => {
     open({ check: 10_000 })
     const ended: string[] = []
-    // Some ms each: never quick.
+    // Takes several milliseconds per check, so it is never quick.
     const document = { a: `${'a'.repeat(19)}!` }
     const one = async (schema: Schema, value: Json) => {
       await check(schema, value)
@@ -166,11 +166,11 @@ describe('the checker', () => {
     open()
     await check(SLOW, { a: 'a' })
     await check(SLOW, { a: 'a' })
-    // All three are quick so far, and are sent together.
+    // The schema counts as quick so far, so all three checks are sent together.
     const checks = [check(SLOW, { a: 'a' }), check(SLOW, ENDLESS), check(SLOW, ENDLESS)]
-    const settled = await Promise.allSettled(checks)
-    expect(settled.map((each) => each.status)).toEqual(['fulfilled', 'rejected', 'rejected'])
-    expect(settled.slice(1)).toMatchObject([
+    const resolveOutcome = await Promise.allSettled(checks)
+    expect(resolveOutcome.map((each) => each.status)).toEqual(['fulfilled', 'rejected', 'rejected'])
+    expect(resolveOutcome.slice(1)).toMatchObject([
       { reason: { code: 'invalid' } },
       { reason: { code: 'busy' } },
     ])
@@ -180,12 +180,12 @@ describe('the checker', () => {
   it('lets so many checks wait and no more', async () => {
     open({ waiting: 3 })
     const checks = Array.from({ length: 4 }, () => check(NUMBER, { n: 1 }))
-    const settled = await Promise.allSettled(checks)
-    expect(settled.map(({ status }) => status)).toEqual([
+    const resolveOutcome = await Promise.allSettled(checks)
+    expect(resolveOutcome.map(({ status }) => status)).toEqual([
       ...Array.from({ length: 3 }, () => 'fulfilled'),
       'rejected',
     ])
-    expect(settled[3]).toMatchObject({ reason: { code: 'busy' } })
+    expect(resolveOutcome[3]).toMatchObject({ reason: { code: 'busy' } })
     expect((await check(NUMBER, { n: 1 })).count).toBe(0)
   })
 

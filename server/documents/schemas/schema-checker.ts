@@ -1,33 +1,38 @@
-import { CHECK_TIME, COMPILE_TIME, SLOW_SCHEMA_PAUSE, WAITING_CHECKS } from '../contract/schema.ts'
-import { Failure } from '../failure.ts'
+import {
+  CHECK_TIME,
+  COMPILE_TIME,
+  SLOW_SCHEMA_PAUSE,
+  WAITING_CHECKS,
+} from '../../contract/schema.ts'
+import { Failure } from '../../failure.ts'
 import { createCheckQueue, type Waiting } from './check-queue.ts'
 import { createSchemaThread, type Outcome, type Schema, TooSlow } from './schema-thread.ts'
 import { type Findings, unusable } from './violations.ts'
 
-/** Compiles schemas and checks documents beside the event loop, in a worker. */
+/** Compiles schemas and validates documents in a worker, off the event loop. */
 export interface SchemaChecker {
   /** @throws Failure `invalid` naming what is wrong with the schema, `busy` */
   compile(schema: Schema): Promise<void>
   /**
-   * Checks documents, as JSON, against a schema: about {@link STEP} characters of them at most.
+   * Validates documents, as JSON, against a schema. Pass at most about {@link STEP} characters.
    *
-   * @param from the index of the first of them in an array; undefined: no array was sent.
-   * @throws Failure `invalid` where they cannot be checked in time, `busy`
+   * @param from the index of the first document in an array; undefined for a single document.
+   * @throws Failure `invalid` if the time limit is exceeded, `busy`
    */
   check(schema: Schema, documents: readonly string[], from: number | undefined): Promise<Findings>
-  /** Ends the worker; what still waits fails with `busy`. */
+  /** Terminates the worker; queued checks fail with `busy`. */
   close(): Promise<void>
 }
 
-/** What a {@link SchemaChecker} goes by; the defaults are those of the contract. */
+/** Limits of a {@link SchemaChecker}. The defaults come from `contract/schema.ts`. */
 export interface SchemaLimits {
-  /** Processor time that compiling may take, ms. */
+  /** Maximum processor time of a compilation, ms. */
   readonly compile: number
-  /** Processor time that a check may take, ms. */
+  /** Maximum processor time of a check, ms. */
   readonly check: number
-  /** How long a schema is rejected that took longer, ms. */
+  /** How long a schema that exceeded its limit is rejected, ms. */
   readonly pause: number
-  /** How many checks wait at most. */
+  /** Maximum number of queued checks. */
   readonly waiting: number
 }
 
@@ -38,24 +43,24 @@ const LIMITS: SchemaLimits = {
   waiting: WAITING_CHECKS,
 }
 
-/** Characters of documents that are checked in one step. */
+/** Characters of documents that are validated in one step. */
 export const STEP = 256 * 1024
 
-/** Checks of quick schemas that are sent to the worker together. */
+/** Maximum number of quick checks in one message to the worker. */
 const TOGETHER = 64
 
-/** A schema is quick while its checks take less processor time, ms; all together, half of the limit. */
+/** A schema is quick while its checks take less processor time than this, ms. */
 const QUICK = 2
 
-/** Rejected schemas that are remembered. */
+/** Maximum number of rejected schemas that are remembered. */
 const MOST_REJECTED = 1_000
 
 /**
- * Makes a {@link SchemaChecker}. The worker starts with the first schema.
+ * Returns a schema checker. The worker starts with the first schema.
  *
- * A check that takes too long ends the worker, and its schema is rejected for a while.
+ * A check that takes too long terminates the worker, and its schema is rejected for a while.
  *
- * @param onSlow is told of each schema that took too long.
+ * @param onSlow called with the key of each schema that took too long.
  */
 export function createSchemaChecker(
   limits: Partial<SchemaLimits> = {},
@@ -74,18 +79,21 @@ export function createSchemaChecker(
     { checks: TOGETHER, size: STEP },
   )
 
-  /** The failure of whatever needs a schema that is rejected. */
+  /** Returns the failure for a rejected schema, or undefined if it is not rejected. */
   function rejectionOf({ key }: Schema): Failure | undefined {
     const until = rejected.get(key)
     if (until === undefined) return undefined
     const left = until - now()
     if (left > 0)
-      return busy(`This schema took too long. It is rejected until ${time(until)}.`, left)
+      return busy(
+        `Validating with this schema took too long. It is rejected until ${time(until)}.`,
+        left,
+      )
     rejected.delete(key)
     return undefined
   }
 
-  /** Rejects a schema from now on, and what waits for it; returns until when. */
+  /** Rejects a schema and its queued checks; returns the end of the rejection. */
   function reject(schema: Schema): string {
     const until = now() + pause
     const [oldest] = rejected.keys()
@@ -103,11 +111,11 @@ export function createSchemaChecker(
     waiting--
     const held = thread.held(schema.key)
     if (held !== undefined) held.isQuick = took < QUICK
-    if (refusal !== undefined) fail(new Failure('invalid', refusal.message, refusal))
+    if (refusal !== undefined) fail(new Failure('invalid', refusal.message, refusal.details))
     else done(findings ?? NONE)
   }
 
-  /** Compiles the schema of a check first, where the worker does not hold it. */
+  /** Compiles the schema of a check if the worker does not hold it. */
   async function compileFor(one: Waiting): Promise<boolean> {
     const { schema, documents } = one
     if (thread.held(schema.key) !== undefined && documents !== undefined) return true
@@ -133,18 +141,21 @@ export function createSchemaChecker(
         over(some, step, error)
       }
     }
-    // In the same turn in which nothing was left to take: whatever comes later starts it again.
+    // Set in the turn that found the queue empty, so that a later check restarts the loop.
     working = false
   }
 
-  /** Fails what the worker could not do. Of several that took too long together, each is tried by itself. */
+  /**
+   * Fails the checks that the worker could not run. If a batch took too long, each of its checks is
+   * retried alone.
+   */
   function over(some: readonly Waiting[], step: 'compile' | 'check', error: unknown): void {
     const [{ schema }] = some as [Waiting, ...Waiting[]]
     if (!(error instanceof TooSlow)) {
       waiting -= some.length
       for (const { fail } of some) fail(closed ? ending() : error)
     } else if (some.length > 1) {
-      // The worker that starts next holds no schema: none is quick until it was tried by itself.
+      // The next worker holds no schema, so none is quick until it has run alone.
       for (const each of some) queue.add(each)
     } else {
       const until = reject(schema)
@@ -164,7 +175,7 @@ export function createSchemaChecker(
   async function start(): Promise<void> {
     if (working) return
     working = true
-    // All checks of one turn of the event loop are sent together.
+    // Sends all checks of one turn of the event loop together.
     await new Promise(setImmediate)
     await work()
   }
@@ -173,7 +184,7 @@ export function createSchemaChecker(
     if (closed) throw ending()
     const rejection = rejectionOf(schema)
     if (rejection !== undefined) throw rejection
-    if (waiting >= most) throw busy(`More than ${most} checks against schemas wait.`, 1_000)
+    if (waiting >= most) throw busy(`More than ${most} validations are waiting.`, 1_000)
     waiting++
     return new Promise<Findings>((done, fail) => {
       queue.add({ schema, documents, from, done, fail })

@@ -1,45 +1,42 @@
 import { sql } from 'kysely'
-import { SYSTEM_DATABASE } from '../contract/database.ts'
-import { databaseExists, requireDatabase } from '../storage/database-exists.ts'
-import type { Store } from '../storage/open.ts'
-import { createEntityTag } from './entity-tag.ts'
-import type { Place } from './repository.ts'
+import { SYSTEM_DATABASE } from '../../contract/database.ts'
+import { lockSchema } from '../../storage/current-schema.ts'
+import { databaseExists, requireDatabase } from '../../storage/database-exists.ts'
+import type { CollectionRef } from '../../storage/document-ref.ts'
+import type { Store } from '../../storage/open.ts'
+import { createEntityTag } from '../entity-tag.ts'
 
-/** A collection: the id of its database, and its name. */
-type Where = Pick<Place, 'database' | 'collection'>
-
-/** A JSON Schema as it is stored, and the tag of this state. */
+/** A stored JSON Schema and the tag of this state. */
 export interface StoredSchema {
   readonly tag: string
   readonly body: string
 }
 
-/** The JSON Schemas of a store. Every change is durable when it resolves. */
+/** The JSON Schemas of a store. Every change is durable when its promise resolves. */
 export interface SchemaRepository {
-  read(where: Where): Promise<StoredSchema | undefined>
-  /** The tag alone. */
-  tag(where: Where): Promise<string | undefined>
-  /** The tag of every schema, with its collection. */
-  tags(): Promise<(Where & Pick<StoredSchema, 'tag'>)[]>
+  read(where: CollectionRef): Promise<StoredSchema | undefined>
+  /** Returns only the tag. */
+  tag(where: CollectionRef): Promise<string | undefined>
+  /** Returns the tag of every schema, with its collection. */
+  tags(): Promise<(CollectionRef & Pick<StoredSchema, 'tag'>)[]>
   /**
-   * Puts a schema in the place of the state with that tag, or of none.
+   * Stores a schema in place of the state with the tag `seen`, or creates it if that is undefined.
    *
-   * @returns its tag; undefined where the state has moved on.
-   * @throws Failure `database-not-found` where the database was dropped.
+   * @returns the new tag, or undefined if the state has changed.
+   * @throws Failure `database-not-found` if the database was dropped.
    */
-  put(where: Where, seen: string | undefined, body: string): Promise<string | undefined>
+  put(where: CollectionRef, seen: string | undefined, body: string): Promise<string | undefined>
   /**
-   * Deletes the state with that tag; false where it has moved on.
+   * Deletes the state with that tag; returns false if it has changed.
    *
-   * @throws Failure `database-not-found` where the database was dropped.
+   * @throws Failure `database-not-found` if the database was dropped.
    */
-  delete(where: Where, tag: string): Promise<boolean>
-  /** Deletes the schemas of databases that were dropped. */
+  delete(where: CollectionRef, tag: string): Promise<boolean>
+  /** Deletes the schemas of dropped databases. */
   purge(): Promise<void>
 }
 
-/** Makes a {@link SchemaRepository}. */
-export function createSchemaRepository({ db }: Store): SchemaRepository {
+export function createSchemaRepository({ db, engine, transaction }: Store): SchemaRepository {
   return {
     read({ database, collection }) {
       return db
@@ -73,7 +70,11 @@ export function createSchemaRepository({ db }: Store): SchemaRepository {
               update schemas set tag = ${tag}, body = ${body}
               where database = ${database} and collection = ${collection} and tag = ${seen}
               and ${databaseExists(database)}`
-      const { numAffectedRows } = await change.execute(db)
+      const { numAffectedRows } = await transaction(async (trx) => {
+        const changed = await change.execute(trx)
+        await lockSchema(trx, engine, { database, collection }, 'exclusive')
+        return changed
+      })
       if (numAffectedRows !== 0n) return tag
       await requireDatabase(db, database)
       return undefined
@@ -91,7 +92,8 @@ export function createSchemaRepository({ db }: Store): SchemaRepository {
       return false
     },
     async purge() {
-      // In one statement: a database that another node creates meanwhile is seen with its schemas.
+      // In one statement, so that a database created concurrently by another node keeps its
+      // schemas.
       await db
         .deleteFrom('schemas')
         .where('database', '!=', SYSTEM_DATABASE)

@@ -1,103 +1,108 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import type { Failure } from '../failure.ts'
+import type { Failure } from '../../failure.ts'
 import { SizedCache } from './sized-cache.ts'
 import type { Findings } from './violations.ts'
 
-/** Something to be done, with the compiled schema that has the key. */
+/** A task for the worker, with the compiled schema of the key. */
 export interface Task {
   readonly key: string
-  /** The schema as JSON, where it is to be compiled first. */
+  /** The schema as JSON, if it must be compiled first. */
   readonly schema?: string
-  /** The documents to be checked, as JSON. */
+  /** The documents to validate, as JSON. */
   readonly documents: readonly string[]
-  /** The index of the first document in an array; undefined: no array was sent. */
+  /** The index of the first document in an array; undefined for a single document. */
   readonly from?: number | undefined
 }
 
-/** What the worker is sent: tasks to be done in order, and compiled schemas to be dropped first. */
+/** A message to the worker: compiled schemas to drop first, then tasks to run in order. */
 export interface Request {
   readonly drop: readonly string[]
   readonly tasks: readonly Task[]
 }
 
-/** What became of a task. */
+/** The result of a task. */
 export interface Outcome {
   readonly findings?: Findings
-  /** Why the schema cannot be used, or the documents cannot be checked: a `Failure` `invalid`. */
+  /** Why the schema or the documents are rejected: the content of a `Failure` `invalid`. */
   readonly refusal?: { readonly message: string; readonly details: Failure['details'] }
-  /** Processor time that the task took, ms. */
+  /** Processor time of the task, ms. */
   readonly time: number
 }
 
-/** What the worker answers; without outcomes once, when it is ready. */
+/**
+ * A message from the worker. The first one has no outcomes and reports that the worker is ready.
+ */
 export interface Reply {
   readonly outcomes: readonly Outcome[]
-  /** Processor time that the thread has had, ms. */
+  /** Total processor time of the thread, ms. */
   readonly used: number
 }
 
-/** A schema as JSON, under a key that no other schema has. */
+/** A schema as JSON, with a unique key. */
 export interface Schema {
   readonly key: string
   readonly text: string
 }
 
-/** What is known of a compiled schema. */
+/** The state of a compiled schema. */
 export interface Held {
-  /** Whether its last check took little time. */
+  /** Whether the last check was quick. */
   isQuick: boolean
 }
 
-/** A worker thread that compiles schemas and checks documents. */
+/** A worker thread that compiles schemas and validates documents. */
 export interface SchemaThread {
-  /** What is known of a schema that the worker has compiled and still holds. */
+  /** Returns the state of a schema that the worker holds, or undefined. */
   held(key: string): Held | undefined
   /**
    * Compiles a schema.
    *
-   * @param budget the processor time that it may take, ms.
+   * @param budget maximum processor time, ms.
    * @throws {@link TooSlow}
    */
   compile(schema: Schema, budget: number): Promise<Outcome>
   /**
-   * Does tasks in order, whose schemas the worker holds. One call at a time.
+   * Runs tasks in order. The worker must hold their schemas. Calls must not overlap.
    *
-   * @param budget the processor time that they may take together, ms.
+   * @param budget maximum processor time of all tasks together, ms.
    * @throws {@link TooSlow}
    */
   run(tasks: readonly Task[], budget: number): Promise<readonly Outcome[]>
   close(): Promise<void>
 }
 
-/** Thrown where a task takes too much processor time, or memory: the worker was terminated. */
+/** Thrown after a task exceeded its processor time or memory and the worker was terminated. */
 export class TooSlow extends Error {}
 
-/** Memory for objects of the worker, MiB. */
+/** Heap limit of the worker, MiB. */
 const MEMORY = 256
 
-/** Compiled schemas that the worker holds: how many, and the characters of their texts. */
+/** Maximum number of compiled schemas in the worker, and of characters of their texts. */
 const HELD = { entries: 1_000, size: 4 * 1024 * 1024 } as const
 
 /**
- * A step is terminated after so many times its budget by the clock, whatever processor time it had: the
- * machine is overloaded, or the worker does not tell.
+ * A step is terminated when its wall-clock time exceeds its budget by this factor, whatever its
+ * processor time: the machine is overloaded, or the worker does not report.
  */
 const PATIENCE = 20
 
-// Built, it is JavaScript, as this file is.
+// The built file has the extension of this one, `.js`.
 const FILE = new URL(`./schema-worker${extname(import.meta.url)}`, import.meta.url)
 
 interface Running {
   readonly worker: Worker
   readonly held: SizedCache<Held>
-  /** Keys to be dropped with the next message. */
+  /** Keys to drop with the next message. */
   drop: string[]
-  /** Processor time that the thread had had at its last reply, ms. */
+  /** Total processor time of the thread at its last reply, ms. */
   used: number
 }
 
-/** Makes a {@link SchemaThread}. The worker starts with the first task, and again after a {@link TooSlow}. */
+/**
+ * Returns a schema thread. The worker starts with the first task, and restarts after a
+ * {@link TooSlow}.
+ */
 export function createSchemaThread(): SchemaThread {
   let starting: Promise<Running> | undefined
   let running: Running | undefined
@@ -108,7 +113,7 @@ export function createSchemaThread(): SchemaThread {
       resourceLimits: { maxOldGenerationSizeMb: MEMORY },
     })
     worker.unref()
-    // Reported by the next call; without a listener it would end the process.
+    // The next call reports the error; without a listener it would end the process.
     worker.on('error', () => {})
     const started: Running = { worker, held: new SizedCache(HELD), drop: [], used: 0 }
     started.used = (await reply(started)).used
@@ -148,7 +153,7 @@ export function createSchemaThread(): SchemaThread {
     held: (key) => running?.held.get(key),
     async compile({ key, text }, budget) {
       const [outcome] = await ask([{ key, schema: text, documents: [] }], budget)
-      if (outcome === undefined) throw new Error('the worker did not answer a task')
+      if (outcome === undefined) throw new Error('the worker did not complete a task')
       if (outcome.refusal === undefined) {
         const dropped = running?.held.set(key, { isQuick: false }, text.length)
         running?.drop.push(...(dropped ?? []))
@@ -166,7 +171,7 @@ export function createSchemaThread(): SchemaThread {
 const isOutOfMemory = (error: unknown) =>
   error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'
 
-/** Waits for the next message of a worker. @throws its error, or that it has ended. */
+/** Waits for the next message of a worker. @throws the worker's error, or an error if it exits. */
 function reply({ worker }: Running): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const settle = (done: () => void) => {
@@ -181,10 +186,10 @@ function reply({ worker }: Running): Promise<Reply> {
 }
 
 /**
- * Calls `onOver` once a worker has had more processor time since its last reply. Time that the worker
- * waits for a busy processor does not count.
+ * Calls `onOver` when a worker has used more processor time than `budget` since its last reply.
+ * Time that it waits for a busy processor does not count.
  *
- * @returns what ends the watch.
+ * @returns a function that ends the watch.
  */
 function watch({ worker, used }: Running, budget: number, onOver: () => void): () => void {
   let ended = false
@@ -204,7 +209,7 @@ function watch({ worker, used }: Running, budget: number, onOver: () => void): (
     if (left <= 0) over()
     else next = setTimeout(lookAgain, Math.max(left, 10))
   }
-  // It fails where the worker has just ended, which its reply tells.
+  // Fails if the worker has just exited, which its reply reports.
   const lookAgain = () => void look().catch(() => {})
   let next = setTimeout(lookAgain, budget)
   const last = setTimeout(over, budget * PATIENCE)

@@ -1,11 +1,11 @@
 import { parentPort } from 'node:worker_threads'
-import { Failure } from '../failure.ts'
+import { Failure } from '../../failure.ts'
+import type { Json } from '../json/strict-json.ts'
 import { type Check, compileSchema } from './compile-schema.ts'
 import type { Outcome, Reply, Request, Task } from './schema-thread.ts'
-import type { Json } from './strict-json.ts'
 import type { Findings } from './violations.ts'
 
-// A worker thread: it compiles schemas and checks documents. `schema-thread.ts` starts it, and
+// A worker thread that compiles schemas and validates documents. `schema-thread.ts` starts it, and
 // terminates it when a task takes too long.
 
 const checks = new Map<string, Check>()
@@ -17,7 +17,7 @@ const usedTime = () => {
 
 function work({ key, schema, documents, from }: Task): Findings {
   const check = schema === undefined ? checks.get(key) : compileSchema(JSON.parse(schema))
-  if (check === undefined) throw new Error(`no schema is compiled for ${key}`)
+  if (check === undefined) throw new Error(`no compiled schema for ${key}`)
   checks.set(key, check)
   return check(
     documents.map((text) => JSON.parse(text) as Json),

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { START } from '../audit/record.ts'
-import { createDatabaseRegistry } from '../databases/registry.ts'
-import { storeDatabases } from '../storage/databases.testing.ts'
-import { forEachEngine } from '../storage/each-engine.testing.ts'
-import type { Store } from '../storage/open.ts'
-import type { Queries } from '../storage/transactions.ts'
-import { readConditions } from './entity-tag.ts'
+import { START } from '../../audit/record.ts'
+import { createDatabaseRegistry } from '../../databases/registry.ts'
+import type { Queries } from '../../storage/changes/transactions.ts'
+import type { Store } from '../../storage/open.ts'
+import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
+import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { readConditions } from '../entity-tag.ts'
 import { createSchemaChecker, type SchemaChecker } from './schema-checker.ts'
 import { createSchemaRepository } from './schema-repository.ts'
 import { createSchemas, type Schemas } from './schemas.ts'
@@ -29,7 +29,7 @@ forEachEngine((engine) => {
     await storeDatabases(store, 'x', 'y')
     schemas = createSchemas(store, checker)
   })
-  /** Whether a document with such an `n` fits. */
+  /** Returns whether a document with such an `n` is valid. */
   const takes = async (n: number | string, by = schemas, place = where) => {
     const value = { n }
     const checked = async () => by.check(place, [{ body: JSON.stringify(value) }], false)
@@ -138,7 +138,7 @@ forEachEngine((engine) => {
       ] as const) {
         expect(await takes(n)).toBe(true)
         await other.put(where, schema, none)
-        // As start.ts does before each request; with PostgreSQL nothing needs to be noticed.
+        // start.ts does the same before each request; PostgreSQL does not need it.
         if (engine.name === 'sqlite' && store.changedOutside()) schemas.forget()
         expect(await takes(n)).toBe(false)
       }

@@ -1,82 +1,85 @@
 import { createHash } from 'node:crypto'
-import { VIOLATIONS, type Violation } from '../contract/schema.ts'
-import { Failure } from '../failure.ts'
-import type { Store } from '../storage/open.ts'
-import type { Collection } from './documents.ts'
-import { type Conditions, matches, matchesNone } from './entity-tag.ts'
+import { VIOLATIONS, type Violation } from '../../contract/schema.ts'
+import { Failure } from '../../failure.ts'
+import type { CollectionRef } from '../../storage/document-ref.ts'
+import type { Store } from '../../storage/open.ts'
+import { type Conditions, matches, matchesNone } from '../entity-tag.ts'
+import { parseStrictly, printJson } from '../json/strict-json.ts'
 import { type SchemaChecker, STEP } from './schema-checker.ts'
 import { createSchemaRepository, type StoredSchema } from './schema-repository.ts'
 import type { Schema } from './schema-thread.ts'
 import { SizedCache } from './sized-cache.ts'
-import { parseStrictly, printJson } from './strict-json.ts'
 import { violated } from './violations.ts'
 
-/** A document to be checked, as JSON. */
+/** A document to validate, as JSON. */
 export interface Checked {
   readonly body: string
 }
 
-/** The JSON Schemas of collections. Conditions that do not hold fail with 412. */
+/** The JSON Schemas of collections. Unmet conditions fail with 412. */
 export interface Schemas {
   /** @throws Failure `not-found`, `precondition-failed` */
-  read(where: Collection, conditions: Conditions): Promise<StoredSchema>
+  read(where: CollectionRef, conditions: Conditions): Promise<StoredSchema>
   /**
-   * Puts a schema on a collection, for what is changed from then on: documents that are there
-   * already stay as they are, until they are changed.
+   * Sets the schema of a collection. It applies to later changes; stored documents are not
+   * validated until they change.
    *
    * @throws Failure `bad-json`, `invalid` naming what is wrong with it, `precondition-failed`,
    * `busy`
    */
-  put(where: Collection, text: string, conditions: Conditions): Promise<StoredSchema>
-  /** Answers what was deleted. @throws Failure `not-found`, `precondition-failed` */
-  delete(where: Collection, conditions: Conditions): Promise<StoredSchema>
+  put(where: CollectionRef, text: string, conditions: Conditions): Promise<StoredSchema>
+  /** Returns the deleted schema. @throws Failure `not-found`, `precondition-failed` */
+  delete(where: CollectionRef, conditions: Conditions): Promise<StoredSchema>
   /**
-   * Checks documents, as they are to be stored, against the schema of their collection.
+   * Validates documents against the schema of their collection before they are stored.
    *
-   * @param indexed whether they came in an array: pointers then begin with the index.
-   * @param from the index of the first of them, where they are a part of it.
-   * @returns undefined, at the cost of looking that up, where there is known to be no schema.
-   * @throws Failure `invalid` with every violation and its pointer; `busy` where the schema is rejected
-   * for a while, or too many checks wait.
+   * @param indexed whether they come from an array: pointers then begin with the index.
+   * @param from the index of the first document if they are part of a longer array.
+   * @returns undefined, synchronously, if the collection is known to have no schema.
+   * @throws Failure `invalid` with the violations and their pointers; `busy` if the schema is
+   * rejected for a while or too many checks are queued.
    */
   check: CheckDocuments
-  /** See {@link ValidatorOf}. */
-  validatorOf: ValidatorOf
-  /** Forgets what is remembered, after another process has changed the store. */
+  current: CurrentSchemaOf
+  /** Clears the cache of tags after another process has changed the database. */
   forget(): void
-  /** Deletes the schemas of databases that were dropped. */
+  /** Deletes the schemas of dropped databases. */
   purge(): Promise<void>
 }
 
 /** See {@link Schemas.check}. */
 export type CheckDocuments = (
-  where: Collection,
+  where: CollectionRef,
   documents: readonly Checked[],
   indexed: boolean,
   from?: number,
 ) => Promise<void> | undefined
 
-/** Checks documents: see {@link Schemas.check}. */
+/** Validates documents: see {@link Schemas.check}. */
 export type Validate = (
   documents: readonly Checked[],
   indexed: boolean,
   from?: number,
 ) => Promise<void>
 
-/**
- * Returns the validator of a collection's schema as it is now; undefined where it has none. The
- * validator makes no query, so a transaction may use it.
- */
-export type ValidatorOf = (where: Collection) => Promise<Validate | undefined>
+/** The schema of a collection at one moment. */
+export interface CurrentSchema {
+  /** Null if the collection has no schema. */
+  readonly tag: string | null
+  /** Makes no query, so a transaction may call it. */
+  readonly validate?: Validate
+}
 
-/** Schemas that are remembered: how many, and their characters. Others are read when they are needed. */
+export type CurrentSchemaOf = (where: CollectionRef) => Promise<CurrentSchema>
+
+/** Maximum number of cached schemas, and of their characters. Others are read when needed. */
 const REMEMBERED = { entries: 1_000, size: 8 * 1024 * 1024 } as const
 
 /**
- * Makes {@link Schemas}. On SQLite, where every change of another process is noticed before the next
- * request, it is remembered which collections have one; with PostgreSQL the store is asked at every
- * check, so that a schema put at one node counts at the others at once. A tag is never given twice:
- * what was read of it stays right.
+ * Returns the schemas of a store. On SQLite, which notices every outside change before the next
+ * request, the tags of all collections are cached. With PostgreSQL each check queries the tag, so
+ * that a schema set on one node applies on all nodes immediately. Tags are unique, so a cached
+ * schema stays valid for its tag.
  */
 export function createSchemas(store: Store, checker: SchemaChecker): Schemas {
   const repository = createSchemaRepository(store)
@@ -94,49 +97,50 @@ export function createSchemas(store: Store, checker: SchemaChecker): Schemas {
     const since = forgotten
     const rows = await repository.tags()
     const found = new Map(rows.map((row) => [keyOf(row), row.tag]))
-    // What was read before a change must not be remembered after it.
+    // Tags read before a change must not be cached after it.
     if (since === forgotten) known = found
     return found
   }
 
-  /** A schema by its tag; of the state that is there now, where the tag has moved on. */
-  async function schemaOf(where: Collection, tag: string): Promise<Schema | undefined> {
+  /** Returns a schema by its tag, or the current one if it was replaced. */
+  async function schemaOf(where: CollectionRef, tag: string) {
     const remembered = texts.get(tag)
-    if (remembered !== undefined) return remembered
+    if (remembered !== undefined) return { tag, schema: remembered }
     const found = await repository.read(where)
-    return found && keep(where, found)
+    return found && { tag: found.tag, schema: keep(where, found) }
   }
 
-  function keep(where: Collection, { tag, body }: StoredSchema): Schema {
+  function keep(where: CollectionRef, { tag, body }: StoredSchema): Schema {
     const schema = toSchema(where, body)
     texts.set(tag, schema, body.length)
     return schema
   }
 
-  /** The tag of a collection's schema, from the store. */
-  async function askFor(where: Collection): Promise<string | undefined> {
+  /** Queries the tag of a collection's schema. */
+  async function askFor(where: CollectionRef): Promise<string | undefined> {
     if (remembers) return (await look()).get(keyOf(where))
     return repository.tag(where)
   }
 
-  const validatorOf: ValidatorOf = async (where) => {
+  const current: CurrentSchemaOf = async (where) => {
     const tag = known === undefined ? await askFor(where) : known.get(keyOf(where))
-    const schema = tag === undefined ? undefined : await schemaOf(where, tag)
-    return schema && validatorBy(checker, schema)
+    const found = tag === undefined ? undefined : await schemaOf(where, tag)
+    if (found === undefined) return { tag: null }
+    return { tag: found.tag, validate: validatorBy(checker, found.schema) }
   }
 
   const checkNow = async (...[where, documents, indexed, from]: Parameters<CheckDocuments>) => {
-    const validate = await validatorOf(where)
+    const { validate } = await current(where)
     await validate?.(documents, indexed, from)
   }
 
-  async function required(where: Collection, conditions: Conditions): Promise<StoredSchema> {
+  async function required(where: CollectionRef, conditions: Conditions): Promise<StoredSchema> {
     const found = await repository.read(where)
     if (found === undefined) {
-      if (conditions.match !== undefined) throw movedOn()
+      if (conditions.match !== undefined) throw preconditionFailed()
       throw new Failure('not-found', `The collection ${where.collection} has no schema.`)
     }
-    if (!matches(conditions, found.tag)) throw movedOn()
+    if (!matches(conditions, found.tag)) throw preconditionFailed()
     return found
   }
 
@@ -148,7 +152,7 @@ export function createSchemas(store: Store, checker: SchemaChecker): Schemas {
       await checker.compile(toSchema(where, body))
       for (;;) {
         const found = await repository.read(where)
-        if (!holds(conditions, found?.tag)) throw movedOn()
+        if (!holds(conditions, found?.tag)) throw preconditionFailed()
         const tag = await repository.put(where, found?.tag, body)
         if (tag === undefined) continue
         keep(where, { tag, body })
@@ -159,7 +163,7 @@ export function createSchemas(store: Store, checker: SchemaChecker): Schemas {
     async delete(where, conditions) {
       for (;;) {
         const found = await required(where, conditions)
-        if (!matchesNone(conditions, found.tag)) throw movedOn()
+        if (!matchesNone(conditions, found.tag)) throw preconditionFailed()
         if (!(await repository.delete(where, found.tag))) continue
         forget()
         return found
@@ -169,13 +173,13 @@ export function createSchemas(store: Store, checker: SchemaChecker): Schemas {
       if (known !== undefined && !known.has(keyOf(where))) return undefined
       return checkNow(where, documents, indexed, from)
     },
-    validatorOf,
+    current,
     forget,
     purge: repository.purge,
   }
 }
 
-/** Returns what checks documents a part at a time, beside the event loop. */
+/** Returns a function that validates documents in parts, off the event loop. */
 const validatorBy =
   (checker: SchemaChecker, schema: Schema): Validate =>
   async (documents, indexed, from = 0) => {
@@ -194,23 +198,29 @@ const validatorBy =
       count += found.count
     }
     if (count === 0) return
-    throw violated('does not fit the schema of its collection', { violations, count })
+    throw violated('does not match the schema of its collection', { violations, count })
   }
 
-/** A schema of a collection. What one collection does with it says nothing to others with the same. */
-const toSchema = (where: Collection, text: string): Schema => ({
+/**
+ * Returns the schema of a collection. The key includes the collection, so that rejecting a slow
+ * schema does not affect another collection with the same schema.
+ */
+const toSchema = (where: CollectionRef, text: string): Schema => ({
   key: `${keyOf(where)} ${createHash('sha256').update(text).digest('base64url')}`,
   text,
 })
 
-/** Neither the id of a database nor the name of a collection holds a slash. */
-const keyOf = ({ database, collection }: Collection) => `${database}/${collection}`
+/** Ids of databases and names of collections contain no slash. */
+const keyOf = ({ database, collection }: CollectionRef) => `${database}/${collection}`
 
-/** Whether the conditions hold of a state, or of nothing being there. */
+/** Returns whether the conditions hold for a state, or for a missing schema. */
 function holds(conditions: Conditions, tag: string | undefined): boolean {
   if (tag === undefined) return conditions.match === undefined
   return matches(conditions, tag) && matchesNone(conditions, tag)
 }
 
-const movedOn = () =>
-  new Failure('precondition-failed', 'The schema is not in the state that the request asks for.')
+const preconditionFailed = () =>
+  new Failure(
+    'precondition-failed',
+    'The schema has changed, or does not match the precondition of the request.',
+  )

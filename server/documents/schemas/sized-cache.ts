@@ -1,10 +1,10 @@
-/** Values by key, of which those that were not used for the longest time leave first. */
+/** A least-recently-used cache, limited by the number of entries and their total size. */
 export class SizedCache<V> {
   readonly #entries = new Map<string, { readonly value: V; readonly size: number }>()
   readonly #most: { readonly entries: number; readonly size: number }
   #size = 0
 
-  /** @param most how many entries are kept, and the sum of their sizes. */
+  /** @param most maximum number of entries, and of the sum of their sizes. */
   constructor(most: { readonly entries: number; readonly size: number }) {
     this.#most = most
   }
@@ -17,7 +17,7 @@ export class SizedCache<V> {
     return entry.value
   }
 
-  /** Adds or replaces a value and returns the keys that had to leave. */
+  /** Adds or replaces a value; returns the evicted keys. */
   set(key: string, value: V, size: number): string[] {
     this.#size += size - (this.#entries.get(key)?.size ?? 0)
     this.#entries.delete(key)

@@ -1,18 +1,18 @@
 import type { ErrorObject } from 'ajv/dist/2020.js'
-import { POINTER_LENGTH, VIOLATIONS, type Violation } from '../contract/schema.ts'
-import { Failure } from '../failure.ts'
+import { POINTER_LENGTH, VIOLATIONS, type Violation } from '../../contract/schema.ts'
+import { Failure } from '../../failure.ts'
 
-/** What documents violate: the first {@link VIOLATIONS} of them, and how many there are. */
+/** The first {@link VIOLATIONS} violations of documents, and their total number. */
 export interface Findings {
   readonly violations: readonly Violation[]
   readonly count: number
 }
 
 /**
- * Returns errors of Ajv as findings.
+ * Converts errors of Ajv to findings.
  *
- * @param room how many violations are still to be listed.
- * @param prefix begins each pointer.
+ * @param room maximum number of violations to list.
+ * @param prefix prepended to each pointer.
  */
 export function toFindings(
   errors: readonly ErrorObject[],
@@ -25,28 +25,29 @@ export function toFindings(
   }
 }
 
-/** Makes the failure of what has such findings; `what` is its predicate. */
+/** Returns the failure for findings. `what` is the predicate of its message. */
 export function violated(what: string, { violations, count }: Findings): Failure {
   const [first] = violations
   const where = first?.pointer === '' ? 'it' : first?.pointer
   const more = count > 1 ? ` There are ${count} violations.` : ''
   return new Failure('invalid', `This ${what}: ${where} ${first?.message}.${more}`, {
-    details: { violations },
+    field: first?.pointer,
+    violations: [...violations],
   })
 }
 
-/** Makes the failure of what cannot be used or checked as a whole. */
+/** Returns the failure for a schema or a value that cannot be used or validated as a whole. */
 export const unusable = (message: string) =>
-  new Failure('invalid', message, { details: { violations: [{ pointer: '', message }] } })
+  new Failure('invalid', message, { field: '', violations: [{ pointer: '', message }] })
 
-/** A value as JSON, cut. */
+/** Returns a value as JSON, truncated to 128 characters. */
 export const quoted = (value: unknown) => JSON.stringify(value)?.slice(0, 128) ?? ''
 
 const named = (value: unknown) => `“${String(value).slice(0, 128)}”`
 const many = (limit: unknown, one: string, others = `${one}s`) =>
   `${limit} ${limit === 1 ? one : others}`
 
-/** What a keyword asks for in words, where Ajv's own message is terse or leaves it out. */
+/** Messages by keyword, where Ajv's own message is terse or omits the expected value. */
 const wanted: Readonly<Record<string, (params: Record<string, unknown>) => string>> = {
   required: ({ missingProperty }) => `must have the property ${named(missingProperty)}`,
   additionalProperties: ({ additionalProperty }) =>
@@ -68,7 +69,7 @@ const wanted: Readonly<Record<string, (params: Record<string, unknown>) => strin
 }
 
 function toViolation(error: ErrorObject, prefix: string): Violation {
-  const { instancePath, keyword, message = 'does not fit', params } = error
+  const { instancePath, keyword, message = 'is invalid', params } = error
   const pointer = prefix + instancePath
   return {
     pointer: pointer.length > POINTER_LENGTH ? `${pointer.slice(0, POINTER_LENGTH)}…` : pointer,

@@ -1,0 +1,64 @@
+import { DOCUMENT_BYTES, ID_LENGTH } from '../contract/document.ts'
+import { Failure } from '../failure.ts'
+import { createDocumentId } from './document-id.ts'
+import { type Json, printJson } from './json/strict-json.ts'
+
+/** A document to store. The body is its JSON object, with the id. */
+export interface MadeDocument {
+  readonly id: string
+  readonly body: string
+}
+
+/**
+ * Returns a value as a document to store. Generates an id if there is none.
+ *
+ * @throws Failure `invalid`, `too-large`
+ */
+export function toDocument(
+  value: Json,
+  known: string | undefined,
+  now: () => number,
+): MadeDocument {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new Failure('invalid', 'A document must be a JSON object.', { field: '' })
+  }
+  const given = Object.hasOwn(value, 'id') ? value.id : undefined
+  if (given !== undefined) requireDocumentId(given)
+  if (known !== undefined && given !== undefined && given !== known) {
+    throw new Failure(
+      'invalid',
+      `The id in the document differs from the id in the path, ${quoted(known)}.`,
+      { field: '/id' },
+    )
+  }
+  const id = known ?? given ?? createDocumentId(now())
+  const document = given === undefined ? { id, ...value } : value
+  const body = printJson(document)
+  if (Buffer.byteLength(body) > DOCUMENT_BYTES) throw tooLarge()
+  return { id, body }
+}
+
+/** @throws Failure `invalid` if a value cannot be the id of a document. */
+export function requireDocumentId(value: Json): asserts value is string {
+  if (isId(value)) return
+  throw new Failure(
+    'invalid',
+    `An id is a text of 1 to ${ID_LENGTH} characters that a URL can hold.`,
+    { field: '/id' },
+  )
+}
+
+/** Returns whether a value can be the id of a document. An id must fit into a URL. */
+function isId(value: Json): value is string {
+  // A character has at most two code units, so a longer text need not be counted.
+  if (typeof value !== 'string' || value === '' || value.length > 2 * ID_LENGTH) return false
+  if (!value.isWellFormed()) return false
+  // Dot segments change the path, encoded or not (RFC 3986 §5.2.4).
+  if (value === '.' || value === '..') return false
+  return !value.includes('\0') && [...value].length <= ID_LENGTH
+}
+
+/** Quotes the first 64 characters of a text, for messages. */
+export const quoted = (text: string) => JSON.stringify(text.slice(0, 64))
+
+const tooLarge = () => new Failure('too-large', 'A document can have at most 1 MiB.')

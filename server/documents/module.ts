@@ -1,0 +1,77 @@
+import type { DatabasesModule } from '../databases/module.ts'
+import type { FaultLog } from '../health/log-fault.ts'
+import type { RequireRole } from '../http/guards/require-role.ts'
+import type { HttpModule } from '../http/module.ts'
+import type { JobsModule } from '../jobs/module.ts'
+import { StoreUnavailable } from '../storage/availability/unavailable.ts'
+import type { Store } from '../storage/open.ts'
+import type { Vault } from '../storage/vault.ts'
+import { collectionRoutes, sizeRoutes } from './collection-routes.ts'
+import { createDocuments } from './documents.ts'
+import { createPurge } from './purge.ts'
+import { documentRoutes } from './routes.ts'
+import type { SchemasModule } from './schemas/module.ts'
+import { createSizes } from './sizes.ts'
+import type { DocumentRepository } from './stored-documents.ts'
+
+export interface DocumentsDeps {
+  readonly store: Store
+  readonly repository: DocumentRepository
+  readonly schemas: Pick<SchemasModule, 'check' | 'purge'>
+  readonly jobs: Pick<JobsModule, 'begin' | 'create' | 'run'>
+  readonly databases: Pick<DatabasesModule, 'has' | 'idOf' | 'list'>
+  readonly http: Pick<HttpModule, 'reserve' | 'sendList'>
+  readonly requireRole: RequireRole
+  readonly vault: Vault
+  readonly logFault: FaultLog
+}
+
+/** Creates the documents with the purge of dropped databases and their sizes, and their routes. */
+export function createDocumentsModule(deps: DocumentsDeps) {
+  const { store, repository, schemas, jobs, databases, requireRole, logFault } = deps
+  const { reserve, sendList } = deps.http
+  const { has: exists, idOf, list } = databases
+  const pause = () => new Promise(setImmediate)
+
+  // Held until the process exits; another node then acquires it.
+  const holdPurge = () =>
+    store.hold('purge').catch((error: unknown) => {
+      if (error instanceof StoreUnavailable) return false
+      throw error
+    })
+  const purge = createPurge(
+    repository,
+    holdPurge,
+    pause,
+    logFault('cannot delete the documents of a dropped database'),
+    schemas.purge,
+  )
+  let isHolder = false
+
+  const documents = createDocuments(repository, Date.now, schemas.check, jobs, deps.vault)
+  const sizes = createSizes({
+    repository,
+    now: Date.now,
+    pause,
+    onError: logFault('cannot measure the size of a database'),
+  })
+  return {
+    routes: documentRoutes({ documents, whole: jobs, requireRole, reserve, idOf }),
+    collectionRoutes: collectionRoutes({ documents, requireRole, idOf, exists, sizes, sendList }),
+    sizeRoutes: sizeRoutes({ sizes, requireRole, idOf, list, sendList }),
+    /** Purges dropped databases, on one of the nodes. */
+    purge: purge.wake,
+    /** Takes over a purge that another node left unfinished. Called periodically. */
+    async takeOverPurge(): Promise<void> {
+      const holds = await holdPurge()
+      if (holds && !isHolder) purge.wake()
+      isHolder = holds
+    },
+    async [Symbol.asyncDispose]() {
+      await sizes.stop()
+      await purge.stop()
+    },
+  }
+}
+
+export type DocumentsModule = ReturnType<typeof createDocumentsModule>

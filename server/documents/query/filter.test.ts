@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest'
+import type { Json } from '../json/strict-json.ts'
+import { createMatcher } from './filter.ts'
+
+const documents: Record<string, Json> = {
+  number: { v: 5 },
+  text: { v: '5' },
+  word: { v: 'sea' },
+  null: { v: null },
+  yes: { v: true },
+  list: { v: ['sea', 5, { a: 1 }] },
+  object: { v: { name: 'ada', 'a.b': 1 } },
+  none: {},
+}
+
+/** Returns the names of the documents that a filter selects. */
+const select = (name: string, value: string): string[] => {
+  const matches = createMatcher([[name, value]])
+  return Object.keys(documents).filter((each) => matches(documents[each] as Json))
+}
+const all = Object.keys(documents)
+
+describe('createMatcher', () => {
+  it.each<[string, string, readonly string[]]>([
+    ['v', '5', ['number', 'text']],
+    ['v:eq', '5', ['number', 'text']],
+    ['v', 'null', ['null']],
+    ['v', '["sea",5,{"a":1}]', ['list']],
+    ['v', '5.0', []],
+    ['v:ne', '5', all.filter((name) => name !== 'number' && name !== 'text')],
+    ['v:lt', '6', ['number', 'text']],
+    ['v:lt', '10', ['number']],
+    ['v:lte', '5', ['number', 'text']],
+    ['v:gt', '4', ['number', 'text', 'word']],
+    ['v:gte', 'sea', ['word']],
+    ['v:gt', 'a', ['word']],
+    ['v:in', 'sea,5', ['number', 'text', 'word']],
+    ['v:in', 'sea\\,5', []],
+    ['v:exists', 'false', ['none']],
+    ['v:exists', 'true', all.filter((name) => name !== 'none')],
+    ['v:starts', 'se', ['word']],
+    ['v:starts', '', ['text', 'word']],
+    ['v:contains', 'ea', ['word']],
+    ['v:contains', 'sea', ['word', 'list']],
+    ['v:contains', '5', ['text', 'list']],
+    ['v:contains', '{"a":1}', ['list']],
+    ['v.name', 'ada', ['object']],
+    ['v.a\\.b', '1', ['object']],
+    ['v.length:exists', 'true', []],
+    ['v.0', 'sea', []],
+    ['toString:exists', 'true', []],
+  ])('%s=%s', (name, value, expected) => {
+    expect(select(name, value)).toEqual(expected)
+  })
+
+  it('compares strings by code point', () => {
+    const matches = createMatcher([['v:lt', '\u{1f600}']])
+    expect(matches({ v: '\uffff' })).toBe(true)
+    expect(matches({ v: '\u{1f601}' })).toBe(false)
+  })
+
+  it('requires all conditions, also several of one field', () => {
+    const matches = createMatcher([
+      ['v:gt', '1'],
+      ['v:lt', '5'],
+    ])
+    expect([1, 2, 5].filter((v) => matches({ v }))).toEqual([2])
+    expect(
+      createMatcher([
+        ['v', 'a'],
+        ['v', 'b'],
+      ])({ v: 'a' }),
+    ).toBe(false)
+  })
+
+  it('compares arrays and objects by their JSON, in the order of its keys', () => {
+    const value = { a: [1, { b: null }], __proto: 'x' }
+    const text = JSON.stringify(value)
+    expect(createMatcher([['v', text]])({ v: value })).toBe(true)
+    const others: Json[] = [
+      { ...value, c: 1 },
+      { a: [1, { b: 0 }] },
+      { __proto: 'x', a: value.a },
+      [],
+    ]
+    for (const other of others) {
+      expect(createMatcher([['v', text]])({ v: other })).toBe(false)
+      expect(createMatcher([['v:in', `x,${text.replace(/,/g, '\\,')}`]])({ v: other })).toBe(false)
+    }
+    expect(createMatcher([['v:in', `x,${text.replace(/,/g, '\\,')}`]])({ v: value })).toBe(true)
+    expect(createMatcher([['v', `${text} `]])({ v: value })).toBe(false)
+  })
+
+  it('yields between two conditions when a document takes long', async () => {
+    let now = 0
+    let turns = 0
+    const matches = createMatcher(
+      Array.from({ length: 4 }, () => ['v', 'x'] as const),
+      () => (now += 6),
+    )
+    const countTurns = () => {
+      turns++
+      if (turns < 10) setImmediate(countTurns)
+    }
+    setImmediate(countTurns)
+    const matched = matches({ v: 'x' })
+    expect(matched).toBeInstanceOf(Promise)
+    expect(await matched).toBe(true)
+    expect(turns).toBeGreaterThan(0)
+    expect(await matches({ v: 'y' })).toBe(false)
+  })
+
+  it.each([
+    ['v:contains', 'x'.repeat(201), /takes up to 200 characters/],
+    ['v:like', 'x', /"like" is not an operator. Operators are eq, ne, lt/],
+    ['a:b:eq', 'x', /"b:eq" is not an operator.*\\: for a colon/],
+    ['v:exists', 'yes', /takes true or false/],
+    ['v\\x', '1', /backslash must precede/],
+    ['v\\', '1', /backslash must precede/],
+  ])('rejects %s=%s, naming the parameter', (name, value, message) => {
+    expect(() => createMatcher([[name, value]])).toThrow(
+      expect.objectContaining({
+        code: 'bad-parameter',
+        message: expect.stringMatching(message),
+        details: { field: name },
+      }),
+    )
+  })
+})

@@ -1,0 +1,174 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { CONTAINS_LENGTH, FILTER_FIELDS } from '../../contract/document.ts'
+import { Failure } from '../../failure.ts'
+import { type Json, printJson } from '../json/strict-json.ts'
+import { type FieldPath, parseFilterName, splitValues, valueAt } from './field-path.ts'
+import { compareCodePoints } from './order.ts'
+
+/** Query parameters that a document must match, such as `['year:gte', '2000']`. */
+export type Filter = readonly (readonly [name: string, value: string])[]
+
+/**
+ * Returns whether a parsed document matches a filter. The result is a promise if a large document
+ * took longer than {@link SLICE}: then other requests run between two conditions.
+ */
+export type Matcher = (document: Json) => boolean | Promise<boolean>
+
+/** Time after which the evaluation of a query yields to other requests, ms. */
+export const SLICE = 10
+
+/** Returns whether the value of a field matches; undefined if the document does not have it. */
+type Test = (value: Json | undefined) => boolean
+
+/**
+ * The operators of filters. A value equals a text if it is that string, or any other value whose
+ * JSON is that text. Comparisons by order match numbers with numbers and strings with strings.
+ */
+const operators = {
+  eq: equals,
+  ne: (text) => not(equals(text)),
+  lt: (text) => compares(text, (order) => order < 0),
+  lte: (text) => compares(text, (order) => order <= 0),
+  gt: (text) => compares(text, (order) => order > 0),
+  gte: (text) => compares(text, (order) => order >= 0),
+  in(text) {
+    const texts = new Set(splitValues(text))
+    const others = [...texts].map(parseExactly)
+    const scalars = new Set(others.filter((each) => !isComposite(each)))
+    const composites = others.filter(isComposite)
+    return (value) => {
+      if (typeof value === 'string') return texts.has(value)
+      if (!isComposite(value)) return value !== undefined && scalars.has(value)
+      return composites.some((each) => isSame(value, each))
+    }
+  },
+  exists(text, name) {
+    if (text !== 'true' && text !== 'false') {
+      throw badParameter(name, `${quote(name)} takes true or false.`)
+    }
+    return (value) => (value !== undefined) === (text === 'true')
+  },
+  starts: (text) => (value) => typeof value === 'string' && value.startsWith(text),
+  contains(text, name) {
+    if (text.length > CONTAINS_LENGTH) {
+      throw badParameter(name, `${quote(name)} takes up to ${CONTAINS_LENGTH} characters.`)
+    }
+    const matches = equals(text)
+    return (value) =>
+      typeof value === 'string' ? value.includes(text) : Array.isArray(value) && value.some(matches)
+  },
+} as const satisfies Record<string, (text: string, name: string) => Test>
+
+export type Operator = keyof typeof operators
+
+/** The operators of filters, as the parameters name them. */
+export const OPERATORS = Object.keys(operators) as readonly Operator[]
+
+const isOperator = (name: string): name is Operator => Object.hasOwn(operators, name)
+
+/**
+ * Compiles a filter. All of its conditions must match.
+ *
+ * @param now returns ms of a clock that never goes back.
+ * @throws Failure `bad-parameter` for an unknown operator, a value that its operator does not
+ * take, or more than {@link FILTER_FIELDS} conditions.
+ */
+export function createMatcher(filter: Filter, now = () => performance.now()): Matcher {
+  if (filter.length > FILTER_FIELDS) {
+    throw new Failure(
+      'bad-parameter',
+      `The query has ${filter.length} filters. The maximum is ${FILTER_FIELDS}.`,
+      { field: filter[FILTER_FIELDS]?.[0] },
+    )
+  }
+  const conditions = filter.map(([name, value]): readonly [FieldPath, Test] => {
+    const { path, operator = 'eq' } = parseFilterName(name)
+    if (!isOperator(operator)) {
+      throw badParameter(
+        name,
+        `${quote(operator)} is not an operator. Operators are ${OPERATORS.join(', ')}. ` +
+          'Write \\: for a colon that is part of a name.',
+      )
+    }
+    return [path, operators[operator](value, name)]
+  })
+
+  function evaluate(document: Json, from: number): boolean | Promise<boolean> {
+    const begun = now()
+    for (let at = from; at < conditions.length; at++) {
+      if (at > from && now() - begun > SLICE) return nextTurn().then(() => evaluate(document, at))
+      const [path, test] = conditions[at] as (typeof conditions)[number]
+      if (!test(valueAt(document, path))) return false
+    }
+    return true
+  }
+  return (document) => evaluate(document, 0)
+}
+
+function equals(text: string): Test {
+  const other = parseExactly(text)
+  return (value) => {
+    if (typeof value === 'string') return value === text
+    return value !== undefined && other !== undefined && isSame(value, other)
+  }
+}
+
+/** Returns the value, other than a string, that prints as a text; undefined if there is none. */
+function parseExactly(text: string): Json | undefined {
+  try {
+    const value = JSON.parse(text) as Json
+    return typeof value !== 'string' && printJson(value) === text ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const isComposite = (value: Json | undefined): value is Composite =>
+  typeof value === 'object' && value !== null
+
+type Composite = Json[] | { [key: string]: Json }
+
+/** Returns whether two values print as the same JSON. It takes no longer than the smaller one. */
+function isSame(one: Json, other: Json): boolean {
+  if (!isComposite(one) || !isComposite(other)) return one === other
+  if (Array.isArray(one) || Array.isArray(other)) {
+    return (
+      Array.isArray(one) &&
+      Array.isArray(other) &&
+      one.length === other.length &&
+      one.every((each, at) => isSame(each, other[at] as Json))
+    )
+  }
+  // Of the larger object, only as many keys are read as the smaller one has, and one more.
+  const keys = Object.keys(other)
+  let at = 0
+  for (const key in one) {
+    if (key !== keys[at++] || !isSame(one[key] as Json, other[key] as Json)) return false
+  }
+  return at === keys.length
+}
+
+const not =
+  (test: Test): Test =>
+  (value) =>
+    !test(value)
+
+function compares(text: string, accepts: (order: number) => boolean): Test {
+  const number = toNumber(text)
+  return (value) => {
+    if (typeof value === 'string') return accepts(compareCodePoints(value, text))
+    return typeof value === 'number' && number !== undefined && accepts(value - number)
+  }
+}
+
+/** Returns the number that a JSON text is; undefined if it is not a finite number. */
+function toNumber(text: string): number | undefined {
+  const isNumber = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/.test(text)
+  const number = isNumber ? Number(text) : Number.NaN
+  return Number.isFinite(number) ? number : undefined
+}
+
+const quote = (text: string) => JSON.stringify(text.slice(0, 64))
+
+export const badParameter = (field: string, message: string): Failure =>
+  new Failure('bad-parameter', message, { field })

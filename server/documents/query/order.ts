@@ -1,0 +1,82 @@
+import type { Json } from '../json/strict-json.ts'
+import { type ListedField, valueAt } from './field-path.ts'
+
+/** The fields that order a collection. Documents with equal values are ordered by id. */
+export type Sort = readonly ListedField[]
+
+/** A value to sort by; undefined if the document does not have the field. */
+export type SortValue = Json | undefined
+
+/** The position of a document in an order. */
+export interface Position {
+  readonly values: readonly SortValue[]
+  readonly id: string
+}
+
+/** Compares texts by Unicode code points, as both databases compare ids. */
+export function compareCodePoints(one: string, other: string): number {
+  const length = Math.min(one.length, other.length)
+  let begin = 0
+  // Equal parts of long texts are compared natively.
+  while (
+    begin + PART <= length &&
+    one.slice(begin, begin + PART) === other.slice(begin, begin + PART)
+  ) {
+    begin += PART
+  }
+  for (let at = begin; at < length; at++) {
+    const [a, b] = [one.charCodeAt(at), other.charCodeAt(at)]
+    if (a !== b) return rankUnit(a) - rankUnit(b)
+  }
+  return one.length - other.length
+}
+
+const PART = 1024
+
+/** Moves surrogates behind the other code units: their code points are above U+FFFF. */
+const rankUnit = (unit: number) => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit)
+
+/**
+ * Compares two values: missing < null < false < true < numbers < strings by code point < arrays and
+ * objects, which are equal among themselves.
+ */
+export function compareValues(one: SortValue, other: SortValue): number {
+  const rank = rankOf(one)
+  const difference = rank - rankOf(other)
+  if (difference !== 0) return difference
+  if (rank === NUMBER) return (one as number) - (other as number)
+  if (rank === STRING) return compareCodePoints(one as string, other as string)
+  return 0
+}
+
+const [NUMBER, STRING] = [4, 5]
+
+function rankOf(value: SortValue): number {
+  if (value === undefined) return 0
+  if (value === null) return 1
+  if (value === false) return 2
+  if (value === true) return 3
+  if (typeof value === 'number') return NUMBER
+  return typeof value === 'string' ? STRING : 6
+}
+
+/** Returns the position of a document. */
+export const positionOf = (document: Json, id: string, sort: Sort): Position => ({
+  values: sort.map(({ path }) => {
+    const value = valueAt(document, path)
+    // All arrays and objects are equal; the empty one stands for them.
+    return typeof value === 'object' && value !== null ? {} : value
+  }),
+  id,
+})
+
+/** Returns a function that compares positions in this order. */
+export const createComparator =
+  (sort: Sort) =>
+  (one: Position, other: Position): number => {
+    for (const [at, { isDescending }] of sort.entries()) {
+      const difference = compareValues(one.values[at], other.values[at])
+      if (difference !== 0) return isDescending ? -difference : difference
+    }
+    return compareCodePoints(one.id, other.id)
+  }

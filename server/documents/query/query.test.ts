@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest'
+import { printFieldPath } from './field-path.ts'
+import { parseDocumentQuery, parseFilterQuery } from './query.ts'
+import { createFieldSelector } from './select-fields.ts'
+
+const parse = (text: string) => parseDocumentQuery(new URLSearchParams(text))
+
+describe('parseDocumentQuery', () => {
+  it('separates filters from the other parameters', () => {
+    const query = parse(
+      'author.name=ada&sort=-year,title&limit=5&fields=title,a\\,b&sort:eq=x&q:eq=y',
+    )
+    expect(query).toMatchObject({
+      filter: [
+        ['author.name', 'ada'],
+        ['sort:eq', 'x'],
+        ['q:eq', 'y'],
+      ],
+      sort: [
+        { path: ['year'], isDescending: true },
+        { path: ['title'], isDescending: false },
+      ],
+      fields: [['title'], ['a,b']],
+      limit: 5,
+    })
+    expect(query.matches?.({ author: { name: 'ada' }, sort: 'x', q: 'y' })).toBe(true)
+  })
+
+  it.each([
+    ['limt=5', 'limt', /Did you mean limit\? .* write limt:eq=…/],
+    ['srot=a', 'srot', /Did you mean sort\?/],
+    ['field=a', 'field', /Did you mean fields\?/],
+    ['page=2', 'page', /Link header/],
+    ['count=1', 'count', /Prefer: count=exact/],
+    ['_x=1', '_x', /Parameters are limit, after, sort/],
+    ['limit=1&limit=2', 'limit', /more than once/],
+    ['limit=0', 'limit', /from 1 to 1000/],
+    ['sort=', 'sort', /names no field/],
+    ['sort=a,b,c,d,e,f,g,h,i', 'sort', /maximum is 8/],
+    ['fields=-a', 'fields', /without a hyphen/],
+    ['sort=a&after=x', 'after', /order of ids only/],
+    ['sort=a\\b', 'sort', /backslash/],
+  ])('rejects %s', (text, field, message) => {
+    expect(() => parse(text)).toThrow(
+      expect.objectContaining({
+        code: 'bad-parameter',
+        details: { field },
+        message: expect.stringMatching(message),
+      }),
+    )
+  })
+
+  it.each(['port=1', 'a.sort=1', 'limit:gt=1', '_x:eq=1', 'shirt=1'])('accepts %s', (text) => {
+    expect(parse(text).filter).toHaveLength(1)
+  })
+
+  it.each([['author', 'a.b', '-x', 'a,b:c\\d', '']])('prints a path as it is parsed', (...path) => {
+    expect(parse(`sort=${encodeURIComponent(printFieldPath(path))}`).sort).toEqual([
+      { path, isDescending: false },
+    ])
+  })
+})
+
+describe('parseFilterQuery', () => {
+  it.each(['limit=5', 'after=a', 'sort=a', 'fields=a', 'cursor=a'])('rejects %s', (text) => {
+    expect(() => parseFilterQuery(new URLSearchParams(text))).toThrow(/Nothing was changed/)
+  })
+})
+
+describe('createFieldSelector', () => {
+  it('keeps the nesting and order of the document', () => {
+    const select = createFieldSelector([
+      ['title'],
+      ['author', 'name'],
+      ['none', 'x'],
+      ['list', '0'],
+    ])
+    const document = { title: 't', author: { mail: 'm', name: 'ada' }, id: '1', list: [1], x: 1 }
+    expect(JSON.stringify(select(document))).toBe('{"title":"t","author":{"name":"ada"},"id":"1"}')
+  })
+
+  it('prefers the whole of a field to a part of it', () => {
+    for (const paths of [
+      [['a'], ['a', 'b']],
+      [['a', 'b'], ['a']],
+    ]) {
+      expect(createFieldSelector(paths)({ id: '1', a: { b: 1, c: 2 } })).toEqual({
+        id: '1',
+        a: { b: 1, c: 2 },
+      })
+    }
+  })
+})

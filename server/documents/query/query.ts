@@ -1,0 +1,161 @@
+import { PAGE } from '../../contract/document.ts'
+import { type FieldPath, type ListedField, parseFieldList, parseFilterName } from './field-path.ts'
+import { badParameter, createMatcher, type Filter, type Matcher } from './filter.ts'
+
+/** A query of a collection, as its URL states it. */
+export interface DocumentQuery {
+  readonly filter: Filter
+  /** Undefined if there is no filter: every document matches. */
+  readonly matches: Matcher | undefined
+  /** The fields to order by, before the id. */
+  readonly sort: readonly ListedField[]
+  /** The fields to return besides `id`; undefined for whole documents. */
+  readonly fields: readonly FieldPath[] | undefined
+  readonly limit: number
+  /** The id after which the page begins; only in id order. */
+  readonly after: string | undefined
+  readonly cursor: string | undefined
+}
+
+/** Parameters that are no filters. A field of that name is filtered with an operator. */
+const PARAMETERS = ['limit', 'after', 'sort', 'fields', 'cursor'] as const
+
+type Parameter = (typeof PARAMETERS)[number]
+
+const isParameter = (name: string): name is Parameter =>
+  (PARAMETERS as readonly string[]).includes(name)
+
+/**
+ * Parameters of other servers, and what to use here. They are rejected, because a filter on a field
+ * of that name would match nothing.
+ */
+const FOREIGN: Readonly<Record<string, string>> = {
+  order: 'Use sort, such as sort=-year.',
+  page: 'Use the URL in the Link header, or after.',
+  offset: 'Use the URL in the Link header, or after.',
+  q: 'Use a filter such as title:contains=sea.',
+  count: 'Send the header Prefer: count=exact.',
+}
+
+/** Maximum number of fields to sort by, and to select. */
+const MOST_SORTED = 8
+const MOST_SELECTED = 50
+
+/**
+ * Parses the query of `GET /<collection>`.
+ *
+ * @throws Failure `bad-parameter`; its `field` names the parameter.
+ */
+export function parseDocumentQuery(query: URLSearchParams): DocumentQuery {
+  const { filter, given } = split(query)
+  const sort = listOf(given, 'sort', MOST_SORTED)
+  const fields = given.has('fields') ? listOf(given, 'fields', MOST_SELECTED) : undefined
+  if (fields?.some(({ isDescending }) => isDescending)) {
+    throw badParameter('fields', 'fields takes names without a hyphen before them.')
+  }
+  const [after, cursor] = [given.get('after'), given.get('cursor')]
+  if (after !== undefined && (sort.length > 0 || cursor !== undefined)) {
+    throw badParameter(
+      'after',
+      'after is for the order of ids only. Use the URL in the Link header.',
+    )
+  }
+  return {
+    filter,
+    matches: filter.length === 0 ? undefined : createMatcher(filter),
+    sort,
+    fields: fields?.map(({ path }) => path),
+    limit: toLimit(given.get('limit')),
+    after,
+    cursor,
+  }
+}
+
+/**
+ * Parses the query of a change of all documents that match. Rejects parameters of pages: their
+ * caller means one page, and the change would affect all documents.
+ *
+ * @throws Failure `bad-parameter`
+ */
+export function parseFilterQuery(query: URLSearchParams): Filter {
+  const { filter, given } = split(query)
+  const [name] = given.keys()
+  if (name !== undefined) {
+    throw badParameter(
+      name,
+      `A change applies to every document that matches: leave ${name} out. Nothing was changed.`,
+    )
+  }
+  createMatcher(filter)
+  return filter
+}
+
+/** Separates the filters from the other parameters. */
+function split(query: URLSearchParams): {
+  readonly filter: Filter
+  readonly given: ReadonlyMap<Parameter, string>
+} {
+  const filter: (readonly [string, string])[] = []
+  const given = new Map<Parameter, string>()
+  for (const [name, value] of query) {
+    if (isParameter(name)) {
+      if (given.has(name)) throw badParameter(name, `${name} is given more than once.`)
+      given.set(name, value)
+    } else {
+      requireFilter(name)
+      filter.push([name, value])
+    }
+  }
+  return { filter, given }
+}
+
+/** Rejects names that are probably meant as a parameter. With an operator, a name is a filter. */
+function requireFilter(name: string): void {
+  const { path, operator } = parseFilterName(name)
+  if (operator !== undefined || path.length > 1) return
+  const [field = ''] = path
+  const advice = Object.hasOwn(FOREIGN, field) ? FOREIGN[field] : undefined
+  const similar = PARAMETERS.find((each) => isMisspelling(field, each))
+  if (advice === undefined && similar === undefined && !field.startsWith('_')) return
+  const shown = field.slice(0, 64)
+  throw badParameter(
+    name,
+    `There is no parameter ${JSON.stringify(shown)}. ` +
+      `${advice ?? (similar === undefined ? `Parameters are ${PARAMETERS.join(', ')}.` : `Did you mean ${similar}?`)} ` +
+      `To filter by a field of that name, write ${shown}:eq=…`,
+  )
+}
+
+/** Returns whether a name is a parameter with one letter too many or too few, or two swapped. */
+function isMisspelling(name: string, parameter: string): boolean {
+  const isWithout = (long: string, short: string) =>
+    long.length === short.length + 1 &&
+    [...long].some((_, at) => long.slice(0, at) + long.slice(at + 1) === short)
+  const isSwapped =
+    name.length === parameter.length &&
+    [...name].some((_, at) => {
+      const swapped = name.slice(0, at) + name.charAt(at + 1) + name.charAt(at) + name.slice(at + 2)
+      return swapped === parameter
+    })
+  return isWithout(name, parameter) || isWithout(parameter, name) || isSwapped
+}
+
+function listOf(
+  given: ReadonlyMap<Parameter, string>,
+  name: 'sort' | 'fields',
+  most: number,
+): ListedField[] {
+  const text = given.get(name)
+  if (text === undefined) return []
+  if (text === '') throw badParameter(name, `${name} names no field.`)
+  const list = parseFieldList(text, name)
+  if (list.length <= most) return list
+  throw badParameter(name, `${name} has ${list.length} fields. The maximum is ${most}.`)
+}
+
+function toLimit(text: string | undefined): number {
+  if (text === undefined) return PAGE.usual
+  const limit = /^[0-9]{1,4}$/.test(text) ? Number(text) : 0
+  if (limit >= 1 && limit <= PAGE.most) return limit
+  throw badParameter('limit', `limit must be a whole number from 1 to ${PAGE.most}.`)
+}

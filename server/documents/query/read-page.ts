@@ -1,0 +1,226 @@
+import { PAGE, PAGE_BYTES } from '../../contract/document.ts'
+import type { NextTurn } from '../../storage/changes/turns.ts'
+import type { CollectionRef } from '../../storage/document-ref.ts'
+import { JsonArray, type JsonText } from '../json/json-array.ts'
+import { type Json, printJson } from '../json/strict-json.ts'
+import type { DocumentRepository, StoredDocument } from '../stored-documents.ts'
+import { createMatcher, type Filter, SLICE } from './filter.ts'
+import { compareCodePoints, createComparator, type Position, positionOf } from './order.ts'
+import type { DocumentQuery } from './query.ts'
+import type { CheckScan } from './scan-limit.ts'
+import { createFieldSelector } from './select-fields.ts'
+import { TopDocuments } from './top-documents.ts'
+
+/** A page of a collection. */
+export interface Page {
+  readonly documents: readonly Pick<StoredDocument, 'id' | 'tag'>[]
+  /** The documents as a JSON array. */
+  readonly json: JsonText
+  /** The position after which the next page begins; undefined on the last page. */
+  readonly next: Position | undefined
+  /** Number of documents that match, on all pages; undefined if it was not requested. */
+  readonly total: number | undefined
+  /** Number of documents that were read. */
+  readonly scanned: number
+}
+
+/** The part of a query that selects a page. */
+export interface PageQuery extends Pick<DocumentQuery, 'matches' | 'sort' | 'fields' | 'limit'> {
+  /** The position after which the page begins. */
+  readonly from: Position | undefined
+  /** Whether to count all documents that match. */
+  readonly count: boolean
+}
+
+/** Returns the query of a page in id order, of whole documents. */
+const inIdOrder = (filter: Filter, after: string | undefined, limit: number): PageQuery => ({
+  matches: filter.length === 0 ? undefined : createMatcher(filter),
+  sort: [],
+  fields: undefined,
+  limit,
+  from: after === undefined ? undefined : { values: [], id: after },
+  count: false,
+})
+
+/** Returns documents that match, in id order after an id. */
+export type ReadInIdOrder = (
+  where: CollectionRef,
+  filter: Filter,
+  after: string | undefined,
+  limit: number,
+  bounds?: ScanBounds,
+) => Promise<Page>
+
+/** Returns the {@link ReadInIdOrder} of a repository. */
+export const createReadInIdOrder =
+  (deps: ReadPageDeps): ReadInIdOrder =>
+  (where, filter, after, limit, bounds) =>
+    readPage(deps, where, inIdOrder(filter, after, limit), bounds)
+
+/** Bounds of one scan of a collection. */
+export interface ScanBounds {
+  /**
+   * Maximum number of batches ({@link PAGE}.most documents or {@link BATCH_BYTES} each). By default
+   * the scan ends when the page is complete.
+   */
+  readonly batches?: number
+  /** The last id to read. */
+  readonly upTo?: string
+  /** Awaited before each batch is read, with the maximum size of the page after it, bytes. */
+  readonly reserve?: (bytes: number) => Promise<void>
+  /** Called before each batch. */
+  readonly check?: CheckScan
+}
+
+/** Maximum size of a batch, bytes. Parsing 1 MiB takes about 5 ms. */
+export const BATCH_BYTES = 1024 * 1024
+
+/** A batch larger than this yields to other requests first, bytes. */
+const SMALL_BYTES = 64 * 1024
+
+interface ReadPageDeps {
+  readonly repository: DocumentRepository
+  readonly nextTurn: NextTurn
+}
+
+/**
+ * Returns documents that match, in the requested order: fewer than `limit` if they exceed
+ * {@link PAGE_BYTES}. A page whose scan ended early may hold few documents or none and still have a
+ * `next`.
+ */
+export function readPage(
+  deps: ReadPageDeps,
+  where: CollectionRef,
+  query: PageQuery,
+  bounds: ScanBounds = {},
+): Promise<Page> {
+  return query.sort.length === 0
+    ? readInIdOrder(deps, where, query, bounds)
+    : readSorted(deps, where, query, bounds)
+}
+
+async function readInIdOrder(
+  { repository, nextTurn }: ReadPageDeps,
+  where: CollectionRef,
+  { matches, fields, limit, from, count }: PageQuery,
+  { batches = Infinity, upTo, reserve, check }: ScanBounds,
+): Promise<Page> {
+  const textOf = createTextOf(fields)
+  const slice = createSlices(nextTurn)
+  const documents: Page['documents'][number][] = []
+  const json = new JsonArray()
+  let bytes = 0
+  let scanned = 0
+  let isFull = false
+  let total = 0
+  // Counting begins with the first document, not with the page.
+  let after = count ? undefined : from?.id
+  const isBefore = (id: string) =>
+    count && from !== undefined && compareCodePoints(id, from.id) <= 0
+  for (let batch = 1; ; batch++) {
+    check?.()
+    // One more than requested detects a next page. A filter may skip many documents.
+    const size = matches === undefined && !count ? limit + 1 - documents.length : PAGE.most
+    const { last, bytes: more } = await repository.until(where, after, size, BATCH_BYTES, upTo)
+    if (!isFull) await reserve?.(bytes + more)
+    if (batch > 1 || more > SMALL_BYTES) await nextTurn()
+    const rows = await repository.list(where, after, size, last ?? upTo)
+    scanned += rows.length
+    for (const { id, tag, body } of rows) {
+      const turn = slice()
+      if (turn !== undefined) await turn
+      const parsed = matches || fields ? (JSON.parse(body) as Json) : null
+      const matched = matches?.(parsed) ?? true
+      if (!(typeof matched === 'boolean' ? matched : await matched)) continue
+      total++
+      if (isFull || isBefore(id)) continue
+      const text = textOf(body, parsed)
+      const size = Buffer.byteLength(text)
+      isFull = documents.length === limit || (bytes + size > PAGE_BYTES && documents.length > 0)
+      if (isFull && !count) break
+      if (isFull) continue
+      bytes += size
+      documents.push({ id, tag })
+      json.add(text)
+    }
+    const isLast = last === undefined && rows.length < size
+    after = rows.length < size ? last : rows.at(-1)?.id
+    if (isLast || batch >= batches || (isFull && !count)) {
+      const end = isFull ? documents.at(-1)?.id : isLast ? undefined : after
+      return {
+        documents,
+        json: json.print(),
+        next: end === undefined ? undefined : { values: [], id: end },
+        total: count ? total : undefined,
+        scanned,
+      }
+    }
+    json.encode()
+  }
+}
+
+/** Reads the whole collection and keeps the first documents in the order. */
+async function readSorted(
+  { repository, nextTurn }: ReadPageDeps,
+  where: CollectionRef,
+  { matches, sort, fields, limit, from, count }: PageQuery,
+  { upTo, reserve, check }: ScanBounds,
+): Promise<Page> {
+  const textOf = createTextOf(fields)
+  const slice = createSlices(nextTurn)
+  const compare = createComparator(sort)
+  const top = new TopDocuments(compare, limit)
+  let scanned = 0
+  let total = 0
+  for (let after: string | undefined; ; ) {
+    check?.()
+    const { last } = await repository.until(where, after, PAGE.most, BATCH_BYTES, upTo)
+    await nextTurn()
+    const rows = await repository.list(where, after, PAGE.most, last ?? upTo)
+    scanned += rows.length
+    for (const { id, tag, body } of rows) {
+      const turn = slice()
+      if (turn !== undefined) await turn
+      const parsed = JSON.parse(body) as Json
+      const matched = matches?.(parsed) ?? true
+      if (!(typeof matched === 'boolean' ? matched : await matched)) continue
+      total++
+      const position = positionOf(parsed, id, sort)
+      if (from !== undefined && compare(position, from) <= 0) continue
+      top.offer(position, () => ({ id, tag, text: textOf(body, parsed) }))
+    }
+    if (last === undefined && rows.length < PAGE.most) break
+    after = rows.length < PAGE.most ? last : rows.at(-1)?.id
+  }
+  const { documents, bytes, next } = top.page()
+  await reserve?.(bytes)
+  const json = new JsonArray()
+  let added = 0
+  for (const { text } of documents) {
+    json.add(text)
+    added += text.length
+    if (added < BATCH_BYTES) continue
+    json.encode()
+    added = 0
+    await nextTurn()
+  }
+  return { documents, json: json.print(), next, total: count ? total : undefined, scanned }
+}
+
+/** Returns a function that returns a promise of the next turn if the current one took too long. */
+function createSlices(nextTurn: NextTurn): () => Promise<void> | undefined {
+  let begun = performance.now()
+  return () => {
+    if (performance.now() - begun < SLICE) return undefined
+    return nextTurn().then(() => {
+      begun = performance.now()
+    })
+  }
+}
+
+/** Returns the JSON to return for a document: its selected fields, or all of it. */
+function createTextOf(fields: PageQuery['fields']): (body: string, parsed: Json) => string {
+  if (fields === undefined) return (body) => body
+  const select = createFieldSelector(fields)
+  return (_, parsed) => printJson(select(parsed))
+}

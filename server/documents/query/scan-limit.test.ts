@@ -1,0 +1,63 @@
+import { expect, it } from 'vitest'
+import { ScanLimit } from './scan-limit.ts'
+
+const limits = { running: 1, waiting: 1, wait: 60_000, duration: 10_000 }
+const forever = new AbortController().signal
+
+it('runs queries in order, and rejects what comes when too many wait', async () => {
+  const scans = new ScanLimit(limits)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const first = scans.run(forever, () => promise)
+  const second = scans.run(forever, async () => 'second')
+  await expect(scans.run(forever, async () => 'third')).rejects.toMatchObject({
+    code: 'busy',
+    headers: { 'Retry-After': '1' },
+  })
+  resolve()
+  await first
+  expect(await second).toBe('second')
+})
+
+it('rejects a query that waits too long', async () => {
+  const scans = new ScanLimit({ ...limits, wait: 1 })
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const first = scans.run(forever, () => promise)
+  await expect(scans.run(forever, async () => {})).rejects.toMatchObject({ code: 'busy' })
+  resolve()
+  await first
+})
+
+it('stops a query that takes too long', async () => {
+  let now = 0
+  const scans = new ScanLimit(limits, () => now)
+  let reads = 0
+  const running = scans.run(forever, async (check) => {
+    for (;;) {
+      check()
+      reads++
+      now += 4_000
+    }
+  })
+  await expect(running).rejects.toMatchObject({ code: 'query-too-expensive' })
+  expect(reads).toBe(3)
+  await scans.run(forever, async (check) => check())
+})
+
+it('stops a query, and leaves the queue, when the client disconnects', async () => {
+  const scans = new ScanLimit(limits)
+  const client = new AbortController()
+  let reads = 0
+  const running = scans.run(client.signal, async (check) => {
+    for (;;) {
+      check()
+      reads++
+      await new Promise(setImmediate)
+      if (reads === 3) client.abort()
+    }
+  })
+  const waiting = scans.run(client.signal, async () => {})
+  await expect(running).rejects.toMatchObject({ code: 'busy' })
+  await expect(waiting).rejects.toMatchObject({ code: 'busy' })
+  expect(reads).toBe(3)
+  expect(scans.waiting).toBe(0)
+})

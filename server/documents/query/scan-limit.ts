@@ -1,0 +1,76 @@
+import { Failure } from '../../failure.ts'
+import { Semaphore } from '../../storage/changes/semaphore.ts'
+
+/**
+ * Limits of queries that read a collection without an index: how many run at once on a node, how
+ * many wait, and for how long they wait and run, ms.
+ */
+export const SCANS = { running: 2, waiting: 100, wait: 5_000, duration: 10_000 } as const
+
+/** Called between two batches of a scan. Throws if the scan must end. */
+export type CheckScan = () => void
+
+/** Limits the scans of a node ({@link SCANS}). */
+export class ScanLimit {
+  readonly #slots: Semaphore
+  readonly #limits: Readonly<Record<keyof typeof SCANS, number>>
+  readonly #now: () => number
+
+  /** @param now returns ms of a clock that never goes back. */
+  constructor(
+    limits: Readonly<Record<keyof typeof SCANS, number>> = SCANS,
+    now: () => number = () => performance.now(),
+  ) {
+    this.#limits = limits
+    this.#slots = new Semaphore(limits.running)
+    this.#now = now
+  }
+
+  get waiting(): number {
+    return this.#slots.waiting
+  }
+
+  /**
+   * Runs a scan when a slot is free.
+   *
+   * @param signal aborted when the client disconnects.
+   * @throws Failure `busy` if no slot becomes free or the client disconnects;
+   * `query-too-expensive` if the scan takes too long.
+   */
+  async run<T>(signal: AbortSignal, scan: (check: CheckScan) => Promise<T>): Promise<T> {
+    await this.#enter(signal)
+    const end = this.#now() + this.#limits.duration
+    try {
+      return await scan(() => {
+        if (signal.aborted) throw new Failure('busy', 'The client has disconnected.')
+        if (this.#now() > end) throw tooExpensive(this.#limits.duration)
+      })
+    } finally {
+      this.#slots.leave()
+    }
+  }
+
+  async #enter(signal: AbortSignal): Promise<void> {
+    const { waiting, wait } = this.#limits
+    try {
+      await this.#slots.enter(() => {
+        if (this.#slots.waiting >= waiting) throw busy()
+        return AbortSignal.any([signal, AbortSignal.timeout(wait)])
+      })
+    } catch (error) {
+      throw error instanceof Failure ? error : busy()
+    }
+  }
+}
+
+const busy = () =>
+  new Failure('busy', 'Too many queries are running. Try again.', {
+    headers: { 'Retry-After': '1' },
+  })
+
+const tooExpensive = (duration: number) =>
+  new Failure(
+    'query-too-expensive',
+    `The query was stopped after ${duration / 1_000} s, because it reads too many documents. ` +
+      'Begin after an id with after, or ask for a listing with Prefer: respond-async.',
+  )

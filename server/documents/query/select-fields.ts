@@ -1,0 +1,45 @@
+import type { Json } from '../json/strict-json.ts'
+import type { FieldPath } from './field-path.ts'
+
+type JsonObject = { [key: string]: Json }
+
+/** A tree of the names of selected fields; null selects the whole value. */
+type Selection = Map<string, Selection | null>
+
+/**
+ * Returns a function that keeps the selected fields of a document, in the document's own order and
+ * nesting. `id` is always kept.
+ */
+export function createFieldSelector(paths: readonly FieldPath[]): (document: Json) => Json {
+  const selection: Selection = new Map([['id', null]])
+  for (const path of paths) add(selection, path)
+  return (document) => select(document as JsonObject, selection)
+}
+
+function add(selection: Selection, [name = '', ...rest]: FieldPath): void {
+  const inner = selection.get(name)
+  if (inner === null) return
+  if (rest.length === 0) {
+    selection.set(name, null)
+    return
+  }
+  const next: Selection = inner ?? new Map()
+  selection.set(name, next)
+  add(next, rest)
+}
+
+function select(document: JsonObject, selection: Selection): JsonObject {
+  const entries: [string, Json][] = []
+  for (const [name, value] of Object.entries(document)) {
+    const inner = selection.get(name)
+    if (inner === undefined) continue
+    if (inner === null) {
+      entries.push([name, value])
+    } else if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      const kept = select(value, inner)
+      if (Object.keys(kept).length > 0) entries.push([name, kept])
+    }
+  }
+  // Not an object literal: `__proto__` is a field like any other.
+  return Object.fromEntries(entries)
+}

@@ -1,0 +1,31 @@
+import type { Logger } from 'pino'
+import type { RequireRole } from '../../http/guards/require-role.ts'
+import type { Store } from '../../storage/open.ts'
+import { createSchemaChecker } from './schema-checker.ts'
+import { schemaRoutes } from './schema-routes.ts'
+import { createSchemas } from './schemas.ts'
+
+export interface SchemasDeps {
+  readonly store: Store
+  readonly log: Pick<Logger, 'warn'>
+  readonly requireRole: RequireRole
+  /** Returns the id of an existing database. */
+  readonly idOf: (database: string) => string
+}
+
+/** Creates the schemas of collections, with the worker that checks documents, and their routes. */
+export function createSchemasModule({ store, log, requireRole, idOf }: SchemasDeps) {
+  const checker = createSchemaChecker({}, Date.now, (schema) =>
+    log.warn({ schema }, 'a schema took too long and is temporarily rejected'),
+  )
+  const schemas = createSchemas(store, checker)
+  return {
+    ...schemas,
+    routes: schemaRoutes({ schemas, requireRole, idOf }),
+    async [Symbol.asyncDispose]() {
+      await checker.close()
+    },
+  }
+}
+
+export type SchemasModule = ReturnType<typeof createSchemasModule>

@@ -1,0 +1,51 @@
+import type { CollectionWrites } from '../storage/changes/collection-writes.ts'
+import { limitBytes } from '../storage/changes/limit-bytes.ts'
+import { beforeNul } from './document-id.ts'
+import type { DocumentRepository } from './stored-documents.ts'
+
+/**
+ * Combines the stored documents with changes that are committed but not yet applied to all of them;
+ * see `storage/changes/collection-writes.ts`. Without such changes, it only counts the writes.
+ */
+export function withUnapplied(
+  stored: DocumentRepository,
+  writes: CollectionWrites,
+): DocumentRepository {
+  return {
+    ...stored,
+    read(ref) {
+      const change = writes.unapplied(ref)
+      if (change === undefined) return stored.read(ref)
+      return change.read(ref.id).then((found) => {
+        if (found === undefined) return stored.read(ref)
+        return found === 'deleted' ? undefined : found
+      })
+    },
+    async list(where, after, limit, last) {
+      const change = writes.unapplied(where)
+      if (change === undefined) return stored.list(where, after, limit, last)
+      return change.list(beforeNul(after ?? ''), limit, last)
+    },
+    async until(where, after, limit, most, last) {
+      const change = writes.unapplied(where)
+      if (change === undefined) return stored.until(where, after, limit, most, last)
+      const rows = await change.sizes(beforeNul(after ?? ''), limit, last)
+      const fit = limitBytes(rows, most)
+      const bytes = rows.slice(0, fit).reduce((sum, row) => sum + row.bytes, 0)
+      return { last: fit === rows.length ? undefined : rows[fit - 1]?.id, bytes }
+    },
+    insert: (where, documents) =>
+      writes.write(
+        where,
+        documents.map(({ id }) => id),
+        () => stored.insert(where, documents),
+      ),
+    update: (ref, tag, body) => writes.write(ref, [ref.id], () => stored.update(ref, tag, body)),
+    delete: (ref, tag) => writes.write(ref, [ref.id], () => stored.delete(ref, tag)),
+    async collections(database) {
+      const created = writes.createdIn(database)
+      const names = await stored.collections(database)
+      return created.length === 0 ? names : [...new Set([...names, ...created])].sort()
+    },
+  }
+}

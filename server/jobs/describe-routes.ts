@@ -1,0 +1,21 @@
+import type { Operation } from '../http/openapi.ts'
+
+const ref = (path: string) => ({ $ref: `#/components/${path}` })
+
+const state = (description: string) => ({
+  description,
+  content: { 'application/json': { schema: ref('schemas/Job') } },
+})
+
+/** The operations of `/_job/<id>`. */
+export const job = {
+  get: {
+    summary: 'Get a job and its progress',
+    parameters: [ref('parameters/Limit'), ref('parameters/After')],
+    responses: {
+      '200': state('The job has ended.'),
+      '206': state('The job is running.'),
+      '404': ref('responses/NotFound'),
+    },
+  },
+} satisfies Record<string, Operation>

@@ -1,0 +1,33 @@
+import type { RequireRole } from '../http/guards/require-role.ts'
+import type { HttpModule } from '../http/module.ts'
+import { createTurns } from '../storage/changes/turns.ts'
+import type { Store } from '../storage/open.ts'
+import type { DocumentRules } from './job.ts'
+import { createJobs } from './jobs.ts'
+import { type JobRoutesDeps, jobRoutes } from './routes.ts'
+
+export interface JobsModuleDeps {
+  readonly store: Store
+  readonly rules: DocumentRules
+  readonly documents: JobRoutesDeps['documents']
+  readonly http: Pick<HttpModule, 'reserve'>
+  readonly requireRole: RequireRole
+  /** Returns the id of an existing database. */
+  readonly idOf: (database: string) => string
+  /** Returns ms since 1970, the same on all nodes: clocks may differ by more than a lease lasts. */
+  readonly now: () => number
+  readonly onError: (error: unknown) => void
+}
+
+/** Creates the jobs and their routes. */
+export function createJobsModule(deps: JobsModuleDeps) {
+  const { store, rules, documents, http, requireRole, idOf, now, onError } = deps
+  const jobs = createJobs({ store, rules, now, pause: createTurns(), onError })
+  return {
+    ...jobs,
+    routes: jobRoutes({ jobs, documents, requireRole, reserve: http.reserve, idOf }),
+    [Symbol.asyncDispose]: jobs.stop,
+  }
+}
+
+export type JobsModule = ReturnType<typeof createJobsModule>

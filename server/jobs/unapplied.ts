@@ -1,0 +1,115 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type RawBuilder, sql, type Transaction } from 'kysely'
+import type { ChangedDocument, UnappliedChange } from '../storage/changes/collection-writes.ts'
+import type { Store } from '../storage/open.ts'
+import type { Tables } from '../storage/tables.ts'
+import type { Job } from './job.ts'
+
+/** Number of stored documents that one query combines with a change. */
+const WINDOW = 1_000
+
+/** Value of `seen` in a staged row after the change is applied to its document. */
+const APPLIED = '*'
+
+/**
+ * Returns the change of a committed job that is not yet applied to all documents. Only SQLite has
+ * such changes; on PostgreSQL the transaction that commits a job also applies it.
+ */
+export function createUnapplied({ db, transaction }: Store, job: Job): UnappliedChange {
+  const isPending = pendingOf(job)
+  const isHere = sql`documents.database = ${job.database} and documents.collection = ${job.collection}`
+
+  /** Combines stored documents with the change, in windows, and leaves out deleted documents. */
+  async function rows<R extends { readonly id: string }>(
+    columns: RawBuilder<unknown>,
+    after: string,
+    limit: number,
+    last: string | undefined,
+  ): Promise<R[]> {
+    const found: R[] = []
+    for (let from = after; ; ) {
+      const { rows: window } = await sql<{ id: string }>`
+        select id from documents where ${isHere} and id > ${from}
+        ${upTo(last)} order by id limit 1 offset ${WINDOW - 1}`.execute(db)
+      const end = window[0]?.id ?? last
+      const { rows } = await sql<R>`
+        select id, ${columns} from documents where ${isHere} and id > ${from} ${upTo(end)}
+        and not exists (
+          select 1 from job_documents as taken where ${isPending} and taken.id = documents.id)
+        union all
+        select id, ${columns} from job_documents as taken
+        where ${isPending} and taken.id > ${from} ${upTo(end)} and taken.tag <> ''
+        order by id limit ${limit - found.length}`.execute(db)
+      found.push(...rows)
+      if (found.length === limit || window[0] === undefined) return found
+      from = window[0].id
+      // Lets other requests run.
+      await nextTurn()
+    }
+  }
+
+  return {
+    creates: job.kind === 'create',
+    async read(id) {
+      const { rows } = await sql<ChangedDocument>`
+        select taken.id, taken.tag, taken.body from job_documents as taken
+        where ${isPending} and taken.id = ${id}`.execute(db)
+      const [found] = rows
+      return found?.tag === '' ? 'deleted' : found
+    },
+    list: (after, limit, last) => rows(sql`tag, body`, after, limit, last),
+    sizes: (after, limit, last) => rows(sql`octet_length(body) as bytes`, after, limit, last),
+    async apply(ids) {
+      const list = JSON.stringify(ids)
+      const isMeant = sql`${isPending} and taken.id in (select value from json_each(${list}))`
+      const { rows } = await sql`
+        select 1 from job_documents as taken where ${isMeant} limit 1`.execute(db)
+      if (rows.length === 0) return
+      await transaction(async (trx) => {
+        await write(trx, job, isMeant)
+        await sql`
+          update job_documents as taken set seen = ${APPLIED} where ${isMeant}`.execute(trx)
+      })
+    },
+  }
+}
+
+/** Returns the condition that a staged document is not yet written. */
+const pendingOf = ({ id }: Job) =>
+  sql`taken.job = ${id} and taken.seen <> ${APPLIED}
+    and taken.id > (select cursor from jobs where id = ${id} and state = 'applying')`
+
+/** Writes the documents of a range that are not yet written. */
+export const writeRange = (
+  trx: Transaction<Tables>,
+  job: Job,
+  { after, last }: { readonly after: string; readonly last: string },
+): Promise<void> =>
+  write(trx, job, sql`${pendingOf(job)} and taken.id > ${after} and taken.id <= ${last}`)
+
+/** @param isMeant a condition on `job_documents as taken`. */
+async function write(
+  trx: Transaction<Tables>,
+  { kind, id, database, collection }: Job,
+  isMeant: RawBuilder<unknown>,
+): Promise<void> {
+  const isTaken = sql`
+    database = ${database} and collection = ${collection}
+    and id in (select taken.id from job_documents as taken where ${isMeant})`
+  if (kind === 'delete') {
+    await sql`delete from documents where ${isTaken}`.execute(trx)
+  } else if (kind === 'patch') {
+    await sql`
+      update documents set (tag, body) = (
+        select taken.tag, taken.body from job_documents as taken
+        where taken.job = ${id} and taken.id = documents.id)
+      where ${isTaken}`.execute(trx)
+  } else {
+    await sql`
+      insert into documents (database, collection, id, tag, body)
+      select ${database}, ${collection}, taken.id, taken.tag, taken.body
+      from job_documents as taken where ${isMeant} order by taken.id`.execute(trx)
+  }
+}
+
+const upTo = (last: string | undefined) => (last === undefined ? sql`` : sql`and id <= ${last}`)
