@@ -1,18 +1,20 @@
+import { createHash } from 'node:crypto'
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { afterAll, describe, expect, it, test } from 'vitest'
-import { createTokenByCommand } from './access-command.ts'
-import { blog, openApp, outside, via } from './app.testing.ts'
 import { createApp } from './app.ts'
 import { createRecorder } from './audit/record.ts'
-import { createMetrics } from './endpoints/metrics.ts'
+import { createTokenByCommand } from './cli/access-command.ts'
 import { Failure } from './failure.ts'
-import { actionOf } from './http/audited.ts'
-import type { Via } from './http/env.ts'
+import type { ListenerContext } from './http/env.ts'
+import { actionOf } from './http/guards/audit-change.ts'
+import { blog, openApp, outside, via } from './test-support/app.testing.ts'
 
-// What every route has in common, and the routes that have no folder of their own. Who may ask what is
-// in app-guards.test.ts, the pages of the console are in app-console.test.ts.
+// Behavior common to all routes, and routes without a folder of their own. Permissions are tested
+// in app-guards.test.ts and console pages in app-console.test.ts.
 
-const { app, deps, ask, store, token, events, readiness, lines, close } = await openApp()
+const { app, modules, ask, store, token, events, readiness, lines, close } = await openApp()
 afterAll(close)
 
 describe('failures', () => {
@@ -48,20 +50,34 @@ describe('failures', () => {
       const page = await answer.text()
       expect(page).toContain('database not found')
       expect(page).not.toContain('<script>')
+      // The page is styled inline: a stylesheet request could fail for the same reason.
+      const [, style = ''] = /<style>([\s\S]*)<\/style>/.exec(page) ?? []
+      const hash = createHash('sha256').update(style).digest('base64')
+      const policy = answer.headers.get('Content-Security-Policy')
+      expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-[^']+'; /)
+      expect(policy).toContain(`'sha256-${hash}'`)
+      expect(page).not.toMatch(/<(?:link|script)/)
     }
   })
 
+  it('say in a browser what to do next', async () => {
+    const headers = { Accept: 'text/html' }
+    const pageOf = async (path: string) => (await ask(path, { headers })).text()
+    expect(await pageOf('/_console/assets/gone.js')).toContain('Go to the start page')
+    const stranger = await app.request(
+      '/articles/1',
+      { headers: { ...headers, Host: 'localhost' } },
+      { via: blog },
+    )
+    expect(stranger.status).toBe(401)
+    expect(await stranger.text()).toContain('<a href="/_console/sign-in">Sign in</a>')
+  })
+
   it('tell nothing of what went wrong inside, which is logged', async () => {
-    const broken = createApp({
-      ...deps,
-      metrics: createMetrics(() => []),
-      endpoints: {
-        ...deps.endpoints,
-        list() {
-          throw new Error('the secret inside')
-        },
-      },
-    })
+    const catchUp = () => {
+      throw new Error('the secret inside')
+    }
+    const broken = createApp({ ...modules, changes: { catchUp } })
     const headers = { Host: 'localhost', Authorization: `Bearer ${token}` }
     const answer = await broken.request('/_api/endpoint', { headers }, { via: via() })
     expect(answer.status).toBe(500)
@@ -78,7 +94,7 @@ describe('the order of checks', () => {
   })
   const nobody = as('Bearer nobody')
   const post = (role: string) => as(`Bearer <${role}>`)
-  const rows: [number, string, RequestInit, Via][] = [
+  const rows: [number, string, RequestInit, ListenerContext][] = [
     [421, '/_db/no/_console/', { headers: { Host: 'evil.example' } }, via()],
     [404, '/_db/no/_api/nothing', nobody, blog],
     [400, '/_db/blog/_api/nothing', nobody, blog],
@@ -99,11 +115,18 @@ describe('the order of checks', () => {
   })
 })
 
-test('a read by id goes through what `documents/at-once-routes.ts` asks, too, and no more', () => {
-  // The log, the length of a HEAD (which is not read there), the headers, what others have changed,
-  // the host of pages, the database, room for the response, the permission and the handler: one that
-  // is added here is to be added there.
-  expect(app.router.match('GET', '/articles/one')[0]).toHaveLength(9)
+test('a read by id is answered synchronously, by the fast router', async () => {
+  const headers = { Host: 'localhost', Authorization: `Bearer ${token}` }
+  const body = JSON.stringify({ id: 'one' })
+  await ask('/_db/blog/articles', { method: 'POST', headers, body })
+  const read = () => app.request('/_db/blog/articles/one', { headers }, { via: blog })
+  // Without a connection, the security headers are added to the response asynchronously.
+  const outgoing = new ServerResponse(new IncomingMessage(new Socket()))
+  const readOverConnection = () =>
+    app.request('/_db/blog/articles/one', { headers }, { via: blog, outgoing })
+  expect((await read()).status).toBe(200)
+  expect(readOverConnection()).toBeInstanceOf(Response)
+  expect(app.router.name).toBe('TwoPartRouter (SmartRouter + RegExpRouter)')
 })
 
 describe('every answer', () => {
@@ -125,8 +148,8 @@ describe('every answer', () => {
       expect(headers.get('Cross-Origin-Opener-Policy')).toBe('same-origin')
       expect(headers.has('Strict-Transport-Security')).toBe(false)
     }
-    const catchUp = () => Promise.reject(new Failure('unavailable', 'The store is away.'))
-    const away = await createApp({ ...deps, metrics: createMetrics(() => []), catchUp }).request(
+    const catchUp = () => Promise.reject(new Failure('unavailable', 'The database is unavailable.'))
+    const away = await createApp({ ...modules, changes: { catchUp } }).request(
       '/_console/',
       { headers: { Host: 'localhost' } },
       { via: via() },
@@ -240,10 +263,11 @@ describe('/_api/openapi.json', () => {
   })
 })
 
-/** Changing routes that keep no record of their own: what they do changes nothing that is stored. */
+/** Routes with a changing method that write no audit row, because they change nothing stored. */
 const UNRECORDED = [
   'POST /_api/listener/:address{.+}/retry',
   'POST /_api/listener/:address{.+}/close',
+  'POST /_api/endpoint-check',
 ]
 
 describe('every change', () => {
@@ -272,7 +296,7 @@ describe('every change', () => {
 })
 
 describe('/_api/events', () => {
-  /** Reads a stream until it has held `text`, and lets it go. */
+  /** Reads a stream until it contains `text`, then cancels it. */
   async function readUntil(answer: Response, text: string): Promise<string> {
     const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader()
     let read = ''

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { Failure, type FailureCode, failureKinds, systemCode } from './failure.ts'
+import {
+  Failure,
+  type FailureCode,
+  failureAt,
+  failureKinds,
+  systemCode,
+  toErrorBody,
+  toErrorObject,
+} from './failure.ts'
 
 describe('Failure', () => {
   it.each(Object.entries(failureKinds))('%s has a status of failure and an id', (code, kind) => {
@@ -9,7 +17,7 @@ describe('Failure', () => {
     expect(new Failure(code as FailureCode, 'why').kind).toBe(kind)
   })
 
-  it('keeps the numbers that the seeds and the design name', () => {
+  it('keeps the numbers of docs/http-api.md', () => {
     const numbers = Object.fromEntries(
       Object.entries(failureKinds).map(([code, { status, errorNum }]) => [
         code,
@@ -36,6 +44,37 @@ describe('Failure', () => {
   it('keeps its cause for the log', () => {
     const cause = new Error('inside')
     expect(new Failure('internal', 'why', { cause }).cause).toBe(cause)
+  })
+})
+
+describe('failureAt', () => {
+  it('prepends a pointer to the field and keeps everything else', () => {
+    const cause = new Error('inside')
+    const headers = { 'Retry-After': '1' }
+    const taken = new Failure('conflict', 'why', { cause, headers, systemCode: 'EADDRINUSE' })
+    const located = failureAt('/changes/1', failureAt('/endpoint', taken))
+    expect(located).toMatchObject({ code: 'conflict', message: 'why', cause, headers })
+    expect(located.details).toEqual({ field: '/changes/1/endpoint', systemCode: 'EADDRINUSE' })
+  })
+
+  it('leaves failures that the caller did not cause', () => {
+    const failure = new Failure('unavailable', 'why')
+    expect(failureAt('/endpoint', failure)).toBe(failure)
+  })
+})
+
+describe('a response body', () => {
+  const failure = new Failure('conflict', 'why', { field: '/id', systemCode: 'EEXIST', ids: ['a'] })
+
+  it('carries the field and the system code under /_api', () => {
+    const error = { error: true, code: 409, errorNum: 1200, errorMessage: 'why' }
+    expect(toErrorObject(failure)).toEqual({ ...error, field: '/id', systemCode: 'EEXIST' })
+    expect(Object.keys(toErrorObject(new Failure('conflict', 'why')))).toEqual(Object.keys(error))
+  })
+
+  it('carries all details elsewhere', () => {
+    const details = { field: '/id', systemCode: 'EEXIST', ids: ['a'] }
+    expect(toErrorBody(failure)).toEqual({ id: 'conflict', message: 'why', ...details })
   })
 })
 

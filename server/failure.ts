@@ -1,4 +1,6 @@
-/** What a failure looks like on the wire: HTTP status, `errorNum` under `/_api`, `id` elsewhere. */
+import type { ErrorBody, ErrorObject } from './contract/acknowledgement.ts'
+
+/** How a failure is sent: HTTP status, `errorNum` under `/_api`, `id` elsewhere. */
 export interface FailureKind {
   readonly status: number
   readonly errorNum: number
@@ -12,8 +14,7 @@ const kind = (status: number, errorNum: number, id: string): FailureKind => ({
 })
 
 /**
- * Every way in which a request can fail, and the one place that gives each its status, its
- * `errorNum` (Error object of seed 000) and its `id` (error body of seed 002).
+ * Every kind of request failure with its status, `errorNum` and `id` (docs/http-api.md, "Errors").
  */
 export const failureKinds = {
   'bad-parameter': kind(400, 10, 'bad_request'),
@@ -35,6 +36,7 @@ export const failureKinds = {
   'unsupported-media-type': kind(415, 415, 'unsupported_media_type'),
   misdirected: kind(421, 421, 'misdirected_request'),
   invalid: kind(422, 422, 'invalid'),
+  'query-too-expensive': kind(422, 422, 'query_too_expensive'),
   'too-many-requests': kind(429, 429, 'too_many_requests'),
   internal: kind(500, 4, 'internal'),
   busy: kind(503, 503, 'busy'),
@@ -42,52 +44,82 @@ export const failureKinds = {
   'insufficient-storage': kind(507, 507, 'insufficient_storage'),
 } as const satisfies Record<string, FailureKind>
 
-/** The closed union of failure codes. */
 export type FailureCode = keyof typeof failureKinds
 
-/** What may accompany a {@link Failure}. */
-export interface FailureOptions {
-  /** What went wrong underneath: for the log alone, it never leaves the process. */
+/** The fields of the error body besides `id` and `message`. They are sent to clients. */
+export type FailureDetails = Readonly<Omit<ErrorBody, 'id' | 'message'>>
+
+export interface FailureOptions extends FailureDetails {
+  /** The underlying error. It is logged and never sent to clients. */
   readonly cause?: unknown
-  /** Response headers that the status asks for, such as `Allow` with 405 (RFC 9110 §15.5.6). */
+  /** Response headers that the status requires, such as `Allow` with 405 (RFC 9110 §15.5.6). */
   readonly headers?: Readonly<Record<string, string>>
-  /** What the error body of seed 002 carries besides `id` and `message`. */
-  readonly details?: Readonly<Record<string, unknown>>
 }
 
 /**
- * The one error that this code base throws on purpose. `message` is a sentence for people and is
- * sent to them; `cause` is for the log. `http/render-failure.ts` turns it into an answer.
+ * The only error that this code base throws deliberately. `message` is sent to clients; `cause` is
+ * only logged. `http/output/render-failure.ts` renders it as a response.
  */
 export class Failure extends Error {
   override readonly name = 'Failure'
   readonly code: FailureCode
   readonly headers: Readonly<Record<string, string>>
-  readonly details: Readonly<Record<string, unknown>>
+  readonly details: FailureDetails
 
   constructor(code: FailureCode, message: string, options: FailureOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    const { cause, headers = {}, ...details } = options
+    super(message, cause === undefined ? undefined : { cause })
     this.code = code
-    this.headers = options.headers ?? {}
-    this.details = options.details ?? {}
+    this.headers = headers
+    this.details = details
   }
 
-  /** Status, `errorNum` and `id` of this failure. */
+  /** The status, `errorNum` and `id` of this failure. */
   get kind(): FailureKind {
     return failureKinds[this.code]
   }
 }
 
-/** A failure of the store itself: it is unavailable, or its disk is full. */
+/**
+ * Returns the failure of a value as a failure of the body that holds the value at a JSON Pointer.
+ * Failures that the caller did not cause are returned unchanged.
+ */
+export function failureAt(pointer: string, failure: Failure): Failure {
+  if (failure.kind.status >= 500) return failure
+  const { code, message, cause, headers, details } = failure
+  const field = pointer + (details.field ?? '')
+  return new Failure(code, message, { ...details, cause, headers, field })
+}
+
+/** Returns the error body for a failure (docs/http-api.md, "Errors"). */
+export const toErrorBody = ({ kind, message, details }: Failure): ErrorBody => ({
+  id: kind.id,
+  message,
+  ...details,
+})
+
+/** Returns the Error object for a failure (docs/http-api.md, "Errors"). */
+export function toErrorObject({ kind, message, details }: Failure): ErrorObject {
+  return {
+    error: true,
+    code: kind.status,
+    errorNum: kind.errorNum,
+    errorMessage: message,
+    ...(details.field !== undefined && { field: details.field }),
+    ...(details.systemCode !== undefined && { systemCode: details.systemCode }),
+  }
+}
+
+/** A failure of the store: it is unavailable, or its disk is full. */
 export type StoreFailure = Failure & { readonly code: 'unavailable' | 'insufficient-storage' }
 
-/** Returns whether an error is a {@link StoreFailure}. */
 export const isStoreFailure = (error: unknown): error is StoreFailure =>
   error instanceof Failure &&
   (error.code === 'unavailable' || error.code === 'insufficient-storage')
 
 /**
- * The system's own code of an error (`EADDRINUSE`, `ENOENT`, `SQLITE_BUSY`…), or `undefined`.
+ * Returns the system error code of an error (`EADDRINUSE`, `ENOENT`, `SQLITE_BUSY`…), or
+ * `undefined`.
  */
 export function systemCode(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined

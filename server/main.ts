@@ -3,31 +3,30 @@ import { join, resolve } from 'node:path'
 import { pino } from 'pino'
 import pretty from 'pino-pretty'
 import { discardSecrets } from './access/stored-secrets.ts'
+import { COMMAND_LINE, createRecorder } from './audit/record.ts'
 import {
   changeRoleByCommand,
   createTokenByCommand,
   operatorKeyByCommand,
-} from './access-command.ts'
-import { COMMAND_LINE, createRecorder } from './audit/record.ts'
-import { verifyAuditLog } from './audit-command.ts'
-import { backUpByCommand, restoreByCommand } from './backup-command.ts'
-import { type Command, helpText, parseCommandLine, type StoreCommand } from './command-line.ts'
-import type { Config } from './config.ts'
-import { addEndpoint, listEndpoints, removeEndpoint } from './endpoint-command.ts'
+} from './cli/access-command.ts'
+import { verifyAuditLog } from './cli/audit-command.ts'
+import { backUpByCommand, restoreByCommand } from './cli/backup-command.ts'
+import { type Command, helpText, parseCommandLine, type StoreCommand } from './cli/command-line.ts'
+import type { Config } from './cli/config.ts'
+import { addEndpoint, listEndpoints, removeEndpoint } from './cli/endpoint-command.ts'
 import { Failure } from './failure.ts'
-import { consoleUrls } from './http/console-urls.ts'
+import { consoleUrls } from './http/static/console-urls.ts'
 import { type Node, start } from './start.ts'
+import { DamagedStore } from './storage/availability/unavailable.ts'
 import { openStore, type Store } from './storage/open.ts'
-import { DamagedStore } from './storage/unavailable.ts'
 
-// The process: what it was given goes in, sentences and an exit code come out. 0 done, 1 it could
-// not be done, 2 it was asked for in the wrong way.
+// The entry point of the process. Exit codes: 0 success, 1 failure, 2 invalid usage.
 
 // In a checkout this is server/main.ts; in the package it is dist/server/main.js.
 const ROOT = join(import.meta.dirname, import.meta.filename.endsWith('.ts') ? '..' : '../..')
 
 const RESTORE =
-  'Check the disk, and restore a backup: see "When the disk fails" in docs/operating.md.'
+  'Check the disk and restore a backup. See "When the disk fails" in docs/operating.md.'
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`)
 const complain = (text: string) => process.stderr.write(`${text}\n`)
@@ -53,7 +52,7 @@ async function run(config: Config): Promise<void> {
   let signals = 0
   const stop = (signal: NodeJS.Signals) => {
     if (++signals > 2) process.exit(1)
-    log.info({ signal }, signals === 1 ? 'stopping' : 'stopping at once')
+    log.info({ signal }, signals === 1 ? 'stopping' : 'stopping immediately')
     stopping.abort()
     void node?.stop().then(() => {
       log.info('stopped')
@@ -71,10 +70,12 @@ async function run(config: Config): Promise<void> {
     return
   }
   log.info({ addresses: node.addresses.length, pid: process.pid }, 'gatehouse is ready')
-  // On a terminal alone: what a log keeps must not hold the key.
+  // Only on a terminal: log files must not contain the key.
   if (process.stdout.isTTY) {
     const { urls, advice } = consoleUrls(node.adminAddresses, config.publicOrigin)
-    print(`\n  The console:      ${urls.join('\n                    ') || 'no URL to sign in at'}`)
+    print(
+      `\n  The console:      ${urls.join('\n                    ') || 'no sign-in URL available'}`,
+    )
     if (advice !== undefined) print(`  ${advice}`)
     const { isNew, file, read } = node.operatorKey
     if (isNew) print(`  The operator key: ${read()}\n  It is kept in     ${file}\n`)
@@ -82,7 +83,7 @@ async function run(config: Config): Promise<void> {
   }
 }
 
-/** Opens the store for one task, beside a running node, and closes it again. */
+/** Opens the store for one task, while a node may be running, and closes it afterwards. */
 async function withStore<T>(config: Config, task: (store: Store) => Promise<T>): Promise<T> {
   const { data, databaseUrl } = config
   const store = await openStore(databaseUrl === undefined ? { data } : { databaseUrl }, 'tool')
@@ -110,7 +111,7 @@ async function carryOut(command: Command): Promise<void> {
 
 const version = (): string => JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).version
 
-/** Carries out a command that works on the store; answers the lines to print. */
+/** Runs a command that works on the store. Returns the lines to print. */
 async function work(store: Store, command: StoreCommand): Promise<string[]> {
   const { config, operands, flags } = command
   const [first = '', second = ''] = operands
@@ -131,7 +132,7 @@ async function work(store: Store, command: StoreCommand): Promise<string[]> {
       return [await operatorKeyByCommand(store, record, config, flags.renew !== undefined)]
     case 'secrets discard':
       await discardSecrets(store, record, COMMAND_LINE)
-      return ['The tokens of providers are deleted. Sessions and API tokens stay valid.']
+      return ['Deleted the provider tokens. Sessions and API tokens remain valid.']
     case 'audit verify':
       return [await verifyAuditLog(store, flags.last)]
   }

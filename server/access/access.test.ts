@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createRecorder } from '../audit/record.ts'
 import type { Actor, AuditEntry } from '../contract/audit.ts'
-import { forEachEngine } from '../storage/each-engine.testing.ts'
+import { TOKENS_PER_PERSON } from '../contract/token.ts'
 import type { Store } from '../storage/open.ts'
+import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { createVault } from '../storage/vault.ts'
 import { type Access, createAccess } from './access.ts'
 import type { Credentials } from './authenticate.ts'
@@ -11,8 +12,7 @@ import { OPERATOR } from './people.ts'
 import { createTokenText } from './secret-text.ts'
 import { ABSOLUTE, IDLE, type SignIn } from './sessions.ts'
 
-// People, sessions and tokens as the rest of the server asks for them, on one clock: long, since what
-// is changed of one decides what becomes of the others.
+// People, sessions and tokens are tested in one file, because a change to one affects the others.
 
 const HOUR = 60 * 60 * 1000
 const actor: Actor = { name: 'local:operator', by: 'session', address: '127.0.0.1' }
@@ -56,14 +56,12 @@ forEachEngine((engine) => {
     access = open()
   })
 
-  /** As `http/permit.ts` asks. */
-  const known = async (credentials: Credentials) =>
-    access.recall(credentials) ?? access.authenticate(credentials)
+  const known = async (credentials: Credentials) => access.authenticate(credentials)
   const bySession = (session: string) => known({ authorization: undefined, session })
   const byToken = (token: string) => known({ authorization: `Bearer ${token}`, session: undefined })
   const idOf = async (username: string) =>
     (await access.people()).find((each) => each.username === username)?.id ?? ''
-  /** An admin from GitHub, made so by the operator. */
+  /** Signs in a person from GitHub whom the operator makes an admin. */
   const admin = async (subject: string) => {
     await access.signIn(github(subject), from)
     await access.changeRole(await idOf(`github:${subject}`), 'admin', actor)
@@ -259,7 +257,7 @@ forEachEngine((engine) => {
   })
 
   describe('somebody who was known a moment ago', () => {
-    // On SQLite there is no server that could be away.
+    // SQLite has no server that can be unavailable.
     const isKept = engine.name === 'postgres'
     const last = (session: string) =>
       access.lastKnown({ authorization: undefined, session })?.username
@@ -345,6 +343,78 @@ forEachEngine((engine) => {
     })
   })
 
+  describe('removed access', () => {
+    it('ends sessions and tokens, rejects the sign-in, and is reversible', async () => {
+      await admin('1')
+      await access.signIn(github('2'), from)
+      await access.changeRole(await idOf('github:2'), 'viewer', actor)
+      const session = await access.signIn(github('2'), from)
+      const owner = { personId: await idOf('github:2'), role: 'viewer' } as const
+      const { token } = await access.createToken(owner, { name: 'a', role: 'viewer' }, actor)
+      await byToken(token)
+
+      await access.changeRole(await idOf('github:2'), 'none', actor)
+      expect(await bySession(session)).toBeUndefined()
+      await expect(byToken(token)).rejects.toMatchObject({ code: 'unauthenticated' })
+      expect(await access.tokens('everybody')).toEqual([])
+      expect(entries.at(-1)).toMatchObject({
+        action: 'person.role',
+        target: 'github:2',
+        before: { role: 'viewer' },
+        after: { role: 'none', revokedTokens: 1 },
+      })
+      await expect(access.signIn(github('2'), from)).rejects.toMatchObject({
+        code: 'forbidden',
+        message: expect.stringContaining('Your access to this server was removed.'),
+      })
+      await expect(
+        access.createToken(owner, { name: 'b', role: 'viewer' }, actor),
+      ).rejects.toMatchObject({ code: 'forbidden' })
+      const listed = (await access.people()).at(-1)
+      expect(listed).toMatchObject({ username: 'github:2', role: 'none', sessions: 0 })
+      const stored = await store.db
+        .selectFrom('people')
+        .select(['access_token', 'refresh_token'])
+        .where('username', '=', 'github:2')
+        .executeTakeFirst()
+      expect(stored).toEqual({ access_token: null, refresh_token: null })
+
+      await access.changeRole(await idOf('github:2'), 'viewer', actor)
+      await expect(byToken(token)).rejects.toMatchObject({ code: 'unauthenticated' })
+      expect(await bySession(await access.signIn(github('2'), from))).toMatchObject({
+        role: 'viewer',
+      })
+    })
+
+    it('is rejected for the last admin and for the operator', async () => {
+      await access.signIn(operator, from)
+      await admin('1')
+      await expect(access.changeRole(await idOf('github:1'), 'none', actor)).rejects.toMatchObject({
+        code: 'conflict',
+        message: expect.stringContaining('the last admin'),
+      })
+      await expect(
+        access.changeRole(await idOf('local:operator'), 'none', actor),
+      ).rejects.toMatchObject({ code: 'conflict' })
+    })
+
+    it('makes sessions and tokens that are stored nevertheless invalid', async () => {
+      const session = await access.signIn(github('2'), from)
+      const owner = { personId: await idOf('github:2'), role: 'viewer' } as const
+      const { token } = await access.createToken(owner, { name: 'a', role: 'viewer' }, actor)
+      // Change only the role, as if another node had stored the session and the token during the
+      // removal.
+      await store.db
+        .updateTable('people')
+        .set({ role: 'none' })
+        .where('username', '=', 'github:2')
+        .execute()
+      access.sync()
+      expect(await bySession(session)).toBeUndefined()
+      await expect(byToken(token)).rejects.toMatchObject({ code: 'unauthenticated' })
+    })
+  })
+
   describe('a token', () => {
     const owner = async () => {
       const principal = await bySession(await access.signIn(operator, from))
@@ -377,7 +447,7 @@ forEachEngine((engine) => {
         actor,
       )
       const basic = (text: string) =>
-        access.authenticate({
+        known({
           authorization: `Basic ${Buffer.from(text).toString('base64')}`,
           session: undefined,
         })
@@ -397,23 +467,24 @@ forEachEngine((engine) => {
       const both = (text: string) => known({ authorization: `Bearer ${text}`, session })
       expect(await both(token)).toMatchObject({ by: 'token', role: 'viewer' })
       await expect(both(createTokenText())).rejects.toMatchObject({ code: 'unauthenticated' })
-      await expect(
-        access.authenticate({ authorization: 'Digest x', session }),
-      ).rejects.toMatchObject({ code: 'unauthenticated' })
+      await expect(known({ authorization: 'Digest x', session })).rejects.toMatchObject({
+        code: 'unauthenticated',
+      })
     })
 
-    it('is recalled where the store tells of every change, and asked for where it does not', async () => {
+    it('is cached if the store detects every change, and queried again otherwise', async () => {
       const { token } = await access.createToken(
         await owner(),
         { name: 'a', role: 'viewer' },
         actor,
       )
       const credentials = { authorization: `Bearer ${token}`, session: undefined }
-      expect(access.recall(credentials)).toBeUndefined()
       const principal = await access.authenticate(credentials)
-      expect(access.recall(credentials)).toBe(store.engine === 'sqlite' ? principal : undefined)
+      const again = access.authenticate(credentials)
+      if (store.engine === 'sqlite') expect(again).toBe(principal)
+      else expect(again).toBeInstanceOf(Promise)
       access.sync()
-      expect(access.recall(credentials)).toBeUndefined()
+      expect(access.authenticate(credentials)).toBeInstanceOf(Promise)
     })
 
     it('is no session, nor the other way round, also once it was used', async () => {
@@ -445,7 +516,7 @@ forEachEngine((engine) => {
       expect(await byToken(token)).toMatchObject({ role: 'pending' })
     })
 
-    it('cannot be more than its owner', async () => {
+    it('cannot have a higher role than its owner', async () => {
       await access.signIn(github('1'), from)
       await access.changeRole(await idOf('github:1'), 'viewer', actor)
       const viewer = await bySession(await access.signIn(github('1'), from))
@@ -491,6 +562,29 @@ forEachEngine((engine) => {
       expect((await create(databases.slice(1))).info.databases).toHaveLength(1_000)
     })
 
+    it('is one of at most 1,000 of its owner', async () => {
+      const one = await owner()
+      const row = {
+        ...{ owner_id: one.personId, role: 'viewer', name: 'n', prefix: 'p', databases: null },
+        ...{ created_at: time, expires_at: null, last_used_at: null },
+      }
+      const rows = Array.from({ length: TOKENS_PER_PERSON - 1 }, (_, at) => {
+        return { ...row, id: `id${at}`, hash: `hash${at}` }
+      })
+      for (let at = 0; at < rows.length; at += 100) {
+        await store.db
+          .insertInto('tokens')
+          .values(rows.slice(at, at + 100))
+          .execute()
+      }
+      const input = { name: 'ci', role: 'viewer' } as const
+      await access.createToken(one, input, actor)
+      await expect(access.createToken(one, input, actor)).rejects.toMatchObject({
+        code: 'too-many-requests',
+        message: 'local:operator has 1,000 tokens, the maximum. Revoke one first.',
+      })
+    })
+
     it('carries its databases, and ends when it expires', async () => {
       const expires = new Date(time + HOUR).toISOString()
       const { token } = await access.createToken(
@@ -510,7 +604,6 @@ forEachEngine((engine) => {
       [{ databases: [] }, 'bad-parameter'],
     ])('is refused with %j', async (over, code) => {
       const input = { name: 'a', role: 'viewer' as const, ...over }
-      // Not only rejected: thrown before anything is stored.
       const asked = owner().then((who) => access.createToken(who, input, actor))
       await expect(asked).rejects.toMatchObject({ code })
       expect(await access.tokens('everybody')).toEqual([])

@@ -4,8 +4,8 @@ import type { Person } from '../contract/person.ts'
 import type { Role } from '../contract/role.ts'
 import type { SessionInfo } from '../contract/session.ts'
 import type { TokenInfo, TokenInput } from '../contract/token.ts'
+import type { Recorder } from '../storage/changes/recorder.ts'
 import type { Store } from '../storage/open.ts'
-import type { Recorder } from '../storage/recorder.ts'
 import type { Vault } from '../storage/vault.ts'
 import { type Authenticator, createAuthenticator } from './authenticate.ts'
 import { changeRole, listPeople } from './people.ts'
@@ -13,18 +13,20 @@ import { beginSession, endSessions, type From, listSessions, type SignIn } from 
 import { createToken, listTokens, revokeToken, type TokenOwner } from './tokens.ts'
 import { createUseRecorder, type UseRecorder } from './use-recorder.ts'
 
-/** People, their sessions and their tokens, and who a request comes from. */
+/** Manages people, their sessions and their API tokens, and authenticates requests. */
 export interface Access {
   readonly authenticate: Authenticator['authenticate']
-  readonly recall: Authenticator['recall']
   readonly lastKnown: Authenticator['lastKnown']
-  /** Signs somebody in and answers the secret of the new session (`sessions.ts`). */
+  /** Signs a person in and returns the secret of the new session. See `sessions.ts`. */
   signIn(signIn: SignIn, from: From): Promise<string>
   people(): Promise<Person[]>
-  /** See `people.ts`; the person's sessions end at once. */
+  /**
+   * Changes a person's role and ends their sessions immediately. The role `none` also revokes their
+   * tokens. See `people.ts`.
+   */
   changeRole(id: string, role: Role, actor: Actor): Promise<void>
   sessions(person: string, current: string): Promise<SessionInfo[]>
-  /** Ends one session of a person, or `all`, at once. */
+  /** Ends one session of a person immediately, or all of them if `session` is `all`. */
   endSession(person: string, session: string, actor: Actor): Promise<void>
   tokens(owner: string | 'everybody'): Promise<TokenInfo[]>
   createToken(
@@ -32,36 +34,44 @@ export interface Access {
     input: TokenInput,
     actor: Actor,
   ): Promise<{ token: string; info: TokenInfo }>
-  /** Revokes a token, at once. */
+  /** Revokes a token immediately. */
   revokeToken(owner: TokenOwner, id: string, actor: Actor): Promise<void>
-  /** Follows what another process has changed in the store. */
+  /** Clears cached principals after another process has changed the store. */
   sync(): void
-  /** Stores the uses of sessions and tokens that are noted, at once instead of a second later. */
+  /**
+   * Writes the recorded uses of sessions and tokens to the store now, without waiting for the
+   * batch.
+   */
   readonly flushUses: UseRecorder['flush']
-  /** Stores them a last time. */
+  /** Writes the recorded uses one last time and stops recording. */
   readonly stop: UseRecorder['stop']
 }
 
-/** What {@link Access} is made of. */
 export interface AccessDeps {
   readonly store: Store
   readonly vault: Vault
   readonly record: Recorder
-  /** Usernames that are always admins. */
+  /** Usernames that always have the role admin. */
   readonly admins: readonly string[]
-  /** The time, ms since 1970. */
+  /** Returns the time, ms since 1970. */
   readonly now: () => number
-  /** The fingerprint of the operator key as it is now; missing: it is never renewed. */
+  /** Returns the fingerprint of the current operator key. Default: the key is never renewed. */
   readonly operatorKey?: () => string
-  /** Told when sessions, tokens or roles may have ended: streams that go by them are to look. */
+  /**
+   * Called when sessions, tokens or roles may have ended; open streams must check their access
+   * again.
+   */
   readonly onEnded?: () => void
-  /** Told what has changed, once that is durable. */
+  /** Called with each change once it is durable. */
   readonly publish?: (event: LiveEvent) => void
-  /** Told when the uses of sessions and tokens cannot be stored. */
+  /** Called when the uses of sessions and tokens cannot be stored. */
   readonly onError?: (error: unknown) => void
 }
 
-/** Makes {@link Access}: whatever changes is forgotten by the authenticator before it is answered. */
+/**
+ * Creates the {@link Access} of a store. Each change clears the authentication cache before it
+ * resolves.
+ */
 export function createAccess(deps: AccessDeps): Access {
   const { store, record, admins, now } = deps
   const uses = createUseRecorder(store, deps.onError ?? (() => {}))
@@ -81,7 +91,6 @@ export function createAccess(deps: AccessDeps): Access {
   const publish = deps.publish ?? (() => {})
   return {
     authenticate: authenticator.authenticate,
-    recall: authenticator.recall,
     lastKnown: authenticator.lastKnown,
     async signIn(signIn, from) {
       const { person, secret } = await forgetting(beginSession(deps, signIn, from))
@@ -93,6 +102,7 @@ export function createAccess(deps: AccessDeps): Access {
     async changeRole(id, role, actor) {
       await ending(changeRole(store, record, id, role, { admins, actor }))
       publish({ type: 'person', id })
+      if (role === 'none') publish({ type: 'token', owner: id })
     },
     sessions: (person, current) => listSessions(store, person, now(), current),
     async endSession(person, session, actor) {
@@ -111,7 +121,7 @@ export function createAccess(deps: AccessDeps): Access {
     sync() {
       authenticator.forget()
       deps.onEnded?.()
-      // Whatever it was.
+      // The server doesn't know which rows changed, so it announces all of them.
       publish({ type: 'person', id: null })
       publish({ type: 'token', owner: null })
       publish({ type: 'audit' })

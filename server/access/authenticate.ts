@@ -7,67 +7,70 @@ import { type FoundSession, findSession, IDLE, TOUCH } from './sessions.ts'
 import { type FoundToken, findToken } from './tokens.ts'
 import type { UseRecorder } from './use-recorder.ts'
 
-/** What a request brings to be known by. */
+/** Credentials of a request. */
 export interface Credentials {
-  /** The header `Authorization`; beats the cookie. */
+  /** The `Authorization` header. It takes precedence over the session. */
   readonly authorization: string | undefined
-  /** The secret of the session's cookie. */
+  /** The secret in the session cookie. */
   readonly session: string | undefined
-  /** Whether nobody need be there who asks: then it is no use of the session. */
+  /**
+   * Whether the client sends the request without user activity. Such a request does not extend the
+   * session.
+   */
   readonly background?: boolean
 }
 
-/** Tells who a request comes from. */
+/** Authenticates requests. See docs/decisions/0006-authentication-cache.md. */
 export interface Authenticator {
   /**
-   * The principal of a request; undefined where it brings no credentials, or a session that is over.
+   * Returns the principal of a request. Returns undefined if the request has no credentials or its
+   * session has ended. Returns a promise only if it must query the store.
    *
-   * @throws Failure `unauthenticated` where it brings a token, or something in its place, that is
-   * not valid: whoever sends one means to be known by it.
+   * @throws Failure `unauthenticated` if the request has an `Authorization` header without a valid
+   *   token. The session is not tried.
    */
-  authenticate(credentials: Credentials): Promise<Principal | undefined>
+  authenticate(credentials: Credentials): Principal | undefined | Promise<Principal | undefined>
   /**
-   * What {@link authenticate} would answer, where that is remembered; undefined: ask it. Most requests
-   * are of somebody who asked a moment ago, and a promise for each of them is most of what it would
-   * cost to know them.
-   */
-  recall(credentials: Credentials): Principal | undefined
-  /**
-   * Who it was the last time, where the store said so not long ago (30 s): for requests that only read
-   * while the store is away. Nothing where sessions, tokens or roles are known to have changed since.
+   * Returns the principal that the database confirmed in the last 30 s, for requests that only read
+   * while PostgreSQL is unavailable (docs/decisions/0013-postgresql-outages.md). Returns undefined
+   * if sessions, tokens or roles have changed since, and always on SQLite.
    */
   lastKnown(credentials: Credentials): Principal | undefined
-  /** Forgets what is remembered, after sessions, tokens or roles have changed. */
+  /** Clears the cache. Call it after sessions, tokens or roles have changed. */
   forget(): void
 }
 
 interface Remembered {
-  /** Never changed, but replaced. */
+  /** Replaced when it changes, never mutated. */
   principal: Principal
-  /** When the credential was last used, to {@link PRECISION}, and when its use was last recorded. */
+  /**
+   * `used`: last use of the credential, to {@link PRECISION}. `recorded`: last use passed to the
+   * {@link UseRecorder}. Both in ms since 1970.
+   */
   used: number
   recorded: number
 }
 
-/** What the store has said of somebody, and when, ms since 1970. */
+/** A principal that the database has confirmed, and when, ms since 1970. */
 interface Known {
   readonly found: Remembered
   readonly at: number
 }
 
-/** How exactly it is known when a session was last used, ms. */
+/** Precision of a session's last use, ms. */
 const PRECISION = 1_000
 
-/** So long after the store has said who it is somebody may still look, ms. */
+/** How long {@link Authenticator.lastKnown} trusts a principal, ms. */
 const LAST_KNOWN = 30_000
 
-/** How many of each kind are remembered; then all are forgotten, which costs a look-up each. */
+/** Maximum number of cached sessions, and of cached tokens. A full cache is cleared. */
 const MOST_REMEMBERED = 10_000
 
 /**
- * Makes an {@link Authenticator}. On SQLite, where every change of another process is noticed before
- * the next request, what was found is remembered until something changes; with PostgreSQL every
- * request asks the store, so that a session ended at one node is dead at the others at once.
+ * Creates an {@link Authenticator}. On SQLite, principals are cached until something changes: the
+ * server notices each change of another process before the next request. On PostgreSQL, each
+ * request queries the database, so a session that one node ends is invalid on all nodes
+ * immediately.
  */
 export function createAuthenticator(
   store: Store,
@@ -75,13 +78,17 @@ export function createAuthenticator(
   uses: Pick<UseRecorder, 'session' | 'sessionUse' | 'token'>,
 ): Authenticator {
   const remembers = store.engine === 'sqlite'
-  // Apart, so that what is found in one place does not count in the other.
+  // Separate maps, so that a session secret is never accepted as a token or the reverse.
   const sessions = new Map<string, Remembered>()
   const tokens = new Map<string, Remembered>()
   const last = { session: new Map<string, Known>(), token: new Map<string, Known>() }
   let forgotten = 0
 
-  /** `since`: how often had been forgotten when the store was asked; an older answer is not kept. */
+  /**
+   * Caches a principal, unless the cache was cleared after the query began.
+   *
+   * @param since value of `forgotten` when the query began.
+   */
   function remember(
     remembered: Map<string, Remembered>,
     hash: string,
@@ -116,53 +123,50 @@ export function createAuthenticator(
     return found.principal
   }
 
-  async function bySession(secret: string, background = false): Promise<Principal | undefined> {
-    const hash = hashSecret(secret)
-    let found = sessions.get(hash)
-    if (found === undefined) {
-      const since = forgotten
-      const row = await findSession(store, hash)
-      if (row === undefined) {
-        last.session.delete(hash)
-        return undefined
-      }
-      found = remember(sessions, hash, ofSession(row, uses.sessionUse(hash)), since)
-    }
+  function bySession(found: Remembered, hash: string, background: boolean): Principal | undefined {
     const at = now()
     if (isOver(found, at)) return undefined
     return background ? found.principal : sessionUsed(found, hash, at)
   }
 
-  async function byToken(text: string): Promise<Principal> {
-    const hash = hashSecret(text)
-    let found = tokens.get(hash)
-    if (found === undefined && isTokenText(text)) {
-      const since = forgotten
-      const row = await findToken(store, hash)
-      if (row === undefined) last.token.delete(hash)
-      else found = remember(tokens, hash, ofToken(row), since)
-    }
+  function byToken(found: Remembered): Principal {
     const at = now()
-    if (found === undefined) throw notValid('The token is not valid.')
     if (isOver(found, at)) throw notValid('The token has expired.')
     return tokenUsed(found, at)
   }
 
+  async function queriedSession(hash: string): Promise<Remembered | undefined> {
+    const since = forgotten
+    const row = await findSession(store, hash)
+    if (row !== undefined)
+      return remember(sessions, hash, ofSession(row, uses.sessionUse(hash)), since)
+    last.session.delete(hash)
+    return undefined
+  }
+
+  async function queriedToken(hash: string): Promise<Remembered> {
+    const since = forgotten
+    const row = await findToken(store, hash)
+    if (row !== undefined) return remember(tokens, hash, ofToken(row), since)
+    last.token.delete(hash)
+    throw notValid('The token is not valid.')
+  }
+
   return {
-    async authenticate({ authorization, session, background }) {
-      if (authorization !== undefined) return byToken(tokenOf(authorization))
-      return session === undefined ? undefined : bySession(session, background)
-    },
-    recall({ authorization, session, background = false }) {
-      const isToken = authorization !== undefined
-      const secret = isToken ? bearerOf(authorization) : session
-      if (secret === undefined) return undefined
-      const hash = hashSecret(secret)
-      const found = (isToken ? tokens : sessions).get(hash)
-      const at = now()
-      if (found === undefined || isOver(found, at)) return undefined
-      if (isToken) return tokenUsed(found, at)
-      return background ? found.principal : sessionUsed(found, hash, at)
+    authenticate({ authorization, session, background = false }) {
+      if (authorization !== undefined) {
+        const token = tokenOf(authorization)
+        const hash = hashSecret(token)
+        const cached = tokens.get(hash)
+        if (cached !== undefined) return byToken(cached)
+        if (!isTokenText(token)) throw notValid('The token is not valid.')
+        return queriedToken(hash).then(byToken)
+      }
+      if (session === undefined) return undefined
+      const hash = hashSecret(session)
+      const cached = sessions.get(hash)
+      if (cached !== undefined) return bySession(cached, hash, background)
+      return queriedSession(hash).then((found) => found && bySession(found, hash, background))
     },
     lastKnown({ authorization, session }) {
       const isToken = authorization !== undefined
@@ -185,12 +189,14 @@ export function createAuthenticator(
   }
 }
 
-/** Whether it has expired, or a session was not used for too long. */
+/**
+ * Whether the credential has expired, or the session has been idle for longer than {@link IDLE}.
+ */
 function isOver({ principal: { by, expires }, used }: Remembered, at: number): boolean {
   return (expires !== null && at >= expires) || (by === 'session' && at >= used + IDLE)
 }
 
-/** Notes that a session was used, and gives its principal as it is from then on. */
+/** Sets the last use of a session and returns the principal with its new idle expiry. */
 function slide(found: Remembered, at: number): Principal {
   if (at - found.used >= PRECISION) {
     found.used = at
@@ -200,22 +206,21 @@ function slide(found: Remembered, at: number): Principal {
   return found.principal
 }
 
-const BEARER = 'Bearer '
-
-/** The token of a header as most clients write it; {@link tokenOf} reads the others. */
-const bearerOf = (header: string): string | undefined =>
-  header.startsWith(BEARER) ? header.slice(BEARER.length) : undefined
-
-/** The token of an `Authorization` header: Bearer (RFC 6750), or Basic without a password. */
+/**
+ * Returns the token of an `Authorization` header: Bearer (RFC 6750), or the user name of Basic with
+ * an empty password.
+ *
+ * @throws Failure `unauthenticated`
+ */
 function tokenOf(header: string): string {
   const [, scheme, value = ''] = /^([A-Za-z]+) +(\S+) *$/.exec(header) ?? []
   if (scheme?.toLowerCase() === 'bearer') return value
   if (scheme?.toLowerCase() !== 'basic') {
-    throw notValid('Send a token, as "Authorization: Bearer TOKEN" or as the user part of the URL.')
+    throw notValid('Send a token as "Authorization: Bearer TOKEN" or as the user name in the URL.')
   }
   const [user = '', ...password] = Buffer.from(value, 'base64').toString('utf8').split(':')
   if (password.join(':') !== '') {
-    throw notValid('A token stands in the user part of the URL alone; the password is left empty.')
+    throw notValid('Send the token as the user name in the URL and leave the password empty.')
   }
   return user
 }

@@ -5,15 +5,15 @@ import type { Person } from '../contract/person.ts'
 import type { Role } from '../contract/role.ts'
 import { SESSION_IDLE } from '../contract/session-use.ts'
 import { Failure } from '../failure.ts'
-import { nextRevision } from '../storage/next-revision.ts'
+import { nextRevision } from '../storage/changes/next-revision.ts'
+import type { Recorder } from '../storage/changes/recorder.ts'
 import type { Store } from '../storage/open.ts'
-import type { Recorder } from '../storage/recorder.ts'
 import type { PeopleTable, Tables } from '../storage/tables.ts'
 
-/** The name of the provider that is built in. */
+/** Name of the built-in provider. */
 export const LOCAL_PROVIDER = 'local'
 
-/** Whoever holds the operator key. */
+/** The person who signs in with the operator key. */
 export const OPERATOR = {
   provider: LOCAL_PROVIDER,
   issuer: 'gatehouse',
@@ -21,7 +21,7 @@ export const OPERATOR = {
   username: `${LOCAL_PROVIDER}:operator`,
 } as const
 
-/** Who a provider says that somebody is. */
+/** A person's identity at a provider. */
 export interface ProviderIdentity {
   readonly provider: string
   readonly issuer: string
@@ -32,7 +32,7 @@ export interface ProviderIdentity {
 const isOperator = (who: { provider: string; subject: string }) =>
   who.provider === OPERATOR.provider && who.subject === OPERATOR.subject
 
-/** Everybody who has signed in once: those who wait for a role first, then by username. */
+/** Returns all people: those awaiting a role first, those without access last, then by username. */
 export async function listPeople(store: Store, now: number): Promise<Person[]> {
   const rows = await store.db
     .selectFrom('people')
@@ -58,19 +58,20 @@ export async function listPeople(store: Store, now: number): Promise<Person[]> {
       lastSignIn: row.last_sign_in_at === null ? null : new Date(row.last_sign_in_at).toISOString(),
       sessions: Number(row.sessions),
     }))
-    .sort(
-      (a, b) =>
-        Number(b.role === 'pending') - Number(a.role === 'pending') ||
-        (a.username < b.username ? -1 : 1),
-    )
+    .sort((a, b) => placeOf(a) - placeOf(b) || (a.username < b.username ? -1 : 1))
 }
 
+/** Returns the sort rank of a person's role. */
+const placeOf = ({ role }: Person): number => (role === 'pending' ? 0 : role === 'none' ? 2 : 1)
+
 /**
- * Finds the person of an identity, or makes one, inside a sign-in's transaction. An identity is
- * provider, issuer and id together; never the e-mail. New people are `pending`, unless they are the
- * operator or `admins` names them; those it names are made admin again at each sign-in.
+ * Finds or creates the person of an identity, inside the transaction of a sign-in. Provider, issuer
+ * and subject identify a person; the email address does not. New people get the role `pending`. The
+ * operator and people named in `admins` get `admin` at every sign-in.
  *
- * @returns the person, and what is to be put on record of it at the end of the transaction.
+ * @returns the person, and an audit entry that the caller must record at the end of the
+ *   transaction.
+ * @throws Failure `forbidden` if the person's access was removed.
  */
 export async function recognise(
   trx: Transaction<Tables>,
@@ -88,13 +89,17 @@ export async function recognise(
     .executeTakeFirst()
   const always = isOperator(identity) || options.admins.includes(username)
   const role = always ? 'admin' : (known?.role ?? 'pending')
+  if (role === 'none') throw new Failure('forbidden', ACCESS_REMOVED)
   if (known !== undefined) {
     const after = { ...known, name, role, last_sign_in_at: options.now }
-    await trx
+    const updated = await trx
       .updateTable('people')
       .set({ name, role, last_sign_in_at: options.now })
       .where('id', '=', known.id)
-      .execute()
+      .where('role', '=', known.role)
+      .executeTakeFirst()
+    // An admin has changed the role since it was read.
+    if (updated.numUpdatedRows === 0n) return recognise(trx, identity, options)
     const changed = { before: { role: known.role }, after: { role } }
     return {
       person: after,
@@ -129,7 +134,7 @@ export async function recognise(
     .values(made)
     .onConflict((conflict) => conflict.columns(['provider', 'issuer', 'subject']).doNothing())
     .executeTakeFirst()
-  // Somebody signed in twice at once for the first time; the other one is there by now.
+  // A concurrent first sign-in has created the person.
   if (inserted.numInsertedOrUpdatedRows === 0n) return recognise(trx, identity, options)
   return {
     person: made,
@@ -144,7 +149,11 @@ export async function recognise(
   }
 }
 
-/** The id of the operator, who is put among the people if nobody has used the key yet. */
+/** Shown to a person who signs in after their access was removed. */
+const ACCESS_REMOVED =
+  'Your access to this server was removed. An admin of this server can give you a role again.'
+
+/** Returns the id of the operator. Creates the operator if the key has not been used yet. */
 export async function ensureOperator(store: Store, now: number): Promise<string> {
   await store.db
     .insertInto('people')
@@ -171,10 +180,11 @@ export async function ensureOperator(store: Store, now: number): Promise<string>
 }
 
 /**
- * Gives somebody another role and ends their sessions; durable when it resolves.
+ * Changes a person's role and ends their sessions. The role `none` removes access: it also revokes
+ * the person's tokens and deletes the tokens that the provider issued. Durable when it resolves.
  *
- * @throws Failure `not-found`; `conflict` for the operator, for whom `admins` names, and where no
- * admin would be left.
+ * @throws Failure `not-found`; `conflict` for the operator, for a person named in `admins`, and if
+ *   no admin would remain.
  */
 export function changeRole(
   store: Store,
@@ -184,7 +194,7 @@ export function changeRole(
   options: { admins: readonly string[]; actor: Actor },
 ): Promise<void> {
   return store.change(async (trx) => {
-    // Also the lock that puts two admins who demote each other in an order.
+    // The revision row also serves as a lock: two admins who demote each other are serialized.
     await nextRevision(trx)
     const person = await trx
       .selectFrom('people')
@@ -194,10 +204,10 @@ export function changeRole(
     if (person === undefined) throw new Failure('not-found', 'There is no such person.')
     if (person.role === role) return
     if (isOperator(person)) {
-      throw new Failure('conflict', 'Whoever holds the operator key is always an admin.')
+      throw new Failure('conflict', 'The holder of the operator key is always an admin.')
     }
     if (options.admins.includes(person.username)) {
-      throw new Failure('conflict', `${person.username} is an admin by GATEHOUSE_ADMINS.`)
+      throw new Failure('conflict', `GATEHOUSE_ADMINS makes ${person.username} an admin.`)
     }
     if (person.role === 'admin') {
       const others = await trx
@@ -210,19 +220,39 @@ export function changeRole(
       if (others === undefined) {
         throw new Failure(
           'conflict',
-          `${person.username} is the last admin. Make somebody else one first.`,
+          `${person.username} is the last admin. Make another person an admin first.`,
         )
       }
     }
     await trx.updateTable('people').set({ role }).where('id', '=', id).execute()
     await trx.deleteFrom('sessions').where('person_id', '=', id).execute()
+    // Also when access is restored: a token may have been created while access was being removed.
+    const ends = role === 'none' || person.role === 'none'
+    const revoked = ends ? await revokeTokensOf(trx, id) : undefined
     await record(trx, {
       actor: options.actor,
       action: 'person.role',
       target: person.username,
       outcome: 'done',
       before: { role: person.role },
-      after: { role },
+      after: { role, ...(revoked === undefined ? {} : { revokedTokens: revoked }) },
     })
   })
+}
+
+/**
+ * Deletes a person's API tokens and stored provider tokens. Returns the number of API tokens
+ * deleted.
+ */
+async function revokeTokensOf(trx: Transaction<Tables>, id: string): Promise<number> {
+  const { numDeletedRows } = await trx
+    .deleteFrom('tokens')
+    .where('owner_id', '=', id)
+    .executeTakeFirst()
+  await trx
+    .updateTable('people')
+    .set({ access_token: null, refresh_token: null, token_expires_at: null })
+    .where('id', '=', id)
+    .execute()
+  return Number(numDeletedRows)
 }

@@ -6,47 +6,46 @@ import type { Principal } from '../contract/principal.ts'
 import { type CurrentSession, currentSession, sessionList } from '../contract/session.ts'
 import { createdToken, tokenInput, tokenList } from '../contract/token.ts'
 import { Failure } from '../failure.ts'
-import { audited } from '../http/audited.ts'
-import type { ClientOf } from '../http/client.ts'
 import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
-import { jsonBody } from '../http/json-body.ts'
-import type { Permit } from '../http/permit.ts'
-import type { SendList } from '../http/send-list.ts'
-import type { SessionCookie } from '../http/session-cookie.ts'
+import { audited } from '../http/guards/audit-change.ts'
+import type { ClientOf } from '../http/guards/client-address.ts'
+import type { RequireRole } from '../http/guards/require-role.ts'
+import type { SessionCookie } from '../http/guards/session-cookie.ts'
+import { jsonBody } from '../http/input/json-body.ts'
+import type { SendList } from '../http/output/send-list.ts'
 import type { Access } from './access.ts'
 
 const done = (code = 200): Acknowledgement => ({ result: true, error: false, code })
 
-/** What the routes of people need besides people. */
 export interface AccessRoutesDeps {
   readonly access: Access
-  readonly permit: Permit
+  readonly requireRole: RequireRole
   readonly clientOf: ClientOf
   readonly cookie: SessionCookie
   readonly sendList: SendList
 }
 
-/** `/_api/session`: who is asking, and signing out. */
-export const sessionRoutes = ({ access, permit, clientOf, cookie }: AccessRoutesDeps) =>
+/** Routes of `/_api/session`: the current session, and sign-out. */
+export const sessionRoutes = ({ access, requireRole, clientOf, cookie }: AccessRoutesDeps) =>
   new Hono<AppEnv>()
     .get(
       '/',
       describe({
-        summary: 'Tell who is signed in; null: nobody',
+        summary: 'Get the current session; null if signed out',
         answers: { 200: currentSession },
       }),
-      permit('known'),
+      requireRole('known'),
       (c) => c.json(toSession(c.get('principal')), 200),
     )
     .delete(
       '/',
       describe({
-        summary: 'Sign out: the session ends here, at once',
+        summary: 'Sign out and end the session',
         answers: { 200: acknowledgement },
       }),
       audited('session.end', (c) => c.get('actor')?.name),
-      permit('known'),
+      requireRole('known'),
       async (c) => {
         const principal = c.get('principal')
         if (principal?.by === 'session') {
@@ -58,36 +57,38 @@ export const sessionRoutes = ({ access, permit, clientOf, cookie }: AccessRoutes
     )
 
 /**
- * One's own sessions and tokens are changed by whoever is signed in; a token would do more than its
- * role says: who has got hold of a program's could lock its owner out, or make one to keep.
+ * A session may change the caller's own sessions and tokens. A token may do so only with the role
+ * admin: otherwise a leaked token could end its owner's sessions, or create tokens that outlast it.
  */
 const OWN = { byToken: 'admin' } as const
 
-/** `/_api/user`: people, their roles and their sessions. `me` stands for whoever asks. */
-export const userRoutes = ({ access, permit, sendList }: AccessRoutesDeps) => {
-  /** The person that a path means; others than oneself are for admins. */
+/** Routes of `/_api/user`: people, their roles and their sessions. The id `me` is the caller. */
+export const userRoutes = ({ access, requireRole, sendList }: AccessRoutesDeps) => {
+  /** Returns the person id of a path. Only admins may name other people. */
   const personOf = (principal: Principal, id: string): string => {
     if (id === 'me' || id === principal.personId) return principal.personId
-    if (principal.role !== 'admin') throw new Failure('forbidden', 'This takes the role admin.')
+    if (principal.role !== 'admin') throw new Failure('forbidden', 'This requires the role admin.')
     return id
   }
   return new Hono<AppEnv>()
     .get(
       '/',
-      describe({ summary: 'List the people', answers: { 200: personList } }),
-      permit('admin'),
+      describe({ summary: 'List people', answers: { 200: personList } }),
+      requireRole('admin'),
       async (c) => sendList(c, await access.people()),
     )
     .patch(
       '/:id',
       describe({
-        summary: 'Give somebody another role; their sessions end',
+        summary:
+          'Change the role of a person and end their sessions. The role none removes access: ' +
+          'it also revokes their tokens and rejects sign-in until a role is assigned again',
         body: personChange,
         answers: { 200: acknowledgement },
         failures: { 404: 'there is no such person', 409: 'no admin would be left' },
       }),
       audited('person.role', (c) => c.req.param('id')),
-      permit('admin'),
+      requireRole('admin'),
       jsonBody(personChange),
       async (c) => {
         await access.changeRole(c.req.param('id'), c.req.valid('json').role, c.get('actor'))
@@ -96,8 +97,8 @@ export const userRoutes = ({ access, permit, sendList }: AccessRoutesDeps) => {
     )
     .get(
       '/:id/session',
-      describe({ summary: 'List the sessions of somebody', answers: { 200: sessionList } }),
-      permit('pending'),
+      describe({ summary: 'List the sessions of a person', answers: { 200: sessionList } }),
+      requireRole('pending'),
       async (c) => {
         const principal = c.get('principal') as Principal
         const id = personOf(principal, c.req.param('id'))
@@ -107,12 +108,15 @@ export const userRoutes = ({ access, permit, sendList }: AccessRoutesDeps) => {
     .delete(
       '/:id/session/:session',
       describe({
-        summary: 'End a session of somebody, or "all" of them',
+        summary: 'End one session of a person, or all of them with the id "all"',
         answers: { 200: acknowledgement },
-        failures: { 403: 'a token asks that is not an admin’s', 404: 'there is no such session' },
+        failures: {
+          403: 'the token does not have the role admin',
+          404: 'there is no such session',
+        },
       }),
       audited('session.end', (c) => c.req.param('id')),
-      permit('pending', OWN),
+      requireRole('pending', OWN),
       async (c) => {
         const id = personOf(c.get('principal') as Principal, c.req.param('id'))
         await access.endSession(id, c.req.param('session'), c.get('actor'))
@@ -123,21 +127,26 @@ export const userRoutes = ({ access, permit, sendList }: AccessRoutesDeps) => {
 
 const everybody = z.enum(['true', 'false'])
 
-/** `/_api/token`: one's own tokens; an admin's list with `?everybody=true` holds all. */
-export const tokenRoutes = ({ access, permit, sendList }: AccessRoutesDeps) =>
+/**
+ * Routes of `/_api/token`: the caller's tokens. An admin lists all tokens with `?everybody=true`.
+ */
+export const tokenRoutes = ({ access, requireRole, sendList }: AccessRoutesDeps) =>
   new Hono<AppEnv>()
     .get(
       '/',
       describe({
-        summary: 'List your tokens, or as an admin with ?everybody=true all',
+        summary: 'List your tokens; with everybody=true, all tokens (admin)',
         answers: { 200: tokenList },
       }),
-      permit('viewer'),
+      requireRole('viewer'),
       async (c) => {
         const principal = c.get('principal') as Principal
         const all = everybody.safeParse(c.req.query('everybody')).data === 'true'
         if (all && principal.role !== 'admin') {
-          throw new Failure('forbidden', 'The tokens of others take the role admin.')
+          throw new Failure(
+            'forbidden',
+            'Listing the tokens of other people requires the role admin.',
+          )
         }
         return sendList(c, await access.tokens(all ? 'everybody' : principal.personId))
       },
@@ -145,16 +154,16 @@ export const tokenRoutes = ({ access, permit, sendList }: AccessRoutesDeps) =>
     .post(
       '/',
       describe({
-        summary: 'Make a token; it is shown this once',
+        summary: 'Create a token; only this response contains it',
         body: tokenInput,
         answers: { 201: createdToken },
         failures: {
-          400: 'a field is wrong',
-          403: 'its role is above yours, or a token asks that is not an admin’s',
+          400: 'a field is invalid',
+          403: 'the role is above that of the caller, or the caller is a token without the role admin',
         },
       }),
       audited('token.create', (c) => c.req.valid('json')?.name),
-      permit('viewer', OWN),
+      requireRole('viewer', OWN),
       jsonBody(tokenInput),
       async (c) => {
         const principal = c.get('principal') as Principal
@@ -165,12 +174,12 @@ export const tokenRoutes = ({ access, permit, sendList }: AccessRoutesDeps) =>
     .delete(
       '/:id',
       describe({
-        summary: 'Revoke a token of yours; as an admin any',
+        summary: 'Revoke a token; admins can revoke the tokens of other people',
         answers: { 200: acknowledgement },
-        failures: { 403: 'a token asks that is not an admin’s', 404: 'there is no such token' },
+        failures: { 403: 'the token does not have the role admin', 404: 'there is no such token' },
       }),
       audited('token.revoke', (c) => c.req.param('id')),
-      permit('viewer', OWN),
+      requireRole('viewer', OWN),
       async (c) => {
         const principal = c.get('principal') as Principal
         await access.revokeToken(principal, c.req.param('id'), c.get('actor'))

@@ -54,6 +54,8 @@ describe('openSecretKey', () => {
   it('names a file that holds something else', () => {
     openSecretKey(data, undefined)
     writeFileSync(join(data, 'secret.key'), 'short')
-    expect(() => openSecretKey(data, undefined)).toThrow(/secret\.key does not hold a key/)
+    expect(() => openSecretKey(data, undefined)).toThrow(
+      /secret\.key does not contain a 32-byte key/,
+    )
   })
 })

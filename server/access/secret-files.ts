@@ -14,26 +14,28 @@ import { Failure, systemCode } from '../failure.ts'
 import { OPERATOR_KEY_FILE, SECRET_KEY_FILE } from '../storage/data-folder.ts'
 import { createOperatorKey, hashSecret } from './secret-text.ts'
 
-/** The operator key: whoever holds it is `local:operator`. */
+/** The operator key. A person who has it can sign in as `local:operator`. */
 export interface OperatorKey {
-  /** As it is now; a renewal counts from the next reading. */
+  /** Returns the current key. A renewed key is returned from the next call on. */
   read(): string
-  /** Whether this call of {@link openOperatorKey} has made it. */
+  /** Whether {@link openOperatorKey} created the key in this call. */
   readonly isNew: boolean
-  /** Where it is found, for people; null: it comes from the environment. */
+  /** Path of the file, to show to people; null if the key comes from the environment. */
   readonly file: string | null
 }
 
-/** Of an operator key, what a session remembers, so that a renewal can end it. */
+/**
+ * Returns the fingerprint of an operator key. Sessions store it, so that a renewal can end them.
+ */
 export const fingerprint = (key: string): string => hashSecret(`operator key ${key}`).slice(0, 16)
 
 const operatorKeyFile = (data: string) => join(data, OPERATOR_KEY_FILE)
 
 /**
- * Finds the operator key: the one given, else the one in the data folder, else a new one, kept there
- * for the owner of the process alone (mode 0600).
+ * Opens the operator key: the given one, or else the one in the data folder. Creates one there if
+ * the folder has none, readable by the process owner only (mode 0600).
  *
- * @throws Failure `unavailable` where the file can be neither read nor made.
+ * @throws Failure `unavailable` if the file can be neither read nor created.
  */
 export function openOperatorKey(data: string, given: string | undefined): OperatorKey {
   if (given !== undefined) return { read: () => given, isNew: false, file: null }
@@ -43,21 +45,21 @@ export function openOperatorKey(data: string, given: string | undefined): Operat
 }
 
 /**
- * Puts a new operator key in the place of the one in the data folder and answers it. The sessions
- * that were made with the old one are the caller's to end.
+ * Replaces the operator key in the data folder and returns the new one. The caller must end the
+ * sessions that were created with the old key.
  */
 export function renewOperatorKey(data: string): string {
   const key = createOperatorKey()
   const file = operatorKeyFile(data)
-  // Written beside and renamed, so that there is always one whole key.
+  // Rename the file into place, so that a reader never sees a partial key.
   writeSecret(data, `${file}.new`, key)
   renameSync(`${file}.new`, file)
   return key
 }
 
 /**
- * Returns the key that secrets are encrypted with, 32 bytes: the given one, or the one in the data
- * folder. Undefined if there is neither.
+ * Returns the key that encrypts secrets, 32 bytes: the given one, or else the one in the data
+ * folder. Returns undefined if there is neither.
  *
  * @throws Failure `unavailable`
  */
@@ -66,14 +68,13 @@ export function findSecretKey(data: string, given: Uint8Array | undefined): Uint
   const file = join(data, SECRET_KEY_FILE)
   if (!existsSync(file)) return undefined
   const key = Buffer.from(readSecret(file), 'base64')
-  if (key.length !== 32)
-    throw new Failure('unavailable', `${file} does not hold a key of 32 bytes.`)
+  if (key.length !== 32) throw new Failure('unavailable', `${file} does not contain a 32-byte key.`)
   return key
 }
 
 /**
- * Finds the key that secrets are encrypted with, 32 bytes: the one given, else the one in the data
- * folder, else a new one, kept there (mode 0600).
+ * Opens the key that encrypts secrets, 32 bytes: the given one, or else the one in the data folder.
+ * Creates one there if the folder has none (mode 0600).
  *
  * @throws Failure `unavailable`
  */
@@ -84,7 +85,10 @@ export function openSecretKey(data: string, given: Uint8Array | undefined): Uint
   return openSecretKey(data, given)
 }
 
-/** Writes a secret where there is none; false: there was one. Safe against another doing the same. */
+/**
+ * Writes a secret to a new file. Returns false if the file exists. Safe against concurrent
+ * processes.
+ */
 function createOnce(data: string, file: string, secret: string): boolean {
   const beside = `${file}.${unique()}`
   try {
@@ -95,7 +99,7 @@ function createOnce(data: string, file: string, secret: string): boolean {
   }
   writeSecret(data, beside, secret)
   try {
-    // A link fails where the file has come to be meanwhile; a rename would replace it.
+    // `link` fails if another process has created the file; `rename` would replace it.
     linkSync(beside, file)
     return true
   } catch (error) {
@@ -106,7 +110,7 @@ function createOnce(data: string, file: string, secret: string): boolean {
   }
 }
 
-/** Tells files apart that several processes make at once. */
+/** Returns a suffix that keeps the temporary files of concurrent processes apart. */
 const unique = () => randomBytes(6).toString('hex')
 
 function writeSecret(data: string, file: string, secret: string): void {

@@ -14,7 +14,8 @@ describe('createTokenText', () => {
 
   it('uses its whole alphabet in its whole length: 256 bits are in it', () => {
     const tokens = Array.from({ length: 2000 }, createTokenText)
-    // The first character holds what is left of 256 bits beyond 62 ** 42: less than 62 values.
+    // The first character holds the remainder of 256 bits beyond 62 ** 42, which has fewer than 62
+    // values.
     for (let at = 4; at < 46; at++) {
       expect(new Set(tokens.map((token) => token[at])).size).toBe(62)
     }

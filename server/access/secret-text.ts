@@ -3,37 +3,43 @@ import { crc32 } from 'node:zlib'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** How every API token begins, so that people and scanners of leaked secrets know one. */
+/** Prefix of every API token. People and secret scanners recognize a leaked token by it. */
 export const TOKEN_PREFIX = 'gh_'
 
-// 43 characters of 62 hold 256 bits; six hold the 32 of the checksum.
+// 43 base-62 characters hold 256 bits; 6 hold the 32 bits of the checksum.
 const RANDOM_LENGTH = 43
 const CHECKSUM_LENGTH = 6
 const TOKEN = new RegExp(`^${TOKEN_PREFIX}[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}$`)
 
 /**
- * Makes an API token: `gh_`, 256 random bits, and a checksum of what stands before it. All of it is
- * of URL-unreserved characters (RFC 3986 §2.3), so it can be the user part of an URL.
+ * Returns a new API token: `gh_`, 256 random bits, and a checksum of the preceding characters. All
+ * characters are URL-unreserved (RFC 3986 §2.3), so a token can be the user part of a URL.
  */
 export function createTokenText(): string {
   const body = TOKEN_PREFIX + base62(BigInt(`0x${randomBytes(32).toString('hex')}`), RANDOM_LENGTH)
   return body + checksum(body)
 }
 
-/** Whether a text can be a token at all; a typing error is found without asking the store. */
+/**
+ * Whether a text has the format and the checksum of a token. Typing errors are found without a
+ * query.
+ */
 export function isTokenText(text: string): boolean {
   const at = text.length - CHECKSUM_LENGTH
   return TOKEN.test(text) && checksum(text.slice(0, at)) === text.slice(at)
 }
 
-/** Makes the secret of a session: 256 random bits. */
+/** Returns a new session secret of 256 random bits. */
 export const createSessionSecret = (): string => randomBytes(32).toString('base64url')
 
-/** Makes an operator key: 256 random bits, recognisable by its beginning. */
+/** Returns a new operator key: the prefix `gatehouse-` and 256 random bits. */
 export const createOperatorKey = (): string =>
   `gatehouse-${base62(BigInt(`0x${randomBytes(32).toString('hex')}`), RANDOM_LENGTH)}`
 
-/** What is stored of a secret in its place. A secret of 256 bits needs no salt and no slow hash. */
+/**
+ * Returns the hash under which a secret is stored. A secret of 256 random bits needs no salt and no
+ * slow hash.
+ */
 export const hashSecret = (secret: string): string => hash('sha256', secret, 'hex')
 
 const checksum = (text: string): string => base62(BigInt(crc32(text)), CHECKSUM_LENGTH)

@@ -3,51 +3,53 @@ import type { Actor } from '../contract/audit.ts'
 import type { SessionInfo } from '../contract/session.ts'
 import { SESSION_IDLE } from '../contract/session-use.ts'
 import { Failure } from '../failure.ts'
+import type { ProviderTokens } from '../oauth2/providers/identity.ts'
+import type { Recorder } from '../storage/changes/recorder.ts'
 import type { Store } from '../storage/open.ts'
-import type { Recorder } from '../storage/recorder.ts'
 import type { PeopleTable, SessionsTable } from '../storage/tables.ts'
 import type { Vault } from '../storage/vault.ts'
 import { type ProviderIdentity, recognise } from './people.ts'
-import { type ProviderTokens, sealTokens } from './provider-tokens.ts'
 import { createSessionSecret, hashSecret } from './secret-text.ts'
 
-/** A session that is not used ends after this, ms. */
+/** Maximum idle time of a session, ms. */
 export const IDLE = SESSION_IDLE
 
-/** A session ends after this at the latest, ms: 7 d. */
+/** Maximum lifetime of a session, ms: 7 days. */
 export const ABSOLUTE = 7 * 24 * 60 * 60 * 1000
 
-/** How often the use of a session or token is recorded, ms. */
+/** Minimum interval between two recorded uses of a session or token, ms. */
 export const TOUCH = 60_000
 
-/** A sign-in that a provider has vouched for. */
+/** A sign-in that a provider has confirmed. */
 export interface SignIn extends ProviderIdentity {
   readonly tokens: ProviderTokens
-  /** The fingerprint of the operator key it was made with; null: of another provider. */
+  /** Fingerprint of the operator key that was used; null for all other providers. */
   readonly operatorKey: string | null
 }
 
-/** What sessions are made of. */
 export interface SessionDeps {
   readonly store: Store
   readonly vault: Vault
   readonly record: Recorder
   readonly admins: readonly string[]
   readonly now: () => number
-  /** The fingerprint of the operator key as it is now; missing: it is never renewed. */
+  /** Returns the fingerprint of the current operator key. Default: the key is never renewed. */
   readonly operatorKey?: () => string
 }
 
-/** Where a sign-in came from. */
+/** Origin of a sign-in request. */
 export interface From {
   readonly address: string | null
   readonly userAgent: string | null
 }
 
 /**
- * Signs somebody in: the person is created or found and the provider's tokens are stored, encrypted,
- * with the person and with a new session (seed 001, "Processing rules" 6 and 7). Durable when it
- * resolves with the id of the person and the secret for the cookie; only its hash is stored.
+ * Signs a person in: finds or creates the person, and stores the provider's tokens, encrypted, with
+ * the person and with a new session (docs/sign-in.md, "The flow"). Returns the person's id and the
+ * secret for the session cookie. Only the hash of the secret is stored. Durable when it resolves.
+ *
+ * @throws Failure `forbidden` if the person's access was removed; `bad-parameter` if the operator
+ *   key was renewed during the sign-in.
  */
 export function beginSession(
   deps: SessionDeps,
@@ -65,9 +67,10 @@ export function beginSession(
       .deleteFrom('sessions')
       .where((eb) => eb.or([eb('expires_at', '<', now), eb('last_seen_at', '<', now - IDLE)]))
       .execute()
-    // Only now: a renewal has been waited for, or waits to end this session with the others.
+    // Check inside the transaction: a concurrent renewal has either completed, or ends this session
+    // when this transaction has committed.
     if (wasRenewed(signIn, deps)) {
-      throw new Failure('bad-parameter', 'The operator key was renewed. Sign in with the new one.')
+      throw new Failure('bad-parameter', 'The operator key has changed. Sign in with the new key.')
     }
     const { person, entry } = await recognise(trx, signIn, { admins: deps.admins, actor, now })
     await trx
@@ -103,15 +106,29 @@ export function beginSession(
   })
 }
 
-/** Whether the operator key that somebody has given is no longer the one. */
+/**
+ * Returns the columns that store a provider's tokens, encrypted and bound to one row.
+ *
+ * @param place identifies the row, for example `sessions/<id>`.
+ */
+const sealTokens = (vault: Vault, place: string, tokens: ProviderTokens) => ({
+  access_token: vault.seal(tokens.access, `${place}/access`),
+  refresh_token: tokens.refresh && vault.seal(tokens.refresh, `${place}/refresh`),
+  token_expires_at: tokens.expires,
+})
+
+/** Whether the operator key was renewed after the person entered it. */
 const wasRenewed = ({ operatorKey }: SignIn, deps: SessionDeps): boolean =>
   operatorKey !== null && operatorKey !== (deps.operatorKey?.() ?? operatorKey)
 
-/** A session with its person, while it lasts. */
+/** A session joined with its person. */
 export type FoundSession = Pick<SessionsTable, 'hash' | 'id' | 'expires_at' | 'last_seen_at'> &
   Pick<PeopleTable, 'username' | 'name' | 'provider' | 'role'> & { readonly person_id: string }
 
-/** Finds a session by the hash of its secret; whether it has expired is the caller's to judge. */
+/**
+ * Returns the session with the given hash of its secret, if its person has access. The caller
+ * checks its expiry.
+ */
 export function findSession(store: Store, hash: string): Promise<FoundSession | undefined> {
   return store.db
     .selectFrom('sessions')
@@ -128,10 +145,11 @@ export function findSession(store: Store, hash: string): Promise<FoundSession | 
       'people.role',
     ])
     .where('sessions.hash', '=', hash)
+    .where('people.role', '<>', 'none')
     .executeTakeFirst()
 }
 
-/** The sessions of a person that last, newest first. */
+/** Returns the valid sessions of a person, newest first. */
 export async function listSessions(
   store: Store,
   person: string,
@@ -158,9 +176,9 @@ export async function listSessions(
 }
 
 /**
- * Ends sessions of a person: one, or all of them. Durable when it resolves.
+ * Ends one session of a person, or all of them. Durable when it resolves.
  *
- * @throws Failure `not-found` where one was named that is not the person's.
+ * @throws Failure `not-found` if the person has no session with the given id.
  */
 export function endSessions(
   deps: Pick<SessionDeps, 'store' | 'record'>,
@@ -196,8 +214,10 @@ export function endSessions(
 }
 
 /**
- * Ends every session that was made with an operator key other than that of the fingerprint, and what
- * the local provider remembers: after a renewal of the key.
+ * Ends all sessions that were created with an older operator key, and all sign-ins in progress at
+ * the local provider. Call it after a renewal of the key.
+ *
+ * @param keep fingerprint of the current key.
  */
 export function endOperatorSessions(
   store: Store,

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { COMMAND_LINE, createRecorder } from '../audit/record.ts'
-import { forEachEngine } from '../storage/each-engine.testing.ts'
 import type { Store } from '../storage/open.ts'
+import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { createVault } from '../storage/vault.ts'
 import { OPERATOR } from './people.ts'
 import { openSecretKey } from './secret-files.ts'
@@ -57,8 +57,8 @@ forEachEngine((engine) => {
       await expect(requireSecretKey(store, data, undefined)).rejects.toMatchObject({
         code: 'unavailable',
         message:
-          'The store holds tokens of providers, and the key that encrypted them, ' +
-          `${join(data, 'secret.key')}, is missing: put it back, or run "gatehouse secrets ` +
+          'The database contains provider tokens, and the file of the key that encrypted them, ' +
+          `${join(data, 'secret.key')}, is missing: restore it, or run "gatehouse secrets ` +
           'discard" to delete these tokens.',
       })
       expect(readdirSync(data)).toEqual([])

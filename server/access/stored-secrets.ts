@@ -1,27 +1,27 @@
 import { join } from 'node:path'
 import type { Actor } from '../contract/audit.ts'
 import { Failure } from '../failure.ts'
+import type { Recorder } from '../storage/changes/recorder.ts'
 import { SECRET_KEY_FILE } from '../storage/data-folder.ts'
 import type { Store } from '../storage/open.ts'
-import type { Recorder } from '../storage/recorder.ts'
 import { createVault } from '../storage/vault.ts'
 import { OPERATOR } from './people.ts'
 import { findSecretKey } from './secret-files.ts'
 
 /**
- * Checks that the secret key is the one that encrypted the secrets in the store. A key that is
- * missing may be created only where it loses nothing.
+ * Checks that the secret key is the one that encrypted the secrets in the store. A missing key is
+ * accepted only if the store holds no provider tokens.
  *
- * @param given the key that the environment gives.
- * @throws Failure `unavailable` if the key is missing or another one and the store holds tokens of
- * providers.
+ * @param given the key from the environment.
+ * @throws Failure `unavailable` if the key is missing or differs, and the store holds provider
+ *   tokens.
  */
 export async function requireSecretKey(
   store: Store,
   data: string,
   given: Uint8Array | undefined,
 ): Promise<void> {
-  // The tokens of the local provider are of no use after the sign-in.
+  // Tokens of the local provider are not used after the sign-in.
   const sealed = store.db
     .selectFrom('people')
     .select('id')
@@ -38,17 +38,17 @@ export async function requireSecretKey(
   const file = join(data, SECRET_KEY_FILE)
   const wrong =
     key === undefined
-      ? `the key that encrypted them, ${file}, is missing: put it back`
-      : `${given === undefined ? file : 'GATEHOUSE_SECRET_KEY'} is not the key that encrypted them: provide that key`
+      ? `the file of the key that encrypted them, ${file}, is missing: restore it`
+      : `${given === undefined ? file : 'GATEHOUSE_SECRET_KEY'} is not the key that encrypted them: provide the original key`
   throw new Failure(
     'unavailable',
-    `The store holds tokens of providers, and ${wrong}, or run "gatehouse secrets discard" to ` +
+    `The database contains provider tokens, and ${wrong}, or run "gatehouse secrets discard" to ` +
       'delete these tokens.',
   )
 }
 
 /**
- * Deletes everything that the secret key encrypts: the tokens of providers, and sign-ins in progress.
+ * Deletes everything that the secret key encrypts: provider tokens and sign-ins in progress.
  * Sessions and API tokens stay valid.
  */
 export function discardSecrets(store: Store, record: Recorder, actor: Actor): Promise<void> {

@@ -2,26 +2,32 @@ import { randomUUID } from 'node:crypto'
 import type { Actor } from '../contract/audit.ts'
 import { DATABASE_NAME_RULE, isDatabaseName } from '../contract/database.ts'
 import { atLeast, type Role } from '../contract/role.ts'
-import { TOKEN_DATABASES, type TokenInfo, type TokenInput } from '../contract/token.ts'
+import {
+  TOKEN_DATABASES,
+  TOKENS_PER_PERSON,
+  type TokenInfo,
+  type TokenInput,
+} from '../contract/token.ts'
 import { Failure } from '../failure.ts'
+import type { Recorder } from '../storage/changes/recorder.ts'
 import type { Store } from '../storage/open.ts'
-import type { Recorder } from '../storage/recorder.ts'
 import type { PeopleTable, TokensTable } from '../storage/tables.ts'
 import { createTokenText, hashSecret } from './secret-text.ts'
 
-/** Somebody who makes or revokes tokens. */
+/** The person who creates or revokes tokens. */
 export interface TokenOwner {
   readonly personId: string
   readonly role: Role
-  /** By what they are known. A token makes no more than it is itself. */
+  /**
+   * How the caller is authenticated. A token cannot create a token with more access than its own.
+   */
   readonly by?: 'session' | 'token'
-  /** The scope of that token; null or missing: every database. */
+  /** Databases that the caller's token is limited to. Default: all databases. */
   readonly databases?: readonly string[] | null
-  /** When it ends, ms since 1970; null or missing: never. */
+  /** Expiry of the caller's token, ms since 1970. Default: none. */
   readonly expires?: number | null
 }
 
-/** What tokens are made of. */
 export interface TokenDeps {
   readonly store: Store
   readonly record: Recorder
@@ -29,11 +35,12 @@ export interface TokenDeps {
 }
 
 /**
- * Makes a token for its owner and answers it together with what will be listed. The text is not
- * stored, only its hash: it is shown this once.
+ * Creates a token and returns it with its listing. Only its hash is stored, so the token cannot be
+ * shown again.
  *
- * @throws Failure `forbidden` for a role above the owner's, and for a scope or an end beyond those
- * of the token that asks; `bad-parameter`, `bad-database-name`.
+ * @throws Failure `forbidden` if the role exceeds the owner's, or the databases or expiry exceed
+ *   those of the caller's token; `bad-parameter`; `bad-database-name`; `too-many-requests` beyond
+ *   {@link TOKENS_PER_PERSON}.
  */
 export async function createToken(
   { store, record, now }: TokenDeps,
@@ -42,24 +49,48 @@ export async function createToken(
   actor: Actor,
 ): Promise<{ token: string; info: TokenInfo }> {
   if (!atLeast(owner.role, input.role)) {
-    throw new Failure('forbidden', `A token cannot be more than its owner, who is ${owner.role}.`)
+    throw new Failure(
+      'forbidden',
+      `A token cannot have a higher role than its owner, whose role is ${owner.role}.`,
+      {
+        field: '/role',
+      },
+    )
   }
   const created = now()
   const expires = input.expires == null ? null : Date.parse(input.expires)
   if (expires !== null && !(expires > created)) {
-    throw new Failure('bad-parameter', 'expires: a time to come, such as 2027-01-31T00:00:00Z.')
+    throw new Failure(
+      'bad-parameter',
+      'expires must be in the future, such as 2027-01-31T00:00:00Z.',
+      {
+        field: '/expires',
+      },
+    )
   }
   const databases = input.databases == null ? null : [...new Set(input.databases)]
   if (databases !== null && databases.length > TOKEN_DATABASES) {
-    throw new Failure('bad-parameter', 'databases: at most 1,000 names.')
+    throw new Failure('bad-parameter', 'databases: at most 1,000 names.', { field: '/databases' })
   }
   const bad = databases?.find((name) => !isDatabaseName(name))
   if (bad !== undefined) {
     const shown = JSON.stringify(bad.slice(0, 64))
-    throw new Failure('bad-database-name', `${shown} is no database name. ${DATABASE_NAME_RULE}`)
+    throw new Failure(
+      'bad-database-name',
+      `${shown} is not a valid database name. ${DATABASE_NAME_RULE}`,
+      {
+        field: `/databases/${input.databases?.indexOf(bad)}`,
+      },
+    )
   }
   if (databases?.length === 0) {
-    throw new Failure('bad-parameter', 'databases: name one at least, or leave it out for all.')
+    throw new Failure(
+      'bad-parameter',
+      'databases: list at least one name, or omit the field for all databases.',
+      {
+        field: '/databases',
+      },
+    )
   }
   if (owner.by === 'token') requireWithin(owner, databases, expires)
   const token = createTokenText()
@@ -76,11 +107,23 @@ export async function createToken(
     last_used_at: null,
   }
   return store.change(async (trx) => {
-    const { username } = await trx
+    const { username, role } = await trx
       .selectFrom('people')
-      .select('username')
+      .select(['username', 'role'])
       .where('id', '=', owner.personId)
       .executeTakeFirstOrThrow()
+    if (role === 'none') throw new Failure('forbidden', 'Your access to this server was removed.')
+    const { count } = await trx
+      .selectFrom('tokens')
+      .select(({ fn }) => fn.countAll().as('count'))
+      .where('owner_id', '=', owner.personId)
+      .executeTakeFirstOrThrow()
+    if (Number(count) >= TOKENS_PER_PERSON) {
+      throw new Failure(
+        'too-many-requests',
+        `${username} has ${TOKENS_PER_PERSON.toLocaleString('en')} tokens, the maximum. Revoke one first.`,
+      )
+    }
     await trx.insertInto('tokens').values(row).execute()
     const info = toInfo({ ...row, username })
     await record(trx, {
@@ -95,7 +138,11 @@ export async function createToken(
   })
 }
 
-/** Refuses a token that reaches further, or lasts longer, than the one that makes it. */
+/**
+ * Checks that the new token has no more databases and no later expiry than the caller's token.
+ *
+ * @throws Failure `forbidden`
+ */
 function requireWithin(
   { databases: scope = null, expires: end = null }: TokenOwner,
   databases: readonly string[] | null,
@@ -105,18 +152,20 @@ function requireWithin(
   if (scope !== null && !(databases?.every((name) => own.has(name)) ?? false)) {
     throw new Failure(
       'forbidden',
-      `A token makes only tokens for its own databases: ${scope.join(', ')}.`,
+      `A token can create only tokens for its own databases: ${scope.join(', ')}.`,
+      { field: '/databases' },
     )
   }
   if (end !== null && (expires === null || expires > end)) {
     throw new Failure(
       'forbidden',
-      `A token makes only tokens that end with it, on ${time(end)}, or before.`,
+      `A token can create only tokens that expire no later than itself, at ${time(end)}.`,
+      { field: '/expires' },
     )
   }
 }
 
-/** The tokens of one owner, or everybody's; by owner, then name. */
+/** Returns the tokens of one owner or of everybody, by owner, then by name. */
 export async function listTokens(store: Store, owner: string | 'everybody'): Promise<TokenInfo[]> {
   const rows = await store.db
     .selectFrom('tokens')
@@ -129,9 +178,10 @@ export async function listTokens(store: Store, owner: string | 'everybody'): Pro
 }
 
 /**
- * Revokes a token; durable when it resolves with the id of its owner.
+ * Revokes a token and returns the id of its owner. Durable when it resolves.
  *
- * @throws Failure `not-found`, also for a token of somebody else, unless `owner` is an admin.
+ * @throws Failure `not-found` if there is no such token, or it belongs to someone else and `owner`
+ *   is not an admin.
  */
 export function revokeToken(
   { store, record }: Pick<TokenDeps, 'store' | 'record'>,
@@ -164,7 +214,7 @@ export function revokeToken(
   })
 }
 
-/** A token with its owner. */
+/** A token joined with its owner. */
 export type FoundToken = Pick<
   TokensTable,
   'id' | 'role' | 'databases' | 'expires_at' | 'last_used_at' | 'owner_id'
@@ -174,7 +224,7 @@ export type FoundToken = Pick<
     readonly owner_role: string
   }
 
-/** Finds a token by its hash; whether it has expired is the caller's to judge. */
+/** Returns the token with the given hash, if its owner has access. The caller checks its expiry. */
 export function findToken(store: Store, hash: string): Promise<FoundToken | undefined> {
   return store.db
     .selectFrom('tokens')
@@ -192,6 +242,7 @@ export function findToken(store: Store, hash: string): Promise<FoundToken | unde
       'people.role as owner_role',
     ])
     .where('tokens.hash', '=', hash)
+    .where('people.role', '<>', 'none')
     .executeTakeFirst()
 }
 

@@ -1,33 +1,36 @@
 import { sql } from 'kysely'
 import type { Store } from '../storage/open.ts'
 
-/** How long after its first noted use a batch is stored, ms. */
+/** Delay between the first recorded use and the write of its batch, ms. */
 export const FLUSH_DELAY = 1_000
 
-/** How many uses of each kind wait at most; beyond it the oldest is dropped. */
+/** Maximum number of pending uses of each kind. Beyond it, the oldest is dropped. */
 export const MOST_WAITING = 10_000
 
-/** How many uses one statement stores: engines limit its parameters. */
+/** Maximum number of uses per statement. Both engines limit the parameters of a statement. */
 const PER_STATEMENT = 1_000
 
-/** Stores when sessions and tokens were last used, in batches, so that no request waits for it. */
+/**
+ * Stores the last use of sessions and tokens in batches, so that requests don't wait for the write.
+ */
 export interface UseRecorder {
-  /** Notes the use of a session, by the hash of its secret. */
+  /** Records the use of a session, identified by the hash of its secret. */
   session(hash: string, at: number): void
-  /** Returns when a session was last used, where that is not stored yet. */
+  /** Returns the last use of a session that is not stored yet, ms since 1970. */
   sessionUse(hash: string): number | undefined
-  /** Notes the use of a token, by its id. */
+  /** Records the use of a token, identified by its id. */
   token(id: string, at: number): void
-  /** Stores what is noted. What cannot be stored stays noted, and `onError` is called. */
+  /** Stores the pending uses. On failure, calls `onError` and keeps them for the next attempt. */
   flush(): Promise<void>
-  /** Flushes a last time; nothing is stored afterwards. */
+  /** Flushes one last time; nothing is stored afterwards. */
   stop(): Promise<void>
 }
 
 /**
  * Creates a {@link UseRecorder}.
  *
- * @param onError called once until a flush succeeds again.
+ * @param onError called for the first failed flush; not again until a flush succeeds.
+ * @param delay see {@link FLUSH_DELAY}.
  */
 export function createUseRecorder(
   { db }: Pick<Store, 'db'>,
@@ -62,7 +65,7 @@ export function createUseRecorder(
       await save(
         sql.join(batch.map(([key, at]) => sql`(cast(${key} as text), cast(${at} as bigint))`)),
       )
-      // A later use may have been noted in between.
+      // A later use may have been recorded during the write.
       for (const [key, at] of batch) if (uses.get(key) === at) uses.delete(key)
     }
   }

@@ -1,18 +1,20 @@
 import type { AuditEntry, AuditPage, AuditQuery } from '../contract/audit.ts'
+import { createTurns } from '../storage/changes/turns.ts'
 import type { Store } from '../storage/open.ts'
-import { createTurns } from '../storage/turns.ts'
 import { recordRefusal } from './record.ts'
 import { readAuditPage } from './repository.ts'
 
-/** What the application does with the audit log; changes record themselves. */
+/**
+ * Reads the audit log and records rejected changes. Completed changes are recorded in their own
+ * transactions.
+ */
 export interface AuditLog {
-  /** See `repository.ts`. */
+  /** Returns a page of the log. See `repository.ts`. */
   page(query: AuditQuery): Promise<AuditPage>
-  /** See `record.ts`. */
+  /** Records a rejected change. See `record.ts`. */
   recordRefusal(entry: AuditEntry): Promise<void>
 }
 
-/** Makes the {@link AuditLog} of a store. */
 export function createAuditLog(store: Store): AuditLog {
   const nextTurn = createTurns()
   return {

@@ -2,7 +2,7 @@ import type { AuditEntry } from '../contract/audit.ts'
 import type { Store } from '../storage/open.ts'
 import { createRecorder } from './record.ts'
 
-/** For tests: an entry that says that somebody added a database, with what matters instead. */
+/** Returns an entry for a created database, with the given fields replaced. */
 export const entry = (over: Partial<AuditEntry> = {}): AuditEntry => ({
   actor: { name: 'github:1', by: 'session', address: '192.0.2.7' },
   action: 'database.create',
@@ -13,7 +13,7 @@ export const entry = (over: Partial<AuditEntry> = {}): AuditEntry => ({
   ...over,
 })
 
-/** For tests: records each entry in a transaction of its own, one after the other. */
+/** Records each entry in its own transaction, in order. */
 export async function recordAll(
   store: Store,
   entries: readonly AuditEntry[],

@@ -1,46 +1,52 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { AuditQuery } from '../contract/audit.ts'
 import { AUDIT_ACTIONS, type AuditAction } from '../contract/audit-action.ts'
+import type { NextTurn } from '../storage/changes/turns.ts'
 import type { Store } from '../storage/open.ts'
-import type { NextTurn } from '../storage/turns.ts'
 
-/** How much of the log one page may look at. */
+/** Limits of the search for one page. */
 export interface SearchBounds {
-  /** Rows that one statement looks at. */
+  /** Maximum number of rows that one statement reads. */
   readonly rows: number
-  /** Statements. */
+  /** Maximum number of statements. */
   readonly looks: number
 }
 
-/** A statement takes some ms, and a page looks at 20,000 rows at most. */
+/** Keeps a statement to a few ms and a page to 20,000 rows. */
 const BOUNDS: SearchBounds = { rows: 1_000, looks: 20 }
 
-/** Actors are found by their index where at most so many names begin with what is asked for. */
+/**
+ * Maximum number of actors that are looked up in the index. Beyond it, the search scans the log.
+ */
 const MOST_ACTORS = 5
 
-/** Rows are in the order of their times, but for the differences between the clocks of nodes, ms. */
+/**
+ * Maximum clock difference between nodes, ms. Rows are ordered by time except for this difference.
+ */
 const CLOCKS = 24 * 60 * 60 * 1000
 
-/** Rows of the audit log that pass a filter. */
+/** Result of a search of the audit log. */
 export interface FoundRows {
-  /** Their numbers, newest first, and the bytes of what can be large in them. */
+  /**
+   * Sequence numbers of the matching rows, newest first, and the size of their large columns in
+   * bytes.
+   */
   readonly found: readonly { readonly seq: number; readonly bytes: number }[]
-  /** The number before which the next page begins; null: this is the last one. */
+  /** Sequence number before which the next page begins; null on the last page. */
   readonly next: number | null
 }
 
-/** A condition on a row of the log. */
 type Condition = RawBuilder<boolean>
 
-/** The numbers between which rows can pass a filter, both excluded. */
+/** Sequence numbers that bound the search, both exclusive. */
 interface Span {
   readonly after: number
   readonly before: number
 }
 
 /**
- * Finds the newest rows that pass a filter, among a bounded number of rows, by an index where the filter
- * has one.
+ * Finds the newest rows that match a filter. Uses an index if the filter has one, and reads at most
+ * as many rows as `bounds` allows.
  */
 export async function findAuditRows(
   store: Store,
@@ -55,7 +61,7 @@ export async function findAuditRows(
   const found: FoundRows['found'][number][] = []
   for (let look = 1; ; look++) {
     if (conditions.length > 0) await nextTurn()
-    // One more than asked for tells whether there is a next page.
+    // One row more than requested shows whether there is a next page.
     const most = limit + 1 - found.length
     const looked = lookedAt(store, branches, span, conditions.length === 0 ? most : bounds.rows)
     const passed = conditions.reduce(
@@ -76,12 +82,12 @@ export async function findAuditRows(
   }
 }
 
-/** The newest rows of a span for which one of the branches holds. */
+/** Selects the newest rows of a span that match at least one of the branches. */
 function lookedAt({ db }: Store, branches: readonly Condition[], span: Span, most: number) {
   const newest = (branch: Condition) =>
     db
       .selectFrom('audit')
-      .select(['seq', 'at', 'actor', 'action', 'target'])
+      .select(['seq', 'at', 'actor', 'action', 'target', 'change'])
       .select(sql<number>`octet_length("before") + octet_length("after")`.as('bytes'))
       .where('seq', '<', span.before)
       .where('seq', '>', span.after)
@@ -90,7 +96,7 @@ function lookedAt({ db }: Store, branches: readonly Condition[], span: Span, mos
       .limit(most)
   const [first = newest(NONE), ...others] = branches.map(newest)
   if (others.length === 0) return db.selectFrom(first.as('looked'))
-  // Each with a limit of its own: PostgreSQL would otherwise sort all rows of a branch.
+  // Each branch has its own limit: otherwise PostgreSQL would sort all rows of a branch.
   const rows = others.reduce(
     (some, other) => some.unionAll(db.selectFrom(other.as('branch')).selectAll()),
     db.selectFrom(first.as('branch')).selectAll(),
@@ -98,22 +104,27 @@ function lookedAt({ db }: Store, branches: readonly Condition[], span: Span, mos
   return db.selectFrom(rows.orderBy('seq', 'desc').limit(most).as('looked'))
 }
 
-/** All that a filter asks of a row. */
-function conditionsOf({ who, what, which, from, to }: AuditQuery): Condition[] {
+/** Returns the conditions of a filter; a row must match all of them. */
+function conditionsOf({ who, what, which, change, from, to }: AuditQuery): Condition[] {
   return [
     ...(from === undefined ? [] : [sql<boolean>`at >= ${Date.parse(from)}`]),
     ...(to === undefined ? [] : [sql<boolean>`at < ${Date.parse(to)}`]),
     ...(what === undefined ? [] : [sql<boolean>`action in (${sql.join(actionsOf(what))})`]),
     ...(which === undefined ? [] : [sql<boolean>`target = ${which}`]),
+    ...(change === undefined ? [] : [sql<boolean>`change = ${change}`]),
     ...(who === undefined ? [] : [beginsWith(sql`lower(actor)`, who)]),
   ]
 }
 
 /**
- * Conditions for each of which an index has the rows in the order of the log, and of which one holds
- * for every row that passes the filter.
+ * Returns conditions that an index serves in log order. Each row that matches the filter matches at
+ * least one of them.
  */
-async function branchesOf(store: Store, { who, what, which }: AuditQuery): Promise<Condition[]> {
+async function branchesOf(
+  store: Store,
+  { who, what, which, change }: AuditQuery,
+): Promise<Condition[]> {
+  if (change !== undefined) return [sql<boolean>`change = ${change}`]
   if (which !== undefined) {
     return [sql<boolean>`substr(target, 1, 512) = substr(cast(${which} as text), 1, 512)`]
   }
@@ -128,7 +139,10 @@ const NONE = sql<boolean>`1 = 0`
 const actionsOf = (what: string): AuditAction[] =>
   AUDIT_ACTIONS.filter((action) => action === what || action.startsWith(`${what}.`))
 
-/** As it is indexed. Both sides are folded by the engine, which may know other letters than we do. */
+/**
+ * The indexed expression. The engine folds the case of both sides, because engines and JavaScript
+ * differ in the letters they fold.
+ */
 const foldedActor = ({ engine }: Store): RawBuilder<string> =>
   engine === 'sqlite'
     ? sql`substr(lower(actor), 1, 256)`
@@ -139,7 +153,10 @@ const folded = (text: string) => sql<string>`lower(cast(${text} as text))`
 const beginsWith = (column: RawBuilder<unknown>, text: string): Condition =>
   sql<boolean>`substr(${column}, 1, length(${folded(text)})) = ${folded(text)}`
 
-/** The actors whose names begin with a text; undefined: more than {@link MOST_ACTORS}. */
+/**
+ * Returns the actors whose names begin with a text, or undefined if there are more than {@link
+ * MOST_ACTORS}.
+ */
 async function actorsOf(store: Store, text: string): Promise<string[] | undefined> {
   const actor = foldedActor(store)
   const actors: string[] = []
@@ -156,7 +173,7 @@ async function actorsOf(store: Store, text: string): Promise<string[] | undefine
   }
 }
 
-/** Where rows of the time that a filter names can be. */
+/** Returns the span that contains all rows within the filter's time range. */
 async function spanOf(store: Store, { from, to, before }: AuditQuery): Promise<Span> {
   const at = store.db.selectFrom('audit').select('seq').limit(1)
   const first =

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { forEachEngine } from '../storage/each-engine.testing.ts'
+import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { entry, recordAll } from './audit.testing.ts'
 import { createRecorder, recordRefusal } from './record.ts'
 import { verifyChain } from './verify.ts'
@@ -27,7 +27,8 @@ forEachEngine((engine) => {
         outcome: 'done',
         before: '{"databases":["a"]}',
         after: '{}',
-        // Worked out with sha256sum: the form that is hashed is released and must not change.
+        // Computed with sha256sum. The hashed format is released and must not change.
+        change: null,
         hash: '0202b2e10d310920855f3ddd87d1f3faed0ddcb1fc3754472178a9caa8d3b17b',
       },
     ])
@@ -57,7 +58,7 @@ forEachEngine((engine) => {
   test('undoes a change whose record cannot be written', async () => {
     const store = await engine.open()
     await recordAll(store, [entry()])
-    // Another row stands where the next one is to go.
+    // Occupy the sequence number of the next row.
     await sql`update audit set seq = 2`.execute(store.db)
     const change = store.change(async (trx) => {
       await trx.insertInto('databases').values({ name: 'blog', created_at: 0 }).execute()

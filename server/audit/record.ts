@@ -1,57 +1,63 @@
 import type { Actor, AuditEntry } from '../contract/audit.ts'
+import type { Recorder } from '../storage/changes/recorder.ts'
 import type { Store } from '../storage/open.ts'
-import type { Recorder } from '../storage/recorder.ts'
 import { rowHash } from './row-hash.ts'
 
-/** Who changes what the flags of a start ask for. */
+/** Actor of changes that command-line flags make at startup. */
 export const START: Actor = { name: 'start', by: 'system', address: null }
 
-/** Who changes the store by a command of this machine. */
+/** Actor of changes made with a command on the server's machine. */
 export const COMMAND_LINE: Actor = { name: 'command-line', by: 'command-line', address: null }
 
-/** The longest text of somebody else's making that a row holds, in UTF-16 units. */
+/** Maximum length of a text from outside the server, in UTF-16 units. */
 const LONGEST = 1_024
 
 /**
- * Makes the {@link Recorder} of a store. A record is to be the last statement of its transaction:
- * it locks the head of the log, so all rows form one chain on both engines, and whoever locked
- * other rows after it could wait for a transaction that waits for the head.
+ * Creates the {@link Recorder} of a store. Recording must be the last statement of a transaction:
+ * it locks the head of the log, so that all rows form one chain on both engines. Locking other rows
+ * afterwards could deadlock with a transaction that waits for the head.
  *
- * @param now milliseconds since 1970.
+ * @param now returns the time, ms since 1970.
  */
 export function createRecorder(now: () => number = Date.now): Recorder {
-  return async (trx, { actor, action, target, outcome, before, after }) => {
+  return async (trx, ...entries) => {
+    if (entries.length === 0) return
     const head = await trx
       .updateTable('audit_head')
-      .set((eb) => ({ seq: eb('seq', '+', 1) }))
+      .set((eb) => ({ seq: eb('seq', '+', entries.length) }))
       .where('id', '=', 1)
       .returning(['seq', 'hash'])
       .executeTakeFirstOrThrow()
-    // Only now, with the lock: in the order of the rows time should not run backwards.
+    // Read the clock after the lock is acquired, so that rows are in order of time.
     const at = now()
-    const columns = {
-      actor: storable(actor.name),
-      by: actor.by,
-      address: actor.address === null ? null : storable(actor.address),
-      action,
-      target: storable(target),
-      outcome,
-      before: JSON.stringify(before ?? null),
-      after: JSON.stringify(after ?? null),
-    }
-    const hash = rowHash(head.hash, { seq: String(head.seq), at: String(at), ...columns })
-    await trx
-      .insertInto('audit')
-      .values({ seq: head.seq, at, ...columns, hash })
-      .execute()
+    let { hash } = head
+    const rows = entries.map((entry, index) => {
+      const seq = head.seq - entries.length + 1 + index
+      const columns = columnsOf(entry)
+      hash = rowHash(hash, { seq: String(seq), at: String(at), ...columns })
+      return { seq, at, ...columns, hash }
+    })
+    await trx.insertInto('audit').values(rows).execute()
     await trx.updateTable('audit_head').set({ hash }).where('id', '=', 1).execute()
   }
 }
 
+const columnsOf = ({ actor, action, target, outcome, before, after, change }: AuditEntry) => ({
+  actor: storable(actor.name),
+  by: actor.by,
+  address: actor.address === null ? null : storable(actor.address),
+  action,
+  target: storable(target),
+  outcome,
+  before: JSON.stringify(before ?? null),
+  after: JSON.stringify(after ?? null),
+  change: change ?? null,
+})
+
 const recorder = createRecorder()
 
 /**
- * Puts a refused change on record, in a transaction of its own; durable when it resolves.
+ * Records a rejected change in its own transaction. Durable when it resolves.
  *
  * @throws Failure `unavailable`
  */
@@ -59,6 +65,8 @@ export function recordRefusal(store: Store, entry: AuditEntry): Promise<void> {
   return store.change((trx) => recorder(trx, { ...entry, outcome: 'refused' }))
 }
 
-/** What both engines give back as it went in: else the row would not fit its own hash. */
+/**
+ * Returns a text that both engines return unchanged. Otherwise the row would not match its hash.
+ */
 const storable = (text: string): string =>
   text.slice(0, LONGEST).toWellFormed().replaceAll('\0', '\u{FFFD}')

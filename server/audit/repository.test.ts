@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { AuditPage, AuditQuery } from '../contract/audit.ts'
-import { forEachEngine } from '../storage/each-engine.testing.ts'
+import { createTurns } from '../storage/changes/turns.ts'
 import type { Store } from '../storage/open.ts'
-import { createTurns } from '../storage/turns.ts'
+import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { entry, recordAll } from './audit.testing.ts'
 import { createRecorder } from './record.ts'
 import { readAuditPage } from './repository.ts'
@@ -12,7 +12,7 @@ const START = Date.parse('2026-01-01T12:00:00Z')
 const nextTurn = createTurns()
 
 forEachEngine((engine) => {
-  /** Four rows, a day apart. */
+  /** Writes four rows, one day apart. */
   async function written(): Promise<Store> {
     const store = await engine.open()
     const by = (name: string) => ({ actor: { name, by: 'session', address: null } as const })
@@ -47,12 +47,13 @@ forEachEngine((engine) => {
       outcome: 'done',
       before: null,
       after: { databases: ['a'] },
+      change: null,
       hash: expect.stringMatching(/^[0-9a-f]{64}$/),
     })
   })
 
   test.each<[string, AuditQuery, number[]]>([
-    ['how the actor begins', { who: 'github:1' }, [1]],
+    ['the beginning of the actor', { who: 'github:1' }, [1]],
     ['an actor in either case', { who: 'GITHUB' }, [2, 1]],
     ['an actor, not a pattern', { who: '%github' }, []],
     ['no end of an actor', { who: 'operator' }, []],

@@ -1,17 +1,17 @@
 import type { AuditPage, AuditQuery, AuditRow } from '../contract/audit.ts'
 import type { AuditAction } from '../contract/audit-action.ts'
-import { howManyFit } from '../storage/how-many-fit.ts'
+import { limitBytes } from '../storage/changes/limit-bytes.ts'
+import type { NextTurn } from '../storage/changes/turns.ts'
 import type { Store } from '../storage/open.ts'
 import type { AuditTable } from '../storage/tables.ts'
-import type { NextTurn } from '../storage/turns.ts'
 import { findAuditRows, type SearchBounds } from './find-rows.ts'
 
-/** A page ends earlier where its rows would take more than this together, bytes: 4 MiB. */
+/** Maximum size of the rows of a page, bytes: 4 MiB. */
 const PAGE_BYTES = 4 * 1024 * 1024
 
 /**
- * A page of the audit log, newest first. A page whose search looked at many rows, or whose rows are
- * large, may be short or empty and have a next one.
+ * Returns a page of the audit log, newest first. If the search reads many rows, or the rows are
+ * large, the page may be short or empty although a next page exists.
  *
  * @throws Failure `unavailable`
  */
@@ -22,7 +22,7 @@ export async function readAuditPage(
   bounds?: SearchBounds,
 ): Promise<AuditPage> {
   const { found, next } = await findAuditRows(store, query, nextTurn, bounds)
-  const fit = howManyFit(found, PAGE_BYTES)
+  const fit = limitBytes(found, PAGE_BYTES)
   const seqs = found.slice(0, fit).map(({ seq }) => seq)
   if (seqs.length === 0) return { rows: [], next }
   const rows = await store.db
@@ -45,5 +45,6 @@ const fromRow = (row: AuditTable): AuditRow => ({
   outcome: row.outcome as AuditRow['outcome'],
   before: JSON.parse(row.before),
   after: JSON.parse(row.after),
+  change: row.change,
   hash: row.hash,
 })

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { AuditPage } from '../contract/audit.ts'
-import { ask, endpointPath, startForTest, type TestNode } from '../start.testing.ts'
+import { ask, endpointPath, startForTest, type TestNode } from '../test-support/start.testing.ts'
 
-// The log as its readers see it, of a node that runs.
+// Tests the log of a running node through the HTTP API.
 
 let node: TestNode
 
@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => node.stop())
 
-/** What is on record of endpoints and databases, oldest first. */
+/** Returns the rows about endpoints and databases, oldest first. */
 async function log(query = ''): Promise<AuditPage['rows']> {
   const answer = await node.ask('GET', `/_api/audit?${query}`)
   expect(answer.status).toBe(200)
@@ -89,7 +89,7 @@ test('a viewer reads it, and what a viewer is refused is on record', async () =>
   const answer = await node.ask('GET', '/_api/audit?what=database', undefined, { headers })
   expect(answer.json.rows.slice(0, 2)).toMatchObject([
     { action: 'database.drop', target: 'x', outcome: 'refused', after: { refused: 'forbidden' } },
-    // The body of whoever may not even ask is not read.
+    // The server does not read the body of an unauthorized request.
     { action: 'database.create', target: '', outcome: 'refused', after: { refused: 'forbidden' } },
   ])
 })
@@ -104,7 +104,7 @@ test('what nobody known is refused is counted, and not on record', async () => {
   const [rows, count] = [await log(), await counted()]
   expect((await ask(node.port, 'POST', '/_api/database', { body: { name: 'x' } })).status).toBe(401)
   expect(await log()).toEqual(rows)
-  // The metrics are served for a second as they were built.
+  // The server caches its metrics for a second.
   await expect.poll(counted, { timeout: 5_000 }).toBe(count + 1)
 })
 
@@ -126,6 +126,7 @@ test('a parameter that is wrong is named', async () => {
     error: true,
     code: 400,
     errorNum: 10,
-    errorMessage: 'The query is not as it should be. limit: a whole number from 1 to 500.',
+    errorMessage: 'The query is invalid. limit: a whole number from 1 to 500.',
+    field: 'limit',
   })
 })

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** What a row's hash covers: every column as text, as it is stored. */
+/** Columns covered by the hash of a row, as stored and converted to text. */
 export interface HashedColumns {
   readonly seq: string
   readonly at: string
@@ -12,11 +12,14 @@ export interface HashedColumns {
   readonly outcome: string
   readonly before: string
   readonly after: string
+  /** Id of the bulk change. Default: none. */
+  readonly change?: string | null
 }
 
 /**
- * The hash of a row, SHA-256 in hexadecimal: over the hash of the row before (empty for the first)
- * and a JSON array of the columns in this order, which is released and never changes.
+ * Returns the hash of a row: SHA-256 in hexadecimal, over the hash of the previous row (empty for
+ * the first row) and a JSON array of the columns in this order. The format is released and must not
+ * change. `change` was added later and is part of the array only if it is not null.
  */
 export function rowHash(previous: string, row: HashedColumns): string {
   const columns = [
@@ -30,6 +33,7 @@ export function rowHash(previous: string, row: HashedColumns): string {
     row.outcome,
     row.before,
     row.after,
+    ...(row.change == null ? [] : [row.change]),
   ]
   return createHash('sha256').update(previous).update(JSON.stringify(columns)).digest('hex')
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { forEachEngine } from '../storage/each-engine.testing.ts'
 import type { Store } from '../storage/open.ts'
+import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { entry, recordAll } from './audit.testing.ts'
 import { createRecorder } from './record.ts'
 import { rowHash } from './row-hash.ts'
@@ -51,6 +51,7 @@ forEachEngine((engine) => {
     ['outcome', `'refused'`],
     ['before', `'[]'`],
     ['after', `'{ }'`],
+    ['change', `'x'`],
     ['hash', `''`],
     ['at', '9223372036854775807'],
   ])('names the row whose %s was edited to %s', async (column, value) => {
@@ -59,7 +60,7 @@ forEachEngine((engine) => {
     expect(await verifyChain(store)).toEqual({
       fits: false,
       seq: '7',
-      reason: 'Row 7 does not fit: it, or the row before it, was changed.',
+      reason: 'The hash of row 7 does not match: it, or the row before it, was changed.',
     })
   })
 
@@ -82,7 +83,7 @@ forEachEngine((engine) => {
         ...[8, 9, 10, 11, 12].map((seq) => `update audit set seq = ${seq - 1} where seq = ${seq}`),
       ],
       '7',
-      'Row 7 does not fit: it, or the row before it, was changed.',
+      'The hash of row 7 does not match: it, or the row before it, was changed.',
     ],
     [
       'swapped',
@@ -92,7 +93,7 @@ forEachEngine((engine) => {
         'update audit set seq = 9 where seq = -1',
       ],
       '3',
-      'Row 3 does not fit: it, or the row before it, was changed.',
+      'The hash of row 3 does not match: it, or the row before it, was changed.',
     ],
     ['inserted in front', [insert(0)], '0', 'Row 0 was inserted: rows are numbered from 1.'],
     [
@@ -105,37 +106,37 @@ forEachEngine((engine) => {
       'inserted behind',
       [insert(13)],
       '13',
-      'Row 13 does not fit: it, or the row before it, was changed.',
+      'The hash of row 13 does not match: it, or the row before it, was changed.',
     ],
     [
       'cut off the end',
       ['delete from audit where seq > 10'],
       '11',
-      'Row 11 is missing: the log was cut off, 12 were written.',
+      'Row 11 is missing: the log was truncated; 12 rows were written.',
     ],
     [
       'all of them',
       ['delete from audit'],
       '1',
-      'Row 1 is missing: the log was cut off, 12 were written.',
+      'Row 1 is missing: the log was truncated; 12 rows were written.',
     ],
     [
       'left out of the head',
       ['update audit_head set seq = 10, hash = (select hash from audit where seq = 10)'],
       '11',
-      'Row 11 was inserted: 10 were written.',
+      'Row 11 was inserted: 10 rows were written.',
     ],
     [
       'not the one in the head',
       [`update audit_head set hash = 'x'`],
       '12',
-      'Row 12 does not fit: it is not the one that was written last.',
+      'The hash of row 12 does not match: it is not the row that was written last.',
     ],
     [
       'without a head',
       ['delete from audit_head'],
       '13',
-      'Row 13 cannot be known: the head is missing.',
+      'Row 13 cannot be verified: the head is missing.',
     ],
   ])(
     'names the first row that does not fit where rows were %s',
@@ -169,7 +170,7 @@ forEachEngine((engine) => {
     expect(await verifyChain(store, { seq: 5, hash: hashes[4] ?? '' })).toEqual({
       fits: false,
       seq: '5',
-      reason: 'Row 5 has another hash than the one given: the log was rewritten.',
+      reason: 'Row 5 does not have the given hash: the log was rewritten.',
     })
   })
 
@@ -199,7 +200,7 @@ forEachEngine((engine) => {
     while (writing) {
       expect(await verifyChain(store)).toMatchObject({ fits: true })
       walks++
-      // SQLite answers within a turn of the event loop: the writer needs the next one.
+      // SQLite responds within one turn of the event loop; the writer needs the next one.
       await new Promise((resolve) => setImmediate(resolve))
     }
     await writer

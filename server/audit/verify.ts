@@ -2,24 +2,27 @@ import { sql } from 'kysely'
 import type { Store } from '../storage/open.ts'
 import { type HashedColumns, rowHash } from './row-hash.ts'
 
-/** A row that somebody has seen in the log, by its hash and, where it is known, its number. */
+/** A row noted earlier: its hash and, if known, its sequence number. */
 export interface KnownRow {
   readonly seq: number | undefined
   readonly hash: string
 }
 
-/** What {@link verifyChain} found: all rows fit, up to the last one; or the first that does not. */
+/**
+ * Result of {@link verifyChain}: the last row of an intact log, or the first row that does not
+ * match.
+ */
 export type Verdict =
   | { readonly fits: true; readonly seq: number; readonly hash: string }
   | { readonly fits: false; readonly seq: string; readonly reason: string }
 
-/** How many rows are looked at in one go. */
+/** Number of rows per query. */
 const PAGE = 1_000
 
 /**
- * Walks the whole log, also while it is being written, and finds the first row that was edited,
- * deleted, inserted or moved. Rows cut off its end are found by the head of the log; whoever cut
- * that back too, or wrote the log anew, is found by a row that was `known` before.
+ * Verifies the whole log and returns the first row that was edited, deleted, inserted or moved. The
+ * log may be written to during the check. Rows cut off the end are detected through the head of the
+ * log. If the head was changed too, or the whole log was rewritten, only a `known` row reveals it.
  *
  * @throws Failure `unavailable`
  */
@@ -28,7 +31,7 @@ export async function verifyChain(store: Store, known?: KnownRow): Promise<Verdi
   let hash = ''
   let met = known === undefined || known.seq === 0
   for (;;) {
-    // Before the rows: what the head counts is there when they are read, whatever comes after.
+    // Read the head before the rows: all rows that it counts then exist when the rows are read.
     const head = await readHead(store)
     const rows = await readRows(store, seq)
     if (rows.length === 0) {
@@ -41,7 +44,7 @@ export async function verifyChain(store: Store, known?: KnownRow): Promise<Verdi
       hash = row.hash
       const isKnown = known?.hash === hash
       if (known?.seq === seq && !isKnown) {
-        return misfit(seq, `Row ${seq} has another hash than the one given: the log was rewritten.`)
+        return misfit(seq, `Row ${seq} does not have the given hash: the log was rewritten.`)
       }
       if (isKnown && (known.seq ?? seq) === seq) met = true
     }
@@ -56,7 +59,7 @@ const misfit = (seq: number | string, reason: string): Verdict => ({
 
 type Row = HashedColumns & { readonly hash: string }
 
-/** Whether a row follows the last one that fits. */
+/** Returns the error of a row that does not follow the last verified row. */
 function judgeRow(row: Row, last: number, hash: string): Verdict | undefined {
   const next = String(last + 1)
   if (row.seq !== next) {
@@ -65,30 +68,40 @@ function judgeRow(row: Row, last: number, hash: string): Verdict | undefined {
       : misfit(row.seq, `Row ${row.seq} was inserted: rows are numbered from 1.`)
   }
   if (row.hash === rowHash(hash, row)) return undefined
-  return misfit(next, `Row ${next} does not fit: it, or the row before it, was changed.`)
+  return misfit(
+    next,
+    `The hash of row ${next} does not match: it, or the row before it, was changed.`,
+  )
 }
 
-/** Whether the log ends where its head says. */
+/** Returns the error of a log that does not end at its head. */
 function judgeEnd(
   last: number,
   hash: string,
   head: { readonly seq: string; readonly hash: string } | undefined,
 ): Verdict | undefined {
   const next = last + 1
-  if (head === undefined) return misfit(next, `Row ${next} cannot be known: the head is missing.`)
+  if (head === undefined)
+    return misfit(next, `Row ${next} cannot be verified: the head is missing.`)
   if (Number(head.seq) > last) {
-    return misfit(next, `Row ${next} is missing: the log was cut off, ${head.seq} were written.`)
+    return misfit(
+      next,
+      `Row ${next} is missing: the log was truncated; ${head.seq} rows were written.`,
+    )
   }
   if (Number(head.seq) < last) {
     const first = Number(head.seq) + 1
-    return misfit(first, `Row ${first} was inserted: ${head.seq} were written.`)
+    return misfit(first, `Row ${first} was inserted: ${head.seq} rows were written.`)
   }
   if (head.hash === hash) return undefined
-  return misfit(last, `Row ${last} does not fit: it is not the one that was written last.`)
+  return misfit(
+    last,
+    `The hash of row ${last} does not match: it is not the row that was written last.`,
+  )
 }
 
 function missed(last: number, known: KnownRow | undefined): Verdict {
-  const what = known?.seq === undefined ? 'the row with the hash given' : `row ${known.seq}`
+  const what = known?.seq === undefined ? 'the row with the given hash' : `row ${known.seq}`
   return misfit(last + 1, `Row ${last + 1} is missing: ${what} is not in the log.`)
 }
 
@@ -104,8 +117,9 @@ function readRows(store: Store, after: number): Promise<Row[]> {
     store.db
       .selectFrom('audit')
       .select([asText('seq').as('seq'), asText('at').as('at')])
-      .select(['actor', 'by', 'address', 'action', 'target', 'outcome', 'before', 'after', 'hash'])
-      // Without a bound at first: a row below number 1 must be seen too.
+      .select(['actor', 'by', 'address', 'action', 'target', 'outcome', 'before', 'after'])
+      .select(['change', 'hash'])
+      // The first query has no lower bound, so that it finds rows with a number below 1.
       .$if(after > 0, (query) => query.where('audit.seq', '>', after))
       .orderBy('audit.seq')
       .limit(PAGE)
@@ -113,5 +127,5 @@ function readRows(store: Store, after: number): Promise<Row[]> {
   )
 }
 
-/** As text: a number beyond 2^53, which only a forger writes, could not be read as one. */
+/** Cast to text: a forged number beyond 2^53 cannot be read as a JavaScript number. */
 const asText = (column: 'seq' | 'at') => sql<string>`cast(${sql.ref(column)} as text)`

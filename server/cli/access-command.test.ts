@@ -2,20 +2,20 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createAuthenticator } from './access/authenticate.ts'
-import { OPERATOR } from './access/people.ts'
-import { fingerprint, openOperatorKey } from './access/secret-files.ts'
-import { beginSession, type SignIn } from './access/sessions.ts'
-import { createUseRecorder } from './access/use-recorder.ts'
+import { createAuthenticator } from '../access/authenticate.ts'
+import { OPERATOR } from '../access/people.ts'
+import { fingerprint, openOperatorKey } from '../access/secret-files.ts'
+import { beginSession, type SignIn } from '../access/sessions.ts'
+import { createUseRecorder } from '../access/use-recorder.ts'
+import { createRecorder } from '../audit/record.ts'
+import type { Store } from '../storage/open.ts'
+import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
+import { createVault } from '../storage/vault.ts'
 import {
   changeRoleByCommand,
   createTokenByCommand,
   operatorKeyByCommand,
 } from './access-command.ts'
-import { createRecorder } from './audit/record.ts'
-import { forEachEngine } from './storage/each-engine.testing.ts'
-import type { Store } from './storage/open.ts'
-import { createVault } from './storage/vault.ts'
 
 const now = Date.parse('2026-11-20T12:00:00Z')
 const record = createRecorder(() => now)
@@ -84,10 +84,10 @@ forEachEngine((engine) => {
     })
 
     it.each([
-      [{ name: 'a', role: 'pending' }, '--role takes viewer, operator or admin'],
-      [{ name: 'a'.repeat(65), role: 'viewer' }, '--name takes 1 to 64 characters'],
-      [{ name: 'a', role: 'viewer', expires: '30' }, '--expires takes a length of time'],
-      [{ name: 'a', role: 'viewer', databases: '1a' }, 'no database name'],
+      [{ name: 'a', role: 'pending' }, '--role must be viewer, operator or admin'],
+      [{ name: 'a'.repeat(65), role: 'viewer' }, '--name must be 1 to 64 characters'],
+      [{ name: 'a', role: 'viewer', expires: '30' }, '--expires must be a duration'],
+      [{ name: 'a', role: 'viewer', databases: '1a' }, 'not a valid database name'],
     ])('refuses %j with a sentence', async (flags, says) => {
       await expect(create(flags as unknown as Record<string, string>)).rejects.toThrow(says)
     })
@@ -112,7 +112,7 @@ forEachEngine((engine) => {
     it('asks which one is meant where several issuers know the name', async () => {
       await signIn({})
       await signIn({ issuer: 'b' })
-      await expect(change('github:1', 'viewer')).rejects.toThrow('Add --issuer: a, b')
+      await expect(change('github:1', 'viewer')).rejects.toThrow('Add --issuer with one of a, b')
       await change('github:1', 'viewer', 'b')
       expect(await roles()).toEqual([
         ['a', 'pending'],
@@ -122,7 +122,7 @@ forEachEngine((engine) => {
 
     it('says what to do for somebody who has not signed in, and for what is no role', async () => {
       await expect(change('github:9', 'admin')).rejects.toThrow('GATEHOUSE_ADMINS')
-      await expect(change('github:9', 'king')).rejects.toThrow('no role "king"')
+      await expect(change('github:9', 'king')).rejects.toThrow('Unknown role "king"')
     })
   })
 

@@ -1,20 +1,20 @@
-import { changeRole, ensureOperator } from './access/people.ts'
-import { fingerprint, openOperatorKey, renewOperatorKey } from './access/secret-files.ts'
-import { endOperatorSessions } from './access/sessions.ts'
-import { createToken } from './access/tokens.ts'
-import { COMMAND_LINE } from './audit/record.ts'
+import { changeRole, ensureOperator } from '../access/people.ts'
+import { fingerprint, openOperatorKey, renewOperatorKey } from '../access/secret-files.ts'
+import { endOperatorSessions } from '../access/sessions.ts'
+import { createToken } from '../access/tokens.ts'
+import { COMMAND_LINE } from '../audit/record.ts'
+import { role as roles } from '../contract/role.ts'
+import { tokenInput } from '../contract/token.ts'
+import { Failure } from '../failure.ts'
+import { endLocalSignIns } from '../oauth2/local/local-provider-adapter.ts'
+import type { Recorder } from '../storage/changes/recorder.ts'
+import type { Store } from '../storage/open.ts'
 import type { Config } from './config.ts'
-import { role as roles } from './contract/role.ts'
-import { tokenInput } from './contract/token.ts'
-import { Failure } from './failure.ts'
-import { endLocalSignIns } from './oauth2/local-provider-adapter.ts'
-import type { Store } from './storage/open.ts'
-import type { Recorder } from './storage/recorder.ts'
 
 /**
- * Makes an API token, owned by the operator, and answers it.
+ * Creates an API token owned by the operator and returns its secret.
  *
- * @throws Failure `bad-parameter` for a role, a name or a time that there is not.
+ * @throws Failure `bad-parameter` for an invalid role, name or duration.
  */
 export async function createTokenByCommand(
   store: Store,
@@ -32,7 +32,7 @@ export async function createTokenByCommand(
   if (!input.success) {
     const field = String(input.error.issues[0]?.path[0])
     const rule = field === 'role' ? 'viewer, operator or admin' : '1 to 64 characters'
-    throw new Failure('bad-parameter', `--${field} takes ${rule}.`)
+    throw new Failure('bad-parameter', `--${field} must be ${rule}.`)
   }
   const owner = { personId: await ensureOperator(store, now), role: 'admin' } as const
   const deps = { store, record, now: () => now }
@@ -41,20 +41,20 @@ export async function createTokenByCommand(
 
 const UNITS = { m: 60, h: 3600, d: 86_400, w: 604_800 } as const
 
-/** A length of time such as `30d`, `12h`, `15m` or `2w`, in ms. */
+/** Parses a duration such as `30d`, `12h`, `15m` or `2w` into ms. */
 function duration(text: string): number {
   const [, digits, unit] = /^([1-9][0-9]{0,4})([mhdw])$/.exec(text) ?? []
   if (digits === undefined || unit === undefined) {
-    throw new Failure('bad-parameter', '--expires takes a length of time, such as 30d, 12h or 2w.')
+    throw new Failure('bad-parameter', '--expires must be a duration, such as 30d, 12h or 2w.')
   }
   return Number(digits) * UNITS[unit as keyof typeof UNITS] * 1000
 }
 
 /**
- * Gives the person of a username another role.
+ * Changes the role of the person with a username.
  *
- * @throws Failure `bad-parameter`, `not-found`; `conflict` where several issuers know the username
- * and none is named, and for what `changeRole` refuses.
+ * @throws Failure `bad-parameter`, `not-found`; `conflict` if several issuers have the username and
+ * none is given; and the failures of `changeRole`.
  */
 export async function changeRoleByCommand(
   store: Store,
@@ -66,7 +66,7 @@ export async function changeRoleByCommand(
 ): Promise<void> {
   const role = roles.safeParse(text)
   if (!role.success) {
-    throw new Failure('bad-parameter', `There is no role ${JSON.stringify(text)}.`)
+    throw new Failure('bad-parameter', `Unknown role ${JSON.stringify(text)}.`)
   }
   const found = await store.db
     .selectFrom('people')
@@ -78,20 +78,23 @@ export async function changeRoleByCommand(
   if (person === undefined) {
     throw new Failure(
       'not-found',
-      `Nobody has signed in as ${username} yet. GATEHOUSE_ADMINS can name them beforehand.`,
+      `No person with the username ${username} has signed in yet. Use GATEHOUSE_ADMINS to make people admins before their first sign-in.`,
     )
   }
   if (others.length > 0) {
     const issuers = found.map((each) => each.issuer).join(', ')
-    throw new Failure('conflict', `Several issuers know ${username}. Add --issuer: ${issuers}.`)
+    throw new Failure(
+      'conflict',
+      `Several issuers have the username ${username}. Add --issuer with one of ${issuers}.`,
+    )
   }
   await changeRole(store, record, person.id, role.data, { admins, actor: COMMAND_LINE })
 }
 
 /**
- * Answers the operator key; with `renew` a new one, and ends the sessions of the old one.
+ * Returns the operator key. With `renew`, creates a new key and ends the sessions of the old one.
  *
- * @throws Failure `conflict` for renewing a key that the environment gives.
+ * @throws Failure `conflict` if `renew` is set and the key comes from the environment.
  */
 export async function operatorKeyByCommand(
   store: Store,
@@ -103,7 +106,7 @@ export async function operatorKeyByCommand(
   if (config.operatorKey !== undefined) {
     throw new Failure(
       'conflict',
-      'The operator key comes from GATEHOUSE_OPERATOR_KEY. Give another one there, and restart.',
+      'The operator key is set by GATEHOUSE_OPERATOR_KEY. Change the variable and restart the node.',
     )
   }
   const key = renewOperatorKey(config.data)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { entry, recordAll } from './audit/audit.testing.ts'
+import { entry, recordAll } from '../audit/audit.testing.ts'
+import { forEngine } from '../storage/test-support/each-engine.testing.ts'
 import { verifyAuditLog } from './audit-command.ts'
-import { forEngine } from './storage/each-engine.testing.ts'
 
 forEngine('sqlite', (engine) => {
   describe('gatehouse audit verify', () => {
@@ -22,12 +22,12 @@ forEngine('sqlite', (engine) => {
       const known = await verifyAuditLog(store, undefined)
       await expect(verifyAuditLog(store, `2:${known.slice(2)}`)).rejects.toMatchObject({
         code: 'conflict',
-        message: 'Row 2 has another hash than the one given: the log was rewritten.',
+        message: 'Row 2 does not have the given hash: the log was rewritten.',
       })
       await store.db.deleteFrom('audit').where('seq', '=', 3).execute()
       await expect(verifyAuditLog(store, undefined)).rejects.toMatchObject({
         code: 'conflict',
-        message: 'Row 3 is missing: the log was cut off, 3 were written.',
+        message: 'Row 3 is missing: the log was truncated; 3 rows were written.',
       })
     })
 

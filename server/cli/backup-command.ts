@@ -1,21 +1,20 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { COMMAND_LINE, createRecorder } from './audit/record.ts'
+import { COMMAND_LINE, createRecorder } from '../audit/record.ts'
+import { backUp } from '../storage/backup/back-up.ts'
+import type { Manifest } from '../storage/backup/manifest.ts'
+import { restore } from '../storage/backup/restore.ts'
+import { KEY_FILES, OPERATOR_KEY_FILE, SECRET_KEY_FILE } from '../storage/data-folder.ts'
+import type { StoreLocation } from '../storage/open.ts'
 import type { Config } from './config.ts'
-import { backUp } from './storage/backup/back-up.ts'
-import type { Manifest } from './storage/backup/manifest.ts'
-import { restore } from './storage/backup/restore.ts'
-import { KEY_FILES, OPERATOR_KEY_FILE, SECRET_KEY_FILE } from './storage/data-folder.ts'
-import type { StoreLocation } from './storage/open.ts'
 
-/** What the commands need of the configuration. */
 type BackupConfig = Pick<Config, 'data' | 'databaseUrl' | 'operatorKey' | 'secretKey'>
 
 /**
- * Backs up the store and, from a data folder, its keys; returns what to tell the operator.
+ * Backs up the store and, from a data folder, its keys. Returns the lines to print.
  *
  * @param folder absolute.
- * @throws Failure: see `backUp`.
+ * @throws Failure see `backUp`.
  */
 export async function backUpByCommand(
   config: BackupConfig,
@@ -28,17 +27,17 @@ export async function backUpByCommand(
   return [
     `Backed up ${contentsOf(manifest)} to ${folder}.`,
     keys.length === 0
-      ? 'It holds no keys.'
-      : `It holds ${keys.join(' and ')}: keep it as secret as the server.`,
-    ...(missing.length === 0 ? [] : [`Keep ${missing.join(' and ')} with it.`]),
+      ? 'The backup contains no keys.'
+      : `The backup contains ${keys.join(' and ')}. Keep it as secret as the server.`,
+    ...(missing.length === 0 ? [] : [`Store ${missing.join(' and ')} with it.`]),
   ]
 }
 
 /**
- * Restores a backup into an empty data folder or database; returns what to tell the operator.
+ * Restores a backup into an empty data folder or database. Returns the lines to print.
  *
  * @param folder absolute.
- * @throws Failure: see `restore`.
+ * @throws Failure see `restore`.
  */
 export async function restoreByCommand(config: BackupConfig, folder: string): Promise<string[]> {
   const recordChange = createRecorder()
@@ -59,21 +58,21 @@ export async function restoreByCommand(config: BackupConfig, folder: string): Pr
   return [
     `Restored ${contentsOf(manifest)} of ${manifest.createdAt} to ${target}.`,
     ...keyAdvice(config, manifest, folder),
-    'All sessions have ended: people sign in again. API tokens and roles are those of the backup: ' +
-      'revoke the tokens that were revoked since.',
+    'All sessions have ended, so people must sign in again. API tokens and roles are restored from the backup: ' +
+      'revoke again the tokens that were revoked after it was made.',
   ]
 }
 
 const locationOf = ({ data, databaseUrl }: BackupConfig): StoreLocation =>
   databaseUrl === undefined ? { data } : { databaseUrl }
 
-/** The variables that give the keys to nodes. */
+/** The environment variables that give a node its keys. */
 const VARIABLES = {
   [OPERATOR_KEY_FILE]: 'GATEHOUSE_OPERATOR_KEY',
   [SECRET_KEY_FILE]: 'GATEHOUSE_SECRET_KEY',
 } as const
 
-/** The keys that the data folder holds and a node uses. */
+/** Returns the key files that the data folder contains and a node uses. */
 function keysOf({ data, databaseUrl, operatorKey, secretKey }: BackupConfig) {
   const given = { [OPERATOR_KEY_FILE]: operatorKey, [SECRET_KEY_FILE]: secretKey }
   return KEY_FILES.filter(
@@ -81,7 +80,7 @@ function keysOf({ data, databaseUrl, operatorKey, secretKey }: BackupConfig) {
   )
 }
 
-/** What has to be done about the keys that a node does not find by itself. */
+/** Returns instructions for the keys that a node does not find by itself. */
 function keyAdvice({ databaseUrl }: BackupConfig, { files }: Manifest, folder: string): string[] {
   const missing = KEY_FILES.filter((key) => databaseUrl !== undefined || files[key] === undefined)
   if (missing.length === 0) return []

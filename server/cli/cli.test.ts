@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { freePorts } from './endpoints/free-ports.testing.ts'
-import { ask, startForTest, type TestNode } from './start.testing.ts'
-import { openStore } from './storage/open.ts'
+import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
+import { openStore } from '../storage/open.ts'
+import { ask, startForTest, type TestNode } from '../test-support/start.testing.ts'
 
-// The process itself: what it prints, and with which code it ends.
+// Tests the process itself: its output and its exit codes.
 
-const MAIN = join(import.meta.dirname, 'main.ts')
+const MAIN = join(import.meta.dirname, '../main.ts')
 const children: ChildProcess[] = []
 let data: string
 
@@ -64,8 +64,8 @@ describe('gatehouse', () => {
     const flags = ['--data', folder, '--endpoint', 'tcp://192.0.2.1:8531']
     const ended = await gatehouse(...flags).ended
     expect(ended.code).toBe(1)
-    expect(ended.err).toContain('192.0.2.1 is no address of this machine')
-    // What never ran has stored nothing.
+    expect(ended.err).toContain('192.0.2.1 is not an address of this machine')
+    // A failed first start stores nothing.
     expect(await gatehouse('endpoint', 'list', '--data', folder).ended).toMatchObject({
       code: 0,
       out: '',
@@ -79,7 +79,7 @@ describe('a second node', () => {
     try {
       const ended = await gatehouse('--data', node.data, '--endpoint', 'tcp://127.0.0.1:8532').ended
       expect(ended.code).toBe(1)
-      expect(ended.err).toContain(`Another Gatehouse runs on the data folder ${node.data}`)
+      expect(ended.err).toContain(`Another Gatehouse is using the data folder ${node.data}`)
       expect((await node.ask('GET', '/_api/endpoint')).status).toBe(200)
     } finally {
       await node.stop()
@@ -112,7 +112,7 @@ describe('gatehouse endpoint, beside a running node', () => {
     expect((await command('add', address)).code).toBe(0)
     const listed = await command('list')
     expect(listed.out.split('\n')).toContain(`${address}\t*`)
-    // By itself: nobody asks the node about endpoints.
+    // The node syncs by itself, without a request about endpoints.
     await expect.poll(async () => (await ask(port, 'GET', '/_api/health')).status).toBe(200)
   })
 
@@ -131,11 +131,11 @@ describe('gatehouse endpoint, beside a running node', () => {
     })
     expect(await command('remove', node.address)).toMatchObject({
       code: 1,
-      err: expect.stringContaining('the last endpoint that reaches _system'),
+      err: expect.stringContaining('the last endpoint that serves _system'),
     })
     expect(await command('add', 'tcp://127.1:80')).toMatchObject({
       code: 1,
-      err: expect.stringContaining('no IPv4 address'),
+      err: expect.stringContaining('not an IPv4 address'),
     })
     expect(await command('add', address, '--databases', '1a')).toMatchObject({ code: 1 })
   })
@@ -165,7 +165,7 @@ describe('gatehouse audit verify, beside a running node', () => {
       expect(await verify()).toEqual({
         code: 1,
         out: '',
-        err: 'Row 1 does not fit: it, or the row before it, was changed.\n',
+        err: 'The hash of row 1 does not match: it, or the row before it, was changed.\n',
       })
     } finally {
       await node.stop()

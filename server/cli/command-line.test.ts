@@ -38,19 +38,19 @@ describe('parseCommandLine', () => {
   })
 
   it.each([
-    [['stop'], 'There is no command stop'],
-    [['start', 'now'], 'start does not take "now"'],
-    [['endpoint'], 'endpoint takes list or add or remove.'],
-    [['endpoint', 'open'], 'endpoint takes list or add or remove, not "open"'],
-    [['endpoint', 'add'], 'endpoint add needs ADDRESS'],
-    [['backup'], 'backup needs FOLDER'],
-    [['restore', 'a', 'b'], 'restore does not take "b"'],
-    [['endpoint', 'remove', 'a', 'b'], 'does not take "b"'],
-    [['endpoint', 'list', 'a'], 'does not take "a"'],
-    [['endpoint', 'list', '--databases', 'a'], 'There is no flag --databases here'],
-    [['token', 'create', '--name', 'a'], 'token create needs --role'],
-    [['user', 'role', 'github:1'], 'user role needs ROLE'],
-    [['operator-key', '--renew=yes'], '--renew takes no value'],
+    [['stop'], 'Unknown command stop'],
+    [['start', 'now'], 'start has an unexpected argument "now"'],
+    [['endpoint'], 'endpoint must be followed by list or add or remove.'],
+    [['endpoint', 'open'], 'endpoint must be followed by list or add or remove, not "open"'],
+    [['endpoint', 'add'], 'endpoint add requires ADDRESS'],
+    [['backup'], 'backup requires FOLDER'],
+    [['restore', 'a', 'b'], 'restore has an unexpected argument "b"'],
+    [['endpoint', 'remove', 'a', 'b'], 'has an unexpected argument "b"'],
+    [['endpoint', 'list', 'a'], 'has an unexpected argument "a"'],
+    [['endpoint', 'list', '--databases', 'a'], 'Unknown flag --databases for this command'],
+    [['token', 'create', '--name', 'a'], 'token create requires --role'],
+    [['user', 'role', 'github:1'], 'user role requires ROLE'],
+    [['operator-key', '--renew=yes'], '--renew does not take a value'],
   ])('refuses %j with a sentence', (argv, says) => {
     const parsed = parse(...argv)
     expect(parsed.ok ? [] : parsed.faults).toContainEqual(expect.stringContaining(says))

@@ -2,20 +2,22 @@ import { type Config, parseConfig } from './config.ts'
 import type { Environment } from './config-access.ts'
 import { SETTINGS, VARIABLES } from './settings.ts'
 
-/** How a command is called, and what the help says of it. */
+/** The syntax of a command, and its help text. */
 interface Spec {
-  /** What follows its name, in order; each is needed. */
+  /** Positional arguments, in order; all are required. */
   readonly operands: readonly string[]
-  /** Its own flags, besides those of the configuration: `null` for one without a value. */
+  /**
+   * The command's own flags, besides those of the configuration; `null` for a flag without a value.
+   */
   readonly flags: Readonly<Record<string, string | null>>
-  /** Those of its flags that must be given. */
+  /** The flags that are required. */
   readonly needed?: readonly string[]
   readonly help: string
 }
 
-/** Every command but `help` and `version`, by its words. */
+/** Every command except `help` and `version`, by name. */
 const COMMANDS = {
-  start: { operands: [], flags: {}, help: 'run a node; what runs without a command' },
+  start: { operands: [], flags: {}, help: 'start a node (default command)' },
   'endpoint list': { operands: [], flags: {}, help: 'list the stored endpoints' },
   'endpoint add': {
     operands: ['ADDRESS'],
@@ -31,60 +33,58 @@ const COMMANDS = {
     operands: [],
     flags: { name: 'NAME', role: 'ROLE', databases: 'a,b', expires: '30d' },
     needed: ['name', 'role'],
-    help: 'make an API token (viewer, operator or admin) and print it, alone',
+    help: 'create an API token with the role viewer, operator or admin, and print only the token',
   },
   'user role': {
     operands: ['USERNAME', 'ROLE'],
     flags: { issuer: 'URL' },
-    help: 'give a person, such as github:583231, another role',
+    help: 'change the role of a person, such as github:583231; the role none removes access',
   },
   'operator-key': {
     operands: [],
     flags: { renew: null },
-    help: 'print the operator key; with --renew a new one, which ends the sessions of the old',
+    help: 'print the operator key; with --renew, replace it and end the sessions started with the old key',
   },
   'secrets discard': {
     operands: [],
     flags: {},
-    help: 'delete the tokens of providers in the store, if the secret key that encrypts them is lost',
+    help: 'delete the stored provider tokens, if the secret key that encrypts them is lost',
   },
   backup: {
     operands: ['FOLDER'],
     flags: {},
-    help: 'back up the store and its keys into a new or an empty folder, beside running nodes',
+    help: 'write a backup of the database and its keys to a new or empty folder; nodes can keep running',
   },
   restore: {
     operands: ['FOLDER'],
     flags: {},
-    help: 'restore a backup into an empty data folder or database, while no node runs on it',
+    help: 'restore a backup into an empty data folder or database; no node may be running on it',
   },
   'audit verify': {
     operands: [],
     flags: { last: 'HASH' },
-    help: 'check the audit log and print its last row, N:HASH; with --last it must hold that row',
+    help: 'verify the audit log and print its last row as N:HASH; with --last, the log must contain that row',
   },
 } as const satisfies Record<string, Spec>
 
-/** The words of a command. */
 export type CommandName = keyof typeof COMMANDS
 
-/** A command with what it was given. */
+/** A command with its arguments. */
 export interface GivenCommand<Name extends CommandName> {
   readonly name: Name
   readonly config: Config
-  /** As many as the command takes. */
+  /** As many as the command requires. */
   readonly operands: readonly string[]
-  /** The command's own flags that were given; '' for one without a value. */
+  /** The command's own flags that were given; '' for a flag without a value. */
   readonly flags: Readonly<Record<string, string>>
 }
 
 /** A command that copies a whole store. */
 export type BackupCommand = GivenCommand<'backup'> | GivenCommand<'restore'>
 
-/** A command that works on the store, beside a running node. */
+/** A command that works on the store while a node may be running. */
 export type StoreCommand = GivenCommand<Exclude<CommandName, 'start' | 'backup' | 'restore'>>
 
-/** What a command line asks for. */
 export type Command =
   | { readonly name: 'help' }
   | { readonly name: 'version' }
@@ -92,16 +92,16 @@ export type Command =
   | BackupCommand
   | StoreCommand
 
-/** What {@link parseCommandLine} answers: the command, or a sentence for each fault. */
+/** The command, or a message for each error. */
 export type ParsedCommandLine =
   | { readonly ok: true; readonly command: Command }
   | { readonly ok: false; readonly faults: readonly string[] }
 
 /**
- * Reads a command line, with the environment, into a {@link Command}; every fault at once.
+ * Parses a command line and the environment into a {@link Command}. Reports all errors at once.
  *
- * @param argv what follows the name of the program.
- * @param folder what relative paths start from.
+ * @param argv the arguments after the program name.
+ * @param folder the folder that relative paths are resolved against.
  */
 export function parseCommandLine(
   argv: readonly string[],
@@ -121,19 +121,19 @@ export function parseCommandLine(
   const { words, extra } = parsed
   const operands = words.slice(words[0] === name.split(' ')[0] ? name.split(' ').length : 0)
   for (const missing of spec.operands.slice(operands.length)) {
-    faults.push(`${name} needs ${missing}.`)
+    faults.push(`${name} requires ${missing}.`)
   }
   for (const more of operands.slice(spec.operands.length)) {
-    faults.push(`${name} does not take ${JSON.stringify(more)}.`)
+    faults.push(`${name} has an unexpected argument ${JSON.stringify(more)}.`)
   }
   for (const flag of spec.needed ?? []) {
-    if (extra[flag] === undefined) faults.push(`${name} needs --${flag}.`)
+    if (extra[flag] === undefined) faults.push(`${name} requires --${flag}.`)
   }
   if (!parsed.ok || faults.length > 0) return { ok: false, faults }
   return { ok: true, command: { name, config: parsed.config, operands, flags: extra } as Command }
 }
 
-/** The command that a command line begins with; `start` where it begins with a flag. */
+/** Returns the command that a command line begins with; `start` if it begins with a flag. */
 function nameOf(argv: readonly string[]): CommandName | undefined {
   const [first = '', second = ''] = argv
   if (first === '' || first.startsWith('-')) return 'start'
@@ -146,12 +146,12 @@ function unknown([first = '', second]: readonly string[]): string {
   const verbs = Object.keys(COMMANDS).flatMap((name) =>
     name.startsWith(`${first} `) ? [name.slice(first.length + 1)] : [],
   )
-  if (verbs.length === 0) return `There is no command ${first}. gatehouse --help lists them.`
+  if (verbs.length === 0) return `Unknown command ${first}. Run gatehouse --help for a list.`
   const given = second === undefined ? '' : `, not ${JSON.stringify(second)}`
-  return `${first} takes ${verbs.join(' or ')}${given}.`
+  return `${first} must be followed by ${verbs.join(' or ')}${given}.`
 }
 
-/** What `--help` prints. */
+/** Returns the text that `--help` prints. */
 export function helpText(): string {
   const commands = Object.entries<Spec>(COMMANDS).map(([name, spec]) => {
     const flags = Object.entries(spec.flags).map(([flag, value]) => {
@@ -165,19 +165,19 @@ export function helpText(): string {
     ({ flag, value, env, help }) => `  --${flag} ${value}\n      ${help}\n      ${env}`,
   )
   const variables = VARIABLES.map(({ env, help }) => `  ${env}\n      ${help}`)
-  return `Gatehouse: a multi-database JSON server whose endpoints are added, mapped and removed while it runs.
+  return `Gatehouse: a multi-database JSON server whose network endpoints can be changed while it runs.
 
 Commands
 ${commands.join('\n')}
   gatehouse --help | --version
 
 An address is tcp://host:port, ssl://host:port or unix:///path. All commands but start and
-restore work on the store, beside a running node.
+restore can run while nodes are running.
 
-Flags, each with the variable that it wins over
+Flags and their environment variables (a flag overrides its variable)
 ${flags.join('\n')}
 
-Variables without a flag. Each key and secret may also be in a file, which …_FILE names.
+Variables without a flag. To read a key or secret from a file, set …_FILE to its path.
 ${variables.join('\n')}
 `
 }

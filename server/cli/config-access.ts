@@ -1,32 +1,36 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { badProxy } from './http/client.ts'
-import { PROVIDER_NAMES, type ProviderConfig, readProviders } from './oauth2/provider-config.ts'
+import { badProxy } from '../http/guards/client-address.ts'
+import {
+  PROVIDER_NAMES,
+  type ProviderConfig,
+  readProviders,
+} from '../oauth2/providers/provider-config.ts'
 
-/** The part of the settings that says who may come in. Only the environment gives it. */
+/** The settings for access and sign-in. They are read from the environment only. */
 export interface AccessConfig {
-  /** What the local provider asks for; undefined: the one in the data folder. */
+  /** The key for the local provider; undefined: the key in the data folder. */
   readonly operatorKey: string | undefined
-  /** 32 bytes that encrypt what is kept of others' secrets; undefined: those in the data folder. */
+  /** 32 bytes that encrypt stored third-party secrets; undefined: the key in the data folder. */
   readonly secretKey: Uint8Array | undefined
-  /** Usernames (`<provider>:<id>`) of people who are admins from their first sign-in on. */
+  /** Usernames (`<provider>:<id>`) that become admins at their first sign-in. */
   readonly admins: readonly string[]
-  /** Addresses and CIDR ranges of proxies whose forwarded headers count. */
+  /** Addresses and CIDR ranges of proxies whose forwarded headers are trusted. */
   readonly trustedProxies: readonly string[]
-  /** The providers to sign in with, beside the local one, in the order of the buttons. */
+  /** Sign-in providers besides the local one, in button order. */
   readonly providers: readonly ProviderConfig[]
 }
 
-/** The environment, as `process.env` holds it. */
+/** The environment, in the form of `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** A value that was given, and how to call it in a sentence about it. */
+/** A configured value, and the name of its source for error messages. */
 export type Given = { readonly text: string; readonly from: string } | undefined
 
-/** What was given, as a fault repeats it. */
+/** Quotes a value for an error message, cut after 80 characters. */
 export const quoted = (text: string): string => JSON.stringify(text.slice(0, 80))
 
-/** The parts of a text that has commas between them. */
+/** Splits a comma-separated list, without empty items. */
 export const list = (text = ''): string[] =>
   text
     .split(',')
@@ -34,11 +38,11 @@ export const list = (text = ''): string[] =>
     .filter((part) => part !== '')
 
 /**
- * Reads the keys, the providers and whom to trust.
+ * Reads the keys, the providers, the admins and the trusted proxies.
  *
- * @param folder what relative paths start from.
- * @param shared whether several nodes may use the store: then the keys have to be given.
- * @param faults a sentence is added for each that is wrong; none repeats a secret.
+ * @param folder the folder that relative paths are resolved against.
+ * @param shared whether several nodes may use the store; the keys are then required.
+ * @param faults receives a message for each error; none contains a secret.
  */
 export function readAccess(
   env: Environment,
@@ -64,7 +68,10 @@ export function readAccess(
   }
 }
 
-/** Reads a variable that may also be in a file, named by `<name>_FILE`; white space around is dropped. */
+/**
+ * Reads a variable, or the file that `<name>_FILE` names. White space around a file's content is
+ * trimmed.
+ */
 export function readSecret(
   name: string,
   env: Environment,
@@ -86,14 +93,14 @@ export function readSecret(
   return undefined
 }
 
-/** What one node makes for itself in its data folder, several that share a store must be given. */
+/** Requires the keys that a single node would create in its data folder. */
 function requireShared(given: { operatorKey: Given; secretKey: Given }, faults: string[]): void {
   for (const [value, name] of [
     [given.operatorKey, 'GATEHOUSE_OPERATOR_KEY'],
     [given.secretKey, 'GATEHOUSE_SECRET_KEY'],
   ] as const) {
     if (value === undefined) {
-      faults.push(`${name} is missing: with a database URL all nodes have to be given the same.`)
+      faults.push(`${name} is missing. With a database URL, set it to the same value on all nodes.`)
     }
   }
 }
@@ -113,7 +120,9 @@ function readOperatorKey(given: Given, faults: string[]): string | undefined {
 function readSecretKey(given: Given, faults: string[]): Uint8Array | undefined {
   if (given === undefined) return undefined
   if (!/^[A-Za-z0-9+/]{43}=$/.test(given.text)) {
-    faults.push(`${given.from} takes 32 bytes in base64, as "openssl rand -base64 32" prints them.`)
+    faults.push(
+      `${given.from} must be 32 bytes in base64, such as the output of "openssl rand -base64 32".`,
+    )
   }
   return new Uint8Array(Buffer.from(given.text, 'base64'))
 }
@@ -123,8 +132,8 @@ function readAdmins(text: string | undefined, faults: string[]): readonly string
   const known = new RegExp(`^(?:${PROVIDER_NAMES.join('|')}):[^\\s]+$`)
   for (const name of names.filter((each) => !known.test(each))) {
     faults.push(
-      `GATEHOUSE_ADMINS takes <provider>:<id>, such as github:583231, with commas between them; ` +
-        `${quoted(name)} is none. The providers are ${PROVIDER_NAMES.join(', ')}.`,
+      `GATEHOUSE_ADMINS must be a comma-separated list of <provider>:<id>, such as github:583231. ` +
+        `Invalid entry: ${quoted(name)}. The providers are ${PROVIDER_NAMES.join(', ')}.`,
     )
   }
   return names
@@ -135,8 +144,8 @@ function readProxies(text: string | undefined, faults: string[]): readonly strin
   const bad = badProxy(ranges)
   if (bad !== undefined) {
     faults.push(
-      `GATEHOUSE_TRUSTED_PROXIES takes addresses and ranges, such as 10.0.0.0/8, with commas ` +
-        `between them; ${quoted(bad)} is none.`,
+      `GATEHOUSE_TRUSTED_PROXIES must be a comma-separated list of addresses and ranges, such as ` +
+        `10.0.0.0/8. Invalid entry: ${quoted(bad)}.`,
     )
   }
   return ranges

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Config, parseConfig } from './config.ts'
 import type { Environment } from './config-access.ts'
 
-/** What several nodes must be given. */
+/** Required when several nodes share a store. */
 const KEYS = {
   GATEHOUSE_OPERATOR_KEY: 'canary-operator-key-with-32-characters-and-more',
   GATEHOUSE_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
@@ -116,7 +116,7 @@ describe('parseConfig', () => {
     const env = { ...KEYS, GATEHOUSE_DATABASE_URL_FILE: 'url' }
     expect(config([], env).databaseUrl).toBe('postgres://u:p@host/db')
     const said = faults(['--database-url', 'mysql://u:secret@host/db'], KEYS)
-    expect(said).toEqual(['--database-url takes an URL that begins with postgres://.'])
+    expect(said).toEqual(['--database-url must be a URL that begins with postgres://.'])
   })
 
   it('reports every fault of flags and environment at once', () => {
@@ -129,14 +129,14 @@ describe('parseConfig', () => {
       },
     ).join('\n')
     for (const part of [
-      '--endpoint "tcp://127.1:80": “127.1” is no IPv4 address',
-      '--drain takes seconds',
-      'There is no flag --nonsense',
-      '--node needs a value',
-      '--log takes trace, debug',
-      'GATEHOUSE_READY_DELAY takes seconds',
-      'GATEHOUSE_PUBLIC_URL takes scheme, host and port alone',
-      'GATEHOUSE_TLS_KEY goes with --tls-cert',
+      '--endpoint "tcp://127.1:80": “127.1” is not an IPv4 address',
+      '--drain must be a number of seconds',
+      'Unknown flag --nonsense',
+      '--node requires a value',
+      '--log must be one of trace, debug',
+      'GATEHOUSE_READY_DELAY must be a number of seconds',
+      'GATEHOUSE_PUBLIC_URL must consist of scheme, host and port only',
+      'GATEHOUSE_TLS_KEY requires --tls-cert',
     ]) {
       expect(said).toContain(part)
     }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { formatAddress, parseAddress } from '../contract/address.ts'
 import {
   type AccessConfig,
   type Environment,
@@ -11,56 +12,55 @@ import {
   readAccess,
   readSecret,
 } from './config-access.ts'
-import { formatAddress, parseAddress } from './contract/address.ts'
 import { LOG_LEVELS, type LogLevel, SETTINGS, type Setting } from './settings.ts'
 
-/** Everything that a node is told when it is started. Frozen. */
+/** The configuration of a node. Frozen. */
 export interface Config extends AccessConfig {
-  /** Canonical addresses that were given; each is added where it is missing. */
+  /** Canonical addresses of configured endpoints; missing ones are added at the start. */
   readonly endpoints: readonly string[]
   /** The data folder, absolute. */
   readonly data: string
   /** Undefined: SQLite in the data folder. */
   readonly databaseUrl: string | undefined
-  /** Scheme, host and port under which people reach the server; undefined: as they ask for it. */
+  /** Scheme, host and port of the public URL; undefined: taken from each request. */
   readonly publicOrigin: string | undefined
   /** The name of this node. */
   readonly node: string
-  /** How long what is removed or stopped may drain, ms. */
+  /** How long removed or stopped endpoints may drain, ms. */
   readonly drain: number
-  /** How long readiness is 503 before a stop stops accepting, ms. */
+  /** How long readiness is 503 before a stopping node stops accepting, ms. */
   readonly readyDelay: number
-  /** Of `ssl://` endpoints; undefined: none can be opened. */
+  /** Certificate files of `ssl://` endpoints; undefined: no such endpoint can be opened. */
   readonly tls: { readonly cert: string; readonly key: string } | undefined
   /** The folders of the TLS key and of every file that a variable ending in `_FILE` names. */
   readonly keyFolders: readonly string[]
   readonly log: LogLevel
 }
 
-/** What {@link parseConfig} answers: the settings, or a sentence for each that is wrong. */
+/** The settings, or a message for each error. */
 export type ParsedConfig = (
   | { readonly ok: true; readonly config: Config }
   | { readonly ok: false; readonly faults: readonly string[] }
 ) & {
-  /** The words that are no flags. */
+  /** The arguments that are not flags. */
   readonly words: readonly string[]
-  /** The command's own flags that were given; '' for one without a value. */
+  /** The command's own flags that were given; '' for a flag without a value. */
   readonly extra: Readonly<Record<string, string>>
 }
 
-/** The command that a configuration is read for. */
+/** The command that a configuration is parsed for. */
 export interface For {
   readonly command: string
-  /** Its own flags, by name: `null` for one without a value. */
+  /** Its own flags, by name; `null` for a flag without a value. */
   readonly flags: Readonly<Record<string, string | null>>
 }
 
 /**
- * Reads flags and environment into a {@link Config}, reporting every fault of both at once. An empty
- * variable counts as not set. Words that are no flags are handed back for whoever knows commands.
+ * Parses flags and environment into a {@link Config}. Reports all errors at once. An empty variable
+ * counts as unset. Arguments that are not flags are returned for the command-line parser.
  *
- * @param argv what follows the name of the program.
- * @param folder what relative paths start from.
+ * @param argv the arguments after the program name.
+ * @param folder the folder that relative paths are resolved against.
  */
 export function parseConfig(
   argv: readonly string[],
@@ -77,7 +77,7 @@ export function parseConfig(
     }),
   )
 
-  /** The value of a setting, and how to call it in a sentence about it. */
+  /** Returns the value of a setting and the name of its source. */
   const read = (flag: string): Given => {
     const setting = SETTINGS.find((each) => each.flag === flag) as Setting
     const given = flags.get(flag)?.at(-1)
@@ -89,7 +89,9 @@ export function parseConfig(
     const given = read(flag)
     if (given === undefined) return otherwise * 1000
     if (!/^[0-9]{1,5}(?:\.[0-9]{1,3})?$/.test(given.text)) {
-      faults.push(`${given.from} takes seconds, such as 30; it is ${quoted(given.text)}.`)
+      faults.push(
+        `${given.from} must be a number of seconds, such as 30, not ${quoted(given.text)}.`,
+      )
     }
     return Number(given.text) * 1000
   }
@@ -100,7 +102,7 @@ export function parseConfig(
       : readSecret('GATEHOUSE_DATABASE_URL', env, folder, faults),
     faults,
   )
-  // Commands beside a running node work on the store and need no keys.
+  // Only `start` requires keys: other commands only work on the store.
   const runs = command === 'start'
   const tls = readTls(read('tls-cert'), read('tls-key'), folder, faults)
   const config: Config = {
@@ -122,7 +124,7 @@ export function parseConfig(
     : { ok: true, config: freeze(config), ...rest }
 }
 
-/** The folders of the files that hold secrets. */
+/** Returns the folders of the files that contain secrets. */
 const secretFolders = (env: Environment, folder: string): string[] =>
   Object.entries(env).flatMap(([name, file]) =>
     /^GATEHOUSE_[A-Z0-9_]+_FILE$/.test(name) && file ? [dirname(resolve(folder, file))] : [],
@@ -137,7 +139,7 @@ function readFlags(argv: readonly string[], own: For['flags'], faults: string[])
   const valued = Object.keys(own).filter((flag) => own[flag] !== null)
   const bare = Object.keys(own).filter((flag) => own[flag] === null)
   const known = [...SETTINGS.map(({ flag }) => flag), ...valued]
-  // A flag that another follows lacks its value; parseArgs would take the other one for it.
+  // parseArgs would take a following flag for the missing value of this one.
   const args = argv.map((word, at) => {
     const wants = word.startsWith('--') && known.includes(word.slice(2))
     return wants && argv[at + 1]?.startsWith('--') ? `${word}=` : word
@@ -158,12 +160,14 @@ function readFlags(argv: readonly string[], own: For['flags'], faults: string[])
     if (token.kind === 'positional') words.push(token.value)
     if (token.kind !== 'option') continue
     if (bare.includes(token.name)) {
-      if (token.value !== undefined) faults.push(`--${token.name} takes no value.`)
+      if (token.value !== undefined) faults.push(`--${token.name} does not take a value.`)
       flags.set(token.name, [''])
     } else if (!known.includes(token.name)) {
-      faults.push(`There is no flag ${token.rawName} here. gatehouse --help lists them.`)
+      faults.push(
+        `Unknown flag ${token.rawName} for this command. Run gatehouse --help for a list.`,
+      )
     } else if (token.value === undefined || token.value === '') {
-      faults.push(`--${token.name} needs a value.`)
+      faults.push(`--${token.name} requires a value.`)
     } else {
       flags.set(token.name, [...(flags.get(token.name) ?? []), token.value])
     }
@@ -184,9 +188,9 @@ function readEndpoints(flags: string[] | undefined, env: Environment, faults: st
 }
 
 function readDatabaseUrl(given: Given, faults: string[]): string | undefined {
-  // The value is never shown: it may hold a password.
+  // The message omits the value, which may contain a password.
   if (given !== undefined && !/^postgres(?:ql)?:\/\//.test(given.text)) {
-    faults.push(`${given.from} takes an URL that begins with postgres://.`)
+    faults.push(`${given.from} must be a URL that begins with postgres://.`)
   }
   return given?.text
 }
@@ -197,8 +201,8 @@ function readPublicOrigin(given: Given, faults: string[]): string | undefined {
   const bare = url?.pathname === '/' && url.search === '' && url.hash === '' && url.username === ''
   if (url === undefined || !/^https?:$/.test(url.protocol) || !bare) {
     faults.push(
-      `${given.from} takes scheme, host and port alone, such as https://gatehouse.example.org; ` +
-        `it is ${quoted(given.text)}.`,
+      `${given.from} must consist of scheme, host and port only, such as https://gatehouse.example.org, ` +
+        `not ${quoted(given.text)}.`,
     )
     return undefined
   }
@@ -209,7 +213,7 @@ function readTls(cert: Given, key: Given, folder: string, faults: string[]): Con
   if (cert === undefined && key === undefined) return undefined
   if (cert === undefined || key === undefined) {
     const [given, missing] = cert === undefined ? [key, 'tls-cert'] : [cert, 'tls-key']
-    faults.push(`${given?.from} goes with --${missing}: a certificate needs its key.`)
+    faults.push(`${given?.from} requires --${missing}. Set both the certificate and its key.`)
     return undefined
   }
   const files = { cert: resolve(folder, cert.text), key: resolve(folder, key.text) }
@@ -230,7 +234,7 @@ function readLevel(given: Given, faults: string[]): LogLevel {
   const level = LOG_LEVELS.find((each) => each === (given?.text ?? 'info'))
   if (level === undefined) {
     faults.push(
-      `${given?.from} takes ${LOG_LEVELS.join(', ')}; it is ${quoted(given?.text ?? '')}.`,
+      `${given?.from} must be one of ${LOG_LEVELS.join(', ')}, not ${quoted(given?.text ?? '')}.`,
     )
   }
   return level ?? 'info'

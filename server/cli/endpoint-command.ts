@@ -1,14 +1,15 @@
-import { COMMAND_LINE } from './audit/record.ts'
-import { formatAddress } from './contract/address.ts'
-import { SYSTEM_DATABASE } from './contract/database.ts'
-import { readAddress } from './endpoints/address.ts'
-import { createMapping } from './endpoints/mapping.ts'
-import { deleteEndpoint, readEndpoints, writeEndpoint } from './endpoints/repository.ts'
-import { Failure } from './failure.ts'
-import type { Store } from './storage/open.ts'
-import type { Recorder } from './storage/recorder.ts'
+import { COMMAND_LINE } from '../audit/record.ts'
+import { formatAddress } from '../contract/address.ts'
+import { SYSTEM_DATABASE } from '../contract/database.ts'
+import { readAddress } from '../endpoints/address.ts'
+import { deleteEndpoint, writeEndpoint } from '../endpoints/bulk/endpoint-writer.ts'
+import { createMapping } from '../endpoints/registry/mapping.ts'
+import { readEndpoints } from '../endpoints/registry/repository.ts'
+import { Failure } from '../failure.ts'
+import type { Recorder } from '../storage/changes/recorder.ts'
+import type { Store } from '../storage/open.ts'
 
-/** Every stored endpoint, a line each: its address, and its databases or `*` for all. */
+/** Returns a line per stored endpoint: its address, and its databases or `*` for all. */
 export async function listEndpoints(store: Store): Promise<string[]> {
   const stored = await readEndpoints(store)
   return stored.map(
@@ -18,10 +19,10 @@ export async function listEndpoints(store: Store): Promise<string[]> {
 }
 
 /**
- * Stores an endpoint, or another mapping for one that is stored, and answers its canonical address.
- * Whether it can be opened shows on the node.
+ * Stores an endpoint, or changes the mapping of a stored one. Returns its canonical address. A
+ * running node opens it and reports whether that succeeds.
  *
- * @param databases names with commas; none: every database.
+ * @param databases comma-separated names; empty: every database.
  * @throws Failure `bad-parameter`, `bad-database-name`
  */
 export async function addEndpoint(
@@ -38,9 +39,10 @@ export async function addEndpoint(
 }
 
 /**
- * Removes an endpoint and answers its canonical address.
+ * Removes an endpoint and returns its canonical address.
  *
- * @throws Failure `endpoint-not-found`; `conflict` where no other would lead to `_system`.
+ * @throws Failure `endpoint-not-found`; `conflict` if it is the last endpoint that reaches
+ * `_system`.
  */
 export async function removeEndpoint(
   store: Store,
@@ -58,7 +60,7 @@ export async function removeEndpoint(
   if (leadsIn.length === 1 && leadsIn[0]?.endpoint === address) {
     throw new Failure(
       'conflict',
-      `${address} is the last endpoint that reaches _system. Add another that does first.`,
+      `${address} is the last endpoint that serves _system. Add another one first.`,
     )
   }
   await deleteEndpoint(store, address, { record, actor: COMMAND_LINE })

@@ -1,28 +1,51 @@
 import * as z from 'zod/mini'
+import { violation } from './schema.ts'
 
-/** Answer to a change that was carried out (seed 000, "Acknowledgement object"). */
+/** Response to a successful change under `/_api` (docs/http-api.md, "Endpoints"). */
 export const acknowledgement = z.object({
   result: z.literal(true),
   error: z.literal(false),
   code: z.number(),
 })
 
-/** {@link acknowledgement} as a type. */
 export type Acknowledgement = z.infer<typeof acknowledgement>
 
-/** Answer to a request under `/_api` that failed (seed 000, "Error object"). */
+/** What programs decide on in an error, beside its code. */
+const details = {
+  field: z
+    .optional(z.string())
+    .check(
+      z.describe(
+        'the rejected part: a JSON Pointer (RFC 6901) into the body, or the name of a query parameter or header',
+      ),
+    ),
+  systemCode: z
+    .optional(z.string())
+    .check(z.describe('the code of the operating system, such as EADDRINUSE')),
+}
+
+/** Response to a failed request under `/_api` (docs/http-api.md, "Errors"). */
 export const errorObject = z.object({
   error: z.literal(true),
   code: z.number().check(z.describe('the HTTP status')),
   errorNum: z.number(),
   errorMessage: z.string(),
+  ...details,
 })
 
-/** {@link errorObject} as a type. */
 export type ErrorObject = z.infer<typeof errorObject>
 
-/** Answer to any other request that failed (seed 002, "Error body"). */
-export const errorBody = z.object({ id: z.string(), message: z.string() })
+/** Response to any other failed request (docs/http-api.md, "Errors"). */
+export const errorBody = z.object({
+  id: z.string(),
+  message: z.string(),
+  ...details,
+  violations: z
+    .optional(z.array(violation))
+    .check(z.describe('how the body violates the schema of its collection, or JSON Schema')),
+  ids: z
+    .optional(z.array(z.string()))
+    .check(z.describe('the ids of documents whose creation was not confirmed')),
+})
 
-/** {@link errorBody} as a type. */
 export type ErrorBody = z.infer<typeof errorBody>

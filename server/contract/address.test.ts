@@ -19,6 +19,9 @@ describe('an address that is accepted', () => {
     ['tcp://[::]:8529', 'tcp://[::]:8529'],
     ['ssl://[2001:DB8:0:0:1:0:0:1]:443', 'ssl://[2001:db8::1:0:0:1]:443'],
     ['tcp://[2001:0db8::0001]:443', 'tcp://[2001:db8::1]:443'],
+    ['tcp://[FE80:0::1%eth0]:8529', 'tcp://[fe80::1%eth0]:8529'],
+    ['tcp://[fe80::1%Eth0.1]:8529', 'tcp://[fe80::1%Eth0.1]:8529'],
+    ['tcp://[fe80::1%25]:8529', 'tcp://[fe80::1%25]:8529'],
     ['tcp://[::ffff:127.0.0.1]:443', 'tcp://[::ffff:7f00:1]:443'],
     ['unix:///run/gatehouse.sock', 'unix:///run/gatehouse.sock'],
     ['UNIX:///run/Gatehouse.sock', 'unix:///run/Gatehouse.sock'],
@@ -67,6 +70,10 @@ describe('an address that is refused blames', () => {
     ['host', 'tcp://'],
     ['host', 'tcp://:8529'],
     ['host', 'tcp://*:8529'],
+    ['host', 'tcp://[::1%lo]:8529'],
+    ['host', 'tcp://[fe80::1%]:8529'],
+    ['host', 'tcp://[fe80::1%an-interface-name]:8529'],
+    ['host', 'tcp://127.0.0.1%lo:8529'],
     ['host', 'tcp://127.1:8529'],
     ['host', 'tcp://0x7f.1:8529'],
     ['host', 'tcp://0X7F.0.0.1:8529'],
@@ -86,7 +93,7 @@ describe('an address that is refused blames', () => {
     ['host', `tcp://${'a.'.repeat(127)}a:8529`],
     ['host', 'tcp://bücher.example:8529'],
     ['host', 'tcp://１２７.0.0.1:8529'],
-    // KELVIN SIGN, which in lower case is the letter k.
+    // KELVIN SIGN, whose lower case is the letter k.
     ['host', 'tcp://\u212A8s:8529'],
     ['host', 'tcp://::1:8529'],
     ['host', 'tcp://[::1:8529'],
@@ -142,7 +149,7 @@ describe('an address that is refused blames', () => {
   ])('the %s of %j', (part, text) => {
     const parsed = parseAddress(text)
     expect(parsed).toMatchObject({ ok: false, part })
-    // A sentence for people.
+    // The error is a full sentence.
     expect(parsed).toHaveProperty('fault', expect.stringMatching(/^.{15,}[.]$/s))
   })
 })
@@ -163,7 +170,7 @@ test.each([
   ['tcp://0.0.0.0:1', false],
   ['tcp://[::]:1', false],
   ['tcp://[::2]:1', false],
-  // Neither the name nor the mapped address is of the loopback interface for certain.
+  // Neither these names nor the mapped address is guaranteed to be loopback.
   ['tcp://127.example.org:1', false],
   ['tcp://mylocalhost:1', false],
   ['tcp://localhost.example.org:1', false],

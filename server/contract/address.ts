@@ -1,79 +1,87 @@
 /**
- * The address of an endpoint, parsed. `host` is lower-case and without brackets: a dotted quad, a
- * compressed IPv6 address (RFC 5952) or a name. `path` is absolute and normalised.
+ * A parsed endpoint address. `host` is lower-case and without brackets: a dotted quad, a compressed
+ * IPv6 address (RFC 5952) or a name. A link-local IPv6 address keeps its zone as written, as in
+ * `fe80::1%eth0` (RFC 4007 §11). `path` is absolute and normalized.
  */
 export type Address =
   | { readonly scheme: 'tcp' | 'ssl'; readonly host: string; readonly port: number }
   | { readonly scheme: 'unix'; readonly path: string }
 
-/** The part of an address that a fault belongs to, so that a form can show it there. */
+/** The part of an address that an error refers to; forms show the error at that field. */
 export type AddressPart = 'scheme' | 'host' | 'port' | 'path'
 
-/** What {@link parseAddress} answers: the address, or what is wrong with which part of it. */
+/** The address, or the invalid part and a message. */
 export type ParsedAddress =
   | { readonly ok: true; readonly address: Address }
   | { readonly ok: false; readonly part: AddressPart; readonly fault: string }
 
-/** The longest path of a unix socket in bytes: `sun_path` has 108 with its closing zero (unix(7)). */
+/**
+ * Maximum length of a unix socket path, bytes: `sun_path` has 108 including the terminating zero
+ * (unix(7)).
+ */
 export const UNIX_PATH_BYTES = 107
 
-/** The longest text that is parsed as an address, in characters. */
+/** Maximum length of an address, in characters. */
 export const ADDRESS_LENGTH = 1_024
 
 const fault = (part: AddressPart, text: string): ParsedAddress => ({ ok: false, part, fault: text })
 
 /**
- * Parses `tcp://host:port`, `ssl://host:port` or `unix:///path`. Never throws. Whatever it accepts,
- * {@link formatAddress} prints in one canonical form, and that form parses to the same address.
+ * Parses `tcp://host:port`, `ssl://host:port` or `unix:///path`. Never throws.
+ * {@link formatAddress} prints every accepted address in one canonical form, which parses to the
+ * same address.
  *
- * `anyPort` lets port 0 through ("choose a free one"), for servers started by tests.
+ * `anyPort` accepts port 0 (any free port), for servers started by tests.
  */
 export function parseAddress(text: string, { anyPort = false } = {}): ParsedAddress {
   if (text.length > ADDRESS_LENGTH) {
-    return fault('host', 'An address has at most 1,024 characters.')
+    return fault('host', 'An address can have at most 1,024 characters.')
   }
   const match = /^([A-Za-z][A-Za-z0-9+.-]*):\/\/(.*)$/s.exec(text)
   if (match === null) {
     return fault(
       'scheme',
-      'An address is written tcp://host:port, ssl://host:port or unix:///path.',
+      'Enter an address such as tcp://host:port, ssl://host:port or unix:///path.',
     )
   }
   const scheme = match[1]?.toLowerCase()
   const rest = match[2] ?? ''
   if (scheme === 'unix') return parsePath(rest)
   if (scheme === 'tcp' || scheme === 'ssl') return parseHostAndPort(scheme, rest, anyPort)
-  return fault('scheme', `There is no scheme ${JSON.stringify(match[1])}. Use tcp, ssl or unix.`)
+  return fault('scheme', `Unknown scheme ${JSON.stringify(match[1])}. Use tcp, ssl or unix.`)
 }
 
-/** Prints an address in its canonical form: the one it is stored, compared and removed under. */
+/** Formats an address in canonical form. Addresses are stored and compared in this form. */
 export function formatAddress(address: Address): string {
   if (address.scheme === 'unix') return `unix://${address.path}`
   return `${address.scheme}://${formatHost(address.host)}:${address.port}`
 }
 
-/** Prints a host as it stands in an address or URL: IPv6 in brackets (RFC 3986 §3.2.2). */
+/** Formats a host for an address or URL: IPv6 in brackets (RFC 3986 §3.2.2). */
 export const formatHost = (host: string): string => (host.includes(':') ? `[${host}]` : host)
 
 /**
- * Whether only this machine can reach the address: a unix socket, 127.0.0.0/8, ::1, or the name
- * `localhost` and the names below it (RFC 6761 §6.3). A wildcard is not loopback.
+ * Returns whether only this machine can reach the address: a unix socket, 127.0.0.0/8, ::1, or the
+ * name `localhost` and names below it (RFC 6761 §6.3). A wildcard is not loopback.
  */
 export function isLoopback(address: Address): boolean {
   return address.scheme === 'unix' || isLoopbackHost(address.host)
 }
 
-/** {@link isLoopback} of a host by itself, without brackets, in lower case. */
+/** {@link isLoopback} for a host in lower case and without brackets. */
 export function isLoopbackHost(host: string): boolean {
   if (host === '::1' || host === 'localhost' || host.endsWith('.localhost')) return true
   return host.startsWith('127.') && isDottedQuad(host)
 }
 
-/** Whether the address stands for every address of this machine: `0.0.0.0` or `[::]`. */
+/** Returns whether the address is a wildcard: `0.0.0.0` or `[::]`. */
 export const isWildcard = (address: Address): boolean =>
   address.scheme !== 'unix' && (address.host === '0.0.0.0' || address.host === '::')
 
-/** Whether a host is an IP address rather than a name; in the form that {@link Address} keeps. */
+/** Returns whether a compressed IPv6 address is link-local (fe80::/10). */
+export const isLinkLocal = (host: string): boolean => /^fe[89ab][0-9a-f]:/.test(host)
+
+/** Returns whether a host, as in {@link Address}, is an IP address rather than a name. */
 export const isIpLiteral = (host: string): boolean => host.includes(':') || isDottedQuad(host)
 
 function parseHostAndPort(scheme: 'tcp' | 'ssl', rest: string, anyPort: boolean): ParsedAddress {
@@ -82,13 +90,13 @@ function parseHostAndPort(scheme: 'tcp' | 'ssl', rest: string, anyPort: boolean)
     const what = stray[0].trim() === '' ? 'a space' : `“${stray[0]}”`
     return fault(
       'host',
-      `A ${scheme} address is a host and a port alone; ${what} has no place in it.`,
+      `A ${scheme} address consists of a host and a port and cannot contain ${what}.`,
     )
   }
-  // A bracketed host may hold colons; any other has none, so the last colon is not searched for.
+  // Only a bracketed host may contain colons.
   const match = /^(\[[^\]]*\]|[^:[\]]*)(?::([^:]*))?$/.exec(rest)
   if (match === null) {
-    return fault('host', 'An IPv6 address stands in brackets, as in tcp://[::1]:8530.')
+    return fault('host', 'Put an IPv6 address in brackets, as in tcp://[::1]:8530.')
   }
   const host = parseHost(match[1] ?? '')
   if (!host.ok) return fault('host', host.fault)
@@ -99,7 +107,7 @@ function parseHostAndPort(scheme: 'tcp' | 'ssl', rest: string, anyPort: boolean)
   const port = /^[0-9]{1,5}$/.test(digits) ? Number(digits) : Number.NaN
   const lowest = anyPort ? 0 : 1
   if (!(port >= lowest && port <= 65535) || String(port) !== digits) {
-    return fault('port', 'A port is a whole number from 1 to 65535.')
+    return fault('port', 'The port must be a whole number from 1 to 65535.')
   }
   return { ok: true, address: { scheme, host: host.host, port } }
 }
@@ -108,25 +116,23 @@ type ParsedHost = { ok: true; host: string } | { ok: false; fault: string }
 
 function parseHost(text: string): ParsedHost {
   const no = (reason: string): ParsedHost => ({ ok: false, fault: reason })
-  if (text === '') return no('The host is missing. Use 127.0.0.1 for this machine only.')
-  if (text === '*') return no('Write 0.0.0.0 or [::] for every address of this machine.')
-  if (text.startsWith('[')) {
-    const host = compressIpv6(text)
-    return host === undefined ? no(`${text} is no IPv6 address.`) : { ok: true, host }
-  }
-  // Before letters are made small: that would turn the Kelvin sign into a k.
+  if (text === '')
+    return no('The host is missing. Use 127.0.0.1 to accept connections from this machine only.')
+  if (text === '*') return no('Use 0.0.0.0 or [::] for all addresses of this machine.')
+  if (text.startsWith('[')) return parseIpv6(text.slice(1, -1))
+  // Before lower-casing, which would turn the Kelvin sign into a k.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the whole of ASCII is what is meant
-  if (/[^\x00-\x7f]/.test(text)) return no('Write an international host name in its xn-- form.')
+  if (/[^\x00-\x7f]/.test(text)) return no('Use the xn-- form of an international host name.')
   const host = text.toLowerCase()
   if (isDottedQuad(host)) return { ok: true, host }
   const labels = host.split('.')
-  // The system would take 127.1, 0x7f.1 and 2130706433 for addresses too (inet_aton(3)): two ways
-  // of writing one address would be two endpoints, so whatever ends in a number must be a quad.
+  // The system also accepts 127.1, 0x7f.1 and 2130706433 as addresses (inet_aton(3)). A host that
+  // ends in a number must be a dotted quad, so that each address has a single spelling.
   if (/^(?:[0-9]+|0x[0-9a-f]*)$/.test(labels.at(-1) ?? '')) {
-    return no(`“${text}” is no IPv4 address. Write four numbers from 0 to 255, as in 127.0.0.1.`)
+    return no(`“${text}” is not an IPv4 address. Use four numbers from 0 to 255, as in 127.0.0.1.`)
   }
   if (host.length > 253 || !labels.every((label) => NAME_LABEL.test(label))) {
-    return no(`“${text}” is no host name. Letters, digits, “-” and “.” make one.`)
+    return no(`“${text}” is not a host name. Use letters, digits, “-” and “.”.`)
   }
   return { ok: true, host }
 }
@@ -137,27 +143,59 @@ const NAME_LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
 const QUAD = /^(?:(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])(?:\.(?!$)|$)){4}$/
 const isDottedQuad = (host: string): boolean => QUAD.test(host)
 
-/** RFC 5952 form of `[…]`, without the brackets; the URL parser (WHATWG) knows how to make it. */
-function compressIpv6(bracketed: string): string | undefined {
-  if (!/^\[[0-9A-Fa-f:.]+\]$/.test(bracketed) || !URL.canParse(`http://${bracketed}`))
-    return undefined
-  return new URL(`http://${bracketed}`).hostname.slice(1, -1)
+/**
+ * The name of a network interface, at most 15 characters (Linux, IFNAMSIZ), or its number. `25eth0`
+ * is rejected as a percent-encoded `%eth0` (RFC 6874): an address has one spelling.
+ */
+const ZONE = /^(?!25[A-Za-z])[A-Za-z0-9._-]{1,15}$/
+
+function parseIpv6(text: string): ParsedHost {
+  const at = text.indexOf('%')
+  const host = compressIpv6(at < 0 ? text : text.slice(0, at))
+  if (host === undefined) return { ok: false, fault: `[${text}] is not an IPv6 address.` }
+  if (at < 0) return { ok: true, host }
+  const zone = text.slice(at + 1)
+  if (!ZONE.test(zone)) {
+    return {
+      ok: false,
+      fault: 'Enter the name of a network interface after “%”, as in fe80::1%eth0.',
+    }
+  }
+  if (!isLinkLocal(host)) {
+    return {
+      ok: false,
+      fault: 'Only link-local addresses (fe80::) can have an interface after “%”.',
+    }
+  }
+  return { ok: true, host: `${host}%${zone}` }
+}
+
+/** Returns the RFC 5952 form of an IPv6 address, made by the URL parser (WHATWG). */
+function compressIpv6(text: string): string | undefined {
+  if (!/^[0-9A-Fa-f:.]+$/.test(text) || !URL.canParse(`http://[${text}]`)) return undefined
+  return new URL(`http://[${text}]`).hostname.slice(1, -1)
 }
 
 function parsePath(path: string): ParsedAddress {
   if (!path.startsWith('/')) {
-    return fault('path', 'The path of a unix socket is absolute: unix:///run/gatehouse.sock.')
+    return fault(
+      'path',
+      'The path of a Unix socket must be absolute, as in unix:///run/gatehouse.sock.',
+    )
   }
-  // What breaks a line or turns its direction would show another address than the one that is meant.
+  // Line breaks and bidirectional controls would make the displayed path misleading.
   if (
     /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u.test(path) ||
     !path.isWellFormed() ||
     path.trim() !== path
   ) {
-    return fault('path', 'The path holds a character that cannot stand in the name of a socket.')
+    return fault(
+      'path',
+      'The path contains a character that is not allowed in the name of a socket.',
+    )
   }
   if (/\/(?:\.{0,2})$/.test(path))
-    return fault('path', 'The path ends in a folder, not in a socket.')
+    return fault('path', 'The path must end with the name of a socket, not with a folder.')
   const parts: string[] = []
   for (const part of path.split('/')) {
     if (part === '..') parts.pop()
@@ -166,7 +204,10 @@ function parsePath(path: string): ParsedAddress {
   const normal = `/${parts.join('/')}`
   const bytes = new TextEncoder().encode(normal).length
   if (bytes > UNIX_PATH_BYTES) {
-    return fault('path', `The path has ${bytes} bytes; the system takes ${UNIX_PATH_BYTES}.`)
+    return fault(
+      'path',
+      `The path has ${bytes} bytes. The operating system allows at most ${UNIX_PATH_BYTES}.`,
+    )
   }
   return { ok: true, address: { scheme: 'unix', path: normal } }
 }

@@ -1,13 +1,17 @@
 import * as z from 'zod/mini'
 
-/** What is done to what: the closed list of audited actions. */
+/** The closed list of audited actions. */
 export const AUDIT_ACTIONS = [
   'endpoint.add',
   'endpoint.map',
   'endpoint.remove',
+  'endpoint.change',
+  'endpoint.change-cancel',
+  'endpoint.change-undo',
   'database.create',
   'database.drop',
   'session.begin',
+  'session.fail',
   'session.end',
   'person.create',
   'person.role',
@@ -18,8 +22,13 @@ export const AUDIT_ACTIONS = [
   'store.restore',
 ] as const
 
-/** One of {@link AUDIT_ACTIONS}. */
+/** The actions that change one endpoint; their rows contain its mapping before and after. */
+export const ENDPOINT_CHANGES: readonly string[] = [
+  'endpoint.add',
+  'endpoint.map',
+  'endpoint.remove',
+]
+
 export const auditAction = z.enum(AUDIT_ACTIONS)
 
-/** {@link auditAction} as a type. */
 export type AuditAction = z.infer<typeof auditAction>

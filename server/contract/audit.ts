@@ -5,7 +5,7 @@ import { AUDIT_ACTIONS, type AuditAction, auditAction } from './audit-action.ts'
 export const auditRow = z.object({
   seq: z.number(),
   at: z.string().check(z.describe('ISO 8601, UTC')),
-  actor: z.string().check(z.describe('a username, command-line, or a part of the system')),
+  actor: z.string().check(z.describe('a username, command-line, or a component of the server')),
   by: z.enum(['session', 'token', 'command-line', 'system']),
   address: z.nullable(z.string().check(z.describe('where the request came from'))),
   action: auditAction,
@@ -13,21 +13,23 @@ export const auditRow = z.object({
   outcome: z.enum(['done', 'refused']),
   before: z.unknown(),
   after: z.unknown(),
+  change: z
+    .nullable(z.string())
+    .check(z.describe('the id of the bulk change that it belongs to, or null')),
   hash: z.string(),
 })
 
-/** {@link auditRow} as a type. */
 export type AuditRow = z.infer<typeof auditRow>
 
-/** Of an action, what stands before the dot: `endpoint`. */
+/** The part of each action before the dot, such as `endpoint`. */
 const nouns = [...new Set(AUDIT_ACTIONS.map((action) => action.split('.')[0] as string))]
 
 const time = z
   .union(
     [z.iso.datetime({ offset: true }), z.iso.date()],
-    'an ISO 8601 time with its zone, or a day',
+    'an ISO 8601 time with a time zone, or a date',
   )
-  .check(z.describe('ISO 8601; a day begins at midnight UTC'))
+  .check(z.describe('ISO 8601; a date begins at midnight UTC'))
 
 const count = (greatest: number) => {
   const rule = `a whole number from 1 to ${greatest}`
@@ -37,52 +39,59 @@ const count = (greatest: number) => {
   )
 }
 
-/** Query of `GET /_api/audit`; every part may be left out. */
+/** Query of `GET /_api/audit`; all fields are optional. */
 export const auditQuery = z.object({
   who: z.optional(
-    z.string().check(z.maxLength(256), z.describe('how the actor begins, in either case')),
+    z.string().check(z.maxLength(256), z.describe('the beginning of the actor, case-insensitive')),
   ),
   what: z.optional(
     z
-      .enum([...nouns, ...AUDIT_ACTIONS], 'an action, or what stands before its dot')
-      .check(z.describe('an action, or what stands before its dot: endpoint')),
+      .enum([...nouns, ...AUDIT_ACTIONS], 'an action, or the part before its dot')
+      .check(z.describe('an action, or the part before its dot, such as endpoint')),
   ),
   which: z.optional(
-    z.string().check(z.maxLength(512), z.describe('exactly what was changed: an address, a name')),
+    z
+      .string()
+      .check(
+        z.maxLength(512),
+        z.describe('the exact target of the change, such as an address or a name'),
+      ),
+  ),
+  change: z.optional(
+    z.string().check(z.maxLength(64), z.describe('the id of a bulk change; returns only its rows')),
   ),
   from: z.optional(time.check(z.describe('the earliest time'))),
-  to: z.optional(time.check(z.describe('rows before this time only'))),
+  to: z.optional(time.check(z.describe('the time before which the rows were written'))),
   before: z.optional(count(Number.MAX_SAFE_INTEGER)),
-  limit: z.optional(count(500).check(z.describe('how many rows at most: 50 unless given'))),
+  limit: z.optional(count(500).check(z.describe('the maximum number of rows; 50 by default'))),
 })
 
-/** {@link auditQuery} as a type, as it is understood. */
+/** The parsed query. */
 export type AuditQuery = z.output<typeof auditQuery>
 
 /**
- * Answer of `GET /_api/audit`, newest first. A page whose search looked at 20,000 rows, or whose rows
- * take 4 MiB, ends there: it may be short or empty, and has a next one.
+ * Response of `GET /_api/audit`, newest first. A page ends after 20,000 searched rows or 4 MiB: it
+ * may be short or empty and still have a next page.
  */
 export const auditPage = z.object({
   rows: z.array(auditRow),
   next: z.nullable(
-    z.number().check(z.describe('send it as `before` for the next page; null: the log ends here')),
+    z.number().check(z.describe('the value of `before` for the next page; null on the last page')),
   ),
 })
 
-/** {@link auditPage} as a type. */
 export type AuditPage = z.infer<typeof auditPage>
 
-/** Who changes something, as the audit log names it. */
+/** The author of a change, as the audit log names it. */
 export interface Actor {
-  /** A username; for a token its owner's; `command-line`; or a system's part. */
+  /** A username; for a token its owner's username; `command-line`; or a part of the system. */
   readonly name: string
   readonly by: AuditRow['by']
-  /** Where the request came from; null: from this machine's own command line. */
+  /** The client address; null: this machine's command line. */
   readonly address: string | null
 }
 
-/** What is put on record of a change: the log adds when, and the chain. */
+/** The data of an audit row, without its time and hash, which the log adds. */
 export interface AuditEntry {
   readonly actor: Actor
   readonly action: AuditAction
@@ -90,9 +99,11 @@ export interface AuditEntry {
   readonly target: string
   readonly outcome: AuditRow['outcome']
   /**
-   * JSON values; null where there was or is nothing. Never a secret. Of a refused change `after` is
-   * the reason: `{ refused: 'conflict' }`.
+   * JSON values; null if nothing existed before or after. Never a secret. For a rejected change,
+   * `after` is the reason: `{ refused: 'conflict' }`.
    */
   readonly before: unknown
   readonly after: unknown
+  /** The id of the bulk change that this change belongs to. */
+  readonly change?: string | undefined
 }

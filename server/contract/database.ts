@@ -1,22 +1,22 @@
 import * as z from 'zod/mini'
 
-/** The database that always exists, holds the administration, and cannot be dropped. */
+/** The database that always exists, contains the administration, and cannot be dropped. */
 export const SYSTEM_DATABASE = '_system'
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
 
-/** What {@link isDatabaseName} asks for, as a sentence for people. */
+/** The rule of {@link isDatabaseName}, as a message. */
 export const DATABASE_NAME_RULE =
   'A database name begins with a letter and has up to 64 letters, digits, “_” and “-”.'
 
-/** Whether a name may name a database: {@link DATABASE_NAME_RULE}, or `_system`. Case counts. */
+/**
+ * Returns whether a database may have this name: {@link DATABASE_NAME_RULE}, or `_system`. Names
+ * are case-sensitive.
+ */
 export const isDatabaseName = (name: string): boolean => name === SYSTEM_DATABASE || NAME.test(name)
 
-/** Body of `POST /_api/database`. Keys that are not known are ignored. */
+/** Body of `POST /_api/database`. Unknown keys are ignored. */
 export const databaseInput = z.object({ name: z.string() })
 
-/** Answer of `GET /_api/database`: every database, `_system` first, then by name. */
+/** Response of `GET /_api/database`: every database, `_system` first, then by name. */
 export const databaseList = z.array(z.object({ name: z.string() }))
-
-/** {@link databaseList} as a type. */
-export type DatabaseList = z.infer<typeof databaseList>

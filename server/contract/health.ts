@@ -1,19 +1,27 @@
 import * as z from 'zod/mini'
 
-/** Answer of `GET /_api/health` and what stands below it; 503 where what was asked for is false. */
+/**
+ * Response of `GET /_api/health` and the paths below it; the status is 503 if the requested check
+ * fails.
+ */
 export const health = z.object({
   alive: z.boolean(),
   ready: z
     .boolean()
-    .check(z.describe('false while it starts, before and while it stops, or without storage')),
+    .check(
+      z.describe('false while the node starts or stops, or while its database is unavailable'),
+    ),
   waiting: z
     .int()
-    .check(z.describe('How many statements and transactions wait for a connection to PostgreSQL')),
+    .check(
+      z.describe('number of statements and transactions that wait for a PostgreSQL connection'),
+    ),
   writable: z
     .boolean()
-    .check(z.describe('false while changes cannot be stored, such as on a full disk')),
-  reason: z.nullable(z.string()).check(z.describe('why it is not ready, or else not writable')),
+    .check(
+      z.describe('false while changes cannot be stored, for example because the disk is full'),
+    ),
+  reason: z.nullable(z.string()).check(z.describe('why the node is not ready, or not writable')),
 })
 
-/** {@link health} as a type. */
 export type Health = z.infer<typeof health>

@@ -1,39 +1,41 @@
 import * as z from 'zod/mini'
 import { errorBody } from './acknowledgement.ts'
 
-/** What a job does to a collection. */
+/** The operations of jobs on a collection. */
 export const JOB_KINDS = ['create', 'patch', 'delete', 'list'] as const
 
-/** One of {@link JOB_KINDS}. */
 export type JobKind = (typeof JOB_KINDS)[number]
 
-/** Answer of `GET /_job/<id>`. */
+/** Response of `GET /_job/<id>`. */
 export const jobView = z.object({
   id: z.string(),
   kind: z.enum(JOB_KINDS),
   collection: z.string(),
   state: z.enum(['running', 'done', 'failed']),
-  done: z.number().check(z.describe('documents gone through so far')),
-  total: z.nullable(z.number()).check(z.describe('of how many; null: not known before the end')),
-  found: z.number().check(z.describe('documents taken so far: created, changed, deleted, listed')),
-  failure: z.nullable(errorBody).check(z.describe('why it failed, as a request would be told')),
+  done: z.number().check(z.describe('number of documents examined so far')),
+  total: z
+    .nullable(z.number())
+    .check(z.describe('number of documents to examine; null if not known before the end')),
+  found: z
+    .number()
+    .check(z.describe('number of documents created, changed, deleted or listed so far')),
+  failure: z
+    .nullable(errorBody)
+    .check(z.describe('why it failed, in the form of an error response')),
   documents: z
     .optional(z.array(z.unknown()))
-    .check(
-      z.describe('a page of them, where it lists; a page with a next one may be short or empty'),
-    ),
+    .check(z.describe('a page of the results of a listing job; only the last page is complete')),
   created: z.string(),
   updated: z.string(),
 })
 
-/** {@link jobView} as a type. */
 export type JobView = z.infer<typeof jobView>
 
 /** How long the result of a job is kept, ms: a day. */
 export const JOB_KEPT = 24 * 60 * 60_000
 
-/** How many ended listings of one database are kept; then the oldest are deleted sooner. */
+/** Maximum number of finished listings per database; beyond it, the oldest are deleted early. */
 export const LISTINGS_KEPT = 1000
 
-/** How many jobs of one database may be under way. */
+/** Maximum number of running jobs per database. */
 export const JOBS_UNDER_WAY = 100

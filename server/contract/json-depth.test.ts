@@ -3,7 +3,7 @@ import { DEPTH, requireDepth } from './json-depth.ts'
 
 const tooDeep = expect.objectContaining({
   code: 'invalid',
-  message: 'JSON may be nested at most 100 levels deep.',
+  message: 'JSON can be nested at most 100 levels deep.',
 })
 const arrays = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 const objects = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`

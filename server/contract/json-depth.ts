@@ -1,11 +1,11 @@
 import { Failure } from '../failure.ts'
 
-/** How deep objects and arrays may be nested in a JSON text: `[[]]` is nested 2 levels deep. */
+/** Maximum nesting depth of JSON; `[[]]` has a depth of 2. */
 export const DEPTH = 100
 
 /**
- * Rejects a JSON text that is nested deeper than {@link DEPTH}. To be called before the text is
- * parsed: it takes linear time and no stack, whatever the text holds.
+ * Rejects a JSON text that is nested deeper than {@link DEPTH}. Call it before parsing: it takes
+ * linear time and constant stack for any input.
  *
  * @throws Failure `invalid`
  */
@@ -21,7 +21,9 @@ export function requireDepth(text: string): void {
     } else if (code === OPEN_ARRAY || code === OPEN_OBJECT) {
       depth++
       if (depth > DEPTH) {
-        throw new Failure('invalid', `JSON may be nested at most ${DEPTH} levels deep.`)
+        throw new Failure('invalid', `JSON can be nested at most ${DEPTH} levels deep.`, {
+          field: '',
+        })
       }
     } else if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) {
       depth--

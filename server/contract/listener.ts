@@ -3,29 +3,28 @@ import { parseAddress } from './address.ts'
 import { QUERY_ADDRESSES } from './endpoint.ts'
 import { SAMPLE_SECONDS } from './traffic.ts'
 
-/** The states of a listener: what the socket of an endpoint does on one node. */
+/** The state of an endpoint's socket on one node. */
 export const listenerState = z.enum(['opening', 'listening', 'failed', 'draining', 'elsewhere'])
 
-/** {@link listenerState} as a type. */
 export type ListenerState = z.infer<typeof listenerState>
 
 const time = z.nullable(z.string().check(z.describe('ISO 8601, UTC')))
 
-/** What runs for one endpoint on one node. Counters start at 0 when the socket is opened. */
+/** The listener of one endpoint on one node. Counters start at 0 when the socket is opened. */
 export const listenerStatus = z.object({
   endpoint: z.string(),
   node: z.string(),
   state: listenerState,
-  error: z.nullable(z.string().check(z.describe('why it failed, for people; null unless failed'))),
-  since: z.string().check(z.describe('when it came into this state, ISO 8601, UTC')),
+  error: z.nullable(
+    z.string().check(z.describe('human-readable reason of the state failed, otherwise null')),
+  ),
+  since: z.string().check(z.describe('when it entered this state, ISO 8601, UTC')),
   nextTry: time,
   drainUntil: time,
-  revision: z
-    .number()
-    .check(z.describe('of the endpoint: send it as If-Match to change just this one')),
+  revision: z.number().check(z.describe('revision of the endpoint, for If-Match')),
   connections: z.number().check(z.describe('open now')),
   requests: z.number(),
-  requestsPerSecond: z.number().check(z.describe('over the last 5 s')),
+  requestsPerSecond: z.number().check(z.describe('average of the last 5 s')),
   bytesIn: z.number(),
   bytesOut: z.number(),
   lastRequest: time,
@@ -34,8 +33,8 @@ export const listenerStatus = z.object({
       .string()
       .check(
         z.describe(
-          'only where its node has not been heard of for 12 s: when it was last, ISO 8601, UTC; ' +
-            'all else is as it was then',
+          'only if the node has not reported for 12 s: the time of its last report, ISO 8601, UTC; ' +
+            'all other fields are as of then',
         ),
       ),
   ),
@@ -44,20 +43,19 @@ export const listenerStatus = z.object({
       .array(z.nullable(z.number()))
       .check(
         z.describe(
-          `only where asked for: requests per second in each of the last samples of ${SAMPLE_SECONDS} s, ` +
-            'oldest first; null where nothing is known',
+          `only if requested: requests per second in each of the last samples of ${SAMPLE_SECONDS} s, ` +
+            'oldest first; null for unknown values',
         ),
       ),
   ),
 })
 
-/** {@link listenerStatus} as a type. */
 export type ListenerStatus = z.infer<typeof listenerStatus>
 
-const address = z.string().check(z.refine((text) => parseAddress(text).ok, 'is no address'))
+const address = z.string().check(z.refine((text) => parseAddress(text).ok, 'is not an address'))
 const RECENT = 'a whole number from 1 to 60'
 
-/** Query of `GET /_api/listener`. Without any part: every listener. */
+/** Query of `GET /_api/listener`. An empty query returns every listener. */
 export const listenerQuery = z
   .object({
     endpoint: z.optional(
@@ -65,7 +63,9 @@ export const listenerQuery = z
         .array(address)
         .check(
           z.maxLength(QUERY_ADDRESSES, 'at most 200 addresses'),
-          z.describe('the listeners of these endpoints alone; may be given up to 200 times'),
+          z.describe(
+            'returns only the listeners of these endpoints; can be repeated up to 200 times',
+          ),
         ),
     ),
     recent: z.optional(
@@ -74,28 +74,30 @@ export const listenerQuery = z
           z.string().check(z.regex(/^[1-9][0-9]?$/, RECENT)),
           z.pipe(z.transform(Number), z.number().check(z.lte(60, RECENT))),
         )
-        .check(z.describe('how many samples to give of each; with endpoint alone')),
+        .check(z.describe('number of samples for each listener; requires endpoint')),
     ),
   })
   .check(
     z.refine(({ endpoint, recent }) => recent === undefined || endpoint !== undefined, {
       path: ['recent'],
-      error: 'goes with endpoint alone',
+      error: 'requires endpoint',
     }),
   )
 
-/** Answer of `GET /_api/listener`, sorted by address; a draining one stands beside its successor. */
+/**
+ * Response of `GET /_api/listener`, sorted by address. A draining listener is listed beside its
+ * successor.
+ */
 export const listenerList = z.array(listenerStatus)
 
-/** Answer of `GET /_api/address`: what an endpoint can be opened on here. */
+/** Response of `GET /_api/address`: the addresses of this machine that endpoints can listen on. */
 export const addressList = z.array(
   z.object({
-    host: z.string().check(z.describe('as it is written in an address, IPv6 in brackets')),
+    host: z.string().check(z.describe('in the form used in an address, with IPv6 in brackets')),
     family: z.enum(['IPv4', 'IPv6']),
     interface: z.string(),
     loopback: z.boolean(),
   }),
 )
 
-/** {@link addressList} as a type. */
 export type AddressList = z.infer<typeof addressList>

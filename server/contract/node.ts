@@ -1,17 +1,18 @@
 import * as z from 'zod/mini'
 
-/** A running Gatehouse among those that share its store. */
+/** A node among those that share the store. */
 export const nodeStatus = z.object({
   name: z.string(),
-  own: z.boolean().check(z.describe('whether it is the one that answers')),
+  own: z.boolean().check(z.describe('whether this node sent the response')),
   state: z
     .enum(['alive', 'silent'])
-    .check(z.describe('silent: it neither said that it is alive lately nor that it stops')),
-  seen: z.string().check(z.describe('when it last said that it is alive, ISO 8601, UTC')),
+    .check(
+      z.describe('silent if it has neither sent a heartbeat lately nor reported that it stops'),
+    ),
+  seen: z.string().check(z.describe('time of its last heartbeat, ISO 8601, UTC')),
 })
 
-/** {@link nodeStatus} as a type. */
 export type NodeStatus = z.infer<typeof nodeStatus>
 
-/** Answer of `GET /_api/node`, by name. A silent one is forgotten after ten minutes. */
+/** Response of `GET /_api/node`, by name. An unreachable node is removed after ten minutes. */
 export const nodeList = z.array(nodeStatus)

@@ -1,21 +1,22 @@
 import * as z from 'zod/mini'
 
-/** One way in which a document does not fit the schema of its collection, or a schema is none. */
+/** A violation of a collection's schema by a document, or an error in a schema. */
 export const violation = z.object({
-  /** Where, as a JSON Pointer (RFC 6901) into what was sent; of many documents with their index. */
+  /**
+   * A JSON Pointer (RFC 6901) into the body; for an array of documents it begins with the index.
+   */
   pointer: z.string(),
   message: z.string(),
 })
-/** See {@link violation}. */
 export type Violation = z.infer<typeof violation>
 
-/** The largest JSON Schema, bytes: 64 KiB. */
+/** Maximum size of a JSON Schema, bytes: 64 KiB. */
 export const SCHEMA_BYTES = 64 * 1024
 
-/** So many violations are told of at most; how many there are in all stands in the message. */
+/** Maximum number of violations in a response; its message has the total. */
 export const VIOLATIONS = 1000
 
-/** A pointer in a violation is cut after this many characters. */
+/** Pointers in violations are cut after this many characters. */
 export const POINTER_LENGTH = 1024
 
 /** Processor time that compiling a schema may take, ms. */
@@ -27,5 +28,5 @@ export const CHECK_TIME = 250
 /** How long a schema is rejected after it has taken too long, ms. */
 export const SLOW_SCHEMA_PAUSE = 30_000
 
-/** The most documents and parts of arrays that wait to be checked. */
+/** Maximum number of documents and array parts that wait for a check. */
 export const WAITING_CHECKS = 1_000

@@ -1,8 +1,14 @@
-/** A session that is not used ends after this, ms: 12 h. */
+/** Idle timeout of a session, ms: 12 h. */
 export const SESSION_IDLE = 12 * 60 * 60 * 1000
 
 /**
- * A request with this header is made by a page by itself, such as one that is left open: it tells
- * nothing of whether anybody is there, and does not count as use of the session.
+ * Header of automatic requests of an open page. Such a request does not count as use of the
+ * session, because it does not show that a person is present.
  */
 export const BACKGROUND_HEADER = 'X-Gatehouse-Background'
+
+/**
+ * Response header of `GET /_api/session`: the id of the last event before the response. A page that
+ * reads its data after this response misses no change if it follows the events from this id.
+ */
+export const LAST_EVENT_HEADER = 'Gatehouse-Last-Event'

@@ -1,11 +1,14 @@
 import * as z from 'zod/mini'
 import { role } from './role.ts'
 
-/** No line breaks and nothing that turns the direction of the text around it: a list would lie. */
+/** Rejects line breaks and bidirectional controls, which could make a list misleading. */
 const PLAIN = /^[^\p{Cc}\p{Bidi_Control}\u2028\u2029]*$/u
 
-/** The most databases that the scope of a token names. */
+/** Maximum number of databases in the scope of a token. */
 export const TOKEN_DATABASES = 1_000
+
+/** Maximum number of tokens per person, including expired ones. */
+export const TOKENS_PER_PERSON = 1_000
 
 /** Body of `POST /_api/token`. */
 export const tokenInput = z.object({
@@ -14,21 +17,22 @@ export const tokenInput = z.object({
     .check(
       z.minLength(1),
       z.maxLength(64),
-      z.regex(PLAIN, 'must be of one line, without control characters'),
+      z.regex(PLAIN, 'must be a single line without control characters'),
     ),
   role: z.enum(['viewer', 'operator', 'admin']),
   databases: z.optional(
     z
       .nullable(z.array(z.string()).check(z.maxLength(TOKEN_DATABASES, 'at most 1,000 names')))
-      .check(z.describe('its scope; null or missing: every database')),
+      .check(z.describe('databases that it gives access to; null or omitted for all')),
   ),
-  expires: z.optional(z.nullable(z.string().check(z.describe('ISO 8601; null or missing: never')))),
+  expires: z.optional(
+    z.nullable(z.string().check(z.describe('ISO 8601; null or omitted if it never expires'))),
+  ),
 })
 
-/** {@link tokenInput} as a type. */
 export type TokenInput = z.infer<typeof tokenInput>
 
-/** A token as it is listed: all but the secret, of which only its beginning is kept readable. */
+/** A token in a list. Only the beginning of its secret is stored in readable form. */
 export const tokenInfo = z.object({
   id: z.string(),
   name: z.string(),
@@ -42,11 +46,10 @@ export const tokenInfo = z.object({
   lastUsed: z.nullable(z.string()),
 })
 
-/** Answer of `GET /_api/token`: one's own; an admin's list holds everybody's. */
+/** Response of `GET /_api/token`: the caller's tokens; for an admin, everyone's. */
 export const tokenList = z.array(tokenInfo)
 
-/** {@link tokenInfo} as a type. */
 export type TokenInfo = z.infer<typeof tokenInfo>
 
-/** Answer of `POST /_api/token`, 201: the only time that the secret is shown. */
+/** Response of `POST /_api/token`, 201. The secret is shown only here. */
 export const createdToken = z.object({ token: z.string(), info: tokenInfo })

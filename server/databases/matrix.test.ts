@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Answer, ask, endpointPath, startForTest, type TestNode } from '../start.testing.ts'
+import {
+  type Answer,
+  ask,
+  endpointPath,
+  startForTest,
+  type TestNode,
+} from '../test-support/start.testing.ts'
 
-// Which database each endpoint reaches by which name, by real connections (seed 000, "Database
-// mapping rules"; design, "Which database").
+// Tests which database each endpoint reaches by which name, over real connections
+// (docs/http-api.md, "URL space" and "Endpoints").
 
 const MAPPINGS: readonly string[][] = [[], ['a'], ['b'], ['a', 'b'], ['b', '_system']]
 const NAMES = [undefined, '_system', 'a', 'b'] as const
@@ -26,7 +32,7 @@ beforeAll(async () => {
 })
 afterAll(() => node.stop())
 
-/** Which database the rules say; undefined: none. */
+/** Returns the database that the rules select; undefined: none. */
 function expected(mapping: readonly string[], name: string | undefined): string | undefined {
   if (name === undefined) return mapping[0] ?? '_system'
   return mapping.length === 0 || mapping.includes(name) ? name : undefined
@@ -65,7 +71,7 @@ describe.each(cases)('an endpoint of [$mapping] asked for $name', ({ mapping, na
       expect(root.json).toEqual({ service: 'gatehouse', database })
       expect(list.json).toMatchObject({ code: 400, errorNum: 1230 })
     }
-    // Built it is not here, so "unavailable" is the console's answer, and 404 anybody else's.
+    // The console is not built here: it responds with 503, other paths with 404.
     const consoleHere =
       name === undefined
         ? mapping.length === 0 || mapping.includes('_system')
@@ -115,7 +121,7 @@ describe('/_api/database', () => {
       const again = await node.ask('POST', '/_api/database', { name })
       expect(again.json).toMatchObject({ error: true, code: 409, errorNum: 1207 })
     }
-    // Case counts: it is another name.
+    // Names are case-sensitive, so this is another database.
     expect((await node.ask('POST', '/_api/database', { name: 'Fresh' })).status).toBe(201)
     await node.ask('DELETE', '/_api/database/Fresh')
     const dropped = await node.ask('DELETE', '/_api/database/fresh')

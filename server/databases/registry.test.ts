@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { START } from '../audit/record.ts'
-import { forEngine } from '../storage/each-engine.testing.ts'
 import type { Store } from '../storage/open.ts'
+import { forEngine } from '../storage/test-support/each-engine.testing.ts'
 import { createDatabaseRegistry } from './registry.ts'
 
 forEngine('postgres', (engine) => {
@@ -12,7 +12,7 @@ forEngine('postgres', (engine) => {
       async () => {},
     )
 
-  /** A node, and what happens between the commits of its changes and their answers. */
+  /** Opens a node with a hook between the commit of a change and its response. */
   async function slowNode() {
     const store = await engine.open()
     let meanwhile = async () => {}

@@ -2,8 +2,8 @@ import type { Actor } from '../contract/audit.ts'
 import { DATABASE_NAME_RULE, isDatabaseName, SYSTEM_DATABASE } from '../contract/database.ts'
 import type { LiveEvent } from '../contract/event.ts'
 import { Failure } from '../failure.ts'
+import type { Recorder } from '../storage/changes/recorder.ts'
 import type { Store } from '../storage/open.ts'
-import type { Recorder } from '../storage/recorder.ts'
 import {
   deleteDatabase,
   insertDatabase,
@@ -11,13 +11,17 @@ import {
   type StoredDatabases,
 } from './repository.ts'
 
-/** Which databases exist. Kept in memory, since every request asks. */
+/** The existing databases, kept in memory because every request checks them. */
 export interface DatabaseRegistry {
-  /** Whether a database exists; `_system` always does. */
+  /** Returns whether a database exists; `_system` always does. */
   has(name: string): boolean
-  /** By which the documents of a database that exists are found. */
+  /**
+   * Returns the id under which a database's documents are stored.
+   *
+   * @throws Failure `database-not-found`
+   */
   idOf(name: string): string
-  /** All names: `_system` first, then by code point. */
+  /** Returns all names: `_system` first, then by code point. */
   list(): string[]
   /**
    * Creates a database, durably.
@@ -26,16 +30,16 @@ export interface DatabaseRegistry {
    */
   create(name: string, actor: Actor): Promise<void>
   /**
-   * Drops a database, durably; requests for it find nothing from then on.
+   * Drops a database, durably. Requests for it then get `database-not-found`.
    *
    * @throws Failure `forbidden` for `_system`, `database-not-found` or `unavailable`.
    */
   drop(name: string, actor: Actor): Promise<void>
-  /** Reads what is stored, after another process has changed it; returns the revision that was read. */
+  /** Reloads the stored databases after another process changed them. Returns the revision read. */
   sync(): Promise<number>
 }
 
-/** Makes a {@link DatabaseRegistry} of what is stored; each change is put on record. */
+/** Opens the registry of the stored databases. Every change is audited. */
 export async function createDatabaseRegistry(
   store: Store,
   publish: (event: LiveEvent) => void,
@@ -56,7 +60,8 @@ export async function createDatabaseRegistry(
         const shown = JSON.stringify(name.slice(0, 64))
         throw new Failure(
           'bad-database-name',
-          `${shown} is no database name. ${DATABASE_NAME_RULE}`,
+          `${shown} is not a valid database name. ${DATABASE_NAME_RULE}`,
+          { field: '/name' },
         )
       }
       const inserted =
@@ -64,15 +69,20 @@ export async function createDatabaseRegistry(
           ? undefined
           : await insertDatabase(store, name, Date.now(), { record, actor })
       if (inserted === undefined)
-        throw new Failure('database-exists', `There is a database ${name} already.`)
+        throw new Failure('database-exists', `The database ${name} exists already.`, {
+          field: '/name',
+        })
       changes++
-      // A sync may have read this change and later ones before the answer came.
+      // A sync may have read this change, or later ones, before it resolved.
       if (inserted.revision > syncedTo) ids.set(name, inserted.id)
       publish({ type: 'database', name })
     },
     async drop(name, actor) {
       if (name === SYSTEM_DATABASE) {
-        throw new Failure('forbidden', 'The database _system holds the administration and stays.')
+        throw new Failure(
+          'forbidden',
+          'The database _system contains the administration and cannot be dropped.',
+        )
       }
       const revision = await deleteDatabase(store, name, { record, actor })
       if (revision === undefined) throw new Failure('database-not-found', 'database not found')
@@ -86,7 +96,7 @@ export async function createDatabaseRegistry(
       do {
         seen = changes
         read = await readDatabases(store)
-        // A change of our own while we read may be missing from what was read.
+        // A local change during the read may be missing from the result.
       } while (seen !== changes)
       const before = ids
       ids = read.ids

@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { createRecorder } from '../audit/record.ts'
 import type { Actor } from '../contract/audit.ts'
-import { forEachEngine } from '../storage/each-engine.testing.ts'
 import type { Store } from '../storage/open.ts'
+import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { deleteDatabase, insertDatabase, readDatabases } from './repository.ts'
 
 const actor: Actor = { name: 'github:1', by: 'session', address: '192.0.2.7' }

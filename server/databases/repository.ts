@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto'
-import { nextRevision } from '../storage/next-revision.ts'
+import { nextRevision } from '../storage/changes/next-revision.ts'
+import type { OnRecord } from '../storage/changes/recorder.ts'
 import type { Store } from '../storage/open.ts'
-import type { OnRecord } from '../storage/recorder.ts'
 
 /** The stored databases at one revision of the store. */
 export interface StoredDatabases {
-  /** By name; `_system` is not stored. */
+  /** Ids by name; `_system` is not stored. */
   readonly ids: Map<string, string>
   readonly revision: number
 }
 
-/** Reads all databases, and the revision that they have, in one statement. */
+/** Reads all databases and their revision in one statement. */
 export async function readDatabases({ db }: Store): Promise<StoredDatabases> {
   const rows = await db
     .selectFrom('counters')
@@ -23,13 +23,16 @@ export async function readDatabases({ db }: Store): Promise<StoredDatabases> {
   return { ids, revision: rows[0]?.value ?? 0 }
 }
 
-/** A database that was stored, and the revision since which it is. */
+/** A stored database, and the revision of its creation. */
 export interface InsertedDatabase {
   readonly id: string
   readonly revision: number
 }
 
-/** Stores a database, on record; undefined if there is one of that name. Durable when it resolves. */
+/**
+ * Stores a database and audits it; returns undefined if the name is taken. Durable when it
+ * resolves.
+ */
 export function insertDatabase(
   store: Store,
   name: string,
@@ -52,8 +55,8 @@ export function insertDatabase(
 }
 
 /**
- * Removes a database, on record; returns the revision since which it is gone, or undefined if it was
- * not there. Durable when it resolves.
+ * Deletes a database and audits it. Returns the revision of the deletion, or undefined if the
+ * database did not exist. Durable when it resolves.
  */
 export function deleteDatabase(
   store: Store,

@@ -1,23 +1,27 @@
 import { Hono } from 'hono'
 import { type Acknowledgement, acknowledgement } from '../contract/acknowledgement.ts'
 import { databaseInput, databaseList } from '../contract/database.ts'
-import { audited } from '../http/audited.ts'
 import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
-import { jsonBody } from '../http/json-body.ts'
-import type { Permit } from '../http/permit.ts'
-import type { SendList } from '../http/send-list.ts'
+import { audited } from '../http/guards/audit-change.ts'
+import type { RequireRole } from '../http/guards/require-role.ts'
+import { jsonBody } from '../http/input/json-body.ts'
+import type { SendList } from '../http/output/send-list.ts'
 import type { DatabaseRegistry } from './registry.ts'
 
 const done = (code: number): Acknowledgement => ({ result: true, error: false, code })
 
-/** `/_api/database`: which databases exist. */
-export const databaseRoutes = (databases: DatabaseRegistry, permit: Permit, sendList: SendList) =>
+/** Routes of `/_api/database`. */
+export const databaseRoutes = (
+  databases: DatabaseRegistry,
+  requireRole: RequireRole,
+  sendList: SendList,
+) =>
   new Hono<AppEnv>()
     .get(
       '/',
       describe({ summary: 'List the databases', answers: { 200: databaseList } }),
-      permit('viewer'),
+      requireRole('viewer'),
       (c) =>
         sendList(
           c,
@@ -33,10 +37,10 @@ export const databaseRoutes = (databases: DatabaseRegistry, permit: Permit, send
         summary: 'Create a database',
         body: databaseInput,
         answers: { 201: acknowledgement },
-        failures: { 400: 'no such name is allowed', 409: 'the database exists already' },
+        failures: { 400: 'the name is not allowed', 409: 'the database exists already' },
       }),
       audited('database.create', (c) => c.req.valid('json')?.name),
-      permit('operator'),
+      requireRole('operator'),
       jsonBody(databaseInput),
       async (c) => {
         await databases.create(c.req.valid('json').name, c.get('actor'))
@@ -51,7 +55,7 @@ export const databaseRoutes = (databases: DatabaseRegistry, permit: Permit, send
         failures: { 403: '_system cannot be dropped', 404: 'there is no such database' },
       }),
       audited('database.drop', (c) => c.req.param('name')),
-      permit('operator'),
+      requireRole('operator'),
       async (c) => {
         await databases.drop(c.req.param('name'), c.get('actor'))
         return c.json(done(200), 200)

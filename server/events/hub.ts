@@ -1,39 +1,42 @@
 import { randomUUID } from 'node:crypto'
 import type { LiveEvent } from '../contract/event.ts'
 
-/** How many events are kept for those who come back. */
+/** Number of events that are kept for readers that reconnect. */
 export const KEPT_EVENTS = 1000
 
-/** An event with the id by which a reader says how far it has read. */
+/** An event, and the id from which a reader can resume. */
 export interface NumberedEvent {
   readonly id: string
   readonly event: LiveEvent
 }
 
-/** Carries live changes from where they happen to those who watch. */
+/** Distributes live changes to event streams. */
 export interface EventHub {
   publish(event: LiveEvent): void
-  /** The id of the last event, for a reader that begins now. */
+  /** The id of the last event, for a reader that starts now. */
   readonly lastId: string
   /**
-   * Everything after `id`; where that is not known any more (too long ago, or of a process that has
-   * ended), one `reset`.
+   * Returns all events after `id`. If `id` is unknown, because it is too old or from an earlier
+   * process, returns one `reset`.
    */
   after(id: string): readonly NumberedEvent[]
-  /** Calls readers back without an event: what they may read could have changed. */
+  /** Wakes all readers without an event, after a change that may affect their permissions. */
   nudge(): void
-  /** How often readers were called back. */
+  /** How often readers were woken. */
   readonly wakes: number
-  /** Calls back after each event or nudge; returns the unsubscribe. */
+  /** Calls `listener` for each event of a type; returns the unsubscribe. */
+  on(type: LiveEvent['type'], listener: () => void): () => void
+  /** Calls `listener` after each event or nudge; returns the unsubscribe. */
   subscribe(listener: () => void): () => void
 }
 
-/** Makes an {@link EventHub}. Readers pull, so a slow one costs no memory. */
+/** Returns an event hub. Readers pull events, so a slow reader uses no memory. */
 export function createEventHub(kept: number = KEPT_EVENTS): EventHub {
-  // Ids of another process must not look like ours: after a restart the numbers begin again.
+  // Numbers restart with each process, so ids carry a random prefix.
   const run = randomUUID().slice(0, 8)
   const recent: NumberedEvent[] = []
   const listeners = new Set<() => void>()
+  const ofType = new Map<LiveEvent['type'], Set<() => void>>()
   let last = 0
   let wakes = 0
   const wake = () => {
@@ -47,6 +50,7 @@ export function createEventHub(kept: number = KEPT_EVENTS): EventHub {
       recent.push({ id: id(++last), event })
       if (recent.length > kept) recent.shift()
       wake()
+      for (const listener of ofType.get(event.type) ?? []) listener()
     },
     nudge: wake,
     get wakes() {
@@ -61,6 +65,11 @@ export function createEventHub(kept: number = KEPT_EVENTS): EventHub {
       const known = match?.[1] === run && number <= last && number >= last - recent.length
       if (!known) return [{ id: id(last), event: { type: 'reset' } }]
       return number === last ? [] : recent.slice(number - last)
+    },
+    on(type, listener) {
+      const some = ofType.get(type) ?? new Set()
+      ofType.set(type, some.add(listener))
+      return () => some.delete(listener)
     },
     subscribe(listener) {
       listeners.add(listener)

@@ -12,7 +12,7 @@ it('looks up a key once until the next event or nudge, or for a second', async (
   expect(await look()).toBe(1)
   hub.publish({ type: 'audit' })
   expect(await Promise.all([look(), look()])).toEqual([3, 3])
-  // A lookup that began before the nudge does not count after it.
+  // A lookup that began before the nudge is not reused after it.
   const before = look('c')
   hub.nudge()
   expect(await Promise.all([before, look('c')])).toEqual([4, 5])

@@ -1,16 +1,16 @@
 import type { EventHub } from './hub.ts'
 
-/** An answer counts for this time at most, ms: credentials expire without an event. */
+/** Maximum age of a shared result, ms: credentials expire without an event. */
 const COUNTS_FOR = 1_000
 
-/** Looks something up by a key, or shares the answer of a lookup that began after the last wake-up. */
+/** Looks up a key, or shares the result of a lookup that began after the last wake. */
 export type OncePerWake<T> = (key: string, lookUp: () => Promise<T>) => Promise<T>
 
 /**
- * Makes a {@link OncePerWake}. An event wakes all streams at once; those with the same credentials
- * would otherwise authenticate each for itself.
+ * Returns a {@link OncePerWake}. An event wakes all streams at once; streams with the same
+ * credentials share one authentication.
  *
- * @param now tells ms.
+ * @param now the time, ms.
  */
 export function createOncePerWake<T>(
   hub: Pick<EventHub, 'wakes'>,

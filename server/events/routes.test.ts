@@ -1,24 +1,24 @@
 import { type IncomingMessage, request } from 'node:http'
 import { Hono } from 'hono'
 import { createMiddleware } from 'hono/factory'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Principal } from '../contract/principal.ts'
-import { freePorts } from '../endpoints/free-ports.testing.ts'
+import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
 import type { AppEnv } from '../http/env.ts'
-import { renderFailure, toFailure } from '../http/render-failure.ts'
-import { OUR_PAGE, operatorSession } from '../operator-session.testing.ts'
-import { ask, startForTest, type TestNode } from '../start.testing.ts'
+import { renderFailure, toFailure } from '../http/output/render-failure.ts'
+import { OUR_PAGE, operatorSession } from '../test-support/operator-session.testing.ts'
+import { ask, startForTest, type TestNode } from '../test-support/start.testing.ts'
 import { createEventHub } from './hub.ts'
-import { eventRoutes } from './routes.ts'
+import { eventRoutes, HEARTBEAT } from './routes.ts'
 import { createStreamLimit } from './stream-limit.ts'
 
-/** Without being told, a stream looks only with its next word, every 15 s. Less than that, ms. */
+/** Shorter than the 15 s after which a quiet stream authenticates its reader again, ms. */
 const UNTOLD = 10_000
 
 /** Opens a stream, and resolves once it runs. */
-async function follow(port: number, headers: Record<string, string>) {
+async function follow(port: number, headers: Record<string, string>, query = '') {
   const stream = await new Promise<IncomingMessage>((resolve, reject) => {
-    const where = { port, path: '/_api/events', headers, agent: false }
+    const where = { port, path: `/_api/events${query}`, headers, agent: false }
     request({ host: '127.0.0.1', ...where }, resolve)
       .on('error', reject)
       .end()
@@ -72,6 +72,18 @@ describe('a stream of a running node', () => {
     expect(there.text()).not.toContain('later')
   })
 
+  test('begins after the event that the session response names', async () => {
+    const mine = await operatorSession(node)
+    const session = await ask(node.port, 'GET', '/_api/session', { headers: { Cookie: mine } })
+    const after = session.headers['gatehouse-last-event']
+    await node.ask('POST', '/_api/database', { name: 'between' })
+    const stream = await follow(node.port, { Cookie: mine }, `?after=${after}`)
+    await expect.poll(stream.text).toContain('between')
+    expect(stream.text()).not.toContain('reset')
+    const nobody = await ask(node.port, 'GET', '/_api/session', {})
+    expect(nobody.headers).not.toHaveProperty('gatehouse-last-event')
+  })
+
   test('ends with the revocation of its token at once', async () => {
     const made = await node.ask('POST', '/_api/token', { name: 'a', role: 'viewer' })
     const stream = await follow(node.port, { Authorization: `Bearer ${made.json.token}` })
@@ -100,7 +112,7 @@ describe('people, tokens and the log', () => {
     }
     const admin = await follow(node.port, await headersOf('admin'))
     const viewer = await follow(node.port, await headersOf('viewer'))
-    // Of the same person, who learns of the own tokens in every role.
+    // Same person: events about a person's own tokens are sent to every role.
     await node.ask('POST', '/_api/token', { name: 'another', role: 'viewer' })
     const begun = performance.now()
     const told = { type: 'token', owner: me.person.id }
@@ -117,7 +129,7 @@ describe('people, tokens and the log', () => {
   })
 })
 
-/** Lets everybody pass, as somebody who is known. */
+/** Accepts every request with a fixed principal. */
 const pass = createMiddleware<AppEnv>((c, next) => {
   c.set('principal', { role: 'viewer', personId: c.req.header('X-Who') ?? 'me' } as Principal)
   return next()
@@ -162,7 +174,7 @@ test('a stream whose session ends while it looks who is in ends at once, too', a
   const hub = createEventHub()
   let asked = 0
   const whoIsIn = async () => {
-    // The store has answered, and the session ends before that is heard.
+    // The session ends after the store responds and before the stream receives the result.
     if (++asked > 1) return undefined
     hub.nudge()
     return { role: 'viewer', personId: 'me' } as Principal
@@ -173,7 +185,7 @@ test('a stream whose session ends while it looks who is in ends at once, too', a
   )
   const via = { draining: new AbortController().signal } as AppEnv['Bindings']['via']
   const answer = await app.request('/', {}, { via })
-  // Else it would stay until the next heartbeat, after 15 s.
+  // Otherwise the stream would stay open until the next authentication, after 15 s.
   expect(await answer.text()).toContain('hello')
   expect(asked).toBe(2)
 })
@@ -196,14 +208,55 @@ test('a person has so many streams at most, and has room again when one ends', a
   const [first, second] = [await open('a'), await open('a')]
   const refused = await open('a')
   expect([first.status, second.status, refused.status]).toEqual([200, 200, 429])
-  expect(await refused.text()).toContain(
-    'You have 2 event streams open at this node, which is the most allowed.',
-  )
+  expect(await refused.text()).toContain('You have 2 open event streams on this node, the maximum.')
   expect((await open('b')).status).toBe(200)
-  expect(await (await open('b')).text()).toContain('This node has 3 event streams open')
+  expect(await (await open('b')).text()).toContain('This node has 3 open event streams')
   await first.body?.cancel()
   await expect.poll(async () => (await open('a')).status).toBe(200)
   draining.abort()
+})
+
+describe('a quiet stream', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  test('sends a heartbeat with the last id every 5 s, and authenticates at every third', async () => {
+    const hub = createEventHub()
+    let authenticated = 0
+    const whoIsIn = async () => {
+      authenticated += 1
+      return authenticated > 2 ? undefined : ({ role: 'viewer', personId: 'me' } as Principal)
+    }
+    const app = new Hono<AppEnv>().route(
+      '/',
+      eventRoutes(hub, () => pass, whoIsIn),
+    )
+    const via = { draining: new AbortController().signal } as AppEnv['Bindings']['via']
+    const before = hub.lastId
+    hub.publish({ type: 'audit' })
+    const response = await app.request(`/?after=${before}`, {}, { via })
+    const text = response.text()
+    const ended = vi.fn()
+    text.then(ended)
+    expect(HEARTBEAT).toBe(5_000)
+    await vi.advanceTimersByTimeAsync(3 * HEARTBEAT)
+    expect(authenticated).toBe(2)
+    expect(ended).not.toHaveBeenCalled()
+    await vi.advanceTimersByTimeAsync(3 * HEARTBEAT)
+    expect((await text).match(/^(?:event|id|data): .*$/gm)).toEqual([
+      ...['event: hello', 'data: {}', `id: ${before}`],
+      ...['data: {"type":"audit"}', `id: ${hub.lastId}`],
+      ...Array.from({ length: 6 }, () => [
+        'event: heartbeat',
+        'data: {}',
+        `id: ${hub.lastId}`,
+      ]).flat(),
+    ])
+  })
 })
 
 test('HEAD leaves no reader behind', async () => {

@@ -1,67 +1,88 @@
 import { type Context, Hono } from 'hono'
+import { createMiddleware } from 'hono/factory'
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
-import type { LiveEvent } from '../contract/event.ts'
+import { eventQuery, type LiveEvent } from '../contract/event.ts'
 import type { Principal } from '../contract/principal.ts'
+import { LAST_EVENT_HEADER } from '../contract/session-use.ts'
 import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
-import type { Permit } from '../http/permit.ts'
+import type { RequireRole } from '../http/guards/require-role.ts'
+import { queryInput } from '../http/input/query-input.ts'
 import type { EventHub } from './hub.ts'
 import { createStreamLimit, type StreamLimit } from './stream-limit.ts'
 
-/** How often a stream says that it is alive, ms. */
-export const HEARTBEAT = 15_000
+/**
+ * Period of stream heartbeats, ms. The console reports a lost connection within 15 s, which allows
+ * for one late heartbeat. 1,000 streams cost 200 small writes a second.
+ */
+export const HEARTBEAT = 5_000
 
-/** How soon a reader is asked to come back after its stream has ended, ms. */
+/** How often a quiet stream authenticates its reader again, in heartbeats. */
+const HEARTBEATS_PER_CHECK = 3
+
+/** Reconnect delay that is sent to readers, ms. */
 const RETRY = 1_000
 
-/** Whoever the credentials of a request belong to; undefined: they are not good for it any more. */
-export type WhoIsIn = (c: Context<AppEnv>) => Promise<Principal | undefined>
+/** Returns the principal of a request's credentials; undefined: they are no longer valid. */
+export type AuthenticateReader = (c: Context<AppEnv>) => Promise<Principal | undefined>
 
 /**
- * `/_api/events`: live changes as server-sent events (HTML Standard §9.2), resumed after the
- * `Last-Event-ID`. The first event, `hello`, carries the id to resume from when nothing else came.
- * Fails with `too-many-requests` beyond a {@link StreamLimit}.
+ * Routes of `/_api/events`: live changes as server-sent events (HTML Standard §9.2). A stream
+ * resumes after the `Last-Event-ID`, or after the event that `after` names. The first event,
+ * `hello`, carries the id to resume from if no other event arrives. Fails with `too-many-requests`
+ * beyond a {@link StreamLimit}.
  */
 export const eventRoutes = (
   hub: EventHub,
-  permit: Permit,
-  whoIsIn: WhoIsIn,
+  requireRole: RequireRole,
+  authenticate: AuthenticateReader,
   limit: StreamLimit = createStreamLimit(),
 ) =>
   new Hono<AppEnv>().get(
     '/',
     describe({
       summary: 'Follow live changes',
+      query: eventQuery,
       answers: { 200: 'text/event-stream' },
-      failures: { 429: 'too many streams are open' },
+      failures: { 400: 'the parameter after is repeated', 429: 'too many streams are open' },
     }),
-    // Open as long as the page is: that is no use of the session.
-    permit('viewer', { background: true }),
+    // The stream is open as long as the page is, which is no use of the session.
+    requireRole('viewer', { background: true }),
+    queryInput(eventQuery),
     (c) => {
       const draining = c.env.via.draining
-      // Proxies that collect answers before they pass them on are asked not to (nginx).
+      // Disables response buffering in nginx.
       c.header('X-Accel-Buffering', 'no')
-      // Whoever asks for the head alone reads nothing, and would be waited for for ever.
+      // A HEAD request never reads a body, so the stream would never end.
       if (c.req.method === 'HEAD') return c.body(null, 200, { 'Content-Type': 'text/event-stream' })
       const { personId } = c.get('principal') as Principal
       const leave = limit.enter(personId)
+      const from = c.req.header('Last-Event-ID') ?? c.req.valid('query').after ?? hub.lastId
       return streamSSE(c, (stream) =>
-        follow(hub, stream, c.req.header('Last-Event-ID') ?? hub.lastId, draining, () =>
-          whoIsIn(c),
-        ).finally(leave),
+        follow(hub, stream, from, draining, () => authenticate(c)).finally(leave),
       )
     },
   )
+
+/**
+ * Names the last event before the response, so that a page can follow all changes after its state.
+ */
+export const lastEventHeader = (hub: EventHub) =>
+  createMiddleware<AppEnv>(async (c, next) => {
+    const { lastId } = hub
+    await next()
+    if (c.get('principal') !== undefined) c.header(LAST_EVENT_HEADER, lastId)
+  })
 
 async function follow(
   hub: EventHub,
   stream: SSEStreamingApi,
   from: string,
   draining: AbortSignal,
-  whoIsIn: () => Promise<Principal | undefined>,
+  authenticate: () => Promise<Principal | undefined>,
 ): Promise<void> {
   let wake = () => {}
-  /** Whether something has come since it was last looked at what there is, and for whom. */
+  /** Whether a wake arrived since the last read of events. */
   let called = false
   const unsubscribe = hub.subscribe(() => {
     called = true
@@ -75,15 +96,20 @@ async function follow(
   draining.addEventListener('abort', stop, { once: true })
   try {
     let seen = from
+    /** Heartbeats since the reader was last authenticated. */
+    let unchecked = HEARTBEATS_PER_CHECK
     await stream.writeSSE({ event: 'hello', data: '{}', id: seen, retry: RETRY })
-    // Asked before each word: a session that ends ends its streams, too.
     while (!stream.aborted && !draining.aborted) {
-      called = false
-      const who = await whoIsIn()
-      if (who === undefined) break
-      for (const { id, event } of hub.after(seen)) {
-        seen = id
-        if (concerns(event, who)) await stream.writeSSE({ id, data: JSON.stringify(event) })
+      // Authenticate before sending events: the end of a session ends its streams.
+      if (called || unchecked >= HEARTBEATS_PER_CHECK) {
+        called = false
+        unchecked = 0
+        const principal = await authenticate()
+        if (principal === undefined) break
+        for (const { id, event } of hub.after(seen)) {
+          seen = id
+          if (concerns(event, principal)) await stream.writeSSE({ id, data: JSON.stringify(event) })
+        }
       }
       const quiet = await new Promise<boolean>((resolve) => {
         const timer = setTimeout(() => resolve(true), HEARTBEAT)
@@ -92,11 +118,13 @@ async function follow(
           clearTimeout(timer)
           resolve(false)
         }
-        // It may have come while an answer or the last write was waited for.
+        // A wake may have arrived during the authentication or the last write.
         if (stream.aborted || draining.aborted || called) wake()
       })
-      if (quiet && (await whoIsIn()) !== undefined)
-        await stream.writeSSE({ event: 'heartbeat', data: '{}' })
+      if (quiet) {
+        unchecked += 1
+        await stream.writeSSE({ event: 'heartbeat', data: '{}', id: seen })
+      }
     }
   } finally {
     unsubscribe()
@@ -104,7 +132,10 @@ async function follow(
   }
 }
 
-/** Whether somebody may know of an event: what is about a person is for admins and that person. */
+/**
+ * Returns whether a principal may see an event. Only admins and the person concerned see events
+ * about a person.
+ */
 function concerns(event: LiveEvent, { role, personId }: Principal): boolean {
   const about = event.type === 'person' ? event.id : event.type === 'token' ? event.owner : null
   return about === null || about === personId || role === 'admin'

@@ -1,30 +1,32 @@
 import { Failure } from '../failure.ts'
 
-/** The most event streams that one person has open at a node, tokens included: one per browser. */
+/**
+ * Maximum number of open event streams per person and node, including those of tokens. A browser
+ * uses one.
+ */
 export const STREAMS_OF_PERSON = 50
 
-/** The most event streams of a node. */
+/** Maximum number of open event streams per node. */
 export const STREAMS = 1_000
 
-/** Bounds the event streams that are open: each event costs some work for each of them. */
+/** Limits the number of open event streams: each event costs work for every stream. */
 export interface StreamLimit {
   /**
-   * Takes a place for a stream of a person. Returns a function that gives it back.
+   * Reserves a stream for a person. Returns a function that releases it.
    *
    * @throws Failure `too-many-requests`
    */
   enter(personId: string): () => void
 }
 
-/** Makes a {@link StreamLimit}. */
 export function createStreamLimit(ofPerson = STREAMS_OF_PERSON, all = STREAMS): StreamLimit {
   const open = new Map<string, number>()
   let total = 0
   return {
     enter(personId) {
       const own = open.get(personId) ?? 0
-      if (own >= ofPerson) throw tooMany(`You have ${own} event streams open at this node`)
-      if (total >= all) throw tooMany(`This node has ${total} event streams open`)
+      if (own >= ofPerson) throw tooMany(`You have ${own} open event streams on this node`)
+      if (total >= all) throw tooMany(`This node has ${total} open event streams`)
       open.set(personId, own + 1)
       total++
       let entered = true
@@ -41,10 +43,6 @@ export function createStreamLimit(ofPerson = STREAMS_OF_PERSON, all = STREAMS): 
 }
 
 const tooMany = (what: string) =>
-  new Failure(
-    'too-many-requests',
-    `${what}, which is the most allowed. Close one, then try again.`,
-    {
-      headers: { 'Retry-After': '60' },
-    },
-  )
+  new Failure('too-many-requests', `${what}, the maximum. Close one and try again.`, {
+    headers: { 'Retry-After': '60' },
+  })

@@ -21,7 +21,8 @@ beforeEach(() => {
       asked++
       await store.answer
       pass(store.roundTrip)
-      if (store.away) throw new Failure('unavailable', 'The store is away.', { cause: 'a cause' })
+      if (store.away)
+        throw new Failure('unavailable', 'The database is unavailable.', { cause: 'a cause' })
       return store.revision
     },
     async follow(revision) {
@@ -40,7 +41,7 @@ function pass(ms: number): void {
 
 const soon = { timeout: 10_000, interval: 10 }
 
-const refused = { code: 'unavailable', message: 'The store is away.' }
+const refused = { code: 'unavailable', message: 'The database is unavailable.' }
 
 test('the state is fresh until the limit has passed since the store was asked', async () => {
   expect(freshness.isFresh()).toBe(false)
@@ -95,7 +96,7 @@ test('requests are rejected at once while the store does not answer, and served 
   await vi.waitFor(() => expect(told).toEqual([{ reason: expect.any(Failure) }]), soon)
   const failed = freshness.require()
   store.away = false
-  // It does not wait for the next attempt, which would succeed. The log has the cause once.
+  // `require` fails at once instead of waiting for the next attempt. The cause is only logged once.
   await expect(failed).rejects.toMatchObject(refused)
   await expect(failed).rejects.not.toHaveProperty('cause')
   await vi.waitFor(() => expect(told.at(-1)).toBeUndefined(), soon)
@@ -109,7 +110,7 @@ test('a long round trip to the store lengthens the limit, by the shortest of the
   expect(freshness.isFresh()).toBe(true)
   pass(1)
   expect(freshness.isFresh()).toBe(false)
-  // However long it takes: a second each.
+  // A longer round trip counts as a second.
   store.roundTrip = 5_000
   for (let n = 0; n < 10; n++) await freshness.require()?.catch(() => {})
   pass(STALE + ROUND_TRIPS * 1_000 - 5_000)

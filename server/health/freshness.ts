@@ -1,71 +1,75 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Failure } from '../failure.ts'
-import { within } from '../storage/reach.ts'
+import { within } from '../storage/availability/health-monitor.ts'
 
 /**
- * Maximum age of the state by which a node answers, ms: how long ago it last confirmed with the
- * store that it knows every change. {@link ROUND_TRIPS} to the store are added.
+ * Maximum age of the state that a node serves, ms: the time since it last confirmed with the store
+ * that it has every change. {@link ROUND_TRIPS} round trips to the store are added.
  */
 export const STALE = 3_000
 
-/** How many round trips to the store reading a revision and following it may take. */
+/** Number of round trips to the store that reading and following a revision may take. */
 export const ROUND_TRIPS = 5
 
-/** The longest round trip that counts, ms. */
+/** Maximum round trip that counts, ms. */
 const ROUND_TRIP = 1_000
 
-/** How many measurements the shortest of which counts as the round trip. */
+/** Number of recent measurements; the shortest counts as the round trip. */
 const MEASUREMENTS = 10
 
-/** Period of confirmations, ms: while the state is fresh, and while it is not. */
+/** Period of confirmations, ms: while the state is fresh, and while it is stale. */
 const PERIOD = { fresh: 1_000, stale: 250 } as const
 
 /** Maximum time that a request waits for a confirmation, ms. */
 const PATIENCE = 2_000
 
-/** Knows how old the state is that a node remembers: databases, endpoints and their mappings. */
+/** Tracks the age of the state that a node keeps in memory: databases, endpoints and mappings. */
 export interface Freshness {
-  /** Whether the state was confirmed within the limit. Takes less than a microsecond. */
+  /** Returns whether the state was confirmed within the limit. Takes less than a microsecond. */
   isFresh(): boolean
   /**
-   * Returns undefined where the state is fresh. Where it is not, because the process was suspended or
-   * the store does not answer, a promise that resolves once it is confirmed.
+   * Returns undefined if the state is fresh. If it is stale, because the process was suspended or
+   * the store does not respond, returns a promise that resolves once it is confirmed.
    *
-   * @throws Failure `unavailable`, at once where the last attempt failed.
+   * @throws Failure `unavailable`, immediately if the last attempt failed.
    */
   require(): Promise<void> | undefined
-  /** Confirms the state, then again every second. @throws Failure `unavailable` */
+  /**
+   * Confirms the state, and again every second.
+   *
+   * @throws Failure `unavailable`
+   */
   start(): Promise<void>
   stop(): void
 }
 
-/** What {@link createFreshness} needs. */
 export interface FreshnessDeps {
   /** Reads the revision of the store. */
   readonly readRevision: () => Promise<number>
-  /** Follows what has changed in the store up to a revision; does nothing where that has been done. */
+  /** Syncs up to a revision; does nothing if the node has it already. */
   readonly follow: (revision: number) => Promise<void>
-  /** Called when the state becomes stale, with the reason, and when it is fresh again. */
+  /**
+   * Called with the reason when the state becomes stale, and with undefined when it is fresh again.
+   */
   readonly changed: (stale: Stale | undefined) => void
-  /** Two clocks, ms; by default one that never jumps, and that of the system. */
+  /** Reads the clocks; by default a monotonic one and the system's. */
   readonly clock?: () => Moment
 }
 
-/** Why the state of a node is stale. */
 export interface Stale {
   readonly reason: unknown
 }
 
-/** The same moment by two clocks, ms. */
+/** The same moment on two clocks, ms. */
 interface Moment {
   readonly steady: number
-  /** Goes on while the machine sleeps, when the steady clock may stop. */
+  /** Also advances while the machine sleeps, when the monotonic clock may stop. */
   readonly wall: number
 }
 
 const now = (): Moment => ({ steady: performance.now(), wall: Date.now() })
 
-/** Makes a {@link Freshness} of a state that is not confirmed yet. */
+/** Returns a {@link Freshness} that is not confirmed yet. */
 export function createFreshness(deps: FreshnessDeps): Freshness {
   const { clock = now } = deps
   const roundTrips: number[] = []
@@ -86,7 +90,7 @@ export function createFreshness(deps: FreshnessDeps): Freshness {
   }
 
   async function confirm(): Promise<void> {
-    // Before the question is sent: the answer may arrive long after the store gave it.
+    // Read the clock before the query: its result may arrive long after the store produced it.
     const asked = clock()
     const revision = await deps.readRevision()
     measure(clock().steady - asked.steady)
@@ -95,7 +99,9 @@ export function createFreshness(deps: FreshnessDeps): Freshness {
     failure = undefined
   }
 
-  /** Tries to confirm the state; one that takes too long goes on beside the next. Never throws. */
+  /**
+   * Tries to confirm the state. An attempt that times out continues beside the next. Never throws.
+   */
   function attempt(): Promise<void> {
     attempting ??= within(PATIENCE, confirm(), new Error('no answer'))
       .catch((error: unknown) => error)
@@ -107,7 +113,7 @@ export function createFreshness(deps: FreshnessDeps): Freshness {
   }
 
   async function waitUntilFresh(): Promise<void> {
-    // The first may have been under way when the process was suspended.
+    // The first attempt may have been in progress when the process was suspended.
     for (let attempts = 0; attempts < 2 && failure === undefined; attempts++) {
       await attempt()
       if (isFresh()) return

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { Failure } from '../failure.ts'
-import { DamagedStore } from '../storage/unavailable.ts'
+import { DamagedStore } from '../storage/availability/unavailable.ts'
 import { createFaultLog, SAY_AGAIN } from './log-fault.ts'
 
 const store = { away: () => undefined, returned: async () => false }
@@ -23,16 +23,16 @@ test('logs a failure of the store once a minute, with its cause', async () => {
   expect(lines).toMatchObject([
     { msg: 'A document could not be read.', reason: 'malformed', advice: expect.any(String) },
   ])
-  // Another cause and another message are news.
+  // Another cause or another message is logged.
   faults('A document could not be read.')(
     new Failure('insufficient-storage', 'full', { cause: new Error('disk is full') }),
   )
-  faults('A job could not go on.')(malformed)
+  faults('a job failed to continue')(malformed)
   await settle()
   expect(lines.map(({ msg, reason }) => [msg, reason])).toEqual([
     ['A document could not be read.', 'malformed'],
     ['A document could not be read.', 'disk is full'],
-    ['A job could not go on.', 'malformed'],
+    ['a job failed to continue', 'malformed'],
   ])
   expect(lines[1]?.advice).toBeUndefined()
   clock.now = SAY_AGAIN

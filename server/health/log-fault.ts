@@ -1,25 +1,24 @@
 import type { Logger } from 'pino'
 import { isStoreFailure } from '../failure.ts'
+import { DamagedStore } from '../storage/availability/unavailable.ts'
 import type { Store } from '../storage/open.ts'
-import { DamagedStore } from '../storage/unavailable.ts'
 
-/** How often the same failure of the store is logged, ms: requests repeat it. */
+/** Minimum interval between log lines of the same store failure, ms: requests repeat it. */
 export const SAY_AGAIN = 60_000
 
-/** How many different lines are remembered; then all are forgotten. */
+/** Maximum number of remembered log lines; the set is then cleared. */
 const MOST = 100
 
-/** Makes what logs a fault under a message. */
+/** Returns a function that logs errors under a message. */
 export type FaultLog = (message: string) => (error: unknown) => void
 
-/** Added to the log line of a part of SQLite's file that cannot be read. */
-const ADVICE =
-  'Part of the SQLite file cannot be read; the rest is served. Check the disk, then restore a backup.'
+/** Added to the log line if a part of the SQLite file cannot be read. */
+const ADVICE = 'part of the SQLite file cannot be read; check the disk and restore a backup'
 
 /**
- * Makes what logs a fault, in answering or in work that nobody waits for. That the store is away is
- * no news then: it is said once when it goes and once when it is back (see `readiness.ts`), not by
- * each that misses it. Other failures of the store are logged once in {@link SAY_AGAIN} each.
+ * Returns a {@link FaultLog} for errors of requests and of background work. An outage of the store
+ * is logged once when it begins and once when it ends (see `readiness.ts`), not per request. Each
+ * other failure of the store is logged once in {@link SAY_AGAIN}.
  */
 export function createFaultLog(
   store: Pick<Store, 'away' | 'returned'>,
@@ -38,7 +37,7 @@ export function createFaultLog(
   async function judge(err: unknown, message: string): Promise<void> {
     if (!isStoreFailure(err)) return log.error({ err }, message)
     if (store.away() !== undefined) return
-    // A connection broke: of some that the store itself has gone with is known a moment later.
+    // After a broken connection, check the store: an outage of it is logged elsewhere.
     if (await store.returned()) return
     const reason = err.cause instanceof Error ? err.cause.message : err.message
     if (!isNews(`${message}\n${reason}`)) return

@@ -1,47 +1,54 @@
 import type { Logger } from 'pino'
 import { Gauge, type Registry } from 'prom-client'
-import type { ConnectionUse } from '../storage/connection-limits.ts'
-import type { Away } from '../storage/reach.ts'
-import type { ReadOnly } from '../storage/write-check.ts'
+import type { ConnectionUse } from '../storage/availability/connection-limits.ts'
+import type { Unavailability } from '../storage/availability/health-monitor.ts'
+import type { ReadOnly } from '../storage/availability/write-check.ts'
 import type { Stale } from './freshness.ts'
 
-/** Whether this node is to be sent requests, and if not, why. */
+/** Whether this node should receive requests, and if not, why. */
 export interface Readiness {
-  /** The reason why not, for people; `null` when it is ready. */
+  /** Why the node is not ready; `null` when it is ready. */
   reason: string | null
-  /** How the connections to the store are used; by default, there are none. */
+  /** Returns the use of store connections; by default none. */
   connections: () => ConnectionUse
-  /** Why changes cannot be stored, for people; `null` when they can. Reads go on. */
+  /** Why changes cannot be stored; `null` when they can. Reads still work. */
   readonly readOnly: string | null
 }
 
 /** The {@link Readiness} of a node that follows its store. */
 export interface NodeReadiness extends Readiness {
-  /** Told when the store goes away, again while it is waited for, and with undefined when it is back. */
-  readonly storeIs: (away: Away | undefined) => void
-  /** Told when the state of the node becomes stale (`freshness.ts`), and when it is fresh again. */
+  /**
+   * Called when the store becomes unavailable, on each retry, and with undefined when it is
+   * available again.
+   */
+  readonly storeIs: (away: Unavailability | undefined) => void
+  /**
+   * Called when the state of the node becomes stale (`freshness.ts`), and with undefined when it is
+   * fresh again.
+   */
   readonly stateIs: (stale: Stale | undefined) => void
-  /** Whether the state is fresh now; by default it always is. */
+  /** Returns whether the state is fresh; by default always true. */
   isFresh: () => boolean
   /** Called when the store accepts no changes, and with undefined when it does again. */
   readonly storeIsReadOnly: (readOnly: ReadOnly | undefined) => void
-  /** Adds what it knows to the metrics. */
+  /** Adds its gauges to the metrics. */
   register(metrics: Registry): void
 }
 
 /**
- * Makes the readiness of a node that is starting. Without its store a node is not ready, whatever it
- * set as its own `reason`; the log says when and why the store went, and when it came back.
+ * Returns the readiness of a node that is starting. While the store is unavailable, the node is not
+ * ready, even if its own `reason` is null. The log records why and when the store became
+ * unavailable and when it returned.
  */
 export function createReadiness(log: Logger): NodeReadiness {
   let own: string | null = 'The node is starting.'
-  let away: Away | undefined
+  let away: Unavailability | undefined
   let unwritable: ReadOnly | undefined
   const seconds = (since: number) => Math.round((Date.now() - since) / 1000)
   const whyAway = () => {
     if (away === undefined) return null
     const { since, advice } = away
-    const sentence = `The store cannot be reached since ${new Date(since).toISOString()}.`
+    const sentence = `The database has been unavailable since ${new Date(since).toISOString()}.`
     return advice === undefined ? sentence : `${sentence} ${advice}`
   }
   return {
@@ -53,7 +60,7 @@ export function createReadiness(log: Logger): NodeReadiness {
     get readOnly() {
       if (away !== undefined || unwritable === undefined) return whyAway()
       const since = new Date(unwritable.since).toISOString()
-      return `Changes cannot be stored since ${since}: ${unwritable.reason}.`
+      return `Changes have been rejected since ${since}: ${unwritable.reason}.`
     },
     set reason(reason) {
       own = reason
@@ -61,25 +68,25 @@ export function createReadiness(log: Logger): NodeReadiness {
     storeIs(now) {
       if (now !== undefined) {
         const { reason, since } = now
-        log.warn({ reason, seconds: seconds(since) }, 'the store is away, waiting for it')
+        log.warn({ reason, seconds: seconds(since) }, 'the database is unavailable, retrying')
       } else if (away !== undefined) {
-        log.info({ seconds: seconds(away.since) }, 'the store is back')
+        log.info({ seconds: seconds(away.since) }, 'the database is available again')
       }
       away = now
     },
     stateIs(stale) {
-      if (stale === undefined) return log.info('the state of this node is confirmed again')
+      if (stale === undefined) return log.info('the state of this node is current again')
       const { reason } = stale
       log.warn(
         { reason: reason instanceof Error ? reason.message : undefined },
-        'the state of this node is not confirmed, serving no data',
+        'cannot confirm that the state of this node is current, rejecting requests',
       )
     },
     storeIsReadOnly(now) {
       if (now !== undefined) {
-        log.warn({ reason: now.reason }, 'the store accepts no changes, trying again')
+        log.warn({ reason: now.reason }, 'the database does not accept changes, retrying')
       } else if (unwritable !== undefined) {
-        log.info({ seconds: seconds(unwritable.since) }, 'the store accepts changes again')
+        log.info({ seconds: seconds(unwritable.since) }, 'the database accepts changes again')
       }
       unwritable = now
     },
@@ -93,25 +100,21 @@ export function createReadiness(log: Logger): NodeReadiness {
             this.set(Number(value()))
           },
         })
-      gauge('gatehouse_store_up', '1 while the store can be reached', () => away === undefined)
+      gauge('gatehouse_store_up', '1 if the database is available', () => away === undefined)
       gauge(
         'gatehouse_store_writable',
-        '1 while changes can be stored',
+        '1 if the database accepts changes',
         () => this.readOnly === null,
       )
-      gauge(
-        'gatehouse_ready',
-        '1 while this node is to be sent requests',
-        () => this.reason === null,
-      )
+      gauge('gatehouse_ready', '1 if this node is ready for requests', () => this.reason === null)
       gauge(
         'gatehouse_store_connections',
-        'Connections of the pool to PostgreSQL that are in use',
+        'PostgreSQL connections in use',
         () => this.connections().used,
       )
       gauge(
         'gatehouse_store_waiting',
-        'Statements and transactions that wait for a connection to PostgreSQL',
+        'Statements and transactions that wait for a PostgreSQL connection',
         () => this.connections().waiting,
       )
     },

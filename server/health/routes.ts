@@ -2,15 +2,15 @@ import { Hono } from 'hono'
 import { type Health, health } from '../contract/health.ts'
 import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
-import type { Permit } from '../http/permit.ts'
+import type { RequireRole } from '../http/guards/require-role.ts'
 import type { Readiness } from './readiness.ts'
 
 /**
- * `/_api/health`, public, in every database: whether the node is alive and whether it is ready. A
- * balancer asks `/_api/health` or `/_api/health/ready`, which turn 503 before a stop; a supervisor
- * asks `/_api/health/live`, which does not, or it would kill a node that drains.
+ * Routes of `/_api/health`, public, in every database: liveness and readiness. Load balancers use
+ * `/_api/health` or `/_api/health/ready`, which return 503 before a stop. Supervisors use
+ * `/_api/health/live`, which does not, so that a draining node is not killed.
  */
-export const healthRoutes = (readiness: Readiness, permit: Permit) => {
+export const healthRoutes = (readiness: Readiness, requireRole: RequireRole) => {
   const now = (): Health => ({
     alive: true,
     ready: readiness.reason === null,
@@ -22,25 +22,25 @@ export const healthRoutes = (readiness: Readiness, permit: Permit) => {
     .get(
       '/',
       describe({
-        summary: 'Whether the node is ready (503 where not)',
+        summary: 'Check whether the node is ready; 503 if not',
         answers: { 200: health, 503: health },
       }),
-      permit('public'),
+      requireRole('public'),
       (c) => c.json(now(), readiness.reason === null ? 200 : 503),
     )
     .get(
       '/ready',
       describe({
-        summary: 'Whether the node is ready (503 where not)',
+        summary: 'Check whether the node is ready; 503 if not',
         answers: { 200: health, 503: health },
       }),
-      permit('public'),
+      requireRole('public'),
       (c) => c.json(now(), readiness.reason === null ? 200 : 503),
     )
     .get(
       '/live',
-      describe({ summary: 'Whether the node is alive', answers: { 200: health } }),
-      permit('public'),
+      describe({ summary: 'Check whether the node is alive', answers: { 200: health } }),
+      requireRole('public'),
       (c) => c.json(now(), 200),
     )
 }

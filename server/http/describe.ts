@@ -1,29 +1,32 @@
-import type { MiddlewareHandler } from 'hono'
-import { describeRoute } from 'hono-openapi'
+import type { Input, MiddlewareHandler } from 'hono'
+import type { BlankInput } from 'hono/types'
+import { describeRoute, uniqueSymbol } from 'hono-openapi'
 import * as z from 'zod/mini'
 import { errorObject } from '../contract/acknowledgement.ts'
+import type { AppEnv } from './env.ts'
+import type { Operation } from './openapi.ts'
 
 type Schema = z.ZodMiniType
 
-/** What `/_api/openapi.json` says of a route. */
+/** The description of a route in `/_api/openapi.json`. */
 export interface RouteDescription {
-  /** One sentence: what it does. */
+  /** One sentence that says what the route does. */
   readonly summary: string
-  /** The schema that validates the query string, if it takes one. */
+  /** The schema that validates the query string. */
   readonly query?: z.ZodMiniObject
   /** The conditional headers that the route reads. */
   readonly conditions?: readonly ('If-Match' | 'If-None-Match')[]
-  /** The schema that validates the body, if it takes one. */
+  /** The schema that validates the request body. */
   readonly body?: Schema
-  /** What it answers by status: a schema, or the media type where it is not JSON. */
+  /** Successful responses by status: a schema, or the media type of a response that is not JSON. */
   readonly answers: Readonly<Record<number, Schema | `${string}/${string}`>>
-  /** The statuses with which it fails, and when. */
+  /** Error statuses and the conditions under which they occur. */
   readonly failures?: Readonly<Record<number, string>>
 }
 
 /**
- * Describes a route for `/_api/openapi.json`, from the same schemas that validate. It stands first
- * among the handlers of every route under `/_api`; `app.test.ts` finds one that has none.
+ * Describes a route for `/_api/openapi.json`, from the schemas that validate its requests. Every
+ * route under `/_api` has it as its first handler; `app.test.ts` fails for a route without one.
  */
 export function describe(route: RouteDescription): MiddlewareHandler {
   const answers = Object.entries(route.answers).map(([status, what]) => [
@@ -50,7 +53,19 @@ export function describe(route: RouteDescription): MiddlewareHandler {
   })
 }
 
-/** The parameters of a query string (OpenAPI 3.1, "Parameter Object"). */
+/**
+ * Describes a route by an OpenAPI operation, attached to a handler of the route. Unlike
+ * {@link describe} it adds no handler, which would slow down every read of a document.
+ *
+ * @typeParam I the input of the route, for typed clients.
+ */
+export const described = <I extends Input = BlankInput>(
+  operation: Operation,
+  handler: MiddlewareHandler<AppEnv>,
+): MiddlewareHandler<AppEnv, string, I> =>
+  Object.assign(handler, { [uniqueSymbol]: { spec: operation } })
+
+/** Returns the Parameter Objects of a query string (OpenAPI 3.1, "Parameter Object"). */
 function parameters(query: z.ZodMiniObject) {
   const { properties = {}, required = [] } = z.toJSONSchema(query, { io: 'input' })
   return Object.entries(properties).map(([name, schema]) => ({

@@ -3,20 +3,23 @@ import type { Actor } from '../contract/audit.ts'
 import type { AuditAction } from '../contract/audit-action.ts'
 import type { Principal } from '../contract/principal.ts'
 
-/** The endpoint that a request came through, as routes may know it. */
-export interface Via {
-  /** The address of the endpoint, canonical. */
+/** The part of an endpoint that routes can read. */
+export interface ListenerContext {
+  /** The canonical address of the endpoint. */
   readonly name: string
-  /** Whether the connection is encrypted by us. */
+  /** `ssl` means that this server terminates TLS. */
   readonly address: { readonly scheme: 'tcp' | 'ssl' | 'unix' }
-  /** The endpoint's databases, in order; empty: all. Another object after each remapping. */
+  /**
+   * The endpoint's databases, in order; an empty list means all. Replaced by a new object when the
+   * mapping changes.
+   */
   readonly mapping: { readonly names: readonly string[]; readonly defaultDatabase: string }
-  /** Aborted when the endpoint is removed or the node stops: streams without end must end then. */
+  /** Aborted when the endpoint is removed or the node stops. Endless streams must end then. */
   readonly draining: AbortSignal
 }
 
-/** A request as checks look at it: a route's `Context`, or one that is answered without. */
-export interface Asked {
+/** The part of a `Context` that guards read. */
+export interface RequestView {
   readonly env: AppEnv['Bindings']
   readonly req: {
     readonly method: string
@@ -24,23 +27,22 @@ export interface Asked {
   }
 }
 
-/** What a request asks to be changed, as its route declares it. */
+/** The change that a request asks for, as its route declares it. */
 export interface AuditedChange {
   readonly action: AuditAction
   readonly target: () => string
 }
 
-/** What every route of the application has at hand. */
 export interface AppEnv {
-  Bindings: Partial<HttpBindings> & { readonly via: Via }
+  Bindings: Partial<HttpBindings> & { readonly via: ListenerContext }
   Variables: {
-    /** The database that the request is for. */
+    /** The database that the request addresses. */
     database: string
-    /** Who is signed in; only where a `permit` stands before (http/permit.ts). */
+    /** The authenticated caller. Set only behind `requireRole` (guards/require-role.ts). */
     principal: Principal | undefined
-    /** As the audit log names whoever asks; where somebody does. */
+    /** The caller as the audit log names it. Set only for an authenticated caller. */
     actor: Actor
-    /** What the route is about to change, for the audit log (http/audited.ts). */
+    /** The change that the route is about to make (guards/audit-change.ts). */
     change: AuditedChange | undefined
   }
 }

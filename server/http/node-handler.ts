@@ -1,27 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
-import { isRepeated } from './asked-directly.ts'
-import type { AppEnv, Via } from './env.ts'
+import type { AppEnv, ListenerContext } from './env.ts'
 
-/** The part of an application that answers requests (`Hono.fetch`). */
+/** The request handler of an application (`Hono.fetch`). */
 type Fetch = (request: Request, bindings: AppEnv['Bindings']) => Response | Promise<Response>
 
-/** The host of a request of HTTP/1.0 that names none, as it may: no name of ours (RFC 6761 §6.4). */
+/**
+ * Host of an HTTP/1.0 request without one. The name is reserved (RFC 6761 §6.4) and never
+ * configured.
+ */
 const NO_HOST = 'none.invalid'
 
-/** Answers a request, or leaves it untouched and says so: false. Never throws. */
-export type AtOnce = (request: IncomingMessage, response: ServerResponse, via: Via) => boolean
-
 /**
- * Answers Node's requests by an application, which is told the endpoint that each came through.
- * Never throws: what the application cannot answer is its own failure, what is no request gets 400.
- *
- * @param atOnce is asked before the application; by default it answers nothing.
+ * Returns a request listener for Node that passes each request to an application, together with the
+ * endpoint that received it. It never throws. Malformed requests get 400.
  */
 export function nodeHandler(
   fetch: Fetch,
-  viaOf: (request: IncomingMessage) => Via,
-  atOnce: AtOnce = () => false,
+  viaOf: (request: IncomingMessage) => ListenerContext,
 ): (request: IncomingMessage, response: ServerResponse) => void {
   const answer = getRequestListener(
     (request, bindings) => {
@@ -31,12 +27,22 @@ export function nodeHandler(
     { hostname: NO_HOST },
   )
   return (request, response) => {
-    // Node takes the first of several, another may take the last: refused, as RFC 9112 §3.2 asks, so
-    // that whoever stands before this server means the same host. An empty one is none.
+    // With several Host headers Node uses the first and a proxy may use the last. RFC 9112 §3.2
+    // requires 400, so that both see the same host. An empty one counts as missing.
     if (isRepeated(request, 'host') || request.headers.host === '') {
       response.writeHead(400, { Connection: 'close' }).end()
       return
     }
-    if (!atOnce(request, response, viaOf(request))) void answer(request, response)
+    void answer(request, response)
   }
+}
+
+/** Returns whether a request repeats a header. `name` is in lower case. */
+function isRepeated({ rawHeaders }: IncomingMessage, name: string): boolean {
+  let times = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const other = rawHeaders[at]
+    if (other?.length === name.length && other.toLowerCase() === name) times++
+  }
+  return times > 1
 }

@@ -1,11 +1,12 @@
 import type { Hono } from 'hono'
 import { generateSpecs } from 'hono-openapi'
 import * as z from 'zod/mini'
-import { acknowledgement, errorObject } from '../contract/acknowledgement.ts'
+import { acknowledgement, errorBody, errorObject } from '../contract/acknowledgement.ts'
 import { endpointRecord } from '../contract/endpoint.ts'
+import { jobView } from '../contract/job.ts'
 import { person } from '../contract/person.ts'
 import type { AppEnv } from './env.ts'
-import { type Declared, permissionOf } from './permit.ts'
+import { type Declared, permissionOf } from './guards/require-role.ts'
 
 /** An object of an OpenAPI 3.1 document. The tests lint the whole document. */
 export type Described = Readonly<Record<string, unknown>>
@@ -19,17 +20,14 @@ export interface Operation {
   readonly responses: Readonly<Record<string, Described>>
 }
 
-/** A path with its operations. */
-export type PathItem = { readonly parameters?: readonly Described[] } & {
-  readonly [method in (typeof METHODS)[number]]?: Operation
-}
+/** The operations of a path. */
+type PathItem = { readonly [method in (typeof METHODS)[number]]?: Operation }
 
-/** The part of the document that is not made from descriptions of routes. */
-export interface DescribedPaths {
-  readonly paths: Readonly<Record<string, PathItem>>
-  readonly components: Readonly<
-    Record<'schemas' | 'responses' | 'parameters', Readonly<Record<string, Described>>>
-  >
+/** What descriptions of routes refer to. */
+export interface Components {
+  readonly schemas: Readonly<Record<string, Described>>
+  readonly responses: Readonly<Record<string, Described>>
+  readonly parameters: Readonly<Record<string, Described>>
 }
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const
@@ -39,10 +37,12 @@ const SHARED = {
   Acknowledgement: acknowledgement,
   Endpoint: endpointRecord,
   Error: errorObject,
+  ErrorBody: errorBody,
+  Job: jobView,
   Person: person,
 }
 
-/** A schema as OpenAPI 3.1 has it, as it is sent. */
+/** Returns the OpenAPI 3.1 schema of a response. */
 export const schemaOf = (schema: z.ZodMiniType): Described => {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'output' })
   return rest
@@ -55,38 +55,35 @@ const securitySchemes = {
   basic: {
     type: 'http',
     scheme: 'basic',
-    description: 'A token as the user, with an empty password.',
+    description: 'The token as the user name, with an empty password.',
   },
   session: {
     type: 'apiKey',
     in: 'cookie',
     name: 'gatehouse',
     description:
-      'The session of a person who signed in with a browser. The name of the cookie includes the id ' +
-      'of the installation. Changes also need the header X-Gatehouse: 1 and a page of this server.',
+      'The session of a person who signed in with a browser. The cookie name includes the id ' +
+      'of the installation. Changes also require the header X-Gatehouse: 1 and an Origin of this server.',
   },
 }
 
-/**
- * Makes the OpenAPI 3.1 document of an application: of the routes from their descriptions and
- * permissions, of other paths from `described`.
- */
-export async function describeApi(app: Hono<AppEnv>, described: DescribedPaths) {
+/** Returns the OpenAPI 3.1 document of an application, from the descriptions of its routes. */
+export async function describeApi(app: Hono<AppEnv>, components: Components) {
   const routes = await generateSpecs(app, {
     exclude: [/^\/_(?:console|oauth2|idp)/, /^\/healthz/, '/'],
-    // Without this, /_api/openapi.json would be taken for a file because of its dot.
+    // Otherwise the dot makes hono-openapi treat /_api/openapi.json as a file.
     excludeStaticFile: false,
   })
   const permissions = permissionsOf(app)
-  const paths = { ...described.paths, ...(routes.paths as Record<string, PathItem>) }
+  const paths = routes.paths as Record<string, PathItem>
   return {
     openapi: '3.1.0',
     info: {
       title: 'Gatehouse',
       version: '0.1',
       description:
-        'Every path is also served below /_db/{database}/, for the database of that name. ' +
-        'Paths under /_api are served in the database _system.',
+        'Every path is also available under /_db/{database}/, for the database with that name. ' +
+        'Paths under /_api are available only in the database _system.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
@@ -94,17 +91,20 @@ export async function describeApi(app: Hono<AppEnv>, described: DescribedPaths) 
       .sort()
       .map((name) => ({ name, description: TAGS[name] })),
     paths: Object.fromEntries(
-      Object.entries(paths).map(([path, item]) => [path, completed(path, item, permissions)]),
+      Object.entries(paths).map(([path, item]) => [
+        path,
+        completed(path, item, permissions, components),
+      ]),
     ),
     components: {
-      ...described.components,
+      ...components,
       schemas: {
-        ...described.components.schemas,
+        ...components.schemas,
         ...Object.fromEntries(
           Object.entries(SHARED).map(([name, schema]) => [name, schemaOf(schema)]),
         ),
       },
-      responses: { ...described.components.responses, ...API_FAILURES },
+      responses: { ...components.responses, ...API_FAILURES },
       securitySchemes,
     },
   }
@@ -117,29 +117,32 @@ const apiFailure = (description: string): Described => ({
 
 const API_FAILURES = {
   ApiBadRequest: apiFailure('The request is malformed, or this is not the database _system.'),
-  ApiUnauthorized: apiFailure('The request carries no valid credentials.'),
+  ApiUnauthorized: apiFailure('The request has no valid credentials.'),
   ApiForbidden: apiFailure('The role or the scope of the credentials does not permit this.'),
   ApiTooLarge: apiFailure('The body is larger than 1 MiB.'),
   ApiUnsupportedMediaType: apiFailure('The body is not JSON.'),
   ApiTooManyRequests: apiFailure('A rate limit is exceeded.'),
-  ApiUnavailable: apiFailure('The store cannot be reached.'),
+  ApiUnavailable: apiFailure('The database is unavailable.'),
 }
 
-/** The failures that every operation with credentials, or with a body, can have. */
+/** Failures of every operation, of those with credentials, and of those with a body. */
 const ALWAYS = { '400': 'BadRequest', '503': 'Unavailable' }
 const WITH_CREDENTIALS = { '401': 'Unauthorized', '403': 'Forbidden', '429': 'TooManyRequests' }
 const WITH_BODY = { '413': 'TooLarge', '415': 'UnsupportedMediaType' }
 
-/** Adds to each operation of a path what follows from its path, its permission and its body. */
+/** Adds to each operation of a path what its path, permission and body imply. */
 function completed(
   path: string,
   item: PathItem,
   permissions: ReadonlyMap<string, Declared>,
+  components: Components,
 ): Described {
-  const result: Record<string, unknown> = { ...item }
+  const result: Record<string, unknown> = {}
   for (const method of METHODS) {
     const operation = item[method]
     if (operation === undefined) continue
+    // hono-openapi adds the parameters of the path, without a description.
+    const parameters = (operation.parameters ?? []).filter((each) => each.in !== 'path')
     const needs = permissions.get(`${method} ${path}`)?.bySession ?? 'public'
     const failures = {
       ...ALWAYS,
@@ -153,8 +156,8 @@ function completed(
       tags: [tagOf(path)],
       security: needs === 'public' ? [] : needs === 'known' ? [{}, ...SECURITY] : SECURITY,
       parameters: [
-        ...(operation.parameters ?? []).filter((each) => each.in !== 'path'),
-        ...(item.parameters === undefined ? pathParameters(path) : []),
+        ...parameters,
+        ...pathParameters(path).filter((each) => !isIn(each, parameters, components)),
       ],
       responses: {
         ...Object.fromEntries(
@@ -179,7 +182,14 @@ const pathParameters = (path: string): Described[] =>
     schema: { type: 'string' },
   }))
 
-/** `GET /_api/user/{id}/session` is `getUserByIdSession`. */
+/** Returns whether a parameter of the path is among parameters that refer to components. */
+const isIn = ({ name }: Described, parameters: readonly Described[], components: Components) =>
+  parameters.some(({ $ref }) => {
+    const found = components.parameters[String($ref).split('/').at(-1) ?? '']
+    return found?.in === 'path' && found.name === name
+  })
+
+/** Returns an operation id: `GET /_api/user/{id}/session` becomes `getUserByIdSession`. */
 const idOf = (method: string, path: string): string =>
   method +
   path
@@ -189,34 +199,34 @@ const idOf = (method: string, path: string): string =>
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('')
 
-/** What the operations of each tag are about. */
+/** The descriptions of the tags. */
 const TAGS: Readonly<Record<string, string>> = {
   address: 'The network addresses of this machine.',
   audit: 'The log of every administrative change.',
   collection: 'The collections of a database.',
   database: 'The databases.',
   document: 'JSON documents in collections.',
-  endpoint: 'The network endpoints that are configured, and their databases.',
+  endpoint: 'The configured network endpoints and their databases.',
   events: 'Live changes as server-sent events.',
   health: 'Liveness and readiness.',
-  job: 'Work that goes on after its request was answered.',
+  job: 'Work that continues after the response.',
   listener: 'The sockets that serve the endpoints on each node.',
   metrics: 'Metrics for Prometheus.',
-  node: 'The nodes that share the store.',
+  node: 'The nodes that share the database.',
   openapi: 'This description.',
   provider: 'The providers to sign in with.',
   schema: 'The JSON Schemas of collections.',
   session: 'The signed-in person.',
-  size: 'How much each database holds.',
+  size: 'The size of each database.',
   token: 'API tokens.',
   user: 'People, their roles and sessions.',
 }
 
-/** The noun of a path. */
+/** Returns the noun of a path. */
 const tagOf = (path: string): string =>
   path.startsWith('/{collection}') ? 'document' : (/^\/_(?:api\/)?([a-z]+)/.exec(path)?.[1] ?? '')
 
-/** Replaces each schema that is one of {@link SHARED} by a reference to it. */
+/** Replaces each schema of {@link SHARED} with a reference to it. */
 function shared(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(shared)
@@ -230,7 +240,7 @@ const NAMES = new Map(
   Object.entries(SHARED).map(([name, schema]) => [JSON.stringify(schemaOf(schema)), name]),
 )
 
-/** The permissions of an application's routes, by method and path as OpenAPI writes them. */
+/** Returns the permissions of an application's routes, by method and OpenAPI path. */
 function permissionsOf(app: Hono<AppEnv>): Map<string, Declared> {
   const found = new Map<string, Declared>()
   for (const { method, path, handler } of app.routes) {

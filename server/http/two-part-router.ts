@@ -4,15 +4,15 @@ import { SmartRouter } from 'hono/router/smart-router'
 import { TrieRouter } from 'hono/router/trie-router'
 
 /**
- * Routes the system's paths (`/`, `/healthz` and what begins with `/_`) and those of data apart. Side by side, a
- * pattern for the name of a collection and the fixed names of the system are more than hono's
- * `RegExpRouter` takes, and every request would go through the slower one that takes all.
+ * Routes system paths (`/`, `/healthz…` and paths that begin with `/_`) and data paths separately. A
+ * pattern for collection names beside the fixed system names exceeds what hono's `RegExpRouter`
+ * supports; a single router would send every request through the slower `TrieRouter`.
  */
 export class TwoPartRouter<T> implements Router<T> {
   readonly #system = either<T>()
   readonly #data = either<T>()
 
-  /** Names the router that data has come to, once it was asked. */
+  /** Returns a name that includes the router selected for data, once it has matched a request. */
   get name(): string {
     return `TwoPartRouter (${this.#data.name})`
   }
@@ -31,4 +31,5 @@ export class TwoPartRouter<T> implements Router<T> {
 const either = <T>() =>
   new SmartRouter<T>({ routers: [new RegExpRouter<T>(), new TrieRouter<T>()] })
 
-const isSystem = (path: string) => path === '/' || path === '/healthz' || path.startsWith('/_')
+const isSystem = (path: string) =>
+  path.startsWith('/_') || path === '/' || path === '/healthz' || path.startsWith('/healthz/')

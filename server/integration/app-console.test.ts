@@ -1,7 +1,8 @@
+import { brotliDecompressSync } from 'node:zlib'
 import { afterAll, describe, expect, it } from 'vitest'
-import { blog, openApp, via } from './app.testing.ts'
+import { blog, openApp, via } from '../test-support/app.testing.ts'
 
-// The pages and files of the console, and its fonts on the pages of the sign-in.
+// Tests the pages and files of the console, and its fonts on sign-in pages.
 
 const { ask, close } = await openApp()
 afterAll(close)
@@ -18,6 +19,17 @@ describe('the console', () => {
       expect(page.status).toBe(200)
       expect(page.headers.get('Cache-Control')).toBe('no-store')
     }
+  })
+
+  it('serves the compressed twin of a script, with the same headers', async () => {
+    const headers = { 'Accept-Encoding': 'gzip, deflate, br, zstd' }
+    const file = await ask('/_console/assets/main-abc.js', { headers })
+    expect(brotliDecompressSync(await file.arrayBuffer()).toString()).toBe('main()')
+    expect(file.headers.get('Content-Encoding')).toBe('br')
+    expect(file.headers.get('Vary')).toContain('Accept-Encoding')
+    expect(file.headers.get('Content-Type')).toMatch(/^text\/javascript/)
+    expect(file.headers.get('Content-Security-Policy')).toContain("default-src 'none'")
+    expect(file.headers.get('Cache-Control')).toBe('public, max-age=31536000, immutable')
   })
 
   it('gives each page a nonce of its own, and the policy the same', async () => {

@@ -1,11 +1,12 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { OPERATOR } from './access/people.ts'
-import { hashSecret } from './access/secret-text.ts'
-import { blog, openApp, outside } from './app.testing.ts'
-import { atLeast, ROLES, type Role } from './contract/role.ts'
-import { type Declared, permissionOf } from './http/permit.ts'
+import { OPERATOR } from '../access/people.ts'
+import { hashSecret } from '../access/secret-text.ts'
+import { atLeast, ROLES, type Role } from '../contract/role.ts'
+import { type Declared, permissionOf } from '../http/guards/require-role.ts'
+import { blog, openApp, outside } from '../test-support/app.testing.ts'
 
-// Who may ask what, under which name, from which page. Long for its matrices, over every route.
+// Tests permissions, host names and CSRF checks. This file is long because its matrices cover every
+// route.
 
 const { app, ask, access, store, signedIn, close } = await openApp()
 afterAll(close)
@@ -61,7 +62,7 @@ describe('the origin check', () => {
       headers: { 'Content-Type': 'application/json', ...(await signedIn()), ...headers },
       ...(method === 'GET' ? {} : { body: JSON.stringify({ name: '_system' }) }),
     })
-  // 409 is the answer of the route itself: the request got through.
+  // 409 comes from the route itself, so the request was accepted.
   it.each([
     ['a browser that does not say whose page it is', { 'X-Gatehouse': '1' }, 403],
     ['what sets nothing but the cookie', {}, 403],
@@ -114,7 +115,7 @@ describe('the origin check', () => {
 })
 
 describe('permissions', () => {
-  /** Every route, with the permission that it declares, and a path that matches it. */
+  /** Returns every route with its declared permission and a path that matches it. */
   const routes = () => {
     const found = new Map<string, { declared: Declared | undefined; path: string }>()
     for (const { method, path, handler } of app.routes) {
@@ -122,7 +123,7 @@ describe('permissions', () => {
       const known = found.get(`${method} ${path}`)
       found.set(`${method} ${path}`, {
         declared: known?.declared ?? permissionOf(handler),
-        // Nothing there is: whoever is let through finds that out.
+        // The target does not exist: permitted requests get another error than 401 and 403.
         path: path.replace(/:id(?=\/session)/, 'me').replace(/:[a-z]+(?:\{[^}]*\})?/g, 'absent'),
       })
     }
@@ -146,7 +147,7 @@ describe('permissions', () => {
     )
     expect(changes.map(({ byToken }) => byToken)).toEqual(changes.map(() => 'admin'))
     expect(changes.map(({ permission }) => permission)).toContain('pending')
-    // Of whatever else changes something, a viewer's may do nothing.
+    // Tokens of a viewer may use no other changing route.
     const read = (method: string | undefined) => method === 'GET'
     const open = routes().filter(
       ({ method, byToken }) => !read(method) && !atLeast(byToken as Role, 'operator'),
@@ -185,10 +186,12 @@ describe('permissions', () => {
       })
       const may =
         permission === 'public' || permission === 'known' || atLeast(role, permission as Role)
-      expect([route, answer.status === 403]).toEqual([route, !may])
+      // A person without access has no session.
+      const rejected = role === 'none' ? 401 : 403
+      expect([route, answer.status === rejected]).toEqual([route, !may])
       await answer.body?.cancel()
-      // Signing out is a route as well; whoever did is signed in again.
-      if (route === 'DELETE /_api/session') {
+      // `DELETE /_api/session` ended the session; store it again.
+      if (route === 'DELETE /_api/session' && role !== 'none') {
         await store.db
           .insertInto('sessions')
           .values({

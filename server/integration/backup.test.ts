@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
-import { verifyAuditLog } from './audit-command.ts'
-import { operatorSession } from './operator-session.testing.ts'
-import { MAIN } from './server-process.testing.ts'
-import { ask, startForTest } from './start.testing.ts'
-import { forEachEngine, makeDatabase } from './storage/each-engine.testing.ts'
-import { openStore, type StoreLocation } from './storage/open.ts'
+import { verifyAuditLog } from '../cli/audit-command.ts'
+import { openStore, type StoreLocation } from '../storage/open.ts'
+import { forEachEngine, makeDatabase } from '../storage/test-support/each-engine.testing.ts'
+import { operatorSession } from '../test-support/operator-session.testing.ts'
+import { MAIN } from '../test-support/server-process.testing.ts'
+import { ask, startForTest } from '../test-support/start.testing.ts'
 
-// The commands as an operator uses them: a backup beside a node that is being written to, a restore,
-// and a node on what was restored. What a backup holds is tested in storage/backup.
+// Tests the commands as an operator uses them: a backup during writes, a restore, and a node on the
+// restored store. The contents of backups are tested in storage/backup.
 
 const run = promisify(execFile)
 let parent: string
@@ -23,7 +23,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(parent, { recursive: true }))
 
-/** What nodes on PostgreSQL are given. */
+/** Required by nodes on PostgreSQL. */
 const KEYS = { operatorKey: 'operator-key-of-tests-alone', secretKey: Buffer.alloc(32, 1) }
 
 const settingsOf = (location: StoreLocation) =>
@@ -38,7 +38,7 @@ async function gatehouse(location: StoreLocation, ...words: string[]): Promise<s
   return stdout
 }
 
-/** Does what `gatehouse audit verify` does. */
+/** Equivalent to `gatehouse audit verify`. */
 async function verify(location: StoreLocation, last?: string): Promise<string> {
   const store = await openStore(location, 'tool')
   return verifyAuditLog(store, last).finally(store.close)
@@ -58,7 +58,7 @@ forEachEngine((engine) => {
     const cookie = await operatorSession(node)
     const logBefore = await verify(location)
 
-    // Pairs of documents, each written whole or not at all.
+    // Writes pairs of documents; each pair is one atomic request.
     let written = 0
     let stopped = false
     onTestFinished(() => {
@@ -82,14 +82,14 @@ forEachEngine((engine) => {
     expect(told).toMatch(/^Backed up \d+ documents and 1 endpoint \(\d+\.\d MB\) to /)
     expect(told).toContain(
       engine.name === 'sqlite'
-        ? 'It holds operator.key and secret.key: keep it as secret as the server.'
-        : 'Keep GATEHOUSE_OPERATOR_KEY and GATEHOUSE_SECRET_KEY with it.',
+        ? 'The backup contains operator.key and secret.key. Keep it as secret as the server.'
+        : 'Store GATEHOUSE_OPERATOR_KEY and GATEHOUSE_SECRET_KEY with it.',
     )
 
     const target = await emptyLocation(location)
     const restored = await gatehouse(target, 'restore', folder)
     expect(restored).toContain('All sessions have ended')
-    // The log goes on where the backup ends.
+    // The restored audit log continues the chain of the backup.
     await verify(target, logBefore)
 
     const second = await startForTest({ ...settingsOf(target), endpoints: [] })
@@ -109,12 +109,12 @@ forEachEngine((engine) => {
     expect(ids.sort()).toEqual(expected.sort())
     expect(pairs).toBeGreaterThanOrEqual(atStart)
     expect(pairs).toBeLessThanOrEqual(atEnd + 1)
-    // The token of before goes on, the session of before does not.
+    // Tokens remain valid after a restore; sessions do not.
     expect((await askSecond('/_api/session', { Cookie: cookie })).json).toBeNull()
     expect((await askSecond('/_api/audit?what=store.restore', token)).json.rows).toMatchObject([
       { actor: 'command-line', action: 'store.restore', after: { engine: engine.name } },
     ])
-    // The keys are those of before.
+    // The operator key is the one of the backed-up server.
     await operatorSession(second)
   })
 })
@@ -125,7 +125,7 @@ test('a restore is refused while a node runs on the data folder', async () => {
   await gatehouse({ data: node.data }, 'backup', folder)
   await expect(gatehouse({ data: node.data }, 'restore', folder)).rejects.toMatchObject({
     code: 1,
-    stderr: `Another Gatehouse runs on the data folder ${node.data}. Stop it first, or give this one a folder of its own with --data.\n`,
+    stderr: `Another Gatehouse is using the data folder ${node.data}. Stop it first, or use another folder with --data.\n`,
   })
   expect((await node.ask('POST', '/things', { id: 'later' })).status).toBe(201)
 })

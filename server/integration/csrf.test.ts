@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { OUR_PAGE, operatorSession } from './operator-session.testing.ts'
-import { ask, startForTest, type TestNode } from './start.testing.ts'
+import { OUR_PAGE, operatorSession } from '../test-support/operator-session.testing.ts'
+import { ask, startForTest, type TestNode } from '../test-support/start.testing.ts'
 
-// Every changing route, asked by whatever page a browser may have open: generated from what
-// /_api/openapi.json says that there is (app.test.ts proves that it says all).
+// Tests every changing route with requests from any page in a browser. The routes come from
+// /_api/openapi.json; app.test.ts proves that it is complete.
 
 let node: TestNode
 let cookie: string
@@ -33,7 +33,7 @@ interface Page {
   readonly mark: string | undefined
 }
 
-/** What a request may be authenticated by, and from which pages that is accepted. */
+/** The ways to authenticate a request, each with the pages that it is accepted from. */
 const credentials = (): [string, Record<string, string>, (page: Page) => boolean][] => [
   [
     'a session',
@@ -45,7 +45,7 @@ const credentials = (): [string, Record<string, string>, (page: Page) => boolean
       mark === '1',
   ],
   [
-    // A browser adds it to requests of any page; it cannot be told from a script by other headers.
+    // Browsers add it to requests of any page; other headers do not distinguish it from a script.
     'Basic that a browser remembers',
     {
       Authorization: `Basic ${btoa(`${node.token}:`)}`,
@@ -64,7 +64,7 @@ const without = (headers: Record<string, string | undefined>) =>
     Object.entries(headers).filter((pair): pair is [string, string] => pair[1] !== undefined),
   )
 
-/** Every mixture of what a browser says of a page. */
+/** Returns every combination of the headers by which a browser describes a page. */
 const pages = () =>
   SITES.flatMap((site) =>
     ORIGINS.flatMap((origin) =>
@@ -82,11 +82,11 @@ async function changingRoutes(): Promise<[string, string][]> {
   return Object.entries(paths as Record<string, object>).flatMap(([path, methods]) =>
     Object.keys(methods)
       .filter((method) => ['post', 'put', 'patch', 'delete'].includes(method))
-      // To delete a whole collection is a job, and there are hundreds of requests.
+      // Deleting a whole collection starts a job; hundreds of requests would start hundreds.
       .filter((method) => !(method === 'delete' && path === '/{collection}'))
       .map((method): [string, string] => [
         method.toUpperCase(),
-        // Nothing there is: whoever is let through finds that out.
+        // The target does not exist: accepted requests get another error than 401 and 403.
         `/_db/_system${path.replace(/\{[^}]*\}/g, 'absent')}`,
       ]),
   )
@@ -100,7 +100,7 @@ test('a change is carried out for a page of ours, and for what no page can send'
       credentials().map(async ([who, known, isAccepted]) => {
         const wrong: unknown[] = []
         for (const { site, origin, mark, type } of pages()) {
-          // Signing out is tried below: the others need the session.
+          // Sign-out is tested below, because the other requests need the session.
           if (who === 'a session' && path.endsWith('/_api/session') && mark === '1') continue
           const headers = without({
             ...known,

@@ -2,16 +2,20 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { freePorts } from './endpoints/free-ports.testing.ts'
-import { killProcesses, type ServerProcess, startProcess } from './server-process.testing.ts'
-import { type Answer, ask, makeToken } from './start.testing.ts'
-import { damagePages, pagesOf } from './storage/damage.testing.ts'
+import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
+import { damagePages, pagesOf } from '../storage/test-support/damage.testing.ts'
+import {
+  killProcesses,
+  type ServerProcess,
+  startProcess,
+} from '../test-support/server-process.testing.ts'
+import { type Answer, ask, makeToken } from '../test-support/start.testing.ts'
 
-// A server whose SQLite file has damaged pages, in a process of its own.
+// Tests a server process whose SQLite file has damaged pages.
 
 const DOCUMENTS = 200
 const ARRAY = 100
-/** At least this share of the documents stays readable with the damage below. */
+/** Minimum share of documents that stay readable with the damage below. */
 const READABLE = 0.8
 
 let data: string
@@ -83,16 +87,16 @@ test('a damaged page is 503, the rest is served, also after a restart', async ()
     const refused = await call('GET', `/things/${unreadable[0]}`)
     expect(refused.json).toMatchObject({
       id: 'unavailable',
-      message: 'This part of the store is damaged and cannot be read.',
+      message: 'This part of the database is damaged and cannot be read.',
     })
-    // A change there is refused too, and takes none of its neighbours along for good.
+    // A change to an unreadable document is rejected and leaves its neighbors intact.
     expect((await call('PUT', `/things/${unreadable[0]}`, {})).status).toBe(503)
     expect((await call('PUT', `/things/${readable[0]}`, { life })).status).toBe(200)
     expect((await call('POST', '/others', { id: `o${life}` })).status).toBe(201)
     expect((await call('GET', `/things/${readable[0]}`)).json).toMatchObject({ life })
     expect((await call('GET', '/_api/health/ready')).status).toBe(200)
 
-    // Each kind of request that meets damage says so once, not each time.
+    // Each kind of request that meets damage is logged once.
     const lines = server
       .printed()
       .split('\n')

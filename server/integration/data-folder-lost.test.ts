@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { openOperatorKey, openSecretKey } from './access/secret-files.ts'
-import { MAIN } from './server-process.testing.ts'
-import { ask, startForTest, type TestNode } from './start.testing.ts'
-import { openStore } from './storage/open.ts'
-import { createVault } from './storage/vault.ts'
+import { openOperatorKey, openSecretKey } from '../access/secret-files.ts'
+import { openStore } from '../storage/open.ts'
+import { createVault } from '../storage/vault.ts'
+import { MAIN } from '../test-support/server-process.testing.ts'
+import { ask, startForTest, type TestNode } from '../test-support/start.testing.ts'
 
-// A node whose data folder is deleted or moved while it runs, and one that starts with keys and no
+// Tests a node whose data folder is deleted or moved while it runs, and a start with keys but no
 // database.
 
 const soon = { timeout: 10_000, interval: 20 }
@@ -37,8 +37,8 @@ describe('a running node', () => {
     await vi.waitFor(async () => expect((await health()).status).toBe(503), soon)
     const { json } = await health('/ready')
     expect(json).toMatchObject({ alive: true, ready: false })
-    expect(json.reason).toContain('Its database file was deleted, moved or replaced')
-    // The reason is public: it does not say where the folder is.
+    expect(json.reason).toContain('The database file was deleted, moved or replaced')
+    // The reason is public, so it does not contain the path of the folder.
     expect(json.reason).not.toContain(data)
     expect((await health('/live')).status).toBe(200)
     for (const [method, path, body] of [
@@ -95,11 +95,11 @@ describe('keys without a database', () => {
     const lost = {
       code: 'unavailable',
       message:
-        `The data folder ${data} holds operator.key but no database: run "gatehouse restore ` +
+        `The data folder ${data} contains operator.key but no database. Run "gatehouse restore ` +
         'FOLDER" to restore a backup, or move this file away to start with an empty database.',
     }
     await expect(openStore({ data }, role)).rejects.toMatchObject(lost)
-    // An empty file is no database either.
+    // An empty file does not count as a database.
     writeFileSync(join(data, 'gatehouse.sqlite'), '')
     await expect(openStore({ data }, role)).rejects.toMatchObject(lost)
     expect(readdirSync(data).sort()).toEqual(['gatehouse.sqlite', 'operator.key'])
@@ -130,11 +130,11 @@ test('a secret key that is lost stops a start until the tokens that it encrypted
     .execute()
   await store.close()
   rmSync(join(data, 'secret.key'))
-  await expect(startForTest({ data })).rejects.toThrow('is missing: put it back')
+  await expect(startForTest({ data })).rejects.toThrow('is missing: restore it')
   expect(existsSync(join(data, 'secret.key'))).toBe(false)
   const discard = [MAIN, 'secrets', 'discard', '--data', data]
   const { stdout } = await promisify(execFile)(process.execPath, discard)
-  expect(stdout).toContain('The tokens of providers are deleted.')
+  expect(stdout).toContain('Deleted the provider tokens.')
   const second = await startForTest({ data })
   await second.stop()
 })

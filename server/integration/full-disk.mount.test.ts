@@ -3,12 +3,12 @@ import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { freePorts } from './endpoints/free-ports.testing.ts'
-import { killProcesses, MAIN, startProcess } from './server-process.testing.ts'
-import { type Answer, ask } from './start.testing.ts'
+import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
+import { killProcesses, MAIN, startProcess } from '../test-support/server-process.testing.ts'
+import { type Answer, ask } from '../test-support/start.testing.ts'
 
-// A server whose data folder is on a small disk of its own (tmpfs, in a mount namespace that ends with
-// the server), which fills up.
+// Tests a server whose data folder is on a small disk (tmpfs) that fills up. The disk is in a mount
+// namespace that ends with the server.
 
 let folder: string
 
@@ -28,9 +28,9 @@ async function startOnSmallDisk() {
   const server = await startProcess(['--data', folder, '--endpoint', `tcp://127.0.0.1:${port}`], {
     through: [...MOUNT, folder],
   })
-  // In the folder as the server sees it.
+  // The path inside the server's mount namespace.
   const filler = `/proc/${server.pid}/root${folder}/filler`
-  /** Makes a token by the command, inside the mount namespace. */
+  /** Creates a token with the command, inside the mount namespace. */
   const makeToken = (): string => {
     const command = [MAIN, 'token', 'create', '--name', 'tests', '--role', 'admin']
     const inside = ['-t', String(server.pid), '-m', process.execPath, ...command, '--data', folder]
@@ -60,7 +60,7 @@ async function startOnSmallDisk() {
 test('on a full disk changes get 507, reads go on, and changes again when there is space', async () => {
   const { server, makeToken, call, health, fill, free } = await startOnSmallDisk()
   expect((await call('POST', '/things', { id: 'kept' })).status).toBe(201)
-  // Tokens that have never been used: noting the use of one is a change.
+  // Unused tokens: the first use of a token writes to the store.
   const tokens = [makeToken(), makeToken()]
   expect(await health()).toEqual({
     alive: true,
@@ -72,16 +72,16 @@ test('on a full disk changes get 507, reads go on, and changes again when there 
 
   fill()
   const change = () => call('POST', '/things', { text: 'x'.repeat(50_000) })
-  // There may be some space left in the log.
+  // The write-ahead log may have some space left.
   await expect.poll(async () => (await change()).status).toBe(507)
   expect((await change()).json).toEqual({
     id: 'insufficient_storage',
-    message: 'The disk of the store is full. Nothing of the change was kept.',
+    message: 'The disk is full. Nothing was changed.',
   })
   await expect.poll(async () => (await health()).writable).toBe(false)
   const ready = await call('GET', '/_api/health/ready')
   expect(ready.status).toBe(200)
-  expect(ready.json.reason).toContain('the disk of the store is full')
+  expect(ready.json.reason).toContain('the disk is full')
   expect((await call('GET', '/_api/metrics')).text).toContain('gatehouse_store_writable 0')
   for (const path of ['/things/kept', '/things?limit=1', '/_api/endpoint', '/_api/audit']) {
     for (const token of tokens) {
@@ -106,8 +106,12 @@ test('on a full disk changes get 507, reads go on, and changes again when there 
     waiting: 0,
   })
   const lines = server.printed().split('\n')
-  expect(lines.filter((line) => line.includes('the store accepts no changes'))).toHaveLength(1)
-  expect(lines.filter((line) => line.includes('the store accepts changes again'))).toHaveLength(1)
+  expect(
+    lines.filter((line) => line.includes('the database does not accept changes')),
+  ).toHaveLength(1)
+  expect(lines.filter((line) => line.includes('the database accepts changes again'))).toHaveLength(
+    1,
+  )
   server.signal('SIGTERM')
   expect(await server.exit).toEqual({ code: 0, signal: null })
 })

@@ -3,13 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { freePorts } from './endpoints/free-ports.testing.ts'
-import { killProcesses, startProcess } from './server-process.testing.ts'
-import { type Answer, ask, makeToken } from './start.testing.ts'
+import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
+import { killProcesses, startProcess } from '../test-support/server-process.testing.ts'
+import { type Answer, ask, makeToken } from '../test-support/start.testing.ts'
 
-// A server whose SQLite fails with I/O errors: whatever it is doing, no error ends the process.
+// Tests a server whose SQLite calls fail with I/O errors: no error may end the process.
 
-const FAULTS = pathToFileURL(join(import.meta.dirname, 'storage', 'faults.testing.ts')).href
+const FAULTS = pathToFileURL(
+  join(import.meta.dirname, '../storage/test-support/faults.testing.ts'),
+).href
 
 let data: string
 
@@ -21,7 +23,10 @@ afterEach(async () => {
   rmSync(data, { recursive: true, force: true })
 })
 
-/** Requests of each kind: documents, jobs, sizes, people, the log, endpoints, the console's lists. */
+/**
+ * Requests of each kind: documents, jobs, sizes, people, audit log, endpoints, and lists of the
+ * console.
+ */
 const REQUESTS: readonly (readonly [method: string, path: string, body?: unknown])[] = [
   ['GET', '/things/kept'],
   ['GET', '/things/missing'],
@@ -46,7 +51,7 @@ const REQUESTS: readonly (readonly [method: string, path: string, body?: unknown
   ['GET', '/_console/'],
 ]
 
-/** Starts a server whose calls of SQLite can be made to fail. */
+/** Starts a server whose SQLite calls can be made to fail. */
 async function startFaulty() {
   const [port = 0] = await freePorts(1)
   const server = await startProcess(['--data', data, '--endpoint', `tcp://127.0.0.1:${port}`], {
@@ -57,7 +62,7 @@ async function startFaulty() {
     server,
     call: (method: string, path: string, body?: unknown, headers = {}): Promise<Answer> =>
       ask(port, method, path, { body, headers: { Authorization: `Bearer ${token}`, ...headers } }),
-    /** Begins the next phase, which lets one of so many calls fail. */
+    /** Starts the next phase, in which one of `every` calls fails. */
     async fail(every: number): Promise<void> {
       server.signal('SIGUSR2')
       await expect.poll(server.printed).toContain(`faults: one of ${every}\n`)
@@ -86,13 +91,13 @@ test('the process survives I/O errors in every part of it, and goes on when they
         call('GET', '/things/kept', undefined, { Cookie: '__Host-session=not-valid' }),
       ])
       for (const { status, text } of answers) expect(status, text).not.toBe(500)
-      // A command beside it has it look for changes, by requests and by its own timer.
+      // A change by a command makes the server sync, on requests and on its timer.
       await makeToken({ data, databaseUrl: undefined })
       expect((await call('GET', '/_api/health/live')).status).toBe(200)
       expect((await call('GET', '/_api/health/ready')).status).toBe(200)
     }
-    // Timers meet them too: this line is from the one that looks for changes of other processes.
-    await expect.poll(server.printed).toContain('what others have changed could not be read')
+    // Timers fail too: this line comes from the periodic sync.
+    await expect.poll(server.printed).toContain('cannot read the changes of other nodes')
     expect(ended, server.printed()).toBe(false)
   }
   await fail(0)

@@ -3,25 +3,30 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from 'vitest'
-import { type BundledServer, bundleServer } from './bundle-server.testing.ts'
-import type { EndpointRecord } from './contract/endpoint.ts'
-import { freePorts } from './endpoints/free-ports.testing.ts'
-import { expectListening } from './endpoints/kernel-sockets.testing.ts'
+import type { EndpointRecord } from '../contract/endpoint.ts'
+import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
+import { expectListening } from '../endpoints/listeners/kernel-sockets.testing.ts'
+import type { StoreLocation } from '../storage/open.ts'
+import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
+import { type BundledServer, bundleServer } from '../test-support/bundle-server.testing.ts'
+import {
+  killProcesses,
+  type ServerProcess,
+  SOURCE,
+  startProcess,
+} from '../test-support/server-process.testing.ts'
+import { ask, endpointPath, makeToken } from '../test-support/start.testing.ts'
 import { createDocumentWriter, readAll } from './endurance/document-writer.testing.ts'
 import { KILLS, randomNumbers, SEED } from './endurance/settings.testing.ts'
-import { killProcesses, MAIN, type ServerProcess, startProcess } from './server-process.testing.ts'
-import { ask, endpointPath, makeToken } from './start.testing.ts'
-import { forEachEngine } from './storage/each-engine.testing.ts'
-import type { StoreLocation } from './storage/open.ts'
 
-// Every round is one life of a server: it is started on what the last one left, looked at, changed
-// by several clients at once (endpoints and documents), and killed (SIGKILL) in the middle of that.
-// To make so many starts cheap the rounds run the server out of one file, made of the same sources;
-// the last start is `node server/main.ts` itself. `npm run test:endurance` makes more rounds.
+// Each round starts a server on the store that the previous round left, checks it, changes
+// endpoints and documents with several clients at once, and kills the server (SIGKILL) during the
+// changes. The rounds run a bundle of the same sources, which starts faster; the last start runs
+// `node server/main.ts` itself. `npm run test:endurance` makes more rounds.
 
 /**
- * How many stores each engine gets, side by side, and how many rounds each store: what the engines
- * have in common is proven on the cheaper one.
+ * Number of stores per engine, tested in parallel, and rounds per store. SQLite gets more rounds
+ * because its tests are cheaper.
  */
 const STORES = {
   sqlite: { count: 4, rounds: Math.ceil(KILLS / 4) },
@@ -31,23 +36,23 @@ const STORES = {
 /** Maximum time of a round on a busy machine, ms. */
 const ROUND = 20_000
 
-/** What a server must be given where it has no data folder of its own. */
+/** Required by a server without a data folder. */
 const SECRETS = {
   GATEHOUSE_OPERATOR_KEY: 'operator-key-of-the-tests-and-nothing-else',
   GATEHOUSE_SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
 }
 
-/** Changing at the same time, each its own endpoints. */
+/** Number of concurrent clients that change endpoints, each its own. */
 const CLIENTS = 6
 
-/** Changing at the same time, each its own documents. */
+/** Number of concurrent clients that change documents, each its own. */
 const WRITERS = 3
 const PORTS_EACH = 3
 
-/** What is known of an endpoint: its databases, that there is none, or one of two things. */
+/** The known state of an endpoint: its databases or absent, or one of two states. */
 type Known = { readonly sure: string } | { readonly either: readonly [string, string] }
 
-/** Stands for an endpoint that is not there. */
+/** Stands for an endpoint that does not exist. */
 const ABSENT = 'absent'
 
 let folder: string
@@ -85,7 +90,7 @@ forEachEngine((engine) => {
   )
 })
 
-/** The rounds of one store, with these addresses to add and remove. */
+/** Runs the rounds of one store, which add and remove these addresses. */
 async function live(
   location: StoreLocation,
   addresses: readonly string[],
@@ -107,7 +112,7 @@ async function live(
       env: { ...SECRETS, ...env },
     })
 
-  /** Compares what a new process says and does with what is known, and settles what was not. */
+  /** Compares the state of a new process with what is known, and resolves unknown states. */
   async function check(server: ServerProcess): Promise<void> {
     const list = (await call('GET', '/_api/endpoint')).json as EndpointRecord[]
     await expectListening(
@@ -134,7 +139,7 @@ async function live(
   let removes = 0
   let unanswered = 0
 
-  /** Changes endpoints of its own, one after the other, until one is not answered. */
+  /** Changes its own endpoints, one after the other, until a request gets no response. */
   async function change(own: readonly string[], round: number, tick: () => void): Promise<void> {
     for (;;) {
       const address = own[random(own.length)] as string
@@ -152,7 +157,7 @@ async function live(
         unanswered++
         return
       }
-      // What was answered counts, also when the server was dead by the time it was read.
+      // A response counts even if the server was killed before the client read it.
       expect([address, answer.status, answer.text]).toEqual([address, 200, expect.anything()])
       known.set(address, { sure: after })
       if (adding) adds++
@@ -165,7 +170,7 @@ async function live(
     const server = await start(bundle)
     if (token === '') token = await makeToken({ data: '', databaseUrl: undefined, ...location })
     await check(server)
-    // At some sending or some answering, of whichever client that may be.
+    // The server is killed at a random request or response of any client.
     let left = CLIENTS + WRITERS + random(45)
     const tick = () => {
       if (left-- === 0) server.signal('SIGKILL')
@@ -181,19 +186,19 @@ async function live(
     if ('databaseUrl' in location) await untilForgotten(location.databaseUrl)
   }
 
-  // The rounds have been about something: every kill has met changes under way.
+  // Every kill interrupted changes in progress.
   expect(adds + removes).toBeGreaterThan(rounds)
   expect(unanswered).toBe(rounds * CLIENTS)
   expect(writers.reduce((sum, { acknowledged }) => sum + acknowledged, 0)).toBeGreaterThan(rounds)
-  const server = await start({ main: MAIN, env: {} })
+  const server = await start({ main: SOURCE, env: {} })
   await check(server)
   server.signal('SIGTERM')
   expect(await server.exit).toEqual({ code: 0, signal: null })
 }
 
 /**
- * Waits until PostgreSQL has noticed that the connections of a dead process are gone: until then it
- * may still be committing what it was last told.
+ * Waits until PostgreSQL has closed the connections of a killed process: until then it may still be
+ * committing.
  */
 async function untilForgotten(databaseUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: inject('postgresUrl') })

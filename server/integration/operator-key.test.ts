@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { freePorts } from './endpoints/free-ports.testing.ts'
-import { consoleUrls } from './http/console-urls.ts'
-import { createBrowser } from './oauth2/browser.testing.ts'
-import { startPlainProvider } from './oauth2/plain-provider.testing.ts'
-import { plainConfig } from './oauth2/sign-in.testing.ts'
-import { operatorSession } from './operator-session.testing.ts'
-import { killProcesses, MAIN, startProcess } from './server-process.testing.ts'
-import { ask, startForTest } from './start.testing.ts'
+import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
+import { consoleUrls } from '../http/static/console-urls.ts'
+import { startPlainProvider } from '../oauth2/providers/plain-provider.testing.ts'
+import { createBrowser } from '../oauth2/sign-in/browser.testing.ts'
+import { plainConfig } from '../oauth2/sign-in/sign-in.testing.ts'
+import { operatorSession } from '../test-support/operator-session.testing.ts'
+import { killProcesses, MAIN, startProcess } from '../test-support/server-process.testing.ts'
+import { ask, startForTest } from '../test-support/start.testing.ts'
 
-// The operator key from the first start on: who sees it, who can read it, how long it counts.
+// Tests the operator key: where it is shown, who can read it, and how long it is valid.
 
 let folder: string
 let data: string
@@ -23,7 +23,7 @@ beforeEach(() => {
   data = join(folder, 'data')
 })
 afterEach(async () => {
-  // Its server ends with its terminal (SIGHUP).
+  // SIGHUP of the terminal ends its server.
   for (const terminal of terminals.splice(0)) terminal.kill('SIGKILL')
   await killProcesses()
   rmSync(folder, { recursive: true, force: true })
@@ -36,10 +36,10 @@ const flags = async (host = '127.0.0.1') => {
   return ['--data', data, '--endpoint', `tcp://${host}:${port}`, '--log', 'trace']
 }
 
-/** What a server prints on a terminal until `last`; then it is stopped. */
+/** Returns what a server prints on a terminal up to `last`, then stops the server. */
 async function onTerminal(last: string, host?: string): Promise<string> {
   const command = [process.execPath, MAIN, 'start', ...(await flags(host))].join(' ')
-  // A real pseudo-terminal, by util-linux: without one the server would know.
+  // util-linux provides a real pseudo-terminal, which the server detects.
   const terminal: ChildProcess = spawn('script', ['-qfec', `exec ${command}`, '/dev/null'], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
@@ -112,7 +112,7 @@ test('the URL printed for an endpoint on every address is one to sign in at', as
   const { urls } = consoleUrls(node.node.adminAddresses, undefined)
   expect(urls).toEqual([`http://127.0.0.1:${node.port}/_console/`])
   expect((await signIn(urls[0] ?? '')).status).toBe(200)
-  // What was printed before.
+  // The URL that earlier versions printed.
   expect((await signIn(`http://0.0.0.0:${node.port}/_console/`)).status).toBe(400)
 })
 
@@ -143,7 +143,7 @@ test('a renewed key ends what was signed in with the old one while the node runs
   const { stdout } = await promisify(execFile)(process.execPath, renew)
   expect(stdout).toBe(`${keyOf()}\n`)
   expect(keyOf()).not.toBe(old)
-  // From the next request on: the node has not been told, and finds out.
+  // The node notices the renewed key at the next request, without a notification.
   expect(await whoIs(operator)).toBeNull()
   expect(await whoIs(other)).toMatchObject({ person: { username: 'oauth2:583231' } })
   expect((await node.ask('GET', '/_api/endpoint')).status).toBe(200)

@@ -14,13 +14,19 @@ import { join } from 'node:path'
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
 import { publint } from 'publint'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { freePorts } from './endpoints/free-ports.testing.ts'
-import { startTestProvider } from './oauth2/provider.testing.ts'
-import { installTarball, listTarball, packCopy, run, type Tarballs } from './package.testing.ts'
-import { ask } from './start.testing.ts'
+import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
+import { startTestProvider } from '../oauth2/providers/provider.testing.ts'
+import {
+  installTarball,
+  listTarball,
+  packCopy,
+  run,
+  type Tarballs,
+} from '../test-support/package.testing.ts'
+import { ask } from '../test-support/start.testing.ts'
 
-// What `npm pack` makes of the server and of the OAuth 2.0 client, each installed in a project of
-// its own.
+// Tests the `npm pack` output of the server and of the OAuth 2.0 client, each installed in its own
+// project.
 
 const PATIENCE = 540_000
 let folder: string
@@ -52,9 +58,9 @@ describe.each(['server', 'oauth2Client'] as const)('the package of the %s', (nam
     if (checked.types === false) throw new Error('the package has no types')
     const problems = checked.problems.filter(
       (problem) =>
-        // CommonJS loads the module by require(esm), which this check does not know.
+        // CommonJS loads the module with require(esm), which this check does not support.
         problem.kind !== 'CJSResolvesToESM' &&
-        // Resolution without "exports", of TypeScript for versions of Node.js before 12.
+        // Resolution without "exports", which TypeScript uses for Node.js before version 12.
         !('resolutionKind' in problem && problem.resolutionKind === 'node10'),
     )
     expect(problems).toEqual([])
@@ -116,7 +122,7 @@ describe('the package of the server', () => {
         Authorization: `Bearer ${token.trim()}`,
         'Content-Type': 'application/json',
       }
-      // Schemas are compiled in a worker, which is a file of its own.
+      // Schemas are compiled in a worker, which is a separate file of the package.
       const schema = { headers, body: { required: ['title'] } }
       expect((await ask(port, 'PUT', '/_schema/articles', schema)).status).toBe(200)
       expect((await ask(port, 'POST', '/articles', { headers, body: {} })).status).toBe(422)

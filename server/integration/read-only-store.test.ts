@@ -1,9 +1,12 @@
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { startForTest, type TestNode } from './start.testing.ts'
-import { type OwnPostgres, startOwnPostgres } from './storage/postgres-server.testing.ts'
+import {
+  type OwnPostgres,
+  startOwnPostgres,
+} from '../storage/test-support/postgres-server.testing.ts'
+import { startForTest, type TestNode } from '../test-support/start.testing.ts'
 
-// A node whose PostgreSQL accepts no changes for a while, as after a failover or when its disk is full.
+// Tests a node whose PostgreSQL rejects changes for a while, as after a failover or on a full disk.
 
 let server: OwnPostgres
 let node: TestNode
@@ -21,7 +24,7 @@ beforeEach(async () => {
   await node.ask('POST', '/things', { id: 'kept' })
 })
 afterEach(async () => {
-  // Also where a test failed half-way.
+  // Also after a test that failed half-way.
   for (const { back } of ways) await back()
   await node.stop()
 })
@@ -46,7 +49,7 @@ const ways = [
       admin('alter system reset default_transaction_read_only', 'select pg_reload_conf()'),
   },
   {
-    // A session keeps what it began with: those of the node end, as in a failover.
+    // The setting applies to new sessions only, so end those of the node, as a failover does.
     way: 'is set to be read-only, for new sessions',
     go: () =>
       admin(
@@ -75,17 +78,17 @@ test.each(ways)('a store that $way serves reads, and changes again by itself', a
   })
   const refused = await node.ask('POST', '/things', {})
   expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1'])
-  expect(refused.json.message).toBe('The store is read-only at the moment. Try again.')
+  expect(refused.json.message).toBe('The database is read-only. Try again.')
   for (const path of ['/things/kept', '/things?limit=1', '/_api/endpoint', '/_api/audit']) {
     expect([path, (await node.ask('GET', path)).status]).toEqual([path, 200])
   }
   expect((await node.ask('GET', '/_api/metrics')).text).toContain('gatehouse_store_writable 0')
 
-  // Many at once, so that the pool has more connections than the check uses.
+  // Concurrent requests, so that the pool has more connections than the check uses.
   await Promise.all(Array.from({ length: 30 }, () => node.ask('GET', '/things?limit=1')))
   await each.back()
   await expect.poll(health).toMatchObject({ status: 200, writable: true, reason: null })
-  // On whichever connection: none is left that still refuses.
+  // Changes succeed on every connection of the pool.
   const changes = await Promise.all(Array.from({ length: 50 }, change))
   expect(changes.filter((status) => status !== 201)).toEqual([])
 })

@@ -8,26 +8,26 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
-import { createTokenText } from './access/secret-text.ts'
-import { freePorts } from './endpoints/free-ports.testing.ts'
-import { createBrowser } from './oauth2/browser.testing.ts'
-import { startTestProvider } from './oauth2/provider.testing.ts'
-import { OUR_PAGE } from './operator-session.testing.ts'
-import { killProcesses, startProcess } from './server-process.testing.ts'
-import { type Answer, ask } from './start.testing.ts'
-import { forEachEngine } from './storage/each-engine.testing.ts'
-import { openStore } from './storage/open.ts'
-import { createVault } from './storage/vault.ts'
+import { createTokenText } from '../access/secret-text.ts'
+import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
+import { startTestProvider } from '../oauth2/providers/provider.testing.ts'
+import { createBrowser } from '../oauth2/sign-in/browser.testing.ts'
+import { openStore } from '../storage/open.ts'
+import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
+import { createVault } from '../storage/vault.ts'
+import { OUR_PAGE } from '../test-support/operator-session.testing.ts'
+import { killProcesses, startProcess } from '../test-support/server-process.testing.ts'
+import { type Answer, ask } from '../test-support/start.testing.ts'
 
-// A server that knows secrets is used in every way, at log level trace; then they are looked for
-// wherever it has written or said anything.
+// Uses every feature of a server that has secrets, at log level trace. Then searches for the
+// secrets in everything that the server wrote or sent.
 
 /** Secrets by name. */
 type Canaries = Map<string, string>
 
 const canary = (name: string) => `canary-${name}-${randomBytes(12).toString('hex')}`
 
-/** Each way in which a secret may be written down. */
+/** Returns the encodings in which a secret may appear. */
 const spellings = (secret: string) => [
   secret,
   encodeURIComponent(secret),
@@ -36,13 +36,15 @@ const spellings = (secret: string) => [
   Buffer.from(`${secret}:`).toString('base64'),
 ]
 
-/** The names of the secrets that are in a text. */
+/** Returns the names of the secrets that a text contains. */
 const found = (canaries: Canaries, text: string): string[] =>
   [...canaries]
     .filter(([, secret]) => spellings(secret).some((spelling) => text.includes(spelling)))
     .map(([name]) => name)
 
-/** An OpenID provider that fails in the way its `fault` says, and repeats all that it was sent. */
+/**
+ * Starts an OpenID provider that fails according to its `fault` and repeats everything it receives.
+ */
 async function startTalkativeIssuer() {
   const { publicKey } = generateKeyPairSync('ed25519')
   const issuer = { origin: '', fault: { status: 400, error: 'invalid_grant' }, heard: '' }
@@ -127,7 +129,7 @@ forEachEngine((engine) => {
       GATEHOUSE_OIDC_CLIENT_SECRET: secret('issuer-client-secret'),
     }
     if ('databaseUrl' in location) {
-      // The PostgreSQL of the tests lets everybody in; the password is sent all the same.
+      // The test PostgreSQL accepts any password; the client sends it anyway.
       const url = new URL(location.databaseUrl)
       url.password = secret('database-password')
       env.GATEHOUSE_DATABASE_URL = url.href
@@ -136,7 +138,7 @@ forEachEngine((engine) => {
     const flags = ['--data', folder, '--endpoint', `tcp://127.0.0.1:${port}`, '--log', 'trace']
     const server = await startProcess(flags, { env })
 
-    // What was answered: no canary may be in it but where it is handed out.
+    // Responses: they may contain a secret only where the server issues it.
     const answers: [string, string][] = []
     const collect = (what: string, { status, headers, text }: Answer): Answer['json'] => {
       const rest = { ...headers }
@@ -160,7 +162,7 @@ forEachEngine((engine) => {
         ?.map((line) => line.split(';')[0] ?? '')
         .find((pair) => pair.startsWith(name)) ?? ''
 
-    // The operator key, wrong and right.
+    // Sign in with a wrong and with the right operator key.
     const browser = createBrowser()
     const page = await browser.post(`${origin}/_oauth2/local/auth`, {})
     const wrong = await browser.post(page.url, { key: secret('wrong-key') })
@@ -172,12 +174,12 @@ forEachEngine((engine) => {
     )
     for (const each of [page, wrong, here]) answers.push(['key page', each.text])
     for (const [key, { value }] of browser.jar) {
-      // The id of the key page stands in its address; its cookie counts by the signature alone.
+      // The id of the key page is part of its URL; its cookie is protected by a signature.
       if (!/ gatehouse_idp_(?:key|resume)$/.test(key)) secret(`cookie ${key}`, value)
     }
     expect([...browser.jar.keys()].join()).toContain(' / gatehouse_')
 
-    // A provider, with a wrong code and with the right one.
+    // Sign in at a provider with a wrong and with the right code.
     const start = async (name: string) => {
       const answer = await tell('POST', `/_oauth2/${name}/auth`)
       expect(answer.status).toBe(303)
@@ -197,7 +199,7 @@ forEachEngine((engine) => {
     const session = cookieOf(signedIn, 'gatehouse_')
     secret('session', session.split('=')[1])
 
-    // An issuer that repeats what it was sent, in each way to fail.
+    // An issuer that repeats what it receives, with each kind of failure.
     for (const fault of [
       { status: 400, error: 'invalid_grant' },
       { status: 400, error: '' },
@@ -213,7 +215,7 @@ forEachEngine((engine) => {
     }
     expect(issuer.heard).toContain(canaries.get('issuer-client-secret'))
 
-    // Tokens: made, used in both forms, wrong, revoked. Changes, done and refused.
+    // Tokens: created, used in both forms, invalid, revoked. Changes: successful and rejected.
     const ours = { Cookie: session, ...OUR_PAGE }
     const made = await tell('POST', '/_api/token', ours, { name: 'canary', role: 'admin' })
     expect(made.status).toBe(201)
@@ -247,7 +249,7 @@ forEachEngine((engine) => {
     expect((await tell('DELETE', '/_api/session', ours)).status).toBe(200)
     await tell('DELETE', `/_api/token/${made.json.info.id}`, bearer)
 
-    // The tokens that the provider gave are found where they are, encrypted.
+    // The provider's tokens are stored encrypted.
     const store = await openStore(location, 'tool')
     const { id, access_token, refresh_token } = await store.db
       .selectFrom('people')
@@ -263,7 +265,7 @@ forEachEngine((engine) => {
     await store.close()
     const stored =
       'data' in location
-        ? // While it runs, so that the log of writes is there too.
+        ? // While the server runs, so that the write-ahead log is included.
           readdirSync(folder).map((name): [string, string] => [
             name,
             readFileSync(join(folder, name), 'latin1'),
@@ -284,7 +286,7 @@ forEachEngine((engine) => {
   })
 })
 
-/** Every row of every table, as text. */
+/** Returns every row of every table, as text. */
 async function dump(connectionString: string): Promise<[string, string][]> {
   const client = new pg.Client({ connectionString })
   await client.connect()
@@ -305,12 +307,12 @@ test('no secret of the environment gets into the console when it is built', asyn
   onTestFinished(() => rmSync(outDir, { recursive: true, force: true }))
   const names = ['OPERATOR_KEY', 'SECRET_KEY', 'OAUTH2_CLIENT_SECRET', 'DATABASE_URL']
   const canaries = new Map(names.map((name) => [`GATEHOUSE_${name}`, canary(name)]))
-  const vite = join(import.meta.dirname, '../node_modules/vite/bin/vite.js')
+  const vite = join(import.meta.dirname, '../../node_modules/vite/bin/vite.js')
   await promisify(execFile)(
     process.execPath,
     [vite, 'build', '--logLevel', 'warn', '--outDir', outDir],
     {
-      cwd: join(import.meta.dirname, '..'),
+      cwd: join(import.meta.dirname, '../..'),
       env: { ...process.env, NODE_ENV: 'production', ...Object.fromEntries(canaries) },
     },
   )

@@ -1,22 +1,22 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
-// docs/security.md promises a test for each defence: here it is looked whether those are there.
+// docs/security.md names a test for each defense. This test checks that those tests exist.
 
-const root = new URL('..', import.meta.url)
+const root = new URL('../..', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
 const readAny = (path: string) => {
   for (const place of ['server/', '']) {
     try {
       return read(place + path)
     } catch {
-      // Then it is the other one, or none.
+      // Try the next folder.
     }
   }
   return undefined
 }
 
-/** Each row: the threat, and the files of its tests with the names that it quotes from each. */
+/** The threats, each with its defense and its test files, with the test names quoted from them. */
 const rows = read('docs/security.md')
   .split('\n')
   .filter((line) => /^\| [^-]/.test(line) && !line.startsWith('| threat '))
@@ -44,7 +44,7 @@ test('docs/security.md names defences and tests that exist, in every row', () =>
       if (!/\.(?:test|spec)\.ts$/.test(file) && !file.startsWith('e2e/'))
         lost.push(`${file}: no test`)
       if (text === undefined) lost.push(`${threat}: no file ${file}`)
-      // What is left out of a name stands as three dots.
+      // Three dots stand for an omitted part of a test name.
       for (const part of quoted.flatMap((name) => name.split('…'))) {
         if (!text?.includes(part.trim())) lost.push(`${threat}: no "${part.trim()}" in ${file}`)
       }

@@ -1,17 +1,21 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createTokenText } from './access/secret-text.ts'
-import { changeRoleByCommand } from './access-command.ts'
-import { createRecorder } from './audit/record.ts'
-import { type PlainProvider, startPlainProvider } from './oauth2/plain-provider.testing.ts'
-import { plainConfig } from './oauth2/sign-in.testing.ts'
-import { UNFINISHED_SIGN_INS } from './oauth2/sign-in-limit.ts'
-import { OUR_PAGE, operatorSession } from './operator-session.testing.ts'
-import { type Answer, ask, startForTest, type TestNode } from './start.testing.ts'
-import { forEachEngine } from './storage/each-engine.testing.ts'
-import { FAILURES } from './storage/failure-limit.ts'
-import { openStore, type StoreLocation } from './storage/open.ts'
+import { createTokenText } from '../access/secret-text.ts'
+import { createRecorder } from '../audit/record.ts'
+import { changeRoleByCommand } from '../cli/access-command.ts'
+import {
+  type PlainProvider,
+  startPlainProvider,
+} from '../oauth2/providers/plain-provider.testing.ts'
+import { plainConfig } from '../oauth2/sign-in/sign-in.testing.ts'
+import { UNFINISHED_SIGN_INS } from '../oauth2/sign-in/sign-in-limit.ts'
+import { FAILURES } from '../storage/changes/failure-limit.ts'
+import { openStore, type StoreLocation } from '../storage/open.ts'
+import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
+import { OUR_PAGE, operatorSession } from '../test-support/operator-session.testing.ts'
+import { type Answer, ask, startForTest, type TestNode } from '../test-support/start.testing.ts'
 
-// Defences that cross rooms, tried from outside on a whole node. docs/security.md lists them all.
+// Tests defenses that involve several parts of a node, from outside. docs/security.md lists all
+// defenses.
 
 const KEYS = { operatorKey: 'the-key-of-the-operator', secretKey: new Uint8Array(32).fill(7) }
 
@@ -40,12 +44,12 @@ forEachEngine((engine) => {
       ?.map((line) => line.split(';')[0] ?? '')
       .find((pair) => pair.startsWith(name)) ?? ''
 
-  /** Starts a sign-in at the provider: the token, and the cookie that carries it. */
+  /** Starts a sign-in at the provider. Returns its cookie and the callback path. */
   const begin = async () => {
     const cookie = cookieOf(await ask(node.port, 'POST', '/_oauth2/oauth2/auth'), 'oauth2_csrf')
     return { cookie, callback: `/_oauth2/oauth2/auth?state=${cookie.split('=')[1]}&code=c` }
   }
-  /** Signs in as the person whom the provider names; the cookie of the session. */
+  /** Signs in as the person that the provider returns. Returns the session cookie. */
   const signIn = async (id: number, planted = '') => {
     provider.user = { body: { id, login: 'ada' } }
     const { cookie, callback } = await begin()
@@ -89,7 +93,8 @@ forEachEngine((engine) => {
         }),
       ),
     )
-    // Who loses is refused as the last admin, or was signed out by the change of role before.
+    // The other request is rejected because it affects the last admin, or because the role change
+    // ended its session.
     expect(answers.map(({ status }) => status === 200).sort()).toEqual([false, true])
     const admins = (await node.ask('GET', '/_api/user')).json.filter(
       (one: { role: string; provider: string }) => one.role === 'admin' && one.provider !== 'local',
@@ -127,7 +132,7 @@ forEachEngine((engine) => {
     expect(statuses).toEqual([...Array(FAILURES).fill(401), 429, 429])
     expect((await guess()).headers['retry-after']).toMatch(/^\d+$/)
     expect((await node.ask('GET', '/_api/endpoint')).status).toBe(200)
-    // From the same address, with the key and with another provider.
+    // From the same address, sign-ins with the key and with another provider still work.
     expect((await whoIs(await operatorSession(node))).person.role).toBe('admin')
     expect((await whoIs(await signIn(1))).person.role).toBe('pending')
   })
@@ -140,15 +145,15 @@ forEachEngine((engine) => {
     const refused = await start()
     expect(refused.status).toBe(429)
     expect(refused.headers['retry-after']).toMatch(/^\d+$/)
-    expect(refused.text).toContain('Too many sign-ins were begun')
-    // Who has begun comes to the end, and makes room for one more.
+    expect(refused.text).toContain('Too many sign-ins were started')
+    // Finishing a started sign-in still works, and frees room for one more.
     const cookie = cookieOf(last as Answer, 'oauth2_csrf')
     provider.user = { body: { id: 1 } }
     const callback = `/_oauth2/oauth2/auth?state=${cookie.split('=')[1]}&code=c`
     const answer = await ask(node.port, 'GET', callback, { headers: { Cookie: cookie } })
     expect(answer.status).toBe(303)
     expect([(await start()).status, (await start()).status]).toEqual([303, 429])
-    // A session and a token are asked for nothing.
+    // Sessions and tokens are not affected by the limit.
     expect(await whoIs(cookieOf(answer, 'gatehouse_'))).not.toBeNull()
     expect((await node.ask('GET', '/_api/endpoint')).status).toBe(200)
   })
@@ -187,7 +192,7 @@ forEachEngine((engine) => {
       provider.user = { body: { id: text.slice(0, 200), name: text } }
       const { cookie, callback } = await begin()
       const signedIn = await ask(node.port, 'GET', callback, { headers: { Cookie: cookie } })
-      // An id that is not printable ASCII identifies nobody: the provider's answer cannot be used.
+      // An id that is not printable ASCII is invalid, so the provider's response is rejected.
       const id = text.slice(0, 200)
       expect([id, signedIn.status]).toEqual([id, /^[\x20-\x7e]+$/.test(id) ? 303 : 503])
       const headers = { Cookie: session, ...OUR_PAGE, 'User-Agent': 'Mozilla/5.0 \u{FF}' }

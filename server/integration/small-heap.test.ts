@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { killProcesses, startProcess } from './server-process.testing.ts'
-import { ask, makeToken } from './start.testing.ts'
+import { killProcesses, startProcess } from '../test-support/server-process.testing.ts'
+import { ask, makeToken } from '../test-support/start.testing.ts'
 
-// By processes: a server with a small heap is sent more than it can hold.
+// Tests a server process with a small heap that receives more than the heap can hold.
 
 let folder: string
 
@@ -32,7 +32,7 @@ test('a heap of 200 MB survives arrays of 49 MB, one and many at once', async ()
 
   const at = await Promise.all(
     Array.from({ length: 3 }, (_, n) =>
-      // A connection whose array is rejected may be closed while the rest of it is sent.
+      // The server may close the connection of a rejected array while the client still sends.
       call('POST', `/many${n}`, array).then(
         ({ status }) => status,
         (error: NodeJS.ErrnoException) => error.code,

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { freePorts } from './endpoints/free-ports.testing.ts'
-import { ask, SETTINGS } from './start.testing.ts'
-import { start } from './start.ts'
-import { makeDatabase } from './storage/each-engine.testing.ts'
-import { startTcpProxy, type TcpProxy } from './storage/tcp-proxy.testing.ts'
+import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
+import { start } from '../start.ts'
+import { makeDatabase } from '../storage/test-support/each-engine.testing.ts'
+import { startTcpProxy, type TcpProxy } from '../storage/test-support/tcp-proxy.testing.ts'
+import { ask, SETTINGS } from '../test-support/start.testing.ts'
 
-// A start whose PostgreSQL goes away in the middle.
+// Tests starts during which PostgreSQL becomes unavailable.
 
 let place: Awaited<ReturnType<typeof makeDatabase>>
 let proxy: TcpProxy
@@ -48,7 +48,7 @@ function begin(signal?: AbortSignal) {
 test('a start survives the loss of its connections at any of its queries', async () => {
   let cut = true
   let query = 0
-  // The first start makes the store, the others find it.
+  // The first start creates the store; later starts open it.
   for (; cut; query++) {
     const wasCut = proxy.cutAfterQueries(query + 1)
     const node = await begin()
@@ -58,7 +58,8 @@ test('a start survives the loss of its connections at any of its queries', async
     expect([query, ready.status, ready.text]).toEqual([query, 200, expect.any(String)])
     await node.stop()
   }
-  // Several of each part: connecting, migrating, listening, reading, registering, opening.
+  // The start has several queries of each kind: connecting, migrating, listening, reading,
+  // registering, opening.
   expect(query).toBeGreaterThan(20)
 }, 180_000)
 
@@ -69,7 +70,7 @@ test('a start that waits says so, and ends when it is aborted', async () => {
   starting.catch(() => {})
   await expect
     .poll(() => lines.join(), { timeout: 20_000 })
-    .toContain('the start waits for the store')
+    .toContain('waiting for the database to become available')
   stopping.abort()
   await expect(starting).rejects.toBe(stopping.signal.reason)
   proxy.heal()

@@ -5,19 +5,28 @@ import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { freePorts } from './endpoints/free-ports.testing.ts'
-import { operatorSession } from './operator-session.testing.ts'
-import { killProcesses, MAIN, startProcess } from './server-process.testing.ts'
-import { type Answer, ask, endpointPath, startForTest, type TestNode } from './start.testing.ts'
-import { type OwnPostgres, startOwnPostgres } from './storage/postgres-server.testing.ts'
-import { startTcpProxy, type TcpProxy } from './storage/tcp-proxy.testing.ts'
+import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
+import {
+  type OwnPostgres,
+  startOwnPostgres,
+} from '../storage/test-support/postgres-server.testing.ts'
+import { startTcpProxy, type TcpProxy } from '../storage/test-support/tcp-proxy.testing.ts'
+import { operatorSession } from '../test-support/operator-session.testing.ts'
+import { killProcesses, MAIN, startProcess } from '../test-support/server-process.testing.ts'
+import {
+  type Answer,
+  ask,
+  endpointPath,
+  startForTest,
+  type TestNode,
+} from '../test-support/start.testing.ts'
 
-// A node whose PostgreSQL goes away and comes back, as those see it who use it. How the store itself
-// behaves is in storage/postgres-away.test.ts.
+// Tests a node whose PostgreSQL becomes unavailable and returns, from a client's point of view. The
+// store itself is tested in storage/postgres-away.test.ts.
 
-/** Whoever asks for data hears within this that there is none, ms. */
+/** Maximum time until a request for data is rejected, ms. */
 const REFUSED = 2_000
-/** How late a timer may be on a busy machine, ms. */
+/** Maximum delay of a timer on a busy machine, ms. */
 const LATE = 1_500
 const soon = { timeout: 10_000, interval: 10 }
 
@@ -45,7 +54,7 @@ describe('a node', () => {
     await node.ask('POST', '/things', { id: 'kept' })
   })
   afterEach(async () => {
-    // Also where a test failed half way.
+    // Also after a test that failed half-way.
     await server.start()
     proxy.heal()
     await node.stop()
@@ -66,9 +75,10 @@ describe('a node', () => {
     ).toBe(200)
     const Cookie = await operatorSession(node)
     const look = (path: string) => ask(node.port, 'GET', path, { headers: { Cookie } })
-    // Like an open console: notices of changes make the node forget whom it knows, until it asks again.
+    // Simulates an open console: its requests refill the principal cache, which notices of changes
+    // clear.
     const looking = setInterval(() => void look('/_api/endpoint'), 20)
-    // So often that those of the changes above have come.
+    // Often enough that the notices of the changes above have arrived.
     for (let time = 0; time < 50; time++) {
       expect((await look('/_api/endpoint')).status).toBe(200)
     }
@@ -85,21 +95,21 @@ describe('a node', () => {
     )
     expect(Math.min(...waits)).toBeLessThan(REFUSED)
     expect(Math.max(...waits)).toBeLessThan(REFUSED + LATE)
-    // Ready no more, alive all the same; both listeners are open.
+    // Not ready but alive; both listeners are open.
     await vi.waitFor(async () => {
       const { status, json } = await ask(port ?? 0, 'GET', '/_api/health/ready')
       expect(status).toBe(503)
-      expect(json.reason).toContain('The store cannot be reached since')
+      expect(json.reason).toContain('The database has been unavailable since')
     }, soon)
     expect((await ask(node.port, 'GET', '/_api/health')).status).toBe(503)
     expect((await ask(node.port, 'GET', '/_api/health/live')).status).toBe(200)
-    // Whoever looked a moment ago goes on looking; nobody changes anything.
+    // Recently known callers keep read access; changes are rejected.
     const listed: Answer = await look('/_api/endpoint')
     expect(listed.json).toContainEqual({ endpoint: added, databases: [] })
     expect((await look('/_api/listener')).status).toBe(200)
     const change = await node.ask('DELETE', endpointPath(added))
     expect(change.json).toMatchObject({ code: 503, errorNum: 503 })
-    expect(change.json.errorMessage).toBe('The store cannot be reached at the moment. Try again.')
+    expect(change.json.errorMessage).toBe('The database is unavailable. Try again.')
 
     await each.back()
     await vi.waitFor(
@@ -141,7 +151,7 @@ describe('a node', () => {
     expect(headers['retry-after']).toBe('1')
     expect(json).toMatchObject({
       id: 'unavailable',
-      message: expect.stringContaining('We do not know whether the change was made'),
+      message: expect.stringContaining('The database did not confirm the change'),
       ids: [expect.any(String)],
     })
     proxy.heal()
@@ -173,7 +183,10 @@ describe('a node', () => {
     await lost
     proxy.swallow()
     const answer = await adding
-    expect(answer.json).toMatchObject({ code: 503, errorMessage: expect.stringContaining('know') })
+    expect(answer.json).toMatchObject({
+      code: 503,
+      errorMessage: expect.stringContaining('did not confirm the change'),
+    })
     proxy.heal()
     await vi.waitFor(
       async () => expect((await ask(port, 'GET', '/_api/health/live')).status).toBe(200),
@@ -200,7 +213,7 @@ test('a process that is started before its store says so and waits', async () =>
       GATEHOUSE_OPERATOR_KEY: SECRETS.operatorKey,
       GATEHOUSE_SECRET_KEY: SECRETS.secretKey.toString('base64'),
     }
-    // Stands where the store will be, to know when the process has knocked.
+    // Listens in place of the store, to detect the first connection attempt.
     const door = createServer((socket) => socket.destroy()).listen(server.port, '127.0.0.1')
     const starting = startProcess(flags, { env })
     await once(door, 'connection')
@@ -208,7 +221,9 @@ test('a process that is started before its store says so and waits', async () =>
     await once(door, 'close')
     await server.start()
     const started = await starting
-    expect(started.printed().split('\n')[0]).toContain('the start waits for the store')
+    expect(started.printed().split('\n')[0]).toContain(
+      'waiting for the database to become available',
+    )
     expect((await ask(port, 'GET', '/_api/health/ready')).status).toBe(200)
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -217,7 +232,7 @@ test('a process that is started before its store says so and waits', async () =>
 
 test('a process that waits for its store at the start ends by SIGTERM', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-away-'))
-  // Takes connections and says nothing.
+  // Accepts connections and never responds.
   const silent = createServer(() => {}).listen(0, '127.0.0.1')
   await once(silent, 'listening')
   const { port } = silent.address() as AddressInfo
@@ -235,7 +250,10 @@ test('a process that waits for its store at the start ends by SIGTERM', async ()
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     printed += text
   })
-  await vi.waitFor(() => expect(printed).toContain('the start waits for the store'), soon)
+  await vi.waitFor(
+    () => expect(printed).toContain('waiting for the database to become available'),
+    soon,
+  )
   child.kill('SIGTERM')
   const [code] = await once(child, 'close')
   expect([code, printed.trim().split('\n').at(-1)]).toEqual([

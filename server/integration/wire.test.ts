@@ -4,14 +4,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { freePorts } from './endpoints/free-ports.testing.ts'
-import { killProcesses, type ServerProcess, startProcess } from './server-process.testing.ts'
-import { ask, makeToken } from './start.testing.ts'
+import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
+import {
+  killProcesses,
+  type ServerProcess,
+  startProcess,
+} from '../test-support/server-process.testing.ts'
+import { ask, makeToken } from '../test-support/start.testing.ts'
 
-// A server in a process of its own, and what comes over a bare socket: what a browser would never
-// send, what is no HTTP at all, and what never ends.
+// Tests a server process with raw socket input: requests that no browser sends, data that is not
+// HTTP, and requests that never end.
 
-/** How late a timer may be on a busy machine, ms. */
+/** Maximum delay of a timer on a busy machine, ms. */
 const LATE = 2_000
 
 let data: string
@@ -39,13 +43,13 @@ afterAll(async () => {
 })
 
 interface Said {
-  /** Everything that the server has said, as latin1. */
+  /** Everything that the server sent, as latin1. */
   readonly text: string
-  /** How long it took until it closed the connection, ms. */
+  /** Time until the server closed the connection, ms. */
   readonly after: number
 }
 
-/** Writes to a connection of its own and reads until the server closes it; `end`: half-closes it. */
+/** Writes to a new connection and reads until the server closes it. `end` half-closes it. */
 const say = (text: string, { end = true } = {}): Promise<Said> =>
   new Promise((resolve) => {
     const begun = performance.now()
@@ -57,17 +61,17 @@ const say = (text: string, { end = true } = {}): Promise<Said> =>
     socket.setEncoding('latin1').on('data', (part: string) => {
       read += part
     })
-    // A server that has read enough resets the connection.
+    // The server may reset the connection once it has read enough.
     socket.on('error', () => {})
     socket.on('end', () => socket.end())
     socket.on('close', () => resolve({ text: read, after: performance.now() - begun }))
   })
 
 const statuses = (text: string) =>
-  // No line end stands between a body and the next answer.
+  // A body and the next response are not separated by a line end.
   [...text.matchAll(/HTTP\/1\.1 ([0-9]{3}) /g)].map(([, status]) => Number(status))
 
-/** It still runs, and still answers. */
+/** Checks that the server still runs and responds. */
 const stillThere = async () => {
   expect((await ask(port, 'GET', '/_api/health/live')).status).toBe(200)
   expect(ended).toBe(false)
@@ -79,7 +83,7 @@ test('a client that leaves before its body has come is no fault in the log', asy
   const path = `/_db/_system/_api/listener?endpoint=${encodeURIComponent(`tcp://127.0.0.1:${port}`)}`
   const headers = Object.fromEntries([signedIn.split('\r\n')[1]?.split(': ') ?? []])
   const open = async () => (await ask(port, 'GET', path, { headers })).json[0].connections
-  // That of the question, and this one, whose head has come.
+  // The connection of this query, and the socket above, whose head has arrived.
   await expect.poll(open).toBe(2)
   socket.destroy()
   await expect.poll(open).toBe(1)
@@ -285,7 +289,7 @@ describe('generated garbage', () => {
           known: fc.boolean(),
         })
         .map(({ method, target, headers, body, known }) => {
-          // Without a sign-in of the operator nothing is changed that this server needs.
+          // Half of these requests carry an admin's token.
           const text = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')
           const length = Buffer.byteLength(body, 'latin1')
           return `${method} ${target} HTTP/1.1\r\n${known ? signedIn : host}${text}Connection: close\r\nContent-Length: ${length}\r\n\r\n${body}`
@@ -299,10 +303,10 @@ describe('generated garbage', () => {
         const answers = await Promise.all(messages.map((each) => say(each)))
         for (const [at, { text }] of answers.entries()) {
           const asked = messages[at] ?? ''
-          // The seed's 500; and the console where nobody has built it.
+          // An error of a provider (docs/sign-in.md, "The flow"), or a console that is not built.
           if (/\/_oauth2\/[^ ]*[?&]error=/.test(asked)) continue
           if (text.includes('The console is not built')) continue
-          // The same, of which nothing but the head is said.
+          // The same for HEAD, whose response has no body to check.
           if (/^HEAD [^ ]*_console/.test(asked)) continue
           expect([asked, statuses(text).filter((status) => status >= 500)]).toEqual([asked, []])
         }
@@ -336,7 +340,7 @@ test('slow clients are cut after 10 s: headers, and bodies that bring less than 
     `POST ${path} HTTP/1.1\r\n${headers}Connection: close\r\nContent-Length: ${length}\r\n\r\n`
   const form = `${host}Content-Type: application/x-www-form-urlencoded\r\n`
   const [steady, ...cut] = await Promise.all([
-    // For longer than a stalled body has: no JSON in the end.
+    // Lasts longer than the limit for a stalled body; the completed body is not valid JSON.
     trickle(post('/_api/database', signedIn, 24 * 1024), ' '.repeat(1024), 24),
     trickle(post('/_api/database', signedIn, 1000), ' '),
     trickle(post('/_oauth2/local/auth', form, 1000), 'x'),
@@ -350,7 +354,7 @@ test('slow clients are cut after 10 s: headers, and bodies that bring less than 
     expect(statuses(text)).toEqual([408])
     expect(after).toBeLessThan(12_000 + LATE)
   }
-  expect(cut[0]?.text).toContain('4 KiB are expected every 10 seconds')
+  expect(cut[0]?.text).toContain('Send at least 4 KiB every 10 seconds')
   await stillThere()
 }, 45_000)
 

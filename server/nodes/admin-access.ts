@@ -4,21 +4,21 @@ import type { Tables } from '../storage/tables.ts'
 import { aliveSince } from './alive.ts'
 
 /**
- * Refuses to take an endpoint out of the ways to `_system` where no other is left on any node. To be
- * called in the transaction of the change, under the lock of the revision: then nobody else takes
- * another way out before this change is done.
+ * Checks that an endpoint other than this one serves `_system` on a live node. Called in the
+ * transaction of the change, under the lock of the revision, so concurrent changes cannot remove
+ * the last one.
  *
- * @param me the name of this node, of which `own` says more than what it has reported.
- * @param own the addresses through which this node leads to `_system` now.
- * @throws Failure `conflict`
+ * @param node the name of this node; `own` replaces what it has reported.
+ * @param own the addresses through which this node currently serves `_system`.
+ * @throws Failure `conflict` if there is no other.
  */
-export async function requireOtherWay(
+export async function requireOtherAdminAccess(
   trx: Transaction<Tables>,
   address: string,
-  me: string,
+  node: string,
   own: readonly string[],
 ): Promise<void> {
-  const ways = await sql<{ address: string }>`
+  const serving = await sql<{ address: string }>`
     select address from endpoints
     where proposal is null
     and (databases = '[]' or position('"_system"' in databases) > 0)
@@ -28,15 +28,15 @@ export async function requireOtherWay(
         select 1 from node_listeners join nodes on nodes.name = node_listeners.node
         where node_listeners.address = endpoints.address
         and node_listeners.state = 'listening'
-        and nodes.name <> ${me} and nodes.seen_at > ${aliveSince}
+        and nodes.name <> ${node} and nodes.seen_at > ${aliveSince}
       )
     )
     order by address = ${address}
     limit 1`.execute(trx)
-  if (ways.rows[0]?.address !== address) return
+  if (serving.rows[0]?.address !== address) return
   throw new Failure(
     'conflict',
-    'Nobody could administer this server without this endpoint: no other reaches _system. ' +
-      'Add one that does first.',
+    'This is the only endpoint that serves _system, so the server could not be administered without it. ' +
+      'Add another one first.',
   )
 }

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { storeClock } from '../storage/store-clock.ts'
 
-/** A node that has not said for this long that it is alive counts as dead, ms. */
+/** A node without a heartbeat for this long counts as dead, ms. */
 export const DEAD_AFTER = 12_000
 
-/** When a node must have been heard of last to count as alive. */
+/** SQL expression: a node last seen after this time counts as alive. */
 export const aliveSince = sql<number>`(${storeClock} - ${DEAD_AFTER}::bigint)`

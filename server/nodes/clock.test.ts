@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { forEngine } from '../storage/each-engine.testing.ts'
+import { forEngine } from '../storage/test-support/each-engine.testing.ts'
 import { createNodes } from './nodes.ts'
 
 forEngine('postgres', (engine) => {
@@ -12,10 +12,10 @@ forEngine('postgres', (engine) => {
       const nodes = createNodes({
         store: await engine.open(),
         name: 'a',
-        place: 'here',
-        changed: nothing,
-        lookAround: nothing,
-        obey: nothing,
+        hostId: 'here',
+        onListenersChanged: nothing,
+        onPeersChanged: nothing,
+        handlePeerCommand: nothing,
         onHeartbeat: async () => {},
         onError: nothing,
       })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createFollower } from './follower.ts'
 
-/** A look that ends when it is told to. */
+/** Returns a sync that ends when the test says so. */
 function looks() {
   const waiting: { end: () => void; fail: () => void }[] = []
   const sync = () =>

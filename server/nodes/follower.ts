@@ -1,24 +1,24 @@
-/** Brings what a node remembers in line with the store, one look after the other. */
+/** Keeps in-memory state in sync with the database, with one sync at a time. */
 export interface Follower {
   /**
-   * Resolves when a look that began after this call has ended; many calls share one.
+   * Resolves when a sync that began after this call has ended. Concurrent calls share a sync.
    *
-   * @throws what the look failed with; the node is {@link behind} then.
+   * @throws the error of the sync; {@link behind} is then true.
    */
   follow(): Promise<void>
-  /** The look that is under way. */
+  /** The sync in progress. */
   readonly running: Promise<void> | undefined
-  /** Whether the last look failed, so that another is owed. */
+  /** Whether the last sync failed and another is due. */
   readonly behind: boolean
 }
 
-/** Makes a {@link Follower} that looks by `sync`. */
+/** Creates a {@link Follower} that runs `sync`. */
 export function createFollower(sync: () => Promise<void>): Follower {
   let running: Promise<void> | undefined
   let next: Promise<void> | undefined
   let behind = false
 
-  function look(): Promise<void> {
+  function run(): Promise<void> {
     running = sync()
       .then(
         () => {
@@ -37,13 +37,13 @@ export function createFollower(sync: () => Promise<void>): Follower {
 
   return {
     follow() {
-      if (running === undefined) return look()
-      // What has just been changed may not be in what the present look has read.
+      if (running === undefined) return run()
+      // The sync in progress may have read the database before the latest change.
       next ??= running
         .catch(() => {})
         .then(() => {
           next = undefined
-          return look()
+          return run()
         })
       return next
     },

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { expect, test, vi } from 'vitest'
 import type { ListenerStatus } from '../contract/listener.ts'
-import { forEngine } from '../storage/each-engine.testing.ts'
 import type { Store } from '../storage/open.ts'
+import { forEngine } from '../storage/test-support/each-engine.testing.ts'
 import { createNodes } from './nodes.ts'
 import { createNodeRepository } from './repository.ts'
 
@@ -31,10 +31,10 @@ forEngine('postgres', (engine) => {
     createNodes({
       store,
       name,
-      place: 'here',
-      changed: () => {},
-      lookAround: () => {},
-      obey: () => {},
+      hostId: 'here',
+      onListenersChanged: () => {},
+      onPeersChanged: () => {},
+      handlePeerCommand: () => {},
       onHeartbeat: async () => {},
       onError,
     })
@@ -46,20 +46,20 @@ forEngine('postgres', (engine) => {
       await a.start()
       await b.start()
       const known = () =>
-        b
-          .others()
+        b.peers
+          .listeners()
           .map(({ endpoint }) => endpoint.slice(-1))
           .sort()
       for (const port of [1, 2, 3, 4]) a.report(port, () => status('a', port))
       await expect.poll(() => known().length).toBe(4)
 
-      // As after ten minutes and more in which its machine slept.
+      // As if the machine had slept for more than ten minutes.
       await stores[1].db.deleteFrom('node_listeners').execute()
       await stores[1].db.deleteFrom('nodes').where('name', '=', 'a').execute()
       a.forget(2)
       a.report(5, () => status('a', 5))
       await expect.poll(known).toEqual(['1', '3', '4', '5'])
-      expect(b.any).toBe(true)
+      expect(b.peers.any).toBe(true)
     } finally {
       await Promise.all([a.stop(), b.stop()])
     }
@@ -71,7 +71,7 @@ forEngine('postgres', (engine) => {
     const b = nodeOf(store, 'b', (error) => errors.push(error))
     await b.start()
     try {
-      // As on a store that accepts no writes, for this node alone.
+      // Simulates a read-only database for this node.
       await sql
         .raw(`
           create function refuse() returns trigger language plpgsql as
@@ -80,11 +80,11 @@ forEngine('postgres', (engine) => {
             when (old.name = 'b') execute function refuse()`)
         .execute(store.db)
       await expect.poll(() => errors.length).toBeGreaterThan(0)
-      // Without a notice: the next heartbeat has to find it.
+      // Without a notification: the next heartbeat has to find it.
       await sql`
         insert into nodes (name, run, place, started_at, seen_at, report, listeners)
         select 'a', 'run', 'here', started_at, seen_at, 1, 0 from nodes`.execute(store.db)
-      await expect.poll(() => b.peers().map(({ name }) => name)).toEqual(['a'])
+      await expect.poll(() => b.peers.nodes().map(({ name }) => name)).toEqual(['a'])
     } finally {
       await b.stop()
     }
@@ -93,11 +93,11 @@ forEngine('postgres', (engine) => {
   test('which is never taken for what it said before, though nobody has seen that it was gone', async () => {
     const store = await engine.open()
     const { register, report, others } = createNodeRepository(store)
-    const a = { name: 'a', run: 'one', place: 'here' }
+    const a = { name: 'a', run: 'one', hostId: 'here' }
     const say = async (...ports: number[]) => {
-      const all = ports.map((port) => ({ id: port, status: status('a', port) }))
+      const changed = ports.map((port) => ({ id: port, status: status('a', port) }))
       await register(a, true)
-      await report(a, all, [], all.length, true)
+      await report(a, { changed, closed: [], total: changed.length, notify: true })
       return (await others('b'))[0]?.report ?? 0
     }
     const before = await say(1)
@@ -113,7 +113,7 @@ forEngine('postgres', (engine) => {
     try {
       await a.start()
       await b.start()
-      const known = () => b.others().length
+      const known = () => b.peers.listeners().length
       for (const port of [1, 2, 3]) a.report(port, () => status('a', port))
       await expect.poll(known).toBe(3)
 

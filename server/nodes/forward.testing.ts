@@ -1,8 +1,8 @@
 import { connect, createServer } from 'node:net'
 
 /**
- * For tests: `node forward.testing.ts <path> <host> <port>` passes what comes to a socket on to a port,
- * of the network that it was started in. It says `ready`, and ends with its standard input.
+ * `node forward.testing.ts <path> <host> <port>` forwards connections from a Unix socket to a port
+ * in the network namespace it runs in. It prints `ready` and exits when its standard input ends.
  */
 const [path = '', host = '', port = ''] = process.argv.slice(2)
 const server = createServer((client) => {

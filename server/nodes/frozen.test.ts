@@ -2,16 +2,16 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { freePorts } from '../endpoints/free-ports.testing.ts'
+import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
 import { STALE } from '../health/freshness.ts'
-import { killProcesses } from '../server-process.testing.ts'
-import { makeDatabase } from '../storage/each-engine.testing.ts'
-import { nextRevision } from '../storage/next-revision.ts'
+import { nextRevision } from '../storage/changes/next-revision.ts'
 import { openStore, type Store } from '../storage/open.ts'
 import { storeClock } from '../storage/store-clock.ts'
+import { makeDatabase } from '../storage/test-support/each-engine.testing.ts'
+import { killProcesses } from '../test-support/server-process.testing.ts'
 import { type NodeProcess, startNodes } from './node-processes.testing.ts'
 
-// A node whose process is suspended (SIGSTOP), as when its machine is.
+// A node whose process is suspended (SIGSTOP), as when its machine sleeps.
 
 let place: Awaited<ReturnType<typeof makeDatabase>>
 let store: Store
@@ -32,7 +32,7 @@ afterAll(async () => {
   await place.remove()
 })
 
-/** Resolves when a node has not reported to the store for so long, ms. */
+/** Resolves when a node has not reported to the database for `ms`. */
 const untilSilent = (name: string, ms: number) =>
   expect
     .poll(
@@ -48,7 +48,7 @@ const untilSilent = (name: string, ms: number) =>
     )
     .toBeGreaterThan(ms)
 
-/** Holds the lock that every change takes; returns what releases it. */
+/** Takes the lock that all changes need; returns a function that releases it. */
 async function holdChanges(): Promise<() => void> {
   const held = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
@@ -63,7 +63,7 @@ async function holdChanges(): Promise<() => void> {
   return released.resolve
 }
 
-/** How many connections wait for a lock. */
+/** Returns how many connections wait for a lock. */
 async function waiting(): Promise<number> {
   const { rows } = await sql`
     select 1 from pg_stat_activity
@@ -83,17 +83,18 @@ test('a node that is suspended during changes delays the others by one, and serv
   const changes: Promise<unknown>[] = []
   for (let n = 0; n < 8; n++) {
     changes.push(frozen.ask('POST', '/_api/database', { name: `d${n}` }))
-    // By its answer the change has come so far that it waits for the lock.
+    // Once this is answered, the change waits for the lock.
     await frozen.ask('GET', '/_api/endpoint')
   }
   await expect.poll(waiting).toBe(1)
   frozen.process.signal('SIGSTOP')
   release()
-  // The machine takes the connection and the request while the process is suspended.
+  // The kernel accepts the connection and the request while the process is suspended.
   const headers = { Authorization: `Bearer ${frozen.token}` }
   const asking = request({ host: '127.0.0.1', port, path: '/articles/one', headers }).end()
   await once(asking, 'finish')
-  // The first of its changes has the lock until the server ends it; the others have not asked for it.
+  // Its first change holds the lock until PostgreSQL ends the session; the others have not
+  // requested it.
   const mapped = await other.ask('POST', '/_api/endpoint', { endpoint, databases: ['_system'] })
   expect([mapped.status, mapped.text]).toEqual([200, expect.any(String)])
   await untilSilent('frozen', 2 * STALE)

@@ -1,37 +1,38 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { EndpointRecord } from '../contract/endpoint.ts'
-import { freePorts } from '../endpoints/free-ports.testing.ts'
-import { listeningAddresses } from '../endpoints/kernel-sockets.testing.ts'
-import { readEndpoints } from '../endpoints/repository.ts'
-import { randomNumbers } from '../endurance/settings.testing.ts'
-import { killProcesses } from '../server-process.testing.ts'
-import { endpointPath } from '../start.testing.ts'
-import { makeDatabase } from '../storage/each-engine.testing.ts'
+import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
+import { listeningAddresses } from '../endpoints/listeners/kernel-sockets.testing.ts'
+import { readEndpoints } from '../endpoints/registry/repository.ts'
+import { randomNumbers } from '../integration/endurance/settings.testing.ts'
 import { openStore, type Store } from '../storage/open.ts'
+import { makeDatabase } from '../storage/test-support/each-engine.testing.ts'
+import { killProcesses } from '../test-support/server-process.testing.ts'
+import { endpointPath } from '../test-support/start.testing.ts'
 import { type NodeProcess, startNodes } from './node-processes.testing.ts'
 
-/** How many changes are made, by as many clients as there are nodes, each of its own endpoints. */
+/** Number of changes, made by one client per node, each with endpoints of its own. */
 const CHANGES = 500
 const OWN = 6
 
-/** How many endpoints all clients change. */
+/** Number of endpoints that all clients change. */
 const SHARED = 4
 
 /**
- * After so many changes one node is killed; after so many another one stops, for so long, ms: until
- * the others take it for dead. They forget it then, which takes minutes if nobody helps.
+ * One node is killed after `KILL_AFTER` changes. Another is suspended after `STOP.after` changes
+ * for `STOP.ms`, until the others consider it dead. The test then deletes its rows, which takes ten
+ * minutes otherwise.
  */
 const KILL_AFTER = 150
 const STOP = { after: 300, ms: 13_000 }
 
-/** How long they may take to agree, a dead one's ports included. */
+/** How long the nodes may take to agree, including the ports of a dead one. */
 const AGREED = { timeout: 45_000, interval: 250 }
 
-/** Stands for an endpoint that is not there. */
+/** The value of an endpoint that does not exist. */
 const ABSENT = 'absent'
 
-/** What an endpoint may be: one thing after an answer, several where there was none. */
+/** The possible values per endpoint: one after a response, several if there was none. */
 type Known = Map<string, Set<string>>
 
 let place: Awaited<ReturnType<typeof makeDatabase>>
@@ -80,7 +81,7 @@ test(`after ${CHANGES} changes from three nodes, one killed and one stopped on t
       const address = pool[random(pool.length)] ?? ''
       const databases = random(2) === 0 ? [] : [`db${number}`, '_system']
       const removes = random(3) === 0
-      // Whoever has lost their node goes on at another.
+      // A client that has lost its node continues at another one.
       const node = ended && home === c ? a : home
       const before = known.get(address) ?? new Set()
       const after = removes ? ABSENT : JSON.stringify(databases)
@@ -121,7 +122,7 @@ test('nodes that are started anew one after the other lose nothing, and agree ag
   const write = async () => {
     for (let n = 0; restarting; n++) {
       const id = `w${n}`
-      // As a client behind a balancer does: at the next node until one has said yes.
+      // Like a client behind a load balancer: retry at the next node until one succeeds.
       for (let at = n; ; at++) {
         const node = nodes[at % nodes.length]
         const answer = await node?.ask('POST', '/articles', { id }).catch(() => undefined)
@@ -144,13 +145,13 @@ test('nodes that are started anew one after the other lose nothing, and agree ag
   expect(rows.map(({ id }) => id).sort()).toEqual(stored.sort())
 }, 120_000)
 
-/** What happens to a node that nobody has heard of for ten minutes. */
+/** Deletes a node, as happens ten minutes after its last heartbeat. */
 async function forget(name: string): Promise<void> {
   await store.db.deleteFrom('node_listeners').where('node', '=', name).execute()
   await store.db.deleteFrom('nodes').where('name', '=', name).execute()
 }
 
-/** Where nodes, the table and the sockets do not agree, as a sentence; nothing where they do. */
+/** Describes where the nodes, the database and the sockets disagree; empty if they agree. */
 async function difference(nodes: readonly NodeProcess[]): Promise<string> {
   const table: EndpointRecord[] = (await readEndpoints(store)).map(({ endpoint, databases }) => ({
     endpoint,

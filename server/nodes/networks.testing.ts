@@ -6,17 +6,23 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Hosts with networks and addresses of their own on this machine, as if they were several. */
+/** Hosts with network namespaces of their own on this machine, which simulate several machines. */
 export interface Networks {
-  /** Their addresses, in order. */
+  /** The addresses of the hosts, in order. */
   readonly hosts: readonly string[]
-  /** The words by which a program is started on one of them. */
+  /** Returns the command prefix that starts a program on a host. */
   through(at: number): string[]
-  /** The path of a socket that leads to a port of a host; what is there may change. */
+  /**
+   * Returns the path of a Unix socket that forwards to a port of a host. The process behind the
+   * port may change.
+   */
   doorTo(host: string, port: number): Promise<string>
-  /** Has another program take a port of a host; resolves with what ends it. */
+  /**
+   * Starts another program that listens on a port of a host. Resolves with a function that stops
+   * it.
+   */
   occupy(at: number, port: number): Promise<() => Promise<void>>
-  /** The URL, good on each of them, of a PostgreSQL that this machine's own loopback has. */
+  /** Returns a URL, valid on all hosts, of a PostgreSQL that listens on this machine's loopback. */
   urlOf(databaseUrl: string): Promise<string>
   remove(): void
 }
@@ -24,8 +30,8 @@ export interface Networks {
 const FORWARD = fileURLToPath(new URL('forward.testing.ts', import.meta.url))
 
 /**
- * Makes `count` networks of one host each and a bridge that joins them; nothing of it is seen by the
- * machine's own network. They end with the processes that hold them.
+ * Creates `count` network namespaces with one host each and a bridge between them. The network of
+ * the machine is not affected. The namespaces end with the processes that hold them.
  */
 export async function createNetworks(count: number): Promise<Networks> {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-networks-'))
@@ -33,7 +39,7 @@ export async function createNetworks(count: number): Promise<Networks> {
   const servers: Server[] = []
   const hold = async (words: readonly string[], ready: string) => {
     const [program = '', ...rest] = words
-    // Ends when its standard input does, so with this process, however that ends.
+    // Exits when its standard input ends, so it always ends with this process.
     const child = spawn(program, rest, { stdio: ['pipe', 'pipe', 'inherit'] })
     holders.push(child)
     for await (const text of child.stdout
@@ -89,7 +95,7 @@ export async function createNetworks(count: number): Promise<Networks> {
       const { username, hostname, port, pathname } = new URL(databaseUrl)
       const home = join(folder, `postgres-${servers.length}`)
       mkdirSync(home)
-      // Sockets with a path are of the file system, which all networks share.
+      // Unix sockets are in the file system, which all network namespaces share.
       const server = createServer((client) => {
         const postgres = connect(Number(port), hostname)
         client.pipe(postgres).pipe(client)

@@ -1,47 +1,46 @@
 import type { ListenerStatus } from '../contract/listener.ts'
-import { freePorts } from '../endpoints/free-ports.testing.ts'
-import { type ServerProcess, startProcess } from '../server-process.testing.ts'
-import { type Answer, ask, makeToken } from '../start.testing.ts'
+import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
+import { type ServerProcess, startProcess } from '../test-support/server-process.testing.ts'
+import { type Answer, ask, makeToken } from '../test-support/start.testing.ts'
 
-/** What the local provider of {@link startNodes} asks for. */
+/** The operator key for the local provider of {@link startNodes}. */
 export const OPERATOR_KEY = 'operator-key-of-the-tests-and-nothing-else'
 
-/** What nodes of one store must be given, the same to each. */
+/** Secrets that must be the same on all nodes of one database. */
 export const SECRETS = {
   GATEHOUSE_OPERATOR_KEY: OPERATOR_KEY,
   GATEHOUSE_SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
 }
 
-/** A node in a process of its own, with a first endpoint of its own. */
+/** A node in its own process, with its own first endpoint. */
 export interface NodeProcess {
   readonly name: string
-  /** The process that runs now, or ran last. */
+  /** The current process, or the last one. */
   readonly process: ServerProcess
-  /** Of its first endpoint. */
+  /** Address of its first endpoint. */
   readonly address: string
   readonly port: number
-  /** An API token of the operator, for everything. */
+  /** An API token of the operator with all permissions. */
   readonly token: string
-  /** Asks through its first endpoint with the token of the operator. */
+  /** Sends a request through its first endpoint with the operator's token. */
   ask(method: string, path: string, body?: unknown, options?: NodeAsk): Promise<Answer>
-  /** Ends it by a signal; resolves when it has ended. */
+  /** Stops the process with a signal; resolves when it has exited. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>
-  /** Starts it again where it has ended, with another first endpoint: the one before is taken over. */
+  /** Starts the node again after {@link end}, with another first endpoint. */
   start(): Promise<void>
 }
 
-/** What else a request may carry. */
 export interface NodeAsk {
   readonly headers?: Record<string, string>
-  /** Another port than that of the first endpoint. */
+  /** Port to use instead of that of the first endpoint. */
   readonly port?: number
 }
 
 /**
- * Starts nodes on one PostgreSQL: the first makes the store, then the others all at once. They are on
- * this machine, so each port is with one of them.
+ * Starts nodes on one PostgreSQL database: the first creates the tables, then the others start
+ * concurrently. They run on one machine, so only one node can open each port.
  *
- * @param urls that of the store, or one for each node.
+ * @param urls the URL of the database, or one per node.
  */
 export async function startNodes(
   urls: string | readonly string[],
@@ -94,7 +93,10 @@ export async function startNodes(
   return nodes
 }
 
-/** What a node says of the listeners of an endpoint, such as `a listening`; one of the dead is `silent`. */
+/**
+ * Returns the listeners of an endpoint as a node reports them, such as `a listening`. Listeners of
+ * a dead node are `silent`.
+ */
 export async function statesAt(node: NodeProcess, address: string): Promise<string[]> {
   const path = `/_db/_system/_api/listener?endpoint=${encodeURIComponent(address)}`
   const { json } = await node.ask('GET', path)
@@ -104,7 +106,7 @@ export async function statesAt(node: NodeProcess, address: string): Promise<stri
   )
 }
 
-/** Starts one node, with a first endpoint on that port. */
+/** Starts one node with a first endpoint on a port. */
 export const startNode = (
   databaseUrl: string,
   name: string,

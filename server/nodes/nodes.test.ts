@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { freePorts } from '../endpoints/free-ports.testing.ts'
-import { killProcesses } from '../server-process.testing.ts'
-import { type Answer, endpointPath } from '../start.testing.ts'
-import { makeDatabase } from '../storage/each-engine.testing.ts'
+import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
 import { openStore } from '../storage/open.ts'
+import { makeDatabase } from '../storage/test-support/each-engine.testing.ts'
+import { killProcesses } from '../test-support/server-process.testing.ts'
+import { type Answer, endpointPath } from '../test-support/start.testing.ts'
 import { type NodeProcess, startNode, startNodes, statesAt } from './node-processes.testing.ts'
 
-// Nodes as processes of their own, on one PostgreSQL and on one machine. They are slow to start: all
-// tests have the same two, and those that end one come last.
+// Two nodes in processes of their own, on one PostgreSQL and one machine. They start slowly, so all
+// tests share them, and the tests that stop one come last.
 
 const PATIENTLY = { timeout: 20_000, interval: 50 }
 
@@ -25,7 +25,7 @@ afterAll(async () => {
 })
 
 test('what is changed at one node is served so by the other within a second', async () => {
-  // Of all that is waited for, since a machine with much else to do may halt for as long.
+  // The median counts, because a busy machine may pause for more than a second.
   const waits: number[] = []
   const soon = async (look: () => Promise<unknown>, expected: unknown) => {
     const begun = performance.now()
@@ -57,7 +57,7 @@ test('what is changed at one node is served so by the other within a second', as
     (await b.ask('POST', `/_api/listener/${encodeURIComponent(address)}/retry`)).json,
   ).toMatchObject({
     code: 409,
-    errorMessage: `${address} has not failed: it is elsewhere.`,
+    errorMessage: `${address} has not failed; it belongs to another node.`,
   })
   await a.ask('DELETE', endpointPath(address))
   await soon(listed, false)
@@ -100,7 +100,7 @@ test('two adds of one address at once, at two nodes, are one endpoint that one o
     await expect.poll(async () => new Set(await lists()).size, PATIENTLY).toBe(1)
     const states = async () => (await statesAt(a, endpoint)).map((each) => each.slice(2)).sort()
     await expect.poll(states, PATIENTLY).toEqual(['elsewhere', 'listening'])
-    // Removed at one node while it is mapped anew at the other: in whichever order, both agree.
+    // Remove the endpoint on one node while the other remaps it: both must agree in either order.
     const both = await Promise.all([add(a), b.ask('DELETE', endpointPath(endpoint))])
     expect(both.map(({ status }) => status)).toEqual([200, 200])
     await expect.poll(async () => new Set(await lists()).size, PATIENTLY).toBe(1)
@@ -118,9 +118,9 @@ test('no document outlives its database that was written at one node while anoth
       const dropped = a.ask('DELETE', '/_api/database/brief')
       const answers = await Promise.all(writes)
       expect((await dropped).status).toBe(200)
-      // On a machine with too much to do the store may be missed for a moment: no harm either.
+      // On an overloaded machine the database may be unavailable for a moment (503).
       for (const { status, text } of answers) expect([201, 404, 503], text).toContain(status)
-      // One of the same name begins empty.
+      // A new database with the same name is empty.
       await a.ask('POST', '/_api/database', { name: 'brief' })
       await expect
         .poll(async () => (await b.ask('GET', '/_db/brief/things')).text, PATIENTLY)
@@ -146,7 +146,7 @@ test('an address that no node can open is refused, and leaves nothing behind', a
   const refused = await a.ask('POST', '/_api/endpoint', { endpoint: address, databases: [] })
   expect([refused.status, refused.json.errorMessage]).toEqual([
     400,
-    '192.0.2.1 is no address of this machine. Choose one from the list. (EADDRNOTAVAIL)',
+    '192.0.2.1 is not an address of this machine. Choose one from the list. (EADDRNOTAVAIL)',
   ])
   for (const node of [a, b]) {
     expect((await node.ask('GET', '/_api/endpoint')).text).not.toContain(address)
@@ -155,7 +155,7 @@ test('an address that no node can open is refused, and leaves nothing behind', a
   const rows = store.db.selectFrom('endpoints').select('address').where('address', '=', address)
   expect(await rows.execute()).toEqual([])
 
-  // Nor does one whose node was lost before it could take it back.
+  // A proposal whose node stopped before withdrawing it is deleted too.
   const proposal = JSON.stringify({ id: 'lost', node: 'c', actor: { name: 'c', by: 'start' } })
   const lost = { address, databases: '[]', revision: 1, proposal, proposed_at: 0 }
   await store.db.insertInto('endpoints').values(lost).execute()
@@ -171,7 +171,7 @@ test('of two nodes that remove the last two ways to _system at once, one is refu
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
   expect(answers.find(({ status }) => status === 409)?.json.errorNum).toBe(1200)
   const [left, lost] = answers[0]?.status === 200 ? [b, a] : [a, b]
-  // The other one's change is heard of a moment later.
+  // The node learns of the other's change a moment later.
   await expect
     .poll(async () => (await left.ask('GET', '/_api/endpoint')).json, PATIENTLY)
     .toMatchObject([{ endpoint: left.address }])
@@ -182,11 +182,11 @@ test('of two nodes that remove the last two ways to _system at once, one is refu
 test('refuses a name that a living node has, and gives it again at once after a kill', async () => {
   const [port = 0] = await freePorts(1)
   await expect(startNode(place.databaseUrl, 'b', port)).rejects.toThrow(
-    'Another node of this store is named b. Give each its own name, with --node.',
+    'Another node with the name b uses this database. Give each node a unique name with --node.',
   )
   await b.end('SIGKILL')
   await b.start()
-}, 30_000)
+}, 60_000)
 
 test('a port goes over to another node when the one that has it ends, and when it dies', async () => {
   const [port] = await freePorts(1)
@@ -198,7 +198,7 @@ test('a port goes over to another node when the one that has it ends, and when i
   await expect.poll(() => statesAt(b, address), PATIENTLY).toEqual(['b listening'])
   await expect.poll(() => statesAt(b, first), PATIENTLY).toEqual(['b listening'])
 
-  // Its first endpoint is with the other node now, which it does not take for a fault.
+  // The other node now has its first endpoint, which is not an error.
   await a.start()
   await expect.poll(() => statesAt(a, address), PATIENTLY).toEqual(['a elsewhere', 'b listening'])
   expect(a.process.printed()).toContain('runs on another node')

@@ -1,21 +1,21 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { freePorts } from '../endpoints/free-ports.testing.ts'
-import { createBrowser } from '../oauth2/browser.testing.ts'
-import { OUR_PAGE } from '../operator-session.testing.ts'
-import { killProcesses } from '../server-process.testing.ts'
-import { ask } from '../start.testing.ts'
-import { makeDatabase } from '../storage/each-engine.testing.ts'
+import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
+import { createBrowser } from '../oauth2/sign-in/browser.testing.ts'
 import { openStore, type Store } from '../storage/open.ts'
+import { makeDatabase } from '../storage/test-support/each-engine.testing.ts'
+import { OUR_PAGE } from '../test-support/operator-session.testing.ts'
+import { killProcesses } from '../test-support/server-process.testing.ts'
+import { ask } from '../test-support/start.testing.ts'
 import { type NodeProcess, OPERATOR_KEY, startNodes } from './node-processes.testing.ts'
 
-// Several nodes are one Gatehouse: sign in at one, work at another, lose one and go on. They are slow
-// to start: all tests have the same two, and those that end one come last.
+// Several nodes act as one Gatehouse: users sign in at one, work at another, and continue when one
+// is lost. Nodes start slowly, so all tests share two, and the tests that stop one come last.
 
 let balancer: Server | undefined
 
-/** A small balancer: each connection goes to the next node. Answers its port. */
+/** Starts a round-robin TCP load balancer on `port`. */
 async function balance(port: number, ports: readonly number[]): Promise<void> {
   let next = 0
   balancer = createServer((client) => {
@@ -53,7 +53,7 @@ afterAll(async () => {
 test('a sign-in goes on at whichever node; its session is good at both, and ended at both at once', async () => {
   await balance(front, [a.port, b.port])
   const browser = createBrowser()
-  // One connection for each request, so every other one is with the other node.
+  // One connection per request, so every second request goes to the other node.
   const page = await browser.post(`${origin}/_oauth2/local/auth`, {})
   await browser.post(page.url, { key: OPERATOR_KEY }, (url) => url.pathname === '/')
   const [key = '', cookie] = [...browser.jar].find(([each]) => each.includes(' / gatehouse_')) ?? []
@@ -101,7 +101,7 @@ describe('when a node dies', () => {
     const some = Array.from({ length: LEFT }, (_, n) => ({ n }))
     expect((await a.ask('POST', '/_db/blog/articles', some)).status).toBe(201)
 
-    // Stopped until the other has begun, so that it is the other's.
+    // Suspended until the other node has started the job, so that the other claims it.
     b.process.signal('SIGSTOP')
     const documents = Array.from({ length: COUNT }, (_, n) => ({ id: `d${COUNT + n}`, n }))
     const posted = await a.ask('POST', '/articles', documents, {
@@ -116,7 +116,7 @@ describe('when a node dies', () => {
     worker = (await workerNow()).claimed_by
     b.process.signal('SIGCONT')
     expect((await b.ask('GET', job)).status).toBe(206)
-    // The first node looks after what it leaves, since it has been there first.
+    // The first node purges the deleted documents: it started first, so it holds the lock.
     expect((await b.ask('DELETE', '/_api/database/blog')).status).toBe(200)
     await a.end('SIGKILL')
   })
@@ -155,7 +155,7 @@ test('failed attempts count together, at whichever node', async () => {
     node.ask('GET', '/_api/endpoint', undefined, { headers: { Authorization: 'Bearer no' } })
   for (let at = 0; at < 20; at++) expect((await guess(a)).status).toBe(401)
   expect((await guess(a)).status).toBe(429)
-  // Failures are stored together, once a second. By itself, the other node would let 20 pass.
+  // Failures are stored once a second. A node on its own would allow 20.
   let guesses = 0
   const elsewhere = async () => {
     guesses++
@@ -165,7 +165,7 @@ test('failed attempts count together, at whichever node', async () => {
   expect(guesses).toBeLessThan(20)
 })
 
-/** Follows the live events of a node. */
+/** Subscribes to the live events of a node. */
 async function follow(node: NodeProcess, headers: Record<string, string>) {
   const stream = await fetch(`http://127.0.0.1:${node.port}/_api/events`, { headers })
   const reader = (stream.body as ReadableStream<Uint8Array>).getReader()
@@ -175,7 +175,7 @@ async function follow(node: NodeProcess, headers: Record<string, string>) {
     async says(word: string) {
       for (let heard = ''; !heard.includes(word); ) heard += await read()
     },
-    /** Ends now: without being told, it looks only with its next word, every 15 s. */
+    /** Expects the stream to end at once: without a notification it checks only every 15 s. */
     async ended() {
       const told = performance.now()
       while (!(await reader.read()).done);

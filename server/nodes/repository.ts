@@ -4,59 +4,54 @@ import type { Store } from '../storage/open.ts'
 import { storeClock } from '../storage/store-clock.ts'
 import type { Tables } from '../storage/tables.ts'
 import { aliveSince, DEAD_AFTER } from './alive.ts'
+import type { Report, ReportedListener } from './listener-reports.ts'
 
-/** A dead node is forgotten after this, ms: long enough for people to see which one it was. */
-const FORGOTTEN = 600_000
+/** How long a dead node stays listed, ms, so that users can see which one it was. */
+const DEAD_LISTED = 600_000
 
-/** Who a node is. */
 export interface Identity {
   readonly name: string
-  /** Another one at each start. */
+  /** Random, different at each start. */
   readonly run: string
-  readonly place: string
+  /** See `host-id.ts`. */
+  readonly hostId: string
 }
 
-/** A listener as its node reports it. */
-export interface ReportedListener {
-  readonly id: number
-  readonly status: ListenerStatus
-}
-
-/** Another node as it has reported itself. */
+/** Another node as the database has it. */
 export interface OtherNode extends Identity {
   readonly report: number
   readonly listeners: number
-  /** How long it has not been heard of, ms. */
+  /** Time since the node was last seen, ms. */
   readonly silence: number
 }
 
-/** What can be asked of the node that has a listener. */
-export type Asked = 'retry' | 'close'
+/** A command to a node with a listener: reopen a failed one, or close a draining one. */
+export type PeerCommand = 'retry' | 'close'
 
-/** What nodes tell each other through the store. PostgreSQL alone. */
 export type NodeRepository = ReturnType<typeof createNodeRepository>
 
-/** Makes a {@link NodeRepository}. */
+/** Creates the repository through which nodes communicate. PostgreSQL only. */
 export function createNodeRepository({ db, change }: Store) {
   const notify = (trx: Kysely<Tables>) => sql`select pg_notify('gatehouse', 'nodes')`.execute(trx)
 
   return {
     /**
-     * Puts a node among the nodes, without listeners; when, by the clock of the store. Undefined where
-     * another that lives has the name and `mine` does not say that it has ended.
+     * Registers a node without listeners. Returns the time of the database clock, or `undefined` if
+     * another live node has the name. With `ownsName`, this process holds the lock on the name, so
+     * the earlier node has ended.
      */
-    register: ({ name, run, place }: Identity, mine: boolean): Promise<number | undefined> =>
+    register: ({ name, run, hostId }: Identity, ownsName: boolean): Promise<number | undefined> =>
       change(async (trx) => {
         const { rows } = await sql<{ seen_at: number }>`
           insert into nodes (name, run, place, started_at, seen_at, report, listeners)
-          -- Reports are counted from the time on: of one that was forgotten, too, none is like another.
-          values (${name}, ${run}, ${place}, ${storeClock}, ${storeClock}, ${storeClock}, 0)
+          -- The report number starts at the time, so a node that was deleted never repeats one.
+          values (${name}, ${run}, ${hostId}, ${storeClock}, ${storeClock}, ${storeClock}, 0)
           on conflict (name) do update
           set run = excluded.run, place = excluded.place, started_at = excluded.started_at,
             seen_at = excluded.seen_at, listeners = 0,
-            -- Who has missed that another run began, or this one again, must see that something did.
+            -- Nodes that missed the new run, or a repeated registration, have to see a change.
             report = nodes.report + 1
-          where nodes.run = excluded.run or ${mine} or nodes.seen_at <= ${aliveSince}
+          where nodes.run = excluded.run or ${ownsName} or nodes.seen_at <= ${aliveSince}
           returning seen_at`.execute(trx)
         if (rows[0] === undefined) return undefined
         await trx.deleteFrom('node_listeners').where('node', '=', name).execute()
@@ -65,18 +60,13 @@ export function createNodeRepository({ db, change }: Store) {
       }),
 
     /**
-     * Says that a node is alive, and what has changed since it said so last.
+     * Records a heartbeat and the changes since the last report.
      *
-     * @param total how many listeners it has.
-     * @param loud whether the others are to look at once.
-     * @returns when, by the clock of the store; undefined where the node is not among the nodes any more.
+     * @returns the time of the database clock; `undefined` if the node is no longer registered.
      */
     async report(
       { name, run }: Identity,
-      changed: readonly ReportedListener[],
-      gone: readonly number[],
-      total: number,
-      loud: boolean,
+      { changed, closed, total, notify: isNotified }: Report,
     ): Promise<number | undefined> {
       const rows = changed.map(({ id, status }) => ({
         id,
@@ -84,11 +74,11 @@ export function createNodeRepository({ db, change }: Store) {
         state: status.state,
         status: JSON.stringify(status),
       }))
-      // One statement, for any number of listeners: it is sent after every change.
-      const { rows: told } = await sql<{ seen_at: number | null }>`
+      // A single statement for any number of listeners, because it runs after every change.
+      const { rows: replies } = await sql<{ seen_at: number | null }>`
         with alive as (
           update nodes set seen_at = ${storeClock}, listeners = ${total},
-            report = report + ${rows.length + gone.length === 0 ? 0 : 1}::bigint
+            report = report + ${rows.length + closed.length === 0 ? 0 : 1}::bigint
           where name = ${name} and run = ${run} returning report, seen_at
         ), put as (
           insert into node_listeners (node, id, address, state, report, status)
@@ -100,24 +90,24 @@ export function createNodeRepository({ db, change }: Store) {
             status = excluded.status
         ), cut as (
           delete from node_listeners
-          where node = ${name} and id = any(${[...gone]}::int[]) and exists (select from alive)
+          where node = ${name} and id = any(${[...closed]}::int[]) and exists (select from alive)
         )
         select (select seen_at from alive),
-          (select pg_notify('gatehouse', 'nodes')::text from alive where ${loud}::boolean)`.execute(
+          (select pg_notify('gatehouse', 'nodes')::text from alive where ${isNotified}::boolean)`.execute(
         db,
       )
-      return told[0]?.seen_at ?? undefined
+      return replies[0]?.seen_at ?? undefined
     },
 
-    /** Every node but one, those that died not long ago among them. */
-    async others(me: string): Promise<OtherNode[]> {
+    /** Returns all nodes except one, including recently dead ones. */
+    async others(node: string): Promise<OtherNode[]> {
       const { rows } = await sql<OtherNode>`
-        select name, run, place, report, listeners, ${storeClock} - seen_at as silence
-        from nodes where name <> ${me}`.execute(db)
+        select name, run, place as "hostId", report, listeners, ${storeClock} - seen_at as silence
+        from nodes where name <> ${node}`.execute(db)
       return rows
     },
 
-    /** The listeners of a node that changed after one of its reports. */
+    /** Returns the listeners of a node that changed after one of its reports. */
     async listenersOf(node: string, since: number): Promise<ReportedListener[]> {
       const rows = await db
         .selectFrom('node_listeners')
@@ -128,32 +118,35 @@ export function createNodeRepository({ db, change }: Store) {
       return rows.map(({ id, status }) => ({ id, status: JSON.parse(status) as ListenerStatus }))
     },
 
-    /** Asks the living nodes that have such a listener to do something; how many that are. */
-    ask: (me: string, address: string, what: Asked): Promise<number> =>
+    /**
+     * Sends a command to all live nodes with a listener of this address. Returns the number of
+     * listeners.
+     */
+    sendCommand: (from: string, address: string, command: PeerCommand): Promise<number> =>
       change(async (trx) => {
         const { numAffectedRows = 0n } = await sql`
-          update node_listeners set asked = ${what}
+          update node_listeners set asked = ${command}
           from nodes
           where nodes.name = node_listeners.node and nodes.seen_at > ${aliveSince}
-          and node_listeners.node <> ${me} and node_listeners.address = ${address}
-          and node_listeners.state = ${what === 'retry' ? 'failed' : 'draining'}`.execute(trx)
+          and node_listeners.node <> ${from} and node_listeners.address = ${address}
+          and node_listeners.state = ${command === 'retry' ? 'failed' : 'draining'}`.execute(trx)
         if (numAffectedRows > 0n) await notify(trx)
         return Number(numAffectedRows)
       }),
 
-    /** What others have asked this node to do; told once. */
-    async asked(me: string): Promise<{ id: number; asked: Asked }[]> {
+    /** Returns the pending commands for this node and clears them. */
+    async takeCommands(node: string): Promise<{ id: number; command: PeerCommand }[]> {
       const waiting = db
         .selectFrom('node_listeners')
-        .select(['id', 'asked'])
-        .where('node', '=', me)
+        .select(['id', 'asked as command'])
+        .where('node', '=', node)
         .where('asked', 'is not', null)
       const rows = await waiting.execute()
       if (rows.length === 0) return []
       await db
         .updateTable('node_listeners')
         .set({ asked: null })
-        .where('node', '=', me)
+        .where('node', '=', node)
         .where('asked', 'is not', null)
         .where(
           'id',
@@ -161,20 +154,20 @@ export function createNodeRepository({ db, change }: Store) {
           rows.map(({ id }) => id),
         )
         .execute()
-      return rows as { id: number; asked: Asked }[]
+      return rows as { id: number; command: PeerCommand }[]
     },
 
-    /** Deletes what long-dead nodes have left. */
-    async forgetDead(): Promise<void> {
+    /** Deletes nodes that have been dead for {@link DEAD_LISTED}, with their listeners. */
+    async deleteDead(): Promise<void> {
       await sql`
         with gone as (
-          delete from nodes where seen_at < ${storeClock} - ${DEAD_AFTER + FORGOTTEN}::bigint
+          delete from nodes where seen_at < ${storeClock} - ${DEAD_AFTER + DEAD_LISTED}::bigint
           returning name
         )
         delete from node_listeners where node in (select name from gone)`.execute(db)
     },
 
-    /** Takes a node out, at its end; the others see that at once. */
+    /** Deletes a node when it stops, and notifies the others. */
     leave: ({ name, run }: Identity): Promise<void> =>
       change(async (trx) => {
         const left = await trx

@@ -2,18 +2,18 @@ import { Hono } from 'hono'
 import { type NodeStatus, nodeList } from '../contract/node.ts'
 import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
-import type { Permit } from '../http/permit.ts'
+import type { RequireRole } from '../http/guards/require-role.ts'
 
-/** `/_api/node`: the nodes that share the store, `node` the one that answers. */
+/** `/_api/node`: the nodes that share the database. `node` is the name of this one. */
 export const nodeRoutes = (deps: {
   node: string
   others: () => readonly NodeStatus[]
-  permit: Permit
+  requireRole: RequireRole
 }) =>
   new Hono<AppEnv>().get(
     '/',
-    describe({ summary: 'List the nodes that share the store', answers: { 200: nodeList } }),
-    deps.permit('viewer'),
+    describe({ summary: 'List the nodes that share the database', answers: { 200: nodeList } }),
+    deps.requireRole('viewer'),
     (c) => {
       const own = {
         name: deps.node,

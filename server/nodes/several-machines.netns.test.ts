@@ -1,12 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { killProcesses, type ServerProcess, startProcess } from '../server-process.testing.ts'
-import { type Answer, ask, endpointPath, makeToken } from '../start.testing.ts'
-import { makeDatabase } from '../storage/each-engine.testing.ts'
 import { openStore } from '../storage/open.ts'
+import { makeDatabase } from '../storage/test-support/each-engine.testing.ts'
+import {
+  killProcesses,
+  type ServerProcess,
+  startProcess,
+} from '../test-support/server-process.testing.ts'
+import { type Answer, ask, endpointPath, makeToken } from '../test-support/start.testing.ts'
 import { createNetworks, type Networks } from './networks.testing.ts'
 import { SECRETS } from './node-processes.testing.ts'
 
-// Three nodes on hosts of their own, so each has addresses that the others have not.
+// Three nodes on hosts of their own, each with addresses that the others do not have.
 
 const NAMES = ['a', 'b', 'c'] as const
 const PORT = 8529
@@ -18,7 +22,7 @@ const doors: string[] = []
 const processes: ServerProcess[] = []
 let token: string
 
-// Slow to start, so all tests have the same; the one that ends a node comes last.
+// Nodes start slowly, so all tests share them; the test that stops one comes last.
 beforeAll(async () => {
   ;[place, networks] = await Promise.all([makeDatabase(), createNetworks(NAMES.length)])
   const url = await networks.urlOf(place.databaseUrl)
@@ -44,7 +48,7 @@ const at = (node: number, method: string, path: string, body?: unknown): Promise
     headers: { Authorization: `Bearer ${token}` },
   })
 
-/** What each node says of the listeners of an endpoint, on all nodes. */
+/** Returns the listeners of an endpoint as each node reports them. */
 const states = async (endpoint: string): Promise<string[][]> =>
   Promise.all(
     NAMES.map(async (_, node) => {
@@ -70,7 +74,7 @@ test('what every machine has opens on all; what one has runs there alone, and is
     expect((await ask(0, 'GET', '/_api/health', { socketPath })).status).toBe(200)
   }
 
-  // Asked of a, which cannot open it.
+  // Requested at a, which cannot open it.
   const ofB = `tcp://${networks.hosts[1]}:8700`
   const body = { endpoint: ofB, databases: ['_system'] }
   expect((await at(0, 'POST', '/_api/endpoint', body)).status).toBe(200)
@@ -86,7 +90,7 @@ test('what every machine has opens on all; what one has runs there alone, and is
 }, 60_000)
 
 test('a failed listener of another machine is tried again from here', async () => {
-  // Something else has the port on the second machine.
+  // Another program holds the port on the second machine.
   const door = await networks.occupy(1, 8800)
   const endpoint = 'tcp://0.0.0.0:8800'
   expect((await at(0, 'POST', '/_api/endpoint', { endpoint, databases: [] })).status).toBe(200)
@@ -109,7 +113,7 @@ test('what no machine has is refused after a while, and nothing of it stays, eve
   const refused = await at(0, 'POST', '/_api/endpoint', { endpoint: nobodys, databases: [] })
   expect([refused.status, refused.json.errorMessage]).toEqual([
     400,
-    '10.86.0.99 is no address of this machine. Choose one from the list. (EADDRNOTAVAIL)',
+    '10.86.0.99 is not an address of this machine. Choose one from the list. (EADDRNOTAVAIL)',
   ])
   expect(await rows()).toEqual([])
 

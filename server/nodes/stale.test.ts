@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest'
-import { freePorts } from '../endpoints/free-ports.testing.ts'
-import { startForTest, type TestNode } from '../start.testing.ts'
-import { makeDatabase } from '../storage/each-engine.testing.ts'
+import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
+import { makeDatabase } from '../storage/test-support/each-engine.testing.ts'
+import { startForTest, type TestNode } from '../test-support/start.testing.ts'
 
-// A node whose role may open fewer connections than it needs, beside one without such a limit.
+// A node whose role allows fewer connections than it needs, beside one without such a limit.
 
 const soon = { timeout: 10_000, interval: 10 }
 const SECRETS = { operatorKey: 'operator-key-of-tests-alone', secretKey: Buffer.alloc(32, 1) }
@@ -52,7 +52,7 @@ beforeEach(async () => {
 const limitConnections = (most: number) =>
   server.query(`alter role ${role} connection limit ${most}`)
 
-/** Ends connections of the limited node, those that hear notices or all. */
+/** Closes connections of the limited node: those for notifications, or all. */
 const endConnections = (name = 'gatehouse%') =>
   server.query(
     `select pg_terminate_backend(pid) from pg_stat_activity
@@ -65,7 +65,7 @@ const soonAt = (node: TestNode, path: string, status: number, at = node.port) =>
     .poll(async () => (await node.ask('GET', path, undefined, { port: at })).status, soon)
     .toBe(status)
 
-/** Has the limited node lose its notices for good, while its other connections stay. */
+/** Closes the limited node's notification connection for good; its other connections stay. */
 async function loseNotices(): Promise<void> {
   await limitConnections(1)
   await endConnections('gatehouse notices')
@@ -79,7 +79,7 @@ test('a node that hears no notices follows what another node changes', async () 
   await other.ask('POST', '/_api/endpoint', { endpoint, databases: ['blog'] })
   await soonAt(limited, '/articles/one', 200, port)
 
-  // What it acknowledges is in the database that is there, not in the one that was.
+  // Acknowledged documents are in the new database, not in the deleted one.
   await other.ask('DELETE', '/_api/database/blog')
   await other.ask('POST', '/_api/database', { name: 'blog' })
   const acknowledged: string[] = []
@@ -111,7 +111,7 @@ test('a node that can ask the store in no way serves no data, and says so', asyn
     const { status, headers } = await limited.ask(method, path, method === 'POST' ? {} : undefined)
     expect([path, status, headers['retry-after']]).toEqual([path, 503, '1'])
   }
-  // What it knows by itself is still listed to those whom the store has just vouched for.
+  // Endpoints are still listed from memory: the caller was authorized a moment ago.
   expect((await limited.ask('GET', '/_api/endpoint')).status).toBe(200)
   expect((await limited.ask('GET', '/_api/health/live')).status).toBe(200)
   await limitConnections(-1)

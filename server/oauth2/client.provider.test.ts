@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createOAuth2Client, type OAuth2Client, type TokenEndpointAuthMethod } from './client.ts'
-import { startTestProvider, type TestProvider } from './provider.testing.ts'
+import { startTestProvider, type TestProvider } from './providers/provider.testing.ts'
 
 const callback = 'https://app.example/callback'
-// Characters that a form and a Basic header would both mistake, if they were sent as they are.
+// These characters need encoding in both a form body and a Basic header.
 const clientSecret = 'a: secret+with%41&=~/"'
 
 const methods = ['client_secret_post', 'client_secret_basic'] as const
@@ -36,7 +36,7 @@ const clientOf = (method: TokenEndpointAuthMethod, secret = clientSecret) =>
     tokenEndpointAuthMethod: method,
   })
 
-/** The way through the browser: sends the person there, and returns with a code. */
+/** Performs the authorization request as a browser does. Returns the code and the verifier. */
 async function authorize({ getAuthUrl }: OAuth2Client) {
   const code_verifier = randomBytes(32).toString('base64url')
   const state = randomBytes(16).toString('base64url')

@@ -10,7 +10,7 @@ import createByDefault, {
   type OAuth2ErrorCode,
 } from './client.ts'
 
-// Long as the module is, which is one file, too: whatever a provider may answer, to each operation.
+// One file, like the module: it tests each operation against all kinds of provider responses.
 
 const ID = 'canary-id-7f3a&<>"1'
 const SECRET = 'canary:secret/9c2e +%"\'1'
@@ -29,7 +29,9 @@ interface Received {
   readonly body: string
 }
 
-/** A real server on loopback that keeps what it receives, and the client options that point at it. */
+/**
+ * Starts a server on loopback that records requests. Returns the client options that point at it.
+ */
 async function serve(answer: (response: ServerResponse, request: Received) => void) {
   const received: Received[] = []
   const server = createServer(async (request, response) => {
@@ -73,7 +75,7 @@ async function failure(promise: Promise<unknown>): Promise<OAuth2Error> {
   return thrown as OAuth2Error
 }
 
-/** Both operations that read an answer, asked once each. */
+/** The operations that read a response, each with one call. */
 const operations = [
   [
     'exchangeGrantToken',
@@ -395,7 +397,7 @@ describe('fetchActiveUser', () => {
     const error = await failure(createOAuth2Client(options).fetchActiveUser('t'))
     expect(error).toMatchObject({ code: 'http-status', status: 401 })
     expect(error.message).toMatch(
-      /^the user endpoint answered with status 401: Bad credentials x+$/,
+      /^the user endpoint responded with status 401: Bad credentials x+$/,
     )
     expect(error.message.length).toBeLessThan(300)
   })
@@ -546,7 +548,7 @@ describe.each(operations)('%s throws', (_, operate) => {
 describe('the client id and the secret', () => {
   const formEncoded = (value: string) => new URLSearchParams({ '': value }).toString().slice(1)
   const basic = Buffer.from([ID, SECRET].map(formEncoded).join(':')).toString('base64')
-  // Every spelling in which a provider might repeat what it was sent.
+  // All spellings in which a provider may repeat a value.
   const echoes = [ID, SECRET].flatMap((value) => [
     value,
     value.toUpperCase(),
@@ -562,7 +564,7 @@ describe('the client id and the secret', () => {
       .replaceAll('>', '&gt;'),
   ])
 
-  /** Everything that anyone could print of an error. */
+  /** Returns everything that printing an error can show. */
   const shown = (error: unknown): string =>
     [
       inspect(error, { depth: null, showHidden: true, getters: true }),
@@ -578,7 +580,7 @@ describe('the client id and the secret', () => {
     expect(text).not.toContain(basic)
   }
 
-  /** The failures of all operations, each with canaries of its own in what it sends. */
+  /** Returns the errors of all operations. Each operation sends its own canary values. */
   const everyFailure = async (options: OAuth2ClientOptions) => {
     const { exchangeGrantToken, refresh, fetchActiveUser } = createOAuth2Client(options)
     const args = { code_verifier: 'canary-verifier-53' }

@@ -1,80 +1,80 @@
-// A module by itself, therefore one long file: it imports nothing, and uses nothing that Node.js 20
-// does not have. It is packed as `@gatehouse/server/oauth2` and as `@gatehouse/oauth2-client`.
+// One self-contained file: it has no imports and needs only the APIs of Node.js 20. It is published
+// as `@gatehouse/server/oauth2` and as `@gatehouse/oauth2-client`.
 
-/** How the client proves at the token endpoint who it is (RFC 6749 §2.3.1). */
+/** Client authentication method at the token endpoint (RFC 6749 §2.3.1). */
 export type TokenEndpointAuthMethod = 'client_secret_post' | 'client_secret_basic'
 
-/** Settings of a provider, and the application's registration there. */
+/** Settings of a provider, and the application's registration at it. */
 export interface OAuth2ClientOptions {
-  /** Authorization endpoint (RFC 6749 §3.1); its query parameters are kept. */
+  /** Authorization endpoint (RFC 6749 §3.1). Its query parameters are kept. */
   readonly authEndpoint: string
   /** Token endpoint (RFC 6749 §3.2). */
   readonly tokenEndpoint: string
-  /** Where access tokens are refreshed (RFC 6749 §6). Default: `tokenEndpoint`. */
+  /** Endpoint for refreshing access tokens (RFC 6749 §6). Default: `tokenEndpoint`. */
   readonly refreshEndpoint?: string | null | undefined
-  /** Answers with the person whose access token asks. Default: none. */
+  /** Endpoint that returns the person an access token belongs to. Default: none. */
   readonly activeUserEndpoint?: string | null | undefined
   /** The application's identifier at the provider. */
   readonly clientId: string
   /** The application's secret at the provider. */
   readonly clientSecret: string
   /**
-   * Default: `client_secret_post`, which every known provider takes; RFC 6749 §2.3.1 asks only of
-   * `client_secret_basic` that servers support it.
+   * Default: `client_secret_post`, which every known provider accepts, although RFC 6749 §2.3.1
+   * requires servers to support only `client_secret_basic`.
    */
   readonly tokenEndpointAuthMethod?: TokenEndpointAuthMethod | undefined
-  /** Milliseconds until a request is given up, its answer read to the end. Default: 10,000. */
+  /** Timeout of a request including its response body, in milliseconds. Default: 10,000. */
   readonly timeout?: number | undefined
-  /** Bytes of an answer, decompressed, that are read before it is given up. Default: 1 MiB. */
+  /** Maximum size of a decompressed response body, in bytes. Default: 1 MiB. */
   readonly maxBytes?: number | undefined
 }
 
 /**
- * Further parameters of a request. `null` and `undefined` leave a parameter out. `client_id` and
- * `client_secret` in it are ignored: they come from the options.
+ * Additional parameters of a request. Parameters that are `null` or `undefined` are omitted.
+ * `client_id` and `client_secret` are ignored: the client takes them from its options.
  */
 export type OAuth2Parameters = Readonly<
   Record<string, string | number | boolean | null | undefined>
 >
 
-/** A successful answer of the token endpoint (RFC 6749 §5.1), as it was parsed. */
+/** A parsed success response of the token endpoint (RFC 6749 §5.1). */
 export interface TokenResponse {
   access_token: string
   token_type?: string
-  /** Seconds; a string where the provider answered form-encoded. */
+  /** Seconds. A string if the provider responded form-encoded. */
   expires_in?: number | string
   refresh_token?: string
   scope?: string
   [field: string]: unknown
 }
 
-/** An answer of the user endpoint, as it was parsed. Whole numbers beyond 2^53 are strings. */
+/** A parsed response of the user endpoint. Integers beyond 2^53 are strings. */
 export type ActiveUser = Record<string, unknown>
 
-/** A client of one provider; its functions need no `this`. */
+/** A client of one provider. Its functions don't use `this`. */
 export interface OAuth2Client {
   /**
-   * The URL to send the person to (RFC 6749 §4.1.1).
+   * Returns the URL to redirect the person to (RFC 6749 §4.1.1).
    *
-   * It is `authEndpoint` with every query parameter that this has, and with `client_id`,
-   * `redirect_uri`, `response_type` and `args` appended. No parameter is given twice (RFC 6749
-   * §3.1): `client_id` and `redirect_uri` win over `args`, and `args` over `authEndpoint`.
+   * The URL is `authEndpoint` with its query parameters, followed by `client_id`, `redirect_uri`,
+   * `response_type` and `args`. Each parameter occurs once (RFC 6749 §3.1): `client_id` and
+   * `redirect_uri` take precedence over `args`, and `args` over `authEndpoint`.
    *
-   * @param args further parameters (`state`, `scope`, `code_challenge`…); the default of
-   *   `response_type` is `code`
+   * @param args additional parameters (`state`, `scope`, `code_challenge`…); `response_type`
+   *   defaults to `code`
    * @throws {@link OAuth2Error} `invalid-argument`
    */
   getAuthUrl(redirect_uri: string, args?: OAuth2Parameters): string
   /**
    * Exchanges a grant code for an access token (RFC 6749 §4.1.3).
    *
-   * @param code as the provider passed it to the callback
-   * @param redirect_uri the callback URL with which the code was requested
-   * @param args further parameters (`code_verifier`…); the default of `grant_type` is
+   * @param code the code that the provider passed to the callback
+   * @param redirect_uri the callback URL for which the code was issued
+   * @param args additional parameters (`code_verifier`…); `grant_type` defaults to
    *   `authorization_code`
-   * @returns the parsed answer, JSON or form-encoded
-   * @throws {@link OAuth2Error} (rejects) when there is no access token in the answer, for every
-   *   reason in {@link OAuth2ErrorCode} but `invalid-options`
+   * @returns the parsed response, JSON or form-encoded
+   * @throws {@link OAuth2Error} (rejects) if the response has no access token; with any {@link
+   *   OAuth2ErrorCode} except `invalid-options`
    */
   exchangeGrantToken(
     code: string,
@@ -82,38 +82,38 @@ export interface OAuth2Client {
     args?: OAuth2Parameters,
   ): Promise<TokenResponse>
   /**
-   * Asks who the person is, with the access token as Bearer (RFC 6750 §2.1).
+   * Fetches the person an access token belongs to. Sends the token as Bearer (RFC 6750 §2.1).
    *
-   * @returns the parsed answer (JSON), or `null` when there is no `activeUserEndpoint`
+   * @returns the parsed JSON response, or `null` without `activeUserEndpoint`
    * @throws {@link OAuth2Error} (rejects) like `exchangeGrantToken`, except `no-access-token`
    */
   fetchActiveUser(access_token: string): Promise<ActiveUser | null>
   /**
-   * Exchanges a refresh token for a new access token (RFC 6749 §6), at `refreshEndpoint` or else at
-   * `tokenEndpoint`. The answer may bring a new refresh token, which replaces the old one.
+   * Exchanges a refresh token for a new access token (RFC 6749 §6), at `refreshEndpoint` or
+   * `tokenEndpoint`. If the response has a new refresh token, it replaces the old one.
    *
-   * @param args further parameters (`scope`…)
+   * @param args additional parameters (`scope`…)
    * @throws {@link OAuth2Error} (rejects) like `exchangeGrantToken`
    */
   refresh(refresh_token: string, args?: OAuth2Parameters): Promise<TokenResponse>
 }
 
 /**
- * Why an operation failed.
+ * Reason of an {@link OAuth2Error}.
  *
- * | code | the reason |
+ * | code | reason |
  * | --- | --- |
- * | `invalid-options` | `createOAuth2Client` was given too little, or no URL where one belongs |
- * | `invalid-argument` | an operation was given no string where one belongs |
- * | `timeout` | no complete answer in time |
- * | `network` | no connection, or it broke; `cause` says how |
- * | `redirect` | the endpoint answered with a redirect, which is never followed |
- * | `too-large` | the answer is longer than `maxBytes` |
- * | `provider-error` | the answer carries `error` (RFC 6749 §5.2), whatever its status; `cause` is a {@link ProviderReport} |
- * | `http-status` | a status other than 2xx, and no `error` in the answer |
- * | `empty-body` | the answer has no body |
- * | `unparsable` | the answer is not what can be read here |
- * | `no-access-token` | an answer of the token endpoint without `access_token` (RFC 6749 §5.1) |
+ * | `invalid-options` | an option of `createOAuth2Client` is missing or invalid |
+ * | `invalid-argument` | an argument of an operation is missing or invalid |
+ * | `timeout` | no complete response within `timeout` |
+ * | `network` | the connection failed or broke; see `cause` |
+ * | `redirect` | the endpoint responded with a redirect, which the client never follows |
+ * | `too-large` | the response exceeds `maxBytes` |
+ * | `provider-error` | the response contains `error` (RFC 6749 §5.2), with any status; `cause` is a {@link ProviderReport} |
+ * | `http-status` | a status other than 2xx without `error` in the response |
+ * | `empty-body` | the response has no body |
+ * | `unparsable` | the response cannot be parsed |
+ * | `no-access-token` | the token endpoint's response has no `access_token` (RFC 6749 §5.1) |
  */
 export type OAuth2ErrorCode =
   | 'invalid-options'
@@ -128,20 +128,22 @@ export type OAuth2ErrorCode =
   | 'unparsable'
   | 'no-access-token'
 
-/** What the provider says went wrong (RFC 6749 §5.2): redacted, without control characters, cut. */
+/**
+ * Error reported by the provider (RFC 6749 §5.2): redacted, without control characters, truncated.
+ */
 export interface ProviderReport {
   readonly error: string
   readonly error_description?: string
 }
 
 /**
- * The one error of this module. Neither the message nor the cause or the stack contains the client
- * id, the client secret, a code or a token, also when the provider repeats them in its answer.
+ * The only error class of this module. Its message, cause and stack never contain the client id,
+ * the client secret, a code or a token, even if the provider repeats them in its response.
  */
 export class OAuth2Error extends Error {
   override readonly name = 'OAuth2Error'
   readonly code: OAuth2ErrorCode
-  /** The status of the provider's answer; `undefined` when there was none. */
+  /** HTTP status of the provider's response; `undefined` without a response. */
   readonly status: number | undefined
 
   constructor(
@@ -167,14 +169,13 @@ export class OAuth2Error extends Error {
  *   clientSecret: '<CLIENT_SECRET>',
  * })
  * const url = client.getAuthUrl('https://example.com/callback', { state })
- * // …the provider sends the person back with a code…
+ * // …the provider redirects the person back with a code…
  * const { access_token } = await client.exchangeGrantToken(code, 'https://example.com/callback')
  * const user = await client.fetchActiveUser(access_token)
  *
- * @param options fully-qualified URLs with http or https, without fragment and credentials; they
- *   are read once. http is for providers on the same machine or network: RFC 6749 §3.1 and §3.2 ask
- *   for TLS
- * @throws {@link OAuth2Error} `invalid-options`, naming every fault at once
+ * @param options read once. URLs are absolute http or https URLs without fragment and credentials.
+ *   Use http only for providers on the same machine or network: RFC 6749 §3.1 and §3.2 require TLS
+ * @throws {@link OAuth2Error} `invalid-options`, naming all invalid options
  */
 export function createOAuth2Client(options: OAuth2ClientOptions): OAuth2Client {
   const settings = readOptions(options)
@@ -219,9 +220,9 @@ export function createOAuth2Client(options: OAuth2ClientOptions): OAuth2Client {
       const { activeUserEndpoint: url } = settings
       if (url === undefined) return null
       requireText('access_token', access_token)
-      // fetch would quote it in its own error.
+      // `fetch` would quote an invalid header value in its error.
       if (!/^[\x21-\x7e]+$/.test(access_token)) {
-        throw new OAuth2Error('invalid-argument', 'access_token has characters that no token has')
+        throw new OAuth2Error('invalid-argument', 'access_token contains invalid characters')
       }
       const hide = redactor(settings, [access_token])
       const headers = { Authorization: `Bearer ${access_token}` }
@@ -239,7 +240,9 @@ export function createOAuth2Client(options: OAuth2ClientOptions): OAuth2Client {
 
 export default createOAuth2Client
 
-/** An endpoint, as messages name it. Its URL stays out of them: the query may hold secrets. */
+/**
+ * Name of an endpoint in messages. Messages omit the URL, because its query may contain secrets.
+ */
 type Place = 'token endpoint' | 'refresh endpoint' | 'user endpoint'
 
 type Settings = ReturnType<typeof readOptions>
@@ -249,13 +252,13 @@ type Redact = (text: string) => string
 interface Answer {
   readonly status: number
   readonly contentType: string
-  /** Without white space around it. */
+  /** Trimmed. */
   readonly body: string
 }
 
 const FORM = 'application/x-www-form-urlencoded'
 
-// GitHub refuses requests without one.
+// GitHub rejects requests without a User-Agent.
 const USER_AGENT = 'Gatehouse'
 
 function readOptions(options: OAuth2ClientOptions) {
@@ -281,7 +284,7 @@ function readOptions(options: OAuth2ClientOptions) {
     given[name] === undefined || given[name] === null ? undefined : url(name)
   const positive = (name: keyof OAuth2ClientOptions, fallback: number): number => {
     const value = given[name] ?? fallback
-    // A longer timer would fire at once.
+    // A longer timer would fire immediately.
     if (Number.isInteger(value) && Number(value) > 0 && Number(value) < 2 ** 31) {
       return Number(value)
     }
@@ -313,7 +316,7 @@ function readOptions(options: OAuth2ClientOptions) {
 }
 
 function isEndpoint(text: string): boolean {
-  // URL is lenient: it drops white space and completes `https:example.com`.
+  // `URL` is lenient: it removes white space and completes `https:example.com`.
   if (!/^https?:\/\/[^\s#]+$/i.test(text) || !URL.canParse(text)) return false
   const { username, password } = new URL(text)
   return username === '' && password === ''
@@ -324,7 +327,10 @@ function requireText(name: string, value: unknown): void {
   throw new OAuth2Error('invalid-argument', `${name} must be a non-empty string`)
 }
 
-/** Every parameter once (RFC 6749 §3.1 and §3.2): `fixed` wins over `args`, these over `defaults`. */
+/**
+ * Merges parameters so that each occurs once (RFC 6749 §3.1 and §3.2): `fixed` takes precedence
+ * over `args`, and `args` over `defaults`.
+ */
 function collect(
   fixed: Readonly<Record<string, string>>,
   defaults: Readonly<Record<string, string>>,
@@ -334,16 +340,16 @@ function collect(
   for (const [name, value] of Object.entries(args ?? {})) {
     if (value === null || value === undefined) continue
     if (!['string', 'number', 'boolean'].includes(typeof value)) {
-      throw new OAuth2Error('invalid-argument', 'args must hold strings, numbers or booleans')
+      throw new OAuth2Error('invalid-argument', 'args must contain strings, numbers or booleans')
     }
-    // A secret among the arguments of getAuthUrl would end up in the browser.
+    // Otherwise getAuthUrl could put the secret into the browser's address bar.
     if (name === 'client_id' || name === 'client_secret' || Object.hasOwn(fixed, name)) continue
     parameters.set(name, String(value))
   }
   return parameters
 }
 
-/** Appends to the query; what stays of it keeps its spelling. */
+/** Appends parameters to the query. The remaining query keeps its spelling. */
 function appendQuery(endpoint: string, parameters: ReadonlyMap<string, string>): string {
   const url = new URL(endpoint)
   const kept = url.search
@@ -359,11 +365,11 @@ function appendQuery(endpoint: string, parameters: ReadonlyMap<string, string>):
 
 const formEncode = (text: string): string => new URLSearchParams([['', text]]).toString().slice(1)
 
-// RFC 6749 §2.3.1: both are form-encoded first, so a colon in the id is no separator.
+// Form-encode both values first (RFC 6749 §2.3.1), so that a colon in the id is not the separator.
 const basicCredentials = (id: string, secret: string): string =>
   btoa(`${formEncode(id)}:${formEncode(secret)}`)
 
-/** Sends a request and reads the whole answer, within the limits. Judges neither. */
+/** Sends a request and reads the whole response within the limits. Does not interpret it. */
 async function send(
   place: Place,
   url: string,
@@ -377,17 +383,17 @@ async function send(
   try {
     const response = await fetch(url, { ...request, headers, redirect: 'manual', signal })
     status = response.status
-    // Following it would carry the secret or the token to wherever it leads.
+    // Following the redirect would send the secret or the token to another server.
     if ([301, 302, 303, 307, 308].includes(status) || response.type === 'opaqueredirect') {
       await response.body?.cancel()
-      throw new OAuth2Error('redirect', `the ${place} answered with a redirect`, { status })
+      throw new OAuth2Error('redirect', `the ${place} responded with a redirect`, { status })
     }
     const body = await readBody(place, response, limits.maxBytes)
     return { status, contentType: response.headers.get('content-type') ?? '', body: body.trim() }
   } catch (thrown) {
     if (thrown instanceof OAuth2Error) throw thrown
     if (signal.aborted) {
-      const message = `the ${place} gave no complete answer within ${limits.timeout} ms`
+      const message = `the ${place} did not send a complete response within ${limits.timeout} ms`
       throw new OAuth2Error('timeout', message, { status })
     }
     const cause = copyError(thrown, hide)
@@ -403,7 +409,7 @@ async function readBody(place: Place, response: Response, maxBytes: number): Pro
   for await (const chunk of response.body ?? []) {
     bytes += chunk.byteLength
     if (bytes > maxBytes) {
-      const message = `the ${place} answered with more than ${maxBytes} bytes`
+      const message = `the ${place} responded with more than ${maxBytes} bytes`
       throw new OAuth2Error('too-large', message, { status })
     }
     text += decode(place, status, () => decoder.decode(chunk, { stream: true }))
@@ -415,7 +421,9 @@ function decode(place: Place, status: number, part: () => string): string {
   try {
     return part()
   } catch {
-    throw new OAuth2Error('unparsable', `the ${place} answered with no UTF-8 text`, { status })
+    throw new OAuth2Error('unparsable', `the response of the ${place} is not valid UTF-8`, {
+      status,
+    })
   }
 }
 
@@ -424,7 +432,7 @@ function judgeToken(place: Place, answer: Answer, hide: Redact): TokenResponse {
   const { access_token } = fields
   if (typeof access_token !== 'string' || access_token === '') {
     const { status } = answer
-    throw new OAuth2Error('no-access-token', `the ${place} gave no access_token`, { status })
+    throw new OAuth2Error('no-access-token', `the ${place} returned no access_token`, { status })
   }
   return { ...fields, access_token }
 }
@@ -444,32 +452,35 @@ function judge(
   }
   if (status < 200 || status > 299) {
     const said = typeof fields?.message === 'string' ? `: ${tidy(fields.message, hide)}` : ''
-    throw new OAuth2Error('http-status', `the ${place} answered with status ${status}${said}`, {
+    throw new OAuth2Error('http-status', `the ${place} responded with status ${status}${said}`, {
       status,
     })
   }
   if (body === '') {
-    throw new OAuth2Error('empty-body', `the ${place} answered with an empty body`, { status })
+    throw new OAuth2Error('empty-body', `the ${place} responded with an empty body`, { status })
   }
   if (!fields) {
-    // Without a cause: the parser's error would quote the answer, cut where no redaction finds it.
-    throw new OAuth2Error('unparsable', `the ${place} answered with what cannot be read`, {
+    // No cause: the parser's error would quote a fragment of the response that redaction may miss.
+    throw new OAuth2Error('unparsable', `the response of the ${place} cannot be parsed`, {
       status,
     })
   }
   return fields
 }
 
-/** JSON, or form-encoded; providers label both as plain text or as a page. */
+/**
+ * Parses JSON or form encoding. Providers send both with content types such as `text/plain` and
+ * `text/html`.
+ */
 function parseTokenBody({ body, contentType }: Answer): Record<string, unknown> | undefined {
   const type = (contentType.split(';')[0] ?? '').trim().toLowerCase()
   const json = parseJson(body)
   if (json || body.startsWith('{') || /[/+]json$/.test(type)) return json
   const pairs = [...new URLSearchParams(body)]
   const names = new Set(pairs.map(([name]) => name))
-  // A page or a sentence is a form too, to a lenient parser.
+  // A lenient parser reads any page or sentence as a form.
   if (type !== FORM && !names.has('access_token') && !names.has('error')) return undefined
-  // RFC 6749 §5.1 has each field once: with two, there is no telling which one counts.
+  // Each field occurs once (RFC 6749 §5.1); a duplicate is ambiguous.
   return names.size === pairs.length ? Object.fromEntries(pairs) : undefined
 }
 
@@ -484,17 +495,21 @@ function parseJson(body: string): Record<string, unknown> | undefined {
   }
 }
 
-// Two ids beyond 2^53 may round to the same number: two people would become one.
+// Keeps unsafe integers as strings: two ids beyond 2^53 could round to the same number and merge
+// two people.
 function exactInteger(_: string, value: unknown, context?: { source?: string }): unknown {
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return value
   const source = context?.source
   return source !== undefined && /^-?\d+$/.test(source) ? source : value
 }
 
-/** `error` as RFC 6749 §5.2 has it, or as an object with the details, as Facebook and Google do. */
+/**
+ * Returns the reported error: `error` as in RFC 6749 §5.2, or an object with details as Facebook
+ * and Google send it.
+ */
 function readReport(fields: Record<string, unknown>, hide: Redact): ProviderReport | undefined {
   const { error } = fields
-  // Some providers send the field always, empty on success.
+  // Some providers always send the field, with an empty value on success.
   if (error === undefined || error === null || error === '' || error === false) return undefined
   const details: Record<string, unknown> = typeof error === 'object' ? { ...error } : {}
   const name = typeof error === 'object' ? (details.type ?? details.status ?? details.code) : error
@@ -505,13 +520,19 @@ function readReport(fields: Record<string, unknown>, hide: Redact): ProviderRepo
   }
 }
 
-/** Words of others, fit for a message: redacted before they are cut, or a half would stay. */
+/**
+ * Makes a provider's text safe for messages. Redacts before it truncates: a truncated secret would
+ * not be recognized.
+ */
 const tidy = (text: string, hide: Redact): string =>
   hide(text)
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
     .slice(0, 200)
 
-/** Hides the client's credentials and further values, in each spelling that an echo may have. */
+/**
+ * Returns a function that redacts the client's credentials and further values, in all spellings in
+ * which a response may repeat them.
+ */
 function redactor(
   { clientId, clientSecret }: Settings,
   values: readonly (string | undefined)[],
@@ -526,11 +547,11 @@ function redactor(
   ])
   const patterns = [...new Set(spellings), basicCredentials(clientId, clientSecret)]
     .filter((spelling) => spelling !== '')
-    // The longest first: the id may be the beginning of the secret.
+    // Longest first: the id may be a prefix of the secret.
     .sort((a, b) => b.length - a.length)
     .map((spelling) => {
       const pattern = spelling.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
-      // `id` in `invalid_grant` gives nothing away: short ones count as whole words only.
+      // Match short values only as whole words: `id` in `invalid_grant` reveals nothing.
       return spelling.length < 8 ? `(?<!\\w)${pattern}(?!\\w)` : pattern
     })
   const any = new RegExp(patterns.join('|'), 'gi')
@@ -545,7 +566,9 @@ const escapeHtml = (text: string): string =>
     .replaceAll('"', '&quot;')
     .replaceAll("'", '&#39;')
 
-/** An error as far as it can be shown: others attach what was sent and received. */
+/**
+ * Returns a redacted copy of an error. Libraries attach request and response data to their errors.
+ */
 function copyError(thrown: unknown, hide: Redact, depth = 0): unknown {
   if (!(thrown instanceof Error) || depth > 3) return undefined
   const cause = copyError(thrown.cause, hide, depth + 1)

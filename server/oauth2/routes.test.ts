@@ -3,15 +3,15 @@ import { createMiddleware } from 'hono/factory'
 import { describe, expect, test } from 'vitest'
 import { providerList, providerSetupList } from '../contract/session.ts'
 import { Failure } from '../failure.ts'
-import { createClientOf } from '../http/client.ts'
 import type { AppEnv } from '../http/env.ts'
-import { renderFailure, toFailure } from '../http/render-failure.ts'
-import { createProvider } from './create-provider.ts'
+import { createClientOf } from '../http/guards/client-address.ts'
+import { renderFailure, toFailure } from '../http/output/render-failure.ts'
+import { createProvider } from './providers/create-provider.ts'
 import { providerRoutes } from './routes.ts'
-import { plainConfig } from './sign-in.testing.ts'
+import { plainConfig } from './sign-in/sign-in.testing.ts'
 
 const rig = (publicOrigin?: string) => {
-  const permit = createMiddleware<AppEnv>(async (c, next) => {
+  const requireRole = createMiddleware<AppEnv>(async (c, next) => {
     if (c.req.header('Authorization') === undefined) throw new Failure('unauthenticated', 'no')
     await next()
   })
@@ -26,7 +26,10 @@ const rig = (publicOrigin?: string) => {
     createProvider(plainConfig('https://b.example'), { now: Date.now }),
   ]
   const deps = { providers, clientOf: createClientOf([]), publicOrigin }
-  const app = new Hono<AppEnv>().route('/_api/provider', providerRoutes(deps, everybody, permit))
+  const app = new Hono<AppEnv>().route(
+    '/_api/provider',
+    providerRoutes(deps, everybody, requireRole),
+  )
   app.onError((error, c) => renderFailure(toFailure(error), c))
   return async (path: string, headers: Record<string, string> = {}) => {
     const via = { address: { scheme: 'tcp' } } as AppEnv['Bindings']['via']

@@ -1,59 +1,61 @@
 import { type Context, Hono, type MiddlewareHandler } from 'hono'
-import { getCookie, setCookie } from 'hono/cookie'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { Logger } from 'pino'
 import { type ProviderInfo, providerList, providerSetupList } from '../contract/session.ts'
 import { Failure } from '../failure.ts'
-import type { ClientOf } from '../http/client.ts'
 import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
-import { createOwnOrigin, guardForm } from '../http/own-origin.ts'
-import type { PageFonts } from '../http/page-fonts.ts'
-import { toFailure } from '../http/render-failure.ts'
-import { readForm } from '../http/request-body.ts'
-import { failedSignInPage, pageStyle, signInPolicy } from '../http/sign-in-pages.ts'
-import { SIGN_IN_SECONDS } from './csrf-token.ts'
-import type { Identity } from './identity.ts'
-import type { PendingSignIns } from './pending-sign-in.ts'
-import type { Provider } from './provider.ts'
-import { callbackPath, finishSignIn, Stale, startSignIn } from './sign-in.ts'
-import type { SignInLimit } from './sign-in-limit.ts'
+import type { ClientOf } from '../http/guards/client-address.ts'
+import { createOwnOrigin, guardForm } from '../http/guards/own-origin.ts'
+import { readSignInCookies, setSignInCookies } from '../http/guards/sign-in-cookies.ts'
+import { readForm } from '../http/input/request-body.ts'
+import { toFailure } from '../http/output/render-failure.ts'
+import type { PageFonts } from '../http/static/page-fonts.ts'
+import { failedSignInPage, pageStyle, signInPolicy } from '../http/static/sign-in-pages.ts'
+import type { RecordFailedSignIn } from './failed-sign-ins.ts'
+import type { Identity } from './providers/identity.ts'
+import type { Provider } from './providers/provider.ts'
+import { createCsrfToken, SIGN_IN_SECONDS } from './sign-in/csrf-token.ts'
+import type { PendingSignIns } from './sign-in/pending-sign-in.ts'
+import {
+  callbackPath,
+  finishSignIn,
+  Stale,
+  startSignIn,
+  tokenParameter,
+} from './sign-in/sign-in.ts'
+import type { SignInLimit } from './sign-in/sign-in-limit.ts'
 
 /**
- * Stores the person (seed 001, "Processing rules" 6: created, or the token updated) and begins a
- * session (7); answers the value of the Set-Cookie header.
+ * Creates or updates the person and begins a session (docs/sign-in.md, "The flow"). Returns the
+ * value of the Set-Cookie header.
  */
 export type BeginSession = (c: Context<AppEnv>, identity: Identity) => Promise<string>
 
-/** Whether the request carries a valid session, which beats a stale callback. */
+/**
+ * Whether the request has a valid session. If so, a stale callback redirects instead of failing.
+ */
 export type HasSession = (c: Context<AppEnv>) => Promise<boolean>
 
-/** What the routes of the sign-in are made of. */
 export interface OAuth2Deps {
-  /** In the order of the buttons; each name once. */
+  /** In the order of the sign-in buttons. Names are unique. */
   readonly providers: readonly Provider[]
   readonly pending: PendingSignIns
   readonly beginSession: BeginSession
   readonly hasSession: HasSession
   readonly limit: SignInLimit
+  /** Records a failed sign-in in the audit log. */
+  readonly recordFailed: RecordFailedSignIn
   readonly clientOf: ClientOf
   readonly publicOrigin: string | undefined
-  /** What the pages are written in; undefined: the fonts of the system. */
+  /** Fonts of the sign-in pages; undefined for the system fonts. */
   readonly fonts: PageFonts | undefined
   readonly log: Logger
 }
 
-/** The cookie that ties a sign-in to the browser that started it (seed 001). */
-export const CSRF_COOKIE = 'oauth2_csrf_token'
-
 /**
- * A second cookie with the same value, set where the browser's connection is encrypted. The prefix
- * `__Host-` keeps other hosts of the domain from setting it (RFC 6265bis §4.1.3). It is sent to every
- * path, so its name includes the provider.
+ * Routes of `/_oauth2`: start and callback of each provider, and the style sheet of their pages.
  */
-const hostCookieOf = (provider: string) => `${CSRF_COOKIE}_${provider}`
-
-/** `/_oauth2`: the two routes of seed 001 for every provider, and the style of their pages. */
 export function oauth2Routes(deps: OAuth2Deps) {
   const { pending, publicOrigin, clientOf, log } = deps
   const style = pageStyle(deps.fonts)
@@ -64,16 +66,19 @@ export function oauth2Routes(deps: OAuth2Deps) {
     return provider
   }
 
-  /** The page of a sign-in that failed, with the status of the failure. */
+  /** Renders the page of a failed sign-in, with the status of the failure. */
   const failed = (c: Context<AppEnv>, error: unknown, provider: Provider) => {
     const failure = toFailure(error)
     const { status } = failure.kind
-    // What a provider reports is the person's business, what fails between two servers is ours.
+    // Errors that the provider reports concern the person; errors between the servers, the
+    // operator.
     log[status === 503 || error !== failure ? 'error' : 'info'](
       { err: failure.cause, provider: provider.name, status },
       failure.message,
     )
-    const start = error instanceof NoOrigin ? undefined : callbackPath(provider.name)
+    // A new attempt cannot succeed if the origin is unknown or the person's access was removed.
+    const isFinal = error instanceof NoOrigin || failure.code === 'forbidden'
+    const start = isFinal ? undefined : callbackPath(provider.name)
     c.header('Content-Security-Policy', signInPolicy({ leavesOrigin: true }))
     return c.html(
       failedSignInPage({ status, message: failure.message, start }),
@@ -87,7 +92,7 @@ export function oauth2Routes(deps: OAuth2Deps) {
       .get('/page.css', (c) =>
         c.body(style, 200, {
           'Content-Type': 'text/css; charset=utf-8',
-          // It names files of the console, which a newer version does not have.
+          // The style sheet names font files that only this version of the console has.
           'Cache-Control': 'no-cache',
         }),
       )
@@ -103,79 +108,79 @@ export function oauth2Routes(deps: OAuth2Deps) {
           const origin = ownOrigin(c)
           if (origin === undefined) throw new NoOrigin()
           deps.limit.begin('start', clientOf(c).address)
-          const { token, location } = await startSignIn(provider, pending, {
+          const token = createCsrfToken()
+          const place = placeOf(provider)
+          const supersedes = setSignInCookies(c, place, token, origin.startsWith('https:'))
+          const location = await startSignIn(provider, pending, {
+            token,
             origin,
             returnTo: returnToOf(c, form),
-            supersedes: getCookie(c, CSRF_COOKIE),
+            supersedes,
           })
-          setCookie(c, CSRF_COOKIE, token, {
-            maxAge: SIGN_IN_SECONDS,
-            httpOnly: true,
-            sameSite: 'Lax',
-            secure: origin.startsWith('https:'),
-            path: callbackPath(provider.name),
-          })
-          if (origin.startsWith('https:')) {
-            setCookie(c, hostCookieOf(provider.name), token, {
-              prefix: 'host',
-              maxAge: SIGN_IN_SECONDS,
-              httpOnly: true,
-              sameSite: 'Lax',
-            })
-          }
           return c.redirect(location, 303)
         } catch (error) {
           return failed(c, error, provider)
         }
       })
-      // The route that seed 001 names oauth2_callback.
+      // The callback, to which the provider redirects the browser.
       .get('/:provider/auth', async (c) => {
         const provider = providerOf(c.req.param('provider'))
-        // Hono answers HEAD by this route. Link scanners send it, and the code counts once.
+        // Hono also routes HEAD here. Link scanners send it, and it must not use up the code.
         if (c.req.raw.method === 'HEAD') return c.body(null, 200)
+        const query = new URL(c.req.url).searchParams
+        const place = placeOf(provider)
+        let username: string | undefined
+        const cookies = readSignInCookies(c, place, query.get(tokenParameter(provider)))
         try {
           const { identity, location } = await finishSignIn(provider, pending, {
-            query: new URL(c.req.url).searchParams,
-            cookie: getCookie(c, CSRF_COOKIE),
-            hostCookie: getCookie(c, hostCookieOf(provider.name), 'host'),
+            query,
+            cookie: cookies.cookie,
+            hostCookie: cookies.hostCookie,
           })
+          username = `${identity.provider}:${identity.subject}`
           c.header('Set-Cookie', await deps.beginSession(c, identity), { append: true })
           deps.limit.finish('start', clientOf(c).address)
-          setCookie(c, CSRF_COOKIE, '', { maxAge: 0, path: callbackPath(provider.name) })
-          if (getCookie(c, hostCookieOf(provider.name), 'host') !== undefined) {
-            setCookie(c, hostCookieOf(provider.name), '', { prefix: 'host', maxAge: 0 })
-          }
+          cookies.clear()
           return c.redirect(location, 303)
         } catch (error) {
           const root = ownOrigin(c)
           if (error instanceof Stale && root !== undefined && (await deps.hasSession(c))) {
             return c.redirect(`${root}/`, 303)
           }
+          const { address } = clientOf(c)
+          const failure = toFailure(error)
+          await deps.recordFailed({ provider: provider.name, address, failure, username })
           return failed(c, error, provider)
         }
       })
   )
 }
 
-/** The server does not know under which URL the person's browser reaches it. */
+/** Returns where the cookies of a sign-in are set, and for how long. */
+const placeOf = ({ name }: Provider) => ({
+  provider: name,
+  path: callbackPath(name),
+  seconds: SIGN_IN_SECONDS,
+})
+
+/** The server does not know the URL at which the browser reaches it. */
 class NoOrigin extends Failure {
   constructor() {
     super(
       'bad-parameter',
-      'This server does not know under which URL people reach it, so no provider could send you ' +
-        'back. Its operator can say so with --public-url (GATEHOUSE_PUBLIC_URL).',
+      'This server has no public URL, so the provider could not send you ' +
+        'back. The operator of this server must set --public-url (GATEHOUSE_PUBLIC_URL).',
     )
   }
 }
 
-/** Where the form wants to return to; a start without a form (seed 001: no body) says nothing. */
+/** Returns the form field `returnTo`, or undefined if the request has no form. */
 function returnToOf(c: Context<AppEnv>, form: URLSearchParams): string | undefined {
   const type = c.req.header('Content-Type') ?? ''
   if (!/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(type)) return undefined
   return form.get('returnTo') ?? undefined
 }
 
-/** What `/_api/provider` is made of. */
 export interface ProviderDeps {
   readonly providers: readonly Provider[]
   readonly clientOf: ClientOf
@@ -183,19 +188,19 @@ export interface ProviderDeps {
 }
 
 /**
- * `/_api/provider`: the ways to sign in, for everybody, and what has to be registered at each, for
- * those whom `permit` lets.
+ * Routes of `/_api/provider`: `/` lists the sign-in providers for everyone; `/setup` lists the data
+ * to register at each provider, for callers that `requireRole` admits.
  */
 export const providerRoutes = (
   { providers, clientOf, publicOrigin }: ProviderDeps,
   everybody: MiddlewareHandler<AppEnv>,
-  permit: MiddlewareHandler<AppEnv>,
+  requireRole: MiddlewareHandler<AppEnv>,
 ) => {
   const ownOrigin = createOwnOrigin(publicOrigin, clientOf)
   return new Hono<AppEnv>()
     .get(
       '/',
-      describe({ summary: 'List the ways to sign in', answers: { 200: providerList } }),
+      describe({ summary: 'List the identity providers', answers: { 200: providerList } }),
       everybody,
       (c) =>
         c.json(
@@ -208,10 +213,10 @@ export const providerRoutes = (
     .get(
       '/setup',
       describe({
-        summary: 'List what has to be registered at the providers',
+        summary: 'List the callback URLs to register at the providers',
         answers: { 200: providerSetupList },
       }),
-      permit,
+      requireRole,
       (c) => {
         const origin = ownOrigin(c)
         return c.json(

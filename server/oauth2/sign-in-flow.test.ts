@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { beginSession } from '../access/sessions.ts'
 import { createVault } from '../storage/vault.ts'
-import { challengeOf } from './csrf-token.ts'
-import { createOpenStore } from './open-store.testing.ts'
-import { type PlainProvider, startPlainProvider } from './plain-provider.testing.ts'
-import { createRig, plainConfig, type RigOptions } from './sign-in.testing.ts'
+import { type PlainProvider, startPlainProvider } from './providers/plain-provider.testing.ts'
+import { challengeOf } from './sign-in/csrf-token.ts'
+import { createOpenStore } from './sign-in/open-store.testing.ts'
+import { createRig, plainConfig, type RigOptions } from './sign-in/sign-in.testing.ts'
 
-// Seed 001, "Endpoints" and "Errors", row by row, at a provider that the test starts.
+// Tests each row of docs/sign-in.md, "The flow", with a provider that the test starts.
 
 let provider: PlainProvider
 const openStore = createOpenStore()
@@ -206,8 +206,8 @@ describe('GET <mount>/auth, the callback', () => {
       [{ code: 'c' }, token, 400, 'CSRF mismatch'],
       [{ csrfToken: '' }, 'oauth2_csrf_token=', 400, 'CSRF mismatch'],
       [{ csrfToken: token, code: 'c', state: other }, token, 400, 'CSRF mismatch'],
-      [{ csrfToken: token }, token, 400, 'passed no grant token'],
-      [{ csrfToken: token, code: '' }, token, 400, 'passed no grant token'],
+      [{ csrfToken: token }, token, 400, 'returned no authorization code'],
+      [{ csrfToken: token, code: '' }, token, 400, 'returned no authorization code'],
     ] as const) {
       const answer = await rig.callback('oauth2', query as Record<string, string>, cookie)
       expect([query, answer.status]).toEqual([query, status])
@@ -215,7 +215,7 @@ describe('GET <mount>/auth, the callback', () => {
       expect(answer.headers.get('Cache-Control')).toBe('no-store')
     }
     expect(provider.requests).toEqual([])
-    // None of them has used the sign-in up.
+    // The rejected callbacks have not used up the sign-in.
     const answer = await rig.callback(
       'oauth2',
       { csrfToken: token, code: 'c', state: token },

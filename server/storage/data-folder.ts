@@ -2,34 +2,34 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Failure } from '../failure.ts'
 
-/** The SQLite database in a data folder. */
+/** File name of the SQLite database. */
 export const DATABASE_FILE = 'gatehouse.sqlite'
 
-/** The file that a running node keeps locked. */
+/** SQLite file that a running node keeps locked. */
 export const LOCK_FILE = 'lock.sqlite'
 
-/** The operator key, as text. */
+/** File name of the operator key, which is stored as text. */
 export const OPERATOR_KEY_FILE = 'operator.key'
 
-/** The secret key: 32 bytes in base64. */
+/** File name of the secret key: 32 bytes, base64-encoded. */
 export const SECRET_KEY_FILE = 'secret.key'
 
-/** In the data folder while a backup is being restored. */
+/** Folder inside the data folder that exists while a backup is being restored. */
 export const RESTORE_FOLDER = 'restore.partial'
 
-/** The keys that a data folder can hold. */
+/** File names of the keys that a data folder can contain. */
 export const KEY_FILES = [OPERATOR_KEY_FILE, SECRET_KEY_FILE] as const
 
-/** Returns the size of a file in bytes; undefined if there is no such file. */
+/** Returns the size of a file in bytes, or undefined if the file does not exist. */
 export const sizeOf = (path: string): number | undefined =>
   statSync(path, { throwIfNoEntry: false })?.size
 
 /**
- * Checks that a data folder with keys also has its database. Gatehouse creates the keys after the
- * database, so keys alone mean that the database was lost.
+ * Checks that a data folder with keys also contains the database. Gatehouse creates the keys after
+ * the database, so keys without a database mean that the database was lost.
  *
- * @throws Failure `unavailable` if the database is missing or empty and there are keys, or a restore
- * that was interrupted.
+ * @throws Failure `unavailable` if the database is missing or empty and the folder contains keys or
+ * an interrupted restore.
  */
 export function requireDatabase(data: string): void {
   if ((sizeOf(join(data, DATABASE_FILE)) ?? 0) > 0) return
@@ -37,15 +37,15 @@ export function requireDatabase(data: string): void {
   if (sizeOf(restoring) !== undefined) {
     throw new Failure(
       'unavailable',
-      `A restore into the data folder ${data} was interrupted: run "gatehouse restore FOLDER" ` +
-        `again, or remove ${restoring} to start without it.`,
+      `A restore into the data folder ${data} was interrupted. Run "gatehouse restore FOLDER" ` +
+        `again, or remove ${restoring} to start without the restored data.`,
     )
   }
   const keys = KEY_FILES.filter((name) => sizeOf(join(data, name)) !== undefined)
   if (keys.length === 0) return
   throw new Failure(
     'unavailable',
-    `The data folder ${data} holds ${keys.join(' and ')} but no database: run "gatehouse restore ` +
+    `The data folder ${data} contains ${keys.join(' and ')} but no database. Run "gatehouse restore ` +
       `FOLDER" to restore a backup, or move ${keys.length === 1 ? 'this file' : 'these files'} ` +
       'away to start with an empty database.',
   )

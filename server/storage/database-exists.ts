@@ -4,16 +4,17 @@ import { Failure } from '../failure.ts'
 import type { Tables } from './tables.ts'
 
 /**
- * A condition for statements that write into a database: it still exists. A node may act on state
- * that is some seconds old, so the statement itself has to check. `_system` always exists.
+ * Returns a condition that a database still exists, for statements that write into it. A node's
+ * cached state may be a few seconds old, so the statement itself has to check. `_system` always
+ * exists.
  *
- * A compiled statement has the id as two parameters here, one after the other.
+ * In a compiled statement, the condition adds the id as two consecutive parameters.
  */
 export const databaseExists = (id: string) =>
   sql<boolean>`(${id} = '_system' or exists (select 1 from databases where databases.id = ${id}))`
 
 /**
- * Checks that a database exists, by its id.
+ * Checks that a database with this id exists.
  *
  * @throws Failure `database-not-found`
  */

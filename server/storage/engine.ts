@@ -1,52 +1,55 @@
 import type { CompiledQuery, Dialect, QueryResult } from 'kysely'
-import type { ConnectionUse } from './connection-limits.ts'
-import type { Away } from './reach.ts'
+import type { ConnectionUse } from './availability/connection-limits.ts'
+import type { Unavailability } from './availability/health-monitor.ts'
 
-/** The two databases that can hold the store. */
 export type EngineName = 'sqlite' | 'postgres'
 
 /**
- * What is to be looked at again: `changes` (endpoints, databases, people), `access` (sessions and
- * tokens that have ended), `nodes` (what other nodes report); `all` where notices may have been
- * missed.
+ * State that a node has to reload: `changes` (endpoints, databases, people), `access` (ended
+ * sessions and tokens, changed roles), `nodes` (reports of other nodes), `endpoint-changes` (bulk
+ * changes of endpoints), or `all` if notices may have been missed.
  */
-export type NoticeTopic = 'changes' | 'access' | 'nodes' | 'all'
+export type NoticeTopic = 'changes' | 'access' | 'nodes' | 'endpoint-changes' | 'all'
 
-/** What `open.ts` needs of either one; everything above it is the same for both. */
+/**
+ * Database-specific part of a store. Code outside of the engines is the same for both databases.
+ */
 export interface Engine {
   readonly name: EngineName
   readonly dialect: Dialect
   /**
-   * Runs a query outside of transactions, where there is a shorter way than Kysely's. What is read may
-   * be shared with others who ask the same: its rows are frozen.
+   * Runs a query outside of transactions without Kysely's overhead. Results may be cached and
+   * shared, so their rows are frozen. Missing if there is no faster path than Kysely's.
    */
   readonly execute?: <R>(query: CompiledQuery<R>) => Promise<QueryResult<R>>
-  /** Runs a query that only reads likewise, and answers at once; missing: that takes a while. */
-  readonly readAtOnce?: <R>(query: CompiledQuery<R>) => QueryResult<R>
   /**
-   * Begins to notice changes from outside; called once, when the tables exist. `heard`: see
+   * Like {@link execute} for read-only queries, but synchronous. Missing if reads are asynchronous.
+   */
+  readonly read?: <R>(query: CompiledQuery<R>) => QueryResult<R>
+  /**
+   * Starts to detect changes by other processes. Called once, after the migrations. `heard`: see
    * `Store.onNotice`.
    */
   watch(heard: (topic: NoticeTopic) => void): Promise<void>
   /** See `Store.changedOutside`. @throws Failure `unavailable` */
   changedOutside(): boolean
-  /** See `Store.connections`. Missing: there is nothing to wait for. */
+  /** See `Store.connections`. Missing if the engine has no connection pool. */
   readonly connections?: () => ConnectionUse
-  /** Runs a long transaction once there is room for it. Missing: there always is. */
+  /** Runs a long transaction when capacity is available. Missing if there is no limit. */
   readonly runLong?: <T>(run: () => Promise<T>) => Promise<T>
   /** See `Store.hold`. */
   hold(name: string): Promise<boolean>
   /** See `Store.readRevision`. */
   readonly readRevision?: () => Promise<number>
-  /** Calls back with the failure of each change that may say that no change can be stored. */
+  /** Registers a callback for failed changes that may mean that the store is read-only. */
   onWriteFailure(callback: (failure: unknown) => void): void
   /** See `WriteCheckDeps.looksFull`. */
   readonly looksFull?: () => Promise<boolean>
-  /** Replaces every connection before its next use: it may stay read-only while the store is not. */
+  /** Replaces every connection before its next use, because an open session may stay read-only. */
   readonly renewConnections?: () => void
-  /** See `Store.away`; missing: it cannot be. */
-  readonly away?: () => Away | undefined
-  /** Whether the store was away; then it resolves when it is back. Missing: it cannot be. */
+  /** See `Store.away`. Missing if the engine cannot become unavailable. */
+  readonly away?: () => Unavailability | undefined
+  /** See `Store.returned`. Missing if the engine cannot become unavailable. */
   readonly returned?: () => Promise<boolean>
   /** See `Store.close`. */
   close(): Promise<void>

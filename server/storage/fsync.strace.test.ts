@@ -27,11 +27,11 @@ test('acknowledges a write only after the log with it has been synced to the dis
   }
 })
 
-/** What a node does that inserts `count` rows, in the order in which its main thread asked. */
+/** Returns the writes, syncs and output of a node that inserts `count` rows, in order. */
 function traceChild(count: number): string[] {
   const output = join(folder, 'trace')
   const options = ['-f', '-y', '-e', 'trace=write,pwrite64,fsync,fdatasync', '-o', output]
-  const script = join(import.meta.dirname, 'child-node.testing.ts')
+  const script = join(import.meta.dirname, 'test-support/child-node.testing.ts')
   const child = [process.execPath, script, join(folder, 'data'), String(count)]
   const { status, stderr } = spawnSync('strace', [...options, ...child], {
     encoding: 'utf8',
@@ -39,7 +39,7 @@ function traceChild(count: number): string[] {
   })
   expect(status, stderr).toBe(0)
   const lines = readFileSync(output, 'utf8').split('\n')
-  // Other threads do not touch the store, and would only disturb the order.
+  // Other threads do not access the store, and would only interleave their calls.
   const main = `${lines[0]?.split(' ')[0]} `
   return lines
     .filter((line) => line.startsWith(main))

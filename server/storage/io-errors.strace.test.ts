@@ -2,12 +2,16 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { freePorts } from '../endpoints/free-ports.testing.ts'
-import { killProcesses, type ServerProcess, startProcess } from '../server-process.testing.ts'
-import { type Answer, ask, makeToken } from '../start.testing.ts'
-import { injectFault } from './inject-fault.testing.ts'
+import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
+import {
+  killProcesses,
+  type ServerProcess,
+  startProcess,
+} from '../test-support/server-process.testing.ts'
+import { type Answer, ask, makeToken } from '../test-support/start.testing.ts'
+import { injectFault } from './test-support/inject-fault.testing.ts'
 
-// A server whose disk fails: its system calls return EIO.
+// Simulates a failing disk: system calls of the server return EIO.
 
 let data: string
 let port: number
@@ -50,11 +54,11 @@ test('a change whose sync failed is reported as unknown, and may be there after 
     expect(answer.status).toBe(503)
     expect(answer.json).toMatchObject({
       id: 'unavailable',
-      message: expect.stringContaining('We do not know whether the change was made'),
+      message: expect.stringContaining('The database did not confirm the change'),
       ids: [`w${n}`],
     })
   }
-  // Reads do not need it.
+  // Reads do not sync the log.
   expect((await call('GET', '/things/before')).status).toBe(200)
   await kill()
   expect(await stop()).toBeGreaterThanOrEqual(WRITES)
@@ -89,7 +93,7 @@ test('documents that the disk does not read are 503, and are served again when i
   const ids = Array.from({ length: 300 }, (_, n) => `d${1_000 + n}`)
   const documents = ids.map((id) => ({ id, text: 'x'.repeat(1_000) }))
   expect((await call('POST', '/things', documents)).status).toBe(201)
-  // Started again, it has nothing of them in memory.
+  // The restart empties the page cache, so that reads access the disk.
   server.signal('SIGTERM')
   await server.exit
   server = await start()

@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely'
 import { expect, test } from 'vitest'
-import { forEachEngine } from './each-engine.testing.ts'
 import { migrate } from './migrate.ts'
 import { allMigrations } from './migrations/all-migrations.ts'
+import { forEachEngine } from './test-support/each-engine.testing.ts'
 
 const createNotes = {
   async up(db: Kysely<unknown>): Promise<void> {
@@ -21,7 +21,7 @@ forEachEngine((engine) => {
     const { db } = await engine.open()
     const migrations = { ...allMigrations(engine.name), '0900-notes': createNotes }
     await migrate(db, migrations)
-    // A second run would fail: the table exists.
+    // A migration that runs twice would fail, because the table exists.
     await migrate(db, migrations)
     const tables = await db.introspection.getTables()
     expect(tables.map(({ name }) => name)).toContain('notes')

@@ -3,11 +3,11 @@ import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from 'kysely/migrat
 import { Failure } from '../failure.ts'
 
 /**
- * Brings the store to the newest form. Processes that start at once wait for each other: SQLite's
- * write lock and PostgreSQL's advisory lock are held from reading what has run to recording it.
+ * Migrates the store to the newest schema. Concurrent processes wait for each other, because the
+ * migrator holds SQLite's write lock or PostgreSQL's advisory lock throughout.
  *
- * @throws Failure `conflict` when a newer Gatehouse has changed the store, `unavailable` when a
- * migration could not run. In both cases nothing has been changed.
+ * @throws Failure `conflict` if a newer Gatehouse has changed the store, `unavailable` if a
+ * migration fails. The store is unchanged in both cases.
  */
 export async function migrate<T>(
   db: Kysely<T>,
@@ -21,11 +21,11 @@ export async function migrate<T>(
   if (unknown !== undefined) {
     throw new Failure(
       'conflict',
-      `This store was last used by a newer Gatehouse (it has "${unknown}"). Start that version or a newer one.`,
+      `This database was last used by a newer version of Gatehouse (it has the migration "${unknown}"). Start that version or a newer one.`,
       { cause: error },
     )
   }
-  throw new Failure('unavailable', 'The store could not be brought to its newest form.', {
+  throw new Failure('unavailable', 'The database could not be migrated.', {
     cause: error,
   })
 }
@@ -39,7 +39,7 @@ async function firstUnknown<T>(
     .select('name')
     .orderBy('name')
     .execute()
-    // The first error says more than this one.
+    // The error of the migration is reported instead.
     .catch(() => [])
   return rows.find(({ name }) => !(name in migrations))?.name
 }

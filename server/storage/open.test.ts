@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { sql } from 'kysely'
 import { expect, test, vi } from 'vitest'
 import { Failure } from '../failure.ts'
-import { forEachEngine } from './each-engine.testing.ts'
-import { nextRevision } from './next-revision.ts'
+import { nextRevision } from './changes/next-revision.ts'
+import { forEachEngine } from './test-support/each-engine.testing.ts'
 
 const moment = { timeout: 10_000, interval: 20 }
 
@@ -35,7 +35,7 @@ forEachEngine((engine) => {
     await expect(engine.open()).rejects.toMatchObject({
       code: 'conflict',
       message:
-        'This store was last used by a newer Gatehouse (it has "9999-tomorrow"). ' +
+        'This database was last used by a newer version of Gatehouse (it has the migration "9999-tomorrow"). ' +
         'Start that version or a newer one.',
     })
   })
@@ -152,7 +152,7 @@ forEachEngine((engine) => {
     const closed = store.close()
     await expect(store.change(nextRevision)).rejects.toMatchObject({
       code: 'unavailable',
-      message: 'The store is closed.',
+      message: 'The database is closed.',
     })
     goOn.resolve()
     expect(await underWay).toBe(1)

@@ -1,109 +1,116 @@
 import { type CompiledQuery, Kysely, type QueryResult } from 'kysely'
-import { ChangeQueue } from './change-queue.ts'
-import type { ConnectionUse } from './connection-limits.ts'
-import type { Engine, EngineName, NoticeTopic } from './engine.ts'
-import { migrate } from './migrate.ts'
-import { allMigrations } from './migrations/all-migrations.ts'
-import { openPostgres } from './postgres.ts'
-import type { Away } from './reach.ts'
-import { openSqlite } from './sqlite.ts'
-import type { Tables } from './tables.ts'
+import type { ConnectionUse } from './availability/connection-limits.ts'
+import type { Unavailability } from './availability/health-monitor.ts'
+import type { UntilAvailable } from './availability/until-available.ts'
+import { createWriteCheck, type ReadOnly } from './availability/write-check.ts'
+import { ChangeQueue } from './changes/change-queue.ts'
+import { CollectionWrites } from './changes/collection-writes.ts'
 import {
   type Change,
   type Queries,
   type RunChange,
   type RunTransaction,
   Transactions,
-} from './transactions.ts'
-import type { UntilAvailable } from './until-available.ts'
-import { createWriteCheck, type ReadOnly } from './write-check.ts'
+} from './changes/transactions.ts'
+import type { Engine, EngineName, NoticeTopic } from './engine.ts'
+import { migrate } from './migrate.ts'
+import { allMigrations } from './migrations/all-migrations.ts'
+import { openPostgres } from './postgres/open-postgres.ts'
+import { openSqlite } from './sqlite/open-sqlite.ts'
+import type { Tables } from './tables.ts'
 
-/** An open store, ready for queries. */
 export interface Store {
   readonly engine: EngineName
-  /** Queries that are refused after {@link close}, or that find no store, throw `unavailable`. */
+  /** Queries throw `unavailable` after {@link close} and while the database is unavailable. */
   readonly db: Queries
   readonly transaction: RunTransaction
   readonly change: RunChange
+  /** Coordinates document writes with jobs. SQLite only. */
+  readonly collectionWrites?: CollectionWrites
   /**
-   * A query of the hot path, compiled once, to be run with other parameters: for these, building the
-   * query and Kysely's way to the driver cost more than the database. Each run stands alone, outside
-   * of transactions; otherwise as by {@link db}. What is read may be shared with others who ask the
-   * same, and must not be changed: its rows are frozen.
+   * Prepares a frequent query, which is compiled once and run with different parameters. Building
+   * the query and passing it through Kysely would take longer than the database does. Each run is
+   * outside of transactions. Results may be cached and shared, so their rows are frozen.
    */
   prepare<R>(query: CompiledQuery<R>): (...parameters: unknown[]) => Promise<QueryResult<R>>
-  /**
-   * A query that only reads, prepared likewise, that is answered at once. Missing with PostgreSQL, for
-   * which one has to wait.
-   */
-  readonly prepareAtOnce?: <R>(
+  /** Like {@link prepare} for a read-only query, which SQLite runs synchronously. */
+  prepareRead<R>(
     query: CompiledQuery<R>,
-  ) => (...parameters: unknown[]) => QueryResult<R>
+  ): (...parameters: unknown[]) => QueryResult<R> | Promise<QueryResult<R>>
   /**
-   * True once after another process (a command-line tool, another node) has changed the store
-   * since the last call; false of a closed one. Costs about a microsecond: meant to be asked at
-   * each request. With PostgreSQL it is true some milliseconds later, and this process's own changes
-   * count too.
+   * Returns true once after another process (a command-line tool or another node) has changed the
+   * store since the last call; false if the store is closed. Takes about a microsecond, so it can
+   * be called for each request. With PostgreSQL, the change is reported some milliseconds later,
+   * and changes of this process are included.
    *
-   * @throws Failure `unavailable` where SQLite cannot read its file; the change is told later then.
+   * @throws Failure `unavailable` if SQLite cannot read its file. A later call reports the change.
    */
   changedOutside(): boolean
   /**
-   * Calls back whenever another node (or this one) has changed what this one remembers, with what is
-   * to be looked at again; SQLite, which one node has alone, never does. Returns the unsubscribe.
+   * Registers a callback for changes to state that this node caches, whether this or another node
+   * made them. The topic says what to reload. SQLite never calls back, because a single node uses
+   * it. Returns the unsubscribe function.
    */
   onNotice(callback: (topic: NoticeTopic) => void): () => void
-  /** How the connections to PostgreSQL are used; SQLite has none. */
+  /** Returns the use of the connections to PostgreSQL; zeros with SQLite. */
   connections(): ConnectionUse
   /**
-   * Takes a name for this node, for as long as it is connected to the store: of all that ask, one
-   * gets it, and when that one ends, the next who asks. Always true on SQLite. A node that loses its
-   * connection loses the name, and this throws until it is connected again: within a few seconds where
-   * the connection breaks without a word.
+   * Acquires a cluster-wide lock for as long as this node is connected to the store. Returns
+   * whether this node has the lock; when the holder disconnects, the next caller acquires it.
+   * Always true with SQLite. A node that loses its connection loses the lock, and this method
+   * throws until it reconnects. A connection that stops responding is detected within a few
+   * seconds.
    *
    * @throws Failure `unavailable`
    */
   hold(name: string): Promise<boolean>
   /**
-   * Reads the revision of the store: over the connection that hears notices, or over the pool where
-   * that one does not answer. Missing with SQLite, where {@link changedOutside} costs next to nothing.
+   * Reads the revision of the store over the connection for notices, or over the pool if that
+   * connection does not respond. Missing with SQLite, where {@link changedOutside} is cheap.
    *
-   * @throws Failure `unavailable` where neither answers.
+   * @throws Failure `unavailable` if neither responds.
    */
   readonly readRevision?: () => Promise<number>
   /**
-   * Calls back when the store accepts no changes (a full disk, a read-only PostgreSQL), and with
-   * undefined when it does again. Reads go on. Returns the unsubscribe.
+   * Registers a callback that is called when the store becomes read-only (a full disk, a read-only
+   * PostgreSQL), and with undefined when it accepts changes again. Reads continue to work. Returns
+   * the unsubscribe function.
    */
   onReadOnly(callback: (readOnly: ReadOnly | undefined) => void): () => void
   /**
-   * Since when the store cannot be reached, and why; undefined while it can. Meanwhile whatever it is
-   * asked throws `unavailable` at once, and it is looked for until it is back.
+   * Returns since when the database has been unavailable, and why; undefined while it is available.
+   * While it is unavailable, all queries throw `unavailable` immediately, and health checks
+   * continue until it recovers.
    */
-  away(): Away | undefined
-  /** Looks whether it can be reached, and waits for it where it cannot; false where it could. */
+  away(): Unavailability | undefined
+  /** Checks the database, and waits until it is available. Returns false if it was available. */
   returned(): Promise<boolean>
-  /** Stops accepting work, finishes what is under way, closes. Again: the same promise. */
+  /**
+   * Rejects new work, waits for work in progress, and closes. Later calls return the same promise.
+   */
   close(): Promise<void>
 }
 
-/** Where the store is: SQLite in a folder of this machine, or a PostgreSQL. */
+/** A data folder for SQLite, or the URL of a PostgreSQL database. */
 export type StoreLocation = { readonly data: string } | { readonly databaseUrl: string }
 
 /**
- * Opens the store in its newest form; the only place that chooses the engine. A `node` holds its
- * data folder alone, and hears notices; a `tool` (a command beside a running node) does neither.
+ * Opens the store and runs pending migrations. This is the only place that chooses the engine. A
+ * `node` locks its data folder and listens for notices. A `tool` (a command that runs beside a
+ * node) does neither.
  *
- * @param onReach told when a server goes away, again while it is waited for at the start, and with
- * undefined when it is back; with SQLite, when its files are deleted, moved or replaced.
- * @param untilAvailable how a node waits for PostgreSQL; by default it does not.
- * @throws Failure `conflict` when another node runs on the data folder, or a newer Gatehouse has
- * changed the store; `unavailable` when there is no getting at it.
+ * @param onReach called when the database becomes unavailable, again when the reason changes, and
+ * with undefined when it recovers. With SQLite: called when its files are deleted, moved or
+ * replaced.
+ * @param untilAvailable retries steps of the start until PostgreSQL is available. By default there
+ * are no retries.
+ * @throws Failure `conflict` if another node uses the data folder, or if a newer Gatehouse has
+ * changed the store; `unavailable` if the store cannot be opened.
  */
 export async function openStore(
   location: StoreLocation,
   role: 'node' | 'tool',
-  onReach: (away: Away | undefined) => void = () => {},
+  onReach: (away: Unavailability | undefined) => void = () => {},
   untilAvailable?: UntilAvailable,
 ): Promise<Store> {
   const engine: Engine =
@@ -117,7 +124,7 @@ export async function openStore(
   try {
     const prepare = async () => {
       await migrate(db, allMigrations(engine.name))
-      // Only now: what this very start has migrated is nobody else's change.
+      // Started after the migrations, so that their changes are not reported as changes by others.
       await engine.watch((topic) => {
         for (const listener of listeners) listener(topic)
       })
@@ -139,12 +146,13 @@ export async function openStore(
     },
   })
   engine.onWriteFailure(writes.suspect)
-  const { readAtOnce } = engine
   const execute = engine.execute ?? (<R>(query: CompiledQuery<R>) => db.executeQuery(query))
+  const read = engine.read ?? execute
   let closing: Promise<void> | undefined
   return {
     engine: engine.name,
     db: db as Queries,
+    ...(engine.name === 'sqlite' && { collectionWrites: new CollectionWrites() }),
     transaction(work, length) {
       const run = () => transactions.run(db, work)
       return length === 'long' && engine.runLong !== undefined ? engine.runLong(run) : run()
@@ -160,14 +168,12 @@ export async function openStore(
         transactions.requireOutside()
         return execute({ query, sql, queryId, parameters })
       },
-    ...(readAtOnce && {
-      prepareAtOnce:
-        ({ query, sql, queryId }) =>
-        (...parameters) => {
-          transactions.requireOutside()
-          return readAtOnce({ query, sql, queryId, parameters })
-        },
-    }),
+    prepareRead:
+      ({ query, sql, queryId }) =>
+      (...parameters) => {
+        transactions.requireOutside()
+        return read({ query, sql, queryId, parameters })
+      },
     changedOutside: () => engine.changedOutside(),
     onNotice(callback) {
       listeners.add(callback)
@@ -190,7 +196,7 @@ export async function openStore(
   }
 }
 
-/** Makes a change that means nothing. */
+/** Makes the smallest possible change, to test whether the store accepts writes. */
 async function touch(db: Kysely<Tables>): Promise<void> {
   await db
     .insertInto('settings')

@@ -1,167 +1,169 @@
 import type { Generated } from 'kysely'
 
-/** An address that Gatehouse listens on, and what can be reached through it. */
+/** An address that Gatehouse listens on, and the databases that it serves. */
 export interface EndpointsTable {
-  /** The canonical address: the primary key, ordered by code point on both engines. */
+  /** The canonical address. Primary key, ordered by code point on both engines. */
   address: string
-  /** A JSON array of database names, in order; `[]` stands for every database. */
+  /** JSON array of database names, in order. `[]` means every database. */
   databases: string
-  /** The store-wide revision at which this row last changed. */
+  /** Store-wide revision of the last change to this row. */
   revision: number
-  /** JSON: by whom it was asked for; null once some node listens on it. See `proposals.ts`. */
+  /**
+   * JSON: the pending proposal of the endpoint; null once a node listens on it. See `proposals.ts`.
+   */
   proposal: Generated<string | null>
   proposed_at: Generated<number | null>
 }
 
-/** A running Gatehouse that shares the store. */
+/** A running node that shares the store. */
 export interface NodesTable {
-  /** The primary key. */
+  /** Primary key. */
   name: string
-  /** Another one at each start. */
+  /** Random id, new at each start. */
   run: string
-  /** The machine and its network: nodes at one place cannot both have a port. */
+  /**
+   * Identifies the machine and its network. Two nodes in one place cannot listen on the same port.
+   */
   place: string
   started_at: number
-  /** When it last said that it is alive, by the clock of the store. */
+  /** Time of the last heartbeat, by the clock of the database. */
   seen_at: number
-  /** Raised by everything that it reports. */
+  /** Report number, incremented with each change that the node reports. */
   report: number
-  /** How many listeners it has. */
+  /** Number of listeners of the node. */
   listeners: number
 }
 
-/** What a node has reported of a listener. Node and id are the primary key. */
+/** A listener, as reported by its node. Primary key: node and id. */
 export interface NodeListenersTable {
   node: string
-  /** Given by the node, to one listener. */
+  /** Assigned by the node. */
   id: number
   address: string
   state: string
-  /** The report of its node that it was last part of. */
+  /** Number of the last report that included this listener. */
   report: number
   /** JSON: a `ListenerStatus`. */
   status: string
-  /** What another node asks its node to do with it: `retry` or `close`. */
+  /** Command from another node, `retry` or `close`; null if there is none. */
   asked: string | null
 }
 
-/** A named set of collections. */
 export interface DatabasesTable {
-  /** The primary key, ordered by code point on both engines. */
+  /** Primary key, ordered by code point on both engines. */
   name: string
   /** Milliseconds since 1970, UTC. */
   created_at: number
-  /** By which its documents are found; never given to another database. */
+  /** Identifies the database in other tables. Never reused. */
   id: Generated<string>
 }
 
-/** A JSON document. Database, collection and id are the primary key, ordered by code point. */
+/** A JSON document. Primary key: database, collection and id, ordered by code point. */
 export interface DocumentsTable {
-  /** The id of its database, not the name. */
+  /** Id of the database, not its name. */
   database: string
   collection: string
   id: string
-  /** Of its present state: another one after each change. */
+  /** Identifies the current version. Changes with each write. */
   tag: string
-  /** JSON, `id` included. */
+  /** JSON, including `id`. */
   body: string
 }
 
-/** The JSON Schema of a collection. Database and collection are the primary key. */
+/** The JSON Schema of a collection. Primary key: database and collection. */
 export interface SchemasTable {
-  /** The id of its database, not the name. */
+  /** Id of the database, not its name. */
   database: string
   collection: string
-  /** Of its present state: another one after each change, never given twice. */
+  /** Identifies the current version. Changes with each write and is never reused. */
   tag: string
   /** JSON. */
   body: string
 }
 
-/** Numbers that only grow; raised by `next-revision.ts`. */
+/** Counters that only increase. `next-revision.ts` increments them. */
 export interface CountersTable {
   name: 'revision'
   value: number
 }
 
-/** Somebody who has signed in, known by provider, issuer and subject together. */
+/** A person who has signed in, identified by provider, issuer and subject together. */
 export interface PeopleTable {
-  /** A random UUID: the primary key. */
+  /** Random UUID. Primary key. */
   id: string
   provider: string
-  /** The issuer, or the token endpoint of a provider without one. */
+  /** The issuer, or the token endpoint if the provider has no issuer. */
   issuer: string
-  /** The id at the provider. */
+  /** The person's id at the provider. */
   subject: string
   /** `<provider>:<subject>`. */
   username: string
-  /** As the provider calls the person. */
+  /** Display name from the provider. */
   name: string | null
   role: string
   created_at: number
   last_sign_in_at: number | null
-  /** Of the provider, encrypted, as of the last sign-in. */
+  /** Access token of the provider from the last sign-in, encrypted. */
   access_token: string | null
   refresh_token: string | null
   token_expires_at: number | null
 }
 
-/** A sign-in that lasts. The secret in the cookie is not here, only its hash. */
+/** A session. Only the hash of the secret in the cookie is stored. */
 export interface SessionsTable {
-  /** SHA-256 of the secret, hexadecimal: the primary key. */
+  /** SHA-256 of the secret, in hexadecimal. Primary key. */
   hash: string
-  /** By which it is listed and revoked. */
+  /** Identifies the session in listings and when it is revoked. */
   id: string
   person_id: string
   created_at: number
   last_seen_at: number
-  /** When it ends at the latest. */
+  /** Absolute expiry, independent of activity. */
   expires_at: number
   address: string | null
   user_agent: string | null
-  /** The fingerprint of the operator key it was made with; null: made by another provider. */
+  /** Fingerprint of the operator key that started the session; null for other providers. */
   operator_key: string | null
-  /** Of the provider, encrypted. */
+  /** Access token of the provider, encrypted. */
   access_token: string | null
   refresh_token: string | null
   token_expires_at: number | null
 }
 
-/** A sign-in under way, from its start to its callback. */
+/** A sign-in in progress, from its start to its callback. */
 export interface SignInsTable {
-  /** SHA-256 of the CSRF token, hexadecimal: the primary key. */
+  /** SHA-256 of the CSRF token, in hexadecimal. Primary key. */
   hash: string
   provider: string
   form: string
-  /** What the provider was told. */
+  /** Redirect URI in the authorization request. */
   redirect_uri: string
-  /** What it is told at the exchange. */
+  /** Redirect URI in the token request. */
   exchange_uri: string
-  /** Of PKCE (RFC 7636), encrypted. */
+  /** PKCE code verifier (RFC 7636), encrypted. */
   verifier: string
   nonce: string | null
   return_to: string
   expires_at: number
 }
 
-/** An API credential. */
 export interface TokensTable {
   id: string
   name: string
-  /** Its first characters, by which people tell one from another. */
+  /** First characters of the token, shown to identify it. */
   prefix: string
-  /** SHA-256 of the token, hexadecimal. */
+  /** SHA-256 of the token, in hexadecimal. */
   hash: string
   owner_id: string
   role: string
-  /** A JSON array of names; null: every database. */
+  /** JSON array of database names; null means every database. */
   databases: string | null
   created_at: number
   expires_at: number | null
   last_used_at: number | null
 }
 
-/** What was changed, by whom: each row's hash covers the one before. */
+/** An entry of the audit log. The hash of each row covers the previous row. */
 export interface AuditTable {
   seq: number
   at: number
@@ -175,26 +177,76 @@ export interface AuditTable {
   before: string
   /** JSON. */
   after: string
+  /** Id of the bulk change that this entry belongs to. */
+  change: string | null
   hash: string
 }
 
-/** The last row of the audit log; its lock puts the rows in order. One row, `id` 1. */
+export interface EndpointChangesTable {
+  id: string
+  /** `running`, `done`, `cancelled` or `stopped`. */
+  state: string
+  /** JSON: an `Actor`. */
+  actor: string
+  /** Id of the person whose role authorizes the change. */
+  person: string
+  /** Id of the token that requested the change; null for a session. */
+  token: string | null
+  /** Address of the endpoint that received the request. */
+  via: string
+  /** 1 if no endpoint may be removed after a change has failed. */
+  keep_on_failure: number
+  /** JSON: the changes, in order. */
+  changes: string
+  total: number
+  removals: number
+  made: number
+  unchanged: number
+  failed: number
+  undo_of: string | null
+  undone_by: string | null
+  claimed_by: string
+  claimed_until: number
+  created_at: number
+  ended_at: number | null
+}
+
+/**
+ * Outcome of one change of a bulk change. Primary key: `change` and `at`, the index of the change.
+ */
+export interface EndpointChangeOutcomesTable {
+  change: string
+  at: number
+  /** `made`, `unchanged` or `failed`. */
+  state: string
+  /** JSON: the databases before the change; null if the endpoint did not exist. */
+  before: string | null
+  /** Revision of the endpoint after the change; null if the endpoint was removed. */
+  revision: number | null
+  /** JSON: error code and message. */
+  failure: string | null
+}
+
+/**
+ * Sequence number and hash of the last row of the audit log. Writers lock it to serialize appends.
+ * One row, with `id` 1.
+ */
 export interface AuditHeadTable {
   id: number
   seq: number
   hash: string
 }
 
-/** Failed attempts in a running period, by what they are counted for. */
+/** Number of failed attempts in the current period, by key. */
 export interface FailuresTable {
   key: string
   count: number
   expires_at: number
 }
 
-/** What the local provider keeps: its sessions, codes and grants. */
+/** Sessions, codes and grants of the local provider. */
 export interface LocalProviderTable {
-  /** Kind and id: the primary key. */
+  /** Primary key: kind and id. */
   key: string
   /** JSON. */
   payload: string
@@ -204,26 +256,26 @@ export interface LocalProviderTable {
   expires_at: number | null
 }
 
-/** Work that goes on after its request was answered. */
+/** A background job, which continues after its request is answered. */
 export interface JobsTable {
   id: string
-  /** The id of its database. */
+  /** Id of the database. */
   database: string
   collection: string
   kind: string
   state: string
   /** JSON. */
   request: string
-  /** The document after which it goes on; of an ended listing, the last document that it looked at. */
+  /** Id of the last document processed, from which the job resumes. */
   cursor: string | null
-  /** How many documents it has gone through, of `total` where that is known. */
+  /** Number of documents processed, out of `total` if that is known. */
   done: number
   total: number | null
-  /** How many of them it has taken. */
+  /** Number of processed documents that the job lists or changes. */
   found: number
   /** JSON. */
   failure: string | null
-  /** 1 where nothing is left to be tidied away once it has ended. */
+  /** 1 if no cleanup remains after the job ends. */
   clean: number
   claimed_by: string
   claimed_until: number
@@ -231,28 +283,30 @@ export interface JobsTable {
   updated_at: number
 }
 
-/** What a job has made of documents, and what nobody sees before it ends. */
+/** Result of a job for one document. Not visible to readers before the job is committed. */
 export interface JobDocumentsTable {
   job: string
   id: string
-  /** The tag of the state that the job has looked at. */
+  /** Tag of the version that the job read. */
   seen: string
   tag: string
   body: string
 }
 
-/** Single values of the store, such as the id of this installation. */
+/** Named values of the store, such as the id of this installation. */
 export interface SettingsTable {
   name: string
   value: string
 }
 
 /**
- * Every table, as Kysely needs to know them; times are milliseconds since 1970, UTC. What really
- * exists is made in `migrations/`.
+ * Types of all tables, for Kysely. The migrations in `migrations/` define the actual schema. Times
+ * are milliseconds since 1970, UTC.
  */
 export interface Tables {
   endpoints: EndpointsTable
+  endpoint_changes: EndpointChangesTable
+  endpoint_change_outcomes: EndpointChangeOutcomesTable
   databases: DatabasesTable
   nodes: NodesTable
   node_listeners: NodeListenersTable

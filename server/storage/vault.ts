@@ -1,16 +1,21 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 
-/** Encrypts what is kept of others' secrets, such as the tokens of providers. */
+/** Encrypts secrets of third parties, such as the tokens of providers. */
 export interface Vault {
-  /** What each text that this key has sealed begins with, such as `1f3a99c0.`. */
+  /** Prefix of every text that this key encrypts, such as `1f3a99c0.`. */
   readonly prefix: string
   /**
-   * @param place what the secret belongs to, such as `sessions/<id>/access`: it is authenticated
-   * along, so a ciphertext moved to another row does not open there.
+   * Encrypts a secret.
+   *
+   * @param place the row and field of the secret, such as `sessions/<id>/access`. It is
+   * authenticated as additional data, so a ciphertext that is copied to another row cannot be
+   * decrypted there.
    */
   seal(secret: string, place: string): string
   /**
-   * @throws Error where the text was sealed with another key or for another place, or was altered.
+   * Decrypts a text.
+   *
+   * @throws Error if the text was encrypted with another key or for another place, or was altered.
    */
   open(sealed: string, place: string): string
 }
@@ -19,13 +24,13 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
 /**
- * Makes a {@link Vault}: AES-256-GCM (NIST SP 800-38D) with a random nonce; the text names the key
- * that it was sealed with, so that a wrong key is told from an altered text.
+ * Creates a vault that uses AES-256-GCM (NIST SP 800-38D) with a random nonce. Each ciphertext
+ * includes the id of its key, which distinguishes a wrong key from an altered text.
  *
  * @param key 32 bytes.
  */
 export function createVault(key: Uint8Array): Vault {
-  if (key.length !== 32) throw new RangeError('the key of a vault has 32 bytes')
+  if (key.length !== 32) throw new RangeError('the key of a vault must have 32 bytes')
   const keyId = createHash('sha256').update('gatehouse vault').update(key).digest('hex').slice(0, 8)
   return {
     prefix: `${keyId}.`,
@@ -38,7 +43,7 @@ export function createVault(key: Uint8Array): Vault {
     },
     open(sealed, place) {
       const [id, data = ''] = sealed.split('.')
-      if (id !== keyId) throw new Error('sealed with another key')
+      if (id !== keyId) throw new Error('encrypted with another key')
       const bytes = Buffer.from(data, 'base64url')
       const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), {
         authTagLength: TAG_BYTES,

@@ -1,18 +1,18 @@
 import { describe } from 'vitest'
-import type { Config } from './config.ts'
+import type { Config } from '../cli/config.ts'
+import { openStore, type Store } from '../storage/open.ts'
+import { makeDatabase } from '../storage/test-support/each-engine.testing.ts'
 import { startForTest, type TestNode } from './start.testing.ts'
-import { makeDatabase } from './storage/each-engine.testing.ts'
-import { openStore, type Store } from './storage/open.ts'
 
 /** A node of a test on one of the engines. */
 export interface EngineNode extends TestNode {
-  /** Opens its store, as a command beside it does. To be closed by the test. */
+  /** Opens its store, as a command does. The test must close it. */
   readonly openStore: () => Promise<Store>
 }
 
 /**
- * For tests that ask a node as its clients do: declares those of `suite` for each real engine. What
- * it `start`s has a store of its own, empty, which goes when the node is stopped.
+ * Declares the tests of `suite` for each real engine. Each node that it `start`s has its own empty
+ * store, which is removed when the node stops.
  */
 export function forEachEngineNode(
   suite: (start: (settings?: Partial<Config>) => Promise<EngineNode>) => void,

@@ -1,12 +1,12 @@
-import { createBrowser } from './oauth2/browser.testing.ts'
+import { createBrowser } from '../oauth2/sign-in/browser.testing.ts'
 import type { TestNode } from './start.testing.ts'
 
-/** What a page of ours sends with a change, besides the cookie. */
+/** Headers that a console page sends with a change, besides the cookie. */
 export const OUR_PAGE = { 'Sec-Fetch-Site': 'same-origin', 'X-Gatehouse': '1' }
 
 /**
- * For tests: signs in with the operator key at the server on a port of the loopback, as a browser
- * does, and returns the header `Cookie` of the new session.
+ * Signs in with the operator key at a loopback port, as a browser does. Returns the header `Cookie`
+ * of the new session.
  */
 export async function signInWithKey(port: number, operatorKey: string): Promise<string> {
   const browser = createBrowser()
@@ -17,6 +17,6 @@ export async function signInWithKey(port: number, operatorKey: string): Promise<
   return `${key.split(' ')[2]}=${cookie.value}`
 }
 
-/** For tests: {@link signInWithKey} at a node. */
+/** Signs in at a node with {@link signInWithKey}. */
 export const operatorSession = (node: TestNode): Promise<string> =>
   signInWithKey(node.port, node.node.operatorKey.read())

@@ -4,30 +4,30 @@ import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 
 export const run = promisify(execFile)
-const root = join(import.meta.dirname, '..')
+const root = join(import.meta.dirname, '../..')
 
-/** Not part of a checkout as Git has it. */
+/** Paths that are not part of a Git checkout. */
 const LOCAL = /^(?:\.git|data|dist|test-results|.*node_modules)$/
 
-/** The files of both packages, packed. */
+/** The packed files of both packages. */
 export interface Tarballs {
   readonly server: string
   readonly oauth2Client: string
 }
 
 /**
- * Builds and packs a copy of the checkout in `folder`. Other tests read what the checkout itself
- * has built.
+ * Builds and packs a copy of the checkout in `folder`, because other tests read the build of the
+ * checkout itself.
  */
 export async function packCopy(folder: string): Promise<Tarballs> {
   const copy = join(folder, 'checkout')
   cpSync(root, copy, { recursive: true, filter: (path) => !LOCAL.test(relative(root, path)) })
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'), 'dir')
-  // As for a test, it would hold the development build of React.
+  // With the NODE_ENV of tests, the build would contain the development build of React.
   const options = { cwd: copy, env: { ...process.env, NODE_ENV: 'production' } }
   await run('npm', ['run', 'build'], options)
   const pack = async (place: string) => {
-    // Without "prepack", which has just run, and "prepare", which is for a checkout.
+    // Skips "prepack", which has just run, and "prepare", which is for a checkout.
     const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder, place]
     const { stdout } = await run('npm', args, options)
     const [, file] = /"filename": "([^"]+)"/.exec(stdout) ?? []
@@ -37,7 +37,7 @@ export async function packCopy(folder: string): Promise<Tarballs> {
   return { server: await pack('.'), oauth2Client: await pack('./dist/oauth2-client') }
 }
 
-/** Returns the names of the files in a tarball of npm, without its folder `package`. */
+/** Returns the names of the files in an npm tarball, without its folder `package`. */
 export async function listTarball(file: string): Promise<string[]> {
   const { stdout } = await run('tar', ['-tf', file])
   return stdout
@@ -47,7 +47,7 @@ export async function listTarball(file: string): Promise<string[]> {
     .sort()
 }
 
-/** Makes `folder` a project that depends on the given tarball. */
+/** Creates a project in `folder` that depends on the tarball. */
 export async function installTarball(folder: string, tarball: string): Promise<void> {
   await run('npm', ['init', '--yes'], { cwd: folder })
   const quiet = ['--prefer-offline', '--no-audit', '--no-fund']

@@ -2,8 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-/** `node server/main.ts`, as it is started from a checkout. */
-export const MAIN = fileURLToPath(new URL('main.ts', import.meta.url))
+/** The entry point, as started from a checkout. */
+export const SOURCE = fileURLToPath(new URL('../main.ts', import.meta.url))
+
+/** The entry point of the tests: `npm test` names a bundle of the sources, which starts faster. */
+export const MAIN = process.env.GATEHOUSE_TEST_MAIN ?? SOURCE
 
 /** How a server ended. */
 export interface Exit {
@@ -11,22 +14,21 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null
 }
 
-/** A server in a process of its own. */
+/** A server in a separate process. */
 export interface ServerProcess {
   readonly pid: number
-  /** Everything that it has printed. */
+  /** Returns everything that it has printed. */
   printed(): string
-  /** Sends it a signal; nobody waits. */
+  /** Sends a signal without waiting. */
   signal(name: NodeJS.Signals): void
-  /** Resolves when it has ended, and everything of it is gone. */
+  /** Resolves when the process has ended. */
   readonly exit: Promise<Exit>
 }
 
-/** How {@link startProcess} starts a server. */
 export interface ProcessOptions {
-  /** What it is, {@link MAIN} unless told otherwise. */
+  /** The file to run; default {@link MAIN}. */
   readonly main?: string
-  /** A program that starts it, with its arguments, such as `setpriv`. */
+  /** A program that starts the server, with its arguments, such as `setpriv`. */
   readonly through?: readonly string[]
   /** Flags of Node.js. */
   readonly nodeFlags?: readonly string[]
@@ -34,10 +36,10 @@ export interface ProcessOptions {
 }
 
 /**
- * Starts a server in a process of its own and waits until it says that it is ready.
+ * Starts a server in a separate process and waits until it is ready.
  *
  * @param flags of `gatehouse start`.
- * @throws with what it printed when it ends instead.
+ * @throws with its output if it ends instead.
  */
 export async function startProcess(
   flags: readonly string[],
@@ -52,7 +54,7 @@ export async function startProcess(
     ...flags,
   ]
   const child = spawn(program, words, {
-    // Without the variables of a developer's own Gatehouse.
+    // Without the `GATEHOUSE_` variables of the developer.
     env: { ...foreign(process.env), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -88,7 +90,7 @@ export async function startProcess(
 
 const children = new Set<ChildProcess>()
 
-/** Kills every server that {@link startProcess} started and that still runs; for `afterEach`. */
+/** Kills every running server that {@link startProcess} started; for `afterEach`. */
 export async function killProcesses(): Promise<void> {
   const left = [...children]
   for (const child of left) child.kill('SIGKILL')

@@ -3,33 +3,33 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Logger, pino } from 'pino'
-import { createTokenByCommand } from './access-command.ts'
-import { createRecorder } from './audit/record.ts'
-import type { Config } from './config.ts'
-import { type Node, start } from './start.ts'
-import { openStore } from './storage/open.ts'
+import { createRecorder } from '../audit/record.ts'
+import { createTokenByCommand } from '../cli/access-command.ts'
+import type { Config } from '../cli/config.ts'
+import { type Node, start } from '../start.ts'
+import { openStore } from '../storage/open.ts'
 
-/** A node started by a test, in its process, on a port that the system chose. */
+/** A node that runs in the test process, on a free port. */
 export interface TestNode {
   readonly node: Node
   /** Canonical address of its first endpoint. */
   readonly address: string
   readonly port: number
   readonly data: string
-  /** An API token of the operator, for everything. */
+  /** An API token of the operator with full access. */
   readonly token: string
-  /** Asks with the token, through the first endpoint unless `port` names another. */
+  /** Sends a request with the token, through the first endpoint or the given `port`. */
   readonly ask: (
     method: string,
     path: string,
     body?: unknown,
     options?: AskOptions,
   ) => Promise<Answer>
-  /** Stops it; the data folder is removed unless it was given. */
+  /** Stops the node. Removes the data folder unless the test gave it. */
   readonly stop: () => Promise<void>
 }
 
-/** An answer, read whole. */
+/** A complete response. */
 export interface Answer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
@@ -38,7 +38,7 @@ export interface Answer {
   readonly json: any
 }
 
-/** The settings of a node for tests; `data` is missing and made. */
+/** Default settings of test nodes; `data` is a new temporary folder. */
 export const SETTINGS: Omit<Config, 'data'> = {
   endpoints: ['tcp://127.0.0.1:0'],
   databaseUrl: undefined,
@@ -56,7 +56,7 @@ export const SETTINGS: Omit<Config, 'data'> = {
   providers: [],
 }
 
-/** Starts a node for a test; `log`: where it logs to, by default what the settings say. */
+/** Starts a node for a test. `log` defaults to the level in the settings. */
 export async function startForTest(
   settings: Partial<Config> = {},
   log: Logger = pino({ level: settings.log ?? SETTINGS.log }),
@@ -86,7 +86,7 @@ export async function startForTest(
   }
 }
 
-/** Makes a token of the operator, for everything, beside a node that may be running. */
+/** Creates a token of the operator with full access, while a node may be running. */
 export async function makeToken({
   data,
   databaseUrl,
@@ -100,17 +100,17 @@ export async function makeToken({
   }
 }
 
-/** What else a request of {@link ask} may carry. A body that is no string is sent as JSON. */
+/** Options of {@link ask}. A body that is not a string is sent as JSON. */
 export interface AskOptions {
   readonly body?: unknown
-  /** Another port than that of the first endpoint, for {@link TestNode.ask}. */
+  /** Overrides the port of the first endpoint, for {@link TestNode.ask}. */
   readonly port?: number
   readonly headers?: Record<string, string>
   readonly host?: string
   readonly socketPath?: string
 }
 
-/** Asks over a connection of its own: no pool, no keep-alive. */
+/** Sends a request over a new connection: no pool, no keep-alive. */
 export function ask(
   port: number,
   method: string,
@@ -142,6 +142,6 @@ export function ask(
   })
 }
 
-/** `/_api/endpoint/<address>`, encoded as the seed asks. */
+/** Returns `/_api/endpoint/<address>` with the address percent-encoded. */
 export const endpointPath = (address: string): string =>
   `/_api/endpoint/${encodeURIComponent(address)}`

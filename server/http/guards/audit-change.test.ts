@@ -1,10 +1,10 @@
 import { Hono } from 'hono'
 import { afterEach, expect, test } from 'vitest'
-import type { AuditEntry } from '../contract/audit.ts'
-import { Failure, type FailureCode, failureKinds } from '../failure.ts'
-import { actionOf, audited, recordRefusals } from './audited.ts'
-import type { AppEnv } from './env.ts'
-import { renderFailure, toFailure } from './render-failure.ts'
+import type { AuditEntry } from '../../contract/audit.ts'
+import { Failure, type FailureCode, failureKinds } from '../../failure.ts'
+import type { AppEnv } from '../env.ts'
+import { renderFailure, toFailure } from '../output/render-failure.ts'
+import { actionOf, audited, recordRefusals } from './audit-change.ts'
 
 const actor = { name: 'github:1', by: 'session', address: '192.0.2.7' } as const
 
@@ -24,7 +24,7 @@ afterEach(() => {
   keep = async (entry) => void kept.push(entry)
 })
 
-/** Asks a route that fails with that code; `signedIn` before it does. */
+/** Requests a route that fails with `code`. `signedIn` sets an actor first. */
 async function ask(code: FailureCode | undefined, signedIn = true, method = 'DELETE') {
   const app = new Hono<AppEnv>()
     .use(
@@ -78,7 +78,7 @@ test.each(Object.keys(failureKinds) as FailureCode[])(
 test('a change that was done is left to itself', async () => {
   expect((await ask(undefined)).status).toBe(200)
   expect(kept).toEqual([])
-  // By its own transaction: whoever follows the log is told.
+  // The change records itself in its own transaction; only the notification follows here.
   expect(recorded).toBe(1)
 })
 
@@ -100,9 +100,9 @@ test('what a route does not declare is not on record', async () => {
 })
 
 test('a refusal that cannot be put on record is answered all the same', async () => {
-  keep = () => Promise.reject(new Error('the store is away'))
+  keep = () => Promise.reject(new Error('the database is unavailable'))
   expect((await ask('conflict')).status).toBe(409)
-  expect(errors).toEqual([new Error('the store is away')])
+  expect(errors).toEqual([new Error('the database is unavailable')])
 })
 
 test('handlers that declare an action are told from others', () => {

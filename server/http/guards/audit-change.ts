@@ -1,20 +1,20 @@
 import type { Context, Handler, MiddlewareHandler } from 'hono'
 import { createMiddleware } from 'hono/factory'
-import type { AuditEntry } from '../contract/audit.ts'
-import type { AuditAction } from '../contract/audit-action.ts'
-import { Failure } from '../failure.ts'
-import type { Allowance } from './allowance.ts'
-import type { AppEnv, AuditedChange } from './env.ts'
+import type { AuditEntry } from '../../contract/audit.ts'
+import type { AuditAction } from '../../contract/audit-action.ts'
+import { Failure } from '../../failure.ts'
+import type { AppEnv, AuditedChange } from '../env.ts'
+import type { RateLimit } from './rate-limit.ts'
 
 const ACTION = Symbol('action')
 
 /**
- * Declares which audited action a route carries out: it is the action's documentation, and what
- * {@link recordRefusals} goes by. It stands before the route's `permit`, whose refusals count too.
- * `app.test.ts` finds a changing route that has none.
+ * Declares the audited action of a route, which {@link recordRefusals} records with a rejection.
+ * Place it before the route's `requireRole`, so that rejections by role are recorded too.
+ * `app.test.ts` fails for a changing route without one.
  *
- * @param target what the request is about to change, in the words of the log; asked only once the
- * request was refused, maybe before its body was read.
+ * @param target returns the target of the change as the log names it. Called only after a
+ * rejection, possibly before the body is read.
  * @example
  * .delete('/:name', describe({ … }), audited('database.drop', (c) => c.req.param('name')), …)
  */
@@ -32,35 +32,37 @@ export function audited(
   return Object.assign(middleware, { [ACTION]: action })
 }
 
-/** A body of whatever shape: undefined before it was read, fields as its schema left them. */
+/** A body of unknown shape; undefined until it is read. */
 interface AnyJson {
   // biome-ignore lint/suspicious/noExplicitAny: each route knows what its own schema lets through
   out: { json: any }
 }
 
-/** The action that a handler declares; undefined: it is no {@link audited}. */
+/** Returns the action that a handler declares, or undefined if it is not an {@link audited}. */
 export const actionOf = (handler: Handler | MiddlewareHandler): AuditAction | undefined =>
   (handler as { [ACTION]?: AuditAction })[ACTION]
 
-/** What {@link recordRefusals} does with refusals. */
 export interface RefusalDeps {
   readonly record: (entry: AuditEntry) => Promise<void>
-  /** Called for a refused change of nobody known, which is not kept: it could fill the disk. */
+  /**
+   * Called for a rejected anonymous change. These are counted, not recorded: they could fill the
+   * disk.
+   */
   readonly countAnonymous: () => void
-  /** Whether one more of somebody is to be kept: one person could fill the disk, too. */
-  readonly allow: Allowance
-  /** Told when a change, or its refusal, has been put on record. */
+  /** Limits the recorded rejections per person. */
+  readonly allow: RateLimit
+  /** Called after a change or a rejection is recorded. */
   readonly onRecorded: () => void
-  /** Told when a refusal could not be put on record; the answer stays what it was. */
+  /** Called when recording a rejection fails. The response does not change. */
   readonly onError: (error: unknown) => void
 }
 
-/** The statuses of a change that was understood and refused. */
+/** Statuses of a well-formed change that was rejected. */
 const REFUSED = new Set([401, 403, 409, 412])
 
 /**
- * Puts every refused change of somebody signed in on record, before it is answered; of those who are
- * refused all the time, as many as `allow` says.
+ * Records every rejected change of an authenticated caller before the response is sent, up to the
+ * limit of `allow`.
  */
 export const recordRefusals = ({
   record,
@@ -76,7 +78,8 @@ export const recordRefusals = ({
     if (change === undefined) return
     const { actor } = c.var as Partial<typeof c.var>
     if (failure === undefined) {
-      // Nobody changes nothing, such as signing out who is not in: every open page would look.
+      // An anonymous request changes nothing, for example a sign-out without a session. Reporting
+      // it would make every open page refetch.
       if (actor !== undefined) onRecorded()
       return
     }

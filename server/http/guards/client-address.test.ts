@@ -1,9 +1,12 @@
 import type { Context } from 'hono'
 import { describe, expect, it } from 'vitest'
-import { createClientOf } from './client.ts'
-import type { AppEnv } from './env.ts'
+import type { AppEnv } from '../env.ts'
+import { createClientOf } from './client-address.ts'
 
-/** What is found out of a request from `peer` (undefined: over a unix socket) with these headers. */
+/**
+ * Returns the client of a request with these headers from `peer`; undefined stands for a Unix
+ * socket.
+ */
 function clientOf(
   trusted: readonly string[],
   peer: string | undefined,
@@ -59,7 +62,7 @@ describe('forwarded headers', () => {
     ['127.0.0.1, 192.0.2.7, 10.0.0.2', '192.0.2.7'],
     ['127.0.0.1, ::ffff:192.0.2.7', '192.0.2.7'],
     ['10.0.0.2', '10.0.0.1'],
-    // What is no address was not added by a proxy: what stands left of it is not believed.
+    // A proxy adds only addresses. Everything left of another value is untrusted.
     ['192.0.2.7, nonsense', '10.0.0.1'],
     ['', '10.0.0.1'],
   ])('name the client by what trusted proxies have added: %j', (hops, address) => {

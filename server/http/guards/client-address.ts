@@ -1,32 +1,33 @@
 import { BlockList, isIP } from 'node:net'
-import type { Asked } from './env.ts'
+import type { RequestView } from '../env.ts'
 
-/** Who sent a request, and how it reached us: the nearest parts are ours to know. */
+/** The client of a request. */
 export interface Client {
-  /** The IP address; null over a unix socket without a proxy. */
+  /** The IP address; null over a Unix socket without a proxy. */
   readonly address: string | null
   /** Whether the client's own connection is encrypted. */
   readonly secure: boolean
-  /** Host and port as the client asked for them. */
+  /** The host and port that the client addressed. */
   readonly host: string
 }
 
-/** Tells the client of a request. */
-export type ClientOf = (c: Asked) => Client
+/** Returns the client of a request. */
+export type ClientOf = (c: RequestView) => Client
 
 /**
- * Makes a {@link ClientOf}. Forwarded headers count only from a proxy on the list, and of
- * `X-Forwarded-For` only what trusted proxies have added: from the right, the first address that is
- * none of theirs. A unix socket's peer is trusted when the list is not empty.
+ * Returns a function that determines the client of a request. Forwarded headers count only when a
+ * trusted proxy sends them. The client address is the rightmost entry of `X-Forwarded-For` that is
+ * not a trusted proxy; if that entry is not an IP address, it is the peer's. The peer of a Unix
+ * socket is trusted when the list is not empty.
  *
- * @param trusted addresses and CIDR ranges; see {@link badProxy}.
+ * @param trusted IP addresses and CIDR ranges; see {@link badProxy}.
  */
 export function createClientOf(trusted: readonly string[]): ClientOf {
   const list = blockList(trusted)
   const isTrusted = (address: string) => list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
   return (c) => {
     const socket = c.env.incoming?.socket
-    const peer = plain(socket?.remoteAddress)
+    const peer = withoutMapping(socket?.remoteAddress) ?? null
     const direct: Client = {
       address: peer,
       secure: c.env.via.address.scheme === 'ssl',
@@ -44,15 +45,17 @@ export function createClientOf(trusted: readonly string[]): ClientOf {
   }
 }
 
-/** The host that the nearest proxy forwards; undefined where it is missing or is not a plain host. */
+/**
+ * Returns the host that the nearest proxy forwarded, or undefined if it is missing or malformed.
+ */
 function forwardedHost(header: string | undefined): string | undefined {
   const host = header?.split(',').at(-1)?.trim()
   return host !== undefined && isPlainHost(host) ? host : undefined
 }
 
 /**
- * Whether a host is the same after parsing: `evil.com/.localhost` ends like a loopback name, but is a
- * host and a path.
+ * Returns whether a host is unchanged by parsing. `evil.com/.localhost` ends like a loopback name,
+ * but parses as a host and a path.
  */
 export const isPlainHost = (host: string): boolean => {
   const url = URL.parse(`http://${host}/`)
@@ -60,7 +63,10 @@ export const isPlainHost = (host: string): boolean => {
   return url !== null && url.host === host.toLowerCase().replace(/:80$/, '')
 }
 
-/** The first of the texts that is neither an IP address nor a CIDR range; undefined: all are. */
+/**
+ * Returns the first text that is neither an IP address nor a CIDR range, or undefined if all are
+ * valid.
+ */
 export function badProxy(texts: readonly string[]): string | undefined {
   return texts.find((text) => {
     try {
@@ -83,8 +89,14 @@ function blockList(ranges: readonly string[]): BlockList {
   return list
 }
 
-/** An IP address as we compare it (IPv4 mapped into IPv6 as IPv4); null for anything else. */
-function plain(address: string | undefined): string | null {
-  const text = address?.replace(/^::ffff:(?=[0-9.]+$)/i, '') ?? ''
+/** Returns an IP address, as IPv4 if it is an IPv4-mapped IPv6 address; null for anything else. */
+function plain(address: string): string | null {
+  const text = withoutMapping(address)
   return isIP(text) === 0 ? null : text
+}
+
+function withoutMapping(address: string): string
+function withoutMapping(address: string | undefined): string | undefined
+function withoutMapping(address: string | undefined): string | undefined {
+  return address?.startsWith(':') ? address.replace(/^::ffff:(?=[0-9.]+$)/i, '') : address
 }

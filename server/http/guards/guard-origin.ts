@@ -1,16 +1,16 @@
-import { Failure } from '../failure.ts'
-import type { Asked } from './env.ts'
+import { Failure } from '../../failure.ts'
+import type { RequestView } from '../env.ts'
 
 const SAFE = new Set(['GET', 'HEAD'])
 
 /**
- * Rejects a change that is authenticated by cookie unless a page of this server sent it: `Origin` or
- * `Sec-Fetch-Site` must say so, and `X-Gatehouse: 1` must be set, which no form can do. A request
- * with neither of the first two headers could come from any page.
+ * Rejects a change that is authenticated by cookie unless a page of this server sent it. `Origin`
+ * or `Sec-Fetch-Site` must confirm the origin: a request with neither could come from any page.
+ * `X-Gatehouse: 1` must be set, which a form cannot do.
  *
  * @throws Failure `forbidden`
  */
-export function guardOrigin(c: Asked, publicOrigin: string | undefined): void {
+export function guardOrigin(c: RequestView, publicOrigin: string | undefined): void {
   if (SAFE.has(c.req.method)) return
   const origin = c.req.header('Origin')
   const site = c.req.header('Sec-Fetch-Site')
@@ -20,22 +20,28 @@ export function guardOrigin(c: Asked, publicOrigin: string | undefined): void {
     (origin === undefined || origin === publicOrigin || isHost(origin, c.req.header('Host')))
   if (!sameOrigin) throw foreignPage()
   if (c.req.header('X-Gatehouse') !== '1') {
-    throw new Failure('forbidden', 'From a browser, a change needs the header X-Gatehouse: 1.')
+    throw new Failure(
+      'forbidden',
+      'Changes with a session cookie require the header X-Gatehouse: 1.',
+    )
   }
 }
 
-/** Whether a browser sent the request: every current browser sends one of these with a change. */
-export const isFromBrowser = ({ req }: Asked): boolean =>
+/**
+ * Returns whether a browser sent the request. Every current browser sends one of these headers with
+ * a change.
+ */
+export const isFromBrowser = ({ req }: RequestView): boolean =>
   req.header('Origin') !== undefined || req.header('Sec-Fetch-Site') !== undefined
 
 /**
- * Rejects a change that another web page made a browser send with Basic credentials that the browser
- * remembers. Browsers send `Origin` with every cross-site `POST`, also over plain HTTP. Clients that
- * are not browsers send neither header and pass.
+ * Rejects a change that another web page made a browser send with Basic credentials that the
+ * browser remembers. Browsers send `Origin` with every cross-site `POST`, also over plain HTTP.
+ * Clients that are not browsers send neither header and pass.
  *
  * @throws Failure `forbidden`
  */
-export function guardBasic(c: Asked, publicOrigin: string | undefined): void {
+export function guardBasic(c: RequestView, publicOrigin: string | undefined): void {
   if (SAFE.has(c.req.method)) return
   const origin = c.req.header('Origin')
   const site = c.req.header('Sec-Fetch-Site')
@@ -48,11 +54,14 @@ export function guardBasic(c: Asked, publicOrigin: string | undefined): void {
 const foreignPage = () =>
   new Failure(
     'forbidden',
-    'The change was rejected: the headers Origin and Sec-Fetch-Site do not show that a page of this ' +
-      'server sent it. Scripts authenticate with the header "Authorization: Bearer TOKEN".',
+    'The change was rejected because Origin and Sec-Fetch-Site do not show that a page of this ' +
+      'server sent it. In scripts, authenticate with the header "Authorization: Bearer TOKEN".',
   )
 
-/** Whether an origin is the host that the request was sent to; the scheme a proxy may have changed. */
+/**
+ * Returns whether an origin has the host that the request addressed. The scheme is ignored because
+ * a proxy may have changed it.
+ */
 function isHost(origin: string, host: string | undefined): boolean {
   return host !== undefined && URL.canParse(origin) && new URL(origin).host === host.toLowerCase()
 }

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { createAllowance } from './allowance.ts'
+import { createRateLimit } from './rate-limit.ts'
 
 it('allows so many a period and key, and as many again in the next', () => {
   let time = 0
-  const allow = createAllowance(2, 1000, () => time)
+  const allow = createRateLimit(2, 1000, () => time)
   expect([allow('a'), allow('a'), allow('a'), allow('b')]).toEqual([true, true, false, true])
   time = 999
   expect(allow('a')).toBe(false)
@@ -12,7 +12,7 @@ it('allows so many a period and key, and as many again in the next', () => {
 })
 
 it('forgets everything rather than grow without bound', () => {
-  const allow = createAllowance(1, 1000, () => 0)
+  const allow = createRateLimit(1, 1000, () => 0)
   expect([allow('a'), allow('a')]).toEqual([true, false])
   for (let n = 0; n < 10_000; n++) allow(`other-${n}`)
   expect(allow('a')).toBe(true)

@@ -1,14 +1,19 @@
 import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
-import type { Principal } from '../contract/principal.ts'
-import type { Role } from '../contract/role.ts'
-import { Failure } from '../failure.ts'
-import type { AppEnv, Via } from './env.ts'
-import { createPermit, type Permission, type PermitDeps, permissionOf } from './permit.ts'
-import { renderFailure, toFailure } from './render-failure.ts'
+import type { Principal } from '../../contract/principal.ts'
+import type { AccessRole, Role } from '../../contract/role.ts'
+import { Failure } from '../../failure.ts'
+import type { AppEnv, ListenerContext } from '../env.ts'
+import { renderFailure, toFailure } from '../output/render-failure.ts'
+import {
+  createRequireRole,
+  type Permission,
+  permissionOf,
+  type RequireRoleDeps,
+} from './require-role.ts'
 import { createSessionCookie } from './session-cookie.ts'
 
-const via: Via = {
+const via: ListenerContext = {
   name: 'tcp://127.0.0.1:8529',
   address: { scheme: 'tcp' },
   mapping: { names: [], defaultDatabase: '_system' },
@@ -47,9 +52,8 @@ async function authenticate({ authorization, session }: Credentials) {
 }
 
 let failures = 0
-const deps: PermitDeps = {
+const deps: RequireRoleDeps = {
   authenticate,
-  recall: () => undefined,
   lastKnown: () => undefined,
   countFailure() {
     if (++failures > 2) throw new Failure('too-many-requests', 'Too many.')
@@ -59,9 +63,14 @@ const deps: PermitDeps = {
   isOurHost: (host) => host === 'ours',
   publicOrigin: undefined,
 }
-const permit = createPermit(deps)
+const requireRole = createRequireRole(deps)
 
-function ask(permission: Permission, headers: Record<string, string>, method = 'GET', by = permit) {
+function ask(
+  permission: Permission,
+  headers: Record<string, string>,
+  method = 'GET',
+  by = requireRole,
+) {
   const app = new Hono<AppEnv>()
     .use(async (c, next) => {
       c.set('database', '_system')
@@ -74,7 +83,7 @@ function ask(permission: Permission, headers: Record<string, string>, method = '
 const bearer = (text: string) => ({ Authorization: `Bearer ${text}` })
 const cookie = (text: string) => ({ Cookie: `gatehouse_x=${text}` })
 
-describe('permit', () => {
+describe('requireRole', () => {
   it('answers 401 with the challenge Bearer to whoever is not signed in, browsers too', async () => {
     for (const headers of [{}, cookie('over'), { 'Sec-Fetch-Mode': 'navigate' }]) {
       const answer = await ask('viewer', headers as Record<string, string>)
@@ -83,7 +92,7 @@ describe('permit', () => {
     }
   })
 
-  const roles: Role[] = ['pending', 'viewer', 'operator', 'admin']
+  const roles: AccessRole[] = ['pending', 'viewer', 'operator', 'admin']
   it.each(roles.flatMap((needed) => roles.map((has) => [needed, has] as const)))(
     'where %s is needed, %s gets what it may',
     async (needed, has) => {
@@ -93,7 +102,7 @@ describe('permit', () => {
   )
 
   it('asks more of a token than of a session where a route says so', async () => {
-    const by: typeof permit = (needed) => permit(needed, { byToken: 'admin' })
+    const by: typeof requireRole = (needed) => requireRole(needed, { byToken: 'admin' })
     const status = async (headers: Record<string, string>) =>
       (await ask('viewer', headers, 'GET', by)).status
     expect(await status(cookie('viewer'))).toBe(200)
@@ -118,11 +127,11 @@ describe('permit', () => {
 
   it('tells what a page asks by itself, by the request or by the route, from use', async () => {
     const asked: boolean[] = []
-    const by = createPermit({
+    const by = createRequireRole({
       ...deps,
-      recall({ background }) {
-        asked.push(background)
-        return undefined
+      authenticate(credentials) {
+        asked.push(credentials.background)
+        return authenticate(credentials)
       },
     })
     const inBackground = (needed: Permission) => by(needed, { background: true })
@@ -191,23 +200,27 @@ describe('permit', () => {
     expect(answer.status).toBe(status)
   })
 
-  it('judges whom it remembers like whom it has to ask for', async () => {
-    const remembering = createPermit({
+  it('checks a cached principal as it checks others', async () => {
+    const remembering = createRequireRole({
       ...deps,
-      authenticate: () => Promise.reject(new Error('was asked')),
-      recall: ({ session }) => principal({ role: session as Role, by: 'session' }),
+      authenticate({ session }) {
+        if (session === 'over') throw new Failure('unauthenticated', 'The session is over.')
+        return principal({ role: session as Role, by: 'session' })
+      },
+      countFailure() {},
     })
     const change = async (headers: Record<string, string>) =>
       (await ask('operator', headers, 'DELETE', remembering)).status
     expect(await change({ ...cookie('operator'), ...ours })).toBe(200)
     expect(await change({ ...cookie('viewer'), ...ours })).toBe(403)
+    expect(await change({ ...cookie('over'), ...ours })).toBe(401)
     expect(await change({ ...cookie('operator'), ...ours, Host: 'evil' })).toBe(421)
     expect(await change({ ...cookie('operator'), Origin: 'https://evil' })).toBe(403)
   })
 
   it('lets whom it knew a moment ago look while the store is away, and change nothing', async () => {
-    let failure = new Failure('unavailable', 'The store is away.')
-    const remembering = createPermit({
+    let failure = new Failure('unavailable', 'The database is unavailable.')
+    const remembering = createRequireRole({
       ...deps,
       authenticate: () => Promise.reject(failure),
       countFailure() {},
@@ -225,8 +238,8 @@ describe('permit', () => {
   })
 
   it('marks the handlers that declare a permission', () => {
-    expect(permissionOf(permit('viewer'))).toEqual({ bySession: 'viewer', byToken: 'viewer' })
-    expect(permissionOf(permit('viewer', { byToken: 'admin' }))?.byToken).toBe('admin')
+    expect(permissionOf(requireRole('viewer'))).toEqual({ bySession: 'viewer', byToken: 'viewer' })
+    expect(permissionOf(requireRole('viewer', { byToken: 'admin' }))?.byToken).toBe('admin')
     expect(permissionOf(() => {})).toBeUndefined()
   })
 })

@@ -1,22 +1,22 @@
 import { createMiddleware } from 'hono/factory'
-import { SYSTEM_DATABASE } from '../contract/database.ts'
-import { Failure } from '../failure.ts'
-import type { AppEnv, Via } from './env.ts'
-import { splitRequestPath } from './request-path.ts'
+import { SYSTEM_DATABASE } from '../../contract/database.ts'
+import { Failure } from '../../failure.ts'
+import type { AppEnv, ListenerContext } from '../env.ts'
+import { splitRequestPath } from '../input/request-path.ts'
 
-/** Belongs to the system database whatever the default of the endpoint is. */
+/** Paths of the system database, whatever the default database of the endpoint is. */
 const SYSTEM_ANYWHERE = /^\/(?:_console|_oauth2|_idp)(?:\/|$)/
 const SYSTEM_ONLY = /^\/_api(?:\/|$)/
 const ANY_DATABASE = /^\/_api\/health(?:\/|$)/
 
 /**
- * Refuses a database that an endpoint does not let through, and one that does not exist, alike: a
- * client cannot find out what it may not reach.
+ * Checks that an endpoint exposes a database and that the database exists. Both failures give the
+ * same error, so that a client cannot find out which databases exist.
  *
  * @throws Failure `database-not-found`
  */
 export function requireReachable(
-  { names }: Via['mapping'],
+  { names }: ListenerContext['mapping'],
   database: string,
   exists: (name: string) => boolean,
 ): void {
@@ -25,22 +25,24 @@ export function requireReachable(
 }
 
 /**
- * Decides which database a request is for, and whether the endpoint it came through lets it there.
+ * Selects the database of a request and checks that the endpoint exposes it.
  *
- * Fails with `database-not-found`, or `system-only` for administration asked of another database.
+ * Fails with `database-not-found`, or with `system-only` for administration in another database.
  */
 export const selectDatabase = (exists: (name: string) => boolean) =>
   createMiddleware<AppEnv>((c, next) => {
     const { mapping } = c.env.via
     const { path, database: named } = splitRequestPath(c.req.raw)
-    const database =
-      named ?? (SYSTEM_ANYWHERE.test(path) ? SYSTEM_DATABASE : mapping.defaultDatabase)
+    // Paths of data need no further tests.
+    const isSystem = path.startsWith('/_')
+    const isAnywhere = isSystem && SYSTEM_ANYWHERE.test(path)
+    const database = named ?? (isAnywhere ? SYSTEM_DATABASE : mapping.defaultDatabase)
     requireReachable(mapping, database, exists)
-    if (database !== SYSTEM_DATABASE) {
+    if (isSystem && database !== SYSTEM_DATABASE) {
       if (SYSTEM_ONLY.test(path) && !ANY_DATABASE.test(path)) {
-        throw new Failure('system-only', 'This is allowed in the database _system only.')
+        throw new Failure('system-only', 'This path is available only in the database _system.')
       }
-      if (SYSTEM_ANYWHERE.test(path)) throw new Failure('not-found', 'There is no such path.')
+      if (isAnywhere) throw new Failure('not-found', 'There is no such path.')
     }
     c.set('database', database)
     return next()

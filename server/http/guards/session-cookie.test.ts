@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
-import type { AppEnv } from './env.ts'
+import type { AppEnv } from '../env.ts'
 import { createSessionCookie } from './session-cookie.ts'
 
 const cookie = createSessionCookie('x', 60_000)

@@ -1,24 +1,25 @@
 import { serialize } from 'hono/utils/cookie'
-import type { Asked } from './env.ts'
+import type { RequestView } from '../env.ts'
 
-/** The cookie that carries the secret of a session. */
+/** The cookie that carries a session secret. */
 export interface SessionCookie {
-  /** The secret that a request carries. */
-  read(c: Asked, secure: boolean): string | undefined
-  /** The header `Set-Cookie` that gives the secret to a browser. */
+  /** Returns the session secret of a request. */
+  read(c: RequestView, secure: boolean): string | undefined
+  /** Returns the `Set-Cookie` header that stores the secret in the browser. */
   give(secret: string, secure: boolean): string
-  /** The header `Set-Cookie` that takes it away. */
+  /** Returns the `Set-Cookie` header that deletes the cookie. */
   take(secure: boolean): string
 }
 
 /**
- * Makes a {@link SessionCookie}. The ports of one host share their cookies, so the name carries the
- * id of this installation; on an encrypted connection it has the prefix `__Host-` too, which no
- * other host can set (RFC 6265bis §4.1.3). `Lax`, for with `Strict` the cookie would be missing from
- * the first request after the provider has sent a person back.
+ * Returns the session cookie of this installation. All ports of a host share their cookies, so the
+ * name includes the installation's id. On an encrypted connection the name has the prefix
+ * `__Host-`, which keeps other hosts from setting it (RFC 6265bis §4.1.3). `SameSite` is `Lax`:
+ * with `Strict`, the browser would omit the cookie from the first request after the provider's
+ * redirect.
  *
  * @param instance the id of this installation.
- * @param maxAge how long a session lasts at most, ms.
+ * @param maxAge maximum lifetime of a session, ms.
  */
 export function createSessionCookie(instance: string, maxAge: number): SessionCookie {
   const nameOf = (secure: boolean) => `${secure ? '__Host-' : ''}gatehouse_${instance}`
@@ -36,8 +37,9 @@ export function createSessionCookie(instance: string, maxAge: number): SessionCo
 }
 
 /**
- * The value of a cookie of ours in a `Cookie` header (RFC 6265 §4.2.1). Each request asks, and a
- * value of ours is neither quoted nor encoded: that is most of what hono's `parse` takes its time for.
+ * Returns the value of a cookie in a `Cookie` header (RFC 6265 §4.2.1). The value is never quoted
+ * or encoded, so this skips the decoding that takes most of the time in hono's `parse`; it runs on
+ * every request.
  */
 function valueIn(header: string, name: string): string | undefined {
   for (let at = header.indexOf(name); at !== -1; at = header.indexOf(name, at + 1)) {

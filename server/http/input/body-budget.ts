@@ -1,10 +1,9 @@
 import { getHeapStatistics } from 'node:v8'
-import { Failure } from '../failure.ts'
+import { Failure } from '../../failure.ts'
 
 /**
- * How much the bodies of requests may take of the process at the same time, as they arrive: a share of
- * its heap limit, within bounds, bytes. A body takes several times its size while it is decoded,
- * parsed and stored.
+ * Memory for request bodies in transit: a share of the process's heap limit, within bounds in
+ * bytes. Decoding, parsing and storing a body takes several times its size.
  */
 export const BODY_BUDGET = {
   share: 1 / 8,
@@ -12,13 +11,15 @@ export const BODY_BUDGET = {
   most: 128 * 1024 * 1024,
 } as const
 
-/** What an array of documents holds while it is split and stored, however large it is, bytes. */
+/**
+ * Memory that an array of documents takes while it is split and stored, whatever its length, bytes.
+ */
 export const ARRAY_BYTES = 2 * 1024 * 1024
 
-/** What a 503 for want of room says in `Retry-After`, s. */
+/** `Retry-After` of a 503 for lack of memory, s. */
 const RETRY_AFTER = 5
 
-/** Returns the budget that fits a heap limit, bytes. */
+/** Returns the budget for a heap limit, bytes. */
 export const bodyLimit = (heap: number): number =>
   Math.min(BODY_BUDGET.most, Math.max(BODY_BUDGET.least, Math.floor(heap * BODY_BUDGET.share)))
 
@@ -38,10 +39,10 @@ export class BodyBudget {
   }
 
   /**
-   * Holds bytes for a body that is about to be read.
+   * Reserves bytes for a body before it is read.
    *
-   * @returns releases them; to be called once or more.
-   * @throws Failure `unavailable` with `Retry-After` where they exceed the budget.
+   * @returns a function that releases them. It may be called more than once.
+   * @throws Failure `unavailable` with `Retry-After` if the budget is exceeded.
    */
   reserve(bytes: number): () => void {
     this.#requireRoom(this.#held + bytes, this.limit)
@@ -51,7 +52,10 @@ export class BodyBudget {
     })
   }
 
-  /** Does the same for an array. Arrays take half of the budget at most: they may arrive slowly. */
+  /**
+   * Reserves {@link ARRAY_BYTES} for an array. Arrays take at most half of the budget because they
+   * may arrive slowly.
+   */
   reserveArray(): () => void {
     this.#requireRoom(this.#arrays + ARRAY_BYTES, this.limit / 2)
     const release = this.reserve(ARRAY_BYTES)
@@ -66,8 +70,8 @@ export class BodyBudget {
     if (bytes <= limit) return
     throw new Failure(
       'unavailable',
-      `The bodies of other requests take the ${Math.floor(this.limit / 1024 / 1024)} MiB that this node ` +
-        `has for them. Try again in ${RETRY_AFTER} s.`,
+      `Other request bodies use all of the ${Math.floor(this.limit / 1024 / 1024)} MiB that this node ` +
+        `reserves for them. Try again in ${RETRY_AFTER} s.`,
       { headers: { 'Retry-After': String(RETRY_AFTER) } },
     )
   }

@@ -1,27 +1,30 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import type * as z from 'zod/mini'
-import { requireDepth } from '../contract/json-depth.ts'
-import { Failure } from '../failure.ts'
-import type { AppEnv } from './env.ts'
+import { requireDepth } from '../../contract/json-depth.ts'
+import { Failure } from '../../failure.ts'
+import type { AppEnv } from '../env.ts'
 import { readBody } from './request-body.ts'
 import { validated } from './validated.ts'
 
-/** The largest body that the administration takes, bytes. */
+/** Maximum size of a request body under `/_api`, bytes. */
 export const BODY_LIMIT = 1024 * 1024
 
-// Replaces what is no UTF-8: the schemas decide on it.
+// Replaces invalid UTF-8; the schema then accepts or rejects the text.
 const utf8 = new TextDecoder()
 
-/** `application/json` or a `+json` type, parameters aside (RFC 6839 §3.1). */
+/** Matches `application/json` and `+json` types, with or without parameters (RFC 6839 §3.1). */
 const JSON_TYPE = /^application\/(?:[a-z0-9!#$&^_.+-]+\+)?json\s*(?:;|$)/i
 
-/** What `curl --data` and older clients say of a JSON body. No browser sends a token with these by itself. */
+/**
+ * Matches the types that `curl --data` and older clients send with a JSON body. A browser never
+ * sends a token with these by itself.
+ */
 const UNDECLARED_TYPE = /^(?:application\/x-www-form-urlencoded|text\/plain)\s*(?:;|$)/i
 
 /**
  * Accepts a body whose Content-Type is JSON or missing. If the request carries a token, form and
- * plain-text bodies are read as JSON, too.
+ * plain-text types are accepted too.
  *
  * @throws Failure `unsupported-media-type` naming the header.
  */
@@ -32,7 +35,8 @@ export function requireJsonType(c: Context<AppEnv>): void {
   if (hasToken && UNDECLARED_TYPE.test(type)) return
   throw new Failure(
     'unsupported-media-type',
-    `The body must be JSON; the header Content-Type says ${JSON.stringify(type.slice(0, 64))}.`,
+    `The body must be JSON, but Content-Type is ${JSON.stringify(type.slice(0, 64))}.`,
+    { field: 'Content-Type' },
   )
 }
 
@@ -40,15 +44,16 @@ export function requireJsonType(c: Context<AppEnv>): void {
  * Validates the body against a schema; handlers get it by `c.req.valid('json')`. A missing
  * Content-Type counts as JSON.
  *
- * Fails with `unsupported-media-type`, `too-large`, `bad-json`, `invalid` for JSON that is nested too
- * deep, or `bad-parameter` naming the field.
+ * Fails with `unsupported-media-type`; `too-large` beyond `limit` bytes; `bad-json`; `invalid` for
+ * JSON that is nested too deep; or `bad-parameter` naming the field.
  */
 export const jsonBody = <S extends z.ZodMiniType>(
   schema: S,
+  limit = BODY_LIMIT,
 ): MiddlewareHandler<AppEnv, string, { in: { json: z.input<S> }; out: { json: z.output<S> } }> =>
   createMiddleware(async (c, next) => {
     requireJsonType(c)
-    const text = utf8.decode(await readBody(c, BODY_LIMIT))
+    const text = utf8.decode(await readBody(c, limit))
     c.req.addValidatedData('json', validated(schema, parsed(text), 'body') as object)
     await next()
   })

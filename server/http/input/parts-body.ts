@@ -1,12 +1,12 @@
-/** A body: text, or its bytes in parts. */
+/** A body as text, or as bytes in parts. */
 export type Body = string | readonly Buffer[]
 
-/** The size in which a body in parts is written, bytes: so much is seen of a client's progress. */
+/** Maximum size of a written chunk, bytes. The server measures a client's progress in chunks. */
 const SLICE = 64 * 1024
 
 /**
- * Makes the body of a response, and the headers that it needs. A large one in parts is written as the
- * client reads it.
+ * Returns the body of a response and the headers that it needs. A body in parts that exceeds one
+ * chunk is streamed as the client reads it.
  */
 export function partsBody(
   body: Body,

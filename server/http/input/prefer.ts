@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
-import type { AppEnv } from './env.ts'
+import type { AppEnv } from '../env.ts'
 
-/** Whether a request asks to be answered before it is carried out (RFC 7240 §4.1). */
+/** Returns whether a request has `Prefer: respond-async` (RFC 7240 §4.1). `HEAD` ignores it. */
 export const prefersAsync = (c: Context<AppEnv>): boolean => {
   const prefer = c.req.header('Prefer')
   return prefer !== undefined && RESPOND_ASYNC.test(prefer) && c.req.raw.method !== 'HEAD'
@@ -9,7 +9,10 @@ export const prefersAsync = (c: Context<AppEnv>): boolean => {
 
 const RESPOND_ASYNC = /(?:^|,)\s*respond-async\s*(?:[;,]|$)/i
 
-/** The headers of an answer that a job goes on after: where it is, and whether it was asked for. */
+/**
+ * Returns the headers of a response whose job continues: its location and, if the client asked for
+ * it, `Preference-Applied`.
+ */
 export const jobHeaders = (c: Context<AppEnv>, job: string): Record<string, string> => {
   const prefix = /^\/_db\/[^/]+(?=\/)/.exec(new URL(c.req.url).pathname)?.[0] ?? ''
   return {
@@ -18,9 +21,18 @@ export const jobHeaders = (c: Context<AppEnv>, job: string): Record<string, stri
   }
 }
 
-/** Whether a request asks for an answer without a body (RFC 7240 §4.2): of what was deleted, of how many. */
+/**
+ * Returns whether a request has `Prefer: return=minimal` (RFC 7240 §4.2), which omits the response
+ * body.
+ */
 export const prefersMinimal = (c: Context<AppEnv>): boolean =>
   /(?:^|,)\s*return\s*=\s*"?minimal"?\s*(?:[;,]|$)/i.test(c.req.header('Prefer') ?? '')
 
-/** The headers of an answer without a body that was asked for so. */
+/** Returns whether a request has `Prefer: count=exact`, which counts all documents that match. */
+export const prefersCount = (c: Context<AppEnv>): boolean => {
+  const prefer = c.req.header('Prefer')
+  return prefer !== undefined && /(?:^|,)\s*count\s*=\s*"?exact"?\s*(?:[;,]|$)/i.test(prefer)
+}
+
+/** Headers of a response whose body was omitted on request. */
 export const MINIMAL = { 'Preference-Applied': 'return=minimal' } as const

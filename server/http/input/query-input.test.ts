@@ -1,10 +1,10 @@
 import { Hono } from 'hono'
 import { expect, test } from 'vitest'
 import * as z from 'zod/mini'
-import { auditQuery } from '../contract/audit.ts'
-import type { AppEnv } from './env.ts'
+import { auditQuery } from '../../contract/audit.ts'
+import type { AppEnv } from '../env.ts'
+import { renderFailure, toFailure } from '../output/render-failure.ts'
 import { queryInput } from './query-input.ts'
-import { renderFailure, toFailure } from './render-failure.ts'
 
 const app = new Hono<AppEnv>().get('/_api/x', queryInput(auditQuery), (c) =>
   c.json(c.req.valid('query')),
@@ -48,13 +48,17 @@ test.each([
   expect(await answer.json()).toMatchObject({
     errorNum: 10,
     errorMessage: expect.stringContaining(`${name}: `),
+    field: name,
   })
 })
 
 test('a parameter that is given twice is refused', async () => {
   const answer = await ask('?limit=1&limit=2')
   expect(answer.status).toBe(400)
-  expect(await answer.json()).toMatchObject({ errorMessage: 'limit is given more than once.' })
+  expect(await answer.json()).toMatchObject({
+    errorMessage: 'limit is given more than once.',
+    field: 'limit',
+  })
 })
 
 test('a parameter that is a list may be given several times, and is one when given once', async () => {

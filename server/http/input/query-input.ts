@@ -1,14 +1,13 @@
 import type { MiddlewareHandler } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import type * as z from 'zod/mini'
-import { Failure } from '../failure.ts'
-import type { AppEnv } from './env.ts'
+import { Failure } from '../../failure.ts'
+import type { AppEnv } from '../env.ts'
 import { validated } from './validated.ts'
 
 /**
- * Validates the query string against a schema; handlers get it by `c.req.valid('query')`.
- * Parameters that the schema does not know are ignored; one given twice is refused, unless the schema
- * has a list there.
+ * Validates the query string against a schema; handlers get it by `c.req.valid('query')`. Unknown
+ * parameters are ignored. A repeated parameter is rejected unless the schema has a list for it.
  *
  * Fails with `bad-parameter` naming the parameter.
  */
@@ -23,14 +22,16 @@ export const queryInput = <S extends z.ZodMiniObject>(
         values[name] = given
         continue
       }
-      if (given.length > 1) throw new Failure('bad-parameter', `${name} is given more than once.`)
+      if (given.length > 1) {
+        throw new Failure('bad-parameter', `${name} is given more than once.`, { field: name })
+      }
       values[name] = given[0] ?? ''
     }
     c.req.addValidatedData('query', validated(schema, values, 'query') as object)
     await next()
   })
 
-/** Whether a schema is that of a list, which may be left out. */
+/** Returns whether a schema is a list or an optional list. */
 function isList(schema: z.core.$ZodType | undefined): boolean {
   if (schema === undefined) return false
   const { def } = schema._zod

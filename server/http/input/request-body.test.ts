@@ -1,10 +1,10 @@
 import { PassThrough } from 'node:stream'
 import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
-import { BODY_STALLED } from '../contract/request-body.ts'
+import { BODY_STALLED } from '../../contract/request-body.ts'
+import type { AppEnv } from '../env.ts'
+import { renderFailure, toFailure } from '../output/render-failure.ts'
 import { bodyBudget } from './body-budget.ts'
-import type { AppEnv } from './env.ts'
-import { renderFailure, toFailure } from './render-failure.ts'
 import { readBody, readForm } from './request-body.ts'
 
 const app = new Hono<AppEnv>()
@@ -14,7 +14,7 @@ app.onError((error, c) => renderFailure(toFailure(error), c))
 
 const NO_SOCKET = {} as AppEnv['Bindings']
 
-/** Sends a request whose body arrives as a test writes it. */
+/** Sends a request whose body the test writes. */
 function send(path = '/', headers: Record<string, string> = {}) {
   const incoming = new PassThrough()
   const response = Promise.resolve(
@@ -64,7 +64,7 @@ describe('readBody', () => {
     expect([status, headers.get('Connection')]).toEqual([408, 'close'])
     expect(await (await response).json()).toEqual({
       id: 'request_timeout',
-      message: 'The body did not arrive in time: 4 KiB are expected every 10 seconds.',
+      message: 'The body arrived too slowly. Send at least 4 KiB every 10 seconds.',
     })
   })
 

@@ -1,19 +1,19 @@
 import type { IncomingMessage } from 'node:http'
 import type { Context } from 'hono'
-import { BODY_PROGRESS, BODY_STALLED } from '../contract/request-body.ts'
-import { Failure } from '../failure.ts'
+import { BODY_PROGRESS, BODY_STALLED } from '../../contract/request-body.ts'
+import { Failure } from '../../failure.ts'
+import type { AppEnv } from '../env.ts'
 import { bodyBudget } from './body-budget.ts'
-import type { AppEnv } from './env.ts'
 
-/** The largest form, bytes. */
+/** Maximum size of a form, bytes. */
 const FORM_LIMIT = 16 * 1024
 
 /**
- * Reads a whole body. Its bytes are held in the budget of the process until the response is closed.
+ * Reads a whole body. Its bytes stay reserved in the process's budget until the response is closed.
  *
- * @param most bytes.
- * @throws Failure `too-large`; `unavailable` where the process holds too many bodies; `timeout` where
- * the body does not make progress.
+ * @param most maximum size, bytes.
+ * @throws Failure `too-large`; `unavailable` if the budget for bodies is exhausted; `timeout` if
+ * the body stops making progress.
  */
 export async function readBody(c: Context<AppEnv>, most: number): Promise<Uint8Array> {
   const { incoming, outgoing } = c.env
@@ -30,7 +30,7 @@ export async function readBody(c: Context<AppEnv>, most: number): Promise<Uint8A
   return body
 }
 
-// By events: an iterator would cost more than all else that happens to a small body.
+// Uses events because an async iterator dominates the cost of a small body.
 function collect(incoming: IncomingMessage, most: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = []
@@ -73,11 +73,11 @@ function collect(incoming: IncomingMessage, most: number): Promise<Uint8Array> {
 }
 
 /**
- * Returns the body of an array piece by piece, as it arrives. A constant number of bytes is held for it
- * until its end.
+ * Yields the body of an array in chunks as they arrive. It reserves a constant number of bytes
+ * until the body ends.
  *
- * @param most bytes.
- * @throws Failure as {@link readBody}, while it is read.
+ * @param most maximum size, bytes.
+ * @throws Failure as {@link readBody}, during iteration.
  */
 export async function* arrayChunks(c: Context<AppEnv>, most: number): AsyncGenerator<Uint8Array> {
   const { incoming } = c.env
@@ -101,7 +101,7 @@ async function* chunksOf(incoming: IncomingMessage): AsyncGenerator<Uint8Array> 
   stalled.promise.catch(() => {})
   const onStalled = () => stalled.reject(bodyTimeout())
   incoming.on(BODY_STALLED, onStalled)
-  // By default, it would destroy the connection when it is closed early.
+  // The default destroys the connection when the iterator is closed early.
   const chunks: AsyncIterator<Uint8Array> = incoming.iterator({ destroyOnReturn: false })
   try {
     for (;;) {
@@ -113,13 +113,13 @@ async function* chunksOf(incoming: IncomingMessage): AsyncGenerator<Uint8Array> 
     }
   } finally {
     incoming.off(BODY_STALLED, onStalled)
-    // Not awaited: after a stall it waits for a piece that may never come.
+    // Not awaited: after a stall it waits for a chunk that may never arrive.
     chunks.return?.().catch(() => {})
   }
 }
 
 /**
- * Reads a body as the fields of a form, whatever its type.
+ * Reads a body as form fields, whatever its Content-Type.
  *
  * @throws Failure as {@link readBody}
  */
@@ -129,13 +129,13 @@ export const readForm = async (c: Context<AppEnv>): Promise<URLSearchParams> =>
 const tooLarge = (most: number) =>
   new Failure('too-large', `The body is larger than ${sizeOf(most)}.`)
 
-/** As Node calls it when a connection ends while a body arrives. */
+/** The error that Node emits when a connection closes during a body. */
 const clientHasLeft = () => Object.assign(new Error('aborted'), { code: 'ECONNRESET' })
 
 const bodyTimeout = () =>
   new Failure(
     'timeout',
-    `The body did not arrive in time: ${sizeOf(BODY_PROGRESS.bytes)} are expected every ${BODY_PROGRESS.ms / 1000} seconds.`,
+    `The body arrived too slowly. Send at least ${sizeOf(BODY_PROGRESS.bytes)} every ${BODY_PROGRESS.ms / 1000} seconds.`,
     { headers: { Connection: 'close' } },
   )
 

@@ -2,19 +2,19 @@ import { getPath as honoPath } from 'hono/utils/url'
 
 const PREFIX = '/_db/'
 
-/** A request's path, and the database that it names by `/_db/<name>/`, if it does. */
+/** A request's path, and the database that a `/_db/<name>/` prefix names. */
 export interface RequestPath {
-  /** What is routed: the prefix is stripped, and it begins with a slash. */
+  /** The path to route, without the prefix; it begins with a slash. */
   readonly path: string
-  /** The name as it was sent, decoded. */
+  /** The name as it was sent, percent-decoded. */
   readonly database: string | undefined
 }
 
 const SPLIT = Symbol('split')
 
-/** Takes the database prefix off a request's path (design, "The URL space"). Never throws. */
+/** Removes the database prefix from a path (docs/http-api.md, "URL space"). Never throws. */
 export function splitRequestPath(request: Request & { [SPLIT]?: RequestPath }): RequestPath {
-  // Kept with the request: the router asks, and then each middleware that goes by the path.
+  // Cached on the request: the router reads it, then each middleware that depends on the path.
   request[SPLIT] ??= split(honoPath(request))
   return request[SPLIT]
 }
@@ -26,7 +26,7 @@ function split(path: string): RequestPath {
   return { path: end === -1 ? '/' : withoutSlash(path.slice(end)), database: decoded(name) }
 }
 
-/** Under `/_api`, a path with one trailing slash is the same path. */
+/** Removes one trailing slash from a path under `/_api`. */
 const withoutSlash = (path: string) =>
   path.startsWith('/_api/') && path.length > 6 && path.endsWith('/') ? path.slice(0, -1) : path
 
@@ -34,7 +34,7 @@ function decoded(name: string): string {
   try {
     return decodeURIComponent(name)
   } catch {
-    // Then it names no database: none has a percent sign in its name.
+    // Malformed escapes match no database: no name contains a percent sign.
     return name
   }
 }

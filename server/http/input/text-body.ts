@@ -1,16 +1,16 @@
 import type { Context } from 'hono'
-import { Failure } from '../failure.ts'
-import type { AppEnv } from './env.ts'
+import { Failure } from '../../failure.ts'
+import type { AppEnv } from '../env.ts'
 import { requireJsonType } from './json-body.ts'
 import { readBody } from './request-body.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * Reads a JSON body as text, so that whoever parses it sees what was sent.
+ * Reads a JSON body as text, so that the caller parses exactly what was sent.
  *
- * @param most bytes.
- * @throws Failure `unsupported-media-type`; `bad-json` for what is no UTF-8; as {@link readBody}.
+ * @param most maximum size, bytes.
+ * @throws Failure `unsupported-media-type`; `bad-json` for invalid UTF-8; as {@link readBody}.
  */
 export async function textBody(c: Context<AppEnv>, most: number): Promise<string> {
   requireJsonType(c)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod/mini'
-import { endpointInput, endpointQuery, MAPPING_NAMES } from '../contract/endpoint.ts'
-import { TOKEN_DATABASES, tokenInput } from '../contract/token.ts'
+import { endpointInput, endpointQuery, MAPPING_NAMES } from '../../contract/endpoint.ts'
+import { TOKEN_DATABASES, tokenInput } from '../../contract/token.ts'
 import { validated } from './validated.ts'
 
 const many = (length: number, item: unknown) => Array.from({ length }, () => item)
@@ -15,11 +15,11 @@ describe('validated', () => {
 
   it.each([
     ['strings', 1_001, 'a'],
-    // zod counts them first: it could not report so many errors.
+    // zod checks the length first: it could not report so many errors.
     ['wrong items', 300_000, 1],
   ])('rejects a longer list of %s, naming the limit', (_what, length, item) => {
     const databases = many(length, item)
-    const message = 'The body is not as it should be. databases: at most 1,000 names.'
+    const message = 'The body is invalid. databases: at most 1,000 names.'
     const input = { endpoint, databases, name: 'a', role: 'viewer' }
     for (const schema of [endpointInput, tokenInput]) {
       expect(() => validated(schema, input, 'body')).toThrow(message)

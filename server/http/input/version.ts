@@ -1,11 +1,11 @@
-import { VERSIONS } from '../contract/document.ts'
-import { Failure } from '../failure.ts'
+import { VERSIONS } from '../../contract/document.ts'
+import { Failure } from '../../failure.ts'
 
 /**
- * The version of documents that a request asks for by `Accept: application/json; version=1`; the
- * newest where it names none.
+ * Returns the document version that `Accept: application/json; version=1` requests. Without a
+ * version it returns the newest.
  *
- * @throws Failure `not-acceptable` naming the versions there are.
+ * @throws Failure `not-acceptable` naming the available versions.
  */
 export function acceptedVersion(accept: string | undefined): number {
   const newest = VERSIONS[0]
@@ -19,6 +19,7 @@ export function acceptedVersion(accept: string | undefined): number {
   if (known !== undefined) return known
   throw new Failure(
     'not-acceptable',
-    `There is no version ${asked[0]?.slice(0, 32)}. There is: ${VERSIONS.join(', ')}.`,
+    `Version ${asked[0]?.slice(0, 32)} is not supported. Supported: ${VERSIONS.join(', ')}.`,
+    { field: 'Accept' },
   )
 }

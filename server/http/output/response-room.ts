@@ -1,29 +1,32 @@
 import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
-import type { AppEnv } from './env.ts'
+import type { AppEnv } from '../env.ts'
 
-/** The memory that the process has for responses which clients have not read yet. */
+/** The memory budget for responses that clients have not read yet. */
 export interface ResponseRoom {
-  /** @throws Failure `unavailable` where there is none. */
+  /** @throws Failure `unavailable` if the budget is exhausted. */
   requireRoom(): void
   /**
-   * Holds bytes for a response of Node's that is about to be prepared, in place of what it held
-   * before. Does nothing for other responses, such as those of tests.
+   * Reserves bytes for a Node response before it is prepared. The reservation replaces the previous
+   * one. Does nothing for other responses, such as those of tests.
    *
-   * @throws Failure `unavailable` where there is no room for it.
+   * @throws Failure `unavailable` if the budget is exhausted.
    */
   reserve(response: unknown, bytes: number): Promise<void>
 }
 
-/** Holds bytes for the response to a request; see {@link ResponseRoom}. */
+/** Reserves bytes for the response to a request; see {@link ResponseRoom}. */
 export type Reserve = (c: Context<AppEnv>, bytes: number) => Promise<void>
 
-/** Requests for documents, jobs and schemas; names that begin with `_` are the system's otherwise. */
+/**
+ * Matches requests for documents, jobs and schemas. Other names that begin with `_` belong to the
+ * system.
+ */
 const DATA = /^\/(?:[^_]|_job\/|_schema\/)/
 
 /**
- * Rejects requests for data while there is no room for responses. The administration and health go
- * on; what is large there reserves its room.
+ * Rejects requests for data while the response budget is exhausted. Administration and health
+ * requests pass; their large responses reserve memory themselves.
  *
  * Fails with `unavailable`.
  */

@@ -3,13 +3,13 @@ import type { AddressInfo } from 'node:net'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono } from 'hono'
 import { expect, test } from 'vitest'
-import type { AppEnv } from './env.ts'
-import { nodeHandler } from './node-handler.ts'
+import type { AppEnv } from '../env.ts'
+import { nodeHandler } from '../node-handler.ts'
 import { securityHeaders } from './security-headers.ts'
 
 test('an answer that Node writes by itself keeps its own headers, and gets the others', async () => {
   const app = new Hono<AppEnv>().use(securityHeaders).get('/', (c) => {
-    // As another library does that is given the response.
+    // A library that writes to the Node response does the same.
     c.env.outgoing?.setHeader('Content-Security-Policy', "default-src 'self'")
     c.env.outgoing?.end('done')
     return RESPONSE_ALREADY_SENT

@@ -1,8 +1,8 @@
 import { type OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { createMiddleware } from 'hono/factory'
-import type { AppEnv, Via } from './env.ts'
+import type { AppEnv } from '../env.ts'
 
-/** What an answer that is no page may do in a browser: nothing. */
+/** The policy of responses that are not pages: nothing may load. */
 const NOTHING = "default-src 'none'; frame-ancestors 'none'"
 
 const page = (style: string): string[] => [
@@ -18,16 +18,19 @@ const page = (style: string): string[] => [
   "object-src 'none'",
 ]
 
-/** The policy of a page of the console, whose styles carry the nonce made for that page alone. */
+/** Returns the policy of a console page. The nonce for its styles is unique to the response. */
 export const pagePolicy = (nonce: string): string =>
   [...page(`'self' 'nonce-${nonce}'`), "form-action 'self'"].join('; ')
 
-/** The policy of a script: only a worker goes by its own, and asks nobody else than this server. */
+/**
+ * The policy of a script. Browsers apply it only to workers, which may connect to this server
+ * alone.
+ */
 export const SCRIPT_POLICY = `${NOTHING}; connect-src 'self'`
 
 /**
- * The policy of the sign-in page: without `form-action`, which Chromium applies to every redirect
- * after the POST, to hosts behind the provider too.
+ * The policy of the sign-in page. It omits `form-action`, because Chromium applies that to every
+ * redirect after the POST, including redirects to hosts behind the provider.
  */
 export const signInPagePolicy = page("'self'").join('; ')
 
@@ -36,27 +39,18 @@ const EVERYWHERE = {
   'x-content-type-options': 'nosniff',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
-  // With no-referrer a browser would send `Origin: null` with forms of our own.
+  // With `no-referrer` a browser sends `Origin: null` with forms of this server.
   'referrer-policy': 'same-origin',
-  // Answers depend on who asks, so a shared cache must not keep them, and others must revalidate.
+  // Responses depend on the caller: shared caches must not store them, browsers must revalidate.
   'cache-control': 'private, no-cache',
 }
-/** On encrypted connections alone (RFC 6797 §7.2): a year. */
+/** Only on encrypted connections (RFC 6797 §7.2); one year. */
 const ENCRYPTED = { ...EVERYWHERE, 'strict-transport-security': 'max-age=31536000' }
-
-const PAIRS = {
-  plain: Object.entries(EVERYWHERE).flat(),
-  encrypted: Object.entries(ENCRYPTED).flat(),
-}
-
-/** {@link securityHeaders} of an answer that is no page, for `writeHead`: names and values in turn. */
-export const securityHeaderPairs = ({ address }: Via): readonly string[] =>
-  address.scheme === 'ssl' ? PAIRS.encrypted : PAIRS.plain
 
 const writePlain = writeHeadWith(EVERYWHERE)
 const writeEncrypted = writeHeadWith(ENCRYPTED)
 
-/** The headers that every answer carries. A page puts {@link pagePolicy} in place of the policy. */
+/** Adds the headers of every response. A page replaces the policy with {@link pagePolicy}. */
 export const securityHeaders = createMiddleware<AppEnv>((c, next) => {
   const encrypted = c.env.via.address.scheme === 'ssl'
   const { outgoing } = c.env
@@ -64,7 +58,7 @@ export const securityHeaders = createMiddleware<AppEnv>((c, next) => {
     outgoing.writeHead = encrypted ? writeEncrypted : writePlain
     return next()
   }
-  // Without a connection (`app.request`) there is only the answer to put them into.
+  // Without a connection (`app.request`), set the headers on the response object.
   return next().then(() => {
     for (const [name, value] of Object.entries(encrypted ? ENCRYPTED : EVERYWHERE)) {
       if (!c.res.headers.has(name)) c.res.headers.set(name, value)
@@ -73,9 +67,9 @@ export const securityHeaders = createMiddleware<AppEnv>((c, next) => {
 })
 
 /**
- * Node's `writeHead` with these headers added, by names in lower case, where the answer has none of
- * its own. So they are written together with the others: set one by one before (`setHeader`), or
- * filled into `Headers`, they cost every answer more than reading a document does.
+ * Returns a `writeHead` of Node that adds these headers, with names in lower case, unless the
+ * response sets its own. Writing them together keeps them cheap: through `setHeader` or `Headers`
+ * they cost more than reading a document.
  */
 function writeHeadWith(added: Readonly<Record<string, string>>): ServerResponse['writeHead'] {
   const write = ServerResponse.prototype.writeHead

@@ -1,9 +1,12 @@
 import { Hono } from 'hono'
 import { expect, it } from 'vitest'
-import type { AppEnv } from './env.ts'
+import type { AppEnv } from '../env.ts'
 import { createSendList } from './send-list.ts'
 
-/** The response to a list, how much was reserved for it, and in how many turns it was printed. */
+/**
+ * Sends a list. Returns the response, the bytes reserved for it, and the number of turns that
+ * serializing took.
+ */
 async function send(items: Iterable<unknown>) {
   let reserved = 0
   let turns = 0

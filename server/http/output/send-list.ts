@@ -1,24 +1,24 @@
 import type { Context, TypedResponse } from 'hono'
 import type { JSONParsed } from 'hono/utils/types'
-import type { AppEnv } from './env.ts'
-import { partsBody } from './parts-body.ts'
+import type { AppEnv } from '../env.ts'
+import { partsBody } from '../input/parts-body.ts'
 import { API_JSON } from './render-failure.ts'
 import type { Reserve } from './response-room.ts'
 
-/** So much text is printed at once, characters: about a millisecond of work. */
+/** Characters serialized per step, about a millisecond of work. */
 const PART = 64 * 1024
 
-/** Sends a list as JSON, as `c.json` does, in the type too; a long one in steps. */
+/** Sends a list as JSON, typed like `c.json`. Long lists are serialized in steps. */
 export type SendList = <T>(
   c: Context<AppEnv>,
   items: Iterable<T>,
 ) => Promise<Response & TypedResponse<JSONParsed<T[]>, 200, 'json'>>
 
 /**
- * Makes a {@link SendList}. Items are taken as they are printed, so that an iterable may compute them
+ * Returns a {@link SendList}. It takes items as it serializes them, so an iterable can compute them
  * in the same steps.
  *
- * @param nextTurn awaited between two steps, for other requests to have their turn.
+ * @param nextTurn awaited between two steps, so that other requests can run.
  */
 export function createSendList(reserve: Reserve, nextTurn: () => Promise<void>): SendList {
   return async <T>(c: Context<AppEnv>, items: Iterable<T>) => {
@@ -36,7 +36,7 @@ export function createSendList(reserve: Reserve, nextTurn: () => Promise<void>):
     parts.push(Buffer.from(`${text}]`))
     const [body, length] = partsBody(parts)
     await reserve(c, Number(length['Content-Length']))
-    // The body has this type: the console's client reads it from here.
+    // The body has this type; the console's client infers it from here.
     return c.body(body, 200, { ...length, 'Content-Type': API_JSON }) as never
   }
 }

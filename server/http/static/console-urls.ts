@@ -1,8 +1,8 @@
-import { type Address, formatHost, isLoopback, isWildcard } from '../contract/address.ts'
+import { type Address, formatHost, isLoopback, isWildcard } from '../../contract/address.ts'
 
-/** Where a browser can sign in to the console, and what to change if that is not enough. */
+/** The URLs of the console and advice on reaching it from elsewhere. */
 export interface ConsoleUrls {
-  /** At most two: the public URL, and a URL of this machine. */
+  /** At most two: the public URL and a URL of this machine. */
   readonly urls: readonly string[]
   /** A sentence for the operator; undefined if nothing is missing. */
   readonly advice: string | undefined
@@ -11,10 +11,10 @@ export interface ConsoleUrls {
 type TcpAddress = Exclude<Address, { scheme: 'unix' }>
 
 /**
- * Returns the URLs at which people can sign in: a sign-in needs the public URL or a loopback host
- * (see `own-origin.ts`), so `http://0.0.0.0:8529` shows the console and cannot sign in.
+ * Returns the URLs at which people can sign in. Signing in requires the public URL or a loopback
+ * host (see `own-origin.ts`): `http://0.0.0.0:8529` shows the console, but the sign-in fails.
  *
- * @param addresses of listeners that reach `_system`.
+ * @param addresses of listeners that expose `_system`.
  */
 export function consoleUrls(
   addresses: readonly Address[],
@@ -22,7 +22,7 @@ export function consoleUrls(
 ): ConsoleUrls {
   const network = addresses
     .filter((address) => address.scheme !== 'unix')
-    // Without a certificate warning if possible.
+    // Prefers plain HTTP, which shows no certificate warning.
     .sort((a, b) => Number(a.scheme === 'ssl') - Number(b.scheme === 'ssl'))
   const local = network.find((address) => localHost(address) !== undefined)
   const origins = [
@@ -37,7 +37,7 @@ export function consoleUrls(
 
 function adviceFor(network: readonly TcpAddress[]): string | undefined {
   if (network.length === 0) {
-    return 'To sign in, put a proxy in front of an endpoint that reaches _system and start with --public-url.'
+    return 'To sign in, put a proxy in front of an endpoint that serves _system and start with --public-url.'
   }
   const reachable = network.find((address) => !isLoopback(address))
   if (reachable === undefined) return undefined
@@ -45,7 +45,7 @@ function adviceFor(network: readonly TcpAddress[]): string | undefined {
   return `To sign in from other machines, start with --public-url ${originOf(reachable, host)}`
 }
 
-/** The loopback host by which this machine reaches the address; undefined if there is none. */
+/** Returns the loopback host at which this machine reaches the address, or undefined. */
 function localHost(address: TcpAddress): string | undefined {
   if (isWildcard(address)) return address.host === '::' ? '[::1]' : '127.0.0.1'
   return isLoopback(address) ? formatHost(address.host) : undefined

@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * The console's fonts for the pages that the server makes itself: the files as `vite build` has named
- * them, which a browser that comes from the console has already.
+ * File names of the console's fonts, as `vite build` names them. Pages that the server renders use
+ * the same files, so a browser that has opened the console has them cached.
  */
 export interface PageFonts {
   readonly sans: string
@@ -11,10 +11,10 @@ export interface PageFonts {
 }
 
 /**
- * Looks for {@link PageFonts}, Latin letters alone.
+ * Finds the fonts for Latin letters.
  *
- * @param folder where `vite build` has put the console.
- * @returns undefined where they are not: the pages are shown in the fonts of the system.
+ * @param folder the output of `vite build`.
+ * @returns undefined if the files are missing; pages then use system fonts.
  */
 export function findPageFonts(folder: string): PageFonts | undefined {
   const files = listFiles(join(folder, 'assets'))
@@ -23,7 +23,7 @@ export function findPageFonts(folder: string): PageFonts | undefined {
   return sans === undefined || mono === undefined ? undefined : { sans, mono }
 }
 
-/** The rules of a style sheet that give them the names that they have in the console. */
+/** Returns the `@font-face` rules, with the family names that the console uses. */
 export const fontFaces = ({ sans, mono }: PageFonts): string =>
   face('Geist Variable', sans) + face('Geist Mono Variable', mono)
 

@@ -1,31 +1,11 @@
-import { STATUS_CODES } from 'node:http'
-import { html } from 'hono/html'
-import { fontFaces, type PageFonts } from './page-fonts.ts'
+import { createHash } from 'node:crypto'
+import { html, raw } from 'hono/html'
 
-type Html = ReturnType<typeof html>
+/** Escaped HTML. */
+export type Html = ReturnType<typeof html>
 
-/**
- * The policy of the pages of the sign-in: no script, no style and no font but ours. Where a form leads to another
- * provider there is no `form-action`: Chromium applies it to every redirect after the POST.
- */
-export const signInPolicy = ({ leavesOrigin }: { readonly leavesOrigin: boolean }): string =>
-  [
-    "default-src 'none'",
-    "style-src 'self'",
-    "font-src 'self'",
-    "frame-ancestors 'none'",
-    "base-uri 'none'",
-    ...(leavesOrigin ? [] : ["form-action 'self'"]),
-  ].join('; ')
-
-/** Where the style sheet of these pages is. */
-export const STYLE_PATH = '/_oauth2/page.css'
-
-/** The style sheet of these pages: the colours, measures and, where they are there, fonts of the console. */
-export const pageStyle = (fonts: PageFonts | undefined): string =>
-  fonts === undefined ? STYLE : fontFaces(fonts) + STYLE
-
-const STYLE = `:root {
+/** The style sheet of the pages that the server renders. */
+export const PAGE_STYLE = `:root {
   color-scheme: light dark;
   --page: light-dark(#fbfbfc, #0f1115);
   --surface: light-dark(#ffffff, #15181e);
@@ -129,16 +109,24 @@ code {
 }
 `
 
-/** The mark of Gatehouse, as in `web/ui/logo.tsx`. */
+/** The Gatehouse logo, as in `web/shared/ui/layout/logo.tsx`. */
 const MARK = html`<svg viewBox="0 0 16 16" width="20" height="20" aria-hidden="true"><rect width="16" height="16" rx="3.5"/><path d="M4 13V7.5a4 4 0 0 1 8 0V13M8 6.8V13M4 10h8" fill="none" stroke="#ffffff" stroke-width="1.4" stroke-linecap="round"/></svg>`
 
-const page = (title: string, body: Html) => html`<!doctype html>
+/** A source of `style-src` (CSP Level 3 §2.3.1) that allows {@link inlineStyle}. */
+export const INLINE_STYLE_SOURCE = `'sha256-${createHash('sha256').update(PAGE_STYLE).digest('base64')}'`
+
+/** A style element with {@link PAGE_STYLE}, for pages that must load no other resource. */
+export const inlineStyle = html`<style>${raw(PAGE_STYLE)}</style>`
+
+/** Returns a page in the style of the console. `style` is its style element or link. */
+export const renderPage = (title: string, style: Html, body: Html) => html`<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
     <title>${title} · Gatehouse</title>
-    <link rel="stylesheet" href="${STYLE_PATH}">
+    ${style}
   </head>
   <body>
     <main>
@@ -148,55 +136,3 @@ const page = (title: string, body: Html) => html`<!doctype html>
   </body>
 </html>
 `
-
-/** What a page says of a sign-in that failed. */
-export interface FailedSignIn {
-  readonly status: number
-  /** What happened. The wording of others in it is cut and is escaped here. */
-  readonly message: string
-  /** Where a form POSTs to, to begin again; undefined: that would not help. */
-  readonly start: string | undefined
-}
-
-/** The page of a sign-in that failed: what happened, what to do, and a button that does it. */
-export const failedSignInPage = ({ status, message, start }: FailedSignIn) =>
-  page(
-    'Sign-in failed',
-    html`<h1>You are not signed in</h1>
-    <p role="alert">${message}</p>
-    ${
-      start === undefined
-        ? html`<p>Go back, or tell the operator of this server what it says above.</p>`
-        : html`<p>Start again. If this page returns, tell the operator of this server what it says above.</p>
-    <form method="post" action="${start}"><button>Sign in</button></form>`
-    }
-    <p class="hint"><a href="/_console/sign-in">Other ways to sign in</a> · ${status} ${STATUS_CODES[status]}</p>`,
-  )
-
-/** What the page of the local provider shows. */
-export interface KeyPage {
-  /** Where the form POSTs to. */
-  readonly action: string
-  /** Why the key is asked for again. */
-  readonly fault: string | undefined
-}
-
-/** The page of the local provider: asks for the operator key. */
-export const keyPage = ({ action, fault }: KeyPage) =>
-  page(
-    'Operator key',
-    html`<h1>Sign in with the operator key</h1>
-    ${fault === undefined ? '' : html`<p role="alert" id="fault">${fault}</p>`}
-    <form method="post" action="${action}">
-      <input name="username" value="operator" autocomplete="username" hidden>
-      <label for="key">Operator key</label>
-      <input id="key" name="key" type="password" autocomplete="current-password" spellcheck="false"
-        autocapitalize="none" aria-describedby="${fault === undefined ? 'where' : 'fault where'}"
-        required autofocus>
-      <button>Sign in</button>
-    </form>
-    <p id="where" class="hint">On the machine that runs this server, <code>gatehouse operator-key</code> prints it.
-      It is in the file <code>operator.key</code> of the data folder, or in the environment
-      (<code>GATEHOUSE_OPERATOR_KEY</code>).</p>
-    <p><a href="/_console/sign-in">Other ways to sign in</a></p>`,
-  )

@@ -4,34 +4,34 @@ import { join } from 'node:path'
 import { serveStatic } from '@hono/node-server/serve-static'
 import { Hono } from 'hono'
 import { compress } from 'hono/compress'
-import { Failure } from '../failure.ts'
-import type { AppEnv } from './env.ts'
-import { pagePolicy, SCRIPT_POLICY, signInPagePolicy } from './security-headers.ts'
+import { Failure } from '../../failure.ts'
+import type { AppEnv } from '../env.ts'
+import { pagePolicy, SCRIPT_POLICY, signInPagePolicy } from '../output/security-headers.ts'
 
-/** Where the page asks for the nonce of its styles. */
+/** Placeholder in the page for the nonce of its styles. */
 const NONCE_MARK = '__CSP_NONCE__'
 
-/** Where it asks how long a removed endpoint drains, in seconds. */
+/** Placeholder for the drain time of a removed endpoint, in seconds. */
 const DRAIN_MARK = '__DRAIN_SECONDS__'
 
-/** Where it asks whether `ssl` endpoints can be opened: yes or no. */
+/** Placeholder for whether `ssl` endpoints can be opened: yes or no. */
 const CERTIFICATE_MARK = '__CERTIFICATE__'
 
-/** What the page is told of the server, before anything is asked. */
+/** Values that the server writes into the page. */
 export interface PageFacts {
   /** How long a removed endpoint drains, ms. */
   readonly drain: number
-  /** Whether there is a certificate for `ssl` endpoints. */
+  /** Whether a certificate for `ssl` endpoints is configured. */
   readonly certificate: boolean
 }
 
 /**
- * Serves the built console below `/_console/`. Files whose names carry a hash never change and may be
- * kept for ever; the page, which names them, is asked for anew each time and is what every other
- * path answers (the routes below are the console's own). The sign-in page is a document of its own.
+ * Serves the built console below `/_console/`. Files with a hash in their name are immutable and
+ * cached for a year. The page itself is never cached; it answers every other path, since the
+ * console routes those itself. The sign-in page is a separate document.
  *
- * @param folder where `vite build` has put it; if it is not there, requests fail with `unavailable`.
- * @param facts are written into the page, so that it says them before one adds or removes.
+ * @param folder the output of `vite build`. Without it, requests fail with `unavailable`.
+ * @param facts values written into the page.
  */
 export function consoleRoutes(folder: string, facts: PageFacts) {
   const page = readPage(folder, 'index.html')
@@ -61,16 +61,19 @@ export function consoleRoutes(folder: string, facts: PageFacts) {
       },
       serveStatic({
         root: folder,
+        // The build writes brotli and gzip variants of scripts and style sheets.
+        precompressed: true,
         rewriteRequestPath: (path) => {
           const file = path.replace(/^\/_console/, '')
-          // The pages are never served as they lie there: they want their policy and nonce.
+          // Pages are not served as files: they need their policy and nonce.
           return file === '/' || file.endsWith('.html') ? '/no-such-file' : file
         },
       }),
     )
     .get('/assets/*', () => {
-      // Not the page: a script that is gone must fail as such, so that the console can say so.
-      throw new Failure('not-found', 'There is no such file. Reload the console.')
+      // Not the page: the import of a script that no longer exists must fail, so that the console
+      // can report it.
+      throw new Failure('not-found', 'File not found. Reload the console.')
     })
     .get('/sign-in', (c) => {
       c.header('Content-Security-Policy', signInPagePolicy)

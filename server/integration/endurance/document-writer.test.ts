@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest'
-import type { Answer } from '../start.testing.ts'
+import type { Answer } from '../../test-support/start.testing.ts'
 import { type Call, createDocumentWriter } from './document-writer.testing.ts'
 import { randomNumbers } from './settings.testing.ts'
 
-// What the endurance tests rely on: losses, halves and strangers are found.
+// Tests the checks of the endurance tests: lost changes, partial arrays and unknown documents are
+// detected.
 
 const answer = (status: number, text = ''): Answer => ({ status, headers: {}, text, json: {} })
 
-/** Makes changes, each answered by `respond`; returns the writer and what a store would hold. */
+/** Makes changes, each answered by `respond`; returns the writer and the resulting store. */
 async function write(count: number, respond: () => Answer | undefined) {
   const writer = createDocumentWriter('w', randomNumbers(1))
   const stored = new Map<string, number>()
@@ -48,7 +49,7 @@ test('changes without an answer may be there or not, but arrays are whole', asyn
 })
 
 test('a change of which nothing was kept must not be there', async () => {
-  const refused = answer(503, 'The change could not be stored, and nothing of it was kept.')
+  const refused = answer(503, 'The change could not be stored. Nothing was changed.')
   const { writer, stored } = await write(5, () => refused)
   expect(() => writer.check(new Map(), false)).not.toThrow()
   expect(() => writer.check(stored, false)).toThrow()

@@ -1,50 +1,50 @@
 import { expect } from 'vitest'
-import { systemCode } from '../failure.ts'
-import type { Answer } from '../start.testing.ts'
+import { systemCode } from '../../failure.ts'
+import type { Answer } from '../../test-support/start.testing.ts'
 
-/** Sends a request of a writer, to whichever node. */
+/** Sends a request of a writer to any node. */
 export type Call = (method: string, path: string, body?: unknown) => Promise<Answer>
 
-/** A client that changes documents of its own, and knows what each may be by the answers it got. */
+/** A client that changes its own documents and tracks their possible states from the responses. */
 export interface DocumentWriter {
-  /** Makes one change. Returns whether it was answered; calls `tick` before and after. */
+  /** Makes one change. Calls `tick` before and after. Returns whether there was a response. */
   write(call: Call, tick?: () => void): Promise<boolean>
   /**
-   * Compares what is stored with what may be: every acknowledged change is there, arrays are whole,
-   * and nothing is there that was not sent.
+   * Compares the stored documents with the possible states: every acknowledged change is stored,
+   * arrays are complete, and no document is unknown.
    *
-   * @param settled whether changes without an answer can no longer happen.
+   * @param resolveOutcome whether changes without a response can no longer take effect.
    */
-  check(stored: ReadonlyMap<string, number>, settled: boolean): void
-  /** How many changes were acknowledged. */
+  check(stored: ReadonlyMap<string, number>, resolveOutcome: boolean): void
+  /** Number of acknowledged changes. */
   readonly acknowledged: number
 }
 
-/** Path of the collection of all writers. */
+/** Path of the collection that all writers use. */
 const PATH = '/endurance'
 
-/** How many documents an array creates. */
+/** Number of documents in an array. */
 const ARRAY = 5
 
-/** What a document may be: values of its field `v`, or absent. */
+/** The possible states of a document: values of its field `v`, or absent. */
 type Possible = ReadonlySet<number | undefined>
 
-/** What the failure of a change says where it was surely not made. */
-const NOT_KEPT = /nothing of (?:it|the change) was kept/i
+/** Matches messages of failures that guarantee that nothing was changed. */
+const NOT_KEPT = /Nothing was changed/i
 
-/** Creates a {@link DocumentWriter}; the ids of its documents begin with its name. */
+/** Returns a {@link DocumentWriter} whose document ids begin with its name. */
 export function createDocumentWriter(
   name: string,
   random: (end: number) => number,
 ): DocumentWriter {
   const known = new Map<string, Possible>()
-  /** Arrays without an answer: all of their documents are there, or none. */
+  /** Arrays without a response: either all or none of their documents are stored. */
   const arrays = new Set<readonly string[]>()
   let created = 0
   let value = 0
   let acknowledged = 0
 
-  /** One of the documents that are surely there; undefined where there is none. */
+  /** Returns a random document that is known to exist; undefined if there is none. */
   function present(): string | undefined {
     const sure = [...known].filter(([, states]) => states.size === 1 && !states.has(undefined))
     return sure[random(Math.max(1, sure.length))]?.[0]
@@ -84,7 +84,7 @@ export function createDocumentWriter(
         become(states)
       }
       const answer = await call(method, path, body).catch((error: unknown) => {
-        // No server took it.
+        // No server received the request.
         if (systemCode(error) === 'ECONNREFUSED') know(before)
         return undefined
       })
@@ -100,7 +100,7 @@ export function createDocumentWriter(
       tick()
       return true
     },
-    check(stored, settled) {
+    check(stored, resolveOutcome) {
       const missed: unknown[] = []
       for (const ids of arrays) {
         const there = ids.filter((id) => stored.has(id))
@@ -108,18 +108,18 @@ export function createDocumentWriter(
       }
       for (const [id, states] of known) {
         if (!states.has(stored.get(id))) missed.push([id, [...states], stored.get(id)])
-        if (settled) known.set(id, new Set([stored.get(id)]))
+        if (resolveOutcome) known.set(id, new Set([stored.get(id)]))
       }
       for (const id of stored.keys()) {
         if (id.startsWith(`${name}-`) && !known.has(id)) missed.push([id, 'not sent'])
       }
-      if (settled) arrays.clear()
+      if (resolveOutcome) arrays.clear()
       expect(missed).toEqual([])
     },
   }
 }
 
-/** Reads all documents of the writers, by their ids. */
+/** Reads all documents of the writers. Returns the value of `v` by id. */
 export async function readAll(call: Call): Promise<Map<string, number>> {
   const found = new Map<string, number>()
   for (let path: string | undefined = `${PATH}?limit=1000`; path !== undefined; ) {

@@ -1,29 +1,32 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type NodeProcess, startNodes } from '../nodes/node-processes.testing.ts'
-import { killProcesses } from '../server-process.testing.ts'
-import { type OwnPostgres, startOwnPostgres } from '../storage/postgres-server.testing.ts'
-import { startTcpProxy, type TcpProxy } from '../storage/tcp-proxy.testing.ts'
+import { type NodeProcess, startNodes } from '../../nodes/node-processes.testing.ts'
+import {
+  type OwnPostgres,
+  startOwnPostgres,
+} from '../../storage/test-support/postgres-server.testing.ts'
+import { startTcpProxy, type TcpProxy } from '../../storage/test-support/tcp-proxy.testing.ts'
+import { killProcesses } from '../../test-support/server-process.testing.ts'
 import { type Call, createDocumentWriter, readAll } from './document-writer.testing.ts'
 import { FAULTS, randomNumbers, SEED } from './settings.testing.ts'
 
-// Two nodes, each with a connection of its own to one PostgreSQL, while clients change documents: one
-// fault after the other, of a node, of PostgreSQL, or of a connection. `npm run test:endurance` causes
-// more of them.
+// Two nodes connect to one PostgreSQL through separate proxies while clients change documents. The
+// tests cause faults of nodes, of PostgreSQL and of connections, one after the other.
+// `npm run test:endurance` causes more of them.
 
-/** Clients of each node. */
+/** Number of clients per node. */
 const CLIENTS = 3
 
-/** How many changes are acknowledged between two faults, at least. */
+/** Minimum number of acknowledged changes between two faults. */
 const PROGRESS = 10
 
-/** The stored documents are compared after so many faults, and at the end. */
+/** Number of faults between comparisons of the stored documents. */
 const COMPARE = 10
 
-/** How long a client waits after a request without an answer, ms. */
+/** How long a client waits after a request without a response, ms. */
 const RETRY = 20
 
-/** Maximum time for everything to work again after a fault, on a busy machine too. */
+/** Maximum time to recover from a fault, including on a busy machine. */
 const RETURNED = { timeout: 60_000, interval: 20 }
 
 /** Maximum time of a fault on a busy machine, ms. */
@@ -45,18 +48,18 @@ afterAll(async () => {
   await server.remove()
 })
 
-/** Returns the function that ends the fault. */
+/** Causes a fault. Returns the function that ends it. */
 type Fault = (random: (end: number) => number) => Promise<() => unknown>
 
 const any = <T>(list: readonly T[], random: (end: number) => number): T =>
   list[random(list.length)] as T
 
-/** Keeps a fault up for less than so many ms. */
+/** Waits a random time below `most` ms. */
 const last = (random: (end: number) => number, most: number) => pause(random(most))
 
 /**
- * Reads from a node, again where it answers 503: of the connections that a fault has broken without a
- * word, each is found by the first request that uses it.
+ * Reads from a node and retries on 503: connections that a fault broke silently are detected by the
+ * first request that uses them.
  */
 const patiently =
   (node: NodeProcess): Call =>
@@ -187,7 +190,7 @@ test(`after each of ${FAULTS} faults, what was acknowledged is there`, {
       const writing = writers.map(write)
       for (const until = Math.max(0, left - COMPARE); left > until; left--) {
         await progress()
-        // Each kind once before any of them comes again by chance.
+        // Cause each kind once before choosing at random.
         const [name, cause] = faults[done.length] ?? any(faults, random)
         done.push(name)
         const end = await cause(random)

@@ -1,4 +1,4 @@
-/** Returns a whole number from the environment. */
+/** Parses a whole number from the environment. */
 function number(name: string, usual: number): number {
   const text = process.env[name]
   if (text === undefined) return usual
@@ -9,13 +9,13 @@ function number(name: string, usual: number): number {
 /** How often the tests kill a server; `npm run test:endurance` sets more. */
 export const KILLS = number('GATEHOUSE_TEST_KILLS', 20)
 
-/** How many faults of nodes, of PostgreSQL and of connections the tests cause. */
+/** Number of faults of nodes, of PostgreSQL and of connections that the tests cause. */
 export const FAULTS = number('GATEHOUSE_TEST_FAULTS', 9)
 
-/** What the random numbers begin with; the same seed makes the same choices. */
+/** Seed of the random numbers; the same seed makes the same choices. */
 export const SEED = number('GATEHOUSE_TEST_SEED', 8529)
 
-/** Returns a function that returns pseudo-random numbers from 0 to below `end` (mulberry32). */
+/** Returns a generator of pseudo-random integers from 0 to below `end` (mulberry32). */
 export function randomNumbers(seed: number): (end: number) => number {
   let state = seed
   return (end) => {

@@ -2,13 +2,14 @@ import { createServer, type RequestListener, request } from 'node:http'
 import { duplexPair } from 'node:stream'
 
 /**
- * A `fetch` that hands requests to a listener in this process, whatever their URL, without a socket:
- * a request to the public URL would have to come back through TLS and NAT, and may not.
+ * Returns a `fetch` that passes requests to a listener in this process, without a socket and
+ * regardless of their URL. Requests to the public URL would have to return through TLS and NAT,
+ * which may not work.
  */
 export function inProcessFetch(
   listener: RequestListener,
 ): (url: string, init: RequestInit) => Promise<Response> {
-  // It never listens; connections are put in.
+  // The server never listens; connections are passed to it directly.
   const server = createServer(listener)
   return (url, { method = 'GET', headers, body, signal }) =>
     new Promise((resolve, reject) => {

@@ -1,14 +1,17 @@
 import type { AdapterFactory, Provider as OidcProvider } from 'oidc-provider'
-import { isLoopbackHost } from '../contract/address.ts'
-import { SIGN_IN_SECONDS } from './csrf-token.ts'
+import { isLoopbackHost } from '../../contract/address.ts'
+import { SIGN_IN_SECONDS } from '../sign-in/csrf-token.ts'
+import { callbackPath } from '../sign-in/sign-in.ts'
 import type { LocalProviderKeys } from './local-provider-keys.ts'
 import { interactionPolicy, Provider } from './oidc-provider.ts'
-import { callbackPath } from './sign-in.ts'
 
-/** Fixed, because nobody else reads its tokens: the server by whatever name it is reached. */
+/**
+ * Issuer of the local provider. Fixed, because only this server reads its tokens, and the server
+ * may be reached under several names.
+ */
 export const ISSUER = 'https://gatehouse.localhost/_idp'
 
-/** Who signs in here, as people know it (design, "People"). */
+/** The person who signs in with the operator key (docs/sign-in.md, "The operator key"). */
 export const OPERATOR = {
   provider: 'local',
   issuer: 'gatehouse',
@@ -16,12 +19,12 @@ export const OPERATOR = {
   name: 'Operator',
 }
 
-/** The one client of the local provider: this server. */
+/** The only client of the local provider: this server. */
 export const CLIENT_ID = 'gatehouse'
 
 /**
- * Makes the `oidc-provider` of the local provider, with this server as its one client. Everything of
- * it that can be off is off.
+ * Creates the `oidc-provider` behind the local provider. This server is its only client, and
+ * optional features are disabled.
  */
 export function createLocalIssuer(
   keys: LocalProviderKeys,
@@ -30,11 +33,11 @@ export function createLocalIssuer(
 ): OidcProvider {
   const policy = interactionPolicy.base()
   const { Check } = interactionPolicy
-  // Also where the request does not say prompt=login: a second one must not pass without the key.
+  // Applies also to requests without `prompt=login`: each sign-in requires the key.
   policy
     .get('login')
     ?.checks.add(
-      new Check('always', 'the key is asked for each time', ({ oidc }) =>
+      new Check('always', 'the operator key is required at each sign-in', ({ oidc }) =>
         oidc.result?.login === undefined ? Check.REQUEST_PROMPT : Check.NO_NEED_TO_PROMPT,
       ),
     )
@@ -74,7 +77,7 @@ export function createLocalIssuer(
     pkce: { required: () => true },
     findAccount: (_, sub) => ({ accountId: sub, claims: () => ({ sub }) }),
     interactions: { policy, url: (_, { uid }) => `/_idp/key/${uid}` },
-    // There is nothing to consent to: server and provider are one.
+    // No consent step: the client and the provider are the same server.
     async loadExistingGrant({ oidc: { client, session, provider } }) {
       const grant = new provider.Grant({
         accountId: session?.accountId ?? '',
@@ -96,13 +99,17 @@ export function createLocalIssuer(
       Session: SIGN_IN_SECONDS,
     },
   })
-  // Requests come from this process alone, which says what the browser's connection is like.
+  // Trust X-Forwarded-Proto: only this process sends requests, and it sets the header to the
+  // protocol of the browser's connection.
   oidc.proxy = true
   oidc.Client.prototype.redirectUriAllowed = (uri: string) => isOwnCallback(uri, publicOrigin)
   return oidc
 }
 
-/** Whether it is the callback of this server, by the public URL or on this machine, at any port. */
+/**
+ * Whether a URI is this server's callback, on the public origin or on a loopback address with any
+ * port.
+ */
 function isOwnCallback(uri: string, publicOrigin: string | undefined): boolean {
   if (!URL.canParse(uri)) return false
   const { origin, hostname, href } = new URL(uri)

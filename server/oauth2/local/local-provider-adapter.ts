@@ -1,25 +1,28 @@
 import type { Adapter, AdapterFactory, AdapterPayload } from 'oidc-provider'
-import type { Store } from '../storage/open.ts'
-import type { Vault } from '../storage/vault.ts'
-import { hashOf } from './csrf-token.ts'
+import type { Store } from '../../storage/open.ts'
+import type { Vault } from '../../storage/vault.ts'
+import { hashOf } from '../sign-in/csrf-token.ts'
 
-/** What the local provider keeps, for all nodes of a store: nothing of it outlives a sign-in. */
+/**
+ * State of the local provider, shared by all nodes of a store. Entries last no longer than a
+ * sign-in.
+ */
 export interface LocalProviderStore {
   readonly adapter: AdapterFactory
-  /** Deletes what a sign-in has left: its session, grant and tokens. */
+  /** Deletes the state of a completed sign-in: its session, grant and tokens. */
   end(accessToken: string): Promise<void>
 }
 
-/** Ends what is under way at the local provider, on all nodes: after it nobody is half signed in. */
+/** Ends all sign-ins in progress at the local provider, on all nodes. */
 export async function endLocalSignIns({ db }: Store): Promise<void> {
   await db.deleteFrom('local_provider').execute()
 }
 
 /**
- * Makes a {@link LocalProviderStore}. Ids, which are secrets here, are stored as hashes, and what
- * belongs to them encrypted.
+ * Creates a {@link LocalProviderStore}. Ids are secrets here: only their hashes are stored. The
+ * data is encrypted.
  *
- * @param now tells ms since 1970.
+ * @param now returns the time, ms since 1970.
  */
 export function createLocalProviderStore(
   { db }: Store,

@@ -1,22 +1,21 @@
 import { createPrivateKey, createPublicKey, hkdfSync } from 'node:crypto'
 import type { JWK } from 'oidc-provider'
 
-/** What the local provider signs and proves with. */
 export interface LocalProviderKeys {
-  /** Signs ID tokens: Ed25519, private, as a JWK (RFC 8037). */
+  /** Signs ID tokens: an Ed25519 private key as a JWK (RFC 8037). */
   readonly signing: JWK
   /** Signs the cookies of the key page. */
   readonly cookies: string
-  /** By which this server proves at its own token endpoint that it is it. */
+  /** Authenticates this server at the token endpoint of its local provider. */
   readonly clientSecret: string
 }
 
-/** Before the 32 bytes of an Ed25519 private key in PKCS #8 (RFC 8410 §7). */
+/** DER prefix of a 32-byte Ed25519 private key in PKCS #8 (RFC 8410 §7). */
 const PKCS8_ED25519 = Buffer.from('302e020100300506032b657004220420', 'hex')
 
 /**
  * Derives the keys from the secret key (HKDF, RFC 5869), so that all nodes of a store have the same
- * ones and none is stored.
+ * keys and none is stored.
  *
  * @param secretKey 32 bytes.
  */

@@ -1,31 +1,34 @@
 import { type Context, Hono } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import { Failure } from '../failure.ts'
-import type { ClientOf } from '../http/client.ts'
-import type { AppEnv } from '../http/env.ts'
-import { guardForm } from '../http/own-origin.ts'
-import { toFailure } from '../http/render-failure.ts'
-import { readForm } from '../http/request-body.ts'
-import { failedSignInPage, keyPage, signInPolicy } from '../http/sign-in-pages.ts'
+import { Failure } from '../../failure.ts'
+import type { AppEnv } from '../../http/env.ts'
+import type { ClientOf } from '../../http/guards/client-address.ts'
+import { guardForm } from '../../http/guards/own-origin.ts'
+import { readForm } from '../../http/input/request-body.ts'
+import { toFailure } from '../../http/output/render-failure.ts'
+import { failedSignInPage, keyPage, signInPolicy } from '../../http/static/sign-in-pages.ts'
+import type { RecordFailedSignIn } from '../failed-sign-ins.ts'
+import { callbackPath } from '../sign-in/sign-in.ts'
+import type { SignInLimit } from '../sign-in/sign-in-limit.ts'
 import type { GivenKey, LocalProvider } from './local-provider.ts'
-import { callbackPath } from './sign-in.ts'
-import type { SignInLimit } from './sign-in-limit.ts'
 
-/** What the routes of the local provider are made of. */
 export interface LocalProviderRoutesDeps {
   readonly local: LocalProvider
   readonly limit: SignInLimit
+  /** Records a wrong key in the audit log. */
+  readonly recordFailed: RecordFailedSignIn
   readonly clientOf: ClientOf
   readonly publicOrigin: string | undefined
 }
 
 /**
- * `/_idp`: where a browser passes at a sign-in with the operator key. The rest of the provider, its
- * token endpoint and its keys, is asked in this process alone and does not answer here.
+ * Routes of `/_idp`: the pages of a sign-in with the operator key. The provider's other endpoints,
+ * such as the token endpoint, are called within the process and are not served.
  */
 export function localProviderRoutes({
   local,
   limit,
+  recordFailed,
   clientOf,
   publicOrigin,
 }: LocalProviderRoutesDeps) {
@@ -40,7 +43,7 @@ export function localProviderRoutes({
       return failed(c, error)
     }
   }
-  /** Shows the key page, or why it cannot be shown. */
+  /** Renders the key page, with the error of a rejected key. */
   const showKeyPage = (c: Context<AppEnv>, uid: string, fault?: Failure) => {
     const page = keyPage({ action: `/_idp/key/${uid}`, fault: fault?.message })
     return c.html(page, (fault?.kind.status ?? 200) as ContentfulStatusCode, { ...fault?.headers })
@@ -81,12 +84,14 @@ export function localProviderRoutes({
         return c.redirect(location, 303)
       } catch (error) {
         const wrong = error instanceof Failure && REFUSED.includes(error.code)
-        return wrong ? showKeyPage(c, uid, error) : failed(c, error)
+        if (!wrong) return failed(c, error)
+        await recordFailed({ provider: 'local', address: key.address, failure: error })
+        return showKeyPage(c, uid, error)
       }
     })
 }
 
-/** The key was wrong: it is asked for again. */
+/** Failures after which the key page asks again. */
 const REFUSED: readonly Failure['code'][] = ['forbidden', 'too-many-requests']
 
 function failed(c: Context<AppEnv>, error: unknown): Response | Promise<Response> {

@@ -3,26 +3,26 @@ import type { AddressInfo } from 'node:net'
 import { Hono } from 'hono'
 import { pino } from 'pino'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createClientOf } from '../http/client.ts'
-import type { AppEnv, Via } from '../http/env.ts'
-import { nodeHandler } from '../http/node-handler.ts'
-import { renderFailure, toFailure } from '../http/render-failure.ts'
-import { securityHeaders } from '../http/security-headers.ts'
-import { forEachEngine, forEngine } from '../storage/each-engine.testing.ts'
-import { createFailureLimit } from '../storage/failure-limit.ts'
-import type { Store } from '../storage/open.ts'
-import { createVault } from '../storage/vault.ts'
-import { createBrowser } from './browser.testing.ts'
-import { hashOf } from './csrf-token.ts'
-import type { Identity } from './identity.ts'
+import type { AppEnv, ListenerContext } from '../../http/env.ts'
+import { createClientOf } from '../../http/guards/client-address.ts'
+import { nodeHandler } from '../../http/node-handler.ts'
+import { renderFailure, toFailure } from '../../http/output/render-failure.ts'
+import { securityHeaders } from '../../http/output/security-headers.ts'
+import { createFailureLimit } from '../../storage/changes/failure-limit.ts'
+import type { Store } from '../../storage/open.ts'
+import { forEachEngine, forEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { createVault } from '../../storage/vault.ts'
+import type { Identity } from '../providers/identity.ts'
+import { oauth2Routes } from '../routes.ts'
+import { createBrowser } from '../sign-in/browser.testing.ts'
+import { hashOf } from '../sign-in/csrf-token.ts'
+import { createPendingSignIns } from '../sign-in/pending-sign-in.ts'
+import { createSignInLimit } from '../sign-in/sign-in-limit.ts'
 import { createLocalProvider } from './local-provider.ts'
 import { endLocalSignIns } from './local-provider-adapter.ts'
 import { localProviderRoutes } from './local-provider-routes.ts'
-import { createPendingSignIns } from './pending-sign-in.ts'
-import { oauth2Routes } from './routes.ts'
-import { createSignInLimit } from './sign-in-limit.ts'
 
-// The whole way by HTTP: start, key page, callback; a node is a server on a port of its own.
+// Tests the whole flow over HTTP: start, key page, callback. Each node is a server on its own port.
 
 const KEY = 'canary-operator-key-9c2e41'
 const secretKey = new Uint8Array(32).fill(3)
@@ -59,6 +59,7 @@ async function startNode(store: Store, options: NodeOptions = {}) {
       '/_oauth2',
       oauth2Routes({
         limit: createSignInLimit(Date.now),
+        recordFailed: async () => {},
         providers: [local.provider],
         pending: createPendingSignIns(store, vault, now),
         beginSession: async (_, identity) => `session=${signedIn.push(identity)}; Path=/`,
@@ -71,7 +72,13 @@ async function startNode(store: Store, options: NodeOptions = {}) {
     )
     .route(
       '/_idp',
-      localProviderRoutes({ local, limit: createSignInLimit(Date.now), clientOf, publicOrigin }),
+      localProviderRoutes({
+        local,
+        limit: createSignInLimit(Date.now),
+        recordFailed: async () => {},
+        clientOf,
+        publicOrigin,
+      }),
     )
   app.onError((error, c) => {
     const failure = toFailure(error)
@@ -79,7 +86,7 @@ async function startNode(store: Store, options: NodeOptions = {}) {
     return renderFailure(failure, c)
   })
   app.get('/', (c) => c.text('the root'))
-  const via: Via = {
+  const via: ListenerContext = {
     name: 'tcp://127.0.0.1:0',
     address: { scheme: 'tcp' },
     mapping: { names: [], defaultDatabase: '_system' },
@@ -121,7 +128,7 @@ forEachEngine((engine) => {
       tokens: expect.objectContaining({ access: expect.any(String), refresh: null }),
       operatorKey: hashOf(KEY),
     })
-    // It keeps no login, and nothing else of a sign-in that is over.
+    // The local provider keeps neither a login nor any other state of a completed sign-in.
     expect(await store.db.selectFrom('local_provider').select('key').execute()).toEqual([])
   })
 
@@ -130,7 +137,7 @@ forEachEngine((engine) => {
     const [a, b, c] = [await startNode(store), await startNode(store), await startNode(store)]
     const browser = createBrowser()
     const at = (url: URL, port: number) => Object.assign(new URL(url), { port: String(port) })
-    // A balancer in front: the browser sees one host, which here is the first node's.
+    // Simulates a load balancer: the browser sees a single host, the one of the first node.
     const headers = { Host: new URL(a.origin).host }
     let page = await browser.ask('POST', new URL(start(a.origin)), {})
     page = await browser.ask(
@@ -173,13 +180,14 @@ forEachEngine((engine) => {
       const refused = await browser.post(page.url, { key: `wrong ${tried}` })
       statuses.push(refused.status)
       expect(refused.text).toContain(
-        tried < 20 ? 'not the operator key' : 'Too many failed attempts',
+        tried < 20 ? 'The operator key is incorrect' : 'Too many failed attempts',
       )
       expect(refused.text).not.toContain('wrong ')
       if (tried >= 20) expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
     }
     expect(statuses).toEqual([...Array(20).fill(403), 429, 429])
-    // The count is of the store: another node refuses, too, once it has looked there.
+    // The count is shared: the other node rejects attempts once it has read the count from the
+    // database.
     await one.failures.store()
     const elsewhere = await createBrowser()
     const other = await elsewhere.post(start(two.origin), {})
@@ -187,7 +195,7 @@ forEachEngine((engine) => {
     await two.failures.store()
     expect((await elsewhere.post(other.url, { key: 'wrong' })).status).toBe(429)
     expect(two.signedIn).toEqual([])
-    // There is no lock-out.
+    // Failures don't lock the operator out: the right key is still accepted.
     expect((await browser.post(page.url, { key: KEY })).text).toBe('the root')
     clock.now += 5 * 60 * 1000
     const later = await elsewhere.post(start(two.origin), {})
@@ -323,7 +331,8 @@ describe('the key page', () => {
       }
       const page = await authorize()
       await browser.post(page.url, { key: KEY }, (url) => url.pathname.startsWith('/_oauth2'))
-      // Not finished: a session of the provider is left, and must not be worth anything.
+      // The callback was not called, so a session of the provider remains. It must not replace the
+      // key.
       expect((await authorize()).url.pathname).toMatch(/^\/_idp\/key\//)
     })
 

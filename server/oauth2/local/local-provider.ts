@@ -2,84 +2,84 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 
-import { Failure } from '../failure.ts'
-import { failureKey } from '../storage/failure-limit.ts'
-import type { Store } from '../storage/open.ts'
-import type { Vault } from '../storage/vault.ts'
+import { Failure } from '../../failure.ts'
+import { failureKey } from '../../storage/changes/failure-limit.ts'
+import type { Store } from '../../storage/open.ts'
+import type { Vault } from '../../storage/vault.ts'
+import { createIssuerProvider } from '../providers/issuer-provider.ts'
+import type { Provider } from '../providers/provider.ts'
+import { cut } from '../providers/provider-failure.ts'
 import { inProcessFetch } from './in-process-fetch.ts'
-import { createIssuerProvider } from './issuer-provider.ts'
 import { CLIENT_ID, createLocalIssuer, ISSUER, OPERATOR } from './local-issuer.ts'
 import { createLocalProviderStore } from './local-provider-adapter.ts'
 import { deriveKeys } from './local-provider-keys.ts'
 import { errors } from './oidc-provider.ts'
-import type { Provider } from './provider.ts'
-import { cut } from './provider-failure.ts'
 
-/** What the local provider is made of. */
 export interface LocalProviderDeps {
   readonly store: Store
   readonly vault: Vault
-  /** 32 bytes, the same for all nodes: its own keys are derived from it. */
+  /** 32 bytes, the same on all nodes. The provider derives its keys from it. */
   readonly secretKey: Uint8Array
-  /** The operator key as it is now. */
+  /** Returns the current operator key. */
   readonly operatorKey: () => string
-  /** What a session remembers of an operator key. */
+  /** Returns the fingerprint of an operator key, which its sessions store. */
   readonly fingerprint: (key: string) => string
   readonly publicOrigin: string | undefined
-  /** Counts a failed attempt; see `storage/failure-limit.ts`. */
+  /** Counts a failed attempt. See `storage/changes/failure-limit.ts`. */
   readonly countFailure: (key: string) => void
-  /** Tells ms since 1970. */
+  /** Returns the time, ms since 1970. */
   readonly now: () => number
-  /** Told what went wrong inside. */
+  /** Called with internal errors of `oidc-provider`. */
   readonly onError: (error: unknown) => void
 }
 
-/** A page of the provider that a browser asks for. */
+/** A browser's request for a page of the provider. */
 export interface PageRequest {
-  /** With the query, and without the prefix `/_idp`. */
+  /** With the query, without the prefix `/_idp`. */
   readonly path: string
   readonly cookie: string | undefined
-  /** Whether the browser's own connection is encrypted. */
+  /** Whether the browser's connection is encrypted. */
   readonly secure: boolean
 }
 
-/** Where a browser goes on. */
+/** A redirect of the browser. */
 export interface PageAnswer {
   readonly location: string
   /** Values of Set-Cookie headers. */
   readonly cookies: readonly string[]
 }
 
-/** A key that somebody has given. */
+/** A key that a person has entered. */
 export interface GivenKey {
   readonly text: string
-  /** Where it comes from; failures are counted by it. */
+  /** Address by which failures are counted; null for a Unix socket. */
   readonly address: string | null
 }
 
-/** The built-in provider, which asks for the operator key. */
+/** The built-in provider, which authenticates people by the operator key. */
 export interface LocalProvider {
-  /** As one of those that people sign in with. */
   readonly provider: Provider
   /**
-   * Answers a browser that passes at the authorization endpoint.
+   * Handles a browser's request to the authorization endpoint.
    *
-   * @throws Failure `bad-parameter` where the request cannot be understood, or no longer.
+   * @throws Failure `bad-parameter` if the request is invalid or its sign-in has expired.
    */
   page(request: PageRequest): Promise<PageAnswer>
   /**
-   * The path to go on at, once the right key was given on the key page.
+   * Checks the key entered on the key page. Returns the path to redirect to.
    *
-   * @param key undefined: the page is only to be shown.
-   * @throws Failure `bad-parameter` where no key is being asked for, `forbidden` where the key is
-   * wrong, `too-many-requests` where it is wrong once more than enough. The right one always counts.
+   * @param key undefined: only checks that the key page may be shown.
+   * @throws Failure `bad-parameter` if no sign-in awaits a key; `forbidden` for a wrong key;
+   *   `too-many-requests` for a wrong key after too many failures. The right key is always
+   *   accepted.
    */
   giveKey(uid: string, cookie: string | undefined, key?: GivenKey): Promise<string>
 }
 
 /**
- * Makes the local provider: `oidc-provider` with one client, this server, which asks it in process.
- * It keeps no login: each sign-in asks for the key, and takes along what it has left in the store.
+ * Creates the local provider: an `oidc-provider` that this server, its only client, calls within
+ * the process. Each sign-in asks for the key, and deletes its state from the store when it
+ * completes.
  */
 export function createLocalProvider(deps: LocalProviderDeps): LocalProvider {
   const { publicOrigin, now } = deps
@@ -91,7 +91,7 @@ export function createLocalProvider(deps: LocalProviderDeps): LocalProvider {
   const answer = oidc.callback()
   const mounted: RequestListener = (request, response) => {
     const { url = '/' } = request
-    // The provider finds out its prefix by comparing the two.
+    // `oidc-provider` derives its mount path from the difference between the two URLs.
     Object.assign(request, { originalUrl: url, url: url.replace(/^\/_idp/, '') })
     void answer(request, response)
   }
@@ -139,15 +139,15 @@ export function createLocalProvider(deps: LocalProviderDeps): LocalProvider {
       const response = await ask(`${ISSUER}${path}`, { headers }, secure)
       const location = response.headers.get('Location')
       if (location !== null) return { location, cookies: response.headers.getSetCookie() }
-      // A page, with status 200, is for a response_mode that we never ask for.
+      // Status 200 is a page for a `response_mode` that this server does not request.
       const { error, error_description = error }: Record<string, string> =
         response.status < 400 ? { error: 'unexpected request' } : await response.json()
       const code = response.status < 500 ? 'bad-parameter' : 'internal'
-      throw new Failure(code, `The sign-in cannot go on: ${cut(error_description ?? 'an error')}.`)
+      throw new Failure(code, `The sign-in failed: ${cut(error_description ?? 'an error')}.`)
     },
 
     async giveKey(uid, cookie, key) {
-      // Of a request, the provider wants the cookies alone.
+      // `oidc-provider` reads only the cookies of the request.
       const request = new IncomingMessage(new Socket())
       if (cookie !== undefined) request.headers.cookie = cookie
       const response = new ServerResponse(request)
@@ -156,13 +156,16 @@ export function createLocalProvider(deps: LocalProviderDeps): LocalProvider {
         throw cause
       })
       if (asked?.uid !== uid || asked.prompt.name !== 'login') {
-        throw new Failure('bad-parameter', 'This sign-in took too long, or was begun elsewhere.')
+        throw new Failure(
+          'bad-parameter',
+          'This sign-in has expired or was started in another browser.',
+        )
       }
       if (key === undefined) return new URL(asked.returnTo).pathname
       const right = deps.operatorKey()
       if (!sameText(key.text.trim(), right)) {
         deps.countFailure(failureKey('operator-key', key.address))
-        throw new Failure('forbidden', 'That is not the operator key.')
+        throw new Failure('forbidden', 'The operator key is incorrect.')
       }
       const login = { accountId: OPERATOR.subject, amr: [deps.fingerprint(right)], remember: false }
       return new URL(await oidc.interactionResult(request, response, { login })).pathname
@@ -170,7 +173,7 @@ export function createLocalProvider(deps: LocalProviderDeps): LocalProvider {
   }
 }
 
-/** Compares in a time that tells nothing of where two texts differ, nor of their lengths. */
+/** Compares two texts in a time that reveals neither where they differ nor their lengths. */
 function sameText(a: string, b: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(a), digest(b))

@@ -1,9 +1,9 @@
-// At its import the package warns of every Node.js that is no long-term release yet. The one that npm
-// brings here is what it is tested with, and each command would begin with a wrong alarm.
+// On import, the package warns about Node.js versions that are not LTS yet. Gatehouse is tested
+// with the version that npm installs (docs/decisions/0001-install-node-through-npm.md), so the
+// warning would be a false alarm in the output of every command.
 const { warn } = console
 console.warn = () => {}
 const oidcProvider = await import('oidc-provider')
 console.warn = warn
 
-/** What is used of `oidc-provider`. */
 export const { Provider, errors, interactionPolicy } = oidcProvider

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { startForTest, type TestNode } from '../start.testing.ts'
-import { createBrowser } from './browser.testing.ts'
+import { startForTest, type TestNode } from '../../test-support/start.testing.ts'
+import { createBrowser } from '../sign-in/browser.testing.ts'
 
-// A whole node: sign in with its operator key, administer, sign out.
+// Tests a whole node: sign in with its operator key, administer, sign out.
 
 let node: TestNode
 let origin: string

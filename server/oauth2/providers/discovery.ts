@@ -1,18 +1,22 @@
 import * as oauth from 'oauth4webapi'
 
-/** What an issuer says of itself, asked for when it is needed. */
+/** Metadata of an issuer, fetched on demand. */
 export interface Discovery {
-  /** @throws what `oauth4webapi` throws; the next call asks again. */
+  /**
+   * Returns the metadata. After an error, the next call sends a new request.
+   *
+   * @throws the errors of `oauth4webapi`
+   */
   read(): Promise<oauth.AuthorizationServer>
 }
 
-/** How long an answer counts, ms: an hour. */
+/** How long metadata is cached, ms: one hour. */
 const KEPT = 60 * 60 * 1000
 
 /**
- * Discovers an issuer (OpenID Connect Discovery 1.0 §4) at the first call. Calls at once share one
- * request; a failed one is not remembered. If discovery fails, the issuer is tried with a trailing
- * slash, or without the one it has.
+ * Creates the {@link Discovery} of an issuer (OpenID Connect Discovery 1.0 §4). The first call of
+ * `read` sends the request; concurrent calls share it. Errors are not cached. If discovery fails, it
+ * is tried again with a trailing slash added to the issuer or removed from it.
  */
 export function createDiscovery(
   issuer: string,
@@ -29,7 +33,8 @@ export function createDiscovery(
     try {
       return await discover(new URL(issuer))
     } catch (error) {
-      // Issuers are compared character by character, and people leave out or add the last slash.
+      // Issuers are compared character by character, and a missing or extra slash is a common
+      // mistake.
       const other = issuer.endsWith('/') ? issuer.slice(0, -1) : `${issuer}/`
       if (new URL(other).href === new URL(issuer).href) throw error
       return discover(new URL(other)).catch(() => {

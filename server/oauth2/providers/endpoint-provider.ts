@@ -1,11 +1,11 @@
-import { Failure } from '../failure.ts'
-import { type ActiveUser, createOAuth2Client } from './client.ts'
+import { Failure } from '../../failure.ts'
+import { type ActiveUser, createOAuth2Client } from '../client.ts'
 import { isSubject, nameOf, tokensOf } from './identity.ts'
 import type { Provider, ProviderDeps } from './provider.ts'
 import type { ProviderConfig } from './provider-config.ts'
 import { providerFailure } from './provider-failure.ts'
 
-/** A provider known by its endpoints (seed 001): who it is, the active user endpoint tells. */
+/** Creates a provider from its endpoints. The active user endpoint identifies the person. */
 export function createEndpointProvider(
   config: Extract<ProviderConfig, { kind: 'endpoints' }>,
   { now }: ProviderDeps,
@@ -25,9 +25,10 @@ export function createEndpointProvider(
       })
     },
     async complete({ code, iss, exchangeUri, verifier }) {
-      // Without discovery the issuer itself is not known; but no other server speaks for it.
+      // Without discovery the issuer is unknown. Accept `iss` only if its origin is that of
+      // the authorization or the token endpoint.
       if (iss !== undefined && !(URL.canParse(iss) && origins.includes(new URL(iss).origin))) {
-        throw new Failure('bad-parameter', `This answer does not come from ${label}.`)
+        throw new Failure('bad-parameter', `This response does not come from ${label}.`)
       }
       try {
         const answer = await client.exchangeGrantToken(code, exchangeUri, {
@@ -46,17 +47,15 @@ export function createEndpointProvider(
         throw providerFailure(label, error)
       }
     },
-    async refresh(refreshToken) {
-      try {
-        return tokensOf(await client.refresh(refreshToken), now())
-      } catch (error) {
-        throw providerFailure(label, error)
-      }
-    },
   }
 }
 
-/** The id at the provider: `id` as a string (seed 001), else `sub`. */
+/**
+ * Returns the person's id at the provider: `id` as a string, or else `sub` (docs/sign-in.md,
+ * "Providers").
+ *
+ * @throws Failure `unavailable` if neither is valid.
+ */
 function subjectOf(user: ActiveUser | null, label: string): string {
   for (const value of [user?.id, user?.sub]) {
     const text = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value
@@ -64,6 +63,6 @@ function subjectOf(user: ActiveUser | null, label: string): string {
   }
   throw new Failure(
     'unavailable',
-    `${label} gave no id that can be used: it must have 1 to 255 printable ASCII characters.`,
+    `${label} returned no valid id. It must have 1 to 255 printable ASCII characters.`,
   )
 }

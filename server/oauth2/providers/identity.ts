@@ -1,26 +1,28 @@
-/** What a provider gave for its own API. */
+/** Tokens that a provider issued for its own API. */
 export interface ProviderTokens {
   readonly access: string
   readonly refresh: string | null
-  /** When the access token ends, ms since 1970; null: the provider did not say. */
+  /** Expiry of the access token, ms since 1970; null if the provider did not state it. */
   readonly expires: number | null
 }
 
 /**
- * Who a provider says that somebody is. Provider, issuer and subject together are the identity:
- * never the e-mail address, and never the id alone.
+ * A person as identified by a provider. Provider, issuer and subject together are the identity. The
+ * email address and the id alone are not.
  */
 export interface Identity {
-  /** As it stands in paths. */
+  /** Name of the provider, as in paths. */
   readonly provider: string
-  /** The issuer, or the token endpoint of a provider without one. */
+  /** The issuer, or the token endpoint of a provider without an issuer. */
   readonly issuer: string
-  /** The id at the provider. */
+  /** The person's id at the provider. */
   readonly subject: string
-  /** As the provider calls the person. */
+  /** The person's name at the provider. */
   readonly name: string | null
   readonly tokens: ProviderTokens
-  /** The fingerprint of the operator key that was given; null at every provider but the local one. */
+  /**
+   * Fingerprint of the operator key that was entered; null for all providers except the local one.
+   */
   readonly operatorKey: string | null
 }
 
@@ -31,7 +33,11 @@ export interface Identity {
 export const isSubject = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= 255 && /^[\x20-\x7e]+$/.test(value)
 
-/** The tokens of an answer of a token endpoint (RFC 6749 §5.1); `now` in ms since 1970. */
+/**
+ * Returns the tokens of a token endpoint's response (RFC 6749 §5.1).
+ *
+ * @param now the time, ms since 1970.
+ */
 export function tokensOf(
   answer: {
     readonly access_token: string
@@ -49,12 +55,15 @@ export function tokensOf(
   }
 }
 
-/** Seconds: nothing longer is meant, and a longer one is no date. */
+/**
+ * Maximum lifetime of an access token, s. A larger `expires_in` could exceed the range of dates.
+ */
 const YEAR = 366 * 24 * 60 * 60
 
 /**
- * As the provider calls the person, cut; GitHub's `name` may be null. People choose it, so nothing in
- * it may break the line or turn the direction of what stands beside it.
+ * Returns the person's name, truncated; null if the provider has none (GitHub's `name` may be
+ * null). People choose their names, so line breaks and bidirectional controls are replaced by
+ * spaces.
  */
 export function nameOf(user: Readonly<Record<string, unknown>> | null): string | null {
   const names = [user?.name, user?.login, user?.preferred_username].map((value) =>

@@ -2,10 +2,10 @@ import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { forEachEngine, forEngine } from '../storage/each-engine.testing.ts'
+import { forEachEngine, forEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { createRig } from '../sign-in/sign-in.testing.ts'
 import { startTestProvider } from './provider.testing.ts'
 import type { ProviderConfig } from './provider-config.ts'
-import { createRig } from './sign-in.testing.ts'
 
 const SECRET = 'a: canary+secret with%41&=~/"'
 const CALLBACK = 'http://localhost:8529/_oauth2/oidc/auth'
@@ -101,13 +101,13 @@ interface Forged {
   readonly without?: 'id_token' | 'signature'
   readonly metadata?: Readonly<Record<string, unknown>>
   readonly keys?: 'away'
-  /** Takes the client secret in the form alone, as some do that say nothing of it. */
+  /** Response to Basic authentication. If set, only a client secret in the form is accepted. */
   readonly post?: { readonly status: number; readonly error?: string; readonly challenge?: string }
-  /** The metadata that names the user endpoint. */
+  /** Returns metadata that names the user endpoint. */
   readonly userinfo?: (issuer: string) => Readonly<Record<string, string>>
-  /** The issuer's path; its discovery document is nowhere else. */
+  /** Path of the issuer. The discovery document is served only below it. */
   readonly path?: string
-  /** What the user endpoint answers. */
+  /** Response of the user endpoint. */
   readonly user?: { readonly status: number; readonly body: string }
 }
 
@@ -115,7 +115,7 @@ describe('the ID token', () => {
   const right = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const wrong = generateKeyPairSync('rsa', { modulusLength: 2048 })
 
-  /** An issuer whose tokens the test forges. */
+  /** Starts an issuer whose responses the test forges. */
   async function startIssuer(forged: Forged) {
     let down = false
     let nonce = ''
@@ -186,7 +186,7 @@ describe('the ID token', () => {
     return {
       issuer,
       tokenRequests: () => tokenRequests,
-      /** The header Authorization of each token request. */
+      /** Authorization headers of the token requests. */
       authorizations,
       isDown(value: boolean) {
         down = value
@@ -303,7 +303,7 @@ describe('the ID token', () => {
       issuer.isDown(true)
       const first = await rig.start('oidc')
       expect(first.answer.status).toBe(503)
-      expect(await first.answer.text()).toContain('Work gave no answer')
+      expect(await first.answer.text()).toContain('Work returned an invalid response')
       issuer.isDown(false)
       expect((await rig.start('oidc')).answer.status).toBe(303)
     })

@@ -1,5 +1,5 @@
 import * as oauth from 'oauth4webapi'
-import { Failure } from '../failure.ts'
+import { Failure } from '../../failure.ts'
 import { createDiscovery } from './discovery.ts'
 import { type Identity, isSubject, nameOf, tokensOf } from './identity.ts'
 import { limitedFetch } from './limited-fetch.ts'
@@ -7,21 +7,24 @@ import type { AuthorizationResponse, Provider, ProviderDeps } from './provider.t
 import type { ProviderConfig } from './provider-config.ts'
 import { providerFailure } from './provider-failure.ts'
 
-/** What the local provider does differently. */
+/** Overrides for the local provider. */
 export interface IssuerOptions {
-  /** In place of the network. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
-  /** In place of the authorization endpoint that discovery finds. */
+  /** Replaces the authorization endpoint from discovery. */
   readonly authEndpoint?: (origin: string) => string
-  /** In place of asking for `openid profile`. */
+  /**
+   * Adds or replaces parameters of the authorization request. Default: `scope` is `openid profile`.
+   */
   readonly parameters?: Readonly<Record<string, string>>
-  /** In place of what the ID token's claims say by the standard. */
+  /** Replaces fields of the identity that the ID token's claims give. */
   readonly identify?: (claims: oauth.IDToken) => Partial<Identity>
 }
 
 /**
- * An OpenID provider, known by its issuer: discovery at the first sign-in (OpenID Connect Discovery
- * 1.0 §4), the ID token checked in full (OpenID Connect Core 1.0 §3.1.3.7), its signature too.
+ * Creates an OpenID Connect provider from its issuer. Discovery runs at the first sign-in (OpenID
+ * Connect Discovery 1.0 §4). ID tokens are validated in full, including the signature (OpenID
+ * Connect Core 1.0 §3.1.3.7).
  */
 export function createIssuerProvider(
   config: Pick<
@@ -34,16 +37,19 @@ export function createIssuerProvider(
   const { name, label, form, issuer, clientId, clientSecret } = config
   const http = {
     [oauth.customFetch]: limitedFetch(options.fetch ?? fetch),
-    // The configuration lets http pass for this machine alone.
+    // The configuration accepts http only for loopback addresses.
     [oauth.allowInsecureRequests]: issuer.startsWith('http:'),
     signal: () => AbortSignal.timeout(10_000),
   }
   const server = createDiscovery(issuer, http, now)
   const client: oauth.Client = { client_id: clientId, [oauth.clockTolerance]: 30 }
 
-  // Discovery says what a server can do, not what it expects of one client: found out once.
+  // Discovery lists the methods that the server supports, not the one it accepts from this client.
+  // The first successful request determines the method.
   let method: AuthMethod | undefined
-  /** Asks the token endpoint, with the way of authentication that it takes. */
+  /**
+   * Sends a token request. Tries the supported client authentication methods until one is accepted.
+   */
   async function authenticated<T>(
     as: oauth.AuthorizationServer,
     ask: (auth: oauth.ClientAuth) => Promise<T>,
@@ -58,7 +64,7 @@ export function createIssuerProvider(
         if (index === methods.length - 1 || !isInvalidClient(error)) throw error
       }
     }
-    throw new Failure('unavailable', `${label} takes no client secret.`)
+    throw new Failure('unavailable', `${label} does not use a client secret.`)
   }
 
   async function exchange(response: AuthorizationResponse): Promise<Identity> {
@@ -77,19 +83,20 @@ export function createIssuerProvider(
       )
       const options = { expectedNonce: nonce, requireIdToken: true }
       const answer = await oauth.processAuthorizationCodeResponse(as, client, sent, options)
-      // By TLS alone it would be the right server too (§3.1.3.7, 6); but http is allowed here.
+      // TLS could replace the signature check (OpenID Connect Core 1.0 §3.1.3.7, item 6), but the
+      // issuer may use http.
       await oauth.validateApplicationLevelSignature(as, sent, http)
       return [answer, oauth.getValidatedIdTokenClaims(answer) as oauth.IDToken] as const
     })
     if (!isSubject(claims.sub)) {
       throw new Failure(
         'unavailable',
-        `${label} gave no sub that can be used: it must have 1 to 255 printable ASCII characters.`,
+        `${label} returned no valid sub. It must have 1 to 255 printable ASCII characters.`,
       )
     }
     return {
       provider: name,
-      // As it spells itself: with a slash at the end or without, it is the same issuer.
+      // The issuer's own spelling: the configured one may differ by a trailing slash.
       issuer: as.issuer,
       subject: claims.sub,
       name: nameOf(claims) ?? (await readName(as, answer.access_token, claims.sub)),
@@ -99,7 +106,7 @@ export function createIssuerProvider(
     }
   }
 
-  /** Reads the name from the user endpoint; null where that does not give one. */
+  /** Returns the name from the user endpoint, or null if the request fails. */
   async function readName(
     as: oauth.AuthorizationServer,
     accessToken: string,
@@ -110,7 +117,7 @@ export function createIssuerProvider(
       const sent = await oauth.userInfoRequest(as, client, accessToken, http)
       return nameOf(await oauth.processUserInfoResponse(as, client, subject, sent))
     } catch {
-      // The ID token has identified the person; a missing name does not prevent the sign-in.
+      // The ID token has identified the person. A missing name must not prevent the sign-in.
       return null
     }
   }
@@ -148,22 +155,13 @@ export function createIssuerProvider(
         return url.href
       }),
     complete: (response) => judged(() => exchange(response), response.code, response.verifier),
-    refresh: (refreshToken) =>
-      judged(async () => {
-        const as = await server.read()
-        const answer = await authenticated(as, async (auth) => {
-          const sent = await oauth.refreshTokenGrantRequest(as, client, auth, refreshToken, http)
-          return oauth.processRefreshTokenResponse(as, client, sent)
-        })
-        return tokensOf(answer, now())
-      }, refreshToken),
   }
 }
 
 /**
- * Client authentication by HTTP Basic. Id and secret are encoded as
- * `application/x-www-form-urlencoded` (RFC 6749 §2.3.1), which leaves `-`, `.` and `_` as they are:
- * oauth4webapi encodes them too, and some providers decode nothing.
+ * Authenticates the client by HTTP Basic. Id and secret are encoded as
+ * `application/x-www-form-urlencoded` (RFC 6749 §2.3.1), which keeps `-`, `.` and `_`. oauth4webapi
+ * encodes these too, but some providers don't decode them.
  */
 const clientSecretBasic =
   (secret: string): oauth.ClientAuth =>
@@ -180,7 +178,10 @@ const AUTH = {
 
 type AuthMethod = keyof typeof AUTH
 
-/** Basic is what counts where discovery says nothing (OpenID Connect Discovery 1.0 §3). */
+/**
+ * Returns the supported authentication methods in order of preference. The default of discovery is
+ * Basic (OpenID Connect Discovery 1.0 §3).
+ */
 function authMethods(as: oauth.AuthorizationServer): AuthMethod[] {
   const supported = as.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
   return (['client_secret_basic', 'client_secret_post'] as const).filter((each) =>
@@ -188,15 +189,17 @@ function authMethods(as: oauth.AuthorizationServer): AuthMethod[] {
   )
 }
 
-/** By a 401 the server may say so in the body or in a challenge (RFC 6749 §5.2). */
+/** Servers reject a client with an error in the body or a challenge (RFC 6749 §5.2). */
 const isInvalidClient = (error: unknown): boolean =>
   (error instanceof oauth.ResponseBodyError &&
     (error.error === 'invalid_client' || error.error === 'unauthorized_client')) ||
   error instanceof oauth.WWWAuthenticateChallengeError
 
 /**
- * Checks that the answer is this issuer's, where it says whose it is or has promised to (RFC 9207
- * §2.4). The state has been compared before.
+ * Returns the validated parameters of an authorization response. Checks `iss` if it is present or
+ * if the issuer's metadata announces it (RFC 9207 §2.4). The caller has already checked `state`.
+ *
+ * @throws Failure `bad-parameter`
  */
 function checkIssuer(
   as: oauth.AuthorizationServer,
@@ -209,6 +212,6 @@ function checkIssuer(
   try {
     return oauth.validateAuthResponse(as, client, parameters, oauth.expectNoState)
   } catch (cause) {
-    throw new Failure('bad-parameter', `This answer does not come from ${label}.`, { cause })
+    throw new Failure('bad-parameter', `This response does not come from ${label}.`, { cause })
   }
 }

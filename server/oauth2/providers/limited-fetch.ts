@@ -1,12 +1,12 @@
-/** Bytes of an answer that are read before it is given up: 1 MiB. */
+/** Maximum size of a response body, bytes: 1 MiB. */
 const MAX_BYTES = 1_048_576
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
 /**
- * A `fetch` whose answers are read at once, up to 1 MiB.
+ * Returns a `fetch` that reads the whole response body before it resolves, up to 1 MiB.
  *
- * @throws Error (rejects) beyond it.
+ * @throws Error (rejects) if the body is larger.
  */
 export const limitedFetch =
   (fetch: Fetch): Fetch =>
@@ -16,10 +16,10 @@ export const limitedFetch =
     let bytes = 0
     for await (const part of response.body ?? []) {
       bytes += part.byteLength
-      if (bytes > MAX_BYTES) throw new Error(`an answer of more than ${MAX_BYTES} bytes`)
+      if (bytes > MAX_BYTES) throw new Error(`the response has more than ${MAX_BYTES} bytes`)
       parts.push(part)
     }
     const { status, statusText, headers } = response
-    // An empty body must be none where the status allows no body.
+    // `Response` accepts no body for statuses such as 204, not even an empty one.
     return new Response(bytes === 0 ? null : Buffer.concat(parts), { status, statusText, headers })
   }

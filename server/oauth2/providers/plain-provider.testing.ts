@@ -1,14 +1,13 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** An answer of the provider: an object as JSON, a string as it is. */
+/** A response of the provider. An object is sent as JSON, a string unchanged. */
 export interface PlainAnswer {
   readonly status?: number
   readonly type?: string
   readonly body: unknown
 }
 
-/** A request that the provider received. */
 export interface PlainRequest {
   readonly path: string
   readonly method: string
@@ -16,18 +15,20 @@ export interface PlainRequest {
   readonly form: URLSearchParams
 }
 
-/** A provider of somebody else that knows OAuth 2.0 alone, on loopback. */
+/** An external provider on loopback that supports OAuth 2.0 without OpenID Connect. */
 export interface PlainProvider {
   readonly origin: string
-  /** What it received, in order. */
+  /** Requests received, in order. */
   readonly requests: PlainRequest[]
-  /** What its endpoints answer; to be replaced by tests. */
+  /** Responses of the endpoints. Tests may replace them. */
   token: PlainAnswer
   user: PlainAnswer
   close(): void
 }
 
-/** Starts a provider whose endpoints `/token` and `/user` answer what the test says. */
+/**
+ * Starts a provider whose endpoints `/token` and `/user` return the responses that the test sets.
+ */
 export async function startPlainProvider(): Promise<PlainProvider> {
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = []

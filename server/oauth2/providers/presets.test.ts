@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createOAuth2Client } from './client.ts'
+import { createOAuth2Client } from '../client.ts'
 import { presets } from './presets.ts'
 
 const credentials = { clientId: 'an-application', clientSecret: 'its-secret' }

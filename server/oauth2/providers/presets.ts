@@ -1,22 +1,22 @@
-import type { OAuth2ClientOptions } from './client.ts'
+import type { OAuth2ClientOptions } from '../client.ts'
 
-/** What is the same for every application of a provider. */
+/** Settings that all applications of a provider share. */
 export interface Preset extends Pick<OAuth2ClientOptions, 'authEndpoint' | 'tokenEndpoint'> {
-  /** The provider's name, as people know it. */
+  /** The provider's name, as shown to people. */
   readonly label: string
   readonly activeUserEndpoint: string
 }
 
 /**
- * Settings of well-known providers, to be spread into the options of `createOAuth2Client` beside
- * `clientId` and `clientSecret`. A callback URL of the application has to be registered at each.
- * All take `client_secret_post` (the default) and ignore or check PKCE.
+ * Settings of well-known providers, to spread into the options of `createOAuth2Client` together
+ * with `clientId` and `clientSecret`. Each provider requires the application's callback URL to be
+ * registered. All accept `client_secret_post` (the default) and either ignore or check PKCE.
  */
 export const presets = {
   /**
-   * The token endpoint answers form-encoded where `Accept` does not ask for JSON, and reports
-   * errors with status 200. The user endpoint refuses requests without `User-Agent`; its `id` is a
-   * number. There is no refresh token, unless the application lets its tokens expire.
+   * The token endpoint responds form-encoded unless `Accept` requests JSON, and reports errors with
+   * status 200. The user endpoint rejects requests without `User-Agent`. Its `id` is a number.
+   * GitHub issues a refresh token only if the application's tokens expire.
    */
   github: {
     label: 'GitHub',
@@ -25,9 +25,9 @@ export const presets = {
     activeUserEndpoint: 'https://api.github.com/user',
   },
   /**
-   * Version 2 of the user endpoint, because it calls the person's identifier `id`; in version 3 and
-   * in OpenID Connect's the same value is `sub`. With `access_type=offline` there is a refresh
-   * token, at the person's first consent only; `prompt=consent` asks for another.
+   * Uses version 2 of the user endpoint, which names the person's identifier `id`. Version 3 and
+   * OpenID Connect name the same value `sub`. With `access_type=offline`, Google issues a refresh
+   * token, but only at the person's first consent; `prompt=consent` requests another one.
    */
   google: {
     label: 'Google',
@@ -36,9 +36,10 @@ export const presets = {
     activeUserEndpoint: 'https://www.googleapis.com/oauth2/v2/userinfo',
   },
   /**
-   * Without `scope` it grants `public_profile`, which has `id` and `name`; `id` is another one for
-   * each application. Its `error` is an object. A version is served for two years and more, and
-   * calls to a past one go to the oldest that is left. There is no refresh token.
+   * Without `scope`, Facebook grants `public_profile`, which includes `id` and `name`. `id` differs
+   * for each application. `error` is an object. Each API version is available for at least two
+   * years; calls to a retired version are served by the oldest available one. There is no refresh
+   * token.
    */
   facebook: {
     label: 'Facebook',
@@ -48,5 +49,5 @@ export const presets = {
   },
 } as const satisfies Readonly<Record<string, Preset>>
 
-/** The providers that have a preset, as paths and settings name them. */
+/** Names of the presets, as in paths and settings. */
 export type PresetName = keyof typeof presets

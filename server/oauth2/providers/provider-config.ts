@@ -1,47 +1,48 @@
 import { type PresetName, presets } from './presets.ts'
 
-/** How the callback URL is told to a provider, see `sign-in.ts`. */
+/** Ways to pass the CSRF token and the callback URL to a provider. See `sign-in.ts`. */
 export const CALLBACK_FORMS = ['csrf-in-url', 'csrf-in-url-identical', 'exact'] as const
 
-/** {@link CALLBACK_FORMS} as a type. */
 export type CallbackForm = (typeof CALLBACK_FORMS)[number]
 
-/** The providers of others that can be configured, as paths name them, in the buttons' order. */
+/**
+ * External providers that can be configured, as named in paths, in the order of the sign-in
+ * buttons.
+ */
 export const PROVIDER_NAMES = ['github', 'google', 'facebook', 'oidc', 'oauth2'] as const
 
 interface Registration {
-  /** As it stands in paths and usernames. */
+  /** As in paths and usernames. */
   readonly name: (typeof PROVIDER_NAMES)[number]
-  /** As people call it. */
+  /** Name shown to people. */
   readonly label: string
   readonly form: CallbackForm
   readonly clientId: string
   readonly clientSecret: string
 }
 
-/** A provider that was configured: by its issuer (OpenID Connect), or by its endpoints. */
+/** A configured provider, defined by its issuer (OpenID Connect) or by its endpoints. */
 export type ProviderConfig =
   | (Registration & { readonly kind: 'issuer'; readonly issuer: string })
   | (Registration & {
       readonly kind: 'endpoints'
       readonly authEndpoint: string
       readonly tokenEndpoint: string
-      readonly refreshEndpoint: string | undefined
       readonly activeUserEndpoint: string
     })
 
-/** Reads one variable; undefined where it is not set. */
+/** Returns the value of a variable, or undefined if it is not set. */
 export interface ReadVariable {
   (name: string): string | undefined
-  /** One that may also be in a file, which `<name>_FILE` names. */
+  /** Returns a value that may also be in a file, which `<name>_FILE` names. */
   secret(name: string): string | undefined
 }
 
 /**
- * Reads which providers people may sign in with. A provider is on when one of its variables is set;
- * then those that it needs must be set too. Secrets are not repeated in faults.
+ * Reads the configured providers. A provider is enabled if any of its variables is set; its
+ * required variables must then be set too. Errors don't repeat secrets.
  *
- * @param faults a sentence is added for each that is wrong.
+ * @param faults receives a sentence for each error.
  */
 export function readProviders(read: ReadVariable, faults: string[]): readonly ProviderConfig[] {
   return PROVIDER_NAMES.flatMap((name) => {
@@ -65,7 +66,7 @@ function readProvider(
     return undefined
   }
   const needed = (suffix: string, value = given.get(suffix)): string => {
-    if (value === undefined) faults.push(`${prefix}${suffix} is missing: ${name} needs it.`)
+    if (value === undefined) faults.push(`${prefix}${suffix} is missing. ${name} requires it.`)
     return value ?? ''
   }
   const url = (suffix: string): string => {
@@ -83,15 +84,14 @@ function readProvider(
   if (name === 'oidc') return { ...common, kind: 'issuer', issuer: url('ISSUER') }
   if (name !== 'oauth2') {
     const { label: _, ...endpoints } = presets[name satisfies PresetName]
-    return { ...common, kind: 'endpoints', refreshEndpoint: undefined, ...endpoints }
+    return { ...common, kind: 'endpoints', ...endpoints }
   }
   return {
     ...common,
     kind: 'endpoints',
     authEndpoint: url('AUTH_ENDPOINT'),
     tokenEndpoint: url('TOKEN_ENDPOINT'),
-    refreshEndpoint: given.get('REFRESH_ENDPOINT') && url('REFRESH_ENDPOINT'),
-    // The module works without it; but then nobody can tell who has signed in.
+    // The OAuth 2.0 client works without it, but the server could not identify the person.
     activeUserEndpoint: url('ACTIVE_USER_ENDPOINT'),
   }
 }
@@ -104,17 +104,10 @@ const LABELS: Readonly<Record<ProviderConfig['name'], string>> = {
   oauth2: 'OAuth 2.0',
 }
 
-/** What providers without a preset take beside `CLIENT_ID` and `CLIENT_SECRET`. */
+/** Variables of providers without a preset, besides `CLIENT_ID` and `CLIENT_SECRET`. */
 const SUFFIXES: Readonly<Partial<Record<ProviderConfig['name'], readonly string[]>>> = {
   oidc: ['ISSUER', 'LABEL'],
-  oauth2: [
-    'AUTH_ENDPOINT',
-    'TOKEN_ENDPOINT',
-    'REFRESH_ENDPOINT',
-    'ACTIVE_USER_ENDPOINT',
-    'LABEL',
-    'CALLBACK',
-  ],
+  oauth2: ['AUTH_ENDPOINT', 'TOKEN_ENDPOINT', 'ACTIVE_USER_ENDPOINT', 'LABEL', 'CALLBACK'],
 }
 
 function readForm(
@@ -126,12 +119,14 @@ function readForm(
   const text = given ?? (name === 'oauth2' ? 'csrf-in-url' : 'exact')
   const form = CALLBACK_FORMS.find((each) => each === text)
   if (form === undefined) {
-    faults.push(`${from} takes ${CALLBACK_FORMS.join(', ')}; it is ${JSON.stringify(given)}.`)
+    faults.push(
+      `${from} must be one of ${CALLBACK_FORMS.join(', ')}, not ${JSON.stringify(given)}.`,
+    )
   }
   return form ?? 'exact'
 }
 
-/** Client secrets and tokens go there: only to this machine may they go unencrypted. */
+/** Checks that a URL uses https, or http on loopback: client secrets and tokens are sent to it. */
 function checkUrl(from: string, text: string, faults: string[]): void {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const loopback =
@@ -139,7 +134,7 @@ function checkUrl(from: string, text: string, faults: string[]): void {
   const bare = url?.username === '' && url.password === '' && url.hash === ''
   if (url !== undefined && bare && (url.protocol === 'https:' || loopback)) return
   faults.push(
-    `${from} takes an URL that begins with https:// (http:// for this machine alone), without ` +
-      'credentials and fragment.',
+    `${from} must be a URL that begins with https:// (http:// for this machine only), without ` +
+      'credentials or a fragment.',
   )
 }

@@ -1,24 +1,24 @@
 import { ResponseBodyError, WWWAuthenticateChallengeError } from 'oauth4webapi'
-import { Failure } from '../failure.ts'
-import { OAuth2Error } from './client.ts'
-import { createHide, toldError } from './told-error.ts'
+import { Failure } from '../../failure.ts'
+import { OAuth2Error } from '../client.ts'
+import { createRedactor, redactError } from '../sign-in/redact-error.ts'
 
-/** The wording of others, fit for a page of ours: one line, at most 64 characters. */
+/** Makes a provider's text safe to show: one line, at most 64 characters. */
 export const cut = (text: string): string =>
   text
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ')
     .trim()
     .slice(0, 64)
 
-/** Errors of a token endpoint that speak of this server's registration, not of the person's code. */
+/** Token endpoint errors that concern this server's registration, not the person's code. */
 const REGISTRATION = /^(?:invalid_client|unauthorized_client|incorrect_client_credentials)$/
 
 /**
- * What a failed exchange comes to: the provider's refusal of a code is the request's fault, whatever
- * else goes wrong between two servers is not.
+ * Converts an error of an exchange. If the provider rejected the code, the request is at fault
+ * (`bad-parameter`); all other errors are errors between the two servers (`unavailable`).
  *
- * @param label of the provider, as people call it.
- * @param secrets what the provider was sent and may repeat.
+ * @param label the provider's name, as shown to people.
+ * @param secrets values sent to the provider, which it may repeat.
  */
 export function providerFailure(
   label: string,
@@ -26,28 +26,28 @@ export function providerFailure(
   secrets: readonly string[] = [],
 ): Failure {
   if (thrown instanceof Failure) return thrown
-  const hide = createHide(secrets)
-  // Those of our own client hold no secret.
-  const cause = thrown instanceof OAuth2Error ? thrown : toldError(thrown, hide)
+  const hide = createRedactor(secrets)
+  // Errors of Gatehouse's own client contain no secrets.
+  const cause = thrown instanceof OAuth2Error ? thrown : redactError(thrown, hide)
   const { status, error: said } = reported(thrown)
   const error = said === undefined ? undefined : hide(said)
   const isChallenge = thrown instanceof WWWAuthenticateChallengeError && thrown.status === 401
   if (isChallenge || (error !== undefined && REGISTRATION.test(error))) {
     return new Failure(
       'unavailable',
-      `${label} does not accept this server (${cut(error ?? 'status 401')}). Its operator has to check the client id and secret.`,
+      `${label} rejected the credentials of this server (${cut(error ?? 'status 401')}). The operator of this server must check the client id and secret.`,
       { cause },
     )
   }
   if (status !== undefined && status < 500 && error !== undefined) {
-    return new Failure('bad-parameter', `${label} did not accept this sign-in (${cut(error)}).`, {
+    return new Failure('bad-parameter', `${label} rejected this sign-in (${cut(error)}).`, {
       cause,
     })
   }
-  return new Failure('unavailable', `${label} gave no answer that can be used.`, { cause })
+  return new Failure('unavailable', `${label} returned an invalid response.`, { cause })
 }
 
-/** What the provider said in the words of RFC 6749 §5.2, if it did. */
+/** Returns the error that the provider reported in the form of RFC 6749 §5.2, if any. */
 function reported(cause: unknown): { error?: string; status?: number | undefined } {
   if (cause instanceof ResponseBodyError) return cause
   if (!(cause instanceof OAuth2Error)) return {}

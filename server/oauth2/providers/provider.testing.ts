@@ -3,27 +3,27 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { type ClientMetadata, type Configuration, Provider } from 'oidc-provider'
 
-/** An OpenID provider of somebody else, on loopback. */
+/** An external OpenID provider on loopback. */
 export interface TestProvider {
   readonly issuer: string
   readonly authEndpoint: string
   readonly tokenEndpoint: string
   readonly activeUserEndpoint: string
-  /** Paths of the requests it received, in order. */
+  /** Paths of the requests received, in order. */
   readonly requests: readonly string[]
   /**
-   * Goes where a browser goes that is sent to `url`, with its cookies, through login and consent.
+   * Follows redirects from `url` as a browser does, with cookies, through login and consent.
    *
-   * @returns the first URL outside the provider, which is the callback with its query
-   * @throws when the provider shows a page instead of redirecting
+   * @returns the first URL outside the provider: the callback with its query
+   * @throws if the provider responds with a page instead of a redirect
    */
   authorize(url: string): Promise<URL>
   close(): void
 }
 
 /**
- * Starts `oidc-provider` on a port of its own. It demands PKCE, lets everybody in as `accountId`
- * and consents to everything asked; the user endpoint answers with `sub` and `id`.
+ * Starts `oidc-provider` on a free port. It requires PKCE, signs everyone in as `accountId` and
+ * grants all requested scopes. The user endpoint returns `sub` and `id`.
  */
 export async function startTestProvider(
   clients: ClientMetadata[],
@@ -47,7 +47,7 @@ export async function startTestProvider(
     findAccount: (_, sub) => ({ accountId: sub, claims: () => ({ sub, id: `id-of-${sub}` }) }),
     interactions: { url: (_, { uid }) => `/interaction/${uid}` },
     issueRefreshToken: (_, client) => client.grantTypeAllowed('refresh_token'),
-    // Its defaults say on the console that they are defaults.
+    // The defaults print warnings to the console.
     ttl: {
       AccessToken: 600,
       Grant: 600,

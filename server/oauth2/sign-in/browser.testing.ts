@@ -1,6 +1,6 @@
 import { type IncomingHttpHeaders, request } from 'node:http'
 
-/** What a browser was answered. */
+/** A response to the browser. */
 export interface Page {
   readonly status: number
   readonly headers: IncomingHttpHeaders
@@ -14,8 +14,8 @@ interface Cookie {
 }
 
 /**
- * The parts of a browser that a sign-in needs: it keeps cookies by host and path, says where a form
- * comes from, and follows redirects.
+ * Creates a minimal browser for sign-ins: it keeps cookies by host and path, sends the origin of
+ * forms, and follows redirects.
  */
 export function createBrowser() {
   const jar = new Map<string, Cookie>()
@@ -78,7 +78,7 @@ export function createBrowser() {
       sent.end(form === undefined ? undefined : new URLSearchParams(form).toString())
     })
 
-  /** Follows redirects until a page, or until `stop` says so of where one leads. */
+  /** Follows redirects until the response is a page, or `stop` returns true for the next URL. */
   const follow = async (page: Page, stop: (url: URL) => boolean): Promise<Page> => {
     const { location } = page.headers
     if (location === undefined) return page
@@ -87,7 +87,7 @@ export function createBrowser() {
   }
 
   return {
-    /** Its cookies, by `<host> <path> <name>`. */
+    /** Cookies by `<host> <path> <name>`. */
     jar,
     ask,
     get: async (url: string | URL, stop = (_: URL) => false) =>

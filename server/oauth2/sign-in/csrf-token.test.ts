@@ -9,7 +9,8 @@ test('a token has 32 alphanumerics, none likelier than another', () => {
     for (const sign of token) counts.set(sign, (counts.get(sign) ?? 0) + 1)
   }
   expect(counts.size).toBe(62)
-  // 3,200 each; a byte modulo 62 would give eight of them 3,875. One in 10^15 runs fails.
+  // Expected count: 3,200 each. A byte modulo 62 would give eight of the characters 3,875. A
+  // correct implementation fails in one of 10^15 runs.
   for (const count of counts.values()) expect(Math.abs(count - 3_200)).toBeLessThan(450)
 })
 

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach } from 'vitest'
-import { openStore, type Store } from '../storage/open.ts'
+import { openStore, type Store } from '../../storage/open.ts'
 
-/** For tests: a function that opens a store of its own, closed and removed after the test. */
+/** Returns a function that opens a new store, which is closed and removed after the test. */
 export function createOpenStore(): () => Promise<Store> {
   const undo: (() => unknown)[] = []
   afterEach(async () => {

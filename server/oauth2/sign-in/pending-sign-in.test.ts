@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { forEachEngine } from '../storage/each-engine.testing.ts'
-import { createVault } from '../storage/vault.ts'
+import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { createVault } from '../../storage/vault.ts'
 import { createCsrfToken } from './csrf-token.ts'
 import { createPendingSignIns, type PendingSignIn } from './pending-sign-in.ts'
 
@@ -20,7 +20,7 @@ forEachEngine((engine) => {
     const store = await engine.open()
     const pending = createPendingSignIns(store, vault, () => 0)
     const token = createCsrfToken()
-    await pending.keep(token, signIn, undefined)
+    await pending.keep(token, signIn)
     const taken = await Promise.all(Array.from({ length: 50 }, () => pending.take(token, 'github')))
     expect(taken.filter((each) => each !== undefined)).toEqual([signIn])
   })
@@ -28,7 +28,7 @@ forEachEngine((engine) => {
   test('is taken by its own provider alone', async () => {
     const pending = createPendingSignIns(await engine.open(), vault, () => 0)
     const token = createCsrfToken()
-    await pending.keep(token, signIn, undefined)
+    await pending.keep(token, signIn)
     expect(await pending.take(token, 'google')).toBeUndefined()
     expect(await pending.take(token, 'github')).toEqual(signIn)
   })
@@ -37,8 +37,8 @@ forEachEngine((engine) => {
     let now = 1_000_000
     const pending = createPendingSignIns(await engine.open(), vault, () => now)
     const [early, late] = [createCsrfToken(), createCsrfToken()]
-    await pending.keep(early, signIn, undefined)
-    await pending.keep(late, signIn, undefined)
+    await pending.keep(early, signIn)
+    await pending.keep(late, signIn)
     now += 299_999
     expect(await pending.take(early, 'github')).toEqual(signIn)
     now += 1
@@ -50,11 +50,11 @@ forEachEngine((engine) => {
     const store = await engine.open()
     const pending = createPendingSignIns(store, vault, () => now)
     const [first, second, third] = [createCsrfToken(), createCsrfToken(), createCsrfToken()]
-    await pending.keep(first, signIn, undefined)
-    await pending.keep(second, signIn, first)
+    await pending.keep(first, signIn)
+    await pending.keep(second, signIn, [first])
     expect(await pending.take(first, 'github')).toBeUndefined()
     now += 300_000
-    await pending.keep(third, signIn, undefined)
+    await pending.keep(third, signIn)
     expect(await store.db.selectFrom('sign_ins').select('hash').execute()).toHaveLength(1)
   })
 
@@ -62,8 +62,8 @@ forEachEngine((engine) => {
     const store = await engine.open()
     const pending = createPendingSignIns(store, vault, () => 0)
     const [token, other] = [createCsrfToken(), createCsrfToken()]
-    await pending.keep(token, signIn, undefined)
-    await pending.keep(other, signIn, undefined)
+    await pending.keep(token, signIn)
+    await pending.keep(other, signIn)
     const rows = await store.db.selectFrom('sign_ins').selectAll().execute()
     expect(JSON.stringify(rows)).not.toContain(token)
     expect(JSON.stringify(rows)).not.toContain('canary-verifier')

@@ -1,38 +1,42 @@
-import type { Store } from '../storage/open.ts'
-import type { Vault } from '../storage/vault.ts'
+import type { Store } from '../../storage/open.ts'
+import type { Vault } from '../../storage/vault.ts'
+import type { CallbackForm } from '../providers/provider-config.ts'
 import { hashOf, SIGN_IN_SECONDS } from './csrf-token.ts'
-import type { CallbackForm } from './provider-config.ts'
 
-/** A sign-in under way, between its start and its callback. */
+/** A sign-in between its start and its callback. */
 export interface PendingSignIn {
   readonly provider: string
   readonly form: CallbackForm
-  /** What the provider was told. */
+  /** `redirect_uri` of the authorization request. */
   readonly redirectUri: string
-  /** What it is told at the exchange. */
+  /** `redirect_uri` of the token request. */
   readonly exchangeUri: string
-  /** Of PKCE (RFC 7636). */
+  /** PKCE verifier (RFC 7636). */
   readonly verifier: string
   readonly nonce: string
   readonly returnTo: string
 }
 
-/** Keeps the sign-ins under way, for all nodes of a store. */
+/** Stores the sign-ins in progress, shared by all nodes of a store. */
 export interface PendingSignIns {
   /**
-   * Keeps one under its token, of which only the hash is stored.
+   * Stores a sign-in under the hash of its token.
    *
-   * @param supersedes the token of the one that it replaces.
+   * @param supersedes tokens of sign-ins that this one replaces.
    */
-  keep(token: string, signIn: PendingSignIn, supersedes: string | undefined): Promise<void>
+  keep(token: string, signIn: PendingSignIn, supersedes?: readonly string[]): Promise<void>
   /**
-   * Deletes one and answers it: of many at once that ask, in whichever process, one gets it.
-   * Undefined where there is none, it has expired, or was started at another provider.
+   * Deletes a sign-in and returns it. Of concurrent calls in any process, only one gets it. Returns
+   * undefined if the sign-in does not exist, has expired or was started at another provider.
    */
   take(token: string, provider: string): Promise<PendingSignIn | undefined>
 }
 
-/** Makes {@link PendingSignIns}; `now` tells ms since 1970. */
+/**
+ * Creates the {@link PendingSignIns} of a store.
+ *
+ * @param now returns the time, ms since 1970.
+ */
 export function createPendingSignIns(
   { db }: Store,
   vault: Vault,
@@ -40,7 +44,7 @@ export function createPendingSignIns(
 ): PendingSignIns {
   const placeOf = (hash: string) => `sign_ins/${hash}`
   return {
-    async keep(token, signIn, supersedes) {
+    async keep(token, signIn, supersedes = []) {
       const hash = hashOf(token)
       const row = {
         hash,
@@ -58,7 +62,7 @@ export function createPendingSignIns(
         .where((eb) =>
           eb.or([
             eb('expires_at', '<=', now()),
-            eb('hash', '=', supersedes === undefined ? '' : hashOf(supersedes)),
+            ...supersedes.map((old) => eb('hash', '=', hashOf(old))),
           ]),
         )
         .execute()

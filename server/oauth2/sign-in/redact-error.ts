@@ -1,8 +1,7 @@
-/** What stands in the place of a secret. */
 const HIDDEN = '[redacted]'
 
-/** Hides secrets in a text of others, in each spelling in which they were sent. */
-export function createHide(secrets: readonly string[]): (text: string) => string {
+/** Returns a function that redacts secrets in a text, in all spellings in which they were sent. */
+export function createRedactor(secrets: readonly string[]): (text: string) => string {
   const spellings = secrets
     .filter((secret) => secret !== '')
     .flatMap((secret) => [
@@ -16,13 +15,13 @@ export function createHide(secrets: readonly string[]): (text: string) => string
 }
 
 /**
- * An error of `oauth4webapi`, as far as the log may have it: its cause holds what a server answered,
- * and a server may answer what it was sent, secrets too. Of the answer only the fields of an OAuth
- * error are left (RFC 6749 §5.2), without the secrets.
+ * Returns a copy of an `oauth4webapi` error that is safe to log. The cause of the original holds
+ * the server's response, which may repeat secrets. The copy keeps messages, stacks and the fields
+ * of an OAuth error (RFC 6749 §5.2), redacted.
  */
-export function toldError(thrown: unknown, hide: (text: string) => string, depth = 0): unknown {
+export function redactError(thrown: unknown, hide: (text: string) => string, depth = 0): unknown {
   if (!(thrown instanceof Error) || depth > 3) return undefined
-  const cause = toldError(thrown.cause, hide, depth + 1)
+  const cause = redactError(thrown.cause, hide, depth + 1)
   const told = new Error(hide(thrown.message), cause === undefined ? undefined : { cause })
   told.name = thrown.name
   told.stack = hide(thrown.stack ?? '')

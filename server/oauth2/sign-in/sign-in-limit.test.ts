@@ -34,7 +34,7 @@ describe('sign-ins that are begun', () => {
       expect(begun(limit, null)).toBe('begun')
       limit.finish('start', null)
     }
-    // An end without a start earns nothing.
+    // `finish` without `begin` must not raise the limit.
     limit.finish('start', '10.0.0.1')
     fill(limit, '10.0.0.1')
     expect(begun(limit, '10.0.0.1')).toMatch('Too many sign-ins')

@@ -1,39 +1,42 @@
-import { Failure } from '../failure.ts'
-import { failureKey } from '../storage/failure-limit.ts'
+import { Failure } from '../../failure.ts'
+import { failureKey } from '../../storage/changes/failure-limit.ts'
 
-/** So many sign-ins that were begun from one address in a period may be without their end. */
+/** Maximum number of unfinished sign-ins from one address per period. */
 export const UNFINISHED_SIGN_INS = 300
 
-/** The length of a period, s. */
+/** Length of a period, s. */
 const PERIOD = 60
 
-/** So many addresses are counted at once; then counting begins anew. */
+/** Maximum number of counters. When it is reached, all counters are reset. */
 const MOST_KEYS = 10_000
 
-/** What of a sign-in is counted: its start at whichever provider, and that the local one asks for its key. */
+/**
+ * Counted steps: `start` is the start of a sign-in at any provider, `key` a request for the key
+ * page of the local provider.
+ */
 export type SignInStep = 'start' | 'key'
 
 /**
- * Limits the sign-ins that are begun from an address and not finished: each has been written to the
- * store before it is known whose it is. Those that come to their end do not count, however many.
+ * Limits the sign-ins that an address starts without finishing them. Each one writes to the
+ * database before the person is known. Finished sign-ins are not limited.
  */
 export interface SignInLimit {
   /**
-   * Counts what is begun.
+   * Counts a step.
    *
-   * @param address from where; null: over a unix socket.
+   * @param address address of the client; null for a Unix socket.
    * @throws Failure `too-many-requests`, with `Retry-After`, beyond {@link UNFINISHED_SIGN_INS}.
    */
   begin(step: SignInStep, address: string | null): void
-  /** Takes one from the count: it has led to somebody who is known, or to the right key. */
+  /** Removes a step from the count after it has led to a known person or to the right key. */
   finish(step: SignInStep, address: string | null): void
 }
 
 /**
- * Makes a {@link SignInLimit}. Sessions and tokens never ask for it, so nobody who is in loses that.
- * Counted in this process alone: what it spares is the store, which a count there would not.
+ * Creates a {@link SignInLimit}. Requests with a session or token are not limited. The counts are
+ * kept in memory, because a count in the database would add the writes that the limit avoids.
  *
- * @param now tells ms since 1970.
+ * @param now returns the time, ms since 1970.
  */
 export function createSignInLimit(now: () => number): SignInLimit {
   const counts = new Map<string, number>()
@@ -53,7 +56,7 @@ export function createSignInLimit(now: () => number): SignInLimit {
       const seconds = Math.ceil((ends - now()) / 1000)
       throw new Failure(
         'too-many-requests',
-        `Too many sign-ins were begun from this address. Try again in ${seconds} s.`,
+        `Too many sign-ins were started from this address. Try again in ${seconds} s.`,
         { headers: { 'Retry-After': String(seconds) } },
       )
     },

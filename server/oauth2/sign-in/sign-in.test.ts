@@ -1,10 +1,12 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { forEachEngine, forEngine } from '../storage/each-engine.testing.ts'
-import { type PlainProvider, startPlainProvider } from './plain-provider.testing.ts'
-import type { ProviderConfig } from './provider-config.ts'
+import { OTHER_TABS } from '../../http/guards/sign-in-cookies.ts'
+import { forEachEngine, forEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { type PlainProvider, startPlainProvider } from '../providers/plain-provider.testing.ts'
+import type { ProviderConfig } from '../providers/provider-config.ts'
+import { hashOf } from './csrf-token.ts'
 import { createRig, plainConfig, type RigOptions } from './sign-in.testing.ts'
 
-// The defences of sign-in.md; what seed 001 itself says is in seed-001.test.ts.
+// Tests the defenses of the sign-in. sign-in-flow.test.ts tests the flow.
 
 async function startProvider(): Promise<PlainProvider> {
   const provider = await startPlainProvider()
@@ -73,33 +75,84 @@ forEngine('sqlite', (engine) => {
       expect((await answer(late.token)).status).toBe(400)
     })
 
-    test('with a token and cookie that were never given out is refused', async () => {
+    test('with a token and cookie that were never given out is refused, and recorded as failed', async () => {
       const { provider, rig } = await setUp()
       const token = 'x'.repeat(32)
       const answer = await rig.callback('oauth2', { csrfToken: token, code: 'c' }, token)
       expect(answer.status).toBe(400)
+      expect(rig.failed).toMatchObject([
+        { provider: 'oauth2', failure: { code: 'bad-parameter' }, username: undefined },
+      ])
       expect(provider.requests).toEqual([])
     })
 
-    test('of a sign-in that another one superseded gets 400, or the root where somebody is signed in', async () => {
+    test('of a sign-in in another tab is finished too, and each leads to its own page', async () => {
       const { rig } = await setUp()
-      const first = await rig.start('oauth2')
-      const second = await rig.start('oauth2', { Cookie: `oauth2_csrf_token=${first.token}` })
+      const jar = createJar()
+      const start = async (returnTo: string) => {
+        const type = { 'Content-Type': 'application/x-www-form-urlencoded' }
+        const body = `${new URLSearchParams({ returnTo })}`
+        const started = await rig.start('oauth2', { ...jar.header(), ...type }, body)
+        jar.keep(started.answer)
+        return started.token
+      }
+      const back = async (token: string) => {
+        const query = { csrfToken: token, code: 'c' }
+        const answer = await rig.callback('oauth2', query, jar.header().Cookie)
+        jar.keep(answer)
+        return [answer.status, answer.headers.get('Location')]
+      }
+      const tabs = [
+        await start('/_console/a'),
+        await start('/_console/b'),
+        await start('/_console/c'),
+      ]
+      expect(new Set(tabs).size).toBe(3)
+      const [a = '', b = '', c = ''] = tabs
+      expect(await back(b)).toEqual([303, 'http://localhost:8529/_console/b'])
+      expect(await back(c)).toEqual([303, 'http://localhost:8529/_console/c'])
+      expect(await back(a)).toEqual([303, 'http://localhost:8529/_console/a'])
+      expect(jar.names()).toEqual(['session'])
+      expect(rig.signedIn).toHaveLength(3)
+      // A callback succeeds only once.
+      expect((await back(a))[1]).toBe('http://localhost:8529/')
+    })
+
+    test('of the oldest tab gets 400 once more than four others have started', async () => {
+      const { rig } = await setUp()
+      const jar = createJar()
+      const tokens: string[] = []
+      for (let tab = 0; tab < OTHER_TABS + 2; tab += 1) {
+        const started = await rig.start('oauth2', jar.header())
+        jar.keep(started.answer)
+        tokens.push(started.token)
+      }
+      expect(jar.names()).toHaveLength(OTHER_TABS + 1)
+      const back = async (token = '') => {
+        const answer = await rig.callback(
+          'oauth2',
+          { csrfToken: token, code: 'c' },
+          jar.header().Cookie,
+        )
+        return answer.status
+      }
+      expect(await back(tokens[0])).toBe(400)
+      // The server rejects the token even if the browser has kept its cookie.
+      const query = { csrfToken: tokens[0] ?? '', code: 'c' }
+      expect((await rig.callback('oauth2', query, tokens[0])).status).toBe(400)
+      expect(await back(tokens[1])).toBe(303)
+    })
+
+    test('that names the token of another tab without its cookie gets 400, or the root with a session', async () => {
+      const { rig } = await setUp()
+      const [first, second] = [await rig.start('oauth2'), await rig.start('oauth2')]
       const query = { csrfToken: first.token, code: 'c' }
       expect((await rig.callback('oauth2', query, second.token)).status).toBe(400)
-      // Also with its own cookie, should a browser have kept it.
-      expect((await rig.callback('oauth2', query, first.token)).status).toBe(400)
-      const done = await rig.callback(
-        'oauth2',
-        { csrfToken: second.token, code: 'c' },
-        second.token,
-      )
-      expect(done.status).toBe(303)
       const cookie = `oauth2_csrf_token=${second.token}; session=1`
       const stale = await rig.callback('oauth2', query, cookie)
       expect([stale.status, stale.headers.get('Location')]).toEqual([303, 'http://localhost:8529/'])
       expect(stale.headers.getSetCookie()).toEqual([])
-      expect(rig.signedIn).toHaveLength(1)
+      expect(rig.signedIn).toEqual([])
     })
 
     test('gets its 500 and its 400 for a code also where somebody is signed in', async () => {
@@ -125,6 +178,36 @@ forEngine('sqlite', (engine) => {
       expect(answer.headers.getSetCookie()).toContainEqual(
         `__Host-oauth2_csrf_token_oauth2=${token}; Max-Age=300; Path=/; HttpOnly; Secure; SameSite=Lax`,
       )
+    })
+
+    test('a sign-in in another tab needs the cookie that no other host can set', async () => {
+      const { rig, token, provider } = await secure()
+      const headers = {
+        Host: 'gate.example',
+        Cookie: `oauth2_csrf_token=${token}; __Host-oauth2_csrf_token_oauth2=${token}`,
+      }
+      const moved = (await rig.start('oauth2', headers)).answer.headers
+        .getSetCookie()
+        .find((each) => each.includes(`=${token};`))
+      expect(moved).toMatch(/^__Host-oauth2_csrf_token_oauth2_[0-9a-f]{16}=.*; Secure/)
+      const query = { csrfToken: token, code: 'c' }
+      const cookie = moved?.split(';')[0] ?? ''
+      const plain = cookie.replace('__Host-', '')
+      expect((await rig.callback('oauth2', query, plain)).status).toBe(400)
+      expect(exchanges(provider)).toEqual([])
+    })
+
+    test('a callback of another tab is finished with that cookie', async () => {
+      const { rig, token } = await secure()
+      const name = `__Host-oauth2_csrf_token_oauth2_${hashOf(token).slice(0, 16)}`
+      const answer = await rig.callback(
+        'oauth2',
+        { csrfToken: token, code: 'c' },
+        `${name}=${token}; oauth2_csrf_token=other; __Host-oauth2_csrf_token_oauth2=other`,
+      )
+      expect(answer.status).toBe(303)
+      const gone = answer.headers.getSetCookie().filter((each) => each.includes('Max-Age=0'))
+      expect(gone.map((each) => each.split('=')[0])).toEqual([name])
     })
 
     test('a callback with both cookies is finished, and both are taken away', async () => {
@@ -241,9 +324,9 @@ forEngine('sqlite', (engine) => {
         { status: 401, body: { error: 'invalid_client' } },
         'client id',
       ],
-      ['a page', { type: 'text/html', body: '<b>busy</b>' }, 'no answer that can be used'],
-      ['a fault of its own', { status: 502, body: '' }, 'no answer that can be used'],
-      ['no token', { body: { token_type: 'bearer' } }, 'no answer that can be used'],
+      ['a page', { type: 'text/html', body: '<b>busy</b>' }, 'returned an invalid response'],
+      ['a fault of its own', { status: 502, body: '' }, 'returned an invalid response'],
+      ['no token', { body: { token_type: 'bearer' } }, 'returned an invalid response'],
     ])('%s: 503, with words for people', async (_, token, says) => {
       const { answer, rig, text } = await complete(token)
       expect(answer.status).toBe(503)
@@ -457,3 +540,19 @@ forEngine('sqlite', (engine) => {
     }
   })
 })
+
+/** Creates a cookie jar that ignores paths. */
+function createJar() {
+  const cookies = new Map<string, string>()
+  return {
+    keep(answer: Response) {
+      for (const set of answer.headers.getSetCookie()) {
+        const [name = '', value = ''] = (set.split(';')[0] ?? '').split('=')
+        cookies.delete(name)
+        if (!/; Max-Age=0(?:;|$)/.test(set)) cookies.set(name, value)
+      }
+    },
+    names: () => [...cookies.keys()],
+    header: () => ({ Cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') }),
+  }
+}

@@ -1,37 +1,42 @@
 import { Hono } from 'hono'
 import { pino } from 'pino'
-import { createClientOf } from '../http/client.ts'
-import type { AppEnv, Via } from '../http/env.ts'
-import { renderFailure, toFailure } from '../http/render-failure.ts'
-import { securityHeaders } from '../http/security-headers.ts'
-import type { Store } from '../storage/open.ts'
-import { createVault } from '../storage/vault.ts'
-import { createProvider } from './create-provider.ts'
-import type { Identity } from './identity.ts'
+import type { AppEnv, ListenerContext } from '../../http/env.ts'
+import { createClientOf } from '../../http/guards/client-address.ts'
+import { CSRF_COOKIE } from '../../http/guards/sign-in-cookies.ts'
+import { renderFailure, toFailure } from '../../http/output/render-failure.ts'
+import { securityHeaders } from '../../http/output/security-headers.ts'
+import type { Store } from '../../storage/open.ts'
+import { createVault } from '../../storage/vault.ts'
+import type { FailedSignIn } from '../failed-sign-ins.ts'
+import { createProvider } from '../providers/create-provider.ts'
+import type { Identity } from '../providers/identity.ts'
+import type { Provider } from '../providers/provider.ts'
+import type { ProviderConfig } from '../providers/provider-config.ts'
+import { type BeginSession, oauth2Routes } from '../routes.ts'
 import { createPendingSignIns } from './pending-sign-in.ts'
-import type { Provider } from './provider.ts'
-import type { ProviderConfig } from './provider-config.ts'
-import { type BeginSession, CSRF_COOKIE, oauth2Routes } from './routes.ts'
 import { createSignInLimit } from './sign-in-limit.ts'
 
-/** What a test says of the server. */
 export interface RigOptions {
   readonly store: Store
   readonly configs?: readonly ProviderConfig[]
   readonly providers?: readonly Provider[]
   readonly publicOrigin?: string
   readonly trusted?: readonly string[]
-  /** Default: keeps the identity, and sets the cookie `session=<its number>`. */
+  /** Default: adds the identity to `signedIn` and sets the cookie `session=<number>`. */
   readonly beginSession?: BeginSession
 }
 
-/** The sign-in of a server without sockets; a valid session is the cookie `session=<number>`. */
+/**
+ * Creates the sign-in routes of a server without sockets. The cookie `session=<number>` is a valid
+ * session.
+ */
 export function createRig(options: RigOptions) {
   const { store, publicOrigin } = options
   const clock = { now: 1_700_000_000_000 }
   const now = () => clock.now
   const signedIn: Identity[] = []
   const lines: string[] = []
+  const failed: FailedSignIn[] = []
   const providers = [
     ...(options.configs ?? []).map((config) => createProvider(config, { now: Date.now })),
     ...(options.providers ?? []),
@@ -40,6 +45,9 @@ export function createRig(options: RigOptions) {
     '/_oauth2',
     oauth2Routes({
       limit: createSignInLimit(Date.now),
+      recordFailed: async (one) => {
+        failed.push(one)
+      },
       providers,
       pending: createPendingSignIns(store, createVault(new Uint8Array(32)), now),
       beginSession:
@@ -53,7 +61,7 @@ export function createRig(options: RigOptions) {
     }),
   )
   app.onError((error, c) => renderFailure(toFailure(error), c))
-  const via: Via = {
+  const via: ListenerContext = {
     name: 'tcp://127.0.0.1:8529',
     address: { scheme: 'tcp' },
     mapping: { names: [], defaultDatabase: '_system' },
@@ -69,11 +77,15 @@ export function createRig(options: RigOptions) {
   return {
     ask,
     clock,
-    /** Who has signed in, in order. */
+    /** Identities signed in, in order. */
     signedIn,
-    /** The lines of the log. */
+    /** Failed sign-ins, in order. */
+    failed,
+    /** Lines of the log. */
     lines,
-    /** Starts a sign-in: the token of the cookie, and where the person is sent to. */
+    /**
+     * Starts a sign-in. Returns the response, the token in its cookie and the redirect's location.
+     */
     async start(name: string, headers: Record<string, string> = {}, body?: string) {
       const answer = await ask('POST', `/_oauth2/${name}/auth`, headers, body)
       const setCookie = answer.headers.get('Set-Cookie') ?? ''
@@ -84,11 +96,14 @@ export function createRig(options: RigOptions) {
         setCookie,
         token,
         location,
-        /** The parameters that the provider is sent. */
+        /** Parameters sent to the provider. */
         sent: location === '' ? new URLSearchParams() : new URL(location).searchParams,
       }
     },
-    /** Comes back from the provider, with the cookie unless it is told another one. */
+    /**
+     * Calls the callback. `cookie` is a Cookie header or the token of the CSRF cookie. Default: no
+     * cookie.
+     */
     async callback(name: string, query: Record<string, string> | string, cookie?: string) {
       const search = typeof query === 'string' ? query : `${new URLSearchParams(query)}`
       return ask(
@@ -102,7 +117,7 @@ export function createRig(options: RigOptions) {
   }
 }
 
-/** A configuration of seed 001's endpoints at a provider that a test has started. */
+/** Returns the configuration of a provider that a test has started, defined by its endpoints. */
 export const plainConfig = (
   origin: string,
   over: Partial<Extract<ProviderConfig, { kind: 'endpoints' }>> = {},
@@ -115,7 +130,6 @@ export const plainConfig = (
   clientSecret: 'canary-secret',
   authEndpoint: `${origin}/authorize?scope=user&access_type=offline`,
   tokenEndpoint: `${origin}/token`,
-  refreshEndpoint: undefined,
   activeUserEndpoint: `${origin}/user`,
   ...over,
 })

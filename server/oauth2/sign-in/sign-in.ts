@@ -1,37 +1,37 @@
-import { Failure } from '../failure.ts'
-import { challengeOf, createCsrfToken, createSecret } from './csrf-token.ts'
-import type { Identity } from './identity.ts'
+import { Failure } from '../../failure.ts'
+import type { Identity } from '../providers/identity.ts'
+import type { Provider } from '../providers/provider.ts'
+import { cut } from '../providers/provider-failure.ts'
+import { challengeOf, createSecret } from './csrf-token.ts'
 import type { PendingSignIn, PendingSignIns } from './pending-sign-in.ts'
-import type { Provider } from './provider.ts'
-import { cut } from './provider-failure.ts'
 import { returnPath } from './return-to.ts'
 
-/** What begins a sign-in. */
 export interface Start {
-  /** Under which the person's browser reaches this server. */
+  /** Origin at which the browser reaches this server. */
   readonly origin: string
-  /** Where the person wants to be afterwards, as it was sent. */
+  /** Path to redirect to after the sign-in, as submitted. */
   readonly returnTo: string | undefined
-  /** The token of a sign-in at this provider that was started before in this browser. */
-  readonly supersedes: string | undefined
+  /** Token of the sign-in, the same as in its cookie. */
+  readonly token: string
+  /** Tokens of earlier sign-ins in this browser that this one replaces. */
+  readonly supersedes: readonly string[]
 }
 
-/** The path of a provider's callback, and of its start. */
+/** Returns the path of a provider's start (POST) and callback (GET). */
 export const callbackPath = (provider: string): string => `/_oauth2/${provider}/auth`
 
 /**
- * Starts a sign-in (seed 001, "Start authorization"): answers the token for the cookie and the URL to
- * send the person to. The redirect URI carries the token as the provider's form says; `state` and a
- * PKCE challenge go along in every form.
+ * Starts a sign-in (docs/sign-in.md, "The flow") and returns the URL to redirect the person to. The
+ * provider's form determines whether the redirect URI contains the token. All forms send `state`
+ * and a PKCE challenge.
  *
  * @throws Failure `unavailable`
  */
 export async function startSignIn(
   provider: Provider,
   pending: PendingSignIns,
-  { origin, returnTo, supersedes }: Start,
-): Promise<{ readonly token: string; readonly location: string }> {
-  const token = createCsrfToken()
+  { token, origin, returnTo, supersedes }: Start,
+): Promise<string> {
   const callback = origin + callbackPath(provider.name)
   const inUrl = `${callback}?csrfToken=${token}`
   const signIn: PendingSignIn = {
@@ -51,19 +51,19 @@ export async function startSignIn(
     nonce: signIn.nonce,
   })
   await pending.keep(token, signIn, supersedes)
-  return { token, location }
+  return location
 }
 
-/** What came back from a provider. */
+/** A request to the callback. */
 export interface Callback {
   readonly query: URLSearchParams
   /** The cookie `oauth2_csrf_token`. */
   readonly cookie: string | undefined
-  /** The same value in a cookie with the prefix `__Host-`, which no other host can set. */
+  /** The cookie with the prefix `__Host-` and the same value, which no other host can set. */
   readonly hostCookie?: string | undefined
 }
 
-/** The parameters that count: given twice, there is no telling which one is meant. */
+/** Parameters that may occur only once, because a duplicate is ambiguous. */
 const PARAMETERS = ['csrfToken', 'state', 'code', 'iss']
 
 interface Step extends Callback {
@@ -72,20 +72,21 @@ interface Step extends Callback {
 
 type Check = (step: Step) => void
 
-/** The checks of a callback before anything is done, in the order of seed 001. */
+/** Checks of a callback before it has any effect, in the order of docs/sign-in.md, "The flow". */
 const CHECKS: readonly Check[] = [
   function error({ query, cookie, provider }) {
     const given = query.get('error')
     if (given === null) return
-    // The sentence is shown only if it belongs to this sign-in: anyone can make a link with another.
+    // Show the description only if it belongs to this sign-in: anyone can create a link with
+    // another one.
     const isOurs = (cookie ?? '') !== '' && query.get(tokenParameter(provider)) === cookie
     const more = (isOurs && query.get('error_description')) || ''
     const said = cut(more === '' ? given : `${given}: ${more}`)
-    throw new Failure('internal', `${provider.label} reports an error: ${said}`)
+    throw new Failure('internal', `${provider.label} reported an error: ${said}`)
   },
   function duplicates({ query }) {
     if (PARAMETERS.every((name) => query.getAll(name).length <= 1)) return
-    throw new Failure('bad-parameter', 'The answer has a parameter twice.')
+    throw new Failure('bad-parameter', 'The response contains a parameter twice.')
   },
   function csrfToken({ query, cookie, provider }) {
     const given = query.get(tokenParameter(provider))
@@ -97,31 +98,31 @@ const CHECKS: readonly Check[] = [
   },
   function code({ query, provider }) {
     if ((query.get('code') ?? '') !== '') return
-    throw new Failure('bad-parameter', `${provider.label} passed no grant token (no code).`)
+    throw new Failure('bad-parameter', `${provider.label} returned no authorization code.`)
   },
 ]
 
-/** The parameter that returns the CSRF token. */
-const tokenParameter = ({ form }: Provider) => (form === 'exact' ? 'state' : 'csrfToken')
+/** Returns the name of the parameter that carries the CSRF token. */
+export const tokenParameter = ({ form }: Provider) => (form === 'exact' ? 'state' : 'csrfToken')
 
-/** A callback that belongs to no sign-in of this browser that is under way. */
+/** The callback does not belong to a sign-in in progress in this browser. */
 export class Stale extends Failure {
   constructor() {
     super(
       'bad-parameter',
-      'CSRF mismatch: this answer belongs to no sign-in that is under way in this browser. It took ' +
-        'too long, was used before, or another sign-in was started meanwhile.',
+      'CSRF mismatch: this response does not belong to a sign-in in this browser, or the sign-in ' +
+        'has expired or was completed already.',
     )
   }
 }
 
 /**
- * Finishes a sign-in (seed 001, "Processing rules" 1 to 5): answers who it is and where to go. What
- * was kept at the start is deleted before anything is asked of the provider, so a callback that is
- * repeated, or comes often at once, counts once.
+ * Finishes a sign-in (docs/sign-in.md, "The flow"). Returns the identity and the URL to redirect
+ * to. Deletes the stored sign-in before it exchanges the code, so that only one of several repeated
+ * or concurrent callbacks succeeds.
  *
- * @throws Stale, or Failure `internal` where the provider reports an error, `bad-parameter`,
- * `unavailable`.
+ * @throws Stale; or Failure `internal` if the provider reports an error, `bad-parameter`,
+ *   `unavailable`.
  */
 export async function finishSignIn(
   provider: Provider,

@@ -1,17 +1,17 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { Failure } from '../failure.ts'
+import { Failure } from '../../failure.ts'
+import type { Store } from '../open.ts'
+import { forEngine } from '../test-support/each-engine.testing.ts'
 import { CONNECTIONS, ConnectionLimits, MOST_WAITING } from './connection-limits.ts'
-import { forEngine } from './each-engine.testing.ts'
-import type { Store } from './open.ts'
-import { Reach } from './reach.ts'
+import { HealthMonitor } from './health-monitor.ts'
 
 describe('ConnectionLimits', () => {
   const look = () => Promise.resolve({ answers: true, idle: new Set<number>() } as const)
-  let reach: Reach
+  let reach: HealthMonitor
 
   beforeEach(() => {
-    reach = new Reach({ look, changed: () => {} })
+    reach = new HealthMonitor({ look, changed: () => {} })
   })
   afterEach(() => reach.stop())
 
@@ -38,7 +38,7 @@ describe('ConnectionLimits', () => {
       { all: 1, writes: 1, long: 1 },
       { statement: 1, long: 1 },
     )
-    const busy = { code: 'unavailable', message: 'The store has too much to do. Try again.' }
+    const busy = { code: 'unavailable', message: 'The database is overloaded. Try again.' }
     const first = await limits.connection('write')
     await expect(limits.connection('read')).rejects.toMatchObject(busy)
     await expect(limits.connection('write')).rejects.toMatchObject(busy)
@@ -51,12 +51,12 @@ describe('ConnectionLimits', () => {
 
   test('rejects what waits when the store goes away', async () => {
     const away = { answers: false, reason: 'gone' } as const
-    const gone = new Reach({ look: async () => away, changed: () => {} })
+    const gone = new HealthMonitor({ look: async () => away, changed: () => {} })
     const limits = new ConnectionLimits(gone, { all: 1, writes: 1, long: 1 })
     await limits.connection('read')
     const waits = limits.connection('read')
     gone.suspect()
-    await expect(waits).rejects.toThrow('The store cannot be reached')
+    await expect(waits).rejects.toThrow('The database is unavailable')
     expect(limits.use).toEqual({ used: 1, waiting: 0 })
     await gone.stop()
   })
@@ -79,7 +79,7 @@ forEngine('postgres', (engine) => {
     await Promise.all(work.splice(0))
   })
 
-  /** Begins transactions that stay open until the end of the test. */
+  /** Starts transactions that stay open until the end of the test. */
   const hold = (count: number, length?: 'long') => {
     for (let at = 0; at < count; at++) {
       work.push(

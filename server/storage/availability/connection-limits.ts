@@ -1,38 +1,37 @@
-import { Failure } from '../failure.ts'
-import type { Reach } from './reach.ts'
-import { Semaphore } from './semaphore.ts'
+import { Failure } from '../../failure.ts'
+import { Semaphore } from '../changes/semaphore.ts'
+import type { HealthMonitor } from './health-monitor.ts'
 
 /**
- * How many of a node's connections to PostgreSQL are used at most: by everything, by writes, and by
- * long transactions, which are writes, too. So reads and authentication always have two that nothing
- * else uses, and with short writes five that no long transaction uses.
+ * Maximum numbers of connections to PostgreSQL that a node uses: in total, for writes, and for long
+ * transactions, which also count as writes. Two connections are therefore reserved for reads and
+ * authentication, and five connections are never used by long transactions.
  */
 export const CONNECTIONS = { all: 10, writes: 8, long: 5 } as const
 
-/** Maximum time that a statement, and a long transaction, wait for a connection, ms. */
+/** Maximum time that a statement or a long transaction waits for a connection, ms. */
 export const CONNECTION_WAIT = { statement: 5_000, long: 30_000 } as const
 
-/** How many may wait for a connection; those that come then are rejected at once. */
+/** Maximum number of waiters for a connection. Further ones are rejected immediately. */
 export const MOST_WAITING = 2_000
 
-/** How the connections of a node are used. */
 export interface ConnectionUse {
-  /** How many are in use. */
+  /** Number of connections in use. */
   readonly used: number
-  /** How many statements and transactions wait for one. */
+  /** Number of statements and transactions that wait for a connection. */
   readonly waiting: number
 }
 
-/** Shares the connections of a node between reads, writes and long transactions. */
+/** Allocates the connections of a node to reads, writes and long transactions. */
 export class ConnectionLimits {
-  readonly #reach: Reach
+  readonly #reach: HealthMonitor
   readonly #all: Semaphore
   readonly #writes: Semaphore
   readonly #long: Semaphore
   readonly #wait: { readonly statement: number; readonly long: number }
 
   constructor(
-    reach: Reach,
+    reach: HealthMonitor,
     connections: { all: number; writes: number; long: number } = CONNECTIONS,
     wait: { statement: number; long: number } = CONNECTION_WAIT,
   ) {
@@ -51,8 +50,9 @@ export class ConnectionLimits {
   /**
    * Waits for a connection.
    *
-   * @returns what gives it back.
-   * @throws Failure `unavailable` where it takes too long, too many wait, or the store is away.
+   * @returns a function that releases it.
+   * @throws Failure `unavailable` if the wait is too long, too many callers wait, or the database
+   * is unavailable.
    */
   async connection(purpose: 'read' | 'write'): Promise<() => void> {
     const leave =
@@ -69,7 +69,7 @@ export class ConnectionLimits {
     }
   }
 
-  /** Runs a long transaction once there is room for it. @throws Failure as {@link connection} */
+  /** Runs a long transaction when capacity is available. @throws Failure like {@link connection} */
   async long<T>(run: () => Promise<T>): Promise<T> {
     const leave = await this.#enter(this.#long, this.#wait.long)
     try {
@@ -85,9 +85,13 @@ export class ConnectionLimits {
     let done = () => {}
     try {
       await semaphore.enter(() => {
-        if (this.use.waiting >= MOST_WAITING) throw tooBusy(`${MOST_WAITING} wait already`)
+        if (this.use.waiting >= MOST_WAITING)
+          throw tooBusy(`${MOST_WAITING} requests are already waiting`)
         done = this.#reach.queue((failure) => given.abort(failure))
-        timer = setTimeout(() => given.abort(tooBusy(`none was free for ${wait} ms`)), wait)
+        timer = setTimeout(
+          () => given.abort(tooBusy(`no connection became free within ${wait} ms`)),
+          wait,
+        )
         return given.signal
       })
     } finally {
@@ -99,6 +103,6 @@ export class ConnectionLimits {
 }
 
 const tooBusy = (reason: string) =>
-  new Failure('unavailable', 'The store has too much to do. Try again.', {
-    cause: new Error(`No connection to PostgreSQL: ${reason}.`),
+  new Failure('unavailable', 'The database is overloaded. Try again.', {
+    cause: new Error(`Cannot get a connection to PostgreSQL: ${reason}.`),
   })

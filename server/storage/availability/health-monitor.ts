@@ -1,88 +1,89 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
-import type { Failure } from '../failure.ts'
+import type { Failure } from '../../failure.ts'
 import { StoreUnavailable } from './unavailable.ts'
 
-/** Since when the store cannot be reached, ms since 1970, and why, for people. */
-export interface Away {
+/** Since when the database has been unavailable, ms since 1970, and a human-readable reason. */
+export interface Unavailability {
   readonly since: number
-  /** For the log: it may hold addresses and paths. */
+  /** For the log only: it may contain addresses and paths. */
   readonly reason: string
-  /** What an operator has to do, a sentence for anybody; missing: the node recovers by itself. */
+  /** What an operator has to do, as a sentence. Missing if the node recovers by itself. */
   readonly advice?: string
 }
 
-/** Something that waits for the store: a query, or a connection that is asked for. */
+/** A pending query or connection request. */
 export interface Waiting {
-  /** The process of the server that works on it, where that is known. */
+  /** Process id of the backend that runs the query, if known. */
   readonly worker?: number | undefined
-  /** Ends it: the store is away, or has lost it. */
+  /** Fails the query, because the database is unavailable or has lost the query. */
   readonly abandon: (failure: Failure) => void
 }
 
-/** What a look at the store finds. */
+/** Result of a health check. */
 export type Look =
   /**
-   * It answers; `idle`: those of the processes asked for that do not work on anything; `roundTrip`: how
-   * long one question took, ms.
+   * The database responded. `idle`: those of the given processes that are not running a query.
+   * `roundTrip`: duration of one query, ms.
    */
   | { readonly answers: true; readonly idle: ReadonlySet<number>; readonly roundTrip?: number }
   | { readonly answers: false; readonly reason: string }
 
-/** What a {@link Reach} is made of. */
-export interface ReachDeps {
-  /** Looks at the store by a way of its own, and what becomes of these processes; never throws. */
+export interface HealthMonitorDeps {
+  /**
+   * Checks the database over a separate connection, and the state of these processes. Never throws.
+   */
   readonly look: (processes: readonly number[]) => Promise<Look>
-  /** Told when the store goes away, and with undefined when it is back. */
-  readonly changed: (away: Away | undefined) => void
+  /** Called when the database becomes unavailable, and with undefined when it recovers. */
+  readonly changed: (away: Unavailability | undefined) => void
 }
 
-/** How much longer than a round trip something may wait before the store is looked at, ms. */
+/** Time beyond a round trip that a query may be pending before a health check, ms. */
 const PATIENCE = 300
 
-/** How often it is looked whether something has waited so long, ms. */
+/** Interval at which pending queries are checked, ms. */
 const TICK = 50
 
-/** The pause between two looks at a store that is away, ms. */
+/** Pause between two health checks while the database is unavailable, ms. */
 const AGAIN = 250
 
 /**
- * Knows whether the store can be reached, and ends what waits for it when it cannot: nobody waits
- * for a server that is gone, and while it is known to be away, {@link require} refuses at once. From
- * then on it is looked for until it is back.
+ * Tracks whether the database is available, and fails pending queries when it is not. While it is
+ * unavailable, {@link require} throws immediately, and health checks continue until it recovers
+ * (docs/decisions/0013-postgresql-outages.md).
  *
- * A server that answers to others may still have lost one connection (a firewall that forgot it):
- * what waits there is ended, too, once two looks found that the server does not work on it.
+ * A single connection may be lost while the server is available, for example in a firewall. Its
+ * query fails after two consecutive health checks find the backend idle.
  */
-export class Reach {
-  readonly #deps: ReachDeps
+export class HealthMonitor {
+  readonly #deps: HealthMonitorDeps
   readonly #waiting = new Set<Waiting & { readonly since: number }>()
   readonly #queued = new Set<Waiting['abandon']>()
   readonly #timer: NodeJS.Timeout
   #idle: ReadonlySet<Waiting> = new Set()
-  #away: Away | undefined
+  #away: Unavailability | undefined
   #looking: Promise<void> | undefined
   #answered = 0
   #roundTrip = 0
   #returns = 0
   #stopped = false
 
-  constructor(deps: ReachDeps) {
+  constructor(deps: HealthMonitorDeps) {
     this.#deps = deps
     this.#timer = setInterval(() => this.#tick(), TICK)
     this.#timer.unref()
   }
 
-  /** Since when the store is away; undefined: as far as is known it is there. */
-  get away(): Away | undefined {
+  /** Since when the database has been unavailable; undefined if it is available. */
+  get away(): Unavailability | undefined {
     return this.#away
   }
 
-  /** @throws Failure `unavailable` while the store is known to be away. */
+  /** @throws Failure `unavailable` while the database is unavailable. */
   require(): void {
-    if (this.#away !== undefined) throw cannotBeReached()
+    if (this.#away !== undefined) throw unavailableError()
   }
 
-  /** Somebody begins to wait; ends with the function that is returned. */
+  /** Registers a pending query. Returns a function that removes it. */
   wait(waiting: Waiting): () => void {
     const entry = { ...waiting, since: performance.now() }
     this.#waiting.add(entry)
@@ -92,8 +93,9 @@ export class Reach {
   }
 
   /**
-   * Begins to wait for others of this node, which tells nothing of the store: it is not looked at, but
-   * the wait ends when the store goes away. Ends with the function that is returned.
+   * Registers a wait for a connection that other requests of this node use. Such a wait never
+   * triggers a health check, but fails when the database becomes unavailable. Returns a function
+   * that removes it.
    */
   queue(abandon: Waiting['abandon']): () => void {
     const entry = (failure: Failure) => abandon(failure)
@@ -103,7 +105,7 @@ export class Reach {
     }
   }
 
-  /** A connection broke, or could not be made: looks at once whether the store is there. */
+  /** Runs a health check immediately, after a connection broke or could not be opened. */
   suspect(): void {
     if (this.#stopped) return
     this.#looking ??= this.#look().finally(() => {
@@ -111,16 +113,21 @@ export class Reach {
     })
   }
 
-  /** Looks, and waits for it where it is away; false where it was not. */
+  /**
+   * Runs a health check, and waits until the database is available. Returns false if it was
+   * available.
+   */
   async returned(): Promise<boolean> {
-    this.suspect()
     const wasAway = this.#away !== undefined
     const before = this.#returns
+    // A check in progress may have read its answer before the failure that led to this call.
+    await this.#looking
+    this.suspect()
     await this.#looking
     return wasAway || this.#returns !== before
   }
 
-  /** Looks no more; nothing is ended from now on. */
+  /** Stops the health checks. Pending queries are no longer failed. */
   async stop(): Promise<void> {
     this.#stopped = true
     clearInterval(this.#timer)
@@ -128,7 +135,7 @@ export class Reach {
   }
 
   #tick(): void {
-    // In the order in which they came: the first has waited longest.
+    // A Set keeps insertion order, so the first entry has been pending for longest.
     const [first] = this.#waiting
     if (first === undefined) return
     const waited = performance.now() - Math.max(first.since, this.#answered)
@@ -158,8 +165,8 @@ export class Reach {
     const before = this.#away
     this.#away = { since: before?.since ?? Date.now(), reason }
     this.#idle = new Set()
-    for (const { abandon } of [...this.#waiting]) abandon(cannotBeReached())
-    for (const abandon of [...this.#queued]) abandon(cannotBeReached())
+    for (const { abandon } of [...this.#waiting]) abandon(unavailableError())
+    for (const abandon of [...this.#queued]) abandon(unavailableError())
     if (before?.reason !== reason) this.#deps.changed(this.#away)
   }
 
@@ -174,17 +181,17 @@ export class Reach {
     const lost = late.filter(({ worker }) => worker !== undefined && idle.has(worker))
     const before = this.#idle
     this.#idle = new Set(lost)
-    for (const each of lost) if (before.has(each)) each.abandon(cannotBeReached())
+    for (const each of lost) if (before.has(each)) each.abandon(unavailableError())
   }
 }
 
-/** What is told while the store is away. */
-export const cannotBeReached = (cause?: unknown): Failure =>
+/** Returns the failure for queries while the database is unavailable. */
+export const unavailableError = (cause?: unknown): Failure =>
   new StoreUnavailable(undefined, { cause })
 
 /**
- * Resolves with what the work does, or with `late` after so many ms. A process that was held up
- * itself hears what has come meanwhile before it decides that nothing came.
+ * Resolves with the result of the work, or with `late` after `limit` ms. The process may have been
+ * suspended, so pending I/O events are handled before the timeout takes effect.
  */
 export async function within<T, L>(limit: number, work: Promise<T>, late: L): Promise<T | L> {
   const given = new AbortController()

@@ -1,17 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { OutcomeUnknown } from './unavailable.ts'
 
-/** How often it is looked, and the pause before, ms: the change may still be under way. */
+/** Pauses before the lookups, ms. The change may still be in progress. */
 const LOOKS = [0, 50, 200]
 
 /**
- * Makes a change. Where the store was gone before it answered, looks whether the change was made: a
- * change that happened is not reported as one that may not have.
+ * Makes a change. If its outcome is unknown, looks up whether it was made, so that a successful
+ * change is not reported as unknown.
  *
- * @param look what the change would have answered, where it is found to have been made.
- * @throws what the change throws; {@link OutcomeUnknown} where it cannot be told.
+ * @param look returns the result of the change, or undefined if the change was not made.
+ * @throws the error of the change; {@link OutcomeUnknown} if the lookup does not find the change.
  */
-export async function settled<T>(
+export async function resolveOutcome<T>(
   change: Promise<T>,
   look: () => Promise<T | undefined>,
 ): Promise<T> {

@@ -1,27 +1,27 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { StoreUnavailable } from './unavailable.ts'
 
-/** Pauses between two attempts of a step, ms: doubled each time from first to longest. */
+/** Backoff between attempts, ms. Doubles from `first` to `longest`. */
 const PAUSE = { first: 50, longest: 1_000 } as const
 
-/** How often a start that waits says so, ms. */
+/** Interval at which a waiting start is reported, ms. */
 export const SAY_AGAIN = 10_000
 
-/** How the steps of a start wait for the store. */
+/** How the steps of a start wait for the database. */
 export interface Waiting {
-  /** Aborted when the node is to stop. */
+  /** Aborted when the node stops. */
   readonly signal: AbortSignal
-  /** Told why a step waits, first at once, then every {@link SAY_AGAIN}. */
+  /** Called with the reason for the wait, immediately and then every {@link SAY_AGAIN}. */
   readonly onWait: (error: StoreUnavailable) => void
 }
 
-/** Repeats a step until the store is available; a step can be repeated where it was interrupted. */
+/** Retries a step until the database is available. The step must be safe to repeat. */
 export type UntilAvailable = <T>(step: () => Promise<T>) => Promise<T>
 
 /**
- * Makes an {@link UntilAvailable}, which waits without a limit.
+ * Creates an {@link UntilAvailable} without a limit on the number of attempts.
  *
- * @throws what the step throws where that does not pass by waiting; the reason of the signal.
+ * @throws any error of the step except {@link StoreUnavailable}; the reason of the signal.
  */
 export function createUntilAvailable({ signal, onWait }: Waiting): UntilAvailable {
   let said = -Infinity
@@ -38,7 +38,7 @@ export function createUntilAvailable({ signal, onWait }: Waiting): UntilAvailabl
         }
       }
       const ms = Math.min(PAUSE.first * 2 ** attempt, PAUSE.longest)
-      // An abort is thrown at the next attempt.
+      // If the signal is aborted, the next iteration throws.
       await pause(ms, undefined, { signal }).catch(() => {})
     }
   }

@@ -1,16 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { Failure } from '../failure.ts'
+import { Failure } from '../../failure.ts'
 import { sqliteError } from './unavailable.ts'
 import { createWriteCheck } from './write-check.ts'
 
-/** What `node:sqlite` throws, as the store reports it. */
+/** Returns an error of `node:sqlite` with this result code, as the store converts it. */
 const sqlite = (errcode: number) =>
   sqliteError(Object.assign(new Error('on purpose'), { code: 'ERR_SQLITE_ERROR', errcode }))
 
 const [busy, full] = [sqlite(5), sqlite(13)]
 
-/** A check whose writes fail with an error while there is one, and whose pauses end when told. */
+/**
+ * Creates a check whose writes fail while `state.error` is set, and whose pauses end with `wait`.
+ */
 function open(looksFull?: () => Promise<boolean>) {
   const state = { error: undefined as unknown, writes: 0, changes: [] as (string | undefined)[] }
   let pauses: (() => void)[] = []
@@ -44,21 +46,21 @@ test('a store counts as read-only once a change of its own fails, and until one 
   state.error = full
   check.suspect(full)
   await wait()
-  expect(check.readOnly?.reason).toBe('the disk of the store is full')
+  expect(check.readOnly?.reason).toBe('the disk is full')
   const { since } = check.readOnly ?? {}
   await wait()
   await wait()
-  // Said once.
-  expect(state.changes).toEqual(['the disk of the store is full'])
+  // Reported once.
+  expect(state.changes).toEqual(['the disk is full'])
   expect(check.readOnly?.since).toBe(since)
-  // A write that says nothing about others does not count either way.
+  // An error that does not predict other writes changes nothing.
   state.error = busy
   await wait()
   expect(check.readOnly).toBeDefined()
   state.error = undefined
   await wait()
   expect(check.readOnly).toBeUndefined()
-  expect(state.changes).toEqual(['the disk of the store is full', undefined])
+  expect(state.changes).toEqual(['the disk is full', undefined])
   const { writes } = state
   await wait()
   await wait()
@@ -97,6 +99,6 @@ test('a disk that looks full is checked before a change fails', async () => {
   state.error = full
   await wait()
   await wait()
-  expect(check.readOnly?.reason).toBe('the disk of the store is full')
+  expect(check.readOnly?.reason).toBe('the disk is full')
   await check.stop()
 })

@@ -2,49 +2,51 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import { refusesWrites } from './unavailable.ts'
 
-/** Since when the store accepts no changes, ms since 1970, and why, for people. */
+/** Since when the store has been read-only, ms since 1970, and a human-readable reason. */
 export interface ReadOnly {
   readonly since: number
   readonly reason: string
 }
 
-/** Pause between two attempts to write to a store that accepts no changes, ms. */
+/** Pause between two write attempts while the store is read-only, ms. */
 const AGAIN = 1_000
 
-/** Pause between two looks for signs that the next change will fail, ms. */
+/** Interval between checks for a full disk, ms. */
 const LOOK = 5_000
 
-/** Knows whether the store accepts changes. */
+/** Tracks whether the store accepts writes. */
 export interface WriteCheck {
-  /** Undefined: as far as is known it accepts them. */
+  /** Undefined if the store accepts writes as far as is known. */
   readonly readOnly: ReadOnly | undefined
-  /** Called after a change failed; tries one of its own where the store may be to blame. Never throws. */
+  /** Reports a failed change. Tests a write if the store may be the cause. Never throws. */
   suspect(error: unknown): void
   stop(): Promise<void>
 }
 
-/** What {@link createWriteCheck} needs. */
 export interface WriteCheckDeps {
   /** Makes the smallest possible change. */
   readonly write: () => Promise<unknown>
-  /** Looks, without writing, for signs that changes will fail; missing: there are none. */
+  /**
+   * Checks, without writing, whether the next write is likely to fail. Missing if there is no such
+   * check.
+   */
   readonly looksFull?: (() => Promise<boolean>) | undefined
-  /** Called when the store accepts no changes, and with undefined when it does again. */
+  /** Called when the store becomes read-only, and with undefined when it accepts writes again. */
   readonly changed: (readOnly: ReadOnly | undefined) => void
-  /** Replaces the pauses, for tests. */
+  /** Replaces the timer in tests. */
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<unknown>
 }
 
 /**
- * Creates a {@link WriteCheck}. The store counts as read-only once a change of the check's own fails
- * for a reason of the disk or the server: a change of somebody else may only have been too large. From
- * then on the check tries every second until one succeeds.
+ * Creates a {@link WriteCheck}. The store counts as read-only once a write of the check itself
+ * fails because of the disk or the server; a failed change of a caller may just have been too
+ * large. From then on, the check tries every second until a write succeeds.
  */
 export function createWriteCheck(deps: WriteCheckDeps): WriteCheck {
   const { wait = (ms, signal) => pause(ms, undefined, { signal, ref: false }) } = deps
   const stopping = new AbortController()
   const { signal } = stopping
-  // A change that failed may be inside a transaction, where the check must not write.
+  // A failed change may be reported inside a transaction, where the check must not write.
   const outside = AsyncLocalStorage.snapshot()
   let readOnly: ReadOnly | undefined
   let checking: Promise<void> | undefined
@@ -61,13 +63,13 @@ export function createWriteCheck(deps: WriteCheckDeps): WriteCheck {
       await deps.write()
       set(undefined)
     } catch (error) {
-      // Anything else, such as a lock or a lost connection, says nothing about later changes.
+      // Other errors, such as a lock or a lost connection, do not predict later writes.
       const reason = refusesWrites(error)
       if (reason !== undefined) set({ since: readOnly?.since ?? Date.now(), reason })
     }
   }
 
-  /** Tries until a change succeeds, at most once in {@link AGAIN}. */
+  /** Tries a write until one succeeds, at most once per {@link AGAIN}. */
   async function check(): Promise<void> {
     try {
       while (!signal.aborted && (suspected || readOnly !== undefined)) {

@@ -2,11 +2,11 @@ import type { Transaction } from 'kysely'
 import type { Tables } from '../tables.ts'
 
 /**
- * Adjusts a restored store to what happened since its backup, which it does not know:
- * - revisions go on from the present time in ms, so that no revision that a client or a node has seen
- *   after the backup is used again;
- * - jobs are free for the next node to continue;
- * - endpoints that no node had opened yet are dropped.
+ * Adjusts a restored store, which does not know what happened after the backup:
+ * - Revisions continue from the current time in ms, so that revisions seen by clients or nodes
+ *   after the backup are not reused.
+ * - Claims on jobs are released, so that the next node can continue them.
+ * - Proposed endpoints that no node had opened are deleted.
  */
 export async function adjustRestored(trx: Transaction<Tables>, now: number): Promise<void> {
   await trx

@@ -8,27 +8,27 @@ import { copyFromPostgres } from './from-postgres.ts'
 import { copyFromSqlite } from './from-sqlite.ts'
 import { type BackupFile, FORMAT, MANIFEST_FILE, type Manifest, STORE_FILE } from './manifest.ts'
 
-/** In the folder of a backup until it is complete. */
+/** Folder inside the backup folder that exists until the backup is complete. */
 const PARTIAL_FOLDER = 'partial'
 
-/** What {@link backUp} needs. */
 export interface BackupRequest {
   readonly location: StoreLocation
-  /** Absolute; missing or empty. */
+  /** Absolute path. The folder must be empty or not exist. */
   readonly folder: string
-  /** Files of the data folder to put in, such as `operator.key`. */
+  /** Files of the data folder to include, such as `operator.key`. */
   readonly keys: readonly Exclude<BackupFile, typeof STORE_FILE>[]
-  /** The version of Gatehouse. */
+  /** Version of Gatehouse. */
   readonly version: string
 }
 
 /**
- * Backs up a store and its keys into a folder, beside running nodes: everything as of one moment,
- * checked after it was written, and on disk when this resolves. Files are renamed into place at the
- * end, `backup.json` last, so an interrupted backup does not look like one.
+ * Backs up a store and its keys into a folder while nodes are running. The backup is a consistent
+ * snapshot, is verified after it is written, and is on disk when this resolves. Files are renamed
+ * into place at the end, `backup.json` last, so an interrupted backup is not mistaken for a
+ * complete one (docs/decisions/0018-sqlite-backup-format.md).
  *
- * @throws Failure `conflict` if the folder holds anything; `not-found` if there is no store;
- * `unavailable` if it could not be written or read. A failed backup leaves nothing behind.
+ * @throws Failure `conflict` if the folder is not empty; `not-found` if there is no store;
+ * `unavailable` if reading or writing fails. A failed backup leaves no files behind.
  */
 export function backUp(request: BackupRequest): Promise<Manifest> {
   const { folder } = request
@@ -37,11 +37,11 @@ export function backUp(request: BackupRequest): Promise<Manifest> {
     if (entries.length > 0) {
       throw new Failure(
         'conflict',
-        `${folder} is not empty (${someOf(entries)}): a backup needs a new or an empty folder.`,
+        `${folder} is not empty (${someOf(entries)}). Use a new or empty folder for a backup.`,
       )
     }
     const partial = join(folder, PARTIAL_FOLDER)
-    // Of two at once, one fails here and leaves the other alone.
+    // If two backups run at once, the second fails here without affecting the first.
     mkdirSync(partial, { mode: 0o700 })
     const names = [STORE_FILE, ...request.keys, MANIFEST_FILE]
     try {
@@ -90,7 +90,7 @@ async function write(
   return manifest
 }
 
-/** Copies a key into a file that does not exist yet (mode 0600); durable when it returns. */
+/** Copies a key into a new file (mode 0600). The copy is on disk when this returns. */
 export function copyKey(from: string, to: string): void {
   writeNew(to, readFileSync(from))
 }

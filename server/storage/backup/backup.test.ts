@@ -14,13 +14,13 @@ import { join } from 'node:path'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { forEachEngine, forEngine, makeDatabase } from '../each-engine.testing.ts'
 import type { EngineName } from '../engine.ts'
 import { migrate } from '../migrate.ts'
 import { allMigrations } from '../migrations/all-migrations.ts'
 import { openStore, type Store, type StoreLocation } from '../open.ts'
-import { openSqlite } from '../sqlite.ts'
+import { openSqlite } from '../sqlite/open-sqlite.ts'
 import type { Tables } from '../tables.ts'
+import { forEachEngine, forEngine, makeDatabase } from '../test-support/each-engine.testing.ts'
 import { backUp } from './back-up.ts'
 import { restore } from './restore.ts'
 import { migrationsUpTo, TRANSIENT_TABLES } from './tables.ts'
@@ -38,7 +38,7 @@ const backUpFrom = (location: StoreLocation, keys: ('operator.key' | 'secret.key
   backUp({ location, folder, keys, version: '1.2.3' })
 const restoreTo = (location: StoreLocation) => restore({ location, folder, record: async () => {} })
 
-/** A place of each engine that a backup can be restored to. */
+/** Creates a restore target for each engine. */
 const targets: Record<EngineName, () => Promise<StoreLocation>> = {
   sqlite: async () => ({ data: join(parent, 'restored') }),
   async postgres() {
@@ -48,10 +48,10 @@ const targets: Record<EngineName, () => Promise<StoreLocation>> = {
   },
 }
 
-/** The hash of a session, which no backup holds. */
+/** Hash of a session, which no backup contains. */
 const SESSION = 'the-hash-of-a-session'
 
-/** Texts that formats and encodings like to change. */
+/** Texts that formats and encodings tend to alter. */
 const TEXTS = ['', '\\N', '\t\n\r"\'\\', 'NULL', 'a\u0301 \u{1F600} \uFFFF', 'x'.repeat(3_000_000)]
 
 async function fill({ db }: Store): Promise<void> {
@@ -164,7 +164,7 @@ async function fill({ db }: Store): Promise<void> {
   await db.insertInto('failures').values({ key: 'k', count: 1, expires_at: 1 }).execute()
 }
 
-/** Works on the database of a store without bringing it to the newest form. */
+/** Runs work on the database of a store without running pending migrations. */
 async function withDatabase<T>(
   location: StoreLocation,
   work: (db: Kysely<{ kysely_migration: { name: string } }>) => Promise<T>,
@@ -177,7 +177,7 @@ async function withDatabase<T>(
   return work(new Kysely({ dialect: new PostgresDialect({ pool }) })).finally(() => pool.end())
 }
 
-/** Every row of every table, in an order that does not depend on the engine. */
+/** Returns all rows of all tables, sorted independently of the engine. */
 async function everything({ db }: Store): Promise<Record<string, string[]>> {
   const tables = await db.introspection.getTables()
   const found = await Promise.all(
@@ -193,7 +193,66 @@ async function everything({ db }: Store): Promise<Record<string, string[]>> {
   return Object.fromEntries(found.sort())
 }
 
-/** What a restore leaves as it was. */
+/** Stores documents d1 to d5 and a committed job that has written d1 to d3. */
+async function storeApplying({ db }: Store, kind: string): Promise<void> {
+  const ids = ['d1', 'd2', 'd3', 'd4', 'd5']
+  const where = { database: '_system', collection: kind }
+  const at = { updated_at: 1, created_at: 1, claimed_by: 'n', claimed_until: 0 }
+  await db
+    .insertInto('jobs')
+    .values({
+      ...{ ...where, ...at, id: kind, kind, state: 'applying', request: '{"filter":[]}' },
+      ...{ cursor: 'd2', done: 5, total: 5, found: 5, failure: null, clean: 0 },
+    })
+    .execute()
+  const isDeletion = kind === 'delete'
+  const taken = { tag: isDeletion ? '' : 'new', body: isDeletion ? '' : '{"new":true}' }
+  const stored = kind === 'create' ? [] : ids.slice(2)
+  for (const id of ids) {
+    // A request has changed d3 after the job was committed.
+    const seen = id === 'd3' ? '*' : 'old'
+    await db
+      .insertInto('job_documents')
+      .values({ ...taken, job: kind, id, seen })
+      .execute()
+  }
+  for (const id of new Set(['d3', ...stored])) {
+    const body = id === 'd3' ? '{"later":true}' : '{}'
+    await db
+      .insertInto('documents')
+      .values({ ...where, id, tag: 'old', body })
+      .execute()
+  }
+}
+
+forEngine('sqlite', (engine) => {
+  test.each(['sqlite', 'postgres'] as const)(
+    'a backup for %s holds what committed jobs have not yet written',
+    async (name) => {
+      const store = await engine.open()
+      for (const kind of ['create', 'patch', 'delete']) await storeApplying(store, kind)
+      await backUpFrom(engine.location())
+      const location = await targets[name]()
+      await restoreTo(location)
+      const restored = await openStore(location, 'tool')
+      const { db } = restored
+      const rows = await db.selectFrom('documents').select(['collection', 'id', 'body']).execute()
+      const [later, made] = ['{"later":true}', '{"new":true}']
+      expect(rows.map(({ collection, id, body }) => `${collection} ${id} ${body}`).sort()).toEqual(
+        [
+          ...[`create d3 ${later}`, `create d4 ${made}`, `create d5 ${made}`],
+          ...[`patch d3 ${later}`, `patch d4 ${made}`, `patch d5 ${made}`],
+          `delete d3 ${later}`,
+        ].sort(),
+      )
+      const jobs = await db.selectFrom('jobs').select('state').execute()
+      expect(jobs.map(({ state }) => state)).toEqual(['done', 'done', 'done'])
+      await restored.close()
+    },
+  )
+})
+
+/** Returns the tables that a restore does not adjust. */
 const unadjusted = (tables: Record<string, string[]>) =>
   Object.fromEntries(
     Object.entries(tables).filter(
@@ -217,7 +276,7 @@ forEachEngine((engine) => {
       expect(readdirSync(folder).sort()).toEqual(['backup.json', 'store.sqlite'])
       expect(modeOf(folder)).toBe('700')
       for (const name of readdirSync(folder)) expect(modeOf(join(folder, name))).toBe('600')
-      // Not even in pages that are free.
+      // Free pages must not contain it, either.
       expect(readFileSync(join(folder, 'store.sqlite')).includes(SESSION)).toBe(false)
 
       for (const target of Object.values(targets)) {
@@ -237,7 +296,7 @@ forEachEngine((engine) => {
     test('refuses where there is no store, and leaves nothing behind', async () => {
       await expect(backUpFrom(engine.location())).rejects.toMatchObject({
         code: 'not-found',
-        message: expect.stringMatching(/ holds no Gatehouse store\.$/),
+        message: expect.stringMatching(/ contains no Gatehouse database\.$/),
       })
       expect(existsSync(folder)).toBe(false)
     })
@@ -264,7 +323,7 @@ forEachEngine((engine) => {
       await expect(backUpFrom(engine.location())).rejects.toMatchObject({
         code: 'conflict',
         message: expect.stringContaining(
-          'was last used by a newer Gatehouse (it has "9999-later")',
+          'was last used by a newer version of Gatehouse (it has the migration "9999-later")',
         ),
       })
     })
@@ -323,9 +382,9 @@ forEachEngine((engine) => {
         code: 'conflict',
         message:
           'data' in location
-            ? expect.stringContaining('Another Gatehouse runs on the data folder')
+            ? expect.stringContaining('Another Gatehouse is using the data folder')
             : expect.stringMatching(
-                /^The database .* is not empty \(audit, .*create a new database/,
+                /^The database .* is not empty \(audit, .*requires a new, empty database/,
               ),
       })
       const store = await engine.open('tool')
@@ -420,7 +479,7 @@ forEngine('sqlite', (engine) => {
         const at = Math.floor(content.length / 2)
         content[at] = (content[at] ?? 0) ^ 1
         writeFileSync(path(name), content)
-        await expectRefused('invalid', `${path(name)} is not as it was written`)
+        await expectRefused('invalid', `${path(name)} does not match its checksum`)
       },
     )
 
@@ -431,13 +490,13 @@ forEngine('sqlite', (engine) => {
 
     test('is refused without a manifest, as if it had been interrupted', async () => {
       rmSync(path('backup.json'))
-      await expectRefused('not-found', 'holds no complete backup: backup.json is missing')
+      await expectRefused('not-found', 'does not contain a complete backup: backup.json is missing')
     })
 
     test.each([
-      ['', 'cannot be understood'],
-      ['{"format": 1}', 'cannot be understood'],
-      ['{"format": 2}', 'was made by a newer Gatehouse'],
+      ['', 'cannot be parsed'],
+      ['{"format": 1}', 'cannot be parsed'],
+      ['{"format": 2}', 'was made by a newer version of Gatehouse'],
     ])('is refused with the manifest %j', async (text, message) => {
       writeFileSync(path('backup.json'), text)
       await expectRefused(text.includes('2') ? 'conflict' : 'invalid', message)
@@ -447,7 +506,7 @@ forEngine('sqlite', (engine) => {
       const manifest = JSON.parse(readFileSync(path('backup.json'), 'utf8'))
       manifest.tables.documents++
       writeFileSync(path('backup.json'), JSON.stringify(manifest))
-      await expectRefused('invalid', 'backup.json does not fit store.sqlite')
+      await expectRefused('invalid', 'backup.json does not match store.sqlite')
     })
 
     test('is not made from a damaged database', async () => {
@@ -503,7 +562,7 @@ forEngine('sqlite', (engine) => {
       mkdirSync(join(target, 'restore.partial'), { recursive: true })
       writeFileSync(join(target, 'restore.partial', 'gatehouse.sqlite'), 'half')
       await expect(openStore({ data: target }, 'node')).rejects.toMatchObject({
-        message: expect.stringContaining('was interrupted: run "gatehouse restore FOLDER" again'),
+        message: expect.stringContaining('was interrupted. Run "gatehouse restore FOLDER" again'),
       })
       await restoreTo({ data: target })
       expect(existsSync(join(target, 'restore.partial'))).toBe(false)

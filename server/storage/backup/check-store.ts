@@ -2,14 +2,14 @@ import { DatabaseSync } from 'node:sqlite'
 import { Failure } from '../../failure.ts'
 import { countRows, lastMigration, migrationsOf, tablesOf } from './tables.ts'
 
-/** What a manifest says of the store in a backup. */
+/** Description of the store in the manifest of a backup. */
 export interface StoreContents {
   readonly migration: string
   readonly tables: Record<string, number>
 }
 
 /**
- * Checks the database file of a backup as a whole and returns what it holds.
+ * Verifies the integrity of the database file of a backup, and returns a description of it.
  *
  * @throws Failure `invalid` if it is damaged.
  */

@@ -1,23 +1,23 @@
 import pg from 'pg'
 import { Failure } from '../../failure.ts'
-import { placeOf } from '../postgres.ts'
-import { leave, reasonOf } from '../postgres-look.ts'
-import { postgresTypes } from '../postgres-pool.ts'
+import { placeOf } from '../postgres/open-postgres.ts'
+import { postgresTypes } from '../postgres/pool.ts'
+import { leave, reasonOf } from '../postgres/probe.ts'
 
-/** How long connecting may take, ms. */
+/** Maximum time to connect, ms. */
 const CONNECT = 10_000
 
 /** A connection for one long transaction. */
 export interface PostgresConnection {
   readonly client: pg.Client
-  /** Host and database, for people. */
+  /** Host and database, for messages. */
   readonly place: string
-  /** Ends it at once; a transaction that is open is rolled back. */
+  /** Closes the connection immediately. An open transaction is rolled back. */
   close(): void
 }
 
 /**
- * Connects to a PostgreSQL for one long transaction: no statement of it has a time limit.
+ * Opens a connection for one long transaction, without a time limit for statements.
  *
  * @throws Failure `unavailable`
  */
@@ -34,7 +34,7 @@ export async function connectPostgres(databaseUrl: string): Promise<PostgresConn
     lock_timeout: 10_000,
     types: postgresTypes,
   })
-  // The query that is running fails with it; without a listener it would end the process.
+  // The running query fails with the error. Without a listener, it would end the process.
   client.on('error', () => {})
   try {
     await client.connect()

@@ -12,17 +12,17 @@ import { pipeline } from 'node:stream/promises'
 import { Failure, systemCode } from '../../failure.ts'
 import type { Manifest } from './manifest.ts'
 
-/** Waits until the content of a file is on disk. */
+/** Flushes the content of a file to disk. */
 export function syncFile(path: string): void {
   sync(path, 'r+')
 }
 
-/** Waits until the names in a folder are on disk, where the system can do that. */
+/** Flushes the entries of a folder to disk, if the system supports it. */
 export function syncFolder(path: string): void {
   try {
     sync(path, 'r')
   } catch (error) {
-    // Windows opens no folders.
+    // Windows cannot open folders.
     if (!['EISDIR', 'EPERM', 'EINVAL'].includes(systemCode(error) ?? '')) throw error
   }
 }
@@ -36,7 +36,7 @@ function sync(path: string, flags: string): void {
   }
 }
 
-/** Returns what a manifest says of a file, as it is on disk. */
+/** Returns size and hash of a file for the manifest. */
 export async function describeFile(path: string): Promise<Manifest['files']['store.sqlite']> {
   const hash = createHash('sha256')
   await pipeline(createReadStream(path), hash)
@@ -44,8 +44,10 @@ export async function describeFile(path: string): Promise<Manifest['files']['sto
 }
 
 /**
- * Makes a folder (mode 0700) unless it exists, and lists what it holds. The second is whether it was
- * made.
+ * Creates a folder (mode 0700) if it does not exist, and lists its entries. `isNew` is true if it
+ * was created.
+ *
+ * @throws Failure `conflict` if the path is not a folder.
  */
 export function openFolder(path: string): { entries: string[]; isNew: boolean } {
   try {
@@ -58,14 +60,14 @@ export function openFolder(path: string): { entries: string[]; isNew: boolean } 
   }
 }
 
-/** The first of many names, as a sentence lists them. */
+/** Joins the first three names for a message, with an ellipsis if there are more. */
 export const someOf = (names: readonly string[]): string =>
   names.length > 3 ? `${names.slice(0, 3).join(', ')}, …` : names.join(', ')
 
 /**
- * Runs work on files and turns errors of the system and the database into a Failure.
+ * Runs file operations, and converts errors of the system and the database to a Failure.
  *
- * @param failed how its sentence begins: `The backup could not be written`.
+ * @param failed beginning of the message, such as `The backup could not be written`.
  */
 export async function explained<T>(failed: string, work: () => Promise<T>): Promise<T> {
   try {

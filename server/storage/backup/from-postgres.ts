@@ -7,7 +7,7 @@ import pg from 'pg'
 import { Failure } from '../../failure.ts'
 import { DATABASE_FILE } from '../data-folder.ts'
 import { migrate } from '../migrate.ts'
-import { openSqlite } from '../sqlite.ts'
+import { openSqlite } from '../sqlite/open-sqlite.ts'
 import { connectPostgres } from './connect-postgres.ts'
 import {
   lastMigration,
@@ -23,11 +23,11 @@ import {
 } from './tables.ts'
 
 /**
- * Copies the store of a PostgreSQL into a new SQLite file, as of one moment: one read-only transaction
- * sees everything. Rows are streamed; one row at a time is in memory.
+ * Copies the store of a PostgreSQL database into a new SQLite file. One read-only transaction
+ * provides a consistent snapshot. Rows are streamed, with one row in memory at a time.
  *
- * @throws Failure `not-found` if the database holds no store; `unavailable`, also if what was written
- * differs from what was read.
+ * @throws Failure `not-found` if the database contains no store; `unavailable` if the copy fails or
+ * differs from the original.
  */
 export async function copyFromPostgres(databaseUrl: string, target: string): Promise<void> {
   const { client, place, close } = await connectPostgres(databaseUrl)
@@ -38,7 +38,7 @@ export async function copyFromPostgres(databaseUrl: string, target: string): Pro
     const digests = new Map<TableShape, string>()
     const db = new DatabaseSync(target, { enableForeignKeyConstraints: false })
     try {
-      // Nothing is lost if this is interrupted: the file is deleted or left incomplete.
+      // Durability is not needed, because an interrupted copy is deleted or left incomplete.
       db.exec('pragma journal_mode = delete; pragma synchronous = off')
       for (const table of tablesOf(db)) digests.set(table, await copyTable(client, db, table))
     } finally {
@@ -59,7 +59,7 @@ async function migrationsIn(client: pg.Client): Promise<string[]> {
   return rows.map(({ name }) => String(name))
 }
 
-/** Makes an empty store on SQLite with the tables of a migration. */
+/** Creates an empty SQLite store with the schema of a migration. */
 async function createStore(target: string, migration: string): Promise<void> {
   const folder = dirname(target)
   const engine = await openSqlite(folder, 'tool', () => {})
@@ -71,12 +71,12 @@ async function createStore(target: string, migration: string): Promise<void> {
   renameSync(join(folder, DATABASE_FILE), target)
 }
 
-/** Copies the rows of a table and returns their digest. */
+/** Copies the rows of a table, and returns their digest. */
 async function copyTable(client: pg.Client, db: DatabaseSync, table: TableShape): Promise<string> {
   const { name, columns } = table
   const digest = new TableDigest()
   db.exec('begin')
-  // Migrations insert rows of their own.
+  // Migrations insert rows, too.
   db.exec(`delete from ${quoted(name)}`)
   if (!TRANSIENT_TABLES.includes(name)) {
     const places = columns.map(() => '?').join(', ')
@@ -95,14 +95,14 @@ async function copyTable(client: pg.Client, db: DatabaseSync, table: TableShape)
 }
 
 /**
- * Calls back for each row of a query as it arrives, as an array. PostgreSQL sends no faster than the
- * callback returns.
+ * Calls back for each row of a query as it arrives, as an array. The callback is synchronous, so
+ * PostgreSQL sends rows no faster than they are handled.
  */
 function streamRows(client: pg.Client, text: string, take: (row: Row) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     let failure: unknown
     const config: pg.QueryArrayConfig = { text, rowMode: 'array' }
-    // Rows that have a listener are not collected.
+    // `pg` does not collect rows that are passed to a listener.
     const query = client.query(new pg.Query(config))
     query.on('row', (row: unknown) => {
       if (failure !== undefined) return
@@ -118,7 +118,7 @@ function streamRows(client: pg.Client, text: string, take: (row: Row) => void): 
   })
 }
 
-/** Reads the file again and compares it with what was read from PostgreSQL. */
+/** Reads the file again, and compares its rows with those read from PostgreSQL. */
 function compare(target: string, digests: ReadonlyMap<TableShape, string>): void {
   const db = new DatabaseSync(target, { readOnly: true })
   try {

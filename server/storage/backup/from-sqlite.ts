@@ -5,22 +5,43 @@ import { Failure } from '../../failure.ts'
 import { DATABASE_FILE, requireDatabase, sizeOf } from '../data-folder.ts'
 import { lastMigration, migrationsOf, quoted, TRANSIENT_TABLES, tablesOf } from './tables.ts'
 
-/** How long it waits for a process that has the database to itself, ms. */
+const APPLYING = `select 1 from jobs where state = 'applying'`
+
+/**
+ * Applies committed jobs whose documents are not all written yet
+ * (docs/decisions/0020-redo-log-for-large-changes.md), so that the backup is complete without them.
+ * PostgreSQL, to which the backup may be restored, has no such jobs.
+ */
+const APPLY_JOBS = `
+  begin;
+  create temporary view pending as
+    select jobs.kind, jobs.database, jobs.collection, taken.id, taken.tag, taken.body
+    from jobs join job_documents as taken on taken.job = jobs.id
+    where jobs.state = 'applying' and taken.id > jobs.cursor and taken.seen <> '*';
+  delete from documents where (database, collection, id) in (
+    select database, collection, id from pending where kind = 'delete');
+  insert or replace into documents (database, collection, id, tag, body)
+    select database, collection, id, tag, body from pending where kind <> 'delete';
+  update jobs set state = 'done', cursor = null where state = 'applying';
+  drop view pending;
+  commit`
+
+/** Maximum wait for a process that has locked the database, ms. */
 const PATIENCE = 5_000
 
 /**
- * Copies the store of a data folder into a new file, as of one moment, beside a running node: readers
- * and writers of the store do not wait for it.
+ * Copies the store of a data folder into a new file as a consistent snapshot. A running node can
+ * read and write in the meantime.
  *
- * @throws Failure `not-found` if the folder holds no store; what SQLite reports.
+ * @throws Failure `not-found` if the folder contains no store; errors of SQLite.
  */
 export function copyFromSqlite(data: string, target: string): void {
   requireDatabase(data)
   const path = join(data, DATABASE_FILE)
   if ((sizeOf(path) ?? 0) === 0) {
-    throw new Failure('not-found', `The data folder ${data} holds no Gatehouse store.`)
+    throw new Failure('not-found', `The data folder ${data} contains no Gatehouse database.`)
   }
-  // VACUUM INTO takes an empty file as well, and leaves its mode.
+  // VACUUM INTO accepts an empty file, and keeps its mode.
   closeSync(openSync(target, 'wx', 0o600))
   const source = new DatabaseSync(path, { timeout: PATIENCE })
   try {
@@ -31,8 +52,10 @@ export function copyFromSqlite(data: string, target: string): void {
   }
   const copy = new DatabaseSync(target, { enableForeignKeyConstraints: false })
   try {
-    // A journal beside the file would not be part of the backup.
+    // A separate journal file would not be part of the backup.
     copy.exec('pragma journal_mode = delete; pragma secure_delete = on')
+    // Stores of older versions have no such jobs, and lack columns that APPLY_JOBS reads.
+    if (copy.prepare(APPLYING).get() !== undefined) copy.exec(APPLY_JOBS)
     for (const { name } of tablesOf(copy)) {
       if (TRANSIENT_TABLES.includes(name)) copy.exec(`delete from ${quoted(name)}`)
     }

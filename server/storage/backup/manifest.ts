@@ -4,27 +4,27 @@ import * as z from 'zod/mini'
 import { Failure, systemCode } from '../../failure.ts'
 import { OPERATOR_KEY_FILE, SECRET_KEY_FILE } from '../data-folder.ts'
 
-/** Written last: a folder without it holds no complete backup. */
+/** Written last. A folder without it is not a complete backup. */
 export const MANIFEST_FILE = 'backup.json'
 
-/** The store: an SQLite database, whichever engine it was backed up from. */
+/** The store as an SQLite database, for backups of both engines. */
 export const STORE_FILE = 'store.sqlite'
 
-/** The newest format that this version reads, and the one that it writes. */
+/** Format that this version writes, and the newest that it reads. */
 export const FORMAT = 1
 
 const file = z.object({ bytes: z.number(), sha256: z.string() })
 
 const manifest = z.object({
   format: z.literal(FORMAT),
-  /** The version that made the backup, for people. */
+  /** Version that made the backup. Informational. */
   gatehouse: z.string(),
   createdAt: z.iso.datetime(),
-  /** The engine that it was made from, for people. */
+  /** Engine that was backed up. Informational. */
   engine: z.enum(['sqlite', 'postgres']),
-  /** The last migration of the store. */
+  /** Last migration of the store. */
   migration: z.string(),
-  /** How many rows each table has. */
+  /** Number of rows by table. */
   tables: z.record(z.string(), z.number()),
   files: z.strictObject({
     [STORE_FILE]: file,
@@ -33,17 +33,17 @@ const manifest = z.object({
   }),
 })
 
-/** Describes a backup; stored as `backup.json`. */
+/** Content of `backup.json`. */
 export type Manifest = z.infer<typeof manifest>
 
-/** The name of a file that a manifest describes. */
+/** Name of a file in a backup. */
 export type BackupFile = keyof Manifest['files']
 
 /**
  * Reads the manifest of a backup.
  *
- * @throws Failure `not-found` if the folder holds no complete backup, `conflict` if its format is
- * newer, `invalid` if it is damaged.
+ * @throws Failure `not-found` if the folder contains no complete backup, `conflict` if its format
+ * is newer, `invalid` if it is damaged.
  */
 export function readManifest(folder: string): Manifest {
   const path = join(folder, MANIFEST_FILE)
@@ -55,7 +55,7 @@ export function readManifest(folder: string): Manifest {
     if (systemCode(error) !== 'ENOENT' && systemCode(error) !== 'ENOTDIR') throw error
     throw new Failure(
       'not-found',
-      `${folder} holds no complete backup: ${MANIFEST_FILE} is missing.`,
+      `${folder} does not contain a complete backup: ${MANIFEST_FILE} is missing.`,
       { cause: error },
     )
   }
@@ -63,10 +63,13 @@ export function readManifest(folder: string): Manifest {
   if (parsed.success) return parsed.data
   const format = z.object({ format: z.number() }).safeParse(content)
   if (format.success && format.data.format > FORMAT) {
-    throw new Failure('conflict', `The backup in ${folder} was made by a newer Gatehouse.`)
+    throw new Failure(
+      'conflict',
+      `The backup in ${folder} was made by a newer version of Gatehouse.`,
+    )
   }
   throw damaged(path, parsed.error)
 }
 
 const damaged = (path: string, cause: unknown) =>
-  new Failure('invalid', `The backup is damaged: ${path} cannot be understood.`, { cause })
+  new Failure('invalid', `The backup is damaged: ${path} cannot be parsed.`, { cause })

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { Failure } from '../../failure.ts'
+import type { Change } from '../changes/transactions.ts'
 import { KEY_FILES } from '../data-folder.ts'
 import type { StoreLocation } from '../open.ts'
-import type { Change } from '../transactions.ts'
 import { adjustRestored } from './after-restore.ts'
 import { checkStore } from './check-store.ts'
 import { describeFile, explained } from './files.ts'
@@ -11,21 +11,20 @@ import { lastMigration } from './tables.ts'
 import { restoreToPostgres } from './to-postgres.ts'
 import { restoreToSqlite } from './to-sqlite.ts'
 
-/** What {@link restore} needs. */
 export interface RestoreRequest {
-  /** Where to: a data folder or a database that is missing or empty. */
+  /** Target of the restore. The data folder or database must be empty or not exist. */
   readonly location: StoreLocation
-  /** Of the backup, absolute. */
+  /** Absolute path of the backup. */
   readonly folder: string
-  /** Records the restore, in its last transaction. */
+  /** Writes audit entries for the restore, in its last transaction. */
   readonly record: (trx: Change, manifest: Manifest) => Promise<void>
 }
 
 /**
- * Checks a backup and restores it, of either engine into either engine.
+ * Verifies a backup and restores it. The engine may differ from that of the original.
  *
- * @throws Failure `not-found` if the folder holds no complete backup, `invalid` if it is damaged;
- * `conflict` if a node runs on the target, or the target holds anything; `unavailable`.
+ * @throws Failure `not-found` if the folder contains no complete backup; `invalid` if it is
+ * damaged; `conflict` if a node uses the target, or the target is not empty; `unavailable`.
  */
 export function restore({ location, folder, record }: RestoreRequest): Promise<Manifest> {
   return explained('The backup could not be restored', async () => {
@@ -43,7 +42,7 @@ export function restore({ location, folder, record }: RestoreRequest): Promise<M
   })
 }
 
-/** Checks that each file of a backup is as it was written, and returns the manifest. */
+/** Verifies size and hash of each file of a backup, and returns the manifest. */
 async function checkBackup(folder: string): Promise<Manifest> {
   const manifest = readManifest(folder)
   lastMigration([manifest.migration], `The backup in ${folder}`)
@@ -53,7 +52,7 @@ async function checkBackup(folder: string): Promise<Manifest> {
     const path = join(folder, name)
     const found = await describeFile(path)
     if (found.bytes !== expected.bytes || found.sha256 !== expected.sha256) {
-      throw new Failure('invalid', `The backup is damaged: ${path} is not as it was written.`)
+      throw new Failure('invalid', `The backup is damaged: ${path} does not match its checksum.`)
     }
   }
   const { migration, tables } = checkStore(join(folder, STORE_FILE))
@@ -62,7 +61,7 @@ async function checkBackup(folder: string): Promise<Manifest> {
     Object.keys(tables).length === Object.keys(manifest.tables).length &&
     Object.entries(tables).every(([name, rows]) => manifest.tables[name] === rows)
   if (!asWritten) {
-    throw new Failure('invalid', `The backup is damaged: backup.json does not fit ${STORE_FILE}.`)
+    throw new Failure('invalid', `The backup is damaged: backup.json does not match ${STORE_FILE}.`)
   }
   return manifest
 }

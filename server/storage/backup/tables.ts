@@ -10,25 +10,31 @@ import type { EngineName } from '../engine.ts'
 import { allMigrations } from '../migrations/all-migrations.ts'
 
 /**
- * Tables that are empty in every backup. Their rows belong to running nodes and open browsers, and a
- * session that was ended after the backup must not be valid again after a restore.
+ * Tables that are empty in every backup. Most rows belong to running nodes or browser sessions. A
+ * session revoked after the backup must not become valid again with a restore, and a bulk change
+ * that was running must not continue.
  */
 export const TRANSIENT_TABLES: readonly string[] = [
   'nodes',
   'node_listeners',
+  'endpoint_changes',
+  'endpoint_change_outcomes',
   'sessions',
   'sign_ins',
   'local_provider',
   'failures',
 ]
 
-/** A table and its columns, in order. */
+/** A table, with its columns in order. */
 export interface TableShape {
   readonly name: string
   readonly columns: readonly string[]
 }
 
-/** The tables of a store on SQLite without those of the migrations; a table follows those it refers to. */
+/**
+ * Returns the tables of a SQLite store, without those of the migrator. Referenced tables come
+ * first.
+ */
 export function tablesOf(db: DatabaseSync): TableShape[] {
   const names = db
     .prepare(
@@ -43,23 +49,23 @@ export function tablesOf(db: DatabaseSync): TableShape[] {
   }))
 }
 
-/** A name of a table or column, as SQL writes it on both engines. */
+/** Quotes the name of a table or column, for both engines. */
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
-/** The names of columns, as SQL lists them. */
+/** Returns a quoted list of columns, for both engines. */
 export const listOf = (columns: readonly string[]): string => columns.map(quoted).join(', ')
 
-/** A row's values in the order of the columns. */
+/** Values of a row, in the order of the columns. */
 export type Row = readonly SQLInputValue[]
 
-/** Reads the rows of a table one by one. */
+/** Reads the rows of a table one at a time. */
 export function* readRows(db: DatabaseSync, { name, columns }: TableShape): Generator<Row> {
   const select = db.prepare(`select ${listOf(columns)} from ${quoted(name)}`)
   select.setReturnArrays(true)
   for (const row of select.iterate()) yield row as unknown as Row
 }
 
-/** How many rows each table has. */
+/** Returns the number of rows of each table. */
 export const countRows = (
   db: DatabaseSync,
   tables: readonly TableShape[],
@@ -71,7 +77,9 @@ export const countRows = (
     ]),
   )
 
-/** The migrations that a store on SQLite has run, in order; none if it is not a store. */
+/**
+ * Returns the migrations that a SQLite store has run, in order; none if the file is not a store.
+ */
 export function migrationsOf(db: DatabaseSync): string[] {
   const has = db.prepare('select 1 from sqlite_schema where name = ?').get(DEFAULT_MIGRATION_TABLE)
   if (has === undefined) return []
@@ -80,7 +88,7 @@ export function migrationsOf(db: DatabaseSync): string[] {
 }
 
 /**
- * Returns the last of the migrations that a store has run.
+ * Returns the last migration that a store has run.
  *
  * @throws Failure `not-found` if it has run none, `conflict` if a newer Gatehouse has changed it.
  */
@@ -90,19 +98,22 @@ export function lastMigration(names: readonly string[], place: string): string {
   if (unknown !== undefined) {
     throw new Failure(
       'conflict',
-      `${place} was last used by a newer Gatehouse (it has "${unknown}"). Use that version or a newer one.`,
+      `${place} was last used by a newer version of Gatehouse (it has the migration "${unknown}"). Use that version or a newer one.`,
     )
   }
   const last = names.at(-1)
-  if (last === undefined) throw new Failure('not-found', `${place} holds no Gatehouse store.`)
+  if (last === undefined) throw new Failure('not-found', `${place} contains no Gatehouse database.`)
   return last
 }
 
-/** The migrations up to this one, which a store that has it has run. */
+/** Returns the migrations up to and including this one. */
 export const migrationsUpTo = (engine: EngineName, last: string): Record<string, Migration> =>
   Object.fromEntries(Object.entries(allMigrations(engine)).filter(([name]) => name <= last))
 
-/** Counts rows and adds up their hashes, so that two tables can be compared in any order. */
+/**
+ * Counts rows and sums their hashes, to compare two tables independently of the order of their
+ * rows.
+ */
 export class TableDigest {
   #rows = 0
   readonly #sum = new Uint32Array(8)

@@ -2,26 +2,26 @@ import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { CompiledQuery, Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
 import { Failure } from '../../failure.ts'
+import type { Change } from '../changes/transactions.ts'
 import { migrate } from '../migrate.ts'
 import { allMigrations } from '../migrations/all-migrations.ts'
 import type { Tables } from '../tables.ts'
-import type { Change } from '../transactions.ts'
 import { connectPostgres } from './connect-postgres.ts'
 import { someOf } from './files.ts'
 import { type Manifest, STORE_FILE } from './manifest.ts'
 import { listOf, migrationsUpTo, quoted, readRows, type TableShape, tablesOf } from './tables.ts'
 
-/** The most rows that one statement inserts: with their columns far fewer than 65,535 parameters. */
+/** Maximum number of rows per INSERT, which keeps it well below 65,535 parameters. */
 const ROWS = 500
 
-/** From this size on, in characters, a statement takes no further row. */
+/** Size in characters from which on an INSERT is sent without more rows. */
 const BATCH = 2 * 1024 * 1024
 
 /**
- * Restores a backup that was checked into a database of PostgreSQL without tables, in one transaction:
- * all of it, or nothing. Some 2 MiB and one row are in memory.
+ * Restores a verified backup into an empty PostgreSQL database, in one transaction. Memory use is
+ * limited to about 2 MiB and one row.
  *
- * @throws Failure `conflict` if the database holds any table.
+ * @throws Failure `conflict` if the database contains any table, view or sequence.
  */
 export async function restoreToPostgres(
   folder: string,
@@ -42,13 +42,13 @@ export async function restoreToPostgres(
       await requireNoTables(trx, place)
       await migrate(trx, migrationsUpTo('postgres', manifest.migration))
       const tables = tablesOf(backup)
-      // Migrations insert rows of their own; a table follows those it refers to.
+      // Migrations insert rows, too. Deleting in reverse order respects foreign keys.
       for (const { name } of tables.toReversed()) {
         await run(trx, `delete from ${quoted(name)}`)
       }
       for (const table of tables) await copyTable(trx, backup, table, manifest)
       await migrate(trx, allMigrations('postgres'))
-      // No node uses this database yet.
+      // No node uses this database yet, so the change needs no queue.
       await adjust(trx as Change)
     })
   } finally {
@@ -68,8 +68,8 @@ async function requireNoTables(trx: Transaction<Tables>, place: string): Promise
   if (rows.length === 0) return
   throw new Failure(
     'conflict',
-    `The database ${place} is not empty (${someOf(rows.map(({ name }) => name))}): a restore ` +
-      'overwrites nothing, so create a new database for it.',
+    `The database ${place} is not empty (${someOf(rows.map(({ name }) => name))}). A restore ` +
+      'requires a new, empty database.',
   )
 }
 

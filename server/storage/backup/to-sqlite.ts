@@ -10,20 +10,20 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Failure } from '../../failure.ts'
+import type { Change } from '../changes/transactions.ts'
 import { DATABASE_FILE, KEY_FILES, LOCK_FILE, RESTORE_FOLDER, sizeOf } from '../data-folder.ts'
 import { openStore } from '../open.ts'
-import { holdDataFolder } from '../sqlite-files.ts'
-import type { Change } from '../transactions.ts'
+import { holdDataFolder } from '../sqlite/files.ts'
 import { copyKey } from './back-up.ts'
 import { describeFile, openFolder, someOf, syncFile, syncFolder } from './files.ts'
 import { type Manifest, STORE_FILE } from './manifest.ts'
 
 /**
- * Restores a backup that was checked into a data folder that is missing or empty. The folder may hold
- * the keys of the backup: that is what remains where the database alone was lost. If it is
- * interrupted, no node starts on the folder, and the same restore can be run again.
+ * Restores a verified backup into a data folder that is empty or does not exist. The folder may
+ * contain the keys of the backup, such as when only the database was lost. After an interruption,
+ * no node starts with the folder, and the same restore can be repeated.
  *
- * @throws Failure `conflict` if a node runs on the folder, or if it holds anything else.
+ * @throws Failure `conflict` if a node uses the folder, or if it contains other files.
  */
 export async function restoreToSqlite(
   folder: string,
@@ -45,15 +45,12 @@ export async function restoreToSqlite(
     }
     const database = join(partial, DATABASE_FILE)
     copyFileSync(join(folder, STORE_FILE), database)
-    // The copy has the mode of the backup, which may be read-only.
+    // The copy inherits the mode of the backup, which may be read-only.
     chmodSync(database, 0o600)
     syncFile(database)
     const { sha256 } = await describeFile(database)
     if (sha256 !== manifest.files[STORE_FILE].sha256) {
-      throw new Failure(
-        'unavailable',
-        `The copy of the store in ${partial} differs from the backup.`,
-      )
+      throw new Failure('unavailable', `The restored copy in ${partial} differs from the backup.`)
     }
     const store = await openStore({ data: partial }, 'tool')
     try {
@@ -62,7 +59,7 @@ export async function restoreToSqlite(
       await store.close()
     }
     if (existsSync(`${database}-wal`)) {
-      throw new Failure('unavailable', `The log of ${database} could not be merged into it.`)
+      throw new Failure('unavailable', `The write-ahead log of ${database} could not be merged.`)
     }
     syncFile(database)
     renameSync(database, join(data, DATABASE_FILE))
@@ -75,7 +72,7 @@ export async function restoreToSqlite(
   }
 }
 
-/** What the lock that is held consists of. */
+/** Files of the lock that this restore holds. */
 const LOCK_FILES = [LOCK_FILE, `${LOCK_FILE}-journal`]
 
 function requireEmpty(data: string, folder: string, keys: readonly string[]): void {
@@ -87,8 +84,8 @@ function requireEmpty(data: string, folder: string, keys: readonly string[]): vo
   if (others.length === 0) return
   throw new Failure(
     'conflict',
-    `The data folder ${data} is not empty (${someOf(others.sort())}): a restore overwrites nothing, ` +
-      'so move its files away or name another folder with --data.',
+    `The data folder ${data} is not empty (${someOf(others.sort())}). A restore requires an empty folder: ` +
+      'move the files away or use another folder with --data.',
   )
 }
 

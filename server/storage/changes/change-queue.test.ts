@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { CHANGES_WAITING, ChangeQueue } from './change-queue.ts'
 
-/** A change that ends when it is told to. */
+/** Returns a change that the test ends. */
 function held() {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   return { work: () => promise, end: resolve, fail: () => reject(new Error('failed')) }
@@ -55,8 +55,8 @@ test('closing rejects the changes that wait, and lets the running one end', asyn
   const running = queue.run(first.work)
   const waiting = queue.run(async () => {})
   queue.close()
-  await expect(waiting).rejects.toThrow('The store is closed.')
-  await expect(queue.run(async () => {})).rejects.toThrow('The store is closed.')
+  await expect(waiting).rejects.toThrow('The database is closed.')
+  await expect(queue.run(async () => {})).rejects.toThrow('The database is closed.')
   first.end()
   await running
 })

@@ -1,22 +1,21 @@
-import { Failure } from '../failure.ts'
+import { Failure } from '../../failure.ts'
 
-/** Maximum time that a change waits for the changes of this node before it, ms. */
+/** Maximum time that a change waits for earlier changes of this node, ms. */
 export const CHANGE_WAIT = 10_000
 
-/** Maximum number of changes that wait. */
+/** Maximum number of waiting changes. */
 export const CHANGES_WAITING = 1_000
 
-/** A change that waits. */
 interface Turn {
   readonly timer: NodeJS.Timeout
   readonly resolve: () => void
   readonly reject: (failure: Failure) => void
 }
 
-/** Runs changes one after the other, in the order in which they come. */
+/** Runs changes one at a time, in order of arrival. */
 export class ChangeQueue {
   readonly #limit: number
-  /** In order. */
+  /** In order of arrival. */
   readonly #waiting = new Set<Turn>()
   #running = false
   #closed = false
@@ -27,8 +26,10 @@ export class ChangeQueue {
   }
 
   /**
-   * @throws Failure `unavailable` where too many wait, one has waited too long, or the queue was
-   * closed before its turn.
+   * Runs a change after all earlier ones.
+   *
+   * @throws Failure `unavailable` if too many changes wait, if this one has waited too long, or if
+   * the queue is closed.
    */
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#closed) throw closed()
@@ -41,7 +42,7 @@ export class ChangeQueue {
     }
   }
 
-  /** Rejects the changes that wait, and new ones. */
+  /** Rejects waiting and new changes. */
   close(): void {
     this.#closed = true
     for (const turn of this.#waiting) this.#end(turn, closed())
@@ -56,7 +57,7 @@ export class ChangeQueue {
     return promise
   }
 
-  /** Begins a change that waits, or rejects it. */
+  /** Starts a waiting change, or rejects it. */
   #end(turn: Turn, failure?: Failure): void {
     this.#waiting.delete(turn)
     clearTimeout(turn.timer)
@@ -66,13 +67,16 @@ export class ChangeQueue {
 
   #next(): void {
     const [turn] = this.#waiting
-    // Where one waits, it begins at once: no change that comes now can come in between.
+    // The next change starts without releasing `#running`, so that a new change cannot overtake it.
     if (turn === undefined) this.#running = false
     else this.#end(turn)
   }
 }
 
 const busy = () =>
-  new Failure('unavailable', 'Too many changes wait for the store. Try again in a moment.')
+  new Failure(
+    'unavailable',
+    'Too many changes are waiting for the database. Try again in a moment.',
+  )
 
-const closed = () => new Failure('unavailable', 'The store is closed.')
+const closed = () => new Failure('unavailable', 'The database is closed.')

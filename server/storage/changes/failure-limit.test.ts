@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { forEachEngine } from './each-engine.testing.ts'
+import type { Store } from '../open.ts'
+import { forEachEngine } from '../test-support/each-engine.testing.ts'
 import {
   createFailureLimit,
   FAILURES,
@@ -8,11 +9,10 @@ import {
   PERIOD,
   STORED_AT_ONCE,
 } from './failure-limit.ts'
-import type { Store } from './open.ts'
 
 forEachEngine((engine) => {
   const errors: unknown[] = []
-  /** The limit of a node, as its clock tells the time. */
+  /** Creates the failure limit of a node, with a clock that the test sets. */
   const limitOf = (store: Store, clock = { now: 0 }) => ({
     ...createFailureLimit(
       store,
@@ -74,7 +74,8 @@ forEachEngine((engine) => {
       await node.store()
     }
     await nodes[0].store()
-    // The last failure was counted by the second: the first learns of it with its own next one.
+    // The second node counted the last failure. The first one reads it when it stores its next
+    // failure.
     expect(caught(() => nodes[1].count('a'))).toMatchObject(rejection)
     nodes[0].count('a')
     await nodes[0].store()
@@ -86,7 +87,7 @@ forEachEngine((engine) => {
     const limit = limitOf(store)
     countAll(limit, 'first')
     for (let n = 0; n < MOST_KEYS; n++) limit.count(`key ${n}`)
-    // Dropped for the last one.
+    // Does not throw: the count was dropped when the maximum number of keys was exceeded.
     limit.count('first')
     await limit.store()
     expect(await rows(store)).toHaveLength(STORED_AT_ONCE)

@@ -1,16 +1,17 @@
 import { sql } from 'kysely'
-import { Failure } from '../failure.ts'
-import type { Store } from './open.ts'
+import { Failure } from '../../failure.ts'
+import type { Store } from '../open.ts'
 
-/** Within one period this many failures are let pass. */
+/** Number of failed attempts that are allowed per key in one period. */
 export const FAILURES = 20
 
-/** The length of a period, ms: 5 min. */
+/** Length of a period, ms (5 min). */
 export const PERIOD = 5 * 60 * 1000
 
 /**
- * What failures of somebody at an address are counted for. Of IPv6 the first 64 bits count: the rest
- * is its holder's to choose (RFC 4291 §2.5.4), and would make each guess a first one.
+ * Returns the key under which failed attempts from an address are counted. IPv6 addresses are
+ * reduced to their /64 prefix, because a client can choose the other 64 bits freely (RFC 4291
+ * §2.5.4).
  *
  * @param kind what was attempted, such as `token`.
  */
@@ -31,47 +32,49 @@ function firstHalf(address: string): string {
     .join(':')}::/64`
 }
 
-/** Failures are stored together after this time, ms. Until then, other nodes do not know of them. */
+/** Delay before failures are stored in a batch, ms. Other nodes do not see them earlier. */
 const STORE_AFTER = 1_000
 
-/** The most keys that are stored together; the others have their turn the next time. */
+/** Maximum number of keys stored in a batch. The rest follow in the next batch. */
 export const STORED_AT_ONCE = 500
 
-/** The most keys that are counted in memory; beyond it, the one whose period ends first is dropped. */
+/**
+ * Maximum number of keys counted in memory. Beyond it, the key whose period ends first is dropped.
+ */
 export const MOST_KEYS = 10_000
 
-/** The most expired rows that are deleted together. */
+/** Maximum number of expired rows deleted at a time. */
 const DELETED_AT_ONCE = 2 * STORED_AT_ONCE
 
-/** Limits failed attempts to be let in. */
+/** Rate limit for failed attempts to authenticate. */
 export interface FailureLimit {
   /**
-   * Counts a failed attempt, by what it is counted for ({@link failureKey}). Only failures are counted
-   * and only failures are rejected: a right secret from the same address is accepted all the same.
+   * Counts a failed attempt for a key from {@link failureKey}. Only failed attempts are limited: a
+   * valid secret from the same address is still accepted.
    *
-   * @throws Failure `too-many-requests`, with `Retry-After`, beyond {@link FAILURES} in a period.
+   * @throws Failure `too-many-requests` with `Retry-After`, beyond {@link FAILURES} in a period.
    */
   count(key: string): void
-  /** Stores what was counted since the last call, and reads what other nodes have counted. */
+  /** Stores the failures counted since the last call, and reads those counted by other nodes. */
   store(): Promise<void>
-  /** Stores the rest and ends. */
+  /** Stores the remaining failures and stops. */
   stop(): Promise<void>
 }
 
-/** The failures of one key in the running period. */
+/** Failures of one key in the current period. */
 interface Failures {
-  /** As the store had them the last time, those of other nodes included. */
+  /** Number in the database at the last write, including failures counted by other nodes. */
   stored: number
-  /** Not stored yet. */
+  /** Number not stored yet. */
   pending: number
-  /** The end of the period, ms since 1970. */
+  /** End of the period, ms since 1970. */
   expires: number
 }
 
 /**
- * Makes the {@link FailureLimit} of a node. Failures are counted in memory and stored once a second,
- * many together, so that a flood of them costs no transaction each. A key beyond the limit costs
- * nothing in the store until its period ends.
+ * Creates the failure limit of a node. Failures are counted in memory and stored in batches, once a
+ * second, so that a flood of failures does not cause one transaction each. Once a key exceeds the
+ * limit, further failures are not stored until its period ends.
  */
 export function createFailureLimit(
   { db }: Pick<Store, 'db'>,
@@ -87,7 +90,7 @@ export function createFailureLimit(
   function failuresOf(key: string): Failures {
     const known = counted.get(key)
     if (known !== undefined && known.expires > now()) return known
-    // In the order of their ends: a new period is the last one.
+    // Re-insert to keep the map ordered by end of period.
     forget(key)
     const [first] = counted.keys()
     if (counted.size >= MOST_KEYS && first !== undefined) forget(first)
@@ -122,7 +125,7 @@ export function createFailureLimit(
     for (const [key, { expires }] of counted) {
       if (expires <= at) forget(key)
     }
-    // In one order on all nodes, or two of them could wait for each other.
+    // All nodes lock the rows in the same order, which prevents deadlocks.
     const keys = [...pending].slice(0, STORED_AT_ONCE).sort()
     const rows = keys.flatMap((key) => {
       const failures = counted.get(key)
@@ -176,7 +179,7 @@ export function createFailureLimit(
   }
 }
 
-/** Adds failures to those that are stored, unless their period has ended. */
+/** Adds new failures to the stored ones, or starts a new period if the stored one has ended. */
 const addUp = (at: number) => ({
   count: sql<number>`case when failures.expires_at <= ${at} then 0 else failures.count end
     + excluded.count`,

@@ -1,6 +1,6 @@
-import { Failure } from '../failure.ts'
+import { Failure } from '../../failure.ts'
 
-/** Counts the work under way, so that closing can refuse what is new and wait for the rest. */
+/** Counts operations in progress, so that closing can reject new ones and wait for the rest. */
 export class InFlight {
   #count = 0
   #closed = false
@@ -8,27 +8,30 @@ export class InFlight {
   #idle: (() => void) | undefined
 
   /**
-   * Work begins. Throws `Failure('unavailable')` once {@link close} has been called, and the failure
-   * given to {@link refuse}.
+   * Starts an operation.
+   *
+   * @throws Failure `unavailable` after {@link close}, or the failure passed to {@link refuse}.
    */
   enter(): void {
-    if (this.#closed) throw new Failure('unavailable', 'The store is closed.')
+    if (this.#closed) throw new Failure('unavailable', 'The database is closed.')
     if (this.#refusal !== undefined) throw this.#refusal
     this.#count++
   }
 
-  /** Work that was let in has ended, well or not. */
+  /** Ends an operation, successful or not. */
   leave(): void {
     this.#count--
     if (this.#count === 0) this.#idle?.()
   }
 
-  /** Rejects all new work with this failure; undefined: accepts work again. */
+  /** Rejects new operations with this failure. With undefined, accepts operations again. */
   refuse(failure: Failure | undefined): void {
     this.#refusal = failure
   }
 
-  /** Lets nothing in any more; resolves when the last has left. To be called once. */
+  /**
+   * Rejects new operations, and resolves when all operations in progress have ended. Call it once.
+   */
   async close(): Promise<void> {
     this.#closed = true
     if (this.#count === 0) return

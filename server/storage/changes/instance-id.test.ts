@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { forEachEngine } from './each-engine.testing.ts'
+import { forEachEngine } from '../test-support/each-engine.testing.ts'
 import { instanceId } from './instance-id.ts'
 
 forEachEngine((engine) => {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import type { Store } from './open.ts'
+import type { Store } from '../open.ts'
 
 /**
- * The id of this installation, eight hexadecimal digits: made once a store, the same on all its
- * nodes. It is no secret.
+ * Returns the id of this installation: eight hexadecimal digits. It is generated once per store,
+ * shared by all nodes, and not secret.
  */
 export async function instanceId({ db }: Store): Promise<string> {
   await db

@@ -1,5 +1,8 @@
-/** How many of these, from the first on, take no more than so many bytes together; one at least. */
-export function howManyFit(rows: readonly { readonly bytes: number }[], most: number): number {
+/**
+ * Returns how many rows, from the first one on, fit into `most` bytes: at least 1 if there are
+ * rows.
+ */
+export function limitBytes(rows: readonly { readonly bytes: number }[], most: number): number {
   let sum = 0
   const beyond = rows.findIndex(({ bytes }) => {
     sum += bytes

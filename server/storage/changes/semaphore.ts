@@ -1,4 +1,4 @@
-/** Lets a limited number in at once; the others wait in the order in which they came. */
+/** Limits concurrency. Callers beyond the limit wait in order of arrival. */
 export class Semaphore {
   readonly #limit: number
   readonly #waiting = new Set<() => void>()
@@ -8,7 +8,7 @@ export class Semaphore {
     this.#limit = limit
   }
 
-  /** How many were let in and have not left. */
+  /** Number of callers that have entered and not yet left. */
   get held(): number {
     return this.#held
   }
@@ -18,10 +18,10 @@ export class Semaphore {
   }
 
   /**
-   * Enters, after those who wait already. Whoever entered has to {@link leave}.
+   * Enters, after the callers that already wait. Each caller that enters must call {@link leave}.
    *
-   * @returns undefined where nothing has to be waited for.
-   * @throws the reason of the signal, where it is aborted first.
+   * @returns undefined if there is no wait.
+   * @throws the reason of the signal if it is aborted before the caller enters.
    */
   enter(signal: () => AbortSignal): Promise<void> | undefined {
     if (this.#held < this.#limit) {
@@ -33,7 +33,7 @@ export class Semaphore {
 
   leave(): void {
     const [next] = this.#waiting
-    // The place passes from one to the next, so that nobody can come in between.
+    // The slot passes directly to the next caller, so that a new caller cannot overtake it.
     if (next === undefined) this.#held--
     else next()
   }

@@ -1,8 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Dialect, Kysely, Transaction } from 'kysely'
-import type { Tables } from './tables.ts'
+import type { Tables } from '../tables.ts'
 
-/** Queries outside of transactions. Only {@link RunTransaction} opens one. */
+/**
+ * Queries outside of transactions. Only {@link RunTransaction} and {@link RunChange} open
+ * transactions.
+ */
 export interface Queries extends Kysely<Tables> {
   readonly transaction: never
   readonly startTransaction: never
@@ -10,11 +13,12 @@ export interface Queries extends Kysely<Tables> {
 }
 
 /**
- * Runs the work in one transaction, and resolves once it is committed. The work uses `trx` alone: a
- * query outside of the transaction would wait for a connection while it holds one, and throws.
+ * Runs the work in one transaction, and resolves once it is committed. The work must use `trx`
+ * only. A query outside of the transaction throws, because it would wait for a second connection
+ * while it holds one.
  *
- * @param length `long`: many statements, or some that take long. On PostgreSQL, half of the connections
- * are never used by these.
+ * @param length `long` for transactions with many or slow statements. On PostgreSQL, they can use
+ * at most half of the connections.
  */
 export type RunTransaction = <T>(
   work: (trx: Transaction<Tables>) => Promise<T>,
@@ -23,27 +27,27 @@ export type RunTransaction = <T>(
 
 declare const change: unique symbol
 
-/** A transaction that may take the locks that all nodes of a store share. */
+/** A transaction that may take the locks that all nodes share. */
 export type Change = Transaction<Tables> & { readonly [change]: true }
 
 /**
- * Runs a short change of anything but documents in one transaction, as {@link RunTransaction} does.
- * Such changes take locks that all nodes share: of the revision, of the head of the audit log. With
- * PostgreSQL a node makes them one at a time, so a process that is suspended has one connection at
- * most that holds these locks or waits for them.
+ * Runs a short change of anything but documents in one transaction, like {@link RunTransaction}.
+ * Such changes lock rows that all nodes share: the revision and the head of the audit log. With
+ * PostgreSQL, a node runs these changes one at a time, so a suspended process has at most one
+ * connection that holds these locks or waits for them.
  */
 export type RunChange = <T>(work: (trx: Change) => Promise<T>) => Promise<T>
 
-/** The transaction whose code is running. */
+/** State of the transaction whose code is running. */
 interface Running {
   state: 'begins' | 'open' | 'ended'
 }
 
-/** Runs transactions, and rejects queries outside of one from the code inside it. */
+/** Runs transactions, and rejects queries from inside a transaction that do not use it. */
 export class Transactions {
   readonly #running = new AsyncLocalStorage<Running>()
 
-  /** Returns the dialect with a check of every connection that Kysely acquires. */
+  /** Returns the dialect with a check before each connection that Kysely acquires. */
   guard(dialect: Dialect): Dialect {
     return {
       createAdapter: () => dialect.createAdapter(),
@@ -61,10 +65,10 @@ export class Transactions {
     }
   }
 
-  /** @throws Error inside of a transaction. */
+  /** @throws Error if called inside a transaction. */
   requireOutside(): void {
     if (this.#running.getStore()?.state === 'open') {
-      throw new Error('A query outside of the transaction that is open: use its `trx`.')
+      throw new Error('A query bypassed the open transaction; use its `trx`.')
     }
   }
 
@@ -74,12 +78,14 @@ export class Transactions {
     try {
       return await this.#running.run(running, () => db.transaction().execute(work))
     } finally {
-      // Work that was started inside and goes on, such as a loop in the background, is outside now.
+      // Code that the work started and did not await, such as a background loop, is outside now.
       running.state = 'ended'
     }
   }
 
-  /** Lets the first connection be acquired, which is the transaction's own. */
+  /**
+   * Allows the first acquired connection, which is the transaction's own, and rejects later ones.
+   */
   #enter(): void {
     this.requireOutside()
     const running = this.#running.getStore()

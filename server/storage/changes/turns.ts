@@ -1,9 +1,9 @@
-/** Resolves in a turn of the event loop that no other caller has. */
+/** Resolves in a separate turn of the event loop for each call. */
 export type NextTurn = () => Promise<void>
 
 /**
- * Makes a {@link NextTurn}. Work that takes milliseconds waits for it, so that however many requests
- * ask for such work at once, other requests come between any two of them.
+ * Creates a {@link NextTurn}. Work that blocks for milliseconds awaits it first, so that other
+ * requests are handled between any two pieces of such work.
  */
 export function createTurns(): NextTurn {
   let last = Promise.resolve()

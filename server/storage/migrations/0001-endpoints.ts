@@ -3,7 +3,7 @@ import type { Migration } from 'kysely/migration'
 import type { EngineName } from '../engine.ts'
 import { codePointText } from './code-point-text.ts'
 
-/** Endpoints, databases and the revision that every change raises. */
+/** Creates the tables for endpoints and databases, and the revision counter. */
 export function endpoints(engine: EngineName): Migration {
   const text = codePointText(engine)
   return {

@@ -3,7 +3,10 @@ import type { Migration } from 'kysely/migration'
 import type { EngineName } from '../engine.ts'
 import { codePointText } from './code-point-text.ts'
 
-/** People, their sessions and tokens, sign-ins under way, the audit log. */
+/**
+ * Creates the tables for people, sessions, tokens, sign-ins, the audit log, failed attempts, the
+ * local provider and settings.
+ */
 export function access(engine: EngineName): Migration {
   const key = codePointText(engine)
   return {
@@ -21,7 +24,7 @@ export function access(engine: EngineName): Migration {
         { name: 'text', last_sign_in_at: 'bigint', access_token: 'text', refresh_token: 'text' },
         { token_expires_at: 'bigint' },
       )
-        // Never by e-mail: who somebody is, the provider that vouches for the id alone can say.
+        // Not by email address: only the id at the provider identifies a person.
         .addUniqueConstraint('people_identity', ['provider', 'issuer', 'subject'])
         .execute()
 
@@ -100,7 +103,7 @@ export function access(engine: EngineName): Migration {
 type Columns = Readonly<Record<string, 'text' | 'bigint' | 'integer'>>
 type Table = CreateTableBuilder<string, string>
 
-/** Adds many columns that may be null, or may not. */
+/** Adds columns, all nullable or all not null. */
 const columns =
   (nulls: 'null' | 'not null') =>
   (table: Table, ...groups: Columns[]): Table =>

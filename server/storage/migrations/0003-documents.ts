@@ -4,8 +4,8 @@ import type { EngineName } from '../engine.ts'
 import { codePointText } from './code-point-text.ts'
 
 /**
- * Documents. Each database gets an id that is never used again: documents of one that was dropped
- * cannot come back with another of the same name.
+ * Creates the table of documents, and adds an id to each database. Ids are never reused, so
+ * documents of a dropped database cannot reappear in a new one of the same name.
  */
 export function documents(engine: EngineName): Migration {
   const key = codePointText(engine)

@@ -3,7 +3,7 @@ import type { Migration } from 'kysely/migration'
 import type { EngineName } from '../engine.ts'
 import { codePointText } from './code-point-text.ts'
 
-/** Work that goes on after its request was answered, what it was sent, and what it is making. */
+/** Creates the tables for background jobs, their input and their documents. */
 export function jobs(engine: EngineName): Migration {
   const key = codePointText(engine)
   return {

@@ -3,7 +3,7 @@ import type { Migration } from 'kysely/migration'
 import type { EngineName } from '../engine.ts'
 import { codePointText } from './code-point-text.ts'
 
-/** JSON Schemas of collections. */
+/** Creates the table of JSON Schemas. */
 export function schemas(engine: EngineName): Migration {
   const key = codePointText(engine)
   return {

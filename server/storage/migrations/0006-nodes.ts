@@ -4,8 +4,8 @@ import type { EngineName } from '../engine.ts'
 import { codePointText } from './code-point-text.ts'
 
 /**
- * Several nodes on one store: who they are and what they listen on, endpoints that wait for a node
- * that can open them, and notices (`postgres-notices.ts`) sent by the transaction that makes a change.
+ * Adds support for several nodes on one store: the nodes and their listeners, proposed endpoints,
+ * and triggers that send notices in the transaction of a change (`postgres/notifications.ts`).
  */
 export function nodes(engine: EngineName): Migration {
   const text = codePointText(engine)

@@ -3,14 +3,14 @@ import type { Migration } from 'kysely/migration'
 import type { EngineName } from '../engine.ts'
 
 /**
- * Another role is told to all nodes. Sessions end with a role, and tell of it by themselves; tokens
- * stay, and are worth another role.
+ * Notifies all nodes when a person's role changes. The person's sessions are deleted with the
+ * change, which already sends a notice. Tokens are kept, but their permissions change.
  */
 export function roleNotices(engine: EngineName): Migration {
   return {
     async up(db: Kysely<unknown>): Promise<void> {
       if (engine !== 'postgres') return
-      // Some stores have had the trigger since 0006-nodes.
+      // Some stores already have the trigger from 0006-nodes.
       await sql`
         create or replace trigger people_notice after update of role on people
         for each row when (old.role is distinct from new.role)

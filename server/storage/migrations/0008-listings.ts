@@ -3,8 +3,8 @@ import type { Migration } from 'kysely/migration'
 import type { Tables } from '../tables.ts'
 
 /**
- * Listings keep a cursor instead of the ids that they found. Those that kept ids are deleted with
- * them: a listing can be repeated.
+ * Discards listings, which stored the ids that they found. New listings store a cursor instead. A
+ * listing can be repeated.
  */
 export function listings(): Migration {
   return {

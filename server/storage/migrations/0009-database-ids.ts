@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
-/** An index for the check that a database exists, which every write of a document makes. */
+/** Adds an index for the check that a database exists, which each document write makes. */
 export function databaseIds(): Migration {
   return {
     async up(db: Kysely<unknown>): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
-/** Expired failures are found without reading the others. */
+/** Adds an index to find expired failures without a scan of the table. */
 export function failuresByEnd(): Migration {
   return {
     async up(db: Kysely<unknown>): Promise<void> {

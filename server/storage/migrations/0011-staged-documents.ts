@@ -3,8 +3,8 @@ import type { Migration } from 'kysely/migration'
 import type { EngineName } from '../engine.ts'
 
 /**
- * Documents of arrays are stored as documents of their job when they arrive, no longer in parts. The
- * parts of jobs that run are converted.
+ * Moves the documents of arrays from `job_parts` to `job_documents`, where they are now stored on
+ * arrival, and drops `job_parts`.
  */
 export function stagedDocuments(engine: EngineName): Migration {
   return {

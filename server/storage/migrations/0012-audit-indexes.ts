@@ -3,8 +3,8 @@ import type { Migration } from 'kysely/migration'
 import type { EngineName } from '../engine.ts'
 
 /**
- * What the audit log is filtered by, each in the order of its rows. Texts are cut, because an entry of
- * an index of PostgreSQL has at most 2,704 bytes.
+ * Adds an index for each filter of the audit log, in the order of its rows. Texts are truncated,
+ * because index entries of PostgreSQL are limited to 2,704 bytes.
  */
 export function auditIndexes(engine: EngineName): Migration {
   const actor = sql`substr(lower(actor), 1, 256)`

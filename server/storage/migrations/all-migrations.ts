@@ -12,10 +12,11 @@ import { databaseIds } from './0009-database-ids.ts'
 import { failuresByEnd } from './0010-failures-by-end.ts'
 import { stagedDocuments } from './0011-staged-documents.ts'
 import { auditIndexes } from './0012-audit-indexes.ts'
+import { endpointChanges } from './0013-endpoint-changes.ts'
 
 /**
- * Every migration by its name, in the order in which they run. Append only: a name that has been
- * released is never changed nor taken out, because stores remember it.
+ * Returns all migrations by name, in execution order. Append only: stores record the names of the
+ * migrations they have run, so a released name must not be changed or removed.
  */
 export function allMigrations(engine: EngineName): Record<string, Migration> {
   return {
@@ -31,5 +32,6 @@ export function allMigrations(engine: EngineName): Record<string, Migration> {
     '0010-failures-by-end': failuresByEnd(),
     '0011-staged-documents': stagedDocuments(engine),
     '0012-audit-indexes': auditIndexes(engine),
+    '0013-endpoint-changes': endpointChanges(engine),
   }
 }

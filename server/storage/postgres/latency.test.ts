@@ -1,15 +1,15 @@
 import { describe, test } from 'vitest'
-import { makeDatabase } from './each-engine.testing.ts'
-import { nextRevision } from './next-revision.ts'
-import { openStore, type Store } from './open.ts'
-import { LONGEST_ROUND_TRIP } from './postgres-look.ts'
-import { startTcpProxy, type TcpProxy } from './tcp-proxy.testing.ts'
+import { nextRevision } from '../changes/next-revision.ts'
+import { openStore, type Store } from '../open.ts'
+import { makeDatabase } from '../test-support/each-engine.testing.ts'
+import { startTcpProxy, type TcpProxy } from '../test-support/tcp-proxy.testing.ts'
+import { LONGEST_ROUND_TRIP } from './probe.ts'
 
-/** A store with a delay of a round trip between it and its server. */
+/** A store whose connections to the server have a simulated latency. */
 interface Distant extends AsyncDisposable {
   readonly store: Store
   readonly proxy: TcpProxy
-  /** Whether the store was there, each time that this changed. */
+  /** One entry per change of availability: true if the database became available. */
   readonly reached: readonly boolean[]
 }
 
@@ -44,7 +44,7 @@ describe.concurrent('a server that is far away', () => {
     async (roundTrip, { expect }) => {
       await using distant = await openDistant(roundTrip)
       const { store, reached } = distant
-      // More than there are connections, of which one is made already.
+      // More queries than the pool has connections, one of which is already open.
       const reads = Array.from({ length: 12 }, () => read(store))
       expect(await Promise.all([...reads, store.change(nextRevision)])).toHaveLength(13)
       expect(await read(store)).toEqual([{ name: 'revision', value: 1 }])

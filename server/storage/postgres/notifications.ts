@@ -1,47 +1,50 @@
 import type pg from 'pg'
-import type { NoticeTopic } from './engine.ts'
-import { Client, cutOff } from './postgres-look.ts'
-import { cannotBeReached } from './reach.ts'
-import { postgresError } from './unavailable.ts'
+import { unavailableError } from '../availability/health-monitor.ts'
+import { postgresError } from '../availability/unavailable.ts'
+import type { NoticeTopic } from '../engine.ts'
+import { Client, cutOff } from './probe.ts'
 
-/** The channel of {@link https://www.postgresql.org/docs/current/sql-notify.html | NOTIFY}. */
+/** Channel for {@link https://www.postgresql.org/docs/current/sql-notify.html | NOTIFY}. */
 const CHANNEL = 'gatehouse'
 
-/** Reads the revision of the store. */
+/** Query that reads the revision of the store. */
 export const REVISION = "select value from counters where name = 'revision'"
 
-/** How long an answer may take before the connection is given up, ms. */
+/** Maximum time to wait for a response before the connection is closed, ms. */
 const PATIENCE = 2_500
 
-/** Pauses between attempts to connect, ms: doubled each time from first to longest. */
+/** Backoff between attempts to connect, ms. Doubles from `first` to `longest`. */
 const PAUSE = { first: 100, longest: 2_000 }
 
-/** The one connection of a node that waits for notices of the others. */
+/** The connection on which a node receives notices from other nodes. */
 export interface Notices {
-  /** Resolves once nothing is missed any more. @throws Failure `unavailable` */
+  /** Connects, and resolves once LISTEN is active. @throws Failure `unavailable` */
   start(): Promise<void>
   /** See `Store.hold`. */
   hold(name: string): Promise<boolean>
   /**
-   * Reads the revision of the store. A connection that does not answer is made anew.
+   * Reads the revision of the store. A connection that does not respond is closed and replaced.
    *
-   * @throws Failure `unavailable`, at once while there is no connection.
+   * @throws Failure `unavailable`, immediately if there is no connection.
    */
   readRevision(): Promise<number>
-  /** The server is gone: its connection is not waited for, but made anew. */
+  /** Called when the server is unavailable: closes the connection and schedules a reconnect. */
   away(): void
-  /** The server is back: connects now, not when the pause or the attempt has ended. */
+  /**
+   * Called when the server recovers: reconnects without waiting for the current pause or attempt.
+   */
   back(): void
   stop(): Promise<void>
 }
 
 /**
- * Makes {@link Notices}: LISTEN on a connection of its own, which is connected again whenever it
- * breaks or no longer answers. What it hears says where to look, never what is there, so a lost or
- * doubled notice does no harm: the node asks for the revision every second (`health/freshness.ts`), and
- * looks at everything after each interruption.
+ * Listens for notices on a dedicated connection, and reconnects whenever it breaks or stops
+ * responding. A notice names what to reload, not the new state, so lost and duplicate notices are
+ * harmless: the node checks the revision every second (`health/freshness.ts`) and reloads
+ * everything after an interruption.
  *
- * @param interrupted told when the connection has broken or was given up.
+ * @param heard called for each notice, and with `all` after a reconnect.
+ * @param interrupted called when the connection breaks or is closed because it does not respond.
  */
 export function listenForNotices(
   connectionString: string,
@@ -70,7 +73,7 @@ export function listenForNotices(
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
     })
-    // Without a listener it would end the process; what is to be done is done at 'end'.
+    // Without a listener, the error would end the process. The 'end' event triggers the reconnect.
     next.on('error', () => {})
     next.on('notification', ({ payload = '' }) => heard(isTopic(payload) ? payload : 'all'))
     attempt = next
@@ -109,7 +112,7 @@ export function listenForNotices(
     later(reconnect, PAUSE.first)
   }
 
-  /** Asks over a connection; one that fails is given up, with the names that it held. */
+  /** Runs a query. If it fails, the connection is closed, which releases its locks. */
   async function ask<R extends pg.QueryResultRow>(
     asked: pg.Client,
     text: string,
@@ -130,7 +133,7 @@ export function listenForNotices(
     async hold(name) {
       if (held.has(name)) return true
       const asked = client
-      if (asked === undefined) throw cannotBeReached()
+      if (asked === undefined) throw unavailableError()
       const row = await ask<{ held: boolean }>(
         asked,
         'select pg_try_advisory_lock(hashtext($1), hashtext($2)) as held',
@@ -141,7 +144,7 @@ export function listenForNotices(
       return true
     },
     async readRevision() {
-      if (client === undefined) throw cannotBeReached()
+      if (client === undefined) throw unavailableError()
       return Number((await ask<{ value: string }>(client, REVISION))?.value)
     },
     away() {
@@ -154,7 +157,7 @@ export function listenForNotices(
       if (!started || stopped || client !== undefined) return
       failures = 0
       clearTimeout(timer)
-      // Without saying goodbye: then it is told that it failed.
+      // Destroy the socket only, so that the pending attempt fails and `reconnect` retries.
       if (attempt !== undefined) cutOff(attempt)
       else void reconnect()
     },
@@ -168,7 +171,7 @@ export function listenForNotices(
   }
 }
 
-/** Ends a connection without waiting for the other side, which may not answer any more. */
+/** Closes a connection without waiting for the server, which may not respond. */
 function cut(client: pg.Client): void {
   client.end().catch(() => {})
   ;(
@@ -177,6 +180,6 @@ function cut(client: pg.Client): void {
 }
 
 const isTopic = (text: string): text is NoticeTopic =>
-  text === 'changes' || text === 'access' || text === 'nodes'
+  text === 'changes' || text === 'access' || text === 'nodes' || text === 'endpoint-changes'
 
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms).unref())

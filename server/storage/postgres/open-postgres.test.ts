@@ -2,9 +2,9 @@ import { inspect } from 'node:util'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { beforeEach, expect, inject, test, vi } from 'vitest'
-import { forEngine } from './each-engine.testing.ts'
-import { nextRevision } from './next-revision.ts'
-import { openStore, type Store } from './open.ts'
+import { nextRevision } from '../changes/next-revision.ts'
+import { openStore, type Store } from '../open.ts'
+import { forEngine } from '../test-support/each-engine.testing.ts'
 
 const moment = { timeout: 10_000, interval: 20 }
 
@@ -32,7 +32,7 @@ test('refuses a URL that is none, without repeating it', async () => {
   const refused = await openStore({ databaseUrl: 's3cret' }, 'node').catch((error) => error)
   expect(refused).toMatchObject({
     code: 'unavailable',
-    message: 'The URL of the database is not a URL.',
+    message: 'The database URL is invalid.',
   })
   expect(inspect(refused)).not.toContain('s3cret')
 })
@@ -73,7 +73,7 @@ forEngine('postgres', (engine) => {
     const person = { ...who, username: 'github:1', name: 'Ada', role: 'admin', created_at: 1 }
     await other.db.insertInto('people').values(person).execute()
     await change("name = 'Ada Lovelace', role = 'admin'")
-    // Notices come in order: one of the first change would have come before that of the second.
+    // Notices arrive in order, so a notice of the first change would arrive before the second.
     await change("role = 'viewer'")
     await vi.waitFor(() => expect(told).toBeGreaterThan(0), moment)
     expect(told).toBe(1)
@@ -90,7 +90,7 @@ forEngine('postgres', (engine) => {
       [name],
     )
     await others.end()
-    // The first query may meet a connection whose end has not been heard of yet.
+    // The first query may use a connection whose end has not been detected yet.
     await vi.waitFor(async () => expect(await store.change(nextRevision)).toBe(4), moment)
   })
 
@@ -121,7 +121,7 @@ forEngine('postgres', (engine) => {
   })
 
   test('a node that stops in the middle of a change holds up the others no longer than that takes to tell', async () => {
-    // Without the limits of our pool, as one that was told nothing: the change brings its own.
+    // This client has no `idle_in_transaction_session_timeout`. The trigger on the counter sets it.
     const { databaseUrl } = engine.location() as { databaseUrl: string }
     const stopped = new pg.Client({ connectionString: databaseUrl })
     stopped.on('error', () => {})

@@ -1,30 +1,30 @@
 import { PostgresDialect, type PostgresPool } from 'kysely'
 import type pg from 'pg'
-import { Failure, systemCode } from '../failure.ts'
-import { ConnectionLimits } from './connection-limits.ts'
-import type { Engine, NoticeTopic } from './engine.ts'
-import { InFlight } from './in-flight.ts'
-import { lookAtPostgres, reasonOf } from './postgres-look.ts'
-import { listenForNotices, REVISION } from './postgres-notices.ts'
-import { createPool, guardPool } from './postgres-pool.ts'
-import { type Away, Reach, within } from './reach.ts'
-import { hasSpoken, StoreUnavailable } from './unavailable.ts'
-import type { UntilAvailable } from './until-available.ts'
+import { Failure, systemCode } from '../../failure.ts'
+import { ConnectionLimits } from '../availability/connection-limits.ts'
+import { HealthMonitor, type Unavailability, within } from '../availability/health-monitor.ts'
+import { hasSpoken, StoreUnavailable } from '../availability/unavailable.ts'
+import type { UntilAvailable } from '../availability/until-available.ts'
+import { InFlight } from '../changes/in-flight.ts'
+import type { Engine, NoticeTopic } from '../engine.ts'
+import { listenForNotices, REVISION } from './notifications.ts'
+import { createPool, guardPool } from './pool.ts'
+import { lookAtPostgres, reasonOf } from './probe.ts'
 
-/** Time after which the pool is asked for the revision, too, ms. */
+/** Delay before the revision is also requested over the pool, ms. */
 const HEDGE = 500
 
 /**
- * Connects to the PostgreSQL at this URL. A `node` listens for notices of others; a `tool` (a command)
- * is gone before it could miss any.
+ * Connects to PostgreSQL. A `node` listens for notices from other nodes. A `tool` (a command) does
+ * not, because it is short-lived.
  *
  * @param onReach see `openStore`.
- * @throws Failure `unavailable` when it cannot be reached or does not let us in.
+ * @throws Failure `unavailable` if the server is unreachable or rejects the connection.
  */
 export async function openPostgres(
   databaseUrl: string,
   role: 'node' | 'tool',
-  onReach: (away: Away | undefined) => void,
+  onReach: (away: Unavailability | undefined) => void,
   untilAvailable: UntilAvailable = (step) => step(),
 ): Promise<Engine> {
   const place = placeOf(databaseUrl)
@@ -41,7 +41,7 @@ export async function openPostgres(
     })
   }
   const inFlight = new InFlight()
-  const reach = new Reach({
+  const reach = new HealthMonitor({
     look: (processes) => lookAtPostgres(databaseUrl, processes),
     changed(away) {
       if (away === undefined) {
@@ -62,7 +62,8 @@ export async function openPostgres(
       if (topic === 'changes' || topic === 'all') changed = true
       tell(topic)
     },
-    // It asks from time to time also where nobody else does.
+    // The node queries this connection periodically, so an outage is detected even when the node is
+    // idle.
     () => reach.suspect(),
   )
   const limits = new ConnectionLimits(reach)
@@ -104,16 +105,16 @@ export async function openPostgres(
     onWriteFailure(callback) {
       writeFailed = callback
     },
-    // A session keeps the `default_transaction_read_only` that it began with.
+    // An open session keeps the `default_transaction_read_only` that it started with.
     renewConnections: () => connections.renew(),
     away: () => reach.away,
     returned: () => reach.returned(),
     async close() {
       await Promise.all([inFlight.close(), notices.stop()])
-      // Of what was under way a notice may have come just before.
+      // A notice about this node's last changes may have arrived.
       changed = false
       await reach.stop()
-      // The pool would say goodbye to a server that is gone, and wait for it.
+      // The pool would wait for an unavailable server to close each connection.
       if (reach.away !== undefined) connections.cutOff()
       await pool.end()
     },
@@ -131,21 +132,21 @@ async function readRevision(pool: PostgresPool): Promise<number> {
   }
 }
 
-/** Host and database, without the password that stands beside them. */
+/** Returns host and database of the URL, without user and password. */
 export function placeOf(databaseUrl: string): string {
-  // Without a cause: the error of the URL parser repeats all of it.
+  // No `cause`: the error of the URL parser contains the whole URL, including the password.
   if (!URL.canParse(databaseUrl)) {
-    throw new Failure('unavailable', 'The URL of the database is not a URL.')
+    throw new Failure('unavailable', 'The database URL is invalid.')
   }
   const { host, pathname } = new URL(databaseUrl)
   return `${host}${pathname}`
 }
 
 /**
- * Makes the first connection.
+ * Opens the first connection.
  *
- * @throws StoreUnavailable where that may succeed later; the error of the server itself, such as of a
- * wrong password, where it does not.
+ * @throws StoreUnavailable if a later attempt may succeed; otherwise the error of the server, such
+ * as a wrong password.
  */
 async function connectFirst(pool: pg.Pool): Promise<void> {
   try {

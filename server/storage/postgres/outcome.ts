@@ -1,34 +1,35 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
-import { connectOnce, leave, whileAnswering } from './postgres-look.ts'
-import type { Reach } from './reach.ts'
-import { OutcomeUnknown, StoreUnavailable } from './unavailable.ts'
+import type { HealthMonitor } from '../availability/health-monitor.ts'
+import { OutcomeUnknown, StoreUnavailable } from '../availability/unavailable.ts'
+import { connectOnce, leave, whileAnswering } from './probe.ts'
 
 /**
- * Which life of a PostgreSQL somebody has known: it begins anew when the server recovers from a
- * crash. What had not been stored is gone then, and its names are given to other transactions.
+ * Identifies a run of the PostgreSQL server between two crash recoveries. A recovery discards
+ * changes that were not yet on disk, and their transaction ids are assigned again.
  */
 export interface ServerLife {
-  /** When its statistics began, as the server says it: a recovery resets them. */
+  /** Start of the server's statistics, as text. A crash recovery resets them. */
   readonly life: string | undefined
 }
 
-/** The pause between two questions while the transaction has not ended, ms. */
+/** Pause between two queries while the transaction is still in progress, ms. */
 const STILL = 20
 
 /**
- * Finds out what became of a transaction whose COMMIT was sent and never answered; resolves when it
- * was committed. One that is still open is ended: whatever it was sent has not arrived.
+ * Determines the outcome of a transaction whose COMMIT was sent but not answered. Resolves if it
+ * was committed. A transaction that is still open is terminated, because its COMMIT did not arrive.
  *
- * @param name what `pg_current_xact_id()` gave; the server keeps what became of it for long.
- * @throws Failure `unavailable`: nothing was kept. {@link OutcomeUnknown} where the server does not
- * answer, or was started anew after a crash.
+ * @param name result of `pg_current_xact_id()`. The server keeps the outcome long after the
+ * transaction has ended.
+ * @throws Failure `unavailable` if the transaction was rolled back; {@link OutcomeUnknown} if the
+ * server does not respond or has recovered from a crash.
  */
 export async function settleCommit(
   connectionString: string,
   name: string,
   { life }: ServerLife,
-  reach: Reach,
+  reach: HealthMonitor,
   cause: unknown,
 ): Promise<void> {
   if (reach.away !== undefined) throw new OutcomeUnknown({ cause })
@@ -47,7 +48,7 @@ async function findOut(client: pg.Client, name: string, life: string | undefined
   try {
     await client.connect()
     for (;;) {
-      // Those that are still open are ended first: by their name, which no other has.
+      // If the transaction is still open, terminate its backend, found by the transaction id.
       const { rows } = await client.query<{ outcome: string | null; life: string }>(
         `with ended as (select pg_terminate_backend(pid) from pg_stat_activity
                         where backend_xid = $1::xid8::xid)
@@ -67,6 +68,6 @@ async function findOut(client: pg.Client, name: string, life: string | undefined
 }
 
 const notKept = (cause: unknown) =>
-  new StoreUnavailable('The change could not be stored, and nothing of it was kept. Try again.', {
+  new StoreUnavailable('The change could not be stored. Nothing was changed. Try again.', {
     cause,
   })

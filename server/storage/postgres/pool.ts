@@ -1,51 +1,57 @@
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely'
 import pg from 'pg'
-import { Failure } from '../failure.ts'
-import { CONNECTIONS, type ConnectionLimits } from './connection-limits.ts'
-import type { InFlight } from './in-flight.ts'
-import { Client, CONNECT, cutOff } from './postgres-look.ts'
-import { type ServerLife, settleCommit } from './postgres-outcome.ts'
-import { cannotBeReached, type Reach, within } from './reach.ts'
-import { hasSpoken, OutcomeUnknown, postgresError } from './unavailable.ts'
+import { Failure } from '../../failure.ts'
+import { CONNECTIONS, type ConnectionLimits } from '../availability/connection-limits.ts'
+import { type HealthMonitor, unavailableError, within } from '../availability/health-monitor.ts'
+import { hasSpoken, OutcomeUnknown, postgresError } from '../availability/unavailable.ts'
+import type { InFlight } from '../changes/in-flight.ts'
+import { type ServerLife, settleCommit } from './outcome.ts'
+import { Client, CONNECT, cutOff } from './probe.ts'
 
-/** `int8`: a string by default, because it may exceed 2^53. What we store there never does. */
+/**
+ * OID of `int8`, which `pg` returns as a string because it may exceed 2^53. Values in the store do
+ * not.
+ */
 const int8 = 20
 
-/** How values of PostgreSQL are read: as `pg` does, but `int8` as a number. */
+/** Type parsers of `pg`, except that `int8` is parsed as a number. */
 export const postgresTypes = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') =>
     oid === int8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format),
 }
 
-/** What is known of a connection since it was made. */
+/** Properties of a connection, read when it is opened. */
 interface Known extends ServerLife {
-  /** The process of the server at its other end; undefined where a pooler stands in between. */
+  /** Process id of the backend; undefined if a connection pooler is in between. */
   readonly worker: number | undefined
 }
 
 const known = new WeakMap<pg.ClientBase, Known>()
 
-/** The connections to one PostgreSQL, and their common end. */
+/** Connection pool of one PostgreSQL database. */
 export interface Pool {
   readonly pool: pg.Pool
-  /** Ends every connection at once, with what waits on it: the server is gone. */
+  /**
+   * Closes every connection immediately, with its pending queries, because the server is
+   * unavailable.
+   */
   cutOff(): void
-  /** Has every connection replaced before its next use. */
+  /** Marks every connection for replacement before its next use. */
   renew(): void
-  /** Whether a connection is to be replaced. */
+  /** Returns whether a connection is marked for replacement. */
   isOutdated(client: pg.ClientBase): boolean
 }
 
 /**
- * Makes the connections to one PostgreSQL, with limits, so that a server that hangs makes requests
- * fail instead of piling up. Durations in milliseconds.
+ * Creates the connection pool. Its timeouts let requests fail when the server hangs, instead of
+ * queueing up.
  */
 export function createPool(connectionString: string): Pool {
   const clients = new Set<pg.ClientBase>()
   class PoolClient extends Client {
     constructor(config: pg.ClientConfig) {
       super(config)
-      // From now on, because the pool tells only of clients that have connected.
+      // Registered here, because the pool reports clients only after they have connected.
       clients.add(this)
       this.once('end', () => clients.delete(this))
       this.on('error', () => {})
@@ -53,7 +59,7 @@ export function createPool(connectionString: string): Pool {
   }
   const pool = new pg.Pool({
     connectionString,
-    // The types of `pg` leave out what the pool gives to it.
+    // The types of `pg` omit the arguments that the pool passes.
     Client: PoolClient as unknown as new () => pg.ClientBase,
     application_name: 'gatehouse',
     max: CONNECTIONS.all,
@@ -61,19 +67,19 @@ export function createPool(connectionString: string): Pool {
     idleTimeoutMillis: 60_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    // The server gives up first; `query_timeout` is for when its word does not arrive.
+    // The server times out first. `query_timeout` applies if its response does not arrive.
     statement_timeout: 30_000,
     query_timeout: 40_000,
-    // A node that is paused or gone in the middle of a change holds up the others no longer than
-    // the first; who waits for it outlasts that.
+    // A node that is suspended in the middle of a change blocks other nodes no longer than this.
+    // Their `lock_timeout` is longer, so they succeed afterwards.
     idle_in_transaction_session_timeout: 5_000,
     lock_timeout: 10_000,
     onConnect: getToKnow,
     types: postgresTypes,
   })
-  // A connection that breaks leaves the pool by itself, and the next query on it fails; but an
-  // error that nobody listens to would end the process. The pool reports those of idle
-  // connections, each client its own while it is out and no query is running.
+  // The pool discards broken connections, and their next query fails. Without a listener, the error
+  // would end the process. The pool emits errors of idle connections; a connection in use emits its
+  // own.
   pool.on('error', () => {})
   let outdated = new WeakSet<pg.ClientBase>()
   return {
@@ -93,7 +99,7 @@ async function getToKnow(client: pg.ClientBase): Promise<void> {
     'select pg_backend_pid() as worker, stats_reset::text as life from pg_stat_bgwriter',
   )
   const answer = await within(CONNECT, asked, undefined)
-  // The pool ends what it was refused; but it would wait for a server that does not answer.
+  // The pool closes rejected connections gracefully, which would wait for the server.
   if (answer === undefined) cutOff(client)
   const [row] = (await asked).rows
   const { processID } = client as unknown as { processID: number | null }
@@ -103,24 +109,24 @@ async function getToKnow(client: pg.ClientBase): Promise<void> {
   })
 }
 
-/** What {@link guardPool} needs. */
 export interface GuardedPoolDeps {
   readonly connections: Pool
   readonly connectionString: string
   readonly inFlight: InFlight
-  readonly reach: Reach
+  readonly reach: HealthMonitor
   readonly limits: ConnectionLimits
   /** Called with the failure of each query. */
   readonly failed: (failure: unknown) => void
 }
 
 /**
- * The pool as Kysely takes it: errors of the server and of the way to it become
- * `Failure('unavailable')`, connections that had one are not used again, {@link InFlight} knows of
- * every connection that is out, and {@link Reach} of everything that waits. A commit whose answer
- * was lost is looked up before anything is said about it.
+ * Wraps the pool for Kysely. Server and network errors become `Failure('unavailable')`, and
+ * connections with such an error are not reused. {@link InFlight} counts every connection in use,
+ * and {@link HealthMonitor} tracks every pending query. If the response to a COMMIT is lost, the
+ * outcome is looked up before it is reported.
  *
- * A connection is taken with the first statement, which says whether it reads or writes.
+ * A connection is acquired with the first statement, which determines whether it is for reading or
+ * writing.
  */
 export function guardPool(deps: GuardedPoolDeps): PostgresPool {
   const { connections, inFlight, reach } = deps
@@ -140,11 +146,11 @@ export function guardPool(deps: GuardedPoolDeps): PostgresPool {
   }
 }
 
-/** Whether a statement outside of transactions changes nothing. */
+/** Returns whether a statement outside of transactions is read-only. */
 const onlyReads = (sql: string): boolean =>
   /^\s*(?:select|set|show|values|with recursive)\b/i.test(sql)
 
-/** A client that connects with its first query. */
+/** Returns a client that acquires its connection with the first query. */
 function connectLater(deps: GuardedPoolDeps): PostgresPoolClient {
   let connected: { readonly client: GuardedClient; readonly giveBack: () => void } | undefined
   const connect = async (sql: string): Promise<GuardedClient> => {
@@ -164,7 +170,7 @@ function connectLater(deps: GuardedPoolDeps): PostgresPoolClient {
     return client.query(sql, parameters)
   }
   return {
-    // Kysely's type has an overload for cursors, which it uses for streams alone.
+    // Kysely's type has an overload for cursors, which is only used for streams.
     query: query as unknown as PostgresPoolClient['query'],
     release(destroy?: boolean): void {
       connected?.client.release(destroy)
@@ -174,8 +180,11 @@ function connectLater(deps: GuardedPoolDeps): PostgresPoolClient {
   }
 }
 
-/** A connection of the pool; whoever was refused one because the store is away does not get it later. */
-async function acquire(connections: Pool, reach: Reach): Promise<pg.PoolClient> {
+/**
+ * Acquires a connection of the pool, and closes outdated ones. Rejects if the database becomes
+ * unavailable while it waits.
+ */
+async function acquire(connections: Pool, reach: HealthMonitor): Promise<pg.PoolClient> {
   for (;;) {
     const client = await acquireAny(connections.pool, reach)
     if (!connections.isOutdated(client)) return client
@@ -183,7 +192,7 @@ async function acquire(connections: Pool, reach: Reach): Promise<pg.PoolClient> 
   }
 }
 
-function acquireAny(pool: pg.Pool, reach: Reach): Promise<pg.PoolClient> {
+function acquireAny(pool: pg.Pool, reach: HealthMonitor): Promise<pg.PoolClient> {
   return new Promise((resolve, reject) => {
     let refused = false
     const done = reach.wait({
@@ -221,18 +230,18 @@ function guardClient(
   const { worker, life } = known.get(client) ?? {}
   const abandon = () => cutOff(client)
   let broken = false
-  /** The transaction that is open, by the name that the server gave it. */
+  /** Id of the open transaction, assigned by the server. */
   let transaction: string | undefined
   const ask = async (sql: string, parameters: readonly unknown[]): Promise<unknown> => {
     if (sql !== 'begin') return client.query(sql, [...parameters])
-    // By one message: the name by which the transaction can be asked for later costs no time.
+    // One message for both statements, so that the transaction id costs no additional round trip.
     const answers: unknown = await client.query('begin; select pg_current_xact_id()::text as name')
     const [begun, named] = answers as [pg.QueryResult, pg.QueryResult<{ name: string }>]
     transaction = named.rows[0]?.name
     return begun
   }
   const query: GuardedClient['query'] = async (sql, parameters) => {
-    // The connection is thrown away, and the transaction with it.
+    // The broken connection is closed, which rolls back the transaction.
     if (broken && sql === 'rollback') return nothing
     const done = reach.wait({ worker, abandon })
     try {
@@ -240,7 +249,7 @@ function guardClient(
     } catch (error) {
       const thrown = postgresError(error)
       failed(thrown)
-      // A query that timed out here may still be running there, before whatever comes next.
+      // A query that timed out here may still be running on the server.
       broken ||= thrown instanceof Failure && thrown.code === 'unavailable'
       if (!broken || hasSpoken(error)) throw thrown
       reach.suspect()
@@ -251,7 +260,7 @@ function guardClient(
       if (transaction === undefined && !onlyReads(sql)) {
         throw new OutcomeUnknown({ cause: error })
       }
-      throw reach.away === undefined ? thrown : cannotBeReached(error)
+      throw reach.away === undefined ? thrown : unavailableError(error)
     } finally {
       done()
       if (sql === 'commit' || sql === 'rollback') transaction = undefined

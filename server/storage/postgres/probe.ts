@@ -1,27 +1,27 @@
 import type { Socket } from 'node:net'
 import pg from 'pg'
-import { systemCode } from '../failure.ts'
-import type { Look } from './reach.ts'
+import { systemCode } from '../../failure.ts'
+import type { Look } from '../availability/health-monitor.ts'
 
-/** Longest round trip to PostgreSQL with which a node works, ms. */
+/** Maximum supported round-trip time to PostgreSQL, ms. */
 export const LONGEST_ROUND_TRIP = 1_000
 
-/** Maximum time that a server which answers leaves between two packets, ms: a round trip, and some. */
+/** Maximum time between two packets from a responsive server, ms: a round trip and a margin. */
 const STEP = LONGEST_ROUND_TRIP + 250
 
-/** Maximum time to connect, ms: TCP, TLS 1.2, SCRAM and a query take nine round trips. */
+/** Maximum time to connect, ms. TCP, TLS 1.2, SCRAM and a query take nine round trips. */
 export const CONNECT = 10 * LONGEST_ROUND_TRIP
 
-/** What is said of a server that takes connections and sends nothing. */
+/** Reason reported for a server that accepts connections but sends nothing. */
 const SILENT = 'no answer'
 
-/** How often it is checked whether packets have come, ms. */
+/** Interval at which the received bytes are checked, ms. */
 const TICK = 50
 
 /**
- * Looks at a PostgreSQL by a connection of its own: whether it lets us in and answers, and which of
- * these processes of its (backends) do not work on a query. Never throws. It ends {@link STEP} after
- * the server has last answered, so a server that is gone takes no longer than that.
+ * Checks PostgreSQL over a separate connection: whether it accepts the connection and responds, and
+ * which of these backend processes are idle. Never throws. The check ends {@link STEP} after the
+ * server's last packet, so an unreachable server takes no longer than that.
  */
 export async function lookAtPostgres(
   connectionString: string,
@@ -36,7 +36,9 @@ export async function lookAtPostgres(
   }
 }
 
-/** A client for a question or two, which nobody has to listen to. */
+/**
+ * Creates a client for a few queries. Connection errors are ignored; pending queries still fail.
+ */
 export function connectOnce(connectionString: string): pg.Client {
   const client = new pg.Client({
     connectionString,
@@ -48,16 +50,16 @@ export function connectOnce(connectionString: string): pg.Client {
 }
 
 /**
- * Resolves with the result of the work on a client that is not connected yet, or with `late` where no
- * packet comes for {@link STEP}, or it takes longer than {@link CONNECT}. Counts checks, not time: a
- * process that was held up itself reads what has come in the meantime first.
+ * Resolves with the result of the work on a client that is not connected yet, or with `late` if no
+ * packet arrives for {@link STEP} or the work takes longer than {@link CONNECT}. Counts intervals
+ * instead of elapsed time, so that a process that was suspended reads pending packets first.
  */
 export async function whileAnswering<T, L>(
   client: pg.Client,
   work: Promise<T>,
   late: L,
 ): Promise<T | L> {
-  // TLS is wrapped around this socket, which goes on counting.
+  // TLS wraps this socket, whose byte counter continues to increase.
   const { stream } = (client as unknown as { connection: { stream: Socket } }).connection
   const progress = () => stream.bytesRead + Number(!stream.connecting)
   const over = Promise.withResolvers<L>()
@@ -77,7 +79,7 @@ export async function whileAnswering<T, L>(
   }
 }
 
-/** A client that gives up connecting where the server sends no packet for {@link STEP}. */
+/** A client that stops connecting if the server sends no packet for {@link STEP}. */
 export class Client extends pg.Client {
   constructor(config: pg.ClientConfig) {
     super({ connectionTimeoutMillis: CONNECT, ...config })
@@ -91,15 +93,15 @@ export class Client extends pg.Client {
   }
 }
 
-/** Leaves without waiting for a server that may be gone. */
+/** Closes a connection without waiting for the server. */
 export function leave(client: pg.Client): void {
   client.end().catch(() => {})
   cutOff(client)
 }
 
-/** Ends a connection at once, with whatever waits on it, which fails with the error if one is given. */
+/** Destroys a connection immediately. Its pending queries fail with the error, if one is given. */
 export function cutOff(client: pg.ClientBase, error?: Error): void {
-  // Beyond the types of `pg`, but as its pool does it: `end` waits for the other side.
+  // Not in the types of `pg`, but its pool does the same. `end` would wait for the server.
   const { connection } = client as unknown as { connection: { stream: Socket } }
   connection.stream.destroy(error)
 }
@@ -121,14 +123,19 @@ async function ask(client: pg.Client, processes: readonly number[]): Promise<Loo
   }
 }
 
-/** A server that has no room for one more, or wants another password, is there all the same. */
+/**
+ * Returns the result for an error. A server that is out of connections or rejects the password is
+ * available.
+ */
 function judge(error: unknown): Look {
   const comesOrGoes = /^(57P|08)/.test(systemCode(error) ?? '')
   if (error instanceof pg.DatabaseError && !comesOrGoes) return { answers: true, idle: new Set() }
   return { answers: false, reason: reasonOf(error) }
 }
 
-/** Several addresses tried in vain make an error without a message, but with a code. */
+/**
+ * Returns the message of an error, or its code: if several addresses failed, there is no message.
+ */
 export function reasonOf(error: unknown): string {
   return (error as Error).message || systemCode(error) || 'no reason given'
 }

@@ -1,26 +1,26 @@
 import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { nextRevision } from './next-revision.ts'
-import { openStore, type Store } from './open.ts'
-import { settleCommit } from './postgres-outcome.ts'
-import { type OwnPostgres, startOwnPostgres } from './postgres-server.testing.ts'
-import { Reach } from './reach.ts'
-import { startTcpProxy, type TcpProxy } from './tcp-proxy.testing.ts'
-import { OutcomeUnknown } from './unavailable.ts'
-import { createUntilAvailable } from './until-available.ts'
+import { HealthMonitor } from '../availability/health-monitor.ts'
+import { OutcomeUnknown } from '../availability/unavailable.ts'
+import { createUntilAvailable } from '../availability/until-available.ts'
+import { nextRevision } from '../changes/next-revision.ts'
+import { openStore, type Store } from '../open.ts'
+import { type OwnPostgres, startOwnPostgres } from '../test-support/postgres-server.testing.ts'
+import { startTcpProxy, type TcpProxy } from '../test-support/tcp-proxy.testing.ts'
+import { settleCommit } from './outcome.ts'
 
-// A PostgreSQL that goes away under a node, in each way that servers and networks have, and comes
-// back. What is promised: refused within two seconds, at once when it is known, there again within
-// five, and no commit that is reported as anything but what it was.
+// The server becomes unavailable in different ways, and recovers. Requests are rejected within two
+// seconds, or immediately once the outage is detected. The store is available within five seconds
+// after the recovery. The outcome of every commit is reported correctly.
 
-/** Whoever waits for the store hears that it is away within this, ms. */
+/** Maximum time until pending queries are rejected, ms. */
 const REFUSED = 2_000
 
-/** How late a timer may be on a busy machine, ms. */
+/** Tolerance for late timers on a busy machine, ms. */
 const LATE = 1_500
 
-/** So soon after its return the store is used again, ms. */
+/** Maximum time until the store is available after the server recovers, ms. */
 const RETURNED = 5_000
 
 const soon = { timeout: RETURNED, interval: 10 }
@@ -42,14 +42,14 @@ beforeEach(async () => {
   store = await openStore({ databaseUrl }, 'node', (away) => reached.push(away === undefined))
 })
 afterEach(async () => {
-  // Also where a test failed half way.
+  // The server may be stopped if a test failed.
   await server.start()
   proxy.heal()
   await store.close()
   await proxy.close()
 })
 
-/** A look that nobody takes. */
+/** Health check that a test does not expect to run. */
 const never = { look: () => Promise.reject(new Error('looked')), changed: () => {} }
 
 const revise = () => store.change(nextRevision)
@@ -58,14 +58,14 @@ const revision = async () => {
   return (await counters.executeTakeFirst())?.value ?? 0
 }
 
-/** How long the work takes to be refused as unavailable, ms. */
+/** Returns the time until the work is rejected as unavailable, ms. */
 async function refused(work: Promise<unknown>): Promise<number> {
   const begun = performance.now()
   await expect(work).rejects.toMatchObject({ code: 'unavailable' })
   return performance.now() - begun
 }
 
-/** Each way to go, and to come back. */
+/** Ways in which the server becomes unavailable and recovers. */
 const ways = [
   { way: 'is stopped', go: () => server.stop('SIGINT'), back: () => server.start() },
   { way: 'crashes', go: () => server.stop('SIGKILL'), back: () => server.start() },
@@ -74,7 +74,7 @@ const ways = [
 
 describe.each(ways)('a server that $way', ({ go, back }) => {
   test('is missed within two seconds, not waited for, and there again within five', async () => {
-    // So many that they use every connection and wait for more.
+    // Uses every connection, with more queries waiting.
     const ask = () => Promise.all(Array.from({ length: 50 }, revision))
     await ask()
     const before = await revise()
@@ -84,7 +84,7 @@ describe.each(ways)('a server that $way', ({ go, back }) => {
     expect(Math.min(...all)).toBeLessThan(REFUSED)
     expect(Math.max(...all)).toBeLessThan(REFUSED + LATE)
     await vi.waitFor(() => expect(store.away()?.reason).toEqual(expect.any(String)), soon)
-    // The quickest counts: each of them may come when the machine is at something else.
+    // Takes the fastest of three, because the machine may be busy.
     const known = [await refused(revise()), await refused(revise()), await refused(revise())]
     expect(Math.min(...known)).toBeLessThan(100)
 
@@ -92,7 +92,7 @@ describe.each(ways)('a server that $way', ({ go, back }) => {
     await vi.waitFor(async () => expect(await revise()).toBe(before + 1), soon)
     expect(store.away()).toBeUndefined()
     expect(reached.at(-1)).toBe(true)
-    // Nothing that stood in a queue is waited for, and no dead connection is handed out.
+    // The pool returns no dead connections, and no queries of the outage remain queued.
     await ask()
   })
 })
@@ -106,7 +106,7 @@ test('connections that are cut under a server that stays are made anew', async (
     await vi.waitFor(revise, soon)
     missed.push(reached.length)
   }
-  // A machine that halts for a second cannot be told from a server that does.
+  // A pause of the test machine may look like an outage, so one of three attempts must show none.
   expect(missed).toContain(0)
 })
 
@@ -114,7 +114,7 @@ test('notices are heard again after their connection broke, and all is looked at
   const heard: string[] = []
   store.onNotice((topic) => heard.push(topic))
   proxy.cut()
-  // Whatever was said in between is lost.
+  // Notices sent in the meantime are lost.
   await vi.waitFor(() => expect(heard).toEqual(['all']), soon)
   await sql`select pg_notify('gatehouse', 'nodes')`.execute(store.db)
   await vi.waitFor(() => expect(heard).toEqual(['all', 'nodes']), soon)
@@ -127,7 +127,7 @@ test('one connection that is forgotten on the way is given up, and no other', as
   await lost
   expect(await waits).toBeLessThan(REFUSED + LATE)
   expect(reached).toEqual([])
-  // What takes long is no reason to end it.
+  // A slow query on another connection is not aborted.
   await slow
 })
 
@@ -152,7 +152,7 @@ describe('a commit whose answer was lost', () => {
     const lost = proxy.loseRequest('commit')
     await expect(revise()).rejects.toMatchObject({
       code: 'unavailable',
-      message: expect.stringContaining('nothing of it was kept'),
+      message: expect.stringContaining('Nothing was changed'),
     })
     await lost
     expect(await revise()).toBe(before + 1)
@@ -196,10 +196,10 @@ test('a name that another transaction has since a crash does not tell what becam
   await server.stop('SIGKILL')
   await server.start()
   const second = await connected()
-  // Nothing of the first was stored, so its name is given again.
+  // The crash discarded the first transaction, so its id is assigned again.
   while (BigInt(await one(second, 'pg_current_xact_id()::text')) < BigInt(name));
   const settle = (known: string) =>
-    settleCommit(server.url, name, { life: known }, new Reach(never), new Error('lost'))
+    settleCommit(server.url, name, { life: known }, new HealthMonitor(never), new Error('lost'))
   await settle(await one(second, lifeOf))
   await expect(settle(life)).rejects.toBeInstanceOf(OutcomeUnknown)
   await second.end()

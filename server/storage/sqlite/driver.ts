@@ -1,11 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely'
+import type { InFlight } from '../changes/in-flight.ts'
 import { GroupCommit, type Unit } from './group-commit.ts'
-import type { InFlight } from './in-flight.ts'
-import { SqliteReads } from './sqlite-reads.ts'
-import { SqliteStatements } from './sqlite-statements.ts'
+import { SqliteReads } from './reads.ts'
+import { SqliteStatements } from './statements.ts'
 
-/** What the driver works with; whoever opened the connections closes them. */
+/** The caller that opened the connections closes them. */
 export interface SqliteDriverConfig {
   readonly writer: DatabaseSync
   readonly reader: DatabaseSync
@@ -15,8 +15,8 @@ export interface SqliteDriverConfig {
 }
 
 /**
- * Kysely's view of the two connections. Each "connection" that Kysely acquires is a small object
- * with no state but its transaction; the order of the writes is kept by {@link GroupCommit}.
+ * Kysely driver for the two SQLite connections. Each connection that Kysely acquires is a small
+ * object whose only state is its transaction. {@link GroupCommit} orders the writes.
  */
 export class SqliteDriver implements Driver {
   readonly #inFlight: InFlight
@@ -38,24 +38,24 @@ export class SqliteDriver implements Driver {
   async execute<R>(query: CompiledQuery<R>): Promise<QueryResult<R>> {
     this.#inFlight.enter()
     try {
-      if (onlyReads(query)) return this.#reads.recall(query)
+      if (onlyReads(query)) return this.#reads.cached(query)
       return await this.#commits.write(() => this.#writing.execute<R>(query))
     } finally {
       this.#inFlight.leave()
     }
   }
 
-  /** See `Engine.readAtOnce`. */
-  readAtOnce<R>(query: CompiledQuery<R>): QueryResult<R> {
+  /** See `Engine.read`. */
+  read<R>(query: CompiledQuery<R>): QueryResult<R> {
     this.#inFlight.enter()
     try {
-      return this.#reads.recall(query)
+      return this.#reads.cached(query)
     } finally {
       this.#inFlight.leave()
     }
   }
 
-  /** Has the next read see what another process has committed by now. */
+  /** Ends the read snapshot, so that the next read sees the commits of other processes. */
   lookAgain(): void {
     this.#reads.lookAgain()
   }
@@ -73,7 +73,7 @@ export class SqliteDriver implements Driver {
 
   async commitTransaction(connection: SqliteConnection): Promise<void> {
     if (connection.unit === undefined) throw new Error('no transaction to commit')
-    // Kept when this throws: Kysely then asks for a rollback.
+    // Not reset if this throws, because Kysely then requests a rollback.
     await this.#commits.commit(connection.unit)
     connection.unit = undefined
   }
@@ -116,7 +116,7 @@ class SqliteConnection implements DatabaseConnection {
 
   // biome-ignore lint/correctness/useYield: PostgreSQL would need one more package for it.
   async *streamQuery(): AsyncIterableIterator<never> {
-    throw new Error('streams are not supported on either engine: read in pages')
+    throw new Error('streams are not supported; read in pages')
   }
 }
 

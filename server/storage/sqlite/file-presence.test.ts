@@ -2,7 +2,7 @@ import { copyFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { watchPresence } from './sqlite-presence.ts'
+import { watchPresence } from './file-presence.ts'
 
 let folder: string
 let path: string

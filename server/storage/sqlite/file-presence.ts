@@ -1,22 +1,23 @@
 import { statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 
-/** How often the files of the database are checked, ms. */
+/** Interval at which the database files are checked, ms. */
 const CHECK_EVERY = 1_000
 
-/** Identifies a file on this machine, whatever its name. */
+/** Identifies a file independently of its name. */
 interface FileIdentity {
   readonly dev: bigint
   readonly ino: bigint
 }
 
 /**
- * Checks every second, without blocking, that each path still leads to the file that it leads to now.
- * A process can go on writing to open files that were deleted; everything it writes is lost.
+ * Checks every second, without blocking, that each path still refers to the same file. A process
+ * can keep writing to open files that were deleted, but those writes are lost.
  *
- * @param changed called with the first path that leads to no file or to another file, and with
- * undefined when all lead to their files again, as after moving a folder away and back.
- * @returns a function that stops it.
+ * @param changed called with the first path that refers to no file or to a different one, and with
+ * undefined when all paths refer to their files again, such as after a folder was moved away and
+ * back.
+ * @returns a function that stops the checks.
  */
 export function watchPresence(
   paths: readonly string[],

@@ -1,16 +1,16 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { Failure, systemCode } from '../failure.ts'
-import { LOCK_FILE } from './data-folder.ts'
-import { busy, sqliteCode } from './unavailable.ts'
+import { Failure, systemCode } from '../../failure.ts'
+import { busy, sqliteCode } from '../availability/unavailable.ts'
+import { LOCK_FILE } from '../data-folder.ts'
 
 /**
- * Makes the data folder (mode 0700) and in it the empty file `name` (mode 0600), where they are
- * missing; what is there keeps its mode. Returns the path of the file.
+ * Creates the data folder (mode 0700) and the empty file `name` in it (mode 0600) if they do not
+ * exist. Existing ones keep their mode. Returns the path of the file.
  *
- * The file is never opened when it exists: closing any descriptor of a file drops all POSIX locks
- * that this process holds on it, SQLite's too (https://sqlite.org/howtocorrupt.html, 2.2).
+ * An existing file is never opened: closing any descriptor of a file drops all POSIX locks that
+ * this process holds on it, including SQLite's (https://sqlite.org/howtocorrupt.html, 2.2).
  */
 export function createFile(data: string, name: string): string {
   mkdirSync(data, { recursive: true, mode: 0o700 })
@@ -24,10 +24,10 @@ export function createFile(data: string, name: string): string {
 }
 
 /**
- * Holds the data folder for one node until the returned function is called or the process ends,
- * however it ends: the kernel drops the lock with it.
+ * Locks the data folder for one node until the returned function is called or the process exits.
+ * The kernel releases the lock in any case, even after a crash.
  *
- * @throws Failure `conflict` when another node holds it.
+ * @throws Failure `conflict` if another node holds the lock.
  */
 export function holdDataFolder(data: string): () => void {
   const lock = new DatabaseSync(createFile(data, LOCK_FILE), { timeout: 0 })
@@ -38,7 +38,7 @@ export function holdDataFolder(data: string): () => void {
     if (sqliteCode(error) !== busy) throw error
     throw new Failure(
       'conflict',
-      `Another Gatehouse runs on the data folder ${data}. Stop it first, or give this one a folder of its own with --data.`,
+      `Another Gatehouse is using the data folder ${data}. Stop it first, or use another folder with --data.`,
       { cause: error },
     )
   }

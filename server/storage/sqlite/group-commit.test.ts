@@ -4,16 +4,16 @@ import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { Failure } from '../failure.ts'
-import { forEngine, type TestEngine } from './each-engine.testing.ts'
+import { Failure } from '../../failure.ts'
+import { OutcomeUnknown } from '../availability/unavailable.ts'
+import type { Queries, RunTransaction } from '../changes/transactions.ts'
+import type { Tables } from '../tables.ts'
+import { forEngine, type TestEngine } from '../test-support/each-engine.testing.ts'
 import { GroupCommit } from './group-commit.ts'
-import type { Tables } from './tables.ts'
-import type { Queries, RunTransaction } from './transactions.ts'
-import { OutcomeUnknown } from './unavailable.ts'
 
 const notStored = {
   code: 'unavailable',
-  message: 'The change could not be stored, and nothing of it was kept. Try again.',
+  message: 'The change could not be stored. Nothing was changed. Try again.',
 }
 
 forEngine('sqlite', (engine) => {
@@ -35,7 +35,7 @@ forEngine('sqlite', (engine) => {
   const insert = (name: string) =>
     db.insertInto('databases').values({ name, created_at: 0 }).execute()
 
-  /** What is committed, as every other process sees it. */
+  /** Returns the committed names, as another process reads them. */
   const committed = (): string[] =>
     outside
       .prepare('select name from databases order by name')
@@ -158,7 +158,7 @@ forEngine('sqlite', (engine) => {
       transaction(async (trx) => {
         const rollBackAll = sql`insert or rollback into databases (name, created_at) values ('taken', 0)`
         await expect(rollBackAll.execute(trx)).rejects.toThrow(/UNIQUE/)
-        // Nothing of this transaction is left to go on with, nor to commit.
+        // SQLite has rolled back the transaction, so it can neither continue nor commit.
         const more = trx.insertInto('databases').values({ name: 'b', created_at: 0 }).execute()
         await expect(more).rejects.toMatchObject(notStored)
       }),
@@ -179,7 +179,7 @@ forEngine('sqlite', (engine) => {
     const unit = await commits.begin()
     commits.run(unit, () => {
       add('b')
-      // Now there is nothing left to go back to.
+      // Removes the savepoint, so that the rollback fails.
       own.exec('release gatehouse_unit')
     })
     for (const result of await Promise.allSettled([commits.rollback(unit), other])) {
@@ -208,7 +208,7 @@ forEngine('sqlite', (engine) => {
   })
 
   test('fails every member of a group that finds the disk full, and goes on when there is room', async () => {
-    // SQLite's own limit on the file; the error is that of a full disk.
+    // SQLite's own limit on the file size causes the same error as a full disk.
     const limit = (pages: number) => sql.raw(`pragma max_page_count = ${pages}`).execute(db)
     await limit(1)
     const results = await Promise.allSettled([insert('a'), insert('b'.repeat(100_000))])
@@ -217,7 +217,7 @@ forEngine('sqlite', (engine) => {
         status: 'rejected',
         reason: {
           code: 'insufficient-storage',
-          message: 'The disk of the store is full. Nothing of the change was kept.',
+          message: 'The disk is full. Nothing was changed.',
           kind: { status: 507 },
         },
       })
@@ -298,7 +298,7 @@ forEngine('sqlite', (engine) => {
       expect(result).toMatchObject({
         reason: {
           code: 'unavailable',
-          message: 'Another process is holding the store. Try again.',
+          message: 'Another process has locked the database. Try again.',
         },
       })
     }
@@ -313,7 +313,7 @@ function fileOf(engine: TestEngine): string {
   return join((engine.location() as { data: string }).data, 'gatehouse.sqlite')
 }
 
-/** Two tables whose foreign key is checked at COMMIT only. */
+/** Creates two tables with a foreign key that is only checked at COMMIT. */
 async function createDeferred(db: Kysely<Tables>): Promise<void> {
   await sql`create table parent (id integer primary key)`.execute(db)
   await sql`create table child (
@@ -322,7 +322,7 @@ async function createDeferred(db: Kysely<Tables>): Promise<void> {
 }
 
 /**
- * Commits in the write-ahead log: its frames that carry the size of the database after them
+ * Counts the commits in the write-ahead log: the frames that contain the size of the database
  * (https://sqlite.org/fileformat2.html#walformat).
  */
 function countCommits(engine: TestEngine): number {

@@ -1,12 +1,18 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Failure } from '../failure.ts'
-import { busy, DamagedStore, notCommitted, sqliteCode, sqliteError } from './unavailable.ts'
+import type { Failure } from '../../failure.ts'
+import {
+  busy,
+  DamagedStore,
+  notCommitted,
+  sqliteCode,
+  sqliteError,
+} from '../availability/unavailable.ts'
 
-/** How long a write waits for another process that holds SQLite's write lock, in milliseconds. */
+/** Maximum time that a write waits for another process that holds SQLite's write lock, ms. */
 const defaultPatience = 5_000
 
-/** How long it pauses between two tries, in milliseconds. */
+/** Pause between two attempts to lock, ms. */
 const betweenTries = 5
 
 interface GroupCommitOptions {
@@ -15,34 +21,37 @@ interface GroupCommitOptions {
   readonly failed?: (failure: unknown) => void
 }
 
-/** The writes that share one commit. */
+/** Writes that share one COMMIT. */
 interface Group {
-  /** Settles with the COMMIT: whoever belongs to the group is answered only after it. */
-  readonly settled: Promise<void>
+  /** Settles with the COMMIT. Members of the group resolve only after it. */
+  readonly resolveOutcome: Promise<void>
   readonly resolve: () => void
   readonly reject: (failure: Failure) => void
-  /** The turn is over but a unit is still open: commit as soon as that unit ends. */
+  /** The turn has ended but a unit is still open: commit as soon as that unit ends. */
   due: boolean
   failure: Failure | undefined
 }
 
-/** A transaction of its own within a group; made by {@link GroupCommit.begin}. */
+/** A savepoint within a group, created by {@link GroupCommit.begin}. */
 export interface Unit {
   readonly group: Group
   open: boolean
-  /** What one of its statements met. It says more than the failure of the group, which follows. */
+  /**
+   * Error of one of its statements. It is more specific than the failure of the group that follows.
+   */
   damage?: DamagedStore
 }
 
 /**
- * Writes on one SQLite connection so that all that arrives in the same turn of the event loop
- * shares one COMMIT, and with it one fsync.
+ * Batches the writes on one SQLite connection: all writes that arrive in the same turn of the event
+ * loop share one COMMIT, and so one fsync (docs/decisions/0003-group-commit-on-sqlite.md).
  *
- * A unit (a transaction, or a single statement) takes the lock, opens the group's transaction if
- * there is none, does its work, and gives the lock up without committing. The COMMIT follows in
- * `setImmediate`; only then are the members answered, those that failed or rolled back too,
- * because what they read may have been another member's work. When the COMMIT fails, or SQLite
- * gives the whole transaction up, every member fails with what `notCommitted` returns.
+ * A unit is a transaction or a single statement. It acquires the lock, opens the transaction of the
+ * group if there is none, runs, and releases the lock without a commit. The COMMIT follows in
+ * `setImmediate`, and only then do the members resolve or reject. Members that failed or rolled
+ * back wait too, because they may have read uncommitted writes of other members. If the COMMIT
+ * fails or SQLite rolls back the whole transaction, every member rejects with the result of
+ * `notCommitted`.
  */
 export class GroupCommit {
   readonly #db: DatabaseSync
@@ -59,10 +68,10 @@ export class GroupCommit {
   #group: Group | undefined
 
   /**
-   * @param db its `busy_timeout` is to be short.
-   * @param options `patience`: milliseconds to wait for another process, 5,000 by default;
-   * `committed`: called after each COMMIT, before its members are answered; `failed`: called with the
-   * failure of a group, or of the attempt to begin one.
+   * @param db must have a short `busy_timeout`.
+   * @param options `patience`: maximum wait for another process, ms, 5,000 by default; `committed`:
+   * called after each COMMIT, before the members resolve; `failed`: called with the failure of a
+   * group or of its BEGIN.
    */
   constructor(
     db: DatabaseSync,
@@ -83,7 +92,7 @@ export class GroupCommit {
     this.#undo = db.prepare('rollback to gatehouse_unit')
   }
 
-  /** Does one statement's work and resolves with its result once that is committed. */
+  /** Runs a single statement, and resolves with its result once it is committed. */
   async write<T>(work: () => T): Promise<T> {
     const group = await this.#enter()
     let result: T
@@ -92,17 +101,17 @@ export class GroupCommit {
     } catch (error) {
       const groupFailed = group.failure !== undefined
       this.#leave()
-      // A statement that SQLite refused has left no trace; the answer may rest on another
-      // member's work all the same.
-      if (!groupFailed) await settled(group, error)
+      // A rejected statement leaves no changes, but its error may depend on uncommitted writes of
+      // another member.
+      if (!groupFailed) await resolveOutcome(group, error)
       throw error
     }
     this.#leave()
-    await group.settled
+    await group.resolveOutcome
     return result
   }
 
-  /** Opens a transaction; nobody else writes until {@link commit} or {@link rollback}. */
+  /** Opens a transaction. Other writes wait until {@link commit} or {@link rollback}. */
   async begin(): Promise<Unit> {
     const group = await this.#enter()
     try {
@@ -114,7 +123,7 @@ export class GroupCommit {
     return { group, open: true }
   }
 
-  /** Does the work of a statement inside a transaction, at once. */
+  /** Runs a statement inside a transaction, synchronously. */
   run<T>(unit: Unit, work: () => T): T {
     try {
       return this.#attempt(unit.group, work)
@@ -124,17 +133,17 @@ export class GroupCommit {
     }
   }
 
-  /** Ends a transaction; resolves once it is committed. */
+  /** Ends a transaction, and resolves once it is committed. */
   async commit(unit: Unit): Promise<void> {
     this.#attempt(unit.group, () => this.#release.run())
     unit.open = false
     this.#leave()
-    await unit.group.settled
+    await unit.group.resolveOutcome
   }
 
   /**
-   * Undoes a transaction and leaves the others of its group alone. Does nothing after a
-   * {@link commit} that failed, and still gives the lock up when the whole group is gone.
+   * Rolls back a transaction without affecting the other members of its group. Does nothing after a
+   * failed {@link commit}, and releases the lock even if the whole group has failed.
    */
   async rollback(unit: Unit): Promise<void> {
     if (!unit.open) return
@@ -148,11 +157,11 @@ export class GroupCommit {
       this.#undo.run()
       this.#release.run()
     } catch (error) {
-      // Half a unit must not be committed: better none of the group.
+      // A partial unit must not be committed, so the whole group is rolled back.
       this.#fail(group, notCommitted(error, 'statement'))
     }
     this.#leave()
-    await settled(group, unit.damage)
+    await resolveOutcome(group, unit.damage)
   }
 
   async #enter(): Promise<Group> {
@@ -173,7 +182,7 @@ export class GroupCommit {
   #leave(): void {
     if (this.#group?.due) this.#settle(this.#group)
     const next = this.#waiting.shift()
-    // The lock passes from hand to hand, so that nobody can come in between.
+    // The lock passes directly to the next waiter, so that a new write cannot overtake it.
     if (next !== undefined) next()
     else this.#locked = false
   }
@@ -193,9 +202,15 @@ export class GroupCommit {
 
   #openGroup(): Group {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    // Members hear of a failure one by one; there may be none left to listen.
+    // Each member handles the failure itself, and all members may have ended already.
     promise.catch(() => {})
-    const group: Group = { settled: promise, resolve, reject, due: false, failure: undefined }
+    const group: Group = {
+      resolveOutcome: promise,
+      resolve,
+      reject,
+      due: false,
+      failure: undefined,
+    }
     this.#group = group
     setImmediate(() => {
       if (this.#group !== group) return
@@ -206,7 +221,7 @@ export class GroupCommit {
   }
 
   #attempt<T>(group: Group, work: () => T): T {
-    // Outside its transaction a statement would commit by itself.
+    // After a rollback, SQLite would commit the statement on its own.
     if (group.failure !== undefined) throw group.failure
     try {
       return work()
@@ -234,7 +249,7 @@ export class GroupCommit {
     try {
       this.#leaveTransaction()
     } catch {
-      // Tried again before the next group begins; this one's members know enough.
+      // Retried before the next group begins. The members get the original failure.
     }
     group.reject(failure)
     this.#failed(failure)
@@ -246,12 +261,12 @@ export class GroupCommit {
 }
 
 /**
- * Waits for the commit of a group. SQLite commits nothing after a read of a damaged page: then the
- * member that read it fails with its own error, the others with that of the group.
+ * Waits for the COMMIT of a group. SQLite does not commit after a read of a damaged page: the
+ * member that read it rejects with its own error, the others with the failure of the group.
  */
-async function settled(group: Group, own: unknown): Promise<void> {
+async function resolveOutcome(group: Group, own: unknown): Promise<void> {
   try {
-    await group.settled
+    await group.resolveOutcome
   } catch (failure) {
     throw own instanceof DamagedStore ? own : failure
   }

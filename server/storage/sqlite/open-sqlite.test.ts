@@ -7,8 +7,8 @@ import { createInterface } from 'node:readline'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { forEngine } from './each-engine.testing.ts'
-import { openStore } from './open.ts'
+import { openStore } from '../open.ts'
+import { forEngine } from '../test-support/each-engine.testing.ts'
 
 let folder: string
 let data: string
@@ -22,7 +22,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-const childNode = join(import.meta.dirname, 'child-node.testing.ts')
+const childNode = join(import.meta.dirname, '../test-support/child-node.testing.ts')
 
 const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
 
@@ -56,8 +56,8 @@ test('says that the file is not a database, and lets go of the folder', async ()
   await expect(openStore({ data: folder }, 'node')).rejects.toMatchObject({
     code: 'unavailable',
     message:
-      `The store in the data folder ${folder} cannot be opened. ` +
-      'The file of the store is not a database.',
+      `The database in the data folder ${folder} cannot be opened. ` +
+      'The database file is not a SQLite database.',
   })
   rmSync(path)
   const store = await openStore({ data: folder }, 'node')
@@ -81,14 +81,14 @@ test('refuses a second node on the same data folder, and lets it in after the fi
   await expect(openStore({ data }, 'node')).rejects.toMatchObject({
     code: 'conflict',
     message:
-      `Another Gatehouse runs on the data folder ${data}. ` +
-      'Stop it first, or give this one a folder of its own with --data.',
+      `Another Gatehouse is using the data folder ${data}. ` +
+      'Stop it first, or use another folder with --data.',
   })
-  // The refusal has not loosened the first one's hold: POSIX makes that easy to get wrong, and
-  // only another process can see it.
+  // The failed attempt must not drop the POSIX locks of the first node. Only another process can
+  // detect that.
   const { status, stderr } = spawnSync(process.execPath, [childNode, data], { encoding: 'utf8' })
   expect(status).toBe(1)
-  expect(stderr).toContain('Another Gatehouse runs on the data folder')
+  expect(stderr).toContain('Another Gatehouse is using the data folder')
   await first.close()
   const second = await openStore({ data }, 'node')
   await second.close()
@@ -112,7 +112,7 @@ test('a node that is killed leaves what it acknowledged and nothing in the way',
   const rows = await store.db.selectFrom('databases').select('name').execute()
   const names = new Set(rows.map(({ name }) => name))
   for (let n = 1; n <= acknowledged; n++) expect(names).toContain(`d${n}`)
-  // One more may have been stored and not yet acknowledged.
+  // One more may have been stored but not yet acknowledged.
   expect(names.size).toBeLessThanOrEqual(acknowledged + 1)
   await store.close()
 })
@@ -133,7 +133,7 @@ forEngine('sqlite', (engine) => {
     const node = await engine.open('node')
     const read = () => node.db.selectFrom('databases').select('name').execute()
     const written = node.db.insertInto('databases').values({ name: 'own', created_at: 1 }).execute()
-    // Once the group of that write is open, and before its commit: what is read is kept for the turn.
+    // At this point the group of the write is open but not committed. The read starts a snapshot.
     for (let step = 0; step < 50; step++) await Promise.resolve()
     const before = read()
     await written
@@ -192,7 +192,7 @@ test('a read that is asked for again answers what has been committed since, here
   expect(store.changedOutside()).toBe(true)
   expect(await read()).toEqual([{ created_at: 2 }])
   other.exec("update databases set created_at = 3 where name = 'ada'")
-  // Nobody asked whether something had changed: the next turn sees it all the same.
+  // Without a call of `changedOutside`, the next turn still sees the change.
   await nextTurn()
   await nextTurn()
   expect(await read()).toEqual([{ created_at: 3 }])

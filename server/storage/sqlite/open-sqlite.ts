@@ -3,47 +3,48 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Dialect, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
-import { Failure, systemCode } from '../failure.ts'
-import { DATABASE_FILE, LOCK_FILE, requireDatabase } from './data-folder.ts'
-import type { Engine } from './engine.ts'
-import { InFlight } from './in-flight.ts'
-import type { Away } from './reach.ts'
-import { SqliteDriver } from './sqlite-driver.ts'
-import { createFile, holdDataFolder } from './sqlite-files.ts'
-import { watchPresence } from './sqlite-presence.ts'
-import { busy, sqliteCode, sqliteError } from './unavailable.ts'
+import { Failure, systemCode } from '../../failure.ts'
+import type { Unavailability } from '../availability/health-monitor.ts'
+import { busy, sqliteCode, sqliteError } from '../availability/unavailable.ts'
+import { InFlight } from '../changes/in-flight.ts'
+import { DATABASE_FILE, LOCK_FILE, requireDatabase } from '../data-folder.ts'
+import type { Engine } from '../engine.ts'
+import { SqliteDriver } from './driver.ts'
+import { watchPresence } from './file-presence.ts'
+import { createFile, holdDataFolder } from './files.ts'
 
-/** How long opening waits for other processes that open the same store, in milliseconds. */
+/** Maximum time that opening waits for other processes that open the same store, ms. */
 const openingPatience = 5_000
 
 /**
- * SQLite's own wait for another process, in milliseconds. It stops the event loop: short where
- * we go on trying by ourselves; longer where a read would fail, which next to never waits.
+ * SQLite's `busy_timeout`, in milliseconds. The wait blocks the event loop, so it is short for
+ * writes, which are retried asynchronously. It is longer for reads, which are not retried but
+ * hardly ever wait.
  */
 const busyTimeout = { writing: 5, reading: 1_000 } as const
 
 /**
- * How much of the file the reading connection keeps in memory at most, in KiB. With SQLite's own 2 MiB
- * a document of a million is read from the file page by page, and takes a quarter longer than one of a
+ * Page cache of the reading connection, in KiB. With SQLite's default of 2 MiB, reads from a
+ * database with a million documents miss the cache and take a quarter longer than from one with a
  * thousand.
  */
 const readCache = 32 * 1024
 
 const RESTART =
-  'Its database file was deleted, moved or replaced: put it back, or restore a backup and restart the node.'
+  'The database file was deleted, moved or replaced. Put it back, or restore a backup and restart the node.'
 
 /**
- * Opens `gatehouse.sqlite` in the data folder, and makes both where they are missing.
+ * Opens `gatehouse.sqlite` in the data folder, and creates both if they do not exist.
  *
- * @param onReach called when the files of the database are deleted, moved or replaced (role `node`
- * only), and with undefined when they are back.
- * @throws Failure `conflict` when another node runs on the folder (role `node` only);
- * `unavailable` when folder or file cannot be used, or when the folder holds keys and no database.
+ * @param onReach called when the database files are deleted, moved or replaced (role `node` only),
+ * and with undefined when they are back.
+ * @throws Failure `conflict` if another node uses the folder (role `node` only); `unavailable` if
+ * the folder or the file is unusable, or if the folder contains keys but no database.
  */
 export async function openSqlite(
   data: string,
   role: 'node' | 'tool',
-  onReach: (away: Away | undefined) => void,
+  onReach: (away: Unavailability | undefined) => void,
 ): Promise<Engine> {
   const opened: (() => void)[] = []
   const closeAll = () => {
@@ -60,7 +61,8 @@ export async function openSqlite(
     writer.exec('pragma foreign_keys = on')
     const reader = new DatabaseSync(path, { readOnly: true, timeout: busyTimeout.reading })
     reader.exec(`pragma cache_size = -${readCache}`)
-    // Closed before the writer: the last to close tidies the log away, and this one cannot.
+    // Closed before the writer: the last connection deletes the log, which a read-only one cannot
+    // do.
     opened.unshift(() => reader.close())
     const watchFiles = (changed: (missing: string | undefined) => void) => {
       if (role === 'node') {
@@ -75,26 +77,25 @@ export async function openSqlite(
   }
 }
 
-/** What {@link engineOf} is made of. */
 interface Opened {
   readonly writer: DatabaseSync
   readonly reader: DatabaseSync
-  /** The file of the database. */
+  /** Path of the database file. */
   readonly path: string
-  /** Calls back when a file of the database is missing, and with undefined when none is. */
+  /** Calls back when a database file is missing, and with undefined when all are present. */
   readonly watchFiles: (changed: (missing: string | undefined) => void) => void
-  readonly onReach: (away: Away | undefined) => void
+  readonly onReach: (away: Unavailability | undefined) => void
   readonly closeAll: () => void
 }
 
 function engineOf({ writer, reader, path, watchFiles, onReach, closeAll }: Opened): Engine {
   const inFlight = new InFlight()
   let writeFailed: (failure: unknown) => void = () => {}
-  let away: Away | undefined
+  let away: Unavailability | undefined
   const filesChanged = (missing: string | undefined) => {
     const reason = `${missing} was deleted, moved or replaced`
     away = missing === undefined ? undefined : { since: Date.now(), reason, advice: RESTART }
-    inFlight.refuse(away && new Failure('unavailable', `The store is unavailable. ${RESTART}`))
+    inFlight.refuse(away && new Failure('unavailable', `The database is unavailable. ${RESTART}`))
     onReach(away)
   }
   const driver = new SqliteDriver({
@@ -109,7 +110,7 @@ function engineOf({ writer, reader, path, watchFiles, onReach, closeAll }: Opene
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   }
-  // Moves with every commit of another connection, never with this one's own.
+  // Changes with each commit of another connection, but not with commits of this one.
   const pragma = writer.prepare('pragma data_version')
   const version = () => {
     try {
@@ -123,7 +124,7 @@ function engineOf({ writer, reader, path, watchFiles, onReach, closeAll }: Opene
     name: 'sqlite',
     dialect,
     execute: (query) => driver.execute(query),
-    readAtOnce: (query) => driver.readAtOnce(query),
+    read: (query) => driver.read(query),
     async watch() {
       seen = version()
       watchFiles(filesChanged)
@@ -149,10 +150,10 @@ function engineOf({ writer, reader, path, watchFiles, onReach, closeAll }: Opene
   }
 }
 
-/** Free space below which the next change may fail, bytes. */
+/** Free disk space below which the next change may fail, bytes. */
 const LITTLE_SPACE = 1024 * 1024
 
-/** Returns whether the disk of a file has little space left, or the file cannot be written. */
+/** Returns whether the disk of a file is nearly full, or the file is not writable. */
 async function looksFull(path: string): Promise<boolean> {
   try {
     const { bavail, bsize } = await statfs(path)
@@ -163,7 +164,10 @@ async function looksFull(path: string): Promise<boolean> {
   }
 }
 
-/** Fails, even at once and whatever the timeout, while another process does the same. */
+/**
+ * Enables WAL mode. Retries, because SQLite may report a conflict with another process that does
+ * the same without waiting for `busy_timeout`.
+ */
 async function enableWal(db: DatabaseSync): Promise<void> {
   const deadline = performance.now() + openingPatience
   for (;;) {
@@ -182,7 +186,7 @@ function explain(error: unknown, data: string): unknown {
   switch (systemCode(error)) {
     case 'EACCES':
     case 'EPERM':
-      return unavailable(`The data folder ${data} cannot be written: permission denied.`)
+      return unavailable(`The data folder ${data} is not writable: permission denied.`)
     case 'EROFS':
       return unavailable(`The data folder ${data} is on a read-only file system.`)
     case 'ENOSPC':
@@ -192,7 +196,7 @@ function explain(error: unknown, data: string): unknown {
       return unavailable(`The data folder ${data} is not a folder.`)
     case 'ERR_SQLITE_ERROR': {
       const { message } = sqliteError(error) as Error
-      return unavailable(`The store in the data folder ${data} cannot be opened. ${message}`)
+      return unavailable(`The database in the data folder ${data} cannot be opened. ${message}`)
     }
     default:
       return error
@@ -200,12 +204,12 @@ function explain(error: unknown, data: string): unknown {
 }
 
 class GroupingAdapter extends SqliteAdapter {
-  // Otherwise Kysely lets one query in at a time, until it is answered: no group, ever.
+  // Otherwise Kysely runs one query at a time, and no two writes could share a commit.
   override get supportsMultipleConnections(): boolean {
     return true
   }
 
-  // Has the migrator run in one transaction, which begins as IMMEDIATE: that is its lock.
+  // Makes the migrator run in one transaction. It begins as IMMEDIATE and so serves as the lock.
   override get supportsTransactionalDdl(): boolean {
     return true
   }

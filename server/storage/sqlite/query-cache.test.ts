@@ -1,29 +1,29 @@
 import { expect, test } from 'vitest'
-import { areTexts, RememberedAnswers } from './remembered-answers.ts'
+import { areTexts, QueryCache } from './query-cache.ts'
 
 const answer = (body: string) => ({ rows: [{ body }] })
 
 test('remembers an answer until the store is of another version', () => {
-  const remembered = new RememberedAnswers()
+  const remembered = new QueryCache()
   const first = answer('first')
   expect(remembered.find(1, 'select', ['key'])).toBeUndefined()
   remembered.keep('select', ['key'], first)
   expect(remembered.find(1, 'select', ['key'])).toBe(first)
   expect(remembered.find(1, 'select', ['another'])).toBeUndefined()
   expect(remembered.find(2, 'select', ['key'])).toBeUndefined()
-  // Not even where that version should come again.
+  // The cache was cleared at version 2, so version 1 misses even if it recurs.
   expect(remembered.find(1, 'select', ['key'])).toBeUndefined()
 })
 
 test('keeps nothing of a version that is not known', () => {
-  const remembered = new RememberedAnswers()
+  const remembered = new QueryCache()
   remembered.find(undefined, 'select', ['key'])
   remembered.keep('select', ['key'], answer('of some version'))
   expect(remembered.find(undefined, 'select', ['key'])).toBeUndefined()
 })
 
 test('lets nobody change what it answers again', () => {
-  const remembered = new RememberedAnswers()
+  const remembered = new QueryCache()
   remembered.find(1, 'select', ['key'])
   const kept = answer('as it is stored')
   remembered.keep('select', ['key'], kept)
@@ -31,7 +31,7 @@ test('lets nobody change what it answers again', () => {
 })
 
 test('keeps no answer that is long, and begins anew when it is full', () => {
-  const remembered = new RememberedAnswers()
+  const remembered = new QueryCache()
   remembered.find(1, 'select', [''])
   remembered.keep('select', ['long'], answer('x'.repeat(33_000)))
   expect(remembered.find(1, 'select', ['long'])).toBeUndefined()
@@ -49,7 +49,7 @@ test('keeps no answer that is long, and begins anew when it is full', () => {
 })
 
 test('tells statements and their parameters apart, whatever they hold', () => {
-  const remembered = new RememberedAnswers()
+  const remembered = new QueryCache()
   const all = [
     ['select ? ?', 'ab', 'c'],
     ['select ? ?', 'a', 'bc'],

@@ -1,31 +1,32 @@
 import type { QueryResult } from 'kysely'
 
-/** About how many bytes are remembered at most, of one answer and of all. */
+/** Approximate size limits of one cached result and of the whole cache, bytes. */
 const MOST = { one: 64 * 1024, all: 16 * 1024 * 1024 } as const
 
-/** What an entry takes beside its texts, about, in bytes. */
+/** Approximate overhead of a cache entry, bytes. */
 const ENTRY = 256
 
 /**
- * A statement's answers by its parameters, one after the other: a key of all of them would have to be
- * made anew each time, and could be mistaken for another.
+ * Results of a statement in nested maps, one level per parameter. A combined key would have to be
+ * built for each lookup, and could be ambiguous.
  */
 type Answers = Map<string, Answers | QueryResult<unknown>>
 
 /**
- * Answers to reads that were asked for a moment ago, for as long as nothing in the store changes: a
- * document that many ask for is looked for once. Bounded; when it is full it begins anew.
+ * Caches query results until the next change to the store, so that concurrent reads of a document
+ * query it once. When the size limit is reached, the cache is cleared. See
+ * docs/decisions/0015-query-cache.md.
  */
-export class RememberedAnswers {
-  /** By their statements. */
+export class QueryCache {
+  /** By SQL text. */
   readonly #answers: Answers = new Map()
   #version: unknown
   #size = 0
 
   /**
-   * What a query was answered, where it was asked in this very state of the store.
+   * Returns the result of a query if it was cached for this version of the store.
    *
-   * @param version of the store, other after every commit.
+   * @param version changes with each commit.
    */
   find(version: unknown, sql: string, parameters: Texts): QueryResult<unknown> | undefined {
     if (version !== this.#version) this.#forget(version)
@@ -34,7 +35,7 @@ export class RememberedAnswers {
     return answers as QueryResult<unknown> | undefined
   }
 
-  /** Keeps an answer of the state that {@link find} was last asked for; nobody can change it then. */
+  /** Caches a result for the version last passed to {@link find}, and freezes its rows. */
   keep(sql: string, parameters: Texts, answer: QueryResult<unknown>): void {
     if (this.#version === undefined) return
     const size = ENTRY + parameters.join().length + answer.rows.reduce<number>(sizeOf, 0)
@@ -56,15 +57,15 @@ export class RememberedAnswers {
   #forget(version: unknown): void {
     this.#version = version
     this.#size = 0
-    // It costs something to clear what is empty, too, and while many write it nearly always is.
+    // Clearing an empty map is not free, and under frequent writes the map is nearly always empty.
     if (this.#answers.size > 0) this.#answers.clear()
   }
 }
 
-/** Parameters of a query whose answers can be remembered. */
+/** Parameters of a query whose result can be cached. */
 export type Texts = readonly string[]
 
-/** Whether a query has no other parameters; a statement always has as many. */
+/** Returns whether all parameters are strings. The number of parameters is fixed per statement. */
 export const areTexts = (parameters: readonly unknown[]): parameters is Texts =>
   parameters.every((parameter) => typeof parameter === 'string')
 

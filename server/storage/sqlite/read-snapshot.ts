@@ -1,11 +1,11 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
 /**
- * One transaction for all reads of a turn of the event loop: taken by itself, each read would lock
- * and unlock the log (two system calls), which takes as long as finding a document does.
+ * One read transaction for all reads in a turn of the event loop. Separate reads would lock and
+ * unlock the log each time (two system calls), which takes as long as the lookup of a document.
  *
- * It ends with the turn, and before that with every commit of this process and with every one of
- * another that is noticed, so that whoever has heard of a change reads it.
+ * The transaction ends with the turn, with each commit of this process, and with each detected
+ * commit of another process. A client that knows of a change therefore reads it.
  */
 export class ReadSnapshot {
   readonly #reader: DatabaseSync
@@ -15,46 +15,47 @@ export class ReadSnapshot {
   #open = false
   #version: unknown
 
-  /** @param reader a connection that nothing is written on. */
+  /** @param reader a connection that is only used for reads. */
   constructor(reader: DatabaseSync) {
     this.#reader = reader
     this.#begin = reader.prepare('begin')
     this.#commit = reader.prepare('commit')
-    // Moves with every commit of any connection but this one, which makes none.
+    // Changes with each commit of any other connection.
     this.#look = reader.prepare('pragma data_version')
   }
 
   /**
-   * To be called before each read; answers which version of the store it reads: other after every commit.
+   * Call this before each read. Returns the version of the store that is read, which changes with
+   * each commit.
    *
-   * @throws the error of SQLite where the file cannot be read; the next call tries again.
+   * @throws the error of SQLite if the file cannot be read. The next call tries again.
    */
   begin(): unknown {
     if (this.#open) return this.#version
-    // An earlier transaction may still be open because its end failed.
+    // An earlier transaction may still be open because its COMMIT failed.
     if (this.#reader.isTransaction) this.#reader.exec('rollback')
     this.#begin.run()
     this.#open = true
     setImmediate(() => this.end())
-    // Should the look fail, what the turn reads is of no known version.
+    // If the query fails, the reads of this turn have no known version and are not cached.
     this.#version = undefined
     this.#version = this.#look.get()?.data_version
     return this.#version
   }
 
   /**
-   * Has the next read see everything that is committed by now. Never throws: it runs in
+   * Ends the snapshot, so that the next read sees all commits. Never throws: it runs in
    * `setImmediate`, where an error would end the process.
    */
   end(): void {
     if (!this.#open) return
     this.#open = false
-    // Closed in this very turn: there is nothing left to end.
+    // The connection was closed in the same turn, which ended the transaction.
     if (!this.#reader.isOpen) return
     try {
       this.#commit.run()
     } catch {
-      // After a read that failed (SQLITE_CORRUPT, SQLITE_IOERR) the commit fails too.
+      // COMMIT also fails after a failed read (SQLITE_CORRUPT, SQLITE_IOERR).
       this.#rollBack()
     }
   }

@@ -1,25 +1,25 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { CompiledQuery, QueryResult } from 'kysely'
+import { sqliteError } from '../availability/unavailable.ts'
+import { areTexts, QueryCache } from './query-cache.ts'
 import { ReadSnapshot } from './read-snapshot.ts'
-import { areTexts, RememberedAnswers } from './remembered-answers.ts'
-import { SqliteStatements } from './sqlite-statements.ts'
-import { sqliteError } from './unavailable.ts'
+import { SqliteStatements } from './statements.ts'
 
 /**
- * Reads what is committed, on a connection that nothing is written on: on the writing one they would
- * see what is not committed yet. Both ways throw what `sqliteError` makes of an error.
+ * Reads committed data on a separate connection. The writing connection would also see uncommitted
+ * changes. All methods throw errors as converted by `sqliteError`.
  */
 export class SqliteReads {
   readonly #statements: SqliteStatements
   readonly #snapshot: ReadSnapshot
-  readonly #remembered = new RememberedAnswers()
+  readonly #cache = new QueryCache()
 
   constructor(reader: DatabaseSync) {
     this.#statements = new SqliteStatements(reader)
     this.#snapshot = new ReadSnapshot(reader)
   }
 
-  /** Asks the store. */
+  /** Runs a query without the cache. */
   execute<R>(query: CompiledQuery): QueryResult<R> {
     try {
       this.#snapshot.begin()
@@ -29,18 +29,18 @@ export class SqliteReads {
     }
   }
 
-  /** Asks the store, unless it has just answered the same: what comes back may be shared and frozen. */
-  recall<R>(query: CompiledQuery<R>): QueryResult<R> {
+  /** Runs a query, or returns its cached result. Rows may be shared and frozen. */
+  cached<R>(query: CompiledQuery<R>): QueryResult<R> {
     const { sql, parameters } = query
     if (!areTexts(parameters)) return this.execute(query)
-    const known = this.#remembered.find(this.#version(), sql, parameters)
+    const known = this.#cache.find(this.#version(), sql, parameters)
     if (known !== undefined) return known as QueryResult<R>
     const found = this.execute<R>(query)
-    this.#remembered.keep(sql, parameters, found)
+    this.#cache.keep(sql, parameters, found)
     return found
   }
 
-  /** Has the next read see everything that is committed by now. */
+  /** Ends the snapshot, so that the next read sees all commits. */
   lookAgain(): void {
     this.#snapshot.end()
   }

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { CompiledQuery } from 'kysely'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { SqliteStatements } from './sqlite-statements.ts'
+import { SqliteStatements } from './statements.ts'
 
 let db: DatabaseSync
 let statements: SqliteStatements

@@ -1,7 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { CompiledQuery, QueryResult } from 'kysely'
 
-/** Statements kept prepared on each connection: far more than Gatehouse has different queries. */
+/**
+ * Maximum number of prepared statements per connection. Gatehouse has far fewer distinct queries.
+ */
 const capacity = 256
 
 interface Prepared {
@@ -11,7 +13,7 @@ interface Prepared {
   readonly insertsRows: boolean
 }
 
-/** Runs compiled queries on one connection and keeps their statements prepared. */
+/** Runs compiled queries on one connection, and caches the prepared statements. */
 export class SqliteStatements {
   readonly #db: DatabaseSync
   readonly #prepared = new Map<string, Prepared>()
@@ -21,8 +23,9 @@ export class SqliteStatements {
   }
 
   /**
-   * Runs the query to its end. `numAffectedRows` and `insertId` are there where they mean
-   * something: SQLite leaves the figures of an earlier statement behind after any other.
+   * Runs a query and collects all rows. `numAffectedRows` and `insertId` are only set for
+   * statements that change rows, because SQLite otherwise returns the values of an earlier
+   * statement.
    */
   execute<R>({ sql, parameters }: CompiledQuery): QueryResult<R> {
     const { statement, returnsRows, changesRows, insertsRows } = this.#prepare(sql)
@@ -55,7 +58,8 @@ export class SqliteStatements {
         }
       }
     } else {
-      // Put back at the end: a Map keeps its order, so the first key is the longest unused.
+      // Re-insert at the end. A Map keeps insertion order, so the first key is the least recently
+      // used.
       this.#prepared.delete(sql)
     }
     this.#prepared.set(sql, prepared)

@@ -1,11 +1,11 @@
 import { writeSync } from 'node:fs'
-import { openStore } from './open.ts'
+import { openStore } from '../open.ts'
 
 /**
- * For tests that need a process of their own, to kill it or to watch its system calls:
- * `node child-node.testing.ts <data folder> <count>` opens the store as a node, says `open`, then
- * inserts that many databases one after the other and says `acknowledged <n>` after each. It
- * closes the store when its standard input ends.
+ * For tests that need a separate process, to kill it or to trace its system calls: `node
+ * child-node.testing.ts <data folder> <count>` opens the store as a node, prints `open`, then
+ * inserts `count` databases one at a time and prints `acknowledged <n>` after each. It closes the
+ * store when its standard input ends.
  */
 const [data = '', count = '0'] = process.argv.slice(2)
 const store = await openStore({ data }, 'node')

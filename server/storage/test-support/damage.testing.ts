@@ -2,13 +2,13 @@ import { randomFillSync } from 'node:crypto'
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 
-/** A page of a table or an index, with its number in the file (from 1). */
+/** A page of a table or an index. `number` is its page number in the file, from 1. */
 export interface StoredPage {
   readonly number: number
   readonly isLeaf: boolean
 }
 
-/** Returns the pages of a table or an index of a SQLite file that no process has open. */
+/** Returns the pages of a table or an index. No other process may have the SQLite file open. */
 export function pagesOf(file: string, name: string): StoredPage[] {
   const db = new DatabaseSync(file)
   try {
@@ -21,7 +21,7 @@ export function pagesOf(file: string, name: string): StoredPage[] {
   }
 }
 
-/** Overwrites pages of a SQLite file that no process has open with random bytes. */
+/** Overwrites pages with random bytes. No process may have the SQLite file open. */
 export function damagePages(file: string, pages: readonly StoredPage[]): void {
   const size = 4_096
   const fd = openSync(file, 'r+')

@@ -1,6 +1,6 @@
-import type { Store } from './open.ts'
+import type { Store } from '../open.ts'
 
-/** For tests: stores databases whose ids are their names. */
+/** Inserts databases whose ids are their names. */
 export async function storeDatabases({ db }: Store, ...names: readonly string[]): Promise<void> {
   const rows = names.map((name) => ({ name, id: name, created_at: 0 }))
   await db.insertInto('databases').values(rows).execute()

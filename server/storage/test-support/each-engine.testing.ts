@@ -4,27 +4,28 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterEach, beforeEach, describe, inject } from 'vitest'
-import type { EngineName } from './engine.ts'
-import { openStore, type Store, type StoreLocation } from './open.ts'
+import type { EngineName } from '../engine.ts'
+import { openStore, type Store, type StoreLocation } from '../open.ts'
 
-/** The engine under test; each test has a store of its own in it, empty and not yet opened. */
+/** The engine under test. Each test has its own empty store, which is not yet opened. */
 export interface TestEngine {
   readonly name: EngineName
-  /** Where the store of the running test is. */
   location(): StoreLocation
-  /** Opens it, as a node by default; closed after the test unless the test does so itself. */
+  /**
+   * Opens the store, by default as a node. It is closed after the test if the test has not done so.
+   */
   open(role?: 'node' | 'tool'): Promise<Store>
 }
 
-/** Where a store of tests is, until it is taken away. */
+/** Location of a test store, and its cleanup. */
 export interface Place {
   readonly location: StoreLocation
   remove(): Promise<void>
 }
 
 /**
- * For tests: declares the tests of `suite` for each real engine, SQLite in a folder and the
- * PostgreSQL of `postgres.global-setup.ts`.
+ * Declares the tests of `suite` for both engines: SQLite in a temporary folder, and the PostgreSQL
+ * server of `postgres.global-setup.ts`.
  *
  * @example
  * forEachEngine((engine) => {
@@ -39,7 +40,7 @@ export function forEachEngine(suite: (engine: TestEngine) => void): void {
   forEngine('postgres', suite)
 }
 
-/** Like {@link forEachEngine}, for what only one of them has. */
+/** Like {@link forEachEngine}, for one engine. */
 export function forEngine(name: EngineName, suite: (engine: TestEngine) => void): void {
   describe(name, () => {
     let place: Place
@@ -73,7 +74,7 @@ function makeFolder(): Place {
   return { location: { data }, remove: async () => rmSync(data, { recursive: true, force: true }) }
 }
 
-/** Makes an empty database for tests that share what is slow to start, such as nodes. */
+/** Creates an empty PostgreSQL database, for tests that share slow setup such as nodes. */
 export async function makeDatabase(): Promise<Place & { readonly databaseUrl: string }> {
   const admin = inject('postgresUrl')
   const name = `test_${randomBytes(8).toString('hex')}`

@@ -2,11 +2,11 @@ import { writeSync } from 'node:fs'
 import { DatabaseSync, StatementSync } from 'node:sqlite'
 
 /**
- * For tests, preloaded into a server (`NODE_OPTIONS=--import=…`): lets calls of SQLite fail with an
- * I/O error. Each SIGUSR2 begins the next of {@link PHASES} and says so on standard output.
+ * Fault injection for tests, preloaded into a server (`NODE_OPTIONS=--import=…`): makes calls of
+ * SQLite fail with an I/O error. Each SIGUSR2 starts the next of {@link PHASES} and prints it.
  */
 
-/** In a phase, every so many calls one fails; 0: none does. */
+/** In a phase with value n, every nth call fails. With 0, none fails. */
 const PHASES = [0, 1, 2, 3, 7, 0]
 
 let phase = 0
@@ -37,7 +37,7 @@ for (const [prototype, names] of [
 
 process.on('SIGUSR2', () => {
   phase++
-  // Of a phase that ended with an error, and of calls that it counted, nothing is to be left.
+  // Restart the count, so that each phase is independent of the previous one.
   calls = 0
   writeSync(1, `faults: one of ${PHASES[phase]}\n`)
 })

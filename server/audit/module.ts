@@ -1,0 +1,45 @@
+import { Counter, type Registry } from 'prom-client'
+import type { EventHub } from '../events/hub.ts'
+import type { FaultLog } from '../health/log-fault.ts'
+import { recordRefusals } from '../http/guards/audit-change.ts'
+import { createRateLimit } from '../http/guards/rate-limit.ts'
+import type { RequireRole } from '../http/guards/require-role.ts'
+import type { Store } from '../storage/open.ts'
+import { createAuditLog } from './audit-log.ts'
+import { auditRoutes } from './routes.ts'
+
+export interface AuditDeps {
+  readonly store: Store
+  readonly events: Pick<EventHub, 'publish'>
+  readonly metrics: Registry
+  readonly requireRole: RequireRole
+  readonly logFault: FaultLog
+}
+
+/** Maximum number of rejected changes audited per person and minute. */
+const REFUSALS = 60
+
+/** Creates the audit log, its routes, and the middleware that records rejected changes. */
+export function createAuditModule({ store, events, metrics, requireRole, logFault }: AuditDeps) {
+  const log = createAuditLog(store)
+  const anonymous = new Counter({
+    name: 'gatehouse_anonymous_refusals_total',
+    help: 'Changes rejected because the caller was not signed in',
+    registers: [metrics],
+  })
+  return {
+    routes: auditRoutes(log, requireRole),
+    /** Records rejected changes: of known callers in the log, of anonymous ones in a counter. */
+    recordRefusals: recordRefusals({
+      record: log.recordRefusal,
+      countAnonymous: () => anonymous.inc(),
+      onRecorded: () => events.publish({ type: 'audit' }),
+      allow: createRateLimit(REFUSALS, 60_000, Date.now),
+      onError: logFault('cannot write a rejected change to the audit log'),
+    }),
+    recordRefusal: log.recordRefusal,
+    async [Symbol.asyncDispose]() {},
+  }
+}
+
+export type AuditModule = ReturnType<typeof createAuditModule>

@@ -1,0 +1,127 @@
+/** Log levels, most verbose first. */
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
+
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+/** The endpoint of a server without stored or configured endpoints. */
+export const DEFAULT_ENDPOINT = 'tcp://127.0.0.1:8529'
+
+/** A setting as the help shows it. A flag overrides the environment. */
+export interface Setting {
+  readonly flag: string
+  readonly value: string
+  readonly env: string
+  readonly help: string
+}
+
+/** Every setting with a flag, in the order of the help. */
+export const SETTINGS: readonly Setting[] = [
+  {
+    flag: 'endpoint',
+    value: 'ADDRESS',
+    env: 'GATEHOUSE_ENDPOINTS',
+    help: `endpoint to add if it does not exist; repeat the flag, or separate with commas in the variable (default: ${DEFAULT_ENDPOINT} if none is stored)`,
+  },
+  { flag: 'data', value: 'FOLDER', env: 'GATEHOUSE_DATA', help: 'data folder (default: ./data)' },
+  {
+    flag: 'database-url',
+    value: 'URL',
+    env: 'GATEHOUSE_DATABASE_URL',
+    help: 'PostgreSQL URL (default: SQLite in the data folder); …_FILE reads it from a file',
+  },
+  {
+    flag: 'public-url',
+    value: 'URL',
+    env: 'GATEHOUSE_PUBLIC_URL',
+    help: 'URL at which browsers reach this server, such as https://gatehouse.example.org',
+  },
+  {
+    flag: 'node',
+    value: 'NAME',
+    env: 'GATEHOUSE_NODE',
+    help: 'name of this node (default: the host name)',
+  },
+  {
+    flag: 'drain',
+    value: 'SECONDS',
+    env: 'GATEHOUSE_DRAIN',
+    help: 'how long connections may finish after their endpoint is removed (default: 30)',
+  },
+  {
+    flag: 'ready-delay',
+    value: 'SECONDS',
+    env: 'GATEHOUSE_READY_DELAY',
+    help: 'how long readiness is 503 before a stopping node closes its listeners (default: 0)',
+  },
+  {
+    flag: 'tls-cert',
+    value: 'FILE',
+    env: 'GATEHOUSE_TLS_CERT',
+    help: 'certificate chain of ssl:// endpoints, PEM',
+  },
+  {
+    flag: 'tls-key',
+    value: 'FILE',
+    env: 'GATEHOUSE_TLS_KEY',
+    help: 'private key of the certificate, PEM',
+  },
+  {
+    flag: 'log',
+    value: 'LEVEL',
+    env: 'GATEHOUSE_LOG',
+    help: `${LOG_LEVELS.join(', ')} (default: info)`,
+  },
+]
+
+/** A setting that has no flag, because all users of a machine can read command lines. */
+export interface Variable {
+  readonly env: string
+  readonly help: string
+}
+
+/** Every setting without a flag, in the order of the help. */
+export const VARIABLES: readonly Variable[] = [
+  {
+    env: 'GATEHOUSE_OPERATOR_KEY',
+    help: 'key for signing in with the local provider (default: generated in the data folder); required with a database URL',
+  },
+  {
+    env: 'GATEHOUSE_SECRET_KEY',
+    help: 'key that encrypts stored provider tokens, 32 bytes in base64 (default: generated in the data folder); required with a database URL',
+  },
+  {
+    env: 'GATEHOUSE_ADMINS',
+    help: 'people who are admins from their first sign-in: <provider>:<id>, separated by commas',
+  },
+  {
+    env: 'GATEHOUSE_TRUSTED_PROXIES',
+    help: 'addresses and CIDR ranges of trusted proxies, whose X-Forwarded headers are used, separated by commas (default: none)',
+  },
+  ...(['GITHUB', 'GOOGLE', 'FACEBOOK'] as const).flatMap((name) => [
+    {
+      env: `GATEHOUSE_${name}_CLIENT_ID`,
+      help: 'client id at this provider; register the callback URL /_oauth2/…/auth',
+    },
+    { env: `GATEHOUSE_${name}_CLIENT_SECRET`, help: 'client secret' },
+  ]),
+  { env: 'GATEHOUSE_OIDC_ISSUER', help: 'issuer of an OpenID Connect provider' },
+  { env: 'GATEHOUSE_OIDC_CLIENT_ID', help: 'client id' },
+  { env: 'GATEHOUSE_OIDC_CLIENT_SECRET', help: 'client secret' },
+  { env: 'GATEHOUSE_OIDC_LABEL', help: 'label of its sign-in button' },
+  {
+    env: 'GATEHOUSE_OAUTH2_AUTH_ENDPOINT',
+    help: 'authorization endpoint of another OAuth 2.0 provider',
+  },
+  { env: 'GATEHOUSE_OAUTH2_TOKEN_ENDPOINT', help: 'its token endpoint' },
+  {
+    env: 'GATEHOUSE_OAUTH2_ACTIVE_USER_ENDPOINT',
+    help: 'endpoint that returns the signed-in user, identified by id or sub',
+  },
+  { env: 'GATEHOUSE_OAUTH2_CLIENT_ID', help: 'client id' },
+  { env: 'GATEHOUSE_OAUTH2_CLIENT_SECRET', help: 'client secret' },
+  { env: 'GATEHOUSE_OAUTH2_LABEL', help: 'label of its sign-in button' },
+  {
+    env: 'GATEHOUSE_OAUTH2_CALLBACK',
+    help: 'form of the callback URL: csrf-in-url, csrf-in-url-identical or exact (default: csrf-in-url)',
+  },
+]

@@ -1,0 +1,52 @@
+import type { Access } from '../access/access.ts'
+import { SYSTEM_DATABASE } from '../contract/database.ts'
+import type { Principal } from '../contract/principal.ts'
+import { atLeast } from '../contract/role.ts'
+import { Failure } from '../failure.ts'
+import type { RequireRole } from '../http/guards/require-role.ts'
+import type { HttpModule } from '../http/module.ts'
+import type { EventHub } from './hub.ts'
+import { createOncePerWake } from './once-per-wake.ts'
+import { type AuthenticateReader, eventRoutes, lastEventHeader } from './routes.ts'
+
+export interface EventsDeps {
+  readonly hub: EventHub
+  readonly access: Pick<Access, 'authenticate' | 'lastKnown'>
+  readonly http: Pick<HttpModule, 'clientOf' | 'cookie'>
+  readonly requireRole: RequireRole
+}
+
+/** Creates the routes of the event streams. */
+export function createEventsModule({ hub, access, http, requireRole }: EventsDeps) {
+  const { clientOf, cookie } = http
+  const oncePerWake = createOncePerWake<Principal | undefined>(hub, Date.now)
+
+  async function principalOf(credentials: Parameters<Access['authenticate']>[0]) {
+    try {
+      return await access.authenticate(credentials)
+    } catch (error) {
+      const isUnavailable = error instanceof Failure && error.code === 'unavailable'
+      return isUnavailable ? access.lastKnown(credentials) : undefined
+    }
+  }
+  const authenticateReader: AuthenticateReader = async (c) => {
+    // Streams call this repeatedly; the mapping of their endpoint may have changed since they
+    // began.
+    const { names } = c.env.via.mapping
+    if (names.length > 0 && !names.includes(SYSTEM_DATABASE)) return undefined
+    const authorization = c.req.header('Authorization')
+    const session = cookie.read(c, clientOf(c).secure)
+    const principal = await oncePerWake(JSON.stringify([authorization, session]), () =>
+      principalOf({ authorization, session, background: true }),
+    )
+    return principal !== undefined && atLeast(principal.role, 'viewer') ? principal : undefined
+  }
+
+  return {
+    routes: eventRoutes(hub, requireRole, authenticateReader),
+    lastEventHeader: lastEventHeader(hub),
+    async [Symbol.asyncDispose]() {},
+  }
+}
+
+export type EventsModule = ReturnType<typeof createEventsModule>

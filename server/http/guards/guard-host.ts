@@ -1,0 +1,52 @@
+import { createMiddleware } from 'hono/factory'
+import { isIpLiteral, isLoopbackHost } from '../../contract/address.ts'
+import { Failure } from '../../failure.ts'
+import type { AppEnv } from '../env.ts'
+
+/** Returns the host of a `Host` header (RFC 9110 §7.2) in lower case, without port and brackets. */
+export function hostName(header: string | undefined): string {
+  return (header ?? '')
+    .toLowerCase()
+    .replace(/:[0-9]*$/, '')
+    .replace(/^\[(.*)\]$/, '$1')
+}
+
+/** Maximum number of cached headers; the cache is cleared when it is full. */
+const MOST_REMEMBERED = 100
+
+// Caches headers that are allowed by every configuration. Requests with a session check the header
+// each time, and the check takes four regular expressions.
+const alwaysOurs = new Set<string>()
+
+/**
+ * Checks that a browser may use the console under this `Host`: a loopback name, an IP address, or a
+ * host that `isOurs` accepts (hosts of endpoints and of the public URL). This defends against DNS
+ * rebinding, where a foreign page is same-origin to its browser.
+ *
+ * @throws Failure `misdirected`
+ */
+export function requireOwnHost(header: string, isOurs: (host: string) => boolean): void {
+  if (alwaysOurs.has(header)) return
+  const host = hostName(header)
+  if (isLoopbackHost(host) || isIpLiteral(host)) {
+    if (alwaysOurs.size >= MOST_REMEMBERED) alwaysOurs.clear()
+    alwaysOurs.add(header)
+    return
+  }
+  if (isOurs(host)) return
+  throw new Failure(
+    'misdirected',
+    'This host name does not belong to this server. Use an address of this machine, or ' +
+      'set the host name with --public-url.',
+  )
+}
+
+/**
+ * Rejects requests for a foreign host with 421: those for the console and the sign-in pages. Data
+ * is served under any host name; requests with a session cookie are checked in `require-role.ts`.
+ */
+export const guardHost = (isOurs: (host: string) => boolean) =>
+  createMiddleware<AppEnv>((c, next) => {
+    requireOwnHost(c.req.header('Host') ?? new URL(c.req.url).host, isOurs)
+    return next()
+  })

@@ -1,0 +1,199 @@
+import type { Context, MiddlewareHandler } from 'hono'
+import { createMiddleware } from 'hono/factory'
+import type { Principal } from '../../contract/principal.ts'
+import { type AccessRole, atLeast, type Role } from '../../contract/role.ts'
+import { BACKGROUND_HEADER } from '../../contract/session-use.ts'
+import { Failure } from '../../failure.ts'
+import type { AppEnv } from '../env.ts'
+import type { Client, ClientOf } from './client-address.ts'
+import { requireOwnHost } from './guard-host.ts'
+import { guardBasic, guardOrigin, isFromBrowser } from './guard-origin.ts'
+import type { SessionCookie } from './session-cookie.ts'
+
+interface Credentials {
+  readonly authorization: string | undefined
+  readonly session: string | undefined
+  readonly background: boolean
+}
+
+export interface RequireRoleDeps {
+  /** Returns the owner of the credentials (`access/authenticate.ts`). */
+  readonly authenticate: (
+    credentials: Credentials,
+  ) => Principal | undefined | Promise<Principal | undefined>
+  /** Returns the last known owner. Used for reads while the database is unavailable. */
+  readonly lastKnown: (credentials: Credentials) => Principal | undefined
+  /** Counts an invalid token; throws `too-many-requests` above the limit. */
+  readonly countFailure: (client: Client) => void
+  readonly clientOf: ClientOf
+  readonly cookie: SessionCookie
+  /** Returns whether a host belongs to an endpoint or to the public URL. */
+  readonly isOurHost: (host: string) => boolean
+  readonly publicOrigin: string | undefined
+}
+
+/**
+ * The permission that a route requires: a role; `known`, which admits everyone and authenticates
+ * credentials that are sent; or `public`, which admits everyone and ignores credentials.
+ */
+export type Permission = AccessRole | 'known' | 'public'
+
+/** Further requirements of a route. */
+export interface Terms {
+  /**
+   * The role that a token needs, if it is higher: for resources that belong to the token's owner as
+   * a person. A token has only the permissions of its role, and changing people, sessions and
+   * tokens requires an admin's token.
+   */
+  readonly byToken?: AccessRole
+  /**
+   * Requests to this route never count as use of the session, because the page sends them without
+   * the user. On other routes a request sets {@link BACKGROUND_HEADER} for the same effect.
+   */
+  readonly background?: true
+}
+
+/** Returns the middleware that enforces a route's permission. */
+export type RequireRole = (needed: Permission, terms?: Terms) => MiddlewareHandler<AppEnv>
+
+const PERMISSION = Symbol('permission')
+
+/** The permissions that a route declares. */
+export interface Declared {
+  readonly bySession: Permission
+  readonly byToken: Permission
+}
+
+/**
+ * Returns the permissions that a handler declares, or undefined if it is not a {@link RequireRole}.
+ */
+export const permissionOf = (handler: unknown): Declared | undefined =>
+  (handler as { [PERMISSION]?: Declared })[PERMISSION]
+
+/**
+ * Returns a {@link RequireRole}, which authenticates the request and sets `principal` and `actor`.
+ *
+ * Its middleware fails with `unauthenticated`, `forbidden`, `misdirected` or `too-many-requests`.
+ */
+export function createRequireRole(deps: RequireRoleDeps): RequireRole {
+  /** Returns the owner of the credentials; a promise only if `deps.authenticate` returns one. */
+  function authenticate(credentials: Credentials, client: Client, method: string) {
+    // While the database is unavailable, the last known owner may read.
+    const recover = (error: unknown): Principal => {
+      const code = error instanceof Failure ? error.code : undefined
+      if (code === 'unauthenticated') deps.countFailure(client)
+      const isRead = method === 'GET' || method === 'HEAD'
+      const principal = code === 'unavailable' && isRead ? deps.lastKnown(credentials) : undefined
+      if (principal === undefined) throw error
+      return principal
+    }
+    try {
+      const principal = deps.authenticate(credentials)
+      return principal instanceof Promise ? principal.catch(recover) : principal
+    } catch (error) {
+      return recover(error)
+    }
+  }
+
+  return (needed, { byToken, background } = {}) => {
+    const declared: Declared = { bySession: needed, byToken: byToken ?? needed }
+    if (needed === 'public') return Object.assign(pass, { [PERMISSION]: declared })
+    const middleware = createMiddleware<AppEnv>((c, next) => {
+      const client = deps.clientOf(c)
+      const credentials = credentialsOf(deps, c, client, background)
+      const enter = (principal: Principal | undefined) => {
+        if (principal !== undefined) {
+          c.set('principal', principal)
+          c.set('actor', { name: principal.username, by: principal.by, address: client.address })
+          guardBrowser(deps, c, client, credentials)
+        }
+        if (needed !== 'known') {
+          authorize(principal, needed, c.get('database'))
+          if (byToken !== undefined) authorizeToken(principal, byToken)
+        }
+        return next()
+      }
+      const principal = authenticate(credentials, client, c.req.method)
+      return principal instanceof Promise ? principal.then(enter) : enter(principal)
+    })
+    return Object.assign(middleware, { [PERMISSION]: declared })
+  }
+}
+
+const pass = createMiddleware<AppEnv>((_c, next) => next())
+
+/** Returns the credentials of a request. A session counts only without `Authorization`. */
+function credentialsOf(
+  { cookie }: RequireRoleDeps,
+  c: Context<AppEnv>,
+  { secure }: Client,
+  background = false,
+): Credentials {
+  const authorization = c.req.header('Authorization')
+  if (authorization !== undefined) return { authorization, session: undefined, background }
+  return {
+    authorization,
+    session: cookie.read(c, secure),
+    background: background || c.req.header(BACKGROUND_HEADER) !== undefined,
+  }
+}
+
+/**
+ * Rejects a request that another web page made a browser send: a browser adds cookies and
+ * remembered Basic credentials by itself.
+ */
+function guardBrowser(
+  deps: RequireRoleDeps,
+  c: Context<AppEnv>,
+  client: Client,
+  { authorization }: Credentials,
+): void {
+  if (authorization === undefined) {
+    requireOwnHost(client.host, deps.isOurHost)
+    guardOrigin(c, deps.publicOrigin)
+  } else if (isBasic(authorization) && isFromBrowser(c)) {
+    requireOwnHost(client.host, deps.isOurHost)
+    guardBasic(c, deps.publicOrigin)
+  }
+}
+
+/**
+ * Checks that a principal has the role, and access to the database.
+ *
+ * @throws Failure `unauthenticated` or `forbidden`
+ */
+function authorize(principal: Principal | undefined, needed: Role, database: string): void {
+  if (principal === undefined) throw notSignedIn('Sign in or send a token.')
+  if (!atLeast(principal.role, needed)) {
+    throw new Failure(
+      'forbidden',
+      principal.role === 'pending'
+        ? 'You have no role yet. Ask an admin to assign one.'
+        : `This requires the role ${needed}. Your role is ${principal.role}.`,
+    )
+  }
+  if (principal.databases !== null && !principal.databases.includes(database)) {
+    throw new Failure('forbidden', 'The scope of this token does not include this database.')
+  }
+}
+
+/**
+ * Checks that a token has the role that the route requires of tokens.
+ *
+ * @throws Failure `forbidden`
+ */
+function authorizeToken(principal: Principal | undefined, needed: Role): void {
+  if (principal?.by !== 'token' || atLeast(principal.role, needed)) return
+  throw new Failure(
+    'forbidden',
+    `With a token, this requires the role ${needed}. This token has the role ${principal.role}. Sign in instead.`,
+  )
+}
+
+const notSignedIn = (message: string) => new Failure('unauthenticated', message)
+
+/**
+ * Returns whether an `Authorization` header uses HTTP Basic (RFC 7617), as clients send it for a
+ * token in the user part of a URL.
+ */
+const isBasic = (authorization: string) => authorization.slice(0, 6).toLowerCase() === 'basic '

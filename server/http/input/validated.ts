@@ -1,0 +1,32 @@
+import * as z from 'zod/mini'
+import { jsonPointer } from '../../contract/json-pointer.ts'
+import { Failure } from '../../failure.ts'
+
+z.config(z.locales.en())
+
+/** Maximum number of issues in a message. */
+const ISSUES_TOLD = 10
+
+/**
+ * Parses the body or the query string of a request with a schema.
+ *
+ * @throws Failure `bad-parameter`. Its message names the first invalid fields, and `field` the first
+ * one: a JSON Pointer into a body, or the name of a query parameter.
+ */
+export function validated<S extends z.ZodMiniType>(
+  schema: S,
+  value: unknown,
+  whole: 'body' | 'query',
+): z.output<S> {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  const faults = result.error.issues.slice(0, ISSUES_TOLD).map((issue) => {
+    const reason = issue.message.replace(/^Invalid input: /, '')
+    const field = z.core.toDotPath(issue.path)
+    return field === '' ? `the ${whole}: ${reason}` : `${field}: ${reason}`
+  })
+  const path = result.error.issues[0]?.path ?? []
+  throw new Failure('bad-parameter', `The ${whole} is invalid. ${faults.join('; ')}.`, {
+    field: whole === 'body' ? jsonPointer(path) : path[0]?.toString(),
+  })
+}

@@ -1,0 +1,45 @@
+import { type ClientOf, createClientOf } from './guards/client-address.ts'
+import { createOwnHosts, type OwnHosts } from './guards/own-hosts.ts'
+import { createSessionCookie, type SessionCookie } from './guards/session-cookie.ts'
+import type { Reserve, ResponseRoom } from './output/response-room.ts'
+import { createSendList, type SendList } from './output/send-list.ts'
+
+export interface HttpDeps {
+  /** The configured public origin of the server. */
+  readonly publicOrigin: string | undefined
+  /** Addresses and CIDR ranges of proxies whose forwarded headers are trusted. */
+  readonly trustedProxies: readonly string[]
+  /** The id of this installation. */
+  readonly instance: string
+  /** Maximum lifetime of a session, ms. */
+  readonly sessionLifetime: number
+  readonly responses: ResponseRoom
+  /** Awaited between two steps of a long response, so that other requests can run. */
+  readonly nextTurn: () => Promise<void>
+}
+
+/** What the routes of all nouns share. */
+export interface HttpModule extends AsyncDisposable {
+  readonly publicOrigin: string | undefined
+  readonly hosts: OwnHosts
+  readonly clientOf: ClientOf
+  readonly cookie: SessionCookie
+  readonly responses: ResponseRoom
+  readonly reserve: Reserve
+  readonly sendList: SendList
+}
+
+export function createHttpModule(deps: HttpDeps): HttpModule {
+  const { publicOrigin, responses } = deps
+  const reserve: Reserve = (c, bytes) => responses.reserve(c.env.outgoing, bytes)
+  return {
+    publicOrigin,
+    hosts: createOwnHosts(publicOrigin),
+    clientOf: createClientOf(deps.trustedProxies),
+    cookie: createSessionCookie(deps.instance, deps.sessionLifetime),
+    responses,
+    reserve,
+    sendList: createSendList(reserve, deps.nextTurn),
+    async [Symbol.asyncDispose]() {},
+  }
+}

@@ -1,0 +1,24 @@
+import { Hono } from 'hono'
+import { describe } from './describe.ts'
+import type { AppEnv } from './env.ts'
+import type { RequireRole } from './guards/require-role.ts'
+import { API_JSON } from './output/render-failure.ts'
+
+/**
+ * Routes of `/_api/openapi.json`.
+ *
+ * @param describeApi returns the description. Called once, since the routes are fixed while the
+ * process runs.
+ */
+export function openApiRoutes(requireRole: RequireRole, describeApi: () => Promise<object>) {
+  let description: Promise<string> | undefined
+  return new Hono<AppEnv>().get(
+    '/',
+    describe({ summary: 'Get this OpenAPI description', answers: { 200: 'application/json' } }),
+    requireRole('public'),
+    async (c) => {
+      description ??= describeApi().then((described) => JSON.stringify(described))
+      return c.body(await description, 200, { 'Content-Type': API_JSON })
+    },
+  )
+}

@@ -1,0 +1,27 @@
+import type { Context } from 'hono'
+import { type Failure, isStoreFailure, systemCode } from '../../failure.ts'
+import type { AppEnv } from '../env.ts'
+import { renderFailure, toFailure } from './render-failure.ts'
+
+/**
+ * Returns the error handler of the application, which renders the error and logs those of the
+ * server.
+ *
+ * @param logError returns a function that logs errors under a message.
+ */
+export const createErrorHandler =
+  (logError: (message: string) => (error: unknown) => void) =>
+  (error: Error, c: Context<AppEnv>): Response | Promise<Response> => {
+    const failure = toFailure(error)
+    if (failure.kind.status >= 500 && !isKnown(failure) && !hasLeft(failure, c))
+      logError(failure.message)(isStoreFailure(failure) ? failure : (failure.cause ?? failure))
+    return renderFailure(failure, c)
+  }
+
+/** Returns whether the log has the reason: the outage of the database is logged when it begins. */
+const isKnown = ({ code, cause }: Failure) =>
+  code === 'busy' || (code === 'unavailable' && cause === undefined)
+
+/** Returns whether the client disconnected before it sent the whole body. */
+const hasLeft = ({ cause }: Failure, { env }: Context<AppEnv>) =>
+  systemCode(cause) === 'ECONNRESET' && env.incoming?.complete === false

@@ -1,0 +1,84 @@
+import { STATUS_CODES } from 'node:http'
+import { html } from 'hono/html'
+import { PAGE_STYLE, renderPage } from './page.ts'
+import { fontFaces, type PageFonts } from './page-fonts.ts'
+
+/**
+ * Returns the policy of the sign-in pages: no scripts, only styles and fonts of this server. It
+ * omits `form-action` if a form leads to another provider, because Chromium applies that to every
+ * redirect after the POST.
+ */
+export const signInPolicy = ({ leavesOrigin }: { readonly leavesOrigin: boolean }): string =>
+  [
+    "default-src 'none'",
+    "style-src 'self'",
+    "font-src 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    ...(leavesOrigin ? [] : ["form-action 'self'"]),
+  ].join('; ')
+
+/** Path of the style sheet of these pages. */
+export const STYLE_PATH = '/_oauth2/page.css'
+
+/** Returns the style sheet of these pages, with the console's fonts if they are given. */
+export const pageStyle = (fonts: PageFonts | undefined): string =>
+  fonts === undefined ? PAGE_STYLE : fontFaces(fonts) + PAGE_STYLE
+
+const LINKED_STYLE = html`<link rel="stylesheet" href="${STYLE_PATH}">`
+
+/** A failed sign-in, as its page shows it. */
+export interface FailedSignIn {
+  readonly status: number
+  /** What happened. Text from third parties is already truncated; it is escaped here. */
+  readonly message: string
+  /** URL that a form POSTs to in order to start again; undefined if that would not help. */
+  readonly start: string | undefined
+}
+
+/**
+ * Returns the page of a failed sign-in: what happened, what to do next, and a button to start
+ * again.
+ */
+export const failedSignInPage = ({ status, message, start }: FailedSignIn) =>
+  renderPage(
+    'Sign-in failed',
+    LINKED_STYLE,
+    html`<h1>You are not signed in</h1>
+    <p role="alert">${message}</p>
+    ${
+      start === undefined
+        ? html`<p>Go back, or send the message above to the operator of this server.</p>`
+        : html`<p>Start again. If the problem persists, send the message above to the operator of this server.</p>
+    <form method="post" action="${start}"><button>Sign in</button></form>`
+    }
+    <p class="hint"><a href="/_console/sign-in">Other ways to sign in</a> · ${status} ${STATUS_CODES[status]}</p>`,
+  )
+
+export interface KeyPage {
+  /** The URL that the form POSTs to. */
+  readonly action: string
+  /** Why the page asks for the key again. */
+  readonly fault: string | undefined
+}
+
+/** Returns the page of the local provider, which asks for the operator key. */
+export const keyPage = ({ action, fault }: KeyPage) =>
+  renderPage(
+    'Operator key',
+    LINKED_STYLE,
+    html`<h1>Sign in with the operator key</h1>
+    ${fault === undefined ? '' : html`<p role="alert" id="fault">${fault}</p>`}
+    <form method="post" action="${action}">
+      <input name="username" value="operator" autocomplete="username" hidden>
+      <label for="key">Operator key</label>
+      <input id="key" name="key" type="password" autocomplete="current-password" spellcheck="false"
+        autocapitalize="none" aria-describedby="${fault === undefined ? 'where' : 'fault where'}"
+        required autofocus>
+      <button>Sign in</button>
+    </form>
+    <p id="where" class="hint">On the machine that runs this server, <code>gatehouse operator-key</code> prints it.
+      It is in the file <code>operator.key</code> of the data folder, or in the environment
+      (<code>GATEHOUSE_OPERATOR_KEY</code>).</p>
+    <p><a href="/_console/sign-in">Other ways to sign in</a></p>`,
+  )

@@ -1,0 +1,166 @@
+import type { Logger } from 'pino'
+import { createAccessModule } from './access/module.ts'
+import { fingerprint } from './access/secret-files.ts'
+import { ABSOLUTE } from './access/sessions.ts'
+import { createAuditModule } from './audit/module.ts'
+import { createRecorder } from './audit/record.ts'
+import type { Config } from './cli/config.ts'
+import { createDatabasesModule } from './databases/module.ts'
+import { createDocumentRules } from './documents/document-rules.ts'
+import { createDocumentsModule } from './documents/module.ts'
+import { createReadInIdOrder } from './documents/query/read-page.ts'
+import { createDocumentRepository } from './documents/repository.ts'
+import { createSchemasModule } from './documents/schemas/module.ts'
+import type { Certificate } from './endpoints/listeners/certificate.ts'
+import { createHttpEngine } from './endpoints/listeners/http-engine.ts'
+import type { Listener } from './endpoints/listeners/listener.ts'
+import { createEndpointsModule } from './endpoints/module.ts'
+import { createEventHub } from './events/hub.ts'
+import { createEventsModule } from './events/module.ts'
+import { createFaultLog } from './health/log-fault.ts'
+import { createHealthModule } from './health/module.ts'
+import type { NodeReadiness } from './health/readiness.ts'
+import { createHttpModule } from './http/module.ts'
+import { createJobsModule } from './jobs/module.ts'
+import { createChangeFollower } from './nodes/change-follower.ts'
+import { createNodesModule } from './nodes/module.ts'
+import { createOAuth2Module } from './oauth2/module.ts'
+import type { UntilAvailable } from './storage/availability/until-available.ts'
+import { createFailureLimit } from './storage/changes/failure-limit.ts'
+import { createTurns } from './storage/changes/turns.ts'
+import type { Store } from './storage/open.ts'
+import type { Vault } from './storage/vault.ts'
+
+export interface ModulesDeps {
+  readonly config: Config
+  readonly store: Store
+  readonly vault: Vault
+  readonly secretKey: Uint8Array
+  /** Returns the current operator key. */
+  readonly operatorKey: () => string
+  /** The id of this installation. */
+  readonly instance: string
+  /** The certificate of `ssl` endpoints, if one is configured. */
+  readonly certificate: Certificate | undefined
+  readonly readiness: NodeReadiness
+  readonly untilAvailable: UntilAvailable
+  /** The folder of the built console. */
+  readonly consoleFolder: string
+  readonly log: Logger
+}
+
+/**
+ * Creates the modules of a node, in an order in which each uses only earlier ones, and adds them to
+ * `stack`. Nothing runs yet, except that notices of the store are followed.
+ */
+export async function createModules(deps: ModulesDeps, stack: AsyncDisposableStack) {
+  const { config, store, vault, secretKey, operatorKey, certificate, consoleFolder, log } = deps
+  const { readiness, untilAvailable } = deps
+  const logFault = createFaultLog(store, log)
+  const record = createRecorder()
+  const events = createEventHub()
+  const failures = createFailureLimit(store, Date.now, logFault('cannot store failed sign-ins'))
+  stack.defer(() => failures.stop())
+  const engine = createHttpEngine<Listener>()
+  stack.defer(() => engine.close())
+
+  const http = stack.use(
+    createHttpModule({
+      publicOrigin: config.publicOrigin,
+      trustedProxies: config.trustedProxies,
+      instance: deps.instance,
+      sessionLifetime: ABSOLUTE,
+      responses: engine,
+      nextTurn: createTurns(),
+    }),
+  )
+  const access = stack.use(
+    createAccessModule({
+      ...{ store, vault, record, events, http, logFault },
+      admins: config.admins,
+      operatorKey: () => fingerprint(operatorKey()),
+      countFailure: failures.count,
+    }),
+  )
+  const { requireRole } = access
+  const databases = stack.use(
+    await untilAvailable(() => createDatabasesModule({ store, record, events, http, requireRole })),
+  )
+  const { idOf } = databases
+  const nodes = createNodesModule({
+    ...{ store, events, requireRole },
+    name: config.node,
+    onError: logFault('the nodes could not exchange their status'),
+  })
+
+  const repository = createDocumentRepository(store)
+  const schemas = stack.use(createSchemasModule({ store, log, requireRole, idOf }))
+  const jobs = stack.use(
+    createJobsModule({
+      ...{ store, http, requireRole, idOf },
+      rules: createDocumentRules(Date.now, schemas.current),
+      documents: { page: createReadInIdOrder({ repository, nextTurn: createTurns() }) },
+      now: nodes.now,
+      onError: logFault('a job failed to continue'),
+    }),
+  )
+  const documents = stack.use(
+    createDocumentsModule({
+      ...{ store, repository, schemas, jobs, databases, http, requireRole, vault, logFault },
+    }),
+  )
+  events.on('database', () => {
+    documents.purge()
+    jobs.wake()
+  })
+
+  const endpoints = stack.use(
+    createEndpointsModule({
+      ...{ store, record, engine, certificate, nodes, events, http, requireRole, log, logFault },
+      grace: config.drain,
+      reservedFolders: [config.data, ...config.keyFolders],
+    }),
+  )
+  const { bulkChanges } = endpoints
+  readiness.register(endpoints.metrics)
+
+  const changes = stack.use(
+    createChangeFollower({
+      store,
+      async sync() {
+        schemas.forget()
+        const revisions = await Promise.all([databases.sync(), endpoints.sync()])
+        // Only after a successful sync: while the store is unavailable, recently known callers keep
+        // read access.
+        access.sync()
+        return Math.min(...revisions)
+      },
+      onAccess: access.sync,
+      onBulkChange: bulkChanges.changed,
+      onError: logFault('cannot read the changes of other nodes'),
+    }),
+  )
+  nodes.onHeartbeat(changes.retry)
+  nodes.onHeartbeat(documents.takeOverPurge)
+  const health = stack.use(createHealthModule({ store, readiness, changes, requireRole }))
+
+  const { metrics } = endpoints
+  const audit = stack.use(createAuditModule({ store, events, metrics, requireRole, logFault }))
+  const oauth2 = stack.use(
+    await createOAuth2Module({
+      ...{ store, vault, secretKey, fingerprint, access, audit, events, http, log, logFault },
+      operatorKey,
+      providers: config.providers,
+      countFailure: failures.count,
+      consoleFolder,
+    }),
+  )
+  return {
+    ...{ http, access, databases, nodes, schemas, jobs, documents, endpoints, health, audit },
+    ...{ oauth2, changes, engine, log, logFault },
+    hub: events,
+    events: stack.use(createEventsModule({ hub: events, access, http, requireRole })),
+    consoleFolder,
+    pageFacts: { drain: config.drain, certificate: certificate !== undefined },
+  }
+}

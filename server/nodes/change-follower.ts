@@ -1,0 +1,82 @@
+import type { Store } from '../storage/open.ts'
+import { createFollower } from './follower.ts'
+
+/** How often the store is checked for changes of other processes without a request, ms. */
+const CATCH_UP = 500
+
+/** Applies the changes that other processes make in the store. */
+export interface ChangeFollower extends AsyncDisposable {
+  /** Applies changes before a request is served. Returns undefined if there are none. */
+  catchUp(): Promise<void> | undefined
+  /** Applies changes up to a revision; does nothing if they are applied already. */
+  followTo(revision: number): Promise<void>
+  /** Applies changes again if the last attempt failed. */
+  retry(): Promise<void>
+  /** Checks for changes periodically. Returns a function that stops it. */
+  watch(): () => void
+}
+
+export interface ChangeFollowerDeps {
+  readonly store: Pick<Store, 'changedOutside' | 'onNotice' | 'readRevision'>
+  /** Reloads the state that is kept in memory. Returns the revision up to which it is current. */
+  readonly sync: () => Promise<number>
+  /** Called when another process has changed people, sessions or tokens. */
+  readonly onAccess: () => void
+  /** Called when another process has changed the state of a bulk change. */
+  readonly onBulkChange: () => void
+  readonly onError: (error: unknown) => void
+}
+
+/** Starts to follow the notices of a store. */
+export function createChangeFollower(deps: ChangeFollowerDeps): ChangeFollower {
+  const { store, onError } = deps
+  let followed: number | undefined
+  const follower = createFollower(async () => {
+    followed = await deps.sync()
+  })
+  const hasChanged = () => follower.behind || store.changedOutside()
+  const followInBackground = () => void follower.follow().catch(onError)
+  let checked = false
+
+  const unsubscribe = store.onNotice((topic) => {
+    if (topic === 'access') deps.onAccess()
+    else if (topic === 'endpoint-changes') deps.onBulkChange()
+    else if (topic !== 'nodes') followInBackground()
+  })
+  return {
+    catchUp() {
+      // PostgreSQL notifies nodes of changes, so requests do not check the store; see
+      // `health/freshness.ts`.
+      if (store.readRevision !== undefined) return undefined
+      if (checked) return follower.running
+      // Requests read in one turn of the event loop share a single check of the store.
+      const changed = hasChanged()
+      checked = true
+      setImmediate(() => {
+        checked = false
+      })
+      return changed ? follower.follow() : follower.running
+    },
+    async followTo(revision) {
+      // A notice of the same change may have started a sync already.
+      await follower.running?.catch(() => {})
+      if (follower.behind || followed !== revision) await follower.follow()
+    },
+    async retry() {
+      if (follower.behind) await follower.follow()
+    },
+    watch() {
+      const timer = setInterval(() => {
+        try {
+          if (hasChanged()) followInBackground()
+        } catch (error) {
+          onError(error)
+        }
+      }, CATCH_UP)
+      return () => clearInterval(timer)
+    },
+    async [Symbol.asyncDispose]() {
+      unsubscribe()
+    },
+  }
+}

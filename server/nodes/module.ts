@@ -1,0 +1,66 @@
+import type { EventHub } from '../events/hub.ts'
+import type { RequireRole } from '../http/guards/require-role.ts'
+import type { Store } from '../storage/open.ts'
+import { hostId } from './host-id.ts'
+import { createNodes, type NodesDeps } from './nodes.ts'
+import { nodeRoutes } from './routes.ts'
+
+export interface NodesModuleDeps {
+  readonly store: Store
+  /** The name of this node. */
+  readonly name: string
+  readonly events: Pick<EventHub, 'publish'>
+  readonly requireRole: RequireRole
+  readonly onError: (error: unknown) => void
+}
+
+type PeerHandlers = Pick<NodesDeps, 'onPeersChanged' | 'handlePeerCommand'>
+
+/**
+ * Creates the nodes that share the store, and their routes. With SQLite there are no others. Register
+ * all handlers before `start`.
+ */
+export function createNodesModule({ store, name, events, requireRole, onError }: NodesModuleDeps) {
+  let handlers: PeerHandlers = { onPeersChanged() {}, handlePeerCommand() {} }
+  const heartbeatTasks: (() => Promise<void>)[] = []
+  // A SQLite store is used by one node only.
+  const nodes =
+    store.engine === 'postgres'
+      ? createNodes({
+          store,
+          name,
+          hostId: hostId(),
+          onListenersChanged: (endpoint) => events.publish({ type: 'listener', endpoint }),
+          onPeersChanged: () => handlers.onPeersChanged(),
+          handlePeerCommand: (id, command) => handlers.handlePeerCommand(id, command),
+          async onHeartbeat() {
+            for (const task of heartbeatTasks) await task()
+          },
+          onError,
+        })
+      : undefined
+  return {
+    name,
+    nodes,
+    routes: nodeRoutes({ node: name, others: () => nodes?.peers.nodes() ?? [], requireRole }),
+    /** Returns the listeners of the other nodes. */
+    listeners: () => nodes?.peers.listeners() ?? [],
+    /** Returns the current time of the database clock, ms since 1970; the same on all nodes. */
+    now: () => nodes?.now() ?? Date.now(),
+    /** Sets the handlers of what other nodes report and command. */
+    handlePeers(given: PeerHandlers): void {
+      handlers = given
+    },
+    /** Adds a task that runs at each heartbeat, in the order of the calls. */
+    onHeartbeat(task: () => Promise<void>): void {
+      heartbeatTasks.push(task)
+    },
+    /** Registers this node. @throws Failure `conflict` if another live node has the name. */
+    start: async () => nodes?.start(),
+    async [Symbol.asyncDispose]() {
+      await nodes?.stop()
+    },
+  }
+}
+
+export type NodesModule = ReturnType<typeof createNodesModule>

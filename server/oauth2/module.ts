@@ -1,0 +1,101 @@
+import type { Logger } from 'pino'
+import type { AccessModule } from '../access/module.ts'
+import type { AuditModule } from '../audit/module.ts'
+import type { EventHub } from '../events/hub.ts'
+import type { FaultLog } from '../health/log-fault.ts'
+import type { HttpModule } from '../http/module.ts'
+import { findPageFonts } from '../http/static/page-fonts.ts'
+import type { Store } from '../storage/open.ts'
+import type { Vault } from '../storage/vault.ts'
+import { createFailedSignIns } from './failed-sign-ins.ts'
+import { localProviderRoutes } from './local/local-provider-routes.ts'
+import { createProvider } from './providers/create-provider.ts'
+import type { ProviderConfig } from './providers/provider-config.ts'
+import { oauth2Routes, providerRoutes } from './routes.ts'
+import { createPendingSignIns } from './sign-in/pending-sign-in.ts'
+import { callbackPath } from './sign-in/sign-in.ts'
+import { createSignInLimit } from './sign-in/sign-in-limit.ts'
+
+export interface OAuth2ModuleDeps {
+  readonly store: Store
+  readonly vault: Vault
+  /** 32 bytes, the same on all nodes. */
+  readonly secretKey: Uint8Array
+  /** Returns the current operator key. */
+  readonly operatorKey: () => string
+  /** Returns the fingerprint of an operator key, which its sessions store. */
+  readonly fingerprint: (key: string) => string
+  /** Sign-in providers besides the local one, in button order. */
+  readonly providers: readonly ProviderConfig[]
+  readonly access: Pick<AccessModule, 'beginSession' | 'hasSession' | 'requireRole'>
+  readonly audit: Pick<AuditModule, 'recordRefusal'>
+  readonly events: Pick<EventHub, 'publish'>
+  readonly http: Pick<HttpModule, 'clientOf' | 'publicOrigin'>
+  /** Counts a failed attempt; see `storage/changes/failure-limit.ts`. */
+  readonly countFailure: (key: string) => void
+  /** The folder of the built console, whose fonts the pages use. */
+  readonly consoleFolder: string
+  readonly log: Logger
+  readonly logFault: FaultLog
+}
+
+/** Creates the providers, the sign-in flow and their routes. */
+export async function createOAuth2Module(deps: OAuth2ModuleDeps) {
+  const { store, vault, access, audit, log } = deps
+  const { clientOf, publicOrigin } = deps.http
+  // Imported lazily: commands that use the store start faster without it.
+  const { createLocalProvider } = await import('./local/local-provider.ts')
+  const local = createLocalProvider({
+    store,
+    vault,
+    secretKey: deps.secretKey,
+    operatorKey: deps.operatorKey,
+    fingerprint: deps.fingerprint,
+    publicOrigin,
+    countFailure: deps.countFailure,
+    now: Date.now,
+    onError: (err) => log.error({ err }, 'the local provider failed'),
+  })
+  const external = deps.providers.map((config) => createProvider(config, { now: Date.now }))
+  const providers = [...external, local.provider]
+  const limit = createSignInLimit(Date.now)
+  const recordFailed = createFailedSignIns({
+    record: audit.recordRefusal,
+    now: Date.now,
+    onRecorded: () => deps.events.publish({ type: 'audit' }),
+    onError: deps.logFault('cannot write a failed sign-in to the audit log'),
+  })
+  return {
+    routes: oauth2Routes({
+      providers,
+      pending: createPendingSignIns(store, vault, Date.now),
+      beginSession: access.beginSession,
+      hasSession: access.hasSession,
+      limit,
+      recordFailed,
+      clientOf,
+      publicOrigin,
+      fonts: findPageFonts(deps.consoleFolder),
+      log,
+    }),
+    localRoutes: localProviderRoutes({ local, limit, recordFailed, clientOf, publicOrigin }),
+    providerRoutes: providerRoutes(
+      { providers, clientOf, publicOrigin },
+      access.requireRole('public'),
+      access.requireRole('admin'),
+    ),
+    /** Logs the callback URL to register at each provider. */
+    announce(): void {
+      for (const { name } of external) {
+        const callback = (publicOrigin ?? 'http://127.0.0.1:<port>') + callbackPath(name)
+        log.info({ provider: name, callback }, 'register this callback URL at the provider')
+      }
+      if (external.length > 0 && publicOrigin === undefined) {
+        log.warn('without --public-url, people can sign in on this machine only')
+      }
+    },
+    async [Symbol.asyncDispose]() {},
+  }
+}
+
+export type OAuth2Module = Awaited<ReturnType<typeof createOAuth2Module>>

@@ -1,0 +1,105 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { CollectionWrites, type UnappliedChange } from './collection-writes.ts'
+
+const where = { database: 'd', collection: 'c' }
+const other = { database: 'd', collection: 'other' }
+
+describe('CollectionWrites', () => {
+  let writes: CollectionWrites
+  let applied: string[][]
+  let change: UnappliedChange
+
+  beforeEach(() => {
+    writes = new CollectionWrites()
+    applied = []
+    change = {
+      creates: true,
+      read: async () => undefined,
+      list: async () => [],
+      sizes: async () => [],
+      apply: async (ids) => void applied.push([...ids]),
+    }
+  })
+
+  it('tells a job which documents were written since it asked, also by writes that had begun', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    await writes.write(where, ['before'], async () => {})
+    const running = writes.write(where, ['running'], () => promise)
+    await writes.turn(where, async (turn) => {
+      turn.watch()
+      await writes.write(where, ['a', 'b'], async () => {})
+      await writes.write(other, ['elsewhere'], async () => {})
+      resolve()
+      await running
+      expect([...turn.written]).toEqual(['a', 'b', 'running'])
+    })
+  })
+
+  it('waits for writes before it closes a collection, and has later ones wait', async () => {
+    const order: string[] = []
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const running = writes.write(where, ['x'], () => promise).then(() => order.push('running'))
+    let later: Promise<unknown> | undefined
+    const turn = writes.turn(where, async (turn) => {
+      const closing = turn.close()
+      later = writes.write(where, ['y'], async () => order.push('later'))
+      await writes.write(other, ['z'], async () => order.push('other'))
+      resolve()
+      await closing
+      order.push('closed')
+    })
+    await Promise.all([running, turn])
+    await later
+    expect(order.indexOf('other')).toBe(0)
+    expect(order.indexOf('closed')).toBeLessThan(order.indexOf('later'))
+  })
+
+  it('opens a collection again where the job fails', async () => {
+    const failing = writes.turn(where, async (turn) => {
+      await turn.close()
+      throw new Error('in the middle')
+    })
+    await expect(failing).rejects.toThrow('in the middle')
+    expect(await writes.write(where, ['x'], async () => 'written')).toBe('written')
+  })
+
+  it('gives one job of a collection a turn at a time, after the last change is applied', async () => {
+    const order: string[] = []
+    const first = writes.turn(where, async (turn) => {
+      order.push('first')
+      turn.commit(change)
+    })
+    const second = writes.turn(where, async () => order.push('second'))
+    await writes.turn(other, async () => order.push('other'))
+    await first
+    await writes.turn(other, async () => order.push('other'))
+    expect(order).not.toContain('second')
+    const waiting = writes.whenApplied(where).then(() => order.push('applied'))
+    writes.applied(where)
+    await Promise.all([second, waiting])
+    expect(order.slice(-2).sort()).toEqual(['applied', 'second'])
+  })
+
+  it('applies a committed change to a document before a request writes it', async () => {
+    expect(writes.unapplied(where)).toBeUndefined()
+    await writes.turn(where, async (turn) => turn.commit(change))
+    expect(writes.unapplied(where)).toBe(change)
+    expect([writes.unapplied(other), writes.createdIn('d')]).toEqual([undefined, ['c']])
+    await writes.write(where, ['a'], async () => expect(applied).toEqual([['a']]))
+    writes.applied(where)
+    await writes.write(where, ['b'], async () => {})
+    expect([applied, writes.unapplied(where)]).toEqual([[['a']], undefined])
+    await writes.whenApplied(where)
+  })
+
+  it('waits for a restored change as for a new one', async () => {
+    writes.restore(where, change)
+    const turn = writes.turn(where, async () => 'turn')
+    const again = { ...change }
+    writes.restore(where, again)
+    expect(writes.unapplied(where)).toBe(again)
+    writes.applied(where)
+    expect(await turn).toBe('turn')
+    expect(writes.createdIn('d')).toEqual([])
+  })
+})

@@ -1,0 +1,202 @@
+import type { CollectionRef } from '../document-ref.ts'
+
+/** A document after a change is applied. */
+export interface ChangedDocument {
+  readonly id: string
+  readonly tag: string
+  readonly body: string
+}
+
+/**
+ * A committed change of many documents that is not yet written to all of them
+ * (docs/decisions/0020-redo-log-for-large-changes.md). Readers combine it with the stored
+ * documents. Before a document is written, the change is applied to it.
+ */
+export interface UnappliedChange {
+  readonly creates: boolean
+  /**
+   * Returns the document if it is not written yet, `deleted` if it is not deleted yet, or undefined
+   * if the stored document is current.
+   */
+  read(id: string): Promise<ChangedDocument | 'deleted' | undefined>
+  /** Returns changed documents in id order, after one id and up to `last`. */
+  list(after: string, limit: number, last?: string): Promise<ChangedDocument[]>
+  /** Returns the lengths of the documents that {@link list} returns, in bytes. */
+  sizes(after: string, limit: number, last?: string): Promise<{ id: string; bytes: number }[]>
+  /** Applies the change to these documents. */
+  apply(ids: readonly string[]): Promise<void>
+}
+
+/** Writes in progress in one collection. */
+interface Entry {
+  /**
+   * Number of requests that are writing. `turns` counts the jobs that have a turn or wait for one.
+   */
+  writers: number
+  turns: number
+  lastTurn: Promise<unknown>
+  /** Resolves when requests may write again; undefined if they may write now. */
+  closed: PromiseWithResolvers<void> | undefined
+  /** Called when the last writing request ends. */
+  drained: (() => void) | undefined
+  /** Ids of the documents written by requests since a job called `watch`. */
+  written: Set<string> | undefined
+  unapplied:
+    | { readonly change: UnappliedChange; readonly applied: PromiseWithResolvers<void> }
+    | undefined
+}
+
+/** The turn of a job to change a collection. Only one job has a turn at a time. */
+export interface Turn {
+  /** Starts to collect in {@link written} the ids of documents that requests write. */
+  watch(): void
+  readonly written: Set<string>
+  /** Blocks new writes by requests, and waits for writes in progress. */
+  close(): Promise<void>
+  /** Announces a committed change. Must be called after {@link close}, while requests wait. */
+  commit(change: UnappliedChange): void
+}
+
+/**
+ * Coordinates writes by requests with jobs that change many documents of a collection. SQLite only,
+ * where a single process uses the store. Reads have no overhead unless a change is unapplied.
+ */
+export class CollectionWrites {
+  readonly #entries = new Map<string, Entry>()
+  #unapplied = 0
+
+  /** Returns the change of a collection that is not yet applied to all documents, if any. */
+  unapplied(where: CollectionRef): UnappliedChange | undefined {
+    if (this.#unapplied === 0) return undefined
+    return this.#entries.get(keyOf(where))?.unapplied?.change
+  }
+
+  /** Returns the collections of a database in which an unapplied change creates documents. */
+  createdIn(database: string): string[] {
+    if (this.#unapplied === 0) return []
+    const prefix = `${database}/`
+    return [...this.#entries]
+      .filter(([key, { unapplied }]) => key.startsWith(prefix) && unapplied?.change.creates)
+      .map(([key]) => key.slice(prefix.length))
+  }
+
+  /** Resolves when a collection has no unapplied change. */
+  async whenApplied(where: CollectionRef): Promise<void> {
+    if (this.#unapplied > 0) await this.#entries.get(keyOf(where))?.unapplied?.applied.promise
+  }
+
+  /** Runs the write of a request to these documents of a collection. */
+  async write<T>(where: CollectionRef, ids: readonly string[], work: () => Promise<T>): Promise<T> {
+    const key = keyOf(where)
+    let entry = this.#entry(key)
+    while (entry.closed !== undefined) {
+      await entry.closed.promise
+      entry = this.#entry(key)
+    }
+    entry.writers++
+    try {
+      if (entry.unapplied !== undefined) await entry.unapplied.change.apply(ids)
+      return await work()
+    } finally {
+      entry.writers--
+      for (const id of entry.written === undefined ? [] : ids) entry.written?.add(id)
+      if (entry.writers === 0) entry.drained?.()
+      this.#tidy(key, entry)
+    }
+  }
+
+  /** Runs the change of a job after the changes of earlier jobs are applied. */
+  async turn<T>(where: CollectionRef, work: (turn: Turn) => Promise<T>): Promise<T> {
+    const key = keyOf(where)
+    const entry = this.#entry(key)
+    const before = entry.lastTurn
+    const { promise, resolve } = Promise.withResolvers<void>()
+    entry.lastTurn = promise
+    entry.turns++
+    try {
+      await before
+      await entry.unapplied?.applied.promise
+      return await work(this.#turnOf(entry))
+    } finally {
+      entry.written = undefined
+      entry.closed?.resolve()
+      entry.closed = undefined
+      entry.turns--
+      resolve()
+      this.#tidy(key, entry)
+    }
+  }
+
+  /**
+   * Announces a change that was committed before this process started, or replaces an announced
+   * change.
+   */
+  restore(where: CollectionRef, change: UnappliedChange): void {
+    this.#announce(this.#entry(keyOf(where)), change)
+  }
+
+  /**
+   * Must be called when the change of a collection is applied to all documents, or is abandoned.
+   */
+  applied(where: CollectionRef): void {
+    const key = keyOf(where)
+    const entry = this.#entries.get(key)
+    if (entry?.unapplied === undefined) return
+    entry.unapplied.applied.resolve()
+    entry.unapplied = undefined
+    this.#unapplied--
+    this.#tidy(key, entry)
+  }
+
+  #turnOf(entry: Entry): Turn {
+    const written = new Set<string>()
+    return {
+      written,
+      watch() {
+        entry.written = written
+      },
+      async close() {
+        entry.closed = Promise.withResolvers()
+        if (entry.writers === 0) return
+        await new Promise<void>((resolve) => {
+          entry.drained = resolve
+        })
+        entry.drained = undefined
+      },
+      commit: (change) => this.#announce(entry, change),
+    }
+  }
+
+  #announce(entry: Entry, change: UnappliedChange): void {
+    if (entry.unapplied === undefined) this.#unapplied++
+    const applied = entry.unapplied?.applied ?? Promise.withResolvers<void>()
+    entry.unapplied = { change, applied }
+  }
+
+  #entry(key: string): Entry {
+    const known = this.#entries.get(key)
+    if (known !== undefined) return known
+    const entry: Entry = {
+      writers: 0,
+      turns: 0,
+      lastTurn: NONE,
+      closed: undefined,
+      drained: undefined,
+      written: undefined,
+      unapplied: undefined,
+    }
+    this.#entries.set(key, entry)
+    return entry
+  }
+
+  #tidy(key: string, entry: Entry): void {
+    if (entry.writers === 0 && entry.turns === 0 && entry.unapplied === undefined) {
+      this.#entries.delete(key)
+    }
+  }
+}
+
+const NONE = Promise.resolve()
+
+/** Database ids and collection names contain no slash. */
+const keyOf = ({ database, collection }: CollectionRef) => `${database}/${collection}`

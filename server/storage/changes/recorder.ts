@@ -1,0 +1,14 @@
+import type { Actor, AuditEntry } from '../../contract/audit.ts'
+import type { Change } from './transactions.ts'
+
+/**
+ * Writes audit entries in the transaction of a change. If an entry cannot be written, the change is
+ * rolled back. Used by the repositories of administrative data.
+ */
+export type Recorder = (trx: Change, ...entries: readonly AuditEntry[]) => Promise<void>
+
+export interface OnRecord {
+  readonly record: Recorder
+  /** The person or token that makes the change. */
+  readonly actor: Actor
+}

@@ -1,0 +1,42 @@
+import { type Kysely, sql } from 'kysely'
+import type { CollectionRef } from './document-ref.ts'
+import type { EngineName } from './engine.ts'
+import type { Tables } from './tables.ts'
+
+/**
+ * Locks the schema of a collection until the transaction ends. A transaction that writes a schema
+ * takes an exclusive lock after its statement. A transaction that stores documents takes a shared
+ * lock before it reads the schema. Either the schema change waits for the documents to commit, or
+ * the document write sees the new schema. SQLite needs no lock because it runs one write
+ * transaction at a time.
+ */
+export async function lockSchema(
+  trx: Kysely<Tables>,
+  engine: EngineName,
+  { database, collection }: CollectionRef,
+  mode: 'exclusive' | 'shared',
+): Promise<void> {
+  if (engine === 'sqlite') return
+  const lock = mode === 'shared' ? sql`pg_advisory_xact_lock_shared` : sql`pg_advisory_xact_lock`
+  const key = `${database}/${collection}`
+  await sql`select ${lock}(hashtext('schemas'), hashtext(${key}))`.execute(trx)
+}
+
+/**
+ * Returns the tag of the schema of a collection, or null if it has none. The schema cannot change
+ * until the transaction ends.
+ */
+export async function lockedSchemaTag(
+  trx: Kysely<Tables>,
+  engine: EngineName,
+  where: CollectionRef,
+): Promise<string | null> {
+  await lockSchema(trx, engine, where, 'shared')
+  const row = await trx
+    .selectFrom('schemas')
+    .select('tag')
+    .where('database', '=', where.database)
+    .where('collection', '=', where.collection)
+    .executeTakeFirst()
+  return row?.tag ?? null
+}
