@@ -1,9 +1,9 @@
 import { Link, Outlet } from '@tanstack/react-router'
-import { usePresence } from '../person.ts'
-import { Notice } from '../ui/notice.tsx'
-import { PageHead } from '../ui/page-head.tsx'
-import { Tabs, tabClass } from '../ui/tabs.tsx'
-import { usePageTitle } from '../ui/use-page-title.ts'
+import { usePresence } from '../shared/session/person.ts'
+import { Notice } from '../shared/ui/feedback/notice.tsx'
+import { PageHead } from '../shared/ui/layout/page-head.tsx'
+import { Tabs, tabClass } from '../shared/ui/layout/tabs.tsx'
+import { usePageTitle } from '../shared/ui/layout/use-page-title.ts'
 
 const parts = [
   { to: '/access/people', label: 'People' },
@@ -11,7 +11,7 @@ const parts = [
   { to: '/access/providers', label: 'Providers' },
 ] as const
 
-/** The Access page: who may come in, and as what. For admins; others are told so. */
+/** The Access page for admins: people, tokens, and providers. Others see a notice. */
 export function AccessPage() {
   const { role } = usePresence().person
   if (role !== 'admin') return <NotForYou role={role} />
@@ -36,8 +36,8 @@ function NotForYou({ role }: { role: string }) {
     <>
       <PageHead title="Access" />
       <Notice action={<Link to="/me">Go to your sessions and tokens</Link>}>
-        You are {role === 'operator' ? 'an operator' : 'a viewer'}: people, the tokens of others and
-        providers are for admins.
+        You are {role === 'operator' ? 'an operator' : 'a viewer'}. Only admins can see people,
+        other people’s tokens and providers.
       </Notice>
     </>
   )

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { sayBrowser } from './browser.ts'
+import { formatBrowser } from './browser.ts'
 
 const chrome = 'AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36'
 
@@ -14,6 +14,6 @@ test.each([
   ['curl/8.9.1', 'curl'],
   ['something else', 'Unknown browser'],
   [null, 'Unknown browser'],
-])('%s is %s', (userAgent, said) => {
-  expect(sayBrowser(userAgent)).toBe(said)
+])('%s is %s', (userAgent, message) => {
+  expect(formatBrowser(userAgent)).toBe(message)
 })

@@ -1,4 +1,4 @@
-// The order matters: Edge and Opera also say Chrome, Chrome also says Safari.
+// Order matters: Edge and Opera also send `Chrome`, and Chrome also sends `Safari`.
 const browsers = [
   [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
@@ -19,8 +19,8 @@ const systems = [
 const first = (names: readonly (readonly [RegExp, string])[], text: string) =>
   names.find(([pattern]) => pattern.test(text))?.[1]
 
-/** A browser as people call it, from what it says of itself: "Firefox on Linux". */
-export function sayBrowser(userAgent: string | null): string {
+/** Returns a readable name for a `User-Agent` header, such as "Firefox on Linux". */
+export function formatBrowser(userAgent: string | null): string {
   const browser = first(browsers, userAgent ?? '')
   const system = first(systems, userAgent ?? '')
   if (browser === undefined) return 'Unknown browser'

@@ -1,15 +1,15 @@
 import { Outlet } from '@tanstack/react-router'
-import { Preferences } from '../keys/preferences.tsx'
-import { nameOf, usePresence } from '../person.ts'
-import { PageHead } from '../ui/page-head.tsx'
-import { Section } from '../ui/section.tsx'
-import { usePageTitle } from '../ui/use-page-title.ts'
+import { Preferences } from '../shared/keys/preferences.tsx'
+import { nameOf, usePresence } from '../shared/session/person.ts'
+import { PageHead } from '../shared/ui/layout/page-head.tsx'
+import { Section } from '../shared/ui/layout/section.tsx'
+import { usePageTitle } from '../shared/ui/layout/use-page-title.ts'
 import classes from './me-page.module.css'
-import { roleSentences, roleWords } from './role-words.ts'
-import { SessionList } from './session-list.tsx'
-import { TokenSection } from './token-section.tsx'
+import { roleSentences, roleWords } from './people/role-words.ts'
+import { SessionList } from './people/session-list.tsx'
+import { TokenSection } from './tokens/token-section.tsx'
 
-/** One's own page: who one is here, one's sessions and tokens, and what one prefers. */
+/** The signed-in person's page: role, sessions, tokens, and preferences. */
 export function MePage() {
   const { person } = usePresence()
   usePageTitle('My sessions, tokens and preferences')
@@ -22,7 +22,10 @@ export function MePage() {
           {roleWords[person.role]}. {roleSentences[person.role]}
         </span>
       </p>
-      <Section title="Sessions" note="Where you are signed in. End those you do not know.">
+      <Section
+        title="Sessions"
+        note="Browsers where you are signed in. End sessions that you don’t recognize."
+      >
         <SessionList of="me" />
       </Section>
       <TokenSection title="Tokens" whose="own" path="/me" />

@@ -1,11 +1,11 @@
 import type { ProviderSetupList } from '../../server/contract/session.ts'
 
-/** A provider that can be configured. */
+/** A provider that the server supports. */
 export interface KnownProvider {
-  /** As it stands in paths. */
+  /** Name in URL paths. */
   readonly name: string
   readonly label: string
-  /** What it takes beside `CLIENT_ID` and `CLIENT_SECRET`, each with an example. */
+  /** Required variables besides `CLIENT_ID` and `CLIENT_SECRET`, with example values. */
   readonly settings: Readonly<Record<string, string>>
 }
 
@@ -30,11 +30,11 @@ const known: readonly KnownProvider[] = [
   },
 ]
 
-/** The providers that are not configured. */
+/** Returns the supported providers that are not configured. */
 export const unconfigured = (setup: ProviderSetupList): readonly KnownProvider[] =>
   known.filter(({ name }) => setup.every((each) => each.name !== name))
 
-/** The variables of a provider, one on each line. */
+/** Returns the environment variables of a provider, one per line. */
 export function settingsOf({ name, settings }: KnownProvider): string {
   const all = { ...settings, CLIENT_ID: '…', CLIENT_SECRET: '…' }
   return Object.entries(all)
@@ -42,7 +42,10 @@ export function settingsOf({ name, settings }: KnownProvider): string {
     .join('\n')
 }
 
-/** The callback URL of a provider that is not configured yet, from that of one that is. */
+/**
+ * Returns the callback URL of an unconfigured provider, derived from a configured one. Undefined if
+ * no configured provider has a callback URL.
+ */
 export function callbackFor(name: string, setup: ProviderSetupList): string | undefined {
   for (const each of setup) {
     const end = `/_oauth2/${each.name}/auth`

@@ -1,42 +1,39 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ProviderSetupList } from '../../server/contract/session.ts'
-import { CopyLine } from '../ui/copy-line.tsx'
-import { LoadFailure } from '../ui/load-failure.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Section } from '../ui/section.tsx'
-import { SkeletonRows } from '../ui/skeleton-rows.tsx'
-import { usePageTitle } from '../ui/use-page-title.ts'
+import { Notice } from '../shared/ui/feedback/notice.tsx'
+import { QueryResult } from '../shared/ui/feedback/query-result.tsx'
+import { Section } from '../shared/ui/layout/section.tsx'
+import { usePageTitle } from '../shared/ui/layout/use-page-title.ts'
+import { CopyLine } from '../shared/ui/text/copy-line.tsx'
 import { callbackFor, settingsOf, unconfigured } from './provider-settings.ts'
 import classes from './providers-page.module.css'
 import { providersQuery } from './queries.ts'
 
-/** With whom people sign in, the URL to register there, and what to set for another provider. */
+/**
+ * The Providers page: configured providers with their callback URLs, and settings for the others.
+ */
 export function ProvidersPage() {
   usePageTitle('Providers', 'Access')
-  const { data: providers, error, refetch } = useQuery(providersQuery)
-  if (providers === undefined) {
-    return error === null ? (
-      <SkeletonRows what="the providers" />
-    ) : (
-      <LoadFailure what="The providers" error={error} onRetry={refetch} />
-    )
-  }
   return (
-    <>
-      {providers.some(({ callback }) => callback === null) && <PublicUrlMissing />}
-      <Configured providers={providers} />
-      <More providers={providers} />
-    </>
+    <QueryResult query={useQuery(providersQuery)} what="the providers">
+      {(providers) => (
+        <>
+          {providers.some(({ callback }) => callback === null) && <PublicUrlMissing />}
+          <Configured providers={providers} />
+          <More providers={providers} />
+        </>
+      )}
+    </QueryResult>
   )
 }
 
 function PublicUrlMissing() {
   return (
-    <p className={classes.missing}>
-      <strong>--public-url is missing.</strong> Gatehouse does not know under which URL people reach
-      it from other machines, so no provider can send them back. Set{' '}
-      <code className="mono">GATEHOUSE_PUBLIC_URL</code> to that URL, such as{' '}
-      <code className="mono">https://gatehouse.example.com</code>, and start it again.
+    <p className={`warning ${classes.missing}`}>
+      <strong>--public-url is missing.</strong> Providers need a public URL to send people back to
+      this server. Set <code className="mono">GATEHOUSE_PUBLIC_URL</code> to the URL at which people
+      open Gatehouse, such as <code className="mono">https://gatehouse.example.com</code>, and
+      restart Gatehouse.
     </p>
   )
 }
@@ -50,9 +47,9 @@ function Configured({ providers }: { providers: ProviderSetupList }) {
           <li key={name} className={classes.provider}>
             <h3 className={classes.name}>{label}</h3>
             {callback === null ? (
-              <p className="dim">Its callback URL is not known yet: see above.</p>
+              <p className="dim">Its callback URL needs a public URL, see above.</p>
             ) : (
-              <CopyLine label="Callback URL to register there" text={callback} />
+              <CopyLine label="Callback URL to register at the provider" text={callback} />
             )}
           </li>
         ))}
@@ -60,7 +57,7 @@ function Configured({ providers }: { providers: ProviderSetupList }) {
           <li className={classes.provider}>
             <h3 className={classes.name}>Operator key</h3>
             <p className="dim">
-              Always there, for the day the others are not. Whoever holds the key signs in as
+              Always available, also when other providers are not. The holder of the key signs in as
               local:operator, an admin.{' '}
               <code className={`mono ${classes.command}`}>gatehouse operator-key</code> prints it,
               and with <code className={`mono ${classes.command}`}>--renew</code> makes another.
@@ -70,8 +67,8 @@ function Configured({ providers }: { providers: ProviderSetupList }) {
       </ul>
       {others.length === 0 && (
         <Notice>
-          No other provider is configured: everybody who comes in needs the operator key, and is the
-          same person. Add one below, so that people come as themselves.
+          No other provider is configured, so everyone signs in with the operator key as the same
+          person. Add a provider below so that people sign in with their own accounts.
         </Notice>
       )}
     </Section>
@@ -84,7 +81,7 @@ function More({ providers }: { providers: ProviderSetupList }) {
   return (
     <Section
       title="Add a provider"
-      note="Register Gatehouse there with the callback URL, set these variables in its environment, and start it again. Each secret can also be in a file, named by the variable with _FILE at its end."
+      note="Register Gatehouse there with the callback URL, set these variables in its environment, and restart Gatehouse. To read a secret from a file, append _FILE to the variable name and set it to the path."
     >
       <ul className={classes.list}>
         {left.map((provider) => {
@@ -95,10 +92,10 @@ function More({ providers }: { providers: ProviderSetupList }) {
                 <summary>{provider.label}</summary>
                 <div className={classes.provider}>
                   {callback !== undefined && (
-                    <CopyLine label="Callback URL to register there" text={callback} />
+                    <CopyLine label="Callback URL to register at the provider" text={callback} />
                   )}
                   <CopyLine
-                    label="To set in the environment"
+                    label="Environment variables"
                     text={settingsOf(provider)}
                     name={`the settings for ${provider.label}`}
                   />

@@ -1,22 +1,23 @@
 import { queryOptions } from '@tanstack/react-query'
-import { answer, api, whileSignedIn } from '../api.ts'
+import { answer, api, whileSignedIn } from '../app/api.ts'
 
-// The first part of each key is the type of the live event after which it is read anew
-// (web/live/invalidate-soon.ts). No event tells that something was used, or has expired.
+// The first part of each key is the type of the live event that invalidates the query
+// (web/shared/live/invalidate-soon.ts). Uses and expirations emit no event, so the queries also
+// poll.
 
-/** How often lists are read again while they are in sight, in milliseconds. */
+/** Poll interval in milliseconds. */
 const AGAIN_MS = 60_000
 
 const again = { staleTime: 0, refetchInterval: whileSignedIn(AGAIN_MS) } as const
 
-/** Everybody who has signed in once, for admins; those who wait for a role first. */
+/** All people who have ever signed in, for admins. People waiting for a role come first. */
 export const peopleQuery = queryOptions({
   queryKey: ['person'],
   queryFn: ({ signal }) => answer(api._api.user.$get({}, { init: { signal } })),
   ...again,
 })
 
-/** The open sessions of somebody; `me`: of whoever asks. */
+/** The open sessions of a person. `me` is the signed-in person. */
 export const sessionsQuery = (person: string) =>
   queryOptions({
     queryKey: ['person', person, 'session'],
@@ -25,7 +26,7 @@ export const sessionsQuery = (person: string) =>
     ...again,
   })
 
-/** One's own tokens, or for admins everybody's. */
+/** The person's own tokens or, for admins, all tokens. */
 export const tokensQuery = (whose: 'own' | 'everybody') =>
   queryOptions({
     queryKey: ['token', whose],
@@ -36,7 +37,7 @@ export const tokensQuery = (whose: 'own' | 'everybody') =>
     ...again,
   })
 
-/** The providers as they are set up, for admins; that changes with a restart only. */
+/** The configured providers, for admins. They change only when the server restarts. */
 export const providersQuery = queryOptions({
   queryKey: ['provider'],
   queryFn: ({ signal }) => answer(api._api.provider.setup.$get({}, { init: { signal } })),

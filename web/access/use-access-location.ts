@@ -6,16 +6,16 @@ const textOf = (search: Record<string, unknown>, key: string) => {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** What the URL of the people's page says: the dialog that is open. */
+/** URL search of the People page. It selects the open dialog. */
 export interface PeopleSearch {
-  /** The id of the person whose sessions are shown. */
+  /** Id of the person whose sessions are shown. */
   readonly sessions?: string
-  /** The id of the person who is to have another role, and that role. */
+  /** Id of the person whose role change awaits confirmation, and the new role. */
   readonly change?: string
   readonly role?: Role
 }
 
-/** Reads the search part of the URL of the people's page; anything else in it is dropped. */
+/** Parses the URL search of the People page and drops unknown or invalid parameters. */
 export function readPeopleSearch(search: Record<string, unknown>): PeopleSearch {
   const sessions = textOf(search, 'sessions')
   const change = textOf(search, 'change')
@@ -24,18 +24,20 @@ export function readPeopleSearch(search: Record<string, unknown>): PeopleSearch 
   return change !== undefined && role !== undefined ? { change, role } : {}
 }
 
-/** What the URL of a page with tokens says: the token that is asked about before it is revoked. */
+/** URL search of a page with tokens: the id of the token whose revocation awaits confirmation. */
 export interface TokensSearch {
   readonly revoke?: string
 }
 
-/** Reads the search part of the URL of a page with tokens. */
 export function readTokensSearch(search: Record<string, unknown>): TokensSearch {
   const revoke = textOf(search, 'revoke')
   return revoke === undefined ? {} : { revoke }
 }
 
-/** Where the people's page stands, and the ways within it. Going back closes a dialog. */
+/**
+ * Returns the People page's URL search and functions that navigate within it. Going back closes a
+ * dialog.
+ */
 export function usePeopleLocation() {
   const search = useSearch({ from: '/access/people' })
   const navigate = useNavigate()
@@ -48,10 +50,10 @@ export function usePeopleLocation() {
   }
 }
 
-/** The two pages that list tokens: everybody's, and one's own. */
+/** Path of a page that lists tokens: all tokens, or the person's own. */
 export type TokensPath = '/access/tokens' | '/me'
 
-/** Where a page with tokens stands, and the ways within it. */
+/** Returns the URL search of a page with tokens and functions that navigate within it. */
 export function useTokensLocation(path: TokensPath) {
   const search: TokensSearch = useSearch({ strict: false })
   const navigate = useNavigate()

@@ -1,9 +1,11 @@
 import '@fontsource-variable/geist/wght.css'
 import '@fontsource-variable/geist-mono/wght.css'
-import './ui/mantine-layers.css'
-import './ui/tokens.css'
-import './ui/base.css'
-import './ui/mantine.css'
+import '../shared/ui/theme/mantine-layers.css'
+import '../shared/ui/theme/tokens.css'
+import '../shared/ui/theme/base.css'
+import '../shared/ui/theme/mantine.css'
+import '../shared/ui/theme/forced-colors.css'
+import '../shared/ui/print/print.css'
 
 import { MantineProvider } from '@mantine/core'
 import { QueryClientProvider } from '@tanstack/react-query'
@@ -11,14 +13,14 @@ import { RouterProvider } from '@tanstack/react-router'
 import { setNonce } from 'get-nonce'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { LiveProvider } from './live/live-provider.tsx'
+import { LiveProvider } from '../shared/live/live-provider.tsx'
+import { SessionGate } from '../shared/session/session-gate.tsx'
+import { resolveVariables, theme, themeKeeper } from '../shared/ui/theme/theme.ts'
 import { queryClient } from './query-client.ts'
 import { router } from './router.tsx'
-import { SessionGate } from './session/session-gate.tsx'
-import { resolveVariables, theme, themeKeeper } from './ui/theme.ts'
 
-// The policy of the page allows only styles that carry its nonce. Mantine writes its variables in
-// one, and what holds the page still behind a dialog writes another and asks get-nonce.
+// The page's content security policy allows only styles with its nonce. Mantine writes its
+// variables into a style element, and the scroll lock of dialogs writes another through get-nonce.
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? ''
 setNonce(nonce)
 

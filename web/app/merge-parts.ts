@@ -1,6 +1,7 @@
 /**
- * A list in which the parts of some names are put in place of what it had of them; names that have
- * none any more go. All other parts are the same objects as before, in their order.
+ * Returns `list` with the parts of the endpoints `names` replaced by those in `fresh`. Parts
+ * without a replacement are removed and new ones are appended. All other parts keep their identity
+ * and order.
  */
 export function mergeParts<T extends { readonly endpoint: string }>(
   list: readonly T[],

@@ -1,24 +1,28 @@
 import type { AuditAction } from '../../server/contract/audit-action.ts'
 
-/** Each action as what was done: "Endpoint added". */
+/** Labels of the actions, such as "Endpoint added". */
 export const actionWords: Readonly<Record<AuditAction, string>> = {
   'endpoint.add': 'Endpoint added',
-  'endpoint.map': 'Endpoint mapped anew',
+  'endpoint.map': 'Mapping changed',
   'endpoint.remove': 'Endpoint removed',
+  'endpoint.change': 'Bulk change started',
+  'endpoint.change-cancel': 'Bulk change cancelled',
+  'endpoint.change-undo': 'Bulk change undone',
   'database.create': 'Database created',
   'database.drop': 'Database dropped',
   'session.begin': 'Signed in',
+  'session.fail': 'Sign-in failed',
   'session.end': 'Session ended',
   'person.create': 'First sign-in',
   'person.role': 'Role changed',
-  'token.create': 'Token made',
+  'token.create': 'Token created',
   'token.revoke': 'Token revoked',
   'operator-key.renew': 'Operator key renewed',
   'secret.discard': 'Provider tokens deleted',
   'store.restore': 'Backup restored',
 }
 
-/** All actions of a noun, as a filter offers them. */
+/** Labels of the groups of actions in the filter. */
 export const nounWords: Readonly<Record<string, string>> = {
   endpoint: 'Endpoints',
   database: 'Databases',

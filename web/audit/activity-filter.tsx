@@ -1,18 +1,19 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { AUDIT_ACTIONS } from '../../server/contract/audit-action.ts'
-import { useFilterText } from '../ui/use-filter-text.ts'
+import { CodeInput } from '../shared/ui/form/code-input.tsx'
+import filterBar from '../shared/ui/form/filter-bar.module.css'
+import { useFilterText } from '../shared/ui/form/use-filter-text.ts'
 import { actionWords, nounWords } from './action-words.ts'
 import classes from './activity-filter.module.css'
 import { type ActivitySearch, isFiltered, nouns } from './activity-search.ts'
 
-/** What {@link ActivityFilter} shows, and whom it tells. */
 export interface ActivityFilterProps {
   readonly search: ActivitySearch
   readonly onChange: (part: Partial<Record<keyof ActivitySearch, string>>) => void
   readonly onClear: () => void
 }
 
-/** How long typing rests before it is asked for, in milliseconds. */
+/** Debounce delay for typing, in milliseconds. */
 const REST_MS = 250
 
 const kinds = [
@@ -25,12 +26,12 @@ const kinds = [
   }),
 ]
 
-/** Who, what, and between which days. */
+/** Filters activity by person, action, and date range. */
 export function ActivityFilter({ search, onChange, onClear }: ActivityFilterProps) {
   const { from = '', to = '', what = '' } = search
   const backwards = from !== '' && to !== '' && to < from
   return (
-    <search className={classes.filter}>
+    <search className={`${filterBar.bar} ${classes.filter}`}>
       <WhoField />
       <NativeSelect
         label="What"
@@ -39,20 +40,12 @@ export function ActivityFilter({ search, onChange, onClear }: ActivityFilterProp
         value={what}
         onChange={(event) => onChange({ what: event.currentTarget.value })}
       />
-      <TextInput
-        type="date"
-        label="From"
-        className={classes.day}
-        value={from}
-        onChange={(event) => onChange({ from: event.currentTarget.value })}
-      />
-      <TextInput
-        type="date"
+      <DayField label="From" value={from} onChange={(day) => onChange({ from: day })} />
+      <DayField
         label="To"
-        className={classes.day}
         value={to}
         error={backwards ? 'Before the first day' : undefined}
-        onChange={(event) => onChange({ to: event.currentTarget.value })}
+        onChange={(day) => onChange({ to: day })}
       />
       {isFiltered(search) && (
         <Button variant="subtle" className={classes.clear} onClick={onClear}>
@@ -63,16 +56,29 @@ export function ActivityFilter({ search, onChange, onClear }: ActivityFilterProp
   )
 }
 
+function DayField(props: {
+  label: string
+  value: string
+  error?: string | undefined
+  onChange: (day: string) => void
+}) {
+  return (
+    <TextInput
+      {...props}
+      type="date"
+      className={classes.day}
+      onChange={(event) => props.onChange(event.currentTarget.value)}
+    />
+  )
+}
+
 function WhoField() {
   const [text, change] = useFilterText('/activity', { name: 'who', rest: REST_MS })
   return (
-    <TextInput
+    <CodeInput
       label="Who"
       placeholder="github:583231"
       className={classes.who}
-      classNames={{ input: 'mono' }}
-      spellCheck={false}
-      autoComplete="off"
       value={text}
       onChange={(event) => change(event.currentTarget.value)}
     />

@@ -1,19 +1,19 @@
 import { AUDIT_ACTIONS, type AuditAction } from '../../server/contract/audit-action.ts'
 
-/** What the URL of the Activity page says: the filter, and the row that is open. */
+/** URL search of the Activity page: the filter and the expanded row. */
 export interface ActivitySearch {
-  /** How the name of whoever did it begins. */
+  /** Prefix of the actor's name. */
   readonly who?: string
-  /** An action, or what stands before its dot. */
+  /** An action, or the noun before its dot. */
   readonly what?: string
-  /** The first and the last day, `2026-01-31`, where the reader is. */
+  /** First and last day, as `2026-01-31`, in the browser's time zone. */
   readonly from?: string
   readonly to?: string
-  /** The number of the row whose before and after are shown. */
+  /** Sequence number of the expanded row. */
   readonly open?: string
 }
 
-/** The nouns that actions begin with, in their order. */
+/** Nouns of the actions, in order of appearance. */
 export const nouns: readonly string[] = [
   ...new Set(AUDIT_ACTIONS.map((action) => action.split('.')[0] ?? action)),
 ]
@@ -23,7 +23,7 @@ const isWhat = (text: string): text is AuditAction =>
 
 const isDay = (text: string) => /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(startOf(text))
 
-/** Reads the search part of the URL; anything else in it is dropped. */
+/** Parses the URL search and drops unknown or invalid parameters. */
 export function readActivitySearch(search: Record<string, unknown>): ActivitySearch {
   const text = (key: string, fits: (value: string) => boolean) => {
     const value = search[key]
@@ -38,7 +38,10 @@ export function readActivitySearch(search: Record<string, unknown>): ActivitySea
   }
 }
 
-/** What is asked of the server: days become moments, the last one up to its end. */
+/**
+ * Returns the query parameters for the server. Days become times in UTC; `to` includes its whole
+ * day.
+ */
 export function toAuditQuery({ who = '', what, from, to }: ActivitySearch) {
   return {
     ...(who.trim() === '' ? {} : { who: who.trim() }),
@@ -48,11 +51,13 @@ export function toAuditQuery({ who = '', what, from, to }: ActivitySearch) {
   }
 }
 
-/** Whether anything is filtered. */
 export const isFiltered = (search: ActivitySearch): boolean =>
   Object.keys(toAuditQuery(search)).length > 0
 
-/** When a day, or one some days later, begins where the reader is; a day can have 23 or 25 hours. */
+/**
+ * Returns when a day begins in the browser's time zone, plus `later` days. A day can have 23 or 25
+ * hours.
+ */
 function startOf(day: string, later = 0): number {
   const start = new Date(`${day}T00:00:00`)
   start.setDate(start.getDate() + later)

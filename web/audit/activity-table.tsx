@@ -1,23 +1,22 @@
 import { UnstyledButton } from '@mantine/core'
 import { IconChevronRight } from '@tabler/icons-react'
 import type { AuditRow } from '../../server/contract/audit.ts'
-import { type Column, RecordTable } from '../ui/record-table.tsx'
-import { RelativeTime } from '../ui/relative-time.tsx'
+import { type Column, RecordTable } from '../shared/ui/table/record-table.tsx'
+import { RelativeTime } from '../shared/ui/text/relative-time.tsx'
 import { actionWords } from './action-words.ts'
 import classes from './activity-table.module.css'
 import { AuditDetail } from './audit-detail.tsx'
 
-/** What an {@link ActivityTable} shows. */
 export interface ActivityTableProps {
   readonly rows: readonly AuditRow[]
-  /** The number of the row that is open. */
+  /** Sequence number of the expanded row. */
   readonly open: number | undefined
   readonly onToggle: (seq: number) => void
 }
 
 const idOf = ({ seq }: AuditRow) => `${seq}`
 
-/** The log as a table; each row opens to what was before and after. */
+/** Table of audit rows. Expanding a row shows the state before and after. */
 export function ActivityTable({ rows, open, onToggle }: ActivityTableProps) {
   const columns: readonly Column<AuditRow>[] = [
     {
@@ -39,7 +38,7 @@ export function ActivityTable({ rows, open, onToggle }: ActivityTableProps) {
       ),
     },
     {
-      head: 'Which',
+      head: 'Target',
       cell: ({ target }) => <span className={`mono ${classes.target}`}>{target}</span>,
     },
     {

@@ -1,15 +1,20 @@
+import { Button } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
 import type { AuditRow } from '../../server/contract/audit.ts'
-import { exactTime } from '../ui/relative-time.tsx'
+import { ENDPOINT_CHANGES } from '../../server/contract/audit-action.ts'
+import { useMay } from '../shared/session/person.ts'
+import { exactTime } from '../shared/ui/text/relative-time.tsx'
 import classes from './audit-detail.module.css'
 import { difference } from './difference.ts'
 
-/** What is to be said of a row of the log beside what the table says: before and after. */
+/** Details of an audit row: the state before and after, the time, the caller, and the hash. */
 export function AuditDetail({ row }: { row: AuditRow }) {
+  const mayRestore = useMay('operator')
   const lines = difference(row.before, row.after)
   return (
     <div className={classes.detail}>
       {lines.length === 0 ? (
-        <p className="dim">Nothing else was put on record.</p>
+        <p className="dim">No further details were recorded.</p>
       ) : (
         <table className={classes.sides}>
           <caption className="visually-hidden">Before and after</caption>
@@ -31,6 +36,22 @@ export function AuditDetail({ row }: { row: AuditRow }) {
           </tbody>
         </table>
       )}
+      {mayRestore && isRestorable(row) && (
+        <Button
+          variant="default"
+          className={classes.restore}
+          renderRoot={(props) => (
+            <Link
+              to="/activity/restore"
+              search={(now) => ({ ...now, row: `${row.seq}` })}
+              resetScroll={false}
+              {...props}
+            />
+          )}
+        >
+          Restore previous state
+        </Button>
+      )}
       <p className={classes.facts}>
         <span>Row {row.seq}</span>
         <span>{exactTime(Date.parse(row.at))}</span>
@@ -51,11 +72,14 @@ export function AuditDetail({ row }: { row: AuditRow }) {
   )
 }
 
+const isRestorable = ({ action, outcome }: AuditRow): boolean =>
+  outcome === 'done' && ENDPOINT_CHANGES.includes(action)
+
 const byWords: Readonly<Record<AuditRow['by'], string>> = {
-  session: 'a session in the browser',
+  session: 'a browser session',
   token: 'a token',
   'command-line': 'the command line',
-  system: 'the server itself',
+  system: 'the server',
 }
 
 function Nothing() {

@@ -1,17 +1,17 @@
-/** A key of what was before, what is after, or both; values as JSON text. */
+/** A key that exists before, after, or both. Values are JSON text. */
 export interface DifferenceLine {
   readonly key: string
-  /** Undefined: there was none. */
+  /** Undefined if the key did not exist. */
   readonly before: string | undefined
-  /** Undefined: there is none. */
+  /** Undefined if the key no longer exists. */
   readonly after: string | undefined
   readonly changed: boolean
 }
 
-/** Stands for a value that is no object, which has no keys. */
+/** Key for a value that is not an object. */
 const WHOLE = 'value'
 
-/** What was before beside what is after, key by key in the order of both. */
+/** Compares two values key by key, in order of appearance. */
 export function difference(before: unknown, after: unknown): DifferenceLine[] {
   const [left, right] = [fields(before), fields(after)]
   return [...new Set([...left.keys(), ...right.keys()])].map((key) => {
@@ -26,7 +26,7 @@ function fields(value: unknown): ReadonlyMap<string, string> {
   return new Map(Object.entries(value).map(([key, field]) => [key, show(field)]))
 }
 
-/** On one line, with room to wrap. */
+/** Formats a value on one line, with spaces where it can wrap. */
 function show(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(show).join(', ')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? ''

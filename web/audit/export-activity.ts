@@ -1,17 +1,21 @@
+import { useMutation } from '@tanstack/react-query'
 import type { AuditPage, AuditRow } from '../../server/contract/audit.ts'
-import { answer, api } from '../api.ts'
-import { fileTime, saveFile } from '../ui/save-file.ts'
+import { answer, api } from '../app/api.ts'
+import { announce } from '../shared/ui/feedback/announce.tsx'
+import { fileTime, saveFile } from '../shared/ui/text/save-file.ts'
 import { type ActivitySearch, toAuditQuery } from './activity-search.ts'
 
-/** The most that the server gives at once. */
+/** Maximum page size of the server. */
 const PAGE = 500
 
-/**
- * Saves all that a filter lets through as a file of JSON lines, newest first, times in UTC.
- *
- * @returns how many rows it holds.
- */
-export async function exportActivity(search: ActivitySearch): Promise<number> {
+/** Downloads all rows that match a filter as JSON Lines, newest first, with times in UTC. */
+export const useExportActivity = (search: ActivitySearch) =>
+  useMutation({
+    mutationFn: () => exportActivity(search),
+    onSuccess: (count) => announce(`${count} ${count === 1 ? 'row was' : 'rows were'} exported.`),
+  })
+
+async function exportActivity(search: ActivitySearch): Promise<number> {
   const rows: AuditRow[] = []
   let before: number | null = null
   do {
@@ -32,6 +36,5 @@ export async function exportActivity(search: ActivitySearch): Promise<number> {
   return rows.length
 }
 
-/** One JSON object a line. */
 const toLines = (rows: readonly AuditRow[]) =>
   rows.map((row) => `${JSON.stringify(row)}\n`).join('')

@@ -4,7 +4,7 @@ import { fillPage, MOST_REQUESTS } from './fill-page.ts'
 
 const row = (seq: number) => ({ seq }) as AuditRow
 
-/** A server that ends a page after every second row. */
+/** Simulates a server that ends each page after two rows. */
 function server(rows: number) {
   const asked: [number | undefined, number][] = []
   const read = async (before = rows + 1, limit: number): Promise<AuditPage> => {

@@ -1,14 +1,15 @@
 import type { AuditPage } from '../../server/contract/audit.ts'
 
-/** A page is filled with at most this many requests; a person can then ask for older rows. */
+/** Maximum requests to fill one page. The user can then request older rows. */
 export const MOST_REQUESTS = 10
 
 /**
- * Fills a page of the log. The server ends a page early when its search has looked at many rows, and
- * says where to go on.
+ * Fetches a page of the log, with several requests if needed. The server ends a page early after
+ * scanning many rows, and returns where to continue.
  *
- * @param size how many rows the page should have.
- * @param read requests at most so many rows before a number; undefined: the newest ones.
+ * @param size number of rows in a full page.
+ * @param read fetches up to `limit` rows with sequence numbers below `before`, or the newest rows
+ *   if it is undefined.
  */
 export async function fillPage(
   size: number,

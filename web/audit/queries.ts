@@ -1,18 +1,18 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { answer, api, whileSignedIn } from '../api.ts'
+import { answer, api, whileSignedIn } from '../app/api.ts'
 import { type ActivitySearch, toAuditQuery } from './activity-search.ts'
 import { fillPage } from './fill-page.ts'
 
-// The log is read when the page is opened; a live event tells to look for what is newer. Rows never
-// push others away by themselves: hence a key of its own, which no event has.
+// The log is fetched when the page opens. Live events only refetch the count of newer rows, so that
+// rows never move on their own. The log therefore has a key that matches no event type.
 
-/** How often it is looked whether there is something newer, should no event come, in milliseconds. */
+/** Poll interval for newer rows in milliseconds, in case an event is missed. */
 const LOOK_MS = 60_000
 
-/** How many rows a page has. */
+/** Rows per page. */
 const PAGE = 50
 
-/** The log, newest first, page by page. */
+/** The log in pages, newest first. */
 export const activityQuery = (search: ActivitySearch) =>
   infiniteQueryOptions({
     queryKey: ['activity', toAuditQuery(search)],
@@ -33,13 +33,13 @@ export const activityQuery = (search: ActivitySearch) =>
       ),
     initialPageParam: undefined as number | undefined,
     getNextPageParam: ({ next }) => next ?? undefined,
-    // A page that is opened anew begins anew, not with all that was once loaded.
+    // Reopening the page starts with the first page instead of all loaded pages.
     gcTime: 0,
     staleTime: Number.POSITIVE_INFINITY,
     meta: { standsStill: true },
   })
 
-/** The newest rows, to tell how many are newer than those that are shown. */
+/** The newest rows, to count those that are not shown yet. */
 export const newestQuery = (search: ActivitySearch) =>
   queryOptions({
     queryKey: ['audit', toAuditQuery(search), 'newest'],

@@ -4,12 +4,15 @@ import { type ActivitySearch, readActivitySearch } from './activity-search.ts'
 
 type Part = Partial<Record<keyof ActivitySearch, string>>
 
-/** Where the Activity page stands, and the ways within it. Going back closes a row. */
+/**
+ * Returns the Activity page's URL search and functions that navigate within it. Going back
+ * collapses a row.
+ */
 export function useActivityLocation() {
   const search: ActivitySearch = useSearch({ from: '/activity' })
   const navigate = useNavigate()
   const ways = useMemo(() => {
-    // From where the page stands by then: what was typed is told a moment after another choice.
+    // Read the current search on navigation: a debounced text may arrive after another change.
     const go = (change: (now: ActivitySearch) => Part, replace: boolean) =>
       void navigate({
         to: '/activity',
@@ -18,7 +21,7 @@ export function useActivityLocation() {
         resetScroll: false,
       })
     return {
-      // Each choice looked at is not a step to come back to.
+      // Do not push a history entry for each change of the filter.
       filter: (part: Part) => go((now) => ({ ...now, ...part }), true),
       clear: () => go(() => ({}), true),
       toggle: (seq: number) =>

@@ -1,69 +1,62 @@
-import { TextInput } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
-import { ApiFailure, answer, api, NoAnswer } from '../api.ts'
-import { useMay } from '../person.ts'
-import { databasesQuery, endpointsQuery } from '../queries.ts'
-import { announce } from '../ui/announce.tsx'
-import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
-import { Dialog } from '../ui/dialog.tsx'
-import { FormFrame } from '../ui/form-frame.tsx'
-import { useKeptDraft } from '../use-kept-draft.ts'
-import { nameFault } from './database-name.ts'
-import { sayWhoReaches } from './database-rows.ts'
+import type { FormErrors } from '@mantine/form'
+import { useQuery } from '@tanstack/react-query'
+import * as z from 'zod/mini'
+import { ApiFailure, NoAnswer } from '../app/api.ts'
+import { useCreateDatabase } from '../app/create-database.ts'
+import { databasesQuery, endpointsQuery } from '../app/queries.ts'
+import { useDraftForm } from '../shared/forms/use-draft-form.ts'
+import { useMay } from '../shared/session/person.ts'
+import { CodeInput } from '../shared/ui/form/code-input.tsx'
+import { FormFrame } from '../shared/ui/form/form-frame.tsx'
+import { Dialog } from '../shared/ui/overlay/dialog.tsx'
+import { UnavailableDialog } from '../shared/ui/overlay/unavailable-dialog.tsx'
+import { nameError } from './database-name.ts'
+import { formatReachingEndpoints } from './database-rows.ts'
 import { findDatabase } from './find-database.ts'
 import { useDatabasesLocation } from './use-databases-location.ts'
 
-/** The form in which a database is created; for viewers, why not. */
+/** Form that creates a database. Viewers see why they cannot. */
 export function CreateDatabaseDialog() {
   const { close } = useDatabasesLocation()
   if (useMay('operator')) return <CreateForm />
   return (
-    <ConfirmDialog title="You are a viewer" keep="Back to the list" onClose={close}>
-      <p>Databases are created by operators and admins. An admin can give you that role.</p>
-    </ConfirmDialog>
+    <UnavailableDialog title="You are a viewer" onClose={close}>
+      Only operators and admins can create databases. Ask an admin for that role.
+    </UnavailableDialog>
   )
 }
 
-interface Faults {
-  readonly name?: string
-  readonly form?: string
-}
+/** Schema of the form. `existing` are the names that are taken. */
+const databaseSchema = (existing: readonly string[]) =>
+  z.object({
+    name: z.string().check(
+      z.superRefine((name, issues) => {
+        const message = nameError(name.trim(), existing, true)
+        if (message !== undefined) issues.addIssue(message)
+      }),
+    ),
+  })
 
 function CreateForm() {
   const { open, close } = useDatabasesLocation()
-  const queryClient = useQueryClient()
   const { data: existing = [] } = useQuery(databasesQuery)
   const { data: endpoints = [] } = useQuery(endpointsQuery)
-  const kept = useKeptDraft('new database', { name: '' })
-  const name = kept.draft.name.trim()
-  const [{ faults, raised }, setFaults] = useState<{ faults: Faults; raised: number }>({
-    faults: {},
-    raised: 0,
+  const form = useDraftForm({
+    draft: 'new database',
+    initialValues: { name: '' },
+    schema: databaseSchema(existing),
   })
-  const raise = (found: Faults) => setFaults((now) => ({ faults: found, raised: now.raised + 1 }))
-  const done = async (made: string) => {
-    announce(`Database ${made} was created.`)
-    kept.forget()
-    await queryClient.invalidateQueries({ queryKey: databasesQuery.queryKey })
-    open(made, true)
-  }
-  const create = useMutation({
-    mutationFn: (made: string) => answer(api._api.database.$post({ json: { name: made } })),
-    onSuccess: (_, made) => done(made),
-    onError: (error) => {
-      if (error instanceof NoAnswer) raise({ form: `${error.message} ${UNKNOWN}` })
-      else if (error instanceof ApiFailure && [400, 409].includes(error.status)) {
-        raise({ name: error.message })
-      } else raise({ form: error.message })
-    },
-  })
-  const submit = () => {
-    const fault = nameFault(name, existing, true)
-    if (fault === undefined) create.mutate(name)
-    else raise({ name: fault })
-  }
-  const fault = faults.name ?? nameFault(name, existing, false)
+  const name = form.values.name.trim()
+  const create = useCreateDatabase({ onCreated: form.forget })
+  const submit = () =>
+    form.submit(() =>
+      create.mutate(name, {
+        // Not called if the dialog was closed before the response.
+        onSuccess: () => open(name, true),
+        onError: (error) => form.showErrors(placeError(error)),
+      }),
+    )
+  const error = form.errors.name ?? nameError(name, existing, false)
   return (
     <Dialog
       title="Create database"
@@ -73,32 +66,31 @@ function CreateForm() {
       <FormFrame
         saveLabel="Create database"
         busy={create.isPending}
-        fault={faults.form}
-        raised={raised}
-        sentences={fault === undefined && name !== '' ? [sayWhoReaches(name, endpoints)] : []}
-        onStartAfresh={kept.restored ? kept.startAfresh : undefined}
+        form={form}
+        sentences={
+          error === undefined && name !== '' ? [formatReachingEndpoints(name, endpoints)] : []
+        }
         onSave={submit}
         onCancel={close}
       >
-        <TextInput
+        <CodeInput
           label="Name"
-          description="A letter, then up to 63 letters, digits, “_” and “-”. Case counts."
+          description="A letter, then up to 63 letters, digits, “_” and “-”. Case-sensitive."
           placeholder="shop"
-          classNames={{ input: 'mono' }}
-          spellCheck={false}
-          autoComplete="off"
-          autoCapitalize="off"
-          value={kept.draft.name}
-          error={fault}
           data-autofocus
-          onChange={(event) => {
-            kept.change({ name: event.currentTarget.value })
-            setFaults((now) => ({ ...now, faults: {} }))
-          }}
+          {...form.getInputProps('name')}
+          error={error}
         />
       </FormFrame>
     </Dialog>
   )
 }
 
-const UNKNOWN = 'We do not know whether it was created. Look at the list before you try again.'
+function placeError(error: Error): FormErrors {
+  if (error instanceof NoAnswer) return { form: `${error.message} ${UNKNOWN}` }
+  const rejected = error instanceof ApiFailure && [400, 409].includes(error.status)
+  return rejected ? { name: error.message } : { form: error.message }
+}
+
+const UNKNOWN =
+  'The database may or may not have been created. Check the list before you try again.'

@@ -1,22 +1,23 @@
 import { DATABASE_NAME_RULE, isDatabaseName } from '../../server/contract/database.ts'
 
 /**
- * Why a name cannot be that of a new database; undefined: it can, as far as is known here.
+ * Returns why a name is invalid for a new database; undefined if it is valid as far as the browser
+ * can tell.
  *
- * @param whole whether it is what somebody wants to have, or may still grow.
+ * @param whole whether the name is complete. While the user types, an empty name is no error.
  */
-export function nameFault(
+export function nameError(
   name: string,
   existing: readonly string[],
   whole: boolean,
 ): string | undefined {
-  if (name === '') return whole ? `The name is missing. ${DATABASE_NAME_RULE}` : undefined
-  if (existing.includes(name)) return `There is a database ${name} already.`
+  if (name === '') return whole ? `Enter a name. ${DATABASE_NAME_RULE}` : undefined
+  if (existing.includes(name)) return `The database ${name} exists already.`
   if (isDatabaseName(name)) return undefined
   const bad = /[^A-Za-z0-9_-]/u.exec(name)?.[0]
   if (bad !== undefined) {
-    return `${bad === ' ' ? 'A space' : `“${bad}”`} cannot stand in a name. ${DATABASE_NAME_RULE}`
+    return `${bad === ' ' ? 'A space' : `“${bad}”`} is not allowed in a name. ${DATABASE_NAME_RULE}`
   }
-  if (name.length > 64) return `This is ${name.length} characters long. ${DATABASE_NAME_RULE}`
+  if (name.length > 64) return `The name has ${name.length} characters. ${DATABASE_NAME_RULE}`
   return DATABASE_NAME_RULE
 }

@@ -1,33 +1,32 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { ApiFailure } from '../api.ts'
-import { useMay } from '../person.ts'
-import { collectionsQuery } from '../queries.ts'
-import { SidePanel } from '../side-panel.tsx'
-import { LoadFailure } from '../ui/load-failure.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { RelativeTime } from '../ui/relative-time.tsx'
-import { sayBytes, sayCount } from '../ui/say-bytes.ts'
-import { SkeletonRows } from '../ui/skeleton-rows.tsx'
+import { ApiFailure } from '../app/api.ts'
+import { collectionsQuery } from '../app/queries.ts'
+import { useMay } from '../shared/session/person.ts'
+import { LoadFailure } from '../shared/ui/feedback/load-failure.tsx'
+import { Notice } from '../shared/ui/feedback/notice.tsx'
+import { SkeletonRows } from '../shared/ui/feedback/skeleton-rows.tsx'
+import { SidePanel } from '../shared/ui/layout/side-panel.tsx'
+import { formatBytes, formatCount } from '../shared/ui/text/format-bytes.ts'
+import { RelativeTime } from '../shared/ui/text/relative-time.tsx'
 import classes from './database-panel.module.css'
 import { type DatabaseRow, reaching } from './database-rows.ts'
 import { SYSTEM_STAYS } from './database-table.tsx'
 import { findDatabase } from './find-database.ts'
 import { useDatabasesLocation } from './use-databases-location.ts'
 
-/** So many endpoints are listed; the others are counted. */
+/** Maximum endpoints to list; the rest are counted. */
 const SHOWN = 20
 
-/** What a {@link DatabasePanel} shows. */
 export interface DatabasePanelProps {
   readonly name: string
-  /** Undefined: it does not exist (any more). */
+  /** Undefined if the database does not exist. */
   readonly row: DatabaseRow | undefined
   readonly onClose: () => void
 }
 
-/** A database: what it holds, collection by collection, and who reaches it. */
+/** Panel of a database: its size, its collections, and the endpoints that reach it. */
 export function DatabasePanel({ name, row, onClose }: DatabasePanelProps) {
   const { drop } = useDatabasesLocation()
   const mayChange = useMay('operator')
@@ -40,7 +39,7 @@ export function DatabasePanel({ name, row, onClose }: DatabasePanelProps) {
       backTo={() => findDatabase(name)}
     >
       {row === undefined ? (
-        <Notice>There is no database {name}. It was dropped, or never existed.</Notice>
+        <Notice>There is no database {name}. It was dropped or never existed.</Notice>
       ) : (
         <div className={classes.parts}>
           <Facts row={row} />
@@ -68,11 +67,11 @@ export function DatabasePanel({ name, row, onClose }: DatabasePanelProps) {
 function Facts({ row }: { row: DatabaseRow }) {
   const { documents, bytes, measured } = row
   if (documents === null || bytes === null || measured === null) {
-    return <p className="dim">Its documents are being counted.</p>
+    return <p className="dim">Counting documents…</p>
   }
   return (
     <p className="dim">
-      {sayCount(documents)} document{documents === 1 ? '' : 's'}, {sayBytes(bytes)}, counted{' '}
+      {formatCount(documents)} document{documents === 1 ? '' : 's'}, {formatBytes(bytes)}, counted{' '}
       <RelativeTime time={measured} tabIndex={0} />
     </p>
   )
@@ -87,8 +86,8 @@ function Collections({ name }: { name: string }) {
       {data === undefined && error === null && <SkeletonRows what="the collections" />}
       {data === undefined && unreached && (
         <p className="dim">
-          The endpoint through which you came does not reach {name}: its collections cannot be read
-          here.
+          The endpoint that you are connected through does not serve {name}, so its collections
+          cannot be shown here.
         </p>
       )}
       {data === undefined && error !== null && !unreached && (
@@ -98,7 +97,7 @@ function Collections({ name }: { name: string }) {
         <p className="dim">
           None.{' '}
           <Link to="/documents/$database" params={{ database: name }}>
-            Go to its documents
+            Show documents
           </Link>
         </p>
       )}
@@ -123,8 +122,8 @@ function Collections({ name }: { name: string }) {
                     {each.name}
                   </Link>
                 </th>
-                <td>{each.documents === null ? '–' : sayCount(each.documents)}</td>
-                <td>{each.bytes === null ? '–' : sayBytes(each.bytes)}</td>
+                <td>{each.documents === null ? '–' : formatCount(each.documents)}</td>
+                <td>{each.bytes === null ? '–' : formatBytes(each.bytes)}</td>
               </tr>
             ))}
           </tbody>
@@ -139,11 +138,12 @@ function Endpoints({ row }: { row: DatabaseRow }) {
   return (
     <section aria-labelledby="endpoints-of">
       <h3 id="endpoints-of">
-        Endpoints that reach it <span>{reach.length}</span>
+        Endpoints that serve it <span>{reach.length}</span>
       </h3>
       {reach.length === 0 ? (
         <p className="dim">
-          None: nobody can ask for its documents. <Link to="/endpoints">Map an endpoint to it</Link>
+          No endpoint serves this database, so its documents cannot be accessed.{' '}
+          <Link to="/endpoints">Map an endpoint to it</Link>
         </p>
       ) : (
         <ul className={classes.endpoints}>
@@ -156,7 +156,7 @@ function Endpoints({ row }: { row: DatabaseRow }) {
             </li>
           ))}
           {reach.length > SHOWN && (
-            <li className="dim">and {sayCount(reach.length - SHOWN)} more</li>
+            <li className="dim">and {formatCount(reach.length - SHOWN)} more</li>
           )}
         </ul>
       )}

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { filterRows, reaching, sayReach, sayWhoReaches, toDatabaseRows } from './database-rows.ts'
+import {
+  filterRows,
+  formatReach,
+  formatReachingEndpoints,
+  reaching,
+  toDatabaseRows,
+} from './database-rows.ts'
 
 const endpoints = [
   { endpoint: 'tcp://127.0.0.1:1', databases: [] },
@@ -25,10 +31,10 @@ describe('rows of databases', () => {
       { endpoint: 'tcp://127.0.0.1:3', isDefault: true },
       { endpoint: 'tcp://127.0.0.1:1', isDefault: false },
     ])
-    expect(sayReach(row('shop'))).toBe('3, default of 1')
-    expect(sayReach(row('attic'))).toBe('1')
-    expect(sayReach(row('_system'))).toBe('1, default of 1')
-    expect(sayReach(toDatabaseRows(['x'], undefined, [])[0] ?? row('x'))).toBe('None')
+    expect(formatReach(row('shop'))).toBe('3, default of 1')
+    expect(formatReach(row('attic'))).toBe('1')
+    expect(formatReach(row('_system'))).toBe('1, default of 1')
+    expect(formatReach(toDatabaseRows(['x'], undefined, [])[0] ?? row('x'))).toBe('None')
   })
 
   it('have sizes once they are known', () => {
@@ -44,13 +50,15 @@ describe('rows of databases', () => {
 
 describe('a database that is about to be created', () => {
   it.each([
-    ['later', 'through 1 endpoint that names it already and 1 endpoint that reaches every'],
-    ['other', 'through 1 endpoint that reaches every database.'],
+    ['later', 'by 1 endpoint that already has it in the mapping and 1 endpoint that serves all'],
+    ['other', 'by 1 endpoint that serves all databases.'],
   ])('%s is said to be reached %s', (name, sentence) => {
-    expect(sayWhoReaches(name, endpoints)).toContain(sentence)
+    expect(formatReachingEndpoints(name, endpoints)).toContain(sentence)
   })
 
   it('may be reached by nobody', () => {
-    expect(sayWhoReaches('other', endpoints.slice(1))).toContain('No endpoint reaches it yet')
+    expect(formatReachingEndpoints('other', endpoints.slice(1))).toContain(
+      'No endpoint serves it yet',
+    )
   })
 })

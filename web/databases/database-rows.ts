@@ -1,27 +1,26 @@
 import type { SizeList } from '../../server/contract/document.ts'
 import type { EndpointRecord } from '../../server/contract/endpoint.ts'
 
-/** An endpoint that reaches a database. */
 export interface Reach {
   readonly endpoint: string
-  /** Whether requests that name no database reach this one there. */
+  /** Whether the endpoint uses this database for requests that name none. */
   readonly isDefault: boolean
 }
 
-/** A database as the page shows it; null: not counted yet. */
+/** A database in the table. Sizes are null until the server has counted them. */
 export interface DatabaseRow {
   readonly name: string
   readonly collections: number | null
   readonly documents: number | null
   readonly bytes: number | null
   readonly measured: string | null
-  /** The endpoints whose mapping names it. */
+  /** Endpoints whose mapping names the database. */
   readonly naming: readonly Reach[]
-  /** The endpoints that reach every database; the same list in every row. */
+  /** Endpoints that reach every database. All rows share this list. */
   readonly open: readonly Reach[]
 }
 
-/** Joins the names of databases with what they hold and who reaches them; undefined: not known. */
+/** Joins database names with their sizes and endpoints. Undefined inputs are not loaded yet. */
 export function toDatabaseRows(
   names: readonly string[],
   sizes: SizeList | undefined,
@@ -44,7 +43,7 @@ export function toDatabaseRows(
       bytes,
       measured,
       naming: naming.get(name) ?? [],
-      // Where the mapping is empty, _system is the default.
+      // An endpoint with an empty mapping uses `_system` as its default.
       open: name === '_system' ? openToSystem : open,
     }
   })
@@ -64,11 +63,11 @@ function reachOf(endpoints: readonly EndpointRecord[]) {
   return { naming, open }
 }
 
-/** Every endpoint that reaches a database: first those that name it. */
+/** Returns all endpoints that reach a database, starting with those that name it. */
 export const reaching = ({ naming, open }: DatabaseRow): Reach[] => [...naming, ...open]
 
-/** How many endpoints reach a database, and of how many it is the default. */
-export function sayReach({ naming, open }: DatabaseRow): string {
+/** Formats how many endpoints reach a database, and for how many it is the default. */
+export function formatReach({ naming, open }: DatabaseRow): string {
   const count = naming.length + open.length
   if (count === 0) return 'None'
   const defaults = [naming, open].reduce(
@@ -78,23 +77,26 @@ export function sayReach({ naming, open }: DatabaseRow): string {
   return defaults === 0 ? `${count}` : `${count}, default of ${defaults}`
 }
 
-/** The rows whose name holds what was typed, in whatever case. */
+/** Returns the rows whose name contains the text, ignoring case. */
 export function filterRows(rows: readonly DatabaseRow[], text: string): readonly DatabaseRow[] {
   const wanted = text.trim().toLowerCase()
   return wanted === '' ? rows : rows.filter(({ name }) => name.toLowerCase().includes(wanted))
 }
 
-/** Which endpoints will reach a database that is about to be created. */
-export function sayWhoReaches(name: string, endpoints: readonly EndpointRecord[]): string {
+/** Returns a sentence that says which endpoints will reach a new database. */
+export function formatReachingEndpoints(
+  name: string,
+  endpoints: readonly EndpointRecord[],
+): string {
   const { naming, open } = reachOf(endpoints)
   const named = naming.get(name)?.length ?? 0
-  if (open.length + named === 0) return 'No endpoint reaches it yet: map one to it afterwards.'
+  if (open.length + named === 0) return 'No endpoint serves it yet. Map one to it afterwards.'
   const parts = [
-    named > 0 && `${count(named)} that ${named === 1 ? 'names' : 'name'} it already`,
+    named > 0 && `${count(named)} that already ${named === 1 ? 'has' : 'have'} it in the mapping`,
     open.length > 0 &&
-      `${count(open.length)} that ${open.length === 1 ? 'reaches' : 'reach'} every database`,
+      `${count(open.length)} that ${open.length === 1 ? 'serves' : 'serve'} all databases`,
   ].filter((part) => part !== false)
-  return `It is reached at once through ${parts.join(' and ')}.`
+  return `It is served immediately by ${parts.join(' and ')}.`
 }
 
 const count = (endpoints: number) => `${endpoints} endpoint${endpoints === 1 ? '' : 's'}`

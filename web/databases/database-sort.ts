@@ -1,9 +1,8 @@
 import type { DatabaseRow } from './database-rows.ts'
 
-/** A column by which databases can be sorted. */
 export type SortColumn = 'name' | 'collections' | 'documents' | 'size' | 'endpoints'
 
-/** `name`, or `-name` for the other direction; as it stands in the URL. */
+/** Sort order in the URL: a column, with a `-` prefix for descending. */
 export type DatabaseSort = SortColumn | `-${SortColumn}`
 
 const figures: Readonly<Record<Exclude<SortColumn, 'name'>, (row: DatabaseRow) => number | null>> =
@@ -14,20 +13,19 @@ const figures: Readonly<Record<Exclude<SortColumn, 'name'>, (row: DatabaseRow) =
     endpoints: ({ naming, open }) => naming.length + open.length,
   }
 
-/** How names are sorted at first. */
+/** Default sort order. */
 export const BY_NAME = 'name'
 
-/** Whether a text names a way to sort. */
+/** Returns whether text is a valid sort order. */
 export const isSort = (text: string): text is DatabaseSort =>
   ['name', ...Object.keys(figures)].includes(text.replace(/^-/, ''))
 
-/** The column of a sort, and whether it goes down. */
 export const readSort = (sort: DatabaseSort) => ({
   column: sort.replace(/^-/, '') as SortColumn,
   down: sort.startsWith('-'),
 })
 
-/** What a press on the head of a column asks for: figures begin with the largest. */
+/** Returns the sort order after a click on a column header. Numeric columns start descending. */
 export function nextSort(now: DatabaseSort, pressed: SortColumn): DatabaseSort {
   const { column, down } = readSort(now)
   if (column === pressed) return down ? pressed : `-${pressed}`
@@ -36,7 +34,7 @@ export function nextSort(now: DatabaseSort, pressed: SortColumn): DatabaseSort {
 
 const byName = new Intl.Collator('en', { numeric: true })
 
-/** Rows in an order of their own; what is not known comes last, equal figures by name. */
+/** Returns sorted rows. Unknown values come last; equal numbers are sorted by name. */
 export function sortRows(rows: readonly DatabaseRow[], sort: DatabaseSort): DatabaseRow[] {
   const { column, down } = readSort(sort)
   const direction = down ? -1 : 1

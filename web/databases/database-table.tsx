@@ -1,32 +1,35 @@
 import { IconTrash } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
-import { defaultRangeExtractor, useWindowVirtualizer } from '@tanstack/react-virtual'
-import { useLayoutEffect, useRef, useState } from 'react'
-import { useMay } from '../person.ts'
-import { IconButton } from '../ui/icon-button.tsx'
-import { exactTime } from '../ui/relative-time.tsx'
-import { sayBytes, sayCount } from '../ui/say-bytes.ts'
-import { type SortHead, SortHeadCell } from '../ui/sort-head-cell.tsx'
-import { type DatabaseRow, sayReach } from './database-rows.ts'
+import { useRef, useState } from 'react'
+import { useMay } from '../shared/session/person.ts'
+import { IconButton } from '../shared/ui/layout/icon-button.tsx'
+import { type SortHead, SortHeadCell } from '../shared/ui/table/sort-head-cell.tsx'
+import base from '../shared/ui/table/table.module.css'
+import { useWindowRows } from '../shared/ui/table/use-window-rows.ts'
+import { formatBytes, formatCount } from '../shared/ui/text/format-bytes.ts'
+import { exactTime } from '../shared/ui/text/relative-time.tsx'
+import { type DatabaseRow, formatReach } from './database-rows.ts'
 import { BY_NAME, nextSort, readSort, type SortColumn } from './database-sort.ts'
 import classes from './database-table.module.css'
 import { readDatabasesSearch } from './databases-search.ts'
 import { useDatabasesLocation } from './use-databases-location.ts'
 
-/** Why one database stays. */
-export const SYSTEM_STAYS = '_system holds the administration and cannot be dropped.'
+/** Why `_system` cannot be dropped. */
+export const SYSTEM_STAYS = '_system contains the administration and cannot be dropped.'
 
-/** The height of a row by the mouse and by the finger, in pixels; the styles say the same. */
+/** Row heights in pixels for mouse and touch. Keep them in sync with the CSS. */
 const ROW = { fine: 36, coarse: 45 } as const
 
-/** What a {@link DatabaseTable} shows. */
+const idOf = ({ name }: DatabaseRow) => name
+const heightOf = () => (matchMedia('(pointer: coarse)').matches ? ROW.coarse : ROW.fine)
+
 export interface DatabaseTableProps {
   readonly rows: readonly DatabaseRow[]
-  /** Whether it is not known who reaches them. */
+  /** Whether the endpoints are not loaded. */
   readonly unreached: boolean
 }
 
-/** Databases by name. Only the rows in sight are in the page, and the one that has the focus. */
+/** Virtualized table of databases. Renders the visible rows and the focused row. */
 export function DatabaseTable({ rows, unreached }: DatabaseTableProps) {
   const { search, sort } = useDatabasesLocation()
   const now = search.sort ?? BY_NAME
@@ -36,30 +39,18 @@ export function DatabaseTable({ rows, unreached }: DatabaseTableProps) {
     toggle: () => sort(nextSort(now, column)),
   })
   const body = useRef<HTMLTableSectionElement>(null)
-  const [margin, setMargin] = useState(0)
   const [focused, setFocused] = useState<number>()
-  useLayoutEffect(() => {
-    setMargin((body.current?.getBoundingClientRect().top ?? 0) + scrollY)
-  }, [])
-  const virtual = useWindowVirtualizer({
-    count: rows.length,
-    estimateSize: () => (matchMedia('(pointer: coarse)').matches ? ROW.coarse : ROW.fine),
+  const { parts } = useWindowRows({
+    container: body,
+    rows,
+    idOf,
+    heightOf,
     overscan: 10,
-    scrollMargin: margin,
-    getItemKey: (index) => rows[index]?.name ?? index,
-    rangeExtractor: (range) => {
-      const inSight = defaultRangeExtractor(range)
-      if (focused === undefined || focused >= rows.length || inSight.includes(focused)) {
-        return inSight
-      }
-      return [...inSight, focused].sort((a, b) => a - b)
-    },
+    active: focused,
   })
-  const items = virtual.getVirtualItems()
-  let passed = margin
   return (
     <table
-      className={classes.table}
+      className={`${base.table} ${classes.table}`}
       data-beside={search.open !== undefined || undefined}
       aria-rowcount={rows.length + 1}
       onFocus={({ target }) => {
@@ -80,19 +71,11 @@ export function DatabaseTable({ rows, unreached }: DatabaseTableProps) {
         </tr>
       </thead>
       <tbody ref={body}>
-        {items.map((item) => {
-          const row = rows[item.index]
-          if (row === undefined) return null
-          const gap = item.start - passed
-          passed = item.end
-          return [
-            gap > 0 && <Spacer key={`before ${row.name}`} height={gap} />,
-            <Row key={row.name} row={row} index={item.index} unreached={unreached} />,
-          ]
+        {parts.map((part) => {
+          if ('gap' in part) return <Gap key={`gap ${part.before}`} height={part.gap} />
+          const row = rows[part.index]
+          return row && <Row key={row.name} row={row} index={part.index} unreached={unreached} />
         })}
-        {virtual.getTotalSize() + margin > passed && (
-          <Spacer height={virtual.getTotalSize() + margin - passed} />
-        )}
       </tbody>
     </table>
   )
@@ -106,10 +89,10 @@ const heads: readonly { column: SortColumn; label: string; className?: string | 
   { column: 'endpoints', label: 'Endpoints', className: classes.endpoints },
 ]
 
-function Spacer({ height }: { height: number }) {
+function Gap({ height }: { height: number }) {
   return (
     // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a row of empty space holds nothing to focus
-    <tr aria-hidden="true" className={classes.spacer}>
+    <tr aria-hidden="true">
       <td colSpan={6} style={{ height }} />
     </tr>
   )
@@ -120,9 +103,9 @@ function Row(props: { row: DatabaseRow; index: number; unreached: boolean }) {
   const { name, collections, documents, bytes, measured } = row
   const { search, drop } = useDatabasesLocation()
   const mayChange = useMay('operator')
-  const counted = measured === null ? 'Being counted' : `Counted ${exactTime(Date.parse(measured))}`
+  const counted = measured === null ? 'Counting…' : `Counted ${exactTime(Date.parse(measured))}`
   const stays = name === '_system'
-  const reach = sayReach(row)
+  const reach = formatReach(row)
   return (
     <tr
       data-row={name}
@@ -140,12 +123,12 @@ function Row(props: { row: DatabaseRow; index: number; unreached: boolean }) {
           {name}
         </Link>
       </th>
-      <td className={classes.collections}>{said(collections, sayCount)}</td>
+      <td className={classes.collections}>{message(collections, formatCount)}</td>
       <td className={classes.documents} data-tip={counted}>
-        {said(documents, sayCount)}
+        {message(documents, formatCount)}
       </td>
       <td className={classes.size} data-tip={counted}>
-        {said(bytes, sayBytes)}
+        {message(bytes, formatBytes)}
       </td>
       <td className={classes.endpoints}>
         <span className={reach === 'None' ? 'dim' : undefined}>{unreached ? '–' : reach}</span>
@@ -166,5 +149,5 @@ function Row(props: { row: DatabaseRow; index: number; unreached: boolean }) {
   )
 }
 
-const said = (count: number | null, say: (count: number) => string) =>
+const message = (count: number | null, say: (count: number) => string) =>
   count === null ? <span className="dim">–</span> : say(count)

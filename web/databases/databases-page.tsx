@@ -1,18 +1,19 @@
-import { Button } from '@mantine/core'
-import { IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Outlet } from '@tanstack/react-router'
-import { lazy, Suspense, useMemo } from 'react'
-import { useMay } from '../person.ts'
-import { databasesQuery, endpointsQuery } from '../queries.ts'
-import { LoadFailure } from '../ui/load-failure.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { PageHead } from '../ui/page-head.tsx'
-import { PartBoundary } from '../ui/part-boundary.tsx'
-import { sayCount } from '../ui/say-bytes.ts'
-import { SkeletonRows } from '../ui/skeleton-rows.tsx'
-import { useFilterText } from '../ui/use-filter-text.ts'
-import { usePageTitle } from '../ui/use-page-title.ts'
+import { lazy, useMemo } from 'react'
+import { databasesQuery, endpointsQuery } from '../app/queries.ts'
+import { useMay } from '../shared/session/person.ts'
+import { LazyBoundary } from '../shared/ui/feedback/lazy-boundary.tsx'
+import { LoadFailure } from '../shared/ui/feedback/load-failure.tsx'
+import { NoMatch } from '../shared/ui/feedback/no-match.tsx'
+import { Notice } from '../shared/ui/feedback/notice.tsx'
+import { SkeletonRows } from '../shared/ui/feedback/skeleton-rows.tsx'
+import { AddButton } from '../shared/ui/form/add-button.tsx'
+import { useFilterText } from '../shared/ui/form/use-filter-text.ts'
+import { PageHead } from '../shared/ui/layout/page-head.tsx'
+import { usePageTitle } from '../shared/ui/layout/use-page-title.ts'
+import { NotPrinted } from '../shared/ui/print/printed-rows.tsx'
+import { formatCount } from '../shared/ui/text/format-bytes.ts'
 import { filterRows, toDatabaseRows } from './database-rows.ts'
 import { BY_NAME } from './database-sort.ts'
 import { DatabaseTable } from './database-table.tsx'
@@ -28,10 +29,10 @@ const DropDatabaseDialog = lazy(async () => ({
   default: (await import('./drop-database-dialog.tsx')).DropDatabaseDialog,
 }))
 
-/** From so many databases on, there is a field to filter them by name. */
+/** Number of databases from which the name filter is shown. */
 const MANY = 8
 
-/** The Databases page: what there is, what it holds and who reaches it. */
+/** The Databases page: all databases with their sizes and endpoints. */
 export function DatabasesPage() {
   const { search, create, close } = useDatabasesLocation()
   const [text, filter] = useFilterText('/databases')
@@ -51,17 +52,7 @@ export function DatabasesPage() {
     <>
       <PageHead
         title="Databases"
-        action={
-          mayChange && (
-            <Button
-              variant="filled"
-              leftSection={<IconPlus size={16} stroke={1.75} aria-hidden="true" />}
-              onClick={create}
-            >
-              Create database
-            </Button>
-          )
-        }
+        action={mayChange && <AddButton onClick={create}>Create database</AddButton>}
       />
       {!mayChange && (
         <p className={classes.note}>
@@ -79,9 +70,9 @@ export function DatabasesPage() {
           )}
           {sizes.error !== null && (
             <p role="status" className={classes.note}>
-              What the databases hold could not be read{sizes.data && ' anew'}.{' '}
+              The sizes of the databases could not be loaded{sizes.data && ' anew'}.{' '}
               {sizes.error.message}{' '}
-              <button type="button" className={classes.again} onClick={() => sizes.refetch()}>
+              <button type="button" className="link-button" onClick={() => sizes.refetch()}>
                 Try again
               </button>
             </p>
@@ -89,60 +80,55 @@ export function DatabasesPage() {
           {shown.length > 0 && (
             <DatabaseTable rows={shown} unreached={endpoints.data === undefined} />
           )}
+          <NotPrinted
+            count={shown.length}
+            what="databases"
+            advice="Filter the table to see others."
+          />
           {shown.length === 0 && (
-            <NoMatch text={text} hidden={rows.length} onClear={() => filter('')} />
+            <NoDatabase text={text} hidden={rows.length} onClear={() => filter('')} />
           )}
           {rows.length === 1 && text === '' && <OnlySystem mayChange={mayChange} />}
         </>
       )}
       {names !== undefined && search.open !== undefined && (
-        <PartBoundary>
-          <Suspense>
-            <DatabasePanel
-              key={search.open}
-              name={search.open}
-              row={asked(search.open)}
-              onClose={close}
-            />
-          </Suspense>
-        </PartBoundary>
+        <LazyBoundary>
+          <DatabasePanel
+            key={search.open}
+            name={search.open}
+            row={asked(search.open)}
+            onClose={close}
+          />
+        </LazyBoundary>
       )}
       {names !== undefined && search.drop !== undefined && (
-        <PartBoundary>
-          <Suspense>
-            <DropDatabaseDialog
-              key={search.drop}
-              name={search.drop}
-              row={asked(search.drop)}
-              reachKnown={endpoints.data !== undefined}
-            />
-          </Suspense>
-        </PartBoundary>
+        <LazyBoundary>
+          <DropDatabaseDialog
+            key={search.drop}
+            name={search.drop}
+            row={asked(search.drop)}
+            reachKnown={endpoints.data !== undefined}
+          />
+        </LazyBoundary>
       )}
       <Outlet />
     </>
   )
 }
 
-function NoMatch(props: { text: string; hidden: number; onClear: () => void }) {
+function NoDatabase(props: { text: string; hidden: number; onClear: () => void }) {
   const { text, hidden, onClear } = props
   return (
-    <Notice
-      action={
-        <Button variant="default" onClick={onClear}>
-          Clear filter
-        </Button>
-      }
-    >
-      No database matches “{text}”. {hidden === 1 ? '1 is' : `${sayCount(hidden)} are`} hidden.
-    </Notice>
+    <NoMatch clear="Clear filter" onClear={onClear}>
+      No database matches “{text}”. {hidden === 1 ? '1 is' : `${formatCount(hidden)} are`} hidden.
+    </NoMatch>
   )
 }
 
 function OnlySystem({ mayChange }: { mayChange: boolean }) {
   return (
     <Notice>
-      Only _system so far, which holds the administration.
+      So far there is only _system, which contains the administration.
       {mayChange && ' Create a database for your data, then map an endpoint to it.'}
     </Notice>
   )

@@ -1,17 +1,17 @@
 import { BY_NAME, type DatabaseSort, isSort } from './database-sort.ts'
 
-/** What the URL of the Databases page says: the filter, the order, the panel and the dialog that are open. */
+/** URL search of the Databases page: the filter, the sort order, and the open panel or dialog. */
 export interface DatabasesSearch {
   readonly q?: string
-  /** By name where it is left out. */
+  /** Default: by name. */
   readonly sort?: DatabaseSort
-  /** The name of the database whose panel is open. */
+  /** Name of the database whose panel is open. */
   readonly open?: string
-  /** The name that is asked about before it is dropped. */
+  /** Name of the database whose drop awaits confirmation. */
   readonly drop?: string
 }
 
-/** Reads the search part of the URL; anything else in it is dropped. */
+/** Parses the URL search and drops unknown or invalid parameters. */
 export function readDatabasesSearch(search: Record<string, unknown>): DatabasesSearch {
   const text = (key: 'q' | 'open' | 'drop') => {
     const value = search[key]

@@ -19,21 +19,21 @@ function told(documents: number | null, databases = endpoints) {
 
 test('what is lost is counted', () => {
   expect(told(1_203)[0]).toBe(
-    'Its 1,203 documents in 1 collection (2.0 kB) are deleted and cannot be brought back.',
+    'Its 1,203 documents in 1 collection (2.0 kB) are deleted permanently.',
   )
   expect(told(1)[0]).toMatch(/^Its 1 document in .* is deleted/)
-  expect(told(0)[0]).toBe('It holds no documents.')
+  expect(told(0)[0]).toBe('It contains no documents.')
   expect(told(null)[0]).toContain('have not been counted yet')
 })
 
 test('the endpoints that name it are told, and those of which it is the default', () => {
   const sentences = told(1).join(' ')
-  expect(sentences).toContain('tcp://127.0.0.1:1 and tcp://127.0.0.1:2 name it')
-  expect(sentences).toContain('It is the default of tcp://127.0.0.1:1:')
-  expect(told(1, []).at(-1)).toBe('No endpoint names it.')
+  expect(sentences).toContain('tcp://127.0.0.1:1 and tcp://127.0.0.1:2 list it')
+  expect(sentences).toContain('It is the default of tcp://127.0.0.1:1.')
+  expect(told(1, []).at(-1)).toBe('No endpoint lists it in its mapping.')
   const many = Array.from({ length: 5 }, (_, n) => ({
     endpoint: `e${n}`,
     databases: ['x', 'blog'],
   }))
-  expect(told(1, many).at(-1)).toContain('e0, e1, e2 and 2 more name it')
+  expect(told(1, many).at(-1)).toContain('e0, e1, e2 and 2 more list it')
 })

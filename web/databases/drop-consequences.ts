@@ -1,42 +1,45 @@
-import { sayBytes, sayCount } from '../ui/say-bytes.ts'
+import { formatBytes, formatCount } from '../shared/ui/text/format-bytes.ts'
 import type { DatabaseRow, Reach } from './database-rows.ts'
 
-/** Addresses beyond these are counted. */
+/** Maximum addresses to list; the rest are counted. */
 const NAMED = 3
 
-/** What dropping a database does, in sentences: to its documents, and to the endpoints that name it. */
+/**
+ * Returns the consequences of dropping a database for its documents and its endpoints, one sentence
+ * each.
+ */
 export function dropConsequences(row: DatabaseRow, reachKnown: boolean): string[] {
   const { naming } = row
-  const ending = 'Requests for it are answered with 404 at once.'
+  const ending = 'Requests for it get 404 immediately.'
   if (!reachKnown) return [whatIsLost(row), ending]
   const first = naming.filter(({ isDefault }) => isDefault)
   return [
     whatIsLost(row),
     ending,
-    naming.length === 0 ? 'No endpoint names it.' : '',
+    naming.length === 0 ? 'No endpoint lists it in its mapping.' : '',
     naming.length > 0
-      ? `${addresses(naming)} ${naming.length === 1 ? 'names' : 'name'} it and will keep the name: a database created under it later is reached there.`
+      ? `${addresses(naming)} ${naming.length === 1 ? 'lists' : 'list'} it and will keep the name. A database created later with this name is served there.`
       : '',
     first.length > 0
-      ? `It is the default of ${addresses(first)}: requests there that name no database will find none.`
+      ? `It is the default of ${addresses(first)}. Requests there without a database name will get 404.`
       : '',
   ].filter((sentence) => sentence !== '')
 }
 
 function whatIsLost({ documents, collections, bytes }: DatabaseRow): string {
   if (documents === null || collections === null || bytes === null) {
-    return 'All of its documents are deleted and cannot be brought back. They have not been counted yet.'
+    return 'All of its documents are deleted permanently. They have not been counted yet.'
   }
-  if (documents === 0) return 'It holds no documents.'
-  const held = `${sayCount(documents)} document${documents === 1 ? '' : 's'}`
-  const within = `${sayCount(collections)} collection${collections === 1 ? '' : 's'}`
-  return `Its ${held} in ${within} (${sayBytes(bytes)}) ${documents === 1 ? 'is' : 'are'} deleted and cannot be brought back.`
+  if (documents === 0) return 'It contains no documents.'
+  const held = `${formatCount(documents)} document${documents === 1 ? '' : 's'}`
+  const within = `${formatCount(collections)} collection${collections === 1 ? '' : 's'}`
+  return `Its ${held} in ${within} (${formatBytes(bytes)}) ${documents === 1 ? 'is' : 'are'} deleted permanently.`
 }
 
 function addresses(reach: readonly Reach[]): string {
   const shown = reach.slice(0, NAMED).map(({ endpoint }) => endpoint)
   const more = reach.length - shown.length
-  if (more > 0) return `${shown.join(', ')} and ${sayCount(more)} more`
+  if (more > 0) return `${shown.join(', ')} and ${formatCount(more)} more`
   const last = shown.pop() ?? ''
   return shown.length === 0 ? last : `${shown.join(', ')} and ${last}`
 }

@@ -1,3 +1,3 @@
-/** The link of a database in the table; null where its row is not in the page. */
+/** Returns the link of a database in the table; null if its row is not rendered. */
 export const findDatabase = (name: string): HTMLElement | null =>
   document.querySelector<HTMLElement>(`main [data-row="${CSS.escape(name)}"] a`)

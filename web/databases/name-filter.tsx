@@ -1,8 +1,7 @@
-import { FilterField, type FilterFieldProps } from '../ui/filter-field.tsx'
-import { sayCount } from '../ui/say-bytes.ts'
+import { FilterField, type FilterFieldProps } from '../shared/ui/form/filter-field.tsx'
+import { formatCount } from '../shared/ui/text/format-bytes.ts'
 import classes from './databases-page.module.css'
 
-/** Narrows the databases by name as one types. */
 export function NameFilter({
   total,
   ...props
@@ -12,7 +11,7 @@ export function NameFilter({
       <FilterField
         {...props}
         label="Filter databases"
-        placeholder={`Filter ${sayCount(total)} databases by name`}
+        placeholder={`Filter ${formatCount(total)} databases by name`}
         clear="Clear filter"
       />
     </div>

@@ -3,7 +3,10 @@ import { useMemo } from 'react'
 import type { DatabaseSort } from './database-sort.ts'
 import { type DatabasesSearch, readDatabasesSearch } from './databases-search.ts'
 
-/** Where the Databases page stands, and the ways within it. Going back closes panel and dialog. */
+/**
+ * Returns the Databases page's URL search and functions that navigate within it. Going back closes
+ * the panel and the dialogs.
+ */
 export function useDatabasesLocation() {
   const search = useSearch({ from: '/databases' })
   const navigate = useNavigate()
@@ -21,7 +24,7 @@ export function useDatabasesLocation() {
       open: (name: string, replace = false) => go('/databases', { open: name }, replace),
       drop: (name: string) => go('/databases', { drop: name }),
       close: () => go('/databases', {}),
-      // Each order looked at is not a step to come back to.
+      // Do not push a history entry for each sort order.
       sort: (sort: DatabaseSort) => go('/databases', { sort }, true),
     }
   }, [navigate])

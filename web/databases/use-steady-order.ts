@@ -3,9 +3,8 @@ import type { DatabaseRow } from './database-rows.ts'
 import { type DatabaseSort, sortRows } from './database-sort.ts'
 
 /**
- * Rows in the order that was asked for, as their figures were then: rows do not move by themselves.
- * They are put in order anew when another order is asked for, when databases come or go, and when
- * their figures are known at last.
+ * Returns the rows in a stable order. Rows are sorted again only when the sort order changes, when
+ * databases are created or dropped, or when a size becomes known.
  */
 export function useSteadyOrder(
   rows: readonly DatabaseRow[],

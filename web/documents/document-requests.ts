@@ -1,193 +1,202 @@
-import type { ErrorBody } from '../../server/contract/acknowledgement.ts'
+import { COLLECTION_PARAMETER, type DocumentFields } from '../../server/contract/document.ts'
 import type { JobView } from '../../server/contract/job.ts'
-import { ApiFailure, NoAnswer } from '../api.ts'
-import type { ParsedFilter } from './document-filter.ts'
-import type { DocumentFields } from './document-text.ts'
+import { ApiFailure, answer, databaseApi, received, requireOk } from '../app/api.ts'
+import type { ParsedFilter } from './table/document-filter.ts'
 import type { Place } from './use-documents-location.ts'
 
-// Documents are asked for by plain fetch: their paths are in every database, outside of the typed
-// interface, and their errors have the body of seed 002.
+// Documents are sent and received as text, so that they are shown and stored exactly as written.
 
-/** How many documents a page has. */
+/** Documents per page. */
 const PAGE = 50
 
-/** One thing in a document that its schema does not allow. */
-export interface Violation {
-  /** JSON Pointer (RFC 6901) of the place; empty: the document itself. */
-  readonly pointer: string
-  readonly message: string
-}
-
-/** The server refused something about documents. */
-export class DocumentFailure extends ApiFailure {
-  /** By which programs know it: `not_found`. */
-  readonly id: string
-  readonly violations: readonly Violation[]
-
-  constructor(status: number, message: string, violations: readonly Violation[], id = '') {
-    super(status, 0, message)
-    this.id = id
-    this.violations = violations
-  }
-}
-
-/** A document as it is stored, and the tag of this state. */
+/** A stored document and its ETag. */
 export interface Stored {
   readonly id: string
   readonly json: string
   readonly etag: string
 }
 
-/** A part of a collection. */
+/** A page of a collection. */
 export interface DocumentsPage {
   readonly documents: readonly DocumentFields[]
-  /** The id after which the next part begins; undefined: there is none. */
+  /** Id to continue after; undefined on the last page. */
   readonly next: string | undefined
 }
 
-/** Reads a part of a collection, in the order of ids. */
+/** Fetches a page of a collection, ordered by id. */
 export async function readPage(
   place: Place,
   { after, filter }: { after: string | undefined; filter: ParsedFilter | undefined },
   signal: AbortSignal,
 ): Promise<DocumentsPage> {
-  const query = new URLSearchParams({ limit: `${PAGE}` })
-  if (after !== undefined) query.set('after', after)
+  const query = new Map<string, string[]>([['limit', [`${PAGE}`]]])
+  if (after !== undefined) query.set('after', [after])
   if (filter !== undefined && 'fields' in filter) {
-    for (const [field, value] of filter.fields) query.append(field, value)
+    for (const [field, value] of filter.fields) {
+      query.set(field, [...(query.get(field) ?? []), value])
+    }
   }
-  const response = await send(`${urlOf(place)}?${query}`, { signal })
-  const documents = (await read(response.json())) as DocumentFields[]
+  const { param, collection } = clientOf(place)
+  const response = await requireOk(
+    collection.$get({ param, query: Object.fromEntries(query) }, { init: { signal } }),
+  )
+  const documents = (await received(response.json())) as DocumentFields[]
   return { documents, next: nextOf(response.headers.get('Link')) }
 }
 
-/** Reads a document. @throws DocumentFailure 404 where there is none. */
+/**
+ * Fetches a document.
+ *
+ * @throws ApiFailure 404 if it does not exist.
+ */
 export async function readDocument(place: Place, id: string, signal?: AbortSignal) {
-  return stored(await send(urlOf(place, id), signal === undefined ? {} : { signal }))
+  const { param, document } = documentOf(place, id)
+  return stored(document.$get({ param }, { init: signal === undefined ? {} : { signal } }))
 }
 
-/** Creates a document of its JSON text. @throws DocumentFailure 409 where its id exists. */
+/**
+ * Creates a document from JSON text.
+ *
+ * @throws ApiFailure 409 if its id is taken.
+ */
 export async function createDocument(place: Place, json: string): Promise<Stored> {
-  return stored(await send(urlOf(place), { method: 'POST', body: json, headers: JSON_TYPE }))
+  const { param, collection } = clientOf(place)
+  return stored(collection.$post({ param }, { headers: JSON_TYPE, init: { body: json } }))
 }
 
-/** Replaces a document in that state. @throws DocumentFailure 412 where it has moved on. */
+/**
+ * Replaces a document if its ETag matches.
+ *
+ * @throws ApiFailure 412 if it was changed.
+ */
 export async function replaceDocument(place: Place, was: Stored, json: string): Promise<Stored> {
+  const { param, document } = documentOf(place, was.id)
   const headers = { ...JSON_TYPE, 'If-Match': was.etag }
-  return stored(await send(urlOf(place, was.id), { method: 'PUT', body: json, headers }))
+  return stored(document.$put({ param }, { headers, init: { body: json } }))
 }
 
-/** Deletes a document in that state. @throws DocumentFailure 412 where it has moved on. */
+/**
+ * Deletes a document if its ETag matches.
+ *
+ * @throws ApiFailure 412 if it was changed.
+ */
 export async function deleteDocument(place: Place, { id, etag }: Stored): Promise<void> {
-  await send(urlOf(place, id), {
-    method: 'DELETE',
-    headers: { 'If-Match': etag, Prefer: 'return=minimal' },
-  })
+  const { param, document } = documentOf(place, id)
+  const headers = { 'If-Match': etag, Prefer: 'return=minimal' }
+  await requireOk(document.$delete({ param }, { headers }))
 }
 
-/** The schema of a collection, and the tag of this state. */
+/** A collection's schema and its ETag. */
 export type StoredSchema = Omit<Stored, 'id'>
 
-/** Reads the schema of a collection; null: it has none. */
+/** Fetches the schema of a collection; null if it has none. */
 export async function readSchema(place: Place, signal?: AbortSignal): Promise<StoredSchema | null> {
+  const { param, schema } = clientOf(place)
   try {
-    const response = await send(schemaUrl(place), signal === undefined ? {} : { signal })
-    return await schemaOf(response)
+    return await textOf(schema.$get({ param }, { init: signal === undefined ? {} : { signal } }))
   } catch (error) {
-    if (error instanceof DocumentFailure && error.status === 404 && error.id === 'not_found') {
-      return null
-    }
+    if (error instanceof ApiFailure && error.status === 404 && error.id === 'not_found') return null
     throw error
   }
 }
 
-/** Puts a schema in the place of that one, or of none. @throws DocumentFailure 412 */
+/**
+ * Stores a schema if the current one has the ETag `was` or, if `was` is undefined, if none exists.
+ *
+ * @throws ApiFailure 412 if the schema was changed.
+ */
 export async function putSchema(place: Place, was: string | undefined, json: string) {
+  const { param, schema } = clientOf(place)
   const condition: Record<string, string> =
     was === undefined ? { 'If-None-Match': '*' } : { 'If-Match': was }
   const headers = { ...JSON_TYPE, ...condition }
-  return schemaOf(await send(schemaUrl(place), { method: 'PUT', body: json, headers }))
+  return textOf(schema.$put({ param }, { headers, init: { body: json } }))
 }
 
-/** Takes the schema of a collection away, in that state. @throws DocumentFailure 412 */
+/**
+ * Deletes the schema of a collection if its ETag matches.
+ *
+ * @throws ApiFailure 412 if the schema was changed.
+ */
 export async function deleteSchema(place: Place, etag: string): Promise<void> {
-  await send(schemaUrl(place), { method: 'DELETE', headers: { 'If-Match': etag } })
+  const { param, schema } = clientOf(place)
+  await requireOk(schema.$delete({ param }, { headers: { 'If-Match': etag } }))
 }
 
-/** Has all documents of a collection deleted; the id of the job that does it. */
-export const deleteAll = (place: Place): Promise<string> =>
-  begun(send(urlOf(place), { method: 'DELETE', headers: LATER }))
+/** Starts a job that deletes all documents of a collection. Resolves to the job's id. */
+export async function deleteAll(place: Place): Promise<string> {
+  const { param, collection } = clientOf(place)
+  return jobOf(await answer(collection.$delete({ param }, { headers: LATER })))
+}
 
-/** Has the documents of a JSON array created, all or none; the id of the job that does it. */
-export const uploadAll = (place: Place, array: Blob): Promise<string> =>
-  begun(send(urlOf(place), { method: 'POST', body: array, headers: { ...JSON_TYPE, ...LATER } }))
+/** Starts a job that creates all documents of a JSON array or none. Resolves to the job's id. */
+export async function uploadAll(place: Place, array: Blob): Promise<string> {
+  const { param, collection } = clientOf(place)
+  const headers = { ...JSON_TYPE, ...LATER }
+  return jobOf(await answer(collection.$post({ param }, { headers, init: { body: array } })))
+}
 
-/** How far a job is. @throws DocumentFailure 404 where it is not known (any more). */
+/**
+ * Fetches the progress of a job.
+ *
+ * @throws ApiFailure 404 if the job is unknown or expired.
+ */
 export async function readJob(database: string, id: string, signal: AbortSignal): Promise<JobView> {
-  const url = `/_db/${encodeURIComponent(database)}/_job/${encodeURIComponent(id)}`
-  return (await read((await send(url, { signal })).json())) as JobView
+  const { _job } = databaseApi(database)
+  const param = { id: encodeURIComponent(id) }
+  return (await answer(_job[':id'].$get({ param }, { init: { signal } }))) as JobView
 }
 
-async function begun(pending: Promise<Response>): Promise<string> {
-  const { id } = (await read((await pending).json())) as { id: string }
-  return id
-}
-
-async function schemaOf(response: Response): Promise<StoredSchema> {
-  return { json: await read(response.text()), etag: response.headers.get('ETag') ?? '' }
-}
-
-const schemaUrl = ({ database, collection }: Place): string =>
-  `/_db/${encodeURIComponent(database)}/_schema/${encodeURIComponent(collection)}`
+const jobOf = (job: unknown) => (job as Pick<JobView, 'id'>).id
 
 const LATER = { Prefer: 'respond-async' }
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 
-function urlOf({ database, collection }: Place, id?: string): string {
-  const url = `/_db/${encodeURIComponent(database)}/${encodeURIComponent(collection)}`
-  if (id === undefined) return url
-  // Browsers take these for a way up, also when encoded: the URL would be of something else.
-  if (id === '.' || id === '..') {
-    throw new DocumentFailure(404, `A browser cannot ask for the id “${id}”. Programs can.`, [])
+/** Returns the routes of a collection and of its schema, and the parameters of their paths. */
+function clientOf({ database, collection }: Place) {
+  const client = databaseApi(database)
+  return {
+    collection: client[COLLECTION_PARAMETER],
+    schema: client._schema[COLLECTION_PARAMETER],
+    param: { collection: encodeURIComponent(collection) },
   }
-  return `${url}/${encodeURIComponent(id)}`
 }
 
-async function send(url: string, init: RequestInit): Promise<Response> {
-  const headers = { Accept: 'application/json; version=1', 'X-Gatehouse': '1', ...init.headers }
-  const response = await fetch(url, { ...init, headers, cache: 'no-store' }).catch(
-    (cause: unknown) => {
-      throw new NoAnswer(cause)
-    },
-  )
-  if (response.ok) return response
-  const body = (await response.json().catch(() => ({}))) as Partial<ErrorBody>
-  const message = body.message ?? `The server answered ${response.status} and gave no reason.`
-  throw new DocumentFailure(response.status, message, violationsOf(body), body.id)
+/** Returns the route of a document and the parameters of its path. */
+function documentOf(place: Place, id: string) {
+  // Browsers resolve these as path segments, even when percent-encoded.
+  if (id === '.' || id === '..') {
+    throw new ApiFailure(
+      404,
+      0,
+      `Browsers cannot request the id “${id}”. Use an API client instead.`,
+    )
+  }
+  const { collection, param } = clientOf(place)
+  return { document: collection[':id'], param: { ...param, id: encodeURIComponent(id) } }
 }
 
-/** An answer that breaks off in the middle is none. */
-const read = <T>(body: Promise<T>): Promise<T> =>
-  body.catch((cause: unknown) => {
-    throw new NoAnswer(cause)
-  })
-
-async function stored(response: Response): Promise<Stored> {
-  const json = await read(response.text())
-  const { id } = JSON.parse(json) as { id: string }
-  return { id, json, etag: response.headers.get('ETag') ?? '' }
+interface TextResponse {
+  readonly ok: boolean
+  readonly status: number
+  readonly headers: Headers
+  json(): Promise<unknown>
+  text(): Promise<string>
 }
 
-function violationsOf(body: object): Violation[] {
-  if (!('violations' in body) || !Array.isArray(body.violations)) return []
-  return body.violations.filter(
-    (each): each is Violation =>
-      typeof each?.pointer === 'string' && typeof each.message === 'string',
-  )
+async function textOf(pending: Promise<TextResponse>): Promise<StoredSchema> {
+  const response = await requireOk(pending)
+  return { json: await received(response.text()), etag: response.headers.get('ETag') ?? '' }
 }
 
-/** Of `Link: </_db/a/b?after=x>; rel="next"` (RFC 8288), the id. */
+async function stored(pending: Promise<TextResponse>): Promise<Stored> {
+  const { json, etag } = await textOf(pending)
+  const { id } = JSON.parse(json) as DocumentFields
+  return { id, json, etag }
+}
+
+/** Returns the `after` parameter of `Link: </_db/a/b?after=x>; rel="next"` (RFC 8288). */
 function nextOf(link: string | null): string | undefined {
   const target = link === null ? null : /^<([^>]*)>; *rel="next"/.exec(link)
   if (target?.[1] === undefined) return undefined

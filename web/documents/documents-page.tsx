@@ -1,23 +1,22 @@
-import { Button } from '@mantine/core'
-import { IconPlus } from '@tabler/icons-react'
-import { lazy, Suspense } from 'react'
-import { useMay } from '../person.ts'
-import { PageHead } from '../ui/page-head.tsx'
-import { PartBoundary } from '../ui/part-boundary.tsx'
-import { usePageTitle } from '../ui/use-page-title.ts'
-import { CollectionList } from './collection-list.tsx'
-import { CollectionWays } from './collection-ways.tsx'
-import { DatabaseList } from './database-list.tsx'
+import { lazy } from 'react'
+import { useMay } from '../shared/session/person.ts'
+import { LazyBoundary } from '../shared/ui/feedback/lazy-boundary.tsx'
+import { AddButton } from '../shared/ui/form/add-button.tsx'
+import { PageHead } from '../shared/ui/layout/page-head.tsx'
+import { usePageTitle } from '../shared/ui/layout/use-page-title.ts'
 import classes from './documents-page.module.css'
 import { DocumentsView } from './documents-view.tsx'
-import { FilterForm } from './filter-form.tsx'
-import { PlaceBar } from './place-bar.tsx'
+import { CollectionLinks } from './table/collection-links.tsx'
+import { CollectionList } from './table/collection-list.tsx'
+import { DatabaseList } from './table/database-list.tsx'
+import { FilterForm } from './table/filter-form.tsx'
+import { PlaceBar } from './table/place-bar.tsx'
 import { useDocumentsLocation } from './use-documents-location.ts'
 
-const loadDialogs = () => import('./document-dialogs.tsx')
+const loadDialogs = () => import('./dialogs/document-dialogs.tsx')
 const DocumentDialogs = lazy(async () => ({ default: (await loadDialogs()).DocumentDialogs }))
 
-/** The Documents page: a database, one of its collections, and the documents in it. */
+/** The Documents page: selects a database and a collection, and lists its documents. */
 export function DocumentsPage() {
   const { database, collection, search, create, filter } = useDocumentsLocation()
   const mayChange = useMay('operator')
@@ -33,15 +32,9 @@ export function DocumentsPage() {
         action={
           mayChange &&
           database !== undefined && (
-            <Button
-              variant="filled"
-              leftSection={<IconPlus size={16} stroke={1.75} aria-hidden="true" />}
-              onClick={create}
-              onPointerEnter={preload}
-              onFocus={preload}
-            >
+            <AddButton onClick={create} onPointerEnter={preload} onFocus={preload}>
               Create document
-            </Button>
+            </AddButton>
           )
         }
       />
@@ -59,18 +52,16 @@ export function DocumentsPage() {
               <FilterForm key={collection} text={search.filter ?? ''} onChange={filter} />
             )}
           </PlaceBar>
-          {collection !== undefined && <CollectionWays place={{ database, collection }} />}
+          {collection !== undefined && <CollectionLinks place={{ database, collection }} />}
           {collection === undefined ? (
             <CollectionList database={database} />
           ) : (
             <DocumentsView key={`${database}/${collection}`} place={{ database, collection }} />
           )}
           {asked && (
-            <PartBoundary>
-              <Suspense>
-                <DocumentDialogs database={database} collection={collection} />
-              </Suspense>
-            </PartBoundary>
+            <LazyBoundary>
+              <DocumentDialogs database={database} collection={collection} />
+            </LazyBoundary>
           )}
         </>
       )}
@@ -78,7 +69,10 @@ export function DocumentsPage() {
   )
 }
 
-/** Loads the dialogs once somebody is about to open one. Faults wait for the use. */
+/**
+ * Preloads the dialogs on hover or focus. Errors are ignored here; they surface when a dialog
+ * opens.
+ */
 function preload(): void {
   loadDialogs().catch(() => {})
 }

@@ -1,23 +1,25 @@
-/** What the URL of the Documents page says: which part of a collection, and the dialog that is open. */
+/**
+ * URL search of the Documents page: the position in a collection, the filter, and the open dialog.
+ */
 export interface DocumentsSearch {
-  /** The id after which the page begins. */
+  /** Id to list documents after. */
   readonly after?: string
-  /** `author=ada`: a field and the value it must have. */
+  /** Field and required value, such as `author=ada`. */
   readonly filter?: string
-  /** The id of the document that is shown, changed, or asked about before it is deleted. */
+  /** Id of the document to show, edit, or delete. */
   readonly open?: string
   readonly edit?: string
   readonly remove?: string
-  /** Anything: a document is being created. */
+  /** Set to any text while the create dialog is open. */
   readonly create?: string
-  /** Anything: documents are being uploaded, or it is asked whether all are to be deleted. */
+  /** Set to any text while the upload dialog or the delete-all dialog is open. */
   readonly upload?: string
   readonly empty?: string
-  /** The id of a job whose progress is shown. */
+  /** Id of the job whose progress is shown. */
   readonly job?: string
 }
 
-/** Reads the search part of the URL; anything else in it is dropped. */
+/** Parses the URL search and drops unknown or invalid parameters. */
 export function readDocumentsSearch(search: Record<string, unknown>): DocumentsSearch {
   const text = (key: keyof DocumentsSearch) => {
     const value = search[key]

@@ -1,67 +1,70 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useMay } from '../person.ts'
-import { Notice } from '../ui/notice.tsx'
-import { SkeletonRows } from '../ui/skeleton-rows.tsx'
-import { DocumentTable } from './document-table.tsx'
-import { Pager } from './pager.tsx'
+import type { PropsWithChildren } from 'react'
+import { useMay } from '../shared/session/person.ts'
+import { NoMatch } from '../shared/ui/feedback/no-match.tsx'
+import { Notice } from '../shared/ui/feedback/notice.tsx'
+import { QueryResult } from '../shared/ui/feedback/query-result.tsx'
 import { documentsQuery } from './queries.ts'
 import { ReadFailure } from './read-failure.tsx'
+import { DocumentTable } from './table/document-table.tsx'
+import { Pager } from './table/pager.tsx'
 import { type Place, useDocumentsLocation } from './use-documents-location.ts'
 
-/** The documents of a collection: filtered, page by page. */
+/** Lists the documents of a collection, filtered and in pages. */
 export function DocumentsView({ place }: { place: Place }) {
   const { list } = useDocumentsLocation()
-  const { data, error, refetch } = useQuery(documentsQuery(place, list))
+  const query = useQuery(documentsQuery(place, list))
   return (
     <>
-      {data === undefined && error === null && <SkeletonRows what="the documents" />}
-      {data === undefined && error !== null && (
-        <ReadFailure
-          what={`The documents of ${place.collection}`}
-          database={place.database}
-          error={error}
-          onRetry={refetch}
-        />
-      )}
-      {data !== undefined && data.documents.length > 0 && (
-        <DocumentTable documents={data.documents} caption={`Documents of ${place.collection}`} />
-      )}
-      {data?.documents.length === 0 && <Nothing place={place} />}
-      <Pager next={data?.next} loading={data === undefined && error === null} />
+      <QueryResult
+        query={query}
+        what="the documents"
+        failed={(error) => (
+          <ReadFailure
+            what={`The documents of ${place.collection}`}
+            database={place.database}
+            error={error}
+            onRetry={query.refetch}
+          />
+        )}
+      >
+        {({ documents }) =>
+          documents.length === 0 ? (
+            <Nothing place={place} />
+          ) : (
+            <DocumentTable documents={documents} caption={`Documents of ${place.collection}`} />
+          )
+        }
+      </QueryResult>
+      <Pager next={query.data?.next} loading={query.isPending} />
     </>
   )
 }
 
 function Nothing({ place }: { place: Place }) {
-  const { search, filter, page, create } = useDocumentsLocation()
-  const mayChange = useMay('operator')
+  const { search, filter, page } = useDocumentsLocation()
   if (search.after !== undefined) {
     return (
-      <Notice
-        action={
-          <Button variant="default" onClick={() => page(undefined)}>
-            Go to the first page
-          </Button>
-        }
-      >
-        Nothing comes after {search.after}.
-      </Notice>
+      <NoMatch clear="Go to the first page" onClear={() => page(undefined)}>
+        No documents after {search.after}.
+      </NoMatch>
     )
   }
   if (search.filter !== undefined) {
     return (
-      <Notice
-        action={
-          <Button variant="default" onClick={() => filter('')}>
-            Clear filter
-          </Button>
-        }
-      >
+      <NoMatch clear="Clear filter" onClear={() => filter('')}>
         No document of {place.collection} matches “{search.filter}”.
-      </Notice>
+      </NoMatch>
     )
   }
+  return <NoDocuments>{place.collection} contains no documents.</NoDocuments>
+}
+
+/** Shown in place of an empty list, with a button that creates the first document. */
+export function NoDocuments({ children }: PropsWithChildren) {
+  const { create } = useDocumentsLocation()
+  const mayChange = useMay('operator')
   return (
     <Notice
       action={
@@ -72,7 +75,7 @@ function Nothing({ place }: { place: Place }) {
         )
       }
     >
-      {place.collection} holds no documents.
+      {children}
     </Notice>
   )
 }

@@ -1,13 +1,13 @@
 import { queryOptions } from '@tanstack/react-query'
-import { parseFilter } from './document-filter.ts'
 import { readDocument, readJob, readPage, readSchema } from './document-requests.ts'
 import type { DocumentsSearch } from './documents-search.ts'
+import { parseFilter } from './table/document-filter.ts'
 import type { Place } from './use-documents-location.ts'
 
-// No live event tells of documents: they are read whenever they come into sight.
+// Documents emit no live events, so the queries refetch on mount and on focus.
 const fresh = { staleTime: 0, refetchOnWindowFocus: true } as const
 
-/** A part of a collection. */
+/** A page of a collection. */
 export const documentsQuery = (place: Place, { after, filter }: DocumentsSearch) =>
   queryOptions({
     queryKey: [...documentsKey(place), 'page', { after, filter }],
@@ -20,7 +20,6 @@ export const documentsQuery = (place: Place, { after, filter }: DocumentsSearch)
     ...fresh,
   })
 
-/** A document. */
 export const documentQuery = (place: Place, id: string) =>
   queryOptions({
     queryKey: [...documentsKey(place), 'one', id],
@@ -28,20 +27,20 @@ export const documentQuery = (place: Place, id: string) =>
     ...fresh,
   })
 
-/** The schema of a collection; null: it has none. */
+/** The schema of a collection; null if it has none. */
 export const schemaQuery = (place: Place) =>
   queryOptions({
     queryKey: [...documentsKey(place), 'schema'],
     queryFn: ({ signal }) => readSchema(place, signal),
     ...fresh,
-    // What is being edited stays what it was; the server tells whether it has moved on.
+    // Do not refetch a schema under an open form. The server detects conflicts by ETag.
     refetchOnWindowFocus: false,
   })
 
-/** How often it is asked how far a job is, ms. */
+/** Poll interval of a job in ms. */
 const JOB_MS = 500
 
-/** A job of a database, read until it has ended. */
+/** A job of a database, polled until it ends. */
 export const jobQuery = (database: string, id: string) =>
   queryOptions({
     queryKey: ['job', database, id],
@@ -51,5 +50,5 @@ export const jobQuery = (database: string, id: string) =>
     staleTime: 0,
   })
 
-/** What is known of a collection begins so. */
+/** Prefix of the keys of all queries for a collection. */
 export const documentsKey = ({ database, collection }: Place) => ['document', database, collection]

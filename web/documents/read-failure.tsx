@@ -1,9 +1,8 @@
 import { Link } from '@tanstack/react-router'
-import { ApiFailure } from '../api.ts'
-import { LoadFailure } from '../ui/load-failure.tsx'
-import { Notice } from '../ui/notice.tsx'
+import { ApiFailure } from '../app/api.ts'
+import { LoadFailure } from '../shared/ui/feedback/load-failure.tsx'
+import { Notice } from '../shared/ui/feedback/notice.tsx'
 
-/** What could not be read, of which database. */
 export interface ReadFailureProps {
   readonly what: string
   readonly database: string
@@ -11,15 +10,17 @@ export interface ReadFailureProps {
   readonly onRetry: () => void
 }
 
-/** Says why something of a database could not be read; trying again does not bring one that is not there. */
+/**
+ * Reports that data of a database failed to load. Offers no retry if the database does not exist.
+ */
 export function ReadFailure({ what, database, error, onRetry }: ReadFailureProps) {
   if (!(error instanceof ApiFailure && error.status === 404)) {
     return <LoadFailure what={what} error={error} onRetry={onRetry} />
   }
   return (
     <Notice failed action={<Link to="/documents">Choose another database</Link>}>
-      {what} cannot be read here: there is no database {database}, or the endpoint through which you
-      came does not reach it.
+      {what} cannot be shown: there is no database {database}, or the endpoint that you are
+      connected through does not serve it.
     </Notice>
   )
 }

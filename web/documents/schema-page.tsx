@@ -2,35 +2,35 @@ import { Button } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { ApiFailure } from '../api.ts'
-import { useMay } from '../person.ts'
-import { announce } from '../ui/announce.tsx'
-import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
-import { FormFrame } from '../ui/form-frame.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { PageHead } from '../ui/page-head.tsx'
-import { SkeletonRows } from '../ui/skeleton-rows.tsx'
-import { usePageTitle } from '../ui/use-page-title.ts'
-import { useKeptDraft } from '../use-kept-draft.ts'
-import { DocumentConflict } from './document-conflict.tsx'
+import * as z from 'zod/mini'
+import { ApiFailure } from '../app/api.ts'
+import { useMay } from '../shared/session/person.ts'
+import { announce } from '../shared/ui/feedback/announce.tsx'
+import { Notice } from '../shared/ui/feedback/notice.tsx'
+import { SkeletonRows } from '../shared/ui/feedback/skeleton-rows.tsx'
+import { FormFrame } from '../shared/ui/form/form-frame.tsx'
+import { PageHead } from '../shared/ui/layout/page-head.tsx'
+import { usePageTitle } from '../shared/ui/layout/use-page-title.ts'
+import { ConfirmDialog } from '../shared/ui/overlay/confirm-dialog.tsx'
+import { DocumentConflict } from './dialogs/document-conflict.tsx'
 import { deleteSchema, putSchema, readSchema, type StoredSchema } from './document-requests.ts'
-import { pretty, schemaFault } from './document-text.ts'
-import { JsonEditor } from './json-editor.tsx'
-import { JsonField } from './json-field.tsx'
+import { pretty } from './editor/document-text.ts'
+import { JsonEditor } from './editor/json-editor.tsx'
+import { JsonField } from './editor/json-field.tsx'
 import { schemaQuery } from './queries.ts'
 import { ReadFailure } from './read-failure.tsx'
 import classes from './schema-page.module.css'
-import { placeFailure, useDocumentFaults } from './use-document-faults.ts'
 import type { Place } from './use-documents-location.ts'
+import { schemaText, useJsonForm } from './use-json-form.ts'
 
-/** What a first schema begins with. */
+/** Initial text for a collection without a schema. */
 const BEGIN = `{
   "type": "object",
   "required": [],
   "properties": {}
 }`
 
-/** The schema of a collection: what a document must look like to be stored. */
+/** The Schema page, which shows and edits the JSON Schema of a collection. */
 export function SchemaPage() {
   const { database = '', collection = '' }: Partial<Place> = useParams({ strict: false })
   const place = { database, collection }
@@ -63,7 +63,7 @@ function ReadOnly({ schema }: { schema: StoredSchema | null }) {
     <>
       <p className={classes.way}>You are a viewer: schemas are changed by operators.</p>
       {schema === null ? (
-        <Notice>There is no schema: every JSON object can be stored.</Notice>
+        <Notice>No schema. Any JSON object can be stored.</Notice>
       ) : (
         <JsonEditor label="Schema as JSON" text={pretty(schema.json)} />
       )}
@@ -73,36 +73,41 @@ function ReadOnly({ schema }: { schema: StoredSchema | null }) {
 
 function SchemaForm({ place, schema }: { place: Place; schema: StoredSchema | null }) {
   const queryClient = useQueryClient()
-  const kept = useKeptDraft(`schema of ${place.database}/${place.collection}`, {
-    text: schema === null ? BEGIN : pretty(schema.json),
-    etag: schema?.etag ?? '',
+  const form = useJsonForm({
+    draft: `schema of ${place.database}/${place.collection}`,
+    initialValues: {
+      text: schema === null ? BEGIN : pretty(schema.json),
+      etag: schema?.etag ?? '',
+    },
+    schema: z.object({ text: schemaText }),
   })
-  const { text, etag } = kept.draft
-  const { faults, raised, field, raise, clear } = useDocumentFaults()
+  const { text, etag } = form.values
   const [theirs, setTheirs] = useState<StoredSchema>()
   const [asked, setAsked] = useState(false)
   const settle = (now: StoredSchema | null, shown: string) => {
-    kept.change({ etag: now?.etag ?? '', text: shown })
+    form.change({ etag: now?.etag ?? '', text: shown })
     queryClient.setQueryData(schemaQuery(place).queryKey, now)
     setTheirs(undefined)
-    clear()
+    form.clearErrors()
   }
-  const movedOn = async (error: Error) => {
-    if (!(error instanceof ApiFailure && error.status === 412)) return raise(placeFailure(error))
+  const showFailure = async (error: Error) => {
+    if (!(error instanceof ApiFailure && error.status === 412)) return form.showFailure(error)
     const now = await readSchema(place).catch((reason: Error) => reason)
-    if (now instanceof Error) return raise(placeFailure(now))
+    if (now instanceof Error) return form.showFailure(now)
     if (now !== null) return setTheirs(now)
     settle(null, text)
-    raise({ form: 'Somebody removed the schema in the meantime. It was not saved: save it anew.' })
+    form.showErrors({
+      form: 'Someone removed the schema. Your changes were not saved. Save again to set it.',
+    })
   }
   const save = useMutation({
     mutationFn: () => putSchema(place, etag === '' ? undefined : etag, text),
     onSuccess: (now) => {
       announce(`The schema of ${place.collection} was saved.`)
       settle(now, pretty(now.json))
-      kept.forget()
+      form.forget()
     },
-    onError: movedOn,
+    onError: showFailure,
   })
   const remove = useMutation({
     mutationFn: () => deleteSchema(place, etag),
@@ -110,33 +115,26 @@ function SchemaForm({ place, schema }: { place: Place; schema: StoredSchema | nu
       announce(`The schema of ${place.collection} was removed.`)
       setAsked(false)
       settle(null, BEGIN)
-      kept.forget()
+      form.forget()
     },
     onError: async (error) => {
       setAsked(false)
-      await movedOn(error)
+      await showFailure(error)
     },
   })
   const submit = () => {
-    if (theirs !== undefined) return raise({ form: 'Take theirs or keep yours first.' })
-    const fault = schemaFault(text)
-    if (fault === undefined) save.mutate()
-    else raise({ text: fault })
+    if (theirs !== undefined)
+      return form.showErrors({ form: 'Choose “Take theirs” or “Keep mine” first.' })
+    form.submit(() => save.mutate())
   }
   return (
     <div className={classes.form}>
       <FormFrame
+        form={form}
         saveLabel="Save schema"
         busy={save.isPending}
-        fault={faults.form}
-        raised={raised}
-        sentences={[]}
-        onStartAfresh={kept.restored ? kept.startAfresh : undefined}
         onSave={submit}
-        onCancel={() => {
-          kept.startAfresh()
-          clear()
-        }}
+        onCancel={form.startAfresh}
       >
         {theirs !== undefined ? (
           <DocumentConflict
@@ -148,20 +146,14 @@ function SchemaForm({ place, schema }: { place: Place; schema: StoredSchema | nu
           />
         ) : (
           <JsonField
-            field={field}
+            form={form}
             label="Schema as JSON"
-            text={text}
             note={
               etag === ''
-                ? 'There is none yet: every JSON object can be stored. JSON Schema, draft 2020-12.'
-                : 'JSON Schema, draft 2020-12. It holds for what is stored from now on: documents that are there already are not checked until they are changed.'
+                ? 'No schema yet, so any JSON object can be stored. JSON Schema, draft 2020-12.'
+                : 'JSON Schema, draft 2020-12. It applies to new and changed documents. Existing documents are not checked until they are changed.'
             }
-            faults={faults}
             first={false}
-            onChange={(next) => {
-              kept.change({ text: next })
-              clear()
-            }}
           />
         )}
       </FormFrame>
@@ -178,7 +170,7 @@ function SchemaForm({ place, schema }: { place: Place; schema: StoredSchema | nu
           confirm={{ label: 'Remove schema', busy: remove.isPending, run: () => remove.mutate() }}
           onClose={() => setAsked(false)}
         >
-          <p>Documents stay as they are. From then on every JSON object can be stored.</p>
+          <p>Documents are not changed. Any JSON object can be stored afterwards.</p>
         </ConfirmDialog>
       )}
     </div>

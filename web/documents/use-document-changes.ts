@@ -1,26 +1,26 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
-import { collectionsQuery } from '../queries.ts'
+import { collectionsQuery } from '../app/queries.ts'
 import type { Stored } from './document-requests.ts'
 import { documentQuery, documentsKey } from './queries.ts'
 import type { Place } from './use-documents-location.ts'
 
-/** Lets what is known follow a change that was made here. */
+/** Returns functions that update cached queries after a change on this page. */
 export function useDocumentChanges() {
   const queryClient = useQueryClient()
   return {
-    /** A document was created, or has another state. */
+    /** Call it after a document was created or replaced. */
     stored: (place: Place, document: Stored) => {
       queryClient.setQueryData(documentQuery(place, document.id).queryKey, document)
-      readAnew(queryClient, place)
+      invalidate(queryClient, place)
     },
     deleted: (place: Place, id: string) => {
       queryClient.removeQueries(documentQuery(place, id))
-      readAnew(queryClient, place)
+      invalidate(queryClient, place)
     },
   }
 }
 
-function readAnew(queryClient: QueryClient, place: Place): void {
+function invalidate(queryClient: QueryClient, place: Place): void {
   void queryClient.invalidateQueries({ queryKey: [...documentsKey(place), 'page'] })
   void queryClient.invalidateQueries({ queryKey: collectionsQuery(place.database).queryKey })
 }

@@ -1,22 +1,25 @@
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { type DocumentsSearch, readDocumentsSearch } from './documents-search.ts'
 
-/** A collection of a database. */
 export interface Place {
   readonly database: string
   readonly collection: string
 }
 
-// Ids are any text, also "../a": in the path, proxies and browsers would rewrite them.
+// Ids are arbitrary text such as "../a", which proxies and browsers would rewrite in a path, so
+// they are in the URL search.
 
-/** Where the Documents page stands, and the ways within it. Going back closes a dialog. */
+/**
+ * Returns the Documents page's URL search and functions that navigate within it. Going back closes
+ * a dialog.
+ */
 export function useDocumentsLocation() {
   const { database, collection }: Partial<Place> = useParams({ strict: false })
   const search: DocumentsSearch = useSearch({ strict: false })
   const navigate = useNavigate()
 
   const goTo = (to: Partial<Place>, next: DocumentsSearch = {}, replace = false) => {
-    // Another page or filter begins at its top; a dialog leaves the list where it is.
+    // A new page or filter scrolls to the top. A dialog keeps the scroll position.
     const resetScroll = next.after !== search.after || next.filter !== search.filter
     const rest = { search: readDocumentsSearch({ ...next }), replace, resetScroll }
     if (to.database === undefined) void navigate({ to: '/documents', ...rest })

@@ -1,16 +1,18 @@
 import type { EndpointRecord } from '../../server/contract/endpoint.ts'
-import { ApiFailure, answer, api, NoAnswer } from '../api.ts'
-import { sameMapping } from './mapping.ts'
+import { ApiFailure, answer, api, NoAnswer } from '../app/api.ts'
+import type { EndpointChange } from './guard/check-changes.ts'
+import { formatList } from './model/list/format-list.ts'
+import { sameState } from './model/mapping.ts'
 
-/** What must hold for a change to be made; with neither, it is made in any case. */
+/** Precondition of a change. Without one, the change is unconditional. */
 export interface Condition {
-  /** The endpoint still has this revision (If-Match); otherwise 412. */
+  /** Requires this revision (`If-Match`); otherwise the server responds with 412. */
   readonly revision?: number | undefined
-  /** There is no such endpoint (If-None-Match); otherwise 412. */
+  /** Requires that the endpoint does not exist (`If-None-Match`); otherwise 412. */
   readonly onlyNew?: boolean
 }
 
-/** Adds an endpoint, or maps it anew. Throws {@link ApiFailure} and {@link NoAnswer}. */
+/** Adds an endpoint or changes its mapping. Throws {@link ApiFailure} or {@link NoAnswer}. */
 export async function postEndpoint(record: EndpointRecord, condition: Condition): Promise<void> {
   const { revision, onlyNew = false } = condition
   const headers: Record<string, string> = {
@@ -21,8 +23,9 @@ export async function postEndpoint(record: EndpointRecord, condition: Condition)
 }
 
 /**
- * Removes an endpoint; tells whether it was there. Where the connection breaks, it looks whether it is
- * gone. Throws {@link ApiFailure}, or an `Error` with a sentence where it is not, or not known.
+ * Removes an endpoint and returns whether it existed. If the connection breaks, it checks whether
+ * the endpoint is gone. Throws {@link ApiFailure}, or an `Error` for users if the endpoint still
+ * exists or its state is unknown.
  */
 export async function deleteEndpoint(address: string, revision?: number): Promise<boolean> {
   const headers: Record<string, string> =
@@ -41,37 +44,65 @@ export async function deleteEndpoint(address: string, revision?: number): Promis
   }
 }
 
-/** The endpoint of that address as it is stored now; `undefined` where there is none. */
+/** Returns the stored endpoint with this address, if there is one. */
 export async function readEndpoint(address: string): Promise<EndpointRecord | undefined> {
   const list = await answer(api._api.endpoint.$get({ query: { endpoint: [address] } }))
   return list.find(({ endpoint }) => endpoint === address)
 }
 
-/** The revision of an endpoint as its listeners tell it now; `undefined` where none does. */
+/** Returns the revision of an endpoint that its listeners report, if one is not draining. */
 export async function readRevision(address: string): Promise<number | undefined> {
   const list = await answer(api._api.listener.$get({ query: { endpoint: [address] } }))
   return list.find(({ state }) => state !== 'draining')?.revision
 }
 
 /**
- * Brings a removed endpoint back, with its mapping, unless somebody has added it meanwhile. Answers
- * why that cannot be; `undefined` once it is there.
+ * Applies a change only if the endpoint still has the state `before`, so that it does not overwrite
+ * the change of another user. Returns the reason if the change is not applied, otherwise
+ * `undefined`.
  */
-export async function restoreEndpoint(record: EndpointRecord): Promise<string | undefined> {
+export async function changeEndpoint(change: EndpointChange): Promise<string | undefined> {
   try {
-    await postEndpoint(record, { onlyNew: true })
-    return undefined
+    return await sendChange(change)
   } catch (error) {
-    const open = error instanceof NoAnswer
-    const there = error instanceof ApiFailure && error.status === 412
-    if (!open && !there) return (error as Error).message
-    const found = await readEndpoint(record.endpoint).catch(() => null)
+    const unsure = error instanceof NoAnswer
+    const conflict = error instanceof ApiFailure && error.status === 412
+    if (!unsure && !conflict) return (error as Error).message
+    const found = await readEndpoint(change.address).catch(() => null)
     if (found === null) return UNSURE
-    if (found === undefined) return 'The connection broke before it was back.'
-    return sameMapping(found.databases, record.databases) ? undefined : OTHERS
+    const now = found?.databases ?? null
+    if (sameState(now, change.after)) return undefined
+    if (unsure && sameState(now, change.before)) return NOT_MADE
+    return formatConflict(now)
   }
 }
 
+async function sendChange({ address, before, after }: EndpointChange) {
+  if (before === null) {
+    if (after !== null) {
+      await postEndpoint({ endpoint: address, databases: [...after] }, { onlyNew: true })
+    }
+    return undefined
+  }
+  // Read the revision first: if the mapping changes between the two reads, the server rejects it.
+  const revision = await readRevision(address)
+  const now = (await readEndpoint(address))?.databases ?? null
+  if (sameState(now, after)) return undefined
+  if (!sameState(now, before)) return formatConflict(now)
+  if (revision === undefined) return NO_REVISION
+  if (after === null) await deleteEndpoint(address, revision)
+  else await postEndpoint({ endpoint: address, databases: [...after] }, { revision })
+  return undefined
+}
+
+/** Describes the state of an endpoint after another user changed it. */
+function formatConflict(now: readonly string[] | null): string {
+  if (now === null) return 'Someone has removed it since.'
+  const mapping = now.length === 0 ? 'every database' : formatList(now)
+  return `Someone has changed it since: it now reaches ${mapping}.`
+}
+
 const NOT_KNOWN = 'Gatehouse does not answer. We do not know whether it was removed.'
-const UNSURE = 'Gatehouse does not answer. We do not know whether it is back.'
-const OTHERS = 'Somebody has added it anew meanwhile, with another mapping.'
+const UNSURE = 'Gatehouse does not answer. We do not know whether it was changed.'
+const NOT_MADE = 'The connection broke before it was changed.'
+const NO_REVISION = 'Its state is not known yet. Try again.'

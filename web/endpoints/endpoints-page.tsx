@@ -1,19 +1,19 @@
 import { Outlet } from '@tanstack/react-router'
-import { LoadFailure } from '../ui/load-failure.tsx'
-import { PageHead } from '../ui/page-head.tsx'
-import { PartBoundary } from '../ui/part-boundary.tsx'
-import { SkeletonRows } from '../ui/skeleton-rows.tsx'
-import { usePageTitle } from '../ui/use-page-title.ts'
-import { AddAction } from './add-action.tsx'
-import { countRows } from './endpoint-rows.ts'
-import { EndpointWays } from './endpoint-ways.tsx'
+import { LazyBoundary } from '../shared/ui/feedback/lazy-boundary.tsx'
+import { LoadFailure } from '../shared/ui/feedback/load-failure.tsx'
+import { SkeletonRows } from '../shared/ui/feedback/skeleton-rows.tsx'
+import { PageHead } from '../shared/ui/layout/page-head.tsx'
+import { usePageTitle } from '../shared/ui/layout/use-page-title.ts'
 import classes from './endpoints-view.module.css'
 import { EndpointsView } from './endpoints-view.tsx'
-import { PanelPlace, RowDialogs } from './row-dialogs.tsx'
-import { useEndpointRows } from './use-endpoint-rows.ts'
+import { PanelOutlet, RowDialogs } from './form/row-dialogs.tsx'
+import { countRows } from './model/endpoint-rows.ts'
+import { EndpointLinks } from './remove/endpoint-links.tsx'
+import { AddAction } from './table/add-action.tsx'
+import { useEndpointRows } from './table/use-endpoint-rows.ts'
 import { useEndpointsLocation } from './use-endpoints-location.ts'
 
-/** The Endpoints page: what is configured, what runs for it, and the ways to change it. */
+/** The Endpoints page: the configured endpoints, their listeners, and the actions on them. */
 export function EndpointsPage() {
   const { rows, figures, readAt, failure, stateFailure, retry, readFigures } = useEndpointRows()
   const { add, search } = useEndpointsLocation()
@@ -25,16 +25,16 @@ export function EndpointsPage() {
         title="Endpoints"
         action={
           <>
-            <EndpointWays rows={rows} filter={search.q ?? ''} view="table" />
+            <EndpointLinks rows={rows} filter={search.q ?? ''} view="table" />
             <AddAction onAdd={add} />
           </>
         }
       />
-      <PartBoundary>
+      <LazyBoundary>
         <Outlet />
-        <PanelPlace />
+        <PanelOutlet />
         {rows !== undefined && <RowDialogs rows={rows} />}
-      </PartBoundary>
+      </LazyBoundary>
       {stateFailure !== null && failure === null && (
         <LoadFailure what="What runs for the endpoints" error={stateFailure} onRetry={retry} />
       )}

@@ -1,37 +1,40 @@
 import { useMediaQuery } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useCallback, useMemo, useState } from 'react'
-import { useMay } from '../person.ts'
-import { databasesQuery } from '../queries.ts'
-import { announce } from '../ui/announce.tsx'
-import { copyText } from '../ui/copy-text.ts'
-import { Notice } from '../ui/notice.tsx'
-import { useFilterText } from '../ui/use-filter-text.ts'
-import { useLittleRoom } from '../ui/use-little-room.ts'
-import { EndpointCounts } from './endpoint-counts.tsx'
-import { textsOf, withState } from './endpoint-filter.ts'
-import { EndpointFilterField } from './endpoint-filter-field.tsx'
-import { EndpointList } from './endpoint-list.tsx'
-import type { EndpointRow } from './endpoint-rows.ts'
-import { readSort, TRAFFIC_COLUMNS, writeSort } from './endpoint-sort.ts'
-import { EndpointTable } from './endpoint-table.tsx'
+import { databasesQuery } from '../app/queries.ts'
+import { useMay } from '../shared/session/person.ts'
+import { announce } from '../shared/ui/feedback/announce.tsx'
+import { LazyBoundary } from '../shared/ui/feedback/lazy-boundary.tsx'
+import { Notice } from '../shared/ui/feedback/notice.tsx'
+import { useFilterText } from '../shared/ui/form/use-filter-text.ts'
+import { useNarrowScreen } from '../shared/ui/layout/use-narrow-screen.ts'
+import { NotPrinted } from '../shared/ui/print/printed-rows.tsx'
+import { copyText } from '../shared/ui/text/copy-text.ts'
+import { BulkDialogOutlet, preloadBulkDialog } from './bulk/bulk-dialog-outlet.tsx'
+import { useRemainingSelection } from './bulk/remaining-selection.ts'
 import classes from './endpoints-view.module.css'
-import { findRow } from './find-row.ts'
-import type { LiveFigures } from './live-figures.ts'
-import { NoMatch } from './no-match.tsx'
-import { OrderNotice } from './order-notice.tsx'
-import { preloadForms } from './row-dialogs.tsx'
-import { SelectionBar } from './selection-bar.tsx'
-import { preloadSeveral, SeveralPlace } from './several-place.tsx'
-import foot from './table-foot.module.css'
+import { preloadForms } from './form/load-forms.ts'
+import { ownEndpoint } from './model/admin-access.ts'
+import type { EndpointRow } from './model/endpoint-rows.ts'
+import { textsOf, withState } from './model/list/endpoint-filter.ts'
+import { readSort, TRAFFIC_COLUMNS, writeSort } from './model/list/endpoint-sort.ts'
+import type { LiveFigures } from './model/live-figures.ts'
+import { revealRow } from './model/reveal-row.ts'
+import { EndpointCounts } from './table/endpoint-counts.tsx'
+import { EndpointFilterField } from './table/endpoint-filter-field.tsx'
+import { EndpointList } from './table/endpoint-list.tsx'
+import { EndpointTable } from './table/endpoint-table.tsx'
+import { NoEndpoint } from './table/no-endpoint.tsx'
+import { PendingUpdates } from './table/pending-updates.tsx'
+import { SelectionBar } from './table/selection-bar.tsx'
+import foot from './table/table-foot.module.css'
+import { useSelection } from './table/use-selection.ts'
+import { useShownRows } from './table/use-shown-rows.ts'
 import { useEndpointsLocation } from './use-endpoints-location.ts'
 import { useListenerActions } from './use-listener-actions.ts'
-import { useSelection } from './use-selection.ts'
-import { useShownRows } from './use-shown-rows.ts'
-import { yourEndpoint } from './ways-in.ts'
 
 const EndpointMenu = lazy(async () => ({
-  default: (await import('./endpoint-menu.tsx')).EndpointMenu,
+  default: (await import('./table/row/endpoint-menu.tsx')).EndpointMenu,
 }))
 
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' })
@@ -40,22 +43,23 @@ const copy = async ({ address }: EndpointRow) =>
   announce((await copyText(address)) ? `${address} was copied.` : `${address} was not copied.`)
 
 /**
- * Windows in which the page makes room for the panel, and has none left for every column: below, the
- * panel covers the page. In step with side-panel.module.css.
+ * Window widths at which the open panel takes room from the table. In narrower windows the panel
+ * covers the page. Keep in step with side-panel.module.css.
  */
 const BESIDE = '(min-width: 1400px) and (max-width: 1759px)'
 
-/** What {@link EndpointsView} shows. */
 export interface EndpointsViewProps {
   readonly rows: readonly EndpointRow[]
   readonly figures: LiveFigures
-  /** When it was read last, ms since 1970. */
+  /** Time of the last read, ms since 1970. */
   readonly readAt: number
-  /** Reads the figures of all rows anew. */
+  /** Refetches the figures of all rows. */
   readonly readFigures: () => Promise<unknown>
 }
 
-/** Counts, filter and the rows that pass it, as a table or, on a narrow screen, as a list. */
+/**
+ * Shows the counts, the filter and the matching rows, as a table or, on a narrow screen, a list.
+ */
 export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsViewProps) {
   const where = useEndpointsLocation()
   const { search, add, edit, remove, open } = where
@@ -63,7 +67,7 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
   const { retry, cut, problem } = useListenerActions()
   const mayChange = useMay('operator')
   const [menu, setMenu] = useState<{ id: string; button: HTMLElement }>()
-  const narrow = useLittleRoom()
+  const narrow = useNarrowScreen()
   const wide = useMediaQuery('(min-width: 1280px)', undefined, { getInitialValueInEffect: false })
   const squeezed = useMediaQuery(BESIDE, undefined, { getInitialValueInEffect: false })
   const coarse = useMediaQuery('(pointer: coarse)', undefined, { getInitialValueInEffect: false })
@@ -78,14 +82,15 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
     sort,
     onSort: (next) => {
       where.sort(writeSort(next))
-      // Rows out of sight have the figures of their last reading: a click asks for today's.
+      // Rows out of sight have old figures, so sorting by traffic refetches them all.
       if (TRAFFIC_COLUMNS.includes(next.column)) void readFigures()
     },
   })
   const selection = useSelection(rows, shown)
   const { selected } = selection
-  const here = useMemo(() => hereAmong(rows), [rows])
-  // What a viewer may not is not offered.
+  useRemainingSelection(selection.choose)
+  const here = useMemo(() => ownEndpoint(location, rows), [rows])
+  // Viewers see no actions that they may not take.
   const changes = mayChange
     ? {
         add,
@@ -117,7 +122,7 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
     selection: mayChange ? selected : undefined,
     onSelect: selection.onSelect,
     onSelectIndex: selection.onSelectIndex,
-    // Whoever has just added one wants to see it, in its place.
+    // Sort a newly added endpoint into its place when the user looks for it.
     onLookFor: (id: string) => {
       if (fresh.some((row) => row.id === id)) settle()
     },
@@ -148,8 +153,13 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
             onSelectAll={selection.onSelectAll}
           />
         ))}
+      <NotPrinted
+        count={shown.length}
+        what="endpoints"
+        advice="Filter the table for the others, or export them."
+      />
       {shown.length === 0 && text !== '' && (
-        <NoMatch text={text} hidden={rows.length} onClear={() => filter('')} />
+        <NoEndpoint text={text} hidden={rows.length} onClear={() => filter('')} />
       )}
       {mayChange && rows.length === 1 && text === '' && <FirstStart own={here !== undefined} />}
       <div className={foot.foot}>
@@ -158,11 +168,11 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
             count={selected.size}
             hidden={selection.hidden}
             onSeveral={(action) => {
-              // How many connections a removal ends is told from figures of this moment.
+              // The dialog shows how many connections a removal closes, from current figures.
               void readFigures()
               where.several(action)
             }}
-            onIntent={preloadSeveral}
+            onIntent={preloadBulkDialog}
             onExport={async () => {
               const { exportEndpoints } = await import('./export-endpoints.ts')
               exportEndpoints(rows.filter(({ address }) => selected.has(address)))
@@ -173,13 +183,13 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
             }}
           />
         )}
-        <OrderNotice
+        <PendingUpdates
           fresh={fresh.length}
           moved={moved}
           onShow={() => {
             settle()
             const [first] = fresh
-            if (first !== undefined) findRow(first.id)?.focus()
+            if (first !== undefined) revealRow(first.id)?.focus()
           }}
           onSort={async () => {
             if (byTraffic) await readFigures()
@@ -190,37 +200,35 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
         <p className={classes.asOf}>As of {clock.format(readAt)}.</p>
       </div>
       {mayChange && (
-        <SeveralPlace
-          rows={rows}
-          selected={selected}
-          here={here}
-          onLeft={selection.choose}
-          returnTo={activeRow}
-        />
+        <BulkDialogOutlet rows={rows} selected={selected} here={here} returnTo={activeRow} />
       )}
       {menu !== undefined && menuRow !== undefined && (
-        <Suspense>
-          <EndpointMenu
-            row={menuRow}
-            button={menu.button}
-            onClose={() => setMenu(undefined)}
-            onCopy={copy}
-            changes={
-              changes && {
-                onEdit: changes.edit,
-                onRetry: ({ address }) => retry(address),
-                onCut: ({ address }) => cut(address),
-                onRemove: changes.remove,
+        <LazyBoundary key={menuRow.id}>
+          <Suspense>
+            <EndpointMenu
+              row={menuRow}
+              button={menu.button}
+              onClose={() => setMenu(undefined)}
+              onCopy={copy}
+              changes={
+                changes && {
+                  onEdit: changes.edit,
+                  onRetry: ({ address }) => retry(address),
+                  onCut: ({ address }) => cut(address),
+                  onRemove: changes.remove,
+                }
               }
-            }
-          />
-        </Suspense>
+            />
+          </Suspense>
+        </LazyBoundary>
       )}
     </>
   )
 }
 
-/** Brings the part of the panel with the commands into sight, once it is there. */
+/**
+ * Scrolls to the "Try it" section of the panel, retrying for up to 120 frames until it is rendered.
+ */
 function showTryIt(tries = 120): void {
   const parts = [...document.querySelectorAll<HTMLElement>('[data-panel] h3')]
   const part = parts.find(({ textContent }) => textContent === 'Try it')
@@ -231,20 +239,11 @@ function showTryIt(tries = 120): void {
   } else if (tries > 0) requestAnimationFrame(() => showTryIt(tries - 1))
 }
 
-/** The row that takes part in the order of Tab. */
+/** Returns the row in the tab order. */
 const activeRow = () => document.querySelector<HTMLElement>('[data-row][tabindex="0"]')
 
-/** The button that was pressed goes: the focus goes to the rows. */
+/** Moves the focus to the rows, because the pressed button disappears. */
 const focusActiveRow = () => setTimeout(() => activeRow()?.focus())
-
-/** The endpoint through which this page came, among those of its port: few, where there are many. */
-function hereAmong(rows: readonly EndpointRow[]): string | undefined {
-  const port = location.port || (location.protocol === 'https:' ? '443' : '80')
-  const addresses = rows.flatMap(({ address, databases }) =>
-    databases !== null && address.endsWith(`:${port}`) ? address : [],
-  )
-  return yourEndpoint(location, addresses)
-}
 
 function FirstStart({ own }: { own: boolean }) {
   return (

@@ -1,14 +1,13 @@
 import type { EndpointRecord } from '../../server/contract/endpoint.ts'
-import { fileTime, saveFile } from '../ui/save-file.ts'
-import type { EndpointRow } from './endpoint-rows.ts'
+import { fileTime, saveFile } from '../shared/ui/text/save-file.ts'
+import type { EndpointRow } from './model/endpoint-rows.ts'
 
-/** What is asked of a row to be exported. */
 export type ExportedRow = Pick<EndpointRow, 'address' | 'databases'>
 
 /**
- * Saves endpoints as `gatehouse-endpoints-<time in UTC>.json`, which the import takes again.
+ * Saves endpoints as `gatehouse-endpoints-<time in UTC>.json`, which the import accepts.
  *
- * @returns how many it holds: one that was removed and drains is none.
+ * @returns the number of endpoints in the file; removed endpoints that are draining are left out.
  */
 export function exportEndpoints(rows: readonly ExportedRow[], now = new Date()): number {
   const records = exportedRecords(rows)
@@ -17,7 +16,7 @@ export function exportEndpoints(rows: readonly ExportedRow[], now = new Date()):
   return records.length
 }
 
-/** Endpoints in the shape and the order of `GET /_api/endpoint` (seed 000), nothing added. */
+/** Returns endpoints in the format and order of `GET /_api/endpoint`. */
 export const exportedRecords = (rows: readonly ExportedRow[]): EndpointRecord[] =>
   rows
     .flatMap(({ address, databases }) =>
@@ -25,7 +24,7 @@ export const exportedRecords = (rows: readonly ExportedRow[]): EndpointRecord[] 
     )
     .sort((a, b) => (a.endpoint < b.endpoint ? -1 : 1))
 
-/** A JSON array with one endpoint a line: two exports are compared line by line. */
+/** Returns a JSON array with one endpoint per line, so that exports can be compared with `diff`. */
 export const toText = (records: readonly EndpointRecord[]): string =>
   records.length === 0
     ? '[]\n'

@@ -1,24 +1,24 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import type { ListenerStatus } from '../../server/contract/listener.ts'
-import { answer, api, whileSignedIn } from '../api.ts'
-import { mergeParts } from '../merge-parts.ts'
+import { answer, api, whileSignedIn } from '../app/api.ts'
+import { mergeParts } from '../app/merge-parts.ts'
 
-export { endpointsQuery } from '../queries.ts'
+export { endpointsQuery } from '../app/queries.ts'
 
-// The first part of each key is the type of the live event after which it is read anew
-// (web/live/invalidate-soon.ts): of the two long lists, only what the events named.
+// The first part of each key is the type of the live event that refetches the query
+// (web/shared/live/invalidate-soon.ts). The two long lists refetch only the named endpoints.
 
-/** The figures of the rows in sight are read this often, in milliseconds: the server's own step. */
+/** Polling interval for the figures of visible rows, ms: the server's sample interval. */
 const FIGURES_MS = 5_000
-/** How many steps of the past a row's line shows. */
+/** Number of samples in the sparkline of a row. */
 const RECENT = 24
 
-/** What runs, in whole. Its counters are as old as the reading: see {@link figuresQuery}. */
+/** All listeners. Their counters are as old as the last read; see {@link figuresQuery}. */
 export const listenersQuery = queryOptions({
   queryKey: ['listener'],
   queryFn: ({ signal }) => answer(api._api.listener.$get({ query: {} }, { init: { signal } })),
   meta: {
-    readAgain: async (queryClient: QueryClient, names: readonly string[]) => {
+    refetchEndpoints: async (queryClient: QueryClient, names: readonly string[]) => {
       const fresh = await answer(api._api.listener.$get({ query: { endpoint: [...names] } }))
       queryClient.setQueryData(
         ['listener'],
@@ -28,7 +28,7 @@ export const listenersQuery = queryOptions({
   },
 })
 
-/** What runs of the rows in sight, with the requests of the last two minutes where `recent`. */
+/** The listeners of visible rows, with the request rates of the last two minutes if `recent`. */
 export const figuresQuery = (addresses: readonly string[], recent: boolean) =>
   queryOptions({
     queryKey: ['figures', addresses, recent],
@@ -39,11 +39,14 @@ export const figuresQuery = (addresses: readonly string[], recent: boolean) =>
     enabled: addresses.length > 0,
     refetchInterval: whileSignedIn(FIGURES_MS),
     gcTime: 0,
-    // The next reading comes soon enough.
+    // The next poll follows soon.
     retry: false,
   })
 
-/** The addresses of this machine, for the form; they change without an event, so it asks anew. */
+/**
+ * The addresses of this machine, for the form. They change without an event, so they are never
+ * cached.
+ */
 export const addressesQuery = queryOptions({
   queryKey: ['address'],
   queryFn: ({ signal }) => answer(api._api.address.$get({}, { init: { signal } })),

@@ -2,16 +2,16 @@ import type { QueryClient } from '@tanstack/react-query'
 import { endpointsQuery, listenersQuery } from './queries.ts'
 
 /**
- * Reads anew what is configured and what runs at these addresses, and nothing of the thousands of
- * others. Never rejects: the live events bring what could not be read now.
+ * Refetches the endpoints and listeners of the given addresses only. Never rejects: live events
+ * refetch what could not be read.
  */
-export async function readAgain(
+export async function refetchEndpoints(
   queryClient: QueryClient,
   addresses: readonly string[],
 ): Promise<void> {
   await Promise.all(
     [endpointsQuery, listenersQuery].map(({ meta }) =>
-      meta?.readAgain?.(queryClient, addresses).catch(() => {}),
+      meta?.refetchEndpoints?.(queryClient, addresses).catch(() => {}),
     ),
   )
 }

@@ -1,24 +1,24 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
 
-/** What the URL of the Endpoints page says: filter and order, the panel and the dialog open. */
+/** The search parameters of the Endpoints page: filter, order, and the open panel and dialog. */
 export interface EndpointsSearch {
   readonly q?: string
-  /** The column by which the rows are sorted, `-` before it for descending. */
+  /** The sort column, prefixed with `-` for descending order. */
   readonly sort?: string
-  /** The address whose panel is open. */
+  /** The address of the endpoint in the panel. */
   readonly open?: string
-  /** The address whose mapping is edited. */
+  /** The address of the endpoint whose mapping is edited. */
   readonly edit?: string
-  /** The address that is asked about before it is removed. */
+  /** The address of the endpoint to remove. */
   readonly remove?: string
-  /** The address that a new endpoint is to be like. */
+  /** The address of the endpoint to duplicate. */
   readonly like?: string
-  /** What is about to be done with the selected rows: `add`, `take-out` or `remove`. */
+  /** The bulk action on the selected rows: `add`, `take-out` or `remove`. */
   readonly several?: string
 }
 
-/** Reads the search part of the URL; anything else in it is dropped. */
+/** Parses the search parameters of the URL; unknown ones are dropped. */
 export function readEndpointsSearch(search: Record<string, unknown>): EndpointsSearch {
   const text = (key: string) => {
     const value = search[key]
@@ -28,7 +28,10 @@ export function readEndpointsSearch(search: Record<string, unknown>): EndpointsS
   return Object.assign({}, ...keys.map(text))
 }
 
-/** Where the Endpoints page stands, and the ways within it. Going back closes what is open. */
+/**
+ * Returns the location within the Endpoints page, and functions to navigate. The Back button closes
+ * the open panel or dialog.
+ */
 export function useEndpointsLocation() {
   const search = useSearch({ from: '/endpoints' })
   const navigate = useNavigate()
@@ -45,7 +48,7 @@ export function useEndpointsLocation() {
         replace,
         resetScroll: false,
       })
-    // A dialog opens over the panel, which is there again afterwards.
+    // A dialog opens over the panel, which reappears when the dialog closes.
     const over = (change: EndpointsSearch) =>
       go('/endpoints', ({ open }) => ({ ...(open === undefined ? {} : { open }), ...change }))
     const isDialog = (now: EndpointsSearch) =>
@@ -58,12 +61,12 @@ export function useEndpointsLocation() {
       remove: (address: string) => over({ remove: address }),
       several: (action: string) => over({ several: action }),
       closePanel: () => go('/endpoints', () => ({})),
-      /** Closes the dialog; the panel beneath it stays. */
+      /** Closes the dialog and keeps the panel beneath it. */
       close: () =>
         go('/endpoints', (now) =>
           isDialog(now) && now.open !== undefined ? { open: now.open } : {},
         ),
-      // Each order looked at is not a step to come back to.
+      // Sorting replaces the history entry.
       sort: (sort: string | undefined) =>
         go('/endpoints', ({ open }) => ({ ...(open && { open }), sort: sort ?? '' }), true),
     }

@@ -1,9 +1,12 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { answer, api } from '../api.ts'
-import { announce } from '../ui/announce.tsx'
+import { answer, api } from '../app/api.ts'
+import { announce } from '../shared/ui/feedback/announce.tsx'
 import { listenersQuery } from './queries.ts'
 
-/** What can be done with what runs: try a failed one now, cut what is left of a removed one. */
+/**
+ * Returns the actions on listeners: retry a failed one, or close the connections of a removed
+ * endpoint.
+ */
 export function useListenerActions() {
   const queryClient = useQueryClient()
   const { mutate, error, variables } = useMutation({
@@ -18,7 +21,7 @@ export function useListenerActions() {
   return {
     retry: (address: string) => mutate({ action: 'retry', address }),
     cut: (address: string) => mutate({ action: 'close', address }),
-    /** Why the last one could not be done. */
+    /** The error of the last action. */
     problem: error === null ? undefined : `${variables?.address}: ${error.message}`,
   }
 }

@@ -2,38 +2,39 @@ import { UnstyledButton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { NodeStatus as Node } from '../../server/contract/node.ts'
-import { NoNews } from '../ui/no-news.tsx'
+import { nodesQuery } from '../app/queries.ts'
+import { UnreachableSince } from '../shared/ui/feedback/unreachable-since.tsx'
+import { useEscape } from '../shared/ui/overlay/use-escape.ts'
 import classes from './node-status.module.css'
-import { nodesQuery } from './queries.ts'
 
-/** The list, which the button names. */
+/** The id of the list, which the button refers to. */
 const ID = 'nodes'
 
-/** How many nodes share the store, and which of them fell silent; nothing where there is one. */
+/**
+ * Shows how many nodes share the database, or how many are unreachable. Hidden with a single node.
+ */
 export function NodeStatus() {
   const { data: nodes = [] } = useQuery(nodesQuery)
   const [open, setOpen] = useState(false)
+  useEscape('dialog', open ? () => setOpen(false) : undefined)
   if (nodes.length < 2) return null
-  const alive = nodes.filter(({ state }) => state === 'alive').length
-  const all = alive === nodes.length
+  const silent = nodes.filter(({ state }) => state === 'silent').length
   return (
     <div className={classes.place}>
       <UnstyledButton
         className={classes.button}
-        data-short={!all || undefined}
+        data-short={silent > 0 || undefined}
         aria-expanded={open}
         aria-controls={open ? ID : undefined}
         onBlur={() => setOpen(false)}
-        onKeyDown={(event) => {
-          if (event.key === 'Escape') setOpen(false)
-        }}
         onClick={({ currentTarget }) => {
-          // Not every browser focuses what is clicked; leaving it closes the list.
+          // Some browsers don't focus a clicked button, and the list closes on blur.
           currentTarget.focus()
           setOpen(!open)
         }}
       >
-        {all ? nodes.length : `${alive} of ${nodes.length}`} nodes
+        {silent > 0 && `${silent} of `}
+        {nodes.length} nodes{silent > 0 && <span className={classes.word}> unreachable</span>}
       </UnstyledButton>
       {open && (
         <ul id={ID} aria-label="Nodes" className={classes.nodes}>
@@ -58,7 +59,7 @@ function NodeLine({ node: { name, own, state, seen } }: { node: Node }) {
         </svg>
         {silent ? (
           <>
-            Unknown, <NoNews since={seen} />
+            Unreachable, <UnreachableSince since={seen} />
           </>
         ) : (
           'Running'

@@ -1,6 +1,6 @@
 // Runs before the first paint, so that a chosen theme never flashes the other one. A file of its
 // own because the content security policy allows no inline script. Keep the key in step with
-// THEME_KEY in web/ui/theme.ts.
+// THEME_KEY in web/shared/ui/theme/theme.ts.
 ;(() => {
   let chosen = null
   try {

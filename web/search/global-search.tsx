@@ -1,24 +1,22 @@
-import { lazy, Suspense } from 'react'
-import { useKeys } from '../keys/use-keys.ts'
-import { useLayer } from '../keys/use-layer.ts'
-import { PartBoundary } from '../ui/part-boundary.tsx'
+import { lazy } from 'react'
+import { useKeys } from '../shared/keys/use-keys.ts'
+import { useLayer } from '../shared/keys/use-layer.ts'
+import { LazyBoundary } from '../shared/ui/feedback/lazy-boundary.tsx'
 
 const load = () => import('./search-dialog.tsx')
 const SearchDialog = lazy(async () => ({ default: (await load()).SearchDialog }))
 
-/** Loads the search before it is asked for. Faults wait for the use. */
+/** Preloads the search. Load errors are ignored until it opens. */
 export const preloadSearch = (): void => void load().catch(() => {})
 
-/** The search: its key, and its dialog wherever the URL ends in `#search`; once, in the frame. */
+/** The search with its shortcut. Its dialog is open while the URL ends in `#search`. */
 export function GlobalSearch() {
   const { layer, close, toggle } = useLayer()
   useKeys('anywhere', { search: () => toggle('search') })
   if (layer !== 'search') return null
   return (
-    <PartBoundary>
-      <Suspense>
-        <SearchDialog onClose={close} />
-      </Suspense>
-    </PartBoundary>
+    <LazyBoundary>
+      <SearchDialog onClose={close} />
+    </LazyBoundary>
   )
 }

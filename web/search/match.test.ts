@@ -13,15 +13,15 @@ describe('finding', () => {
   test.each([
     // Part of an address.
     ['8530', ['tcp://127.0.0.1:8530', 'tcp://127.0.0.1:18530']],
-    // The beginning of a word before its middle, the whole before the beginning.
+    // Exact matches first, then prefixes, then starts of words, then other substrings.
     ['end', ['Endpoints', 'Add endpoint', 'backend']],
     ['blog', ['blog', 'blog-archive', 'weblog']],
-    // Letters left out.
+    // Letters in order, with gaps.
     ['edpt', ['Endpoints', 'Add endpoint']],
-    // Every word, in any order and case.
+    // All words, in any order and case.
     ['10.0 SSL', ['ssl://10.0.0.4:443']],
     ['443 ssl', ['ssl://10.0.0.4:443']],
-    // By another word.
+    // A synonym.
     ['listener', ['Endpoints']],
     ['zzz', []],
   ])('%j', (question, expected) => {

@@ -1,24 +1,24 @@
-/** A text as it is searched: folded once, for it is looked through at each letter typed. */
+/** A text in lower case, converted once because each keystroke searches it. */
 export interface Searchable {
   readonly text: string
-  /** Found as well, but worth less: other words for the same thing. */
+  /** Synonyms, which match with a lower score. */
   readonly also: string
 }
 
 const fold = (text: string) => text.toLowerCase()
 
-/** Folds what is to be found by {@link rank}. */
+/** Returns a text in the form that {@link rank} searches. */
 export const searchable = (text: string, also = ''): Searchable => ({
   text: fold(text),
   also: fold(also),
 })
 
-/** Where a word begins in a text: what one types first. */
+/** Characters before the start of a word. */
 const BEFORE_WORD = /[\s/:._\-[]/
 
 /**
- * How well every word of a question is found, higher is better; 0: it is not. A word counts where it
- * stands as it is, more at the beginning of a word, and a little where its letters stand in order.
+ * Returns how well all words match, higher is better; 0 if a word does not match. Substrings score
+ * highest at the start of a word. Letters in order with gaps score lowest.
  */
 export function rank({ text, also }: Searchable, words: readonly string[]): number {
   let sum = 0
@@ -27,7 +27,7 @@ export function rank({ text, also }: Searchable, words: readonly string[]): numb
     if (found === 0) return 0
     sum += found
   }
-  // Of two that are found alike, the shorter is meant.
+  // The shorter of two equal matches wins.
   return sum / words.length - Math.min(text.length, 200) / 1_000
 }
 
@@ -38,7 +38,9 @@ function rankWord(text: string, word: string): number {
   return word.length > 2 && inOrder(text, word) ? 1 : 0
 }
 
-/** Whether the letters of a word stand in a text in this order, with no more gaps than letters. */
+/**
+ * Returns whether a text contains the letters of a word in order, within twice the word's length.
+ */
 function inOrder(text: string, word: string): boolean {
   let at = text.indexOf(word[0] ?? '')
   if (at === -1) return false
@@ -50,18 +52,17 @@ function inOrder(text: string, word: string): boolean {
   return at - first < word.length * 2
 }
 
-/** The words of a question, folded. */
+/** Returns the words of a query in lower case. */
 export const wordsOf = (question: string): string[] => fold(question).split(/\s+/).filter(Boolean)
 
-/** What {@link find} gives. */
 export interface Found<T> {
-  /** The best of them, best first. */
+  /** The best matches, best first. */
   readonly best: readonly T[]
-  /** How many were found in all. */
+  /** The total number of matches. */
   readonly count: number
 }
 
-/** Finds what answers a question, best first and of two alike the one that comes first. */
+/** Returns the `most` best matches, best first. Equal matches keep their order. */
 export function find<T extends { readonly searched: Searchable }>(
   items: readonly T[],
   question: string,

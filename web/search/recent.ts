@@ -1,9 +1,9 @@
 const PREFIX = 'gatehouse-found:'
 
-/** How many are remembered. */
+/** Maximum number of remembered results. */
 const MOST = 5
 
-/** What a person has chosen in the search last, newest first, as ids; of this browser. */
+/** Returns the ids of the user's latest search results in this browser, newest first. */
 export function recentIds(person: string): readonly string[] {
   try {
     const kept: unknown = JSON.parse(localStorage.getItem(PREFIX + person) ?? '[]')
@@ -13,12 +13,12 @@ export function recentIds(person: string): readonly string[] {
   }
 }
 
-/** Remembers what a person has chosen. */
+/** Remembers a search result that a user chose. */
 export function rememberId(person: string, id: string): void {
   const ids = [id, ...recentIds(person).filter((each) => each !== id)].slice(0, MOST)
   try {
     localStorage.setItem(PREFIX + person, JSON.stringify(ids))
   } catch {
-    // Where storage is forbidden, nothing is remembered.
+    // Storage may be disabled; recent results are optional.
   }
 }

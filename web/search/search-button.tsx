@@ -1,11 +1,11 @@
 import { UnstyledButton } from '@mantine/core'
 import { IconSearch } from '@tabler/icons-react'
-import { Press } from '../keys/press-shown.tsx'
-import { useLayer } from '../keys/use-layer.ts'
+import { Press } from '../shared/keys/press-shown.tsx'
+import { useLayer } from '../shared/keys/use-layer.ts'
 import { preloadSearch } from './global-search.tsx'
 import classes from './search-button.module.css'
 
-/** The place of the search in the top bar: it looks like the field that it opens. */
+/** The search button in the top bar, styled like a field. */
 export function SearchButton() {
   const { open } = useLayer()
   return (

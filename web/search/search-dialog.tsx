@@ -2,21 +2,21 @@ import { useMantineColorScheme } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useMemo, useRef, useState } from 'react'
-import { useLayer } from '../keys/use-layer.ts'
-import { usePresence } from '../person.ts'
-import { databasesQuery, endpointsQuery } from '../queries.ts'
-import { Dialog } from '../ui/dialog.tsx'
+import { databasesQuery, endpointsQuery } from '../app/queries.ts'
+import { useLayer } from '../shared/keys/use-layer.ts'
+import { usePresence } from '../shared/session/person.ts'
+import { Dialog } from '../shared/ui/overlay/dialog.tsx'
 import { find } from './match.ts'
 import { recentIds, rememberId } from './recent.ts'
 import classes from './search-dialog.module.css'
 import { SearchField } from './search-field.tsx'
-import { databaseItems, endpointItems, givenItems, type Item } from './search-items.ts'
+import { builtInItems, databaseItems, endpointItems, type Item } from './search-items.ts'
 import { type Group, RECENT, SearchResults } from './search-results.tsx'
 
-/** More than these nobody reads: one types on instead. */
+/** Maximum number of results shown. */
 const MOST = 50
 
-/** Finds pages, actions, endpoints and databases, within one's role, and goes there. */
+/** Searches the pages, actions, endpoints and databases that the user's role allows. */
 export function SearchDialog({ onClose }: { onClose: () => void }) {
   const { person } = usePresence()
   const endpoints = useQuery(endpointsQuery)
@@ -28,7 +28,7 @@ export function SearchDialog({ onClose }: { onClose: () => void }) {
 
   const items = useMemo(
     () => [
-      ...givenItems(person.role),
+      ...builtInItems(person.role),
       ...databaseItems(databases.data ?? []),
       ...endpointItems((endpoints.data ?? []).map(({ endpoint }) => endpoint)),
     ],
@@ -41,7 +41,7 @@ export function SearchDialog({ onClose }: { onClose: () => void }) {
   )
   const groups = found === undefined ? offered(items, person.id) : [{ items: found.best }]
   const flat = groups.flatMap((group) => group.items)
-  // What was active may be gone when the list becomes another.
+  // The list may have become shorter than the active index.
   const at = Math.min(active, flat.length - 1)
   const go = (item: Item | undefined) => {
     if (item === undefined) return
@@ -55,6 +55,7 @@ export function SearchDialog({ onClose }: { onClose: () => void }) {
       title="Search"
       width={640}
       bare
+      palette
       onClose={onClose}
       returnTo={() => (chosen.current ? document.querySelector('main') : null)}
     >
@@ -73,11 +74,11 @@ export function SearchDialog({ onClose }: { onClose: () => void }) {
       <SearchResults groups={groups} active={flat[at]?.id} onChoose={go} />
       <p role="status" className={flat.length > 0 ? classes.foot : classes.nothing}>
         {flat.length === 0 && `No page, action, database or endpoint matches “${question.trim()}”.`}
-        {found !== undefined && flat.length > 0 && sayCount(flat.length, found.count)}
+        {found !== undefined && flat.length > 0 && formatCount(flat.length, found.count)}
         {loading && ' Endpoints and databases are still being loaded.'}
       </p>
       {failed !== null && (
-        <p role="alert" className={classes.fault}>
+        <p role="alert" className={classes.error}>
           Endpoints or databases could not be loaded, and are not found. {failed.message}
         </p>
       )}
@@ -85,12 +86,12 @@ export function SearchDialog({ onClose }: { onClose: () => void }) {
   )
 }
 
-const sayCount = (shown: number, all: number): string =>
+const formatCount = (shown: number, all: number): string =>
   shown < all
     ? `The best ${shown} of ${all.toLocaleString('en')}. Type more to see others.`
     : `${all} ${all === 1 ? 'result' : 'results'}`
 
-/** What stands there before anything is typed: what was chosen last, then pages and actions. */
+/** Returns what is shown before typing: recent results, pages and actions. */
 function offered(items: readonly Item[], person: string): readonly Group[] {
   const recent = recentIds(person).flatMap((id) => items.find((item) => item.id === id) ?? [])
   const rest = (kind: Item['kind']) =>
@@ -108,7 +109,7 @@ function useChoose(person: string) {
   const { setColorScheme } = useMantineColorScheme()
   return ({ id, goal }: Item) => {
     rememberId(person, id)
-    // In place of the search itself: going back leads to the page before it.
+    // Replaces the history entry of the search, so that Back leads to the page before it.
     if ('to' in goal) void navigate({ ...goal, hash: '', replace: true } as { to: string })
     else if (goal.act === 'keys') open('keys')
     else {

@@ -2,13 +2,13 @@ import { CloseButton } from '@mantine/core'
 import { IconSearch } from '@tabler/icons-react'
 import classes from './search-dialog.module.css'
 
-/** The id of the list that the field leads through. */
+/** The id of the list that the field controls. */
 export const RESULTS_ID = 'search-results'
 
-/** The id of a result in the page. */
+/** Returns the element id of a result. */
 export const optionId = (item: string): string => `search:${item}`
 
-/** How far PageUp and PageDown go. */
+/** Number of results that PageUp and PageDown move. */
 const PAGE = 8
 
 const steps: Readonly<Record<string, number>> = {
@@ -18,7 +18,6 @@ const steps: Readonly<Record<string, number>> = {
   PageUp: -PAGE,
 }
 
-/** What {@link SearchField} needs. */
 export interface SearchFieldProps {
   readonly question: string
   /** The id of the result that Enter chooses. */
@@ -31,8 +30,8 @@ export interface SearchFieldProps {
 }
 
 /**
- * The field of the search: a combobox whose list stands open beneath it (WAI-ARIA APG), so that the
- * focus stays here while the arrows go through the results.
+ * The search field: a combobox with a list that is always open (WAI-ARIA APG). The focus stays in
+ * the field while the arrow keys move through the results.
  */
 export function SearchField(props: SearchFieldProps) {
   const { question, active, count, onChange, onStep, onChoose, onClose } = props

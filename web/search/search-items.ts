@@ -1,17 +1,17 @@
 import { atLeast, type Role } from '../../server/contract/role.ts'
 import { type Searchable, searchable } from './match.ts'
 
-/** What is found: a kind is told beside each. */
+/** The kind of a search result, shown beside it. */
 export type Kind = 'Page' | 'Action' | 'Endpoint' | 'Database'
 
-/** Where something that was found leads. */
+/** The action of a search result. */
 export type Goal =
   | { readonly to: string; readonly search?: Readonly<Record<string, string>> }
   | { readonly act: 'keys' | 'light' | 'dark' | 'auto' }
 
-/** Something that can be found. */
+/** A searchable item. */
 export interface Item {
-  /** The same in every session, so that what was chosen before can be offered again. */
+  /** Stable across sessions, so that recent results can be offered again. */
   readonly id: string
   readonly kind: Kind
   readonly label: string
@@ -19,15 +19,15 @@ export interface Item {
   readonly searched: Searchable
 }
 
-interface Given {
+interface BuiltIn {
   readonly label: string
   readonly goal: Goal
-  /** Other words for it. */
+  /** Synonyms. */
   readonly also?: string
   readonly needs?: Role
 }
 
-const pages: readonly Given[] = [
+const pages: readonly BuiltIn[] = [
   { label: 'Endpoints', goal: { to: '/endpoints' }, also: 'listeners ports addresses' },
   { label: 'Map of endpoints', goal: { to: '/endpoints/map' }, also: 'picture lines' },
   { label: 'Databases', goal: { to: '/databases' }, also: 'collections sizes' },
@@ -53,7 +53,7 @@ const pages: readonly Given[] = [
   },
 ]
 
-const actions: readonly Given[] = [
+const actions: readonly BuiltIn[] = [
   {
     label: 'Add endpoint',
     goal: { to: '/endpoints/new' },
@@ -81,7 +81,7 @@ const actions: readonly Given[] = [
 
 const make =
   (kind: Kind) =>
-  ({ label, goal, also }: Given): Item => ({
+  ({ label, goal, also }: BuiltIn): Item => ({
     id: `${kind}:${label}`,
     kind,
     label,
@@ -89,8 +89,8 @@ const make =
     searched: searchable(label, also),
   })
 
-/** The pages and actions of a role. */
-export const givenItems = (role: Role): readonly Item[] =>
+/** Returns the pages and actions that a role allows. */
+export const builtInItems = (role: Role): readonly Item[] =>
   [
     ...pages.map((given) => ({ given, make: make('Page') })),
     ...actions.map((given) => ({ given, make: make('Action') })),
@@ -98,12 +98,12 @@ export const givenItems = (role: Role): readonly Item[] =>
     .filter(({ given: { needs = 'viewer' } }) => atLeast(role, needs))
     .map(({ given, make }) => make(given))
 
-/** The endpoints, each leading to its panel. */
+/** Returns the endpoints; each opens its panel. */
 export const endpointItems = (addresses: readonly string[]): readonly Item[] =>
   addresses.map((address) =>
     make('Endpoint')({ label: address, goal: { to: '/endpoints', search: { open: address } } }),
   )
 
-/** The databases, each leading to its documents. */
+/** Returns the databases; each opens its documents. */
 export const databaseItems = (names: readonly string[]): readonly Item[] =>
   names.map((name) => make('Database')({ label: name, goal: { to: `/documents/${name}` } }))

@@ -10,13 +10,13 @@ import classes from './search-dialog.module.css'
 import { optionId, RESULTS_ID } from './search-field.tsx'
 import type { Item, Kind } from './search-items.ts'
 
-/** Results under one heading; without a title: all of them, by how well they match. */
+/** Results under a heading. Without a title, all results by score. */
 export interface Group {
   readonly title?: string
   readonly items: readonly Item[]
 }
 
-/** The heading of what was chosen before. */
+/** The heading of recent results. */
 export const RECENT = 'Recent'
 
 const icons: Readonly<Record<Kind, TablerIcon>> = {
@@ -26,7 +26,7 @@ const icons: Readonly<Record<Kind, TablerIcon>> = {
   Database: IconDatabase,
 }
 
-/** What was found, as the list of a combobox; the active one is kept in sight. */
+/** The list of a combobox, scrolled to the active result. */
 export function SearchResults({
   groups,
   active,
@@ -79,7 +79,7 @@ function Option({
 }: {
   item: Item
   active: boolean
-  /** Whether its kind is told: where the heading does not. */
+  /** Whether to show the kind, because the heading does not name it. */
   named: boolean
   onChoose: (item: Item) => void
 }) {
@@ -93,7 +93,7 @@ function Option({
       role="option"
       aria-selected={active}
       className={classes.option}
-      // The field keeps the focus.
+      // Keeps the focus in the field.
       onPointerDown={(event) => event.preventDefault()}
       onClick={() => onChoose(item)}
     >

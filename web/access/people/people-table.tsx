@@ -1,19 +1,19 @@
 import { Button, NativeSelect } from '@mantine/core'
-import type { Person } from '../../server/contract/person.ts'
-import type { Role } from '../../server/contract/role.ts'
-import { nameOf, usePresence } from '../person.ts'
-import { type Column, RecordTable } from '../ui/record-table.tsx'
-import { RelativeTime } from '../ui/relative-time.tsx'
+import type { Person } from '../../../server/contract/person.ts'
+import type { Role } from '../../../server/contract/role.ts'
+import { nameOf, usePresence } from '../../shared/session/person.ts'
+import { type Column, RecordTable } from '../../shared/ui/table/record-table.tsx'
+import { RelativeTime } from '../../shared/ui/text/relative-time.tsx'
+import { usePeopleLocation } from '../use-access-location.ts'
 import classes from './people-table.module.css'
-import { givenRoles, roleWords } from './role-words.ts'
-import { usePeopleLocation } from './use-access-location.ts'
+import { personRoles, roleWords } from './role-words.ts'
 
-/** Whoever holds the operator key is this person, and always an admin. */
+/** Username of the person who signs in with the operator key, who is always an admin. */
 const OPERATOR = 'local:operator'
 
 const idOf = ({ id }: Person) => id
 
-/** People with their roles and sessions. A role is chosen in the row, and asked about first. */
+/** Lists people with roles and sessions. Selecting a role opens a confirmation dialog. */
 export function PeopleTable(props: { caption: string; people: readonly Person[] }) {
   const { askRole, showSessions } = usePeopleLocation()
   const me = usePresence().person.id
@@ -33,13 +33,13 @@ export function PeopleTable(props: { caption: string; people: readonly Person[] 
       width: 176,
       cell: (person) =>
         person.username === OPERATOR ? (
-          <span data-tip="Whoever holds the operator key is always an admin">Admin, always</span>
+          <span data-tip="The holder of the operator key is always an admin">Admin, always</span>
         ) : (
           <NativeSelect
             aria-label={`Role of ${nameOf(person)}`}
             className={classes.role}
             value={person.role}
-            data={rolesFor(person.role).map((role) => ({ value: role, label: roleWords[role] }))}
+            data={personRoles.map((role) => ({ value: role, label: labelOf(role, person.role) }))}
             onChange={(event) => askRole(person.id, event.currentTarget.value as Role)}
           />
         ),
@@ -79,6 +79,6 @@ export function PeopleTable(props: { caption: string; people: readonly Person[] 
   )
 }
 
-/** Nobody is sent back to waiting; whoever waits is shown as such. */
-const rolesFor = (role: Role): readonly Role[] =>
-  role === 'pending' ? ['pending', ...givenRoles] : givenRoles
+/** "Remove access…" is labelled as an action, unless access was already removed. */
+const labelOf = (role: Role, now: Role): string =>
+  role === 'none' && now !== 'none' ? 'Remove access…' : roleWords[role]

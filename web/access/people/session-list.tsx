@@ -1,39 +1,45 @@
 import { Button } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import type { SessionInfo } from '../../server/contract/session.ts'
-import { answer, api } from '../api.ts'
-import { announce } from '../ui/announce.tsx'
-import { LoadFailure } from '../ui/load-failure.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { type Column, RecordTable } from '../ui/record-table.tsx'
-import { RelativeTime } from '../ui/relative-time.tsx'
-import { SkeletonRows } from '../ui/skeleton-rows.tsx'
-import { sayBrowser } from './browser.ts'
-import { peopleQuery, sessionsQuery } from './queries.ts'
+import { useQuery } from '@tanstack/react-query'
+import type { SessionInfo } from '../../../server/contract/session.ts'
+import { Notice } from '../../shared/ui/feedback/notice.tsx'
+import { QueryResult } from '../../shared/ui/feedback/query-result.tsx'
+import { type Column, RecordTable } from '../../shared/ui/table/record-table.tsx'
+import { RelativeTime } from '../../shared/ui/text/relative-time.tsx'
+import { formatBrowser } from '../browser.ts'
+import { sessionsQuery } from '../queries.ts'
+import { useEndSessions } from './end-sessions.ts'
 import classes from './session-list.module.css'
 
 const idOf = ({ id }: SessionInfo) => id
 
-/** The open sessions of somebody (`me`: one's own), each of which can be ended, or all but this one. */
+/**
+ * Lists a person's open sessions (`me` for the signed-in person) and ends one, or all but the
+ * current one.
+ */
 export function SessionList({ of }: { of: string }) {
-  const { data: sessions, error, refetch } = useQuery(sessionsQuery(of))
+  return (
+    <QueryResult query={useQuery(sessionsQuery(of))} what="the sessions">
+      {(sessions) =>
+        sessions.length === 0 ? (
+          <Notice>No open sessions.</Notice>
+        ) : (
+          <Sessions of={of} sessions={sessions} />
+        )
+      }
+    </QueryResult>
+  )
+}
+
+function Sessions({ of, sessions }: { of: string; sessions: readonly SessionInfo[] }) {
   const end = useEndSessions(of)
-  if (sessions === undefined) {
-    return error === null ? (
-      <SkeletonRows what="the sessions" />
-    ) : (
-      <LoadFailure what="The sessions" error={error} onRetry={refetch} />
-    )
-  }
-  if (sessions.length === 0) return <Notice>No session is open.</Notice>
   const others = sessions.filter(({ current }) => !current)
   const columns: readonly Column<SessionInfo>[] = [
     {
       head: 'Browser',
       cell: ({ userAgent, current }) => (
         <span className={classes.browser}>
-          <span data-tip={userAgent ?? undefined}>{sayBrowser(userAgent)}</span>
-          {current && <span className={classes.current}>This session</span>}
+          <span data-tip={userAgent ?? undefined}>{formatBrowser(userAgent)}</span>
+          {current && <span className="chip dim">This session</span>}
         </span>
       ),
     },
@@ -58,12 +64,12 @@ export function SessionList({ of }: { of: string }) {
       width: 72,
       actions: true,
       cell: (session) =>
-        // This one is ended by signing out.
+        // The person ends the current session by signing out.
         session.current ? null : (
           <Button
             variant="default"
             className={classes.end}
-            aria-label={`End the session of ${sayBrowser(session.userAgent)}`}
+            aria-label={`End the session of ${formatBrowser(session.userAgent)}`}
             onClick={() => end.isPending || end.mutate([session])}
           >
             End
@@ -74,7 +80,7 @@ export function SessionList({ of }: { of: string }) {
   return (
     <>
       <RecordTable caption="Sessions" records={sessions} columns={columns} idOf={idOf} />
-      <p role="alert" className={classes.fault}>
+      <p role="alert" className={classes.error}>
         {end.error?.message}
       </p>
       {others.length > 1 && (
@@ -89,21 +95,4 @@ export function SessionList({ of }: { of: string }) {
       )}
     </>
   )
-}
-
-function useEndSessions(of: string) {
-  const queryClient = useQueryClient()
-  return useMutation({
-    mutationFn: async (sessions: readonly SessionInfo[]) => {
-      for (const { id } of sessions) {
-        await answer(
-          api._api.user[':id'].session[':session'].$delete({ param: { id: of, session: id } }),
-        )
-      }
-    },
-    onSuccess: (_, { length }) =>
-      announce(length === 1 ? 'The session was ended.' : `${length} sessions were ended.`),
-    // Also where the third of five failed: the list tells which are left.
-    onSettled: () => queryClient.invalidateQueries({ queryKey: peopleQuery.queryKey }),
-  })
 }

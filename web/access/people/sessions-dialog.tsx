@@ -1,10 +1,10 @@
-import type { Person } from '../../server/contract/person.ts'
-import { nameOf } from '../person.ts'
-import { Dialog } from '../ui/dialog.tsx'
+import type { Person } from '../../../server/contract/person.ts'
+import { nameOf } from '../../shared/session/person.ts'
+import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
+import { usePeopleLocation } from '../use-access-location.ts'
 import { SessionList } from './session-list.tsx'
-import { usePeopleLocation } from './use-access-location.ts'
 
-/** The open sessions of somebody else, in a dialog. */
+/** Dialog with the open sessions of another person. */
 export function SessionsDialog({ person }: { person: Person }) {
   const { close } = usePeopleLocation()
   return (

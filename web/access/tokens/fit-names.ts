@@ -1,8 +1,9 @@
 /**
- * How many of these names stand in one line; always one at least, which is cut where it is too long.
+ * Returns how many names fit on one line. The minimum is one; the caller truncates it if it is too
+ * long.
  *
- * @param room how many characters the line takes; a comma counts as one, and so many as `+12` has
- *   are kept where not all of them fit.
+ * @param room characters per line. A comma counts as one. If some names do not fit, space for a
+ *   count such as `+12` is reserved.
  */
 export function fitNames(names: readonly string[], room: number): number {
   const length = (count: number) =>
@@ -13,5 +14,5 @@ export function fitNames(names: readonly string[], room: number): number {
   return count
 }
 
-/** The characters of a count such as `+12`, and of the space before it. */
+/** Characters of a count such as `+12` and the space before it. */
 const COUNT = 4

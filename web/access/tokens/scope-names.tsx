@@ -1,14 +1,17 @@
-import { MoreNames } from '../ui/more-names.tsx'
-import { useLittleRoom } from '../ui/use-little-room.ts'
+import { useNarrowScreen } from '../../shared/ui/layout/use-narrow-screen.ts'
+import { OverflowNames } from '../../shared/ui/table/overflow-names.tsx'
 import { fitNames } from './fit-names.ts'
 import classes from './scope-names.module.css'
 
-/** How many characters the column takes. */
+/** Characters that fit in the column. */
 const ROOM = 17
 
-/** The databases of a token in one line: those that fit, the others counted. On a phone all of them. */
+/**
+ * Lists a token's databases on one line, followed by the count of those that do not fit. Narrow
+ * screens show all of them.
+ */
 export function ScopeNames({ names }: { names: readonly string[] }) {
-  const narrow = useLittleRoom()
+  const narrow = useNarrowScreen()
   const shown = names.slice(0, narrow ? names.length : fitNames(names, ROOM))
   return (
     <span className={narrow ? undefined : classes.line}>
@@ -18,7 +21,7 @@ export function ScopeNames({ names }: { names: readonly string[] }) {
           {index < names.length - 1 && ', '}
         </span>
       ))}
-      <MoreNames names={names.slice(shown.length)} />
+      <OverflowNames names={names.slice(shown.length)} />
     </span>
   )
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { emptyTokenDraft, tokenFaults, toTokenInput } from './token-draft.ts'
+import { emptyTokenDraft, tokenSchema, toTokenInput } from './token-draft.ts'
 
 const now = Date.parse('2026-01-01T00:00:00Z')
 const draft = { ...emptyTokenDraft, name: ' backup ' }
@@ -20,12 +20,14 @@ test('a day counts to its end', () => {
 })
 
 test.each([
-  [{ name: ' ' }, { name: 'The name is missing. Call it after what uses it.' }],
-  [{ name: 'x'.repeat(65) }, { name: 'The name is too long: 64 characters at most.' }],
-  [{ reach: 'only' }, { databases: 'No database is chosen. Choose one, or choose All databases.' }],
-  [{ lasting: 'date', day: '' }, { day: 'Choose a day to come.' }],
-  [{ lasting: 'date', day: '2025-12-30' }, { day: 'Choose a day to come.' }],
+  [{ name: ' ' }, { name: 'Enter a name, such as the app that will use this token.' }],
+  [{ name: 'x'.repeat(65) }, { name: 'The name is too long. Use at most 64 characters.' }],
+  [{ reach: 'only' }, { databases: 'Choose at least one database, or choose All databases.' }],
+  [{ lasting: 'date', day: '' }, { day: 'Choose a date in the future.' }],
+  [{ lasting: 'date', day: '2025-12-30' }, { day: 'Choose a date in the future.' }],
   [{}, {}],
-] as const)('with %j its faults are %j', (part, faults) => {
-  expect(tokenFaults({ ...draft, ...part }, now)).toEqual(faults)
+] as const)('with %j its errors are %j', (part, errors) => {
+  const { error } = tokenSchema(() => now).safeParse({ ...draft, ...part })
+  const found = error?.issues.map(({ path, message }) => [path.join('.'), message]) ?? []
+  expect(Object.fromEntries(found)).toEqual(errors)
 })

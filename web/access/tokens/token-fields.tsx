@@ -1,21 +1,19 @@
 import { NativeSelect, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useId } from 'react'
-import { SYSTEM_DATABASE } from '../../server/contract/database.ts'
-import { atLeast } from '../../server/contract/role.ts'
-import { usePresence } from '../person.ts'
-import { databasesQuery } from '../queries.ts'
-import { ChoiceGroup } from '../ui/choice-group.tsx'
-import hints from '../ui/field-hint.module.css'
-import { givenRoles, roleSentences, roleWords } from './role-words.ts'
-import { endOf, type Lasting, type TokenDraft, type TokenField } from './token-draft.ts'
+import { SYSTEM_DATABASE } from '../../../server/contract/database.ts'
+import { atLeast } from '../../../server/contract/role.ts'
+import { databasesQuery } from '../../app/queries.ts'
+import type { DraftForm } from '../../shared/forms/use-draft-form.ts'
+import { usePresence } from '../../shared/session/person.ts'
+import { ChoiceGroup } from '../../shared/ui/form/choice-group.tsx'
+import hints from '../../shared/ui/form/field-hint.module.css'
+import { roleSentences, roleWords, tokenRoles } from '../people/role-words.ts'
+import { endOf, type Lasting, type TokenDraft } from './token-draft.ts'
 import classes from './token-fields.module.css'
 
-/** The form of a token: what stands in it, what is wrong, and who is told of changes. */
 export interface TokenFieldsProps {
-  readonly draft: TokenDraft
-  readonly faults: Partial<Record<TokenField, string>>
-  readonly onChange: (part: Partial<TokenDraft>) => void
+  readonly form: DraftForm<TokenDraft>
 }
 
 const reaches = [
@@ -26,28 +24,27 @@ const reaches = [
 const lastings: { value: Lasting; label: string }[] = [
   { value: '30', label: '30 days' },
   { value: '90', label: '90 days' },
-  { value: '365', label: 'A year' },
-  { value: 'date', label: 'Until a day…' },
-  { value: 'never', label: 'Without an end' },
+  { value: '365', label: '1 year' },
+  { value: 'date', label: 'Custom date…' },
+  { value: 'never', label: 'No expiration' },
 ]
 
 const dayFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'long' })
 
-/** Name, role, databases and end of a token. */
-export function TokenFields({ draft, faults, onChange }: TokenFieldsProps) {
+/** Fields of the token form: name, role, databases, and lifetime. */
+export function TokenFields({ form }: TokenFieldsProps) {
+  const { values: draft, change } = form
   const { role: own } = usePresence().person
-  const roles = givenRoles.filter((role) => atLeast(own, role))
+  const roles = tokenRoles.filter((role) => atLeast(own, role))
   return (
     <>
       <TextInput
         label="Name"
-        description="After what uses it, so that you know later what stops when you revoke it."
+        description="The app that will use the token, so that you know later what stops when you revoke it."
         placeholder="nightly backup"
         autoComplete="off"
         data-autofocus
-        value={draft.name}
-        error={faults.name}
-        onChange={(event) => onChange({ name: event.currentTarget.value })}
+        {...form.getInputProps('name')}
       />
       <ChoiceGroup
         label="Role"
@@ -55,35 +52,35 @@ export function TokenFields({ draft, faults, onChange }: TokenFieldsProps) {
         choices={roles.map((role) => ({ value: role, label: roleWords[role] }))}
         value={draft.role}
         note={roleSentences[draft.role]}
-        onChange={(role) => onChange({ role })}
+        onChange={(role) => change({ role })}
       />
       <div>
         <ChoiceGroup
           label="Databases"
           choices={reaches}
           value={draft.reach}
-          onChange={(reach) => onChange({ reach })}
+          onChange={(reach) => change({ reach })}
         />
-        {draft.reach === 'only' && (
-          <DatabaseChoice draft={draft} faults={faults} onChange={onChange} />
-        )}
+        {draft.reach === 'only' && <DatabaseChoice form={form} />}
       </div>
-      <LastingFields draft={draft} faults={faults} onChange={onChange} />
+      <LastingFields form={form} />
     </>
   )
 }
 
-function DatabaseChoice({ draft: { databases }, faults, onChange }: TokenFieldsProps) {
+function DatabaseChoice({ form }: TokenFieldsProps) {
+  const { databases } = form.values
+  const error = form.errors.databases
   const { data: existing = [] } = useQuery(databasesQuery)
   const id = useId()
   const toggle = (name: string) =>
-    onChange({
+    form.change({
       databases: databases.includes(name)
         ? databases.filter((each) => each !== name)
         : [...databases, name],
     })
   return (
-    <fieldset className={classes.only} aria-describedby={`${id}-note ${id}-fault`}>
+    <fieldset className={classes.only} aria-describedby={`${id}-note ${id}-error`}>
       <legend className="visually-hidden">Only these databases</legend>
       <div className={classes.names}>
         {existing.map((name, index) => (
@@ -91,7 +88,7 @@ function DatabaseChoice({ draft: { databases }, faults, onChange }: TokenFieldsP
             <input
               type="checkbox"
               checked={databases.includes(name)}
-              data-fault={(faults.databases !== undefined && index === 0) || undefined}
+              data-form-error={(error !== undefined && index === 0) || undefined}
               onChange={() => toggle(name)}
             />
             <span className="mono">{name}</span>
@@ -101,37 +98,27 @@ function DatabaseChoice({ draft: { databases }, faults, onChange }: TokenFieldsP
       <p id={`${id}-note`} className={hints.note}>
         {databases.length > 0 &&
           !databases.includes(SYSTEM_DATABASE) &&
-          `Without ${SYSTEM_DATABASE} it cannot ask for endpoints, databases or people.`}
+          `Without ${SYSTEM_DATABASE}, the token gives no access to endpoints, databases or people.`}
       </p>
-      <p id={`${id}-fault`} role="alert" className={hints.fault}>
-        {faults.databases}
+      <p id={`${id}-error`} role="alert" className={hints.error}>
+        {error}
       </p>
     </fieldset>
   )
 }
 
-function LastingFields({ draft, faults, onChange }: TokenFieldsProps) {
+function LastingFields({ form }: TokenFieldsProps) {
+  const { values: draft } = form
   const end = endOf(draft, Date.now())
   return (
     <div className={classes.pair}>
-      <NativeSelect
-        label="Lasts"
-        data={lastings}
-        value={draft.lasting}
-        onChange={(event) => onChange({ lasting: event.currentTarget.value as Lasting })}
-      />
+      <NativeSelect label="Expires" data={lastings} {...form.getInputProps('lasting')} />
       {draft.lasting === 'date' && (
-        <TextInput
-          type="date"
-          label="Day"
-          value={draft.day}
-          error={faults.day}
-          onChange={(event) => onChange({ day: event.currentTarget.value })}
-        />
+        <TextInput type="date" label="Date" {...form.getInputProps('day')} />
       )}
       <p className={classes.end}>
-        {end === null && 'It works until somebody revokes it.'}
-        {end !== null && Number.isFinite(end) && `It ends on ${dayFormat.format(end)}.`}
+        {end === null && 'The token works until it is revoked.'}
+        {end !== null && Number.isFinite(end) && `Expires on ${dayFormat.format(end)}.`}
       </p>
     </div>
   )

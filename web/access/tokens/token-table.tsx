@@ -1,14 +1,13 @@
 import { IconTrash } from '@tabler/icons-react'
-import type { TokenInfo } from '../../server/contract/token.ts'
-import { IconButton } from '../ui/icon-button.tsx'
-import { type Column, RecordTable } from '../ui/record-table.tsx'
-import { RelativeTime } from '../ui/relative-time.tsx'
-import { TimeLeft } from '../ui/time-left.tsx'
-import { roleWords } from './role-words.ts'
+import type { TokenInfo } from '../../../server/contract/token.ts'
+import { IconButton } from '../../shared/ui/layout/icon-button.tsx'
+import { type Column, RecordTable } from '../../shared/ui/table/record-table.tsx'
+import { RelativeTime } from '../../shared/ui/text/relative-time.tsx'
+import { TimeLeft } from '../../shared/ui/text/time-left.tsx'
+import { roleWords } from '../people/role-words.ts'
 import { ScopeNames } from './scope-names.tsx'
 import classes from './token-table.module.css'
 
-/** What a {@link TokenTable} shows. */
 export interface TokenTableProps {
   readonly tokens: readonly TokenInfo[]
   readonly withOwner: boolean
@@ -17,7 +16,7 @@ export interface TokenTableProps {
 
 const idOf = ({ id }: TokenInfo) => id
 
-/** Tokens as they are known: all but their text. */
+/** Lists tokens without their secrets. */
 export function TokenTable({ tokens, withOwner, onRevoke }: TokenTableProps) {
   const owner: Column<TokenInfo> = {
     head: 'Owner',
@@ -27,7 +26,7 @@ export function TokenTable({ tokens, withOwner, onRevoke }: TokenTableProps) {
   const columns: readonly Column<TokenInfo>[] = [
     { head: 'Name', cell: ({ name }) => <span className={classes.name}>{name}</span> },
     {
-      head: 'Begins with',
+      head: 'Prefix',
       width: 112,
       cell: ({ prefix }) => <span className="mono">{prefix}…</span>,
     },
@@ -39,10 +38,10 @@ export function TokenTable({ tokens, withOwner, onRevoke }: TokenTableProps) {
       cell: ({ databases }) => (databases === null ? 'All' : <ScopeNames names={databases} />),
     },
     {
-      head: 'Ends',
+      head: 'Expires',
       width: 104,
       cell: ({ expires }) =>
-        expires === null ? 'Never' : <TimeLeft until={expires} over="Ended" tabIndex={0} />,
+        expires === null ? 'Never' : <TimeLeft until={expires} over="Expired" tabIndex={0} />,
     },
     {
       head: 'Last used',

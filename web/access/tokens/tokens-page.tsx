@@ -1,8 +1,8 @@
 import { Outlet } from '@tanstack/react-router'
-import { usePageTitle } from '../ui/use-page-title.ts'
+import { usePageTitle } from '../../shared/ui/layout/use-page-title.ts'
 import { TokenSection } from './token-section.tsx'
 
-/** Everybody's tokens, for admins. */
+/** The Tokens page, which lists all tokens for admins. */
 export function TokensPage() {
   usePageTitle('Tokens', 'Access')
   return (

@@ -1,16 +1,16 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ApiFailure } from '../api.ts'
-import { announce } from '../ui/announce.tsx'
-import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
-import { deleteDocument, readDocument, type Stored } from './document-requests.ts'
-import { pretty } from './document-text.ts'
-import { findDocument } from './find-document.ts'
-import { JsonBlock } from './json-block.tsx'
-import { useDocumentChanges } from './use-document-changes.ts'
-import { type Place, useDocumentsLocation } from './use-documents-location.ts'
+import { ApiFailure } from '../../app/api.ts'
+import { announce } from '../../shared/ui/feedback/announce.tsx'
+import { ConfirmDialog } from '../../shared/ui/overlay/confirm-dialog.tsx'
+import { deleteDocument, readDocument, type Stored } from '../document-requests.ts'
+import { pretty } from '../editor/document-text.ts'
+import { JsonBlock } from '../editor/json-block.tsx'
+import { findDocument } from '../find-document.ts'
+import { useDocumentChanges } from '../use-document-changes.ts'
+import { type Place, useDocumentsLocation } from '../use-documents-location.ts'
 
-/** Asks before a document is deleted, and shows what would be lost. */
+/** Asks for confirmation before a document is deleted, and shows its content. */
 export function DeleteDocumentDialog({ place, document }: { place: Place; document: Stored }) {
   const { id } = document
   const { close } = useDocumentsLocation()
@@ -27,36 +27,38 @@ export function DeleteDocumentDialog({ place, document }: { place: Place; docume
         setNow(await readDocument(place, id))
         setMoved(true)
       } catch (reason) {
-        // Deleted by somebody else is deleted.
-        if (isGone(reason)) done()
+        // Another person deleted it first.
+        if (!isGone(reason)) return
+        done()
+        close()
       }
     },
   })
   const done = () => {
     announce(`Document ${id} was deleted.`)
-    close()
     changes.deleted(place, id)
   }
-  const fault = moved && remove.isError ? MOVED : (remove.error?.message ?? '')
+  const error = moved && remove.isError ? MOVED : (remove.error?.message ?? '')
   return (
     <ConfirmDialog
       title={`Delete document ${id}?`}
       name={id}
       keep="Keep it"
-      fault={fault}
+      error={error}
       confirm={{
         label: 'Delete document',
         busy: remove.isPending,
-        run: () => remove.mutate(),
+        // A callback of `mutate` does not run if the dialog was closed before the response.
+        run: () => remove.mutate(undefined, { onSuccess: close }),
       }}
       onClose={close}
       returnTo={() => findDocument(id)}
     >
-      <p>It is gone at once and cannot be brought back.</p>
+      <p>It is deleted immediately and permanently.</p>
       <JsonBlock label={`Document ${id} as JSON`} text={pretty(now.json)} />
     </ConfirmDialog>
   )
 }
 
 const MOVED =
-  'It was not deleted: somebody changed it in the meantime. What it holds now stands above.'
+  'The document was not deleted because someone changed it. The current version is shown above.'

@@ -1,17 +1,17 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
-import { useMay } from '../person.ts'
-import { announce } from '../ui/announce.tsx'
-import { copyText } from '../ui/copy-text.ts'
-import { Dialog } from '../ui/dialog.tsx'
+import { useMay } from '../../shared/session/person.ts'
+import { announce } from '../../shared/ui/feedback/announce.tsx'
+import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
+import { copyText } from '../../shared/ui/text/copy-text.ts'
+import type { Stored } from '../document-requests.ts'
+import { pretty } from '../editor/document-text.ts'
+import { JsonEditor } from '../editor/json-editor.tsx'
+import { findDocument } from '../find-document.ts'
+import { type Place, useDocumentsLocation } from '../use-documents-location.ts'
 import classes from './document-dialog.module.css'
-import type { Stored } from './document-requests.ts'
-import { pretty } from './document-text.ts'
-import { findDocument } from './find-document.ts'
-import { JsonEditor } from './json-editor.tsx'
-import { type Place, useDocumentsLocation } from './use-documents-location.ts'
 
-/** A document as it is stored, and what can be done with it. */
+/** Shows a stored document with its actions. */
 export function DocumentDialog({ document }: { place: Place; document: Stored }) {
   const { id, json } = document
   const { close, edit, remove } = useDocumentsLocation()

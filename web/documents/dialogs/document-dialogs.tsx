@@ -1,19 +1,19 @@
 import { useQuery } from '@tanstack/react-query'
 import { lazy } from 'react'
-import { ApiFailure } from '../api.ts'
-import { useMay } from '../person.ts'
-import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
-import { Dialog } from '../ui/dialog.tsx'
-import { LoadFailure } from '../ui/load-failure.tsx'
-import { SkeletonRows } from '../ui/skeleton-rows.tsx'
+import { ApiFailure } from '../../app/api.ts'
+import { useMay } from '../../shared/session/person.ts'
+import { LoadFailure } from '../../shared/ui/feedback/load-failure.tsx'
+import { SkeletonRows } from '../../shared/ui/feedback/skeleton-rows.tsx'
+import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
+import { UnavailableDialog } from '../../shared/ui/overlay/unavailable-dialog.tsx'
+import { documentQuery } from '../queries.ts'
+import { type Place, useDocumentsLocation } from '../use-documents-location.ts'
 import { DeleteAllDialog } from './delete-all-dialog.tsx'
 import { DeleteDocumentDialog } from './delete-document-dialog.tsx'
 import { JobDialog } from './job-dialog.tsx'
-import { documentQuery } from './queries.ts'
 import { UploadDialog } from './upload-dialog.tsx'
-import { type Place, useDocumentsLocation } from './use-documents-location.ts'
 
-// The editor comes with the dialogs that need it.
+// Loaded on demand, because these dialogs import the editor.
 const CreateDocumentDialog = lazy(async () => ({
   default: (await import('./create-document-dialog.tsx')).CreateDocumentDialog,
 }))
@@ -24,7 +24,7 @@ const EditDocumentDialog = lazy(async () => ({
   default: (await import('./edit-document-dialog.tsx')).EditDocumentDialog,
 }))
 
-/** The dialogs of the Documents page, as the URL names them. */
+/** Renders the dialog that the URL search selects. */
 export function DocumentDialogs(props: { database: string; collection: string | undefined }) {
   const { database, collection } = props
   const { search, close } = useDocumentsLocation()
@@ -34,9 +34,9 @@ export function DocumentDialogs(props: { database: string; collection: string | 
   const changing = [create, edit, remove, upload, empty].some((each) => each !== undefined)
   if (!mayChange && changing) {
     return (
-      <ConfirmDialog title="You are a viewer" keep="Back to the list" onClose={close}>
-        <p>Documents are changed by operators and admins. An admin can give you that role.</p>
-      </ConfirmDialog>
+      <UnavailableDialog title="You are a viewer" onClose={close}>
+        Only operators and admins can change documents. Ask an admin for that role.
+      </UnavailableDialog>
     )
   }
   if (create !== undefined) {
@@ -61,7 +61,7 @@ function OneDocument(props: { place: Place; id: string; way: keyof typeof parts 
   const { close } = useDocumentsLocation()
   const { data, error, refetch } = useQuery({
     ...documentQuery(place, id),
-    // What is edited or asked about stays what it was; the server tells whether it has moved on.
+    // Do not refetch a document under an open form. The server detects conflicts by ETag.
     refetchOnWindowFocus: way === 'open',
   })
   const Part = parts[way]
@@ -75,14 +75,9 @@ function OneDocument(props: { place: Place; id: string; way: keyof typeof parts 
   }
   if (error instanceof ApiFailure && error.status === 404) {
     return (
-      <ConfirmDialog
-        title={`There is no document ${id}`}
-        name={id}
-        keep="Back to the list"
-        onClose={close}
-      >
-        <p>{error.message}</p>
-      </ConfirmDialog>
+      <UnavailableDialog title={`There is no document ${id}`} name={id} onClose={close}>
+        {error.message}
+      </UnavailableDialog>
     )
   }
   return (

@@ -1,42 +1,43 @@
 import { useMutation } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
-import { ApiFailure } from '../api.ts'
-import { announce } from '../ui/announce.tsx'
-import { Dialog } from '../ui/dialog.tsx'
-import { FormFrame } from '../ui/form-frame.tsx'
-import { useKeptDraft } from '../use-kept-draft.ts'
+import * as z from 'zod/mini'
+import { ApiFailure } from '../../app/api.ts'
+import { announce } from '../../shared/ui/feedback/announce.tsx'
+import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
+import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
+import { createDocument, readDocument, replaceDocument, type Stored } from '../document-requests.ts'
+import { compact, pretty, sameDocument } from '../editor/document-text.ts'
+import { JsonField } from '../editor/json-field.tsx'
+import { findDocument } from '../find-document.ts'
+import { useDocumentChanges } from '../use-document-changes.ts'
+import { type Place, useDocumentsLocation } from '../use-documents-location.ts'
+import { documentText, useJsonForm } from '../use-json-form.ts'
 import { DocumentConflict } from './document-conflict.tsx'
-import { createDocument, readDocument, replaceDocument, type Stored } from './document-requests.ts'
-import { compact, pretty, sameDocument, textFault } from './document-text.ts'
-import { findDocument } from './find-document.ts'
-import { JsonField } from './json-field.tsx'
-import { useDocumentChanges } from './use-document-changes.ts'
-import { placeFailure, useDocumentFaults } from './use-document-faults.ts'
-import { type Place, useDocumentsLocation } from './use-documents-location.ts'
 
-/** What somebody else has made of a document meanwhile; null: it is gone. */
+/** The version stored by another person; null if the document was deleted. */
 type Theirs = Stored | null
 
-/** The form in which a document is changed. What others change meanwhile is set beside. */
+/** Form that replaces a document. Shows a conflict if another person changed it. */
 export function EditDocumentDialog({ place, document }: { place: Place; document: Stored }) {
   const { id } = document
   const { open, close } = useDocumentsLocation()
   const changes = useDocumentChanges()
-  // With the state that it was begun from: whoever comes back is told what others changed since.
-  const kept = useKeptDraft(`document ${id} of ${place.database}/${place.collection}`, {
-    text: pretty(document.json),
-    etag: document.etag,
+  // The draft includes the ETag it started from, to detect changes made before it was restored.
+  const form = useJsonForm({
+    draft: `document ${id} of ${place.database}/${place.collection}`,
+    initialValues: { text: pretty(document.json), etag: document.etag },
+    schema: z.object({ text: documentText }),
   })
-  const { text, etag } = kept.draft
-  const { faults, raised, field, raise, clear } = useDocumentFaults()
+  const { text, etag } = form.values
+  const { editor } = form
   const [theirs, setTheirs] = useState<Theirs>()
   const beside = theirs != null
   const wasBeside = useRef(false)
   useEffect(() => {
-    // The choice goes with its buttons; what was chosen has the focus then.
-    if (wasBeside.current && !beside) field.current?.focus()
+    // The button that had the focus is removed with the conflict.
+    if (wasBeside.current && !beside) editor.current?.focus()
     wasBeside.current = beside
-  }, [beside, field])
+  }, [beside, editor])
   const save = useMutation({
     mutationFn: () => {
       const json = compact(text)
@@ -45,31 +46,32 @@ export function EditDocumentDialog({ place, document }: { place: Place; document
     },
     onSuccess: (stored) => done(stored),
     onError: async (error) => {
-      if (!hasMovedOn(error)) return raise(placeFailure(error))
-      const now = await lookAgain(place, id)
-      if (now instanceof Error) return raise(placeFailure(now))
-      // The answer to an earlier save was lost on its way: it is saved.
-      if (now !== null && sameDocument(now.json, text)) return done(now)
+      if (!isConflict(error)) return form.showFailure(error)
+      const now = await refetch(place, id)
+      if (now instanceof Error) return form.showFailure(now)
+      // The response to an earlier save was lost, but the server stored the document.
+      if (now !== null && sameDocument(now.json, text)) {
+        done(now)
+        return open(id, true)
+      }
       setTheirs(now)
-      raise(now === null ? { form: GONE } : {})
+      form.showErrors(now === null ? { form: GONE } : {})
     },
   })
   const done = (stored: Stored) => {
     announce(`Document ${id} was saved.`)
     changes.stored(place, stored)
-    kept.forget()
-    open(id, true)
+    form.forget()
   }
   const submit = () => {
-    if (beside) return raise({ form: CHOOSE })
-    const fault = textFault(text)
-    if (fault === undefined) save.mutate()
-    else raise({ text: fault })
+    if (beside) return form.showErrors({ form: CHOOSE })
+    // A callback of `mutate` does not run if the dialog was closed before the response.
+    form.submit(() => save.mutate(undefined, { onSuccess: () => open(id, true) }))
   }
   const settle = (now: Stored, mine: boolean) => {
-    kept.change({ etag: now.etag, ...(mine ? {} : { text: pretty(now.json) }) })
+    form.change({ etag: now.etag, ...(mine ? {} : { text: pretty(now.json) }) })
     setTheirs(undefined)
-    clear()
+    form.clearErrors()
   }
   return (
     <Dialog
@@ -80,12 +82,9 @@ export function EditDocumentDialog({ place, document }: { place: Place; document
       returnTo={() => findDocument(id)}
     >
       <FormFrame
-        saveLabel={theirs === null ? 'Create it anew' : 'Save document'}
+        form={form}
+        saveLabel={theirs === null ? 'Create it again' : 'Save document'}
         busy={save.isPending}
-        fault={faults.form}
-        raised={raised}
-        sentences={[]}
-        onStartAfresh={kept.restored ? kept.startAfresh : undefined}
         onSave={submit}
         onCancel={close}
       >
@@ -98,16 +97,10 @@ export function EditDocumentDialog({ place, document }: { place: Place; document
           />
         ) : (
           <JsonField
-            field={field}
+            form={form}
             label="Document as JSON"
-            text={text}
-            note="The whole document is replaced. Its id stays."
-            faults={faults}
+            note="The whole document is replaced. Its id is kept."
             first
-            onChange={(next) => {
-              kept.change({ text: next })
-              clear()
-            }}
           />
         )}
       </FormFrame>
@@ -115,20 +108,22 @@ export function EditDocumentDialog({ place, document }: { place: Place; document
   )
 }
 
-const CHOOSE = 'Take theirs or keep yours first.'
+const CHOOSE = 'Choose “Take theirs” or “Keep mine” first.'
 const GONE =
-  'Somebody deleted this document in the meantime. It was not saved. Create it anew, or cancel.'
+  'Someone deleted this document. Your changes were not saved. Create it again, or cancel.'
 
-/** 412; or 409 where it was created anew by somebody else, too. */
-const hasMovedOn = (error: Error) =>
+/**
+ * Whether the document was changed or deleted (412 or 404), or recreated by another person (409).
+ */
+const isConflict = (error: Error) =>
   error instanceof ApiFailure && [404, 409, 412].includes(error.status)
 
-const lookAgain = (place: Place, id: string): Promise<Theirs | Error> =>
+const refetch = (place: Place, id: string): Promise<Theirs | Error> =>
   readDocument(place, id).catch((error: Error) =>
     error instanceof ApiFailure && error.status === 404 ? null : error,
   )
 
-/** A document that is created anew keeps its id, also where the text has none. */
+/** Adds the original id to the JSON if it contains none, so that a recreated document keeps it. */
 function withId(json: string, id: string): string {
   const fields = JSON.parse(json) as Record<string, unknown>
   if (Object.hasOwn(fields, 'id')) return json

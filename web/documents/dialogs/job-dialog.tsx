@@ -1,18 +1,20 @@
 import { Button } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import type { JobView } from '../../server/contract/job.ts'
-import { ApiFailure } from '../api.ts'
-import { announce } from '../ui/announce.tsx'
-import { Dialog } from '../ui/dialog.tsx'
-import { LoadFailure } from '../ui/load-failure.tsx'
-import { sayCount } from '../ui/say-bytes.ts'
-import { SkeletonRows } from '../ui/skeleton-rows.tsx'
+import type { JobView } from '../../../server/contract/job.ts'
+import { ApiFailure } from '../../app/api.ts'
+import { announce } from '../../shared/ui/feedback/announce.tsx'
+import { LoadFailure } from '../../shared/ui/feedback/load-failure.tsx'
+import { SkeletonRows } from '../../shared/ui/feedback/skeleton-rows.tsx'
+import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
+import { formatCount } from '../../shared/ui/text/format-bytes.ts'
+import { jobQuery } from '../queries.ts'
+import { useDocumentsLocation } from '../use-documents-location.ts'
 import classes from './job-dialog.module.css'
-import { jobQuery } from './queries.ts'
-import { useDocumentsLocation } from './use-documents-location.ts'
 
-/** How far a job is. Closing it stops nothing: it goes on, also after a restart of the server. */
+/**
+ * Shows the progress of a job. Closing it does not cancel the job, which survives a server restart.
+ */
 export function JobDialog({ database, id }: { database: string; id: string }) {
   const { close } = useDocumentsLocation()
   const queryClient = useQueryClient()
@@ -20,7 +22,7 @@ export function JobDialog({ database, id }: { database: string; id: string }) {
   const ended = job !== undefined && job.state !== 'running'
   useEffect(() => {
     if (!ended || job === undefined) return
-    announce(sayEnd(job))
+    announce(formatEnd(job))
     void queryClient.invalidateQueries({ queryKey: ['document', database] })
     void queryClient.invalidateQueries({ queryKey: ['database'] })
   }, [ended, job, queryClient, database])
@@ -30,7 +32,7 @@ export function JobDialog({ database, id }: { database: string; id: string }) {
       {error !== null &&
         job === undefined &&
         (error instanceof ApiFailure && error.status === 404 ? (
-          <p>There is no such job here. What has ended is forgotten after a day.</p>
+          <p>Job not found. Ended jobs are deleted after a day.</p>
         ) : (
           <LoadFailure what="The job" error={error} onRetry={refetch} />
         ))}
@@ -70,9 +72,9 @@ function Progress({ job }: { job: JobView }) {
         value={total === null ? undefined : done}
       />
       <p className="dim">
-        {sayCount(done)}
-        {total !== null && ` of ${sayCount(total)}`} documents of {collection} gone through. It goes
-        on when you close this; others see all of it or nothing.
+        {formatCount(done)}
+        {total !== null && ` of ${formatCount(total)}`} documents of {collection} processed. The job
+        continues when you close this dialog. The change becomes visible when it is complete.
       </p>
     </>
   )
@@ -86,12 +88,12 @@ function Outcome({ job }: { job: JobView }) {
       className={classes.outcome}
       data-failed={failure !== null || undefined}
     >
-      {sayEnd(job)}
+      {formatEnd(job)}
     </p>
   )
 }
 
-function sayEnd({ kind, found, collection, failure }: JobView): string {
+function formatEnd({ kind, found, collection, failure }: JobView): string {
   if (failure !== null) return `Nothing was ${verbs[kind]}. ${failure.message}`
-  return `${sayCount(found)} document${found === 1 ? '' : 's'} of ${collection} ${found === 1 ? 'was' : 'were'} ${verbs[kind]}.`
+  return `${formatCount(found)} document${found === 1 ? '' : 's'} of ${collection} ${found === 1 ? 'was' : 'were'} ${verbs[kind]}.`
 }

@@ -1,86 +1,70 @@
 import { FileInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { BULK_BYTES } from '../../server/contract/document.ts'
-import { Dialog } from '../ui/dialog.tsx'
-import { FormFrame } from '../ui/form-frame.tsx'
-import { sayBytes } from '../ui/say-bytes.ts'
-import { uploadAll, type Violation } from './document-requests.ts'
-import { placeFailure } from './use-document-faults.ts'
-import { type Place, useDocumentsLocation } from './use-documents-location.ts'
+import { BULK_BYTES } from '../../../server/contract/document.ts'
+import type { Violation } from '../../../server/contract/schema.ts'
+import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
+import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
+import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
+import { formatBytes } from '../../shared/ui/text/format-bytes.ts'
+import { uploadAll } from '../document-requests.ts'
+import { type Place, useDocumentsLocation } from '../use-documents-location.ts'
+import { placeFailure } from '../use-json-form.ts'
 
-interface Faults {
-  readonly file?: string
-  readonly form?: string
-  readonly violations?: readonly Violation[]
-}
-
-/** So many violations are listed. */
+/** Maximum violations to list. */
 const SHOWN = 20
 
-/** Takes a file with a JSON array and has its documents created, all or none, by a job. */
+/** Uploads a file with a JSON array. A job creates all of its documents or none. */
 export function UploadDialog({ place }: { place: Place }) {
   const { close, follow } = useDocumentsLocation()
-  const [file, setFile] = useState<File | null>(null)
-  const [{ faults, raised }, setFaults] = useState<{ faults: Faults; raised: number }>({
-    faults: {},
-    raised: 0,
-  })
-  const raise = (found: Faults) => setFaults((now) => ({ faults: found, raised: now.raised + 1 }))
+  const form = useDraftForm<{ file: File | null }>({ initialValues: { file: null } })
+  const { file } = form.values
+  const [violations, setViolations] = useState<readonly Violation[]>([])
   const upload = useMutation({
     mutationFn: (array: File) => uploadAll(place, array),
-    onSuccess: follow,
     onError: (error) => {
-      const { text, form, violations } = placeFailure(error)
-      raise({
-        ...(text !== undefined && { file: text.message }),
-        ...(form !== undefined && { form }),
-        ...(violations !== undefined && { violations }),
-      })
+      const { errors, violations: found } = placeFailure(error)
+      setViolations(found)
+      form.showErrors('text' in errors ? { file: errors.text } : errors)
     },
   })
   const submit = async () => {
-    const fault = file === null ? 'Choose a file.' : await fileFault(file)
-    if (fault !== undefined) raise({ file: fault })
-    else if (file !== null) upload.mutate(file)
+    const error = file === null ? 'Choose a file.' : await fileError(file)
+    if (error !== undefined) form.showErrors({ file: error })
+    else if (file !== null) upload.mutate(file, { onSuccess: follow })
   }
-  const violations = faults.violations ?? []
   return (
     <Dialog
       title={`Upload documents to ${place.collection}`}
       name={place.collection}
       width={560}
+      // A click outside must not discard the chosen file.
+      deliberate={file !== null}
       onClose={close}
     >
       <FormFrame
+        form={form}
         saveLabel="Upload documents"
         busy={upload.isPending}
-        fault={faults.form}
-        raised={raised}
         sentences={
           file === null
             ? []
-            : [`${file.name}, ${sayBytes(file.size)}. All of it is stored, or nothing.`]
+            : [`${file.name}, ${formatBytes(file.size)}. Either all documents are stored or none.`]
         }
         onSave={submit}
         onCancel={close}
       >
         <FileInput
           label="File"
-          description="A JSON array of documents, up to 64 MiB. Those without an “id” are given one."
+          description="A JSON array of documents, up to 64 MiB. Missing ids are generated."
           placeholder="Choose a file"
           accept="application/json,.json"
           clearable
-          value={file}
-          error={faults.file}
           data-autofocus
-          onChange={(chosen) => {
-            setFile(chosen)
-            setFaults((now) => ({ ...now, faults: {} }))
-          }}
+          {...form.getInputProps('file')}
         />
-        {violations.length > 0 && (
-          <ul aria-label="What does not fit the schema">
+        {form.errors.file !== undefined && violations.length > 0 && (
+          <ul aria-label="Schema violations">
             {violations.slice(0, SHOWN).map(({ pointer, message }) => (
               <li key={`${pointer} ${message}`}>
                 <span className="mono">{pointer}</span> {message}
@@ -94,11 +78,12 @@ export function UploadDialog({ place }: { place: Place }) {
   )
 }
 
-/** Why a file cannot be uploaded, as far as can be seen without reading all of it. */
-async function fileFault(file: File): Promise<string | undefined> {
-  if (file.size > BULK_BYTES) return `The file has ${sayBytes(file.size)}; 64 MiB is the most.`
+/** Returns why a file cannot be uploaded, based on its size and first kilobyte. */
+async function fileError(file: File): Promise<string | undefined> {
+  if (file.size > BULK_BYTES)
+    return `The file has ${formatBytes(file.size)}. The maximum is 64 MiB.`
   const begin = await file.slice(0, 1_024).text()
   return /^\s*\[/.test(begin)
     ? undefined
-    : 'The file holds no JSON array: it does not begin with [.'
+    : 'The file is not a JSON array because it does not begin with [.'
 }

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { compact, pretty, sameDocument, summarise, textFault } from './document-text.ts'
+import {
+  compact,
+  documentError,
+  pretty,
+  sameDocument,
+  summarise,
+  syntaxErrorAt,
+} from './document-text.ts'
 
 describe('summarise', () => {
   test('gives the fields on one line, without the id', () => {
@@ -30,19 +37,21 @@ test('documents are the same whatever the order of their fields', () => {
   expect(sameDocument('{"a":[1,2]}', '{"a":[2,1]}')).toBe(false)
 })
 
-describe('textFault', () => {
+describe('documentError', () => {
   test('says where a text stops being JSON', () => {
-    const fault = textFault('{\n  "a": 1\n  "b": 2\n}')
-    expect(fault?.message).toMatch(/^This is not JSON from line 3, column 3 on\. \(.+\)$/)
-    expect(fault?.at).toBe(13)
-    expect(textFault('{"a": ')?.message).toContain('line 1, column 7')
+    const text = '{\n  "a": 1\n  "b": 2\n}'
+    expect(documentError(text)).toMatch(/^Invalid JSON at line 3, column 3\. \(.+\)$/)
+    expect(syntaxErrorAt(text)).toBe(13)
+    expect(documentError('{"a": ')).toContain('line 1, column 7')
+    expect(documentError('{"a": 1,}')).toContain('line 1, column 9')
+    expect(documentError('{} // no')).toContain('line 1, column 4')
   })
 
   test('asks for an object', () => {
     for (const text of ['[]', '"a"', 'null', '1']) {
-      expect(textFault(text)?.message).toContain('A document is a JSON object')
+      expect(documentError(text)).toContain('A document must be a JSON object')
     }
-    expect(textFault(' \n')?.message).toContain('Nothing is written.')
-    expect(textFault('{}')).toBeUndefined()
+    expect(documentError(' \n')).toContain('Enter a JSON object')
+    expect(documentError('{}')).toBeUndefined()
   })
 })

@@ -2,7 +2,7 @@ import { HighlightStyle, syntaxHighlighting } from '@codemirror/language'
 import { EditorView } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 
-/** The look of an editor in our tokens, which know light from dark. */
+/** CodeMirror theme based on our design tokens, which switch between light and dark. */
 export const editorTheme = [
   EditorView.theme({
     '&': {
@@ -41,7 +41,7 @@ export const editorTheme = [
     '.cm-gutter-lint': { width: '16px' },
     '.cm-gutter-lint .cm-gutterElement': { padding: '4px 0 0 4px' },
     '.cm-lint-marker': { width: '12px', height: '12px' },
-    // The usual marker is a picture in a data: URL, which the policy of the page does not allow.
+    // CodeMirror's marker is a `data:` image, which the content security policy blocks.
     '.cm-lint-marker-error': {
       content: 'none',
       borderRadius: '50%',
@@ -70,7 +70,7 @@ export const editorTheme = [
       fontSize: '12px',
     },
     '.cm-diagnostic-error': { borderLeftColor: 'var(--failed)' },
-    // Below 16 px a phone zooms into the field that gets the focus.
+    // Phones zoom into a focused field with a font smaller than 16 px.
     '@media (pointer: coarse)': { '&': { fontSize: '16px' } },
   }),
   syntaxHighlighting(

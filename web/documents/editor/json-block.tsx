@@ -1,6 +1,6 @@
 import classes from './json-block.module.css'
 
-/** JSON to be read: it scrolls by itself, also by the keyboard. `first`: it has the focus in its dialog. */
+/** Read-only JSON that scrolls, also by keyboard. `first` focuses it when its dialog opens. */
 export function JsonBlock(props: { label: string; text: string; first?: boolean }) {
   const { label, text, first = false } = props
   return (

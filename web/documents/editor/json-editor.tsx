@@ -6,42 +6,41 @@ import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view
 import { minimalSetup } from 'codemirror'
 import { getNonce } from 'get-nonce'
 import { type RefObject, useEffect, useImperativeHandle, useLayoutEffect, useRef } from 'react'
+import { useEscape } from '../../shared/ui/overlay/use-escape.ts'
 import { editorTheme } from './editor-theme.ts'
 import type { Range } from './pointer-range.ts'
 
-/** What can be done with a {@link JsonEditor} from outside. */
 export interface JsonEditorHandle {
   focus(): void
-  /** Puts the cursor at an index of the text, in sight, and gives it the focus. */
+  /** Moves the cursor to an index, scrolls it into view, and focuses the editor. */
   goTo(at: number): void
 }
 
-/** A part of the text with what is wrong there. */
+/** An error at a range of the text. */
 export interface Mark extends Range {
   readonly message: string
 }
 
-/** What a {@link JsonEditor} holds. */
 export interface JsonEditorProps {
   readonly handle?: RefObject<JsonEditorHandle | null>
   readonly label: string
   readonly text: string
-  /** Left out: the text can be read, not written. */
+  /** Omit it for a read-only editor. */
   readonly onChange?: (text: string) => void
   readonly marks?: readonly Mark[]
   readonly invalid?: boolean
-  /** The ids of what describes it. */
+  /** Ids of the elements that describe the editor. */
   readonly describedBy?: string
-  /** Whether it has the focus when its dialog opens. */
+  /** Whether it receives the focus when its dialog opens. */
   readonly first?: boolean
 }
 
-/** After so long without typing, in milliseconds, it is looked whether the text is JSON. */
+/** Delay in milliseconds before the text is validated. */
 const LINT_MS = 500
 
 /**
- * Where JSON is read and written (CodeMirror). Tab goes on to the next field; Esc leaves the text and
- * closes nothing, so that nothing that was typed is lost by one key.
+ * JSON editor (CodeMirror). Tab moves the focus to the next field. Escape moves it out of the
+ * editor without closing the dialog, so that a key press does not discard the text.
  */
 export function JsonEditor(props: JsonEditorProps) {
   const { handle, text } = props
@@ -62,10 +61,10 @@ export function JsonEditor(props: JsonEditorProps) {
         extensions: [
           EditorView.cspNonce.of(getNonce() ?? ''),
           editorTheme,
-          // Before the usual keys: theirs would begin a new line.
+          // Overrides CodeMirror's binding, which inserts a line.
           keymap.of([{ key: 'Mod-Enter', run: () => true }]),
           minimalSetup,
-          // One that blinks is never at rest.
+          // Blinking is off, so that the page is static while idle.
           drawSelection({ cursorBlinkRate: 0 }),
           lineNumbers(),
           bracketMatching(),
@@ -83,7 +82,7 @@ export function JsonEditor(props: JsonEditorProps) {
     return () => editor.destroy()
   }, [changing])
 
-  // What the form puts in the place of the text, such as what somebody else has stored.
+  // Apply text set by the form, such as another person's version.
   useLayoutEffect(() => {
     const editor = view.current
     if (editor === null || editor.state.doc.toString() === text) return
@@ -115,17 +114,18 @@ export function JsonEditor(props: JsonEditorProps) {
     },
   }))
 
-  return <div ref={place} onKeyDownCapture={(event) => props.onChange && leaveByEscape(event)} />
+  useEscape('field', props.onChange && (() => leave(place.current)))
+  return <div ref={place} />
 }
 
 /**
- * Text that is typed over a selection: browsers would give it the colours of what it replaces, as an
- * inline style, which the policy of the page does not allow.
+ * Handles text typed over a selection. Browsers would copy the colours of the replaced text as an
+ * inline style, which the content security policy blocks.
  */
 const replaceWithoutStyle = EditorView.domEventHandlers({
   beforeinput(event, view) {
     if (event.inputType !== 'insertText' || event.isComposing) return false
-    // Not what the editor takes for selected: it hears of that a moment later.
+    // Read the DOM selection, because the editor's own state is updated later.
     const selection = getSelection()
     if (selection === null || selection.rangeCount === 0) return false
     const range = selection.getRangeAt(0)
@@ -143,7 +143,7 @@ const replaceWithoutStyle = EditorView.domEventHandlers({
   },
 })
 
-/** What only a text that can be written needs. */
+/** Extensions of an editable editor. */
 const written = (now: RefObject<JsonEditorProps>): Extension => [
   replaceWithoutStyle,
   lintGutter(),
@@ -169,29 +169,23 @@ const attributesOf = ({
   invalid = false,
   describedBy,
   first = false,
-  onChange,
 }: JsonEditorProps): Extension =>
   EditorView.contentAttributes.of({
     'aria-label': label,
-    // A dialog closes by Esc unless the text says that the key is its own.
-    ...(onChange !== undefined && { 'data-mantine-stop-propagation': 'true' }),
     ...(first && { 'data-autofocus': 'true' }),
     ...(invalid && { 'aria-invalid': 'true' }),
     ...(describedBy !== undefined && { 'aria-describedby': describedBy }),
   })
 
-/** Esc leaves the text: on to what comes after it in its form. */
-function leaveByEscape(event: React.KeyboardEvent<HTMLDivElement>): void {
-  if (event.key !== 'Escape' || event.nativeEvent.isComposing) return
-  const own = event.currentTarget
+/** Focuses the next element after the editor. Returns false if the editor has no focus. */
+function leave(own: HTMLElement | null): boolean {
+  if (own === null || !own.contains(document.activeElement)) return false
   const around = own.closest('[role="dialog"]') ?? document.body
   const stops = [...around.querySelectorAll<HTMLElement>('button, a[href], input, [tabindex="0"]')]
   const next = stops.find(
     (each) =>
       !own.contains(each) && own.compareDocumentPosition(each) & Node.DOCUMENT_POSITION_FOLLOWING,
   )
-  if (next === undefined) return
-  event.preventDefault()
-  event.stopPropagation()
-  next.focus()
+  next?.focus()
+  return next !== undefined
 }

@@ -1,33 +1,31 @@
 import { type RefObject, useId, useMemo } from 'react'
-import type { Violation } from './document-requests.ts'
+import type { Violation } from '../../../server/contract/schema.ts'
+import type { JsonForm } from '../use-json-form.ts'
 import { JsonEditor, type JsonEditorHandle, type Mark } from './json-editor.tsx'
 import classes from './json-field.module.css'
 import { lineAt, pointerRange } from './pointer-range.ts'
-import type { DocumentFaults } from './use-document-faults.ts'
 
-/** What a {@link JsonField} holds. */
 export interface JsonFieldProps {
-  readonly field: RefObject<JsonEditorHandle | null>
-  /** "Document as JSON". */
+  readonly form: JsonForm<{ readonly text: string }>
+  /** Label, such as "Document as JSON". */
   readonly label: string
-  readonly text: string
   readonly note: string
-  readonly faults: DocumentFaults
-  /** Whether it has the focus when its dialog opens. */
+  /** Whether it receives the focus when its dialog opens. */
   readonly first: boolean
-  readonly onChange: (text: string) => void
 }
 
-/** So many violations are listed: with more, the document is another thing altogether. */
+/** Maximum violations to list. */
 const SHOWN = 20
 
-/** Where JSON is written, with what is wrong with it at its place and below. */
+/** JSON editor with its errors, marked in the text and listed below it. */
 export function JsonField(props: JsonFieldProps) {
-  const { field, label, text, note, faults, first, onChange } = props
+  const { form, label, note, first } = props
+  const { editor, violations } = form
+  const { text } = form.values
+  const error = form.errors.text
   const id = useId()
-  const fault = faults.text
-  const placed = usePlaced(text, faults.violations)
-  // One alone stands in the sentence.
+  const placed = usePlaced(text, violations)
+  // A single violation is part of the error message.
   const alone = placed.length === 1 ? placed[0] : undefined
   return (
     <div className={classes.part}>
@@ -35,27 +33,26 @@ export function JsonField(props: JsonFieldProps) {
         {label}
       </span>
       <JsonEditor
-        handle={field}
+        handle={editor}
         label={label}
         text={text}
         marks={placed}
-        invalid={fault !== undefined}
-        describedBy={`${id}-fault ${id}-note`}
+        invalid={error !== undefined}
+        describedBy={`${id}-error ${id}-note`}
         first={first}
-        onChange={onChange}
+        onChange={(next) => form.change({ text: next })}
       />
-      <div id={`${id}-fault`} role="alert" className={classes.fault}>
-        {fault !== undefined && (
+      <div id={`${id}-error`} role="alert" className={classes.error}>
+        {error !== undefined && (
           <p>
-            {alone !== undefined && <Place mark={alone} text={text} field={field} />}{' '}
-            {fault.message}
+            {alone !== undefined && <Place mark={alone} text={text} editor={editor} />} {error}
           </p>
         )}
         {alone === undefined && placed.length > 0 && (
           <ul>
             {placed.slice(0, SHOWN).map((mark) => (
               <li key={`${mark.pointer} ${mark.message}`}>
-                <Place mark={mark} text={text} field={field} />{' '}
+                <Place mark={mark} text={text} editor={editor} />{' '}
                 {mark.pointer === '' ? (
                   'The document'
                 ) : (
@@ -69,7 +66,7 @@ export function JsonField(props: JsonFieldProps) {
         )}
       </div>
       <p id={`${id}-note`} className={classes.note}>
-        {note} Tab and Esc leave the text.
+        {note} Press Tab or Esc to leave the editor.
       </p>
     </div>
   )
@@ -79,22 +76,23 @@ interface Placed extends Mark {
   readonly pointer: string
 }
 
-/** The line of a fault, and the way there. */
-function Place(props: { mark: Mark; text: string; field: JsonFieldProps['field'] }) {
-  const { mark, text, field } = props
+/** Button with a violation's line number, which moves the cursor there. */
+function Place(props: { mark: Mark; text: string; editor: RefObject<JsonEditorHandle | null> }) {
+  const { mark, text, editor } = props
   return (
-    <button type="button" className={classes.place} onClick={() => field.current?.goTo(mark.from)}>
+    <button type="button" className="link-button" onClick={() => editor.current?.goTo(mark.from)}>
       Line {lineAt(text, mark.from)}
     </button>
   )
 }
 
-/** Where in the text the violations are: writing on takes them away, so it is the text that was sent. */
-const usePlaced = (text: string, violations: readonly Violation[] = NONE): readonly Placed[] =>
+/**
+ * Returns the violations with their ranges. Editing clears them, so `text` is what was submitted.
+ */
+const usePlaced = (text: string, violations: readonly Violation[]): readonly Placed[] =>
   useMemo(() => {
     if (violations.length === 0) return NOWHERE
     return violations.map((each) => ({ ...each, ...pointerRange(text, each.pointer) }))
   }, [text, violations])
 
-const NONE: readonly Violation[] = []
 const NOWHERE: readonly Placed[] = []

@@ -1,11 +1,11 @@
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { useMay } from '../person.ts'
-import classes from './collection-ways.module.css'
-import { type Place, useDocumentsLocation } from './use-documents-location.ts'
+import { useMay } from '../../shared/session/person.ts'
+import { type Place, useDocumentsLocation } from '../use-documents-location.ts'
+import classes from './collection-links.module.css'
 
-/** What can be done with a collection as a whole. */
-export function CollectionWays({ place }: { place: Place }) {
+/** Actions on a whole collection. */
+export function CollectionLinks({ place }: { place: Place }) {
   const { upload, empty } = useDocumentsLocation()
   const mayChange = useMay('operator')
   return (

@@ -1,50 +1,50 @@
-import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useMay } from '../person.ts'
-import { collectionsQuery } from '../queries.ts'
-import { Notice } from '../ui/notice.tsx'
-import { sayBytes, sayCount } from '../ui/say-bytes.ts'
-import { SkeletonRows } from '../ui/skeleton-rows.tsx'
+import type { CollectionList as CollectionSizes } from '../../../server/contract/document.ts'
+import { collectionsQuery } from '../../app/queries.ts'
+import { QueryResult } from '../../shared/ui/feedback/query-result.tsx'
+import { formatBytes, formatCount } from '../../shared/ui/text/format-bytes.ts'
+import { NoDocuments } from '../documents-view.tsx'
+import { ReadFailure } from '../read-failure.tsx'
 import { NameList } from './name-list.tsx'
-import { ReadFailure } from './read-failure.tsx'
-import { useDocumentsLocation } from './use-documents-location.ts'
 
-/** The collections of a database, to choose one. */
+/** Lists the collections of a database, each with a link to its documents. */
 export function CollectionList({ database }: { database: string }) {
-  const {
-    data: collections,
-    error,
-    refetch,
-  } = useQuery({
+  const query = useQuery({
     ...collectionsQuery(database),
-    // What is being counted is soon there.
+    // A first count finishes soon, so poll every 2 s until then.
     refetchInterval: ({ state }) =>
       state.data?.some(({ measured }) => measured === null) === true ? 2_000 : 10_000,
   })
-  const { create } = useDocumentsLocation()
-  const mayChange = useMay('operator')
-  if (collections === undefined) {
-    if (error === null) return <SkeletonRows what="the collections" />
-    const what = `The collections of ${database}`
-    return <ReadFailure what={what} database={database} error={error} onRetry={refetch} />
-  }
-  if (collections.length === 0) {
-    return (
-      <Notice
-        action={
-          mayChange && (
-            <Button variant="default" onClick={create}>
-              Create the first document
-            </Button>
-          )
-        }
-      >
-        {database} holds no documents. A collection begins with its first document, and is gone with
-        its last.
-      </Notice>
-    )
-  }
+  return (
+    <QueryResult
+      query={query}
+      what="the collections"
+      failed={(error) => (
+        <ReadFailure
+          what={`The collections of ${database}`}
+          database={database}
+          error={error}
+          onRetry={query.refetch}
+        />
+      )}
+    >
+      {(collections) =>
+        collections.length === 0 ? (
+          <NoDocuments>
+            {database} contains no documents. A collection begins with its first document, and is
+            gone with its last.
+          </NoDocuments>
+        ) : (
+          <Collections database={database} collections={collections} />
+        )
+      }
+    </QueryResult>
+  )
+}
+
+function Collections(props: { database: string; collections: CollectionSizes }) {
+  const { database, collections } = props
   return (
     <NameList
       title="Collections"
@@ -64,9 +64,9 @@ export function CollectionList({ database }: { database: string }) {
         return (
           <>
             <span>
-              {sayCount(documents)} document{documents === 1 ? '' : 's'}
+              {formatCount(documents)} document{documents === 1 ? '' : 's'}
             </span>
-            <span>{sayBytes(bytes)}</span>
+            <span>{formatBytes(bytes)}</span>
           </>
         )
       }}

@@ -1,14 +1,14 @@
-/** Fields with the values that they must have, or why a text is no such thing. */
+/** Fields with required values, or why the filter is invalid. */
 export type ParsedFilter =
   | { readonly fields: readonly (readonly [field: string, value: string])[] }
-  | { readonly fault: string }
+  | { readonly error: string }
 
-/** The parameters that the server has for itself. */
-const RESERVED = ['limit', 'after']
+/** Parameters of pages. With an operator, they name fields like any other. */
+const PARAMETERS = ['limit', 'after', 'sort', 'fields', 'cursor']
 
 /**
- * Reads `author=ada`, several with `&` between them; a value is a text, or the JSON text of anything
- * else: `age=36`. A `&` in a value is written `%26`.
+ * Parses a filter such as `author=ada` or `year:gte=2000`, with `&` between several fields. The server
+ * accepts a value as text or as JSON, such as `age=36`. Write `%26` for a `&` in a value.
  */
 export function parseFilter(text: string): ParsedFilter {
   const fields: [string, string][] = []
@@ -16,10 +16,12 @@ export function parseFilter(text: string): ParsedFilter {
     const at = part.indexOf('=')
     const field = plain(part.slice(0, at))
     if (at < 0 || field === '') {
-      return { fault: 'Write a field, “=” and its value: author=ada. Put “&” between several.' }
+      return {
+        error: 'Enter a field, “=” and a value, such as author=ada. Separate several with “&”.',
+      }
     }
-    if (RESERVED.includes(field)) return { fault: `The field ${field} cannot be filtered by.` }
-    fields.push([field, plain(part.slice(at + 1))])
+    const name = PARAMETERS.includes(field) ? `${field}:eq` : field
+    fields.push([name, plain(part.slice(at + 1))])
   }
   return { fields }
 }

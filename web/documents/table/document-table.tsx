@@ -1,10 +1,11 @@
 import { Link } from '@tanstack/react-router'
-import { type Column, RecordTable } from '../ui/record-table.tsx'
+import type { DocumentFields } from '../../../server/contract/document.ts'
+import { type Column, RecordTable } from '../../shared/ui/table/record-table.tsx'
+import { type DocumentsSearch, readDocumentsSearch } from '../documents-search.ts'
+import { summarise } from '../editor/document-text.ts'
 import classes from './document-table.module.css'
-import { type DocumentFields, summarise } from './document-text.ts'
-import { type DocumentsSearch, readDocumentsSearch } from './documents-search.ts'
 
-const idOf = ({ id }: DocumentFields) => `${id}`
+const idOf = ({ id }: DocumentFields) => id
 
 const columns: readonly Column<DocumentFields>[] = [
   {
@@ -29,7 +30,7 @@ const columns: readonly Column<DocumentFields>[] = [
   },
 ]
 
-/** Documents by their ids, each with its first fields; the id leads to the whole. */
+/** Table of documents with their ids and first fields. The id opens the document. */
 export function DocumentTable(props: { documents: readonly DocumentFields[]; caption: string }) {
   const { documents, caption } = props
   return <RecordTable caption={caption} records={documents} columns={columns} idOf={idOf} />

@@ -1,27 +1,38 @@
 import { Button, TextInput } from '@mantine/core'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
+import { useEscape } from '../../shared/ui/overlay/use-escape.ts'
 import { parseFilter } from './document-filter.ts'
 import classes from './filter-form.module.css'
 
-/** What a {@link FilterForm} shows, and whom it tells. */
 export interface FilterFormProps {
-  /** The filter in force; empty: none. */
+  /** The active filter; empty if there is none. */
   readonly text: string
   readonly onChange: (text: string) => void
 }
 
-/** Asks for a field and its value. The whole collection is searched, so only on Enter. */
+/**
+ * Filter for one or more fields. It applies only on submit, because the server scans the
+ * collection.
+ */
 export function FilterForm({ text, onChange }: FilterFormProps) {
   const [typed, setTyped] = useState(text)
-  const [fault, setFault] = useState<string>()
+  const [error, setError] = useState<string>()
   useEffect(() => {
     setTyped(text)
-    setFault(undefined)
+    setError(undefined)
   }, [text])
+  const field = useRef<HTMLInputElement>(null)
+  const clear = () => {
+    if (field.current !== document.activeElement) return false
+    setTyped('')
+    onChange('')
+    return true
+  }
+  useEscape('field', typed === '' ? undefined : clear)
   const submit = () => {
     const parsed = typed.trim() === '' ? undefined : parseFilter(typed)
-    const found = parsed !== undefined && 'fault' in parsed ? parsed.fault : undefined
-    setFault(found)
+    const found = parsed !== undefined && 'error' in parsed ? parsed.error : undefined
+    setError(found)
     if (found === undefined) onChange(typed.trim())
   }
   return (
@@ -34,6 +45,7 @@ export function FilterForm({ text, onChange }: FilterFormProps) {
         }}
       >
         <TextInput
+          ref={field}
           label="Filter"
           placeholder="author=ada"
           classNames={{ root: classes.field, input: 'mono' }}
@@ -41,14 +53,8 @@ export function FilterForm({ text, onChange }: FilterFormProps) {
           autoComplete="off"
           autoCapitalize="off"
           value={typed}
-          error={fault}
+          error={error}
           onChange={(event) => setTyped(event.currentTarget.value)}
-          onKeyDown={(event) => {
-            if (event.key !== 'Escape' || typed === '') return
-            event.preventDefault()
-            setTyped('')
-            onChange('')
-          }}
         />
         <Button variant="default" type="submit" className={classes.button}>
           Filter

@@ -1,16 +1,20 @@
 import { Button } from '@mantine/core'
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react'
 import { useRef } from 'react'
+import { PrintNote } from '../../shared/ui/print/printed-rows.tsx'
+import { useDocumentsLocation } from '../use-documents-location.ts'
 import classes from './pager.module.css'
-import { useDocumentsLocation } from './use-documents-location.ts'
 
-/** Where the next page begins, and whether this one is still being read. */
+/** Props of {@link Pager}. `next` is the id that the next page starts after. */
 export interface PagerProps {
   readonly next: string | undefined
   readonly loading: boolean
 }
 
-/** The ways to the pages before and after. The server knows the way on; the way back is remembered. */
+/**
+ * Buttons for the previous and next page. The server supplies only the next cursor, so the
+ * component remembers the previous ones.
+ */
 export function Pager({ next, loading }: PagerProps) {
   const { search, page } = useDocumentsLocation()
   const { after } = search
@@ -43,6 +47,7 @@ export function Pager({ next, loading }: PagerProps) {
       >
         Next
       </Button>
+      {next !== undefined && <PrintNote>The documents that follow are not printed.</PrintNote>}
     </nav>
   )
 }

@@ -1,25 +1,25 @@
 import { NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { PropsWithChildren } from 'react'
-import { collectionsQuery, databasesQuery } from '../queries.ts'
+import { collectionsQuery, databasesQuery } from '../../app/queries.ts'
+import filterBar from '../../shared/ui/form/filter-bar.module.css'
+import { useDocumentsLocation } from '../use-documents-location.ts'
 import classes from './place-bar.module.css'
-import { useDocumentsLocation } from './use-documents-location.ts'
 
-/** Where one is. */
 export interface PlaceBarProps {
   readonly database: string
-  /** Undefined: in none of them yet. */
+  /** Undefined if no collection is selected. */
   readonly collection: string | undefined
 }
 
-/** The database and the collection one is in, and the way to others; then what else narrows it. */
+/** Selects the database and the collection. Its children add a filter. */
 export function PlaceBar(props: PropsWithChildren<PlaceBarProps>) {
   const { database, collection, children } = props
   const { goTo } = useDocumentsLocation()
   const { data: databases = [] } = useQuery(databasesQuery)
   const { data: collections = [] } = useQuery(collectionsQuery(database))
   return (
-    <div className={classes.bar}>
+    <div className={`${filterBar.bar} ${classes.bar}`}>
       <NativeSelect
         label="Database"
         classNames={{ root: classes.choice, input: 'mono' }}
@@ -51,6 +51,6 @@ export function PlaceBar(props: PropsWithChildren<PlaceBarProps>) {
   )
 }
 
-/** The address may name what is not there (yet). */
+/** Adds the name from the URL, which may not exist. */
 const withOwn = (names: readonly string[], own: string | undefined): string[] =>
   own === undefined || names.includes(own) ? [...names] : [own, ...names]

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { ListenerStatus } from '../../server/contract/listener.ts'
-import { joinRows } from './endpoint-rows.ts'
-import { planSeveral, type SeveralFacts } from './several.ts'
+import type { ListenerStatus } from '../../../server/contract/listener.ts'
+import { joinRows } from '../model/endpoint-rows.ts'
+import { type BulkFacts, planBulk } from './plan-bulk.ts'
 
 const at = (port: number) => `tcp://127.0.0.1:${port}`
 const status = (endpoint: string) =>
@@ -16,18 +16,17 @@ const rows = joinRows(
   records,
   records.map(({ endpoint }) => status(endpoint)),
 )
-const plan = (facts: Partial<SeveralFacts>) =>
-  planSeveral({
+const plan = (facts: Partial<BulkFacts>) =>
+  planBulk({
     action: 'remove',
     name: '',
     rows,
     selected: new Set(rows.map(({ address }) => address)),
     here: undefined,
-    drainSeconds: 30,
     ...facts,
   })
 const mapped = ({ tasks }: ReturnType<typeof plan>) =>
-  Object.fromEntries(tasks.map(({ record }) => [record.endpoint, record.databases]))
+  Object.fromEntries(tasks.map(({ row, after }) => [row.address, after]))
 
 test('a database is added behind the others, where it is not reached already', () => {
   const added = plan({ action: 'add', name: 'blog' })
@@ -45,7 +44,7 @@ test('taking out the last name never becomes all databases', () => {
   expect(taken.kept).toContainEqual({
     address: at(3),
     fine: false,
-    why: 'blog is its only database. Without it, it would reach every database: map it anew, or remove it.',
+    why: 'blog is its only database. Without it, it would reach every database: change its mapping, or remove it.',
   })
   expect(taken.kept.find(({ address }) => address === at(1))?.fine).toBe(false)
 })
@@ -64,19 +63,5 @@ test('the last way in stays, one’s own rather than another', () => {
     here: at(4),
   })
   expect(taken.tasks).toEqual([])
-  expect(taken.kept.find(({ address }) => address === at(4))?.why).toContain('Nobody could sign in')
-})
-
-test('one’s own is told before, comes last, and another way is named', () => {
-  const removed = plan({ selected: new Set([at(1), at(2)]), here: at(1) })
-  expect(removed.tasks.map(({ row }) => row.address)).toEqual([at(2), at(1)])
-  expect(removed.sentences.at(-1)).toContain(`You are connected through ${at(1)}.`)
-  expect(removed.wayOut).toBe(at(4))
-})
-
-test('what happens is said in sentences', () => {
-  expect(plan({ selected: new Set([at(2), at(3)]), rows: rows.slice(1) }).sentences).toEqual([
-    'New connections are refused at once; the 4 open ones get 30 s to finish.',
-    'No endpoint will reach blog and shop any more.',
-  ])
+  expect(taken.kept.find(({ address }) => address === at(4))?.why).toContain('No one could sign in')
 })

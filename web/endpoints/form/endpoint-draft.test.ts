@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import {
-  addressFaults,
+  addressErrors,
   canonicalAddress,
   draftLike,
   draftMapping,
   emptyDraft,
   isOpenToReaders,
-  mappingFaults,
-  nameFault,
+  mappingErrors,
+  nameError,
 } from './endpoint-draft.ts'
 
 const taken = ['tcp://127.0.0.1:8529', 'unix:///run/a.sock']
-const faultsOf = (change: Partial<typeof emptyDraft>) =>
-  addressFaults({ ...emptyDraft, port: '8530', ...change }, taken)
+const errorsOf = (change: Partial<typeof emptyDraft>) =>
+  addressErrors({ ...emptyDraft, port: '8530', ...change }, taken)
 
 describe('a fault of the address stands at its field', () => {
   test.each([
@@ -25,44 +25,48 @@ describe('a fault of the address stands at its field', () => {
     [{ host: '10.0.0' }, ['host']],
     [{ host: 'a/b' }, ['host']],
     [{ host: '[::1]' }, []],
+    [{ host: '::1' }, []],
+    [{ host: ' fe80::1%eth0 ' }, []],
+    [{ host: 'tcp://127.0.0.1:8529' }, ['port']],
+    [{ host: 'ssl://127.0.0.1:8529' }, []],
     [{ scheme: 'unix', path: 'run/a' }, ['path']],
     [{ scheme: 'unix', path: '/run/./a.sock' }, ['path']],
     [{ scheme: 'unix', path: '/run/b.sock' }, []],
   ] as const)('%j', (change, fields) => {
-    expect(Object.keys(faultsOf(change))).toEqual(fields)
+    expect(Object.keys(errorsOf(change))).toEqual(fields)
   })
 })
 
 test('an address is known in whatever way it is written', () => {
   const draft = { ...emptyDraft, host: ' LOCALHOST ', port: '8530' }
   expect(canonicalAddress(draft)).toBe('tcp://localhost:8530')
-  expect(addressFaults(draft, ['tcp://localhost:8530'])).toHaveProperty('port')
+  expect(addressErrors(draft, ['tcp://localhost:8530'])).toHaveProperty('port')
 })
 
 test('taking out the last name never becomes all databases', () => {
-  expect(mappingFaults({ ...emptyDraft, reach: 'only', names: [] })).toHaveProperty('databases')
-  expect(mappingFaults({ ...emptyDraft, reach: 'all', names: [] })).toEqual({})
+  expect(mappingErrors({ ...emptyDraft, reach: 'only', names: [] })).toHaveProperty('databases')
+  expect(mappingErrors({ ...emptyDraft, reach: 'all', names: [] })).toEqual({})
   expect(draftMapping({ ...emptyDraft, reach: 'all', names: ['blog'] })).toEqual([])
 })
 
 test('a name is refused when it is empty, no name, or there already', () => {
-  expect(nameFault('', [])).toBeDefined()
-  expect(nameFault('1blog', [])).toBeDefined()
-  expect(nameFault('blog', ['blog'])).toBe('blog is in the list already.')
-  expect(nameFault('_system', ['blog'])).toBeUndefined()
+  expect(nameError('', [])).toBeDefined()
+  expect(nameError('1blog', [])).toBeDefined()
+  expect(nameError('blog', ['blog'])).toBe('blog is in the list already.')
+  expect(nameError('_system', ['blog'])).toBeUndefined()
 })
 
 test('a mapping of 1,000 names takes no more', () => {
   const names = Array.from({ length: 1_000 }, (_, index) => `n${index}`)
-  expect(nameFault('blog', names.slice(1))).toBeUndefined()
-  expect(nameFault('blog', names)).toBe('A mapping names at most 1,000 databases.')
+  expect(nameError('blog', names.slice(1))).toBeUndefined()
+  expect(nameError('blog', names)).toBe('A mapping names at most 1,000 databases.')
 })
 
 test('a name that is typed and not added is not saved without a word', () => {
   const draft = { ...emptyDraft, reach: 'only' as const, names: ['blog'], typing: ' shop ' }
-  expect(mappingFaults(draft).databases).toContain('shop is not in the list yet.')
-  expect(mappingFaults({ ...draft, typing: ' ' })).toEqual({})
-  expect(mappingFaults({ ...draft, reach: 'all' })).toEqual({})
+  expect(mappingErrors(draft).databases).toContain('shop is not in the list yet.')
+  expect(mappingErrors({ ...draft, typing: ' ' })).toEqual({})
+  expect(mappingErrors({ ...draft, reach: 'all' })).toEqual({})
 })
 
 describe('an endpoint like another', () => {
@@ -73,7 +77,7 @@ describe('an endpoint like another', () => {
     const draft = like('ssl://[::1]:8530')
     expect(draft).toMatchObject({ scheme: 'ssl', host: '[::1]', port: '8531' })
     expect(draftMapping(draft)).toEqual(['blog', 'shop'])
-    expect(addressFaults(draft, ['ssl://[::1]:8530'])).toEqual({})
+    expect(addressErrors(draft, ['ssl://[::1]:8530'])).toEqual({})
   })
 
   test('has the next port that is no endpoint’s, if there is one', () => {
@@ -86,7 +90,7 @@ describe('an endpoint like another', () => {
   test('has its path, which is then to be changed', () => {
     const draft = like('unix:///run/a.sock')
     expect(draft.path).toBe('/run/a.sock')
-    expect(addressFaults(draft, ['unix:///run/a.sock'])).toHaveProperty('path')
+    expect(addressErrors(draft, ['unix:///run/a.sock'])).toHaveProperty('path')
   })
 })
 

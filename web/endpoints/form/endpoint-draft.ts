@@ -1,34 +1,30 @@
+import * as z from 'zod/mini'
 import {
   type Address,
   formatAddress,
   formatHost,
   isLoopback,
   parseAddress,
-} from '../../server/contract/address.ts'
-import { DATABASE_NAME_RULE, isDatabaseName } from '../../server/contract/database.ts'
-import { type EndpointRecord, MAPPING_NAMES } from '../../server/contract/endpoint.ts'
+} from '../../../server/contract/address.ts'
+import { DATABASE_NAME_RULE, isDatabaseName } from '../../../server/contract/database.ts'
+import { type EndpointRecord, MAPPING_NAMES } from '../../../server/contract/endpoint.ts'
+import { type AddressDraft, splitAddress } from './address/split-address.ts'
 
-/** A part of the form that a fault can stand at; `form` where it belongs to none. */
+/** The field of the form that an error belongs to; `form` for the whole form. */
 export type Field = 'scheme' | 'host' | 'port' | 'path' | 'databases' | 'form'
 
-/** What is wrong, by field. */
-export type Faults = Partial<Record<Field, string>>
+export type FieldErrors = Partial<Record<Field, string>>
 
-/** What stands in the form: text as it was typed, nothing judged. */
-export interface EndpointDraft {
-  readonly scheme: 'tcp' | 'ssl' | 'unix'
-  /** As written in an address, IPv6 in brackets. */
-  readonly host: string
-  readonly port: string
-  readonly path: string
-  /** Every database, or only those named: an empty list of names never becomes *all* by itself. */
+/** The content of the form as typed, before validation. */
+export interface EndpointDraft extends AddressDraft {
+  /** `only` with an empty list is an error; it never turns into `all`. */
   readonly reach: 'all' | 'only'
   readonly names: readonly string[]
-  /** What stands in the field for one more name, not in the list yet. */
+  /** Text in the field that adds a name, not yet in the list. */
   readonly typing: string
 }
 
-/** What the form begins with: this machine only, every database. */
+/** The initial form: loopback only, all databases. */
 export const emptyDraft: EndpointDraft = {
   scheme: 'tcp',
   host: '127.0.0.1',
@@ -39,7 +35,7 @@ export const emptyDraft: EndpointDraft = {
   typing: '',
 }
 
-/** How a mapping stands in the form. */
+/** Returns the form fields of a mapping. */
 export const mappingDraft = (
   mapping: readonly string[],
 ): Pick<EndpointDraft, 'reach' | 'names' | 'typing'> => ({
@@ -49,8 +45,8 @@ export const mappingDraft = (
 })
 
 /**
- * What the form begins with for an endpoint like another: its scheme, host and mapping, and the next
- * port that is no endpoint's yet. The path of a unix socket is given as it is, to be changed.
+ * Returns a draft copied from another endpoint: its scheme, host and mapping, and the next unused
+ * port. The path of a unix socket is copied for the user to change.
  */
 export function draftLike(like: EndpointRecord, taken: readonly string[]): EndpointDraft {
   const parsed = parseAddress(like.endpoint)
@@ -63,7 +59,7 @@ export function draftLike(like: EndpointRecord, taken: readonly string[]): Endpo
 
 const LAST_PORT = 65_535
 
-/** The first port above that of `address` which no endpoint has on any host; '' for none. */
+/** Returns the first port above that of `address` that no endpoint uses on any host, or ''. */
 function nextPort(address: Extract<Address, { port: number }>, taken: readonly string[]): string {
   const ports = new Set(
     taken.map((text) => {
@@ -76,24 +72,32 @@ function nextPort(address: Extract<Address, { port: number }>, taken: readonly s
   return port > LAST_PORT ? '' : String(port)
 }
 
-/** Whether what is sent could be read on its way: plain tcp that another machine can reach. */
-export function isOpenToReaders(draft: EndpointDraft): boolean {
+/** Returns whether traffic could be read in transit: plain tcp on a non-loopback address. */
+export function isOpenToReaders(typed: EndpointDraft): boolean {
+  const draft = withAddressSplit(typed)
   if (draft.scheme !== 'tcp' || draft.host.trim() === '') return false
-  // Whichever port: it may not be typed yet.
+  // Any port will do; it may not be typed yet.
   const parsed = parseAddress(draftAddress({ ...draft, port: '1' }))
   return parsed.ok && !isLoopback(parsed.address)
 }
 
-/** The address that the draft spells, not necessarily a good one. */
-export const draftAddress = ({ scheme, host, port, path }: EndpointDraft): string =>
-  scheme === 'unix' ? `unix://${path.trim()}` : `${scheme}://${host.trim()}:${port.trim()}`
+/** Returns the draft with a whole address typed as its host split into the address fields. */
+export const withAddressSplit = (draft: EndpointDraft): EndpointDraft =>
+  draft.scheme === 'unix' ? draft : { ...draft, ...splitAddress(draft.host) }
 
-/** The mapping that the draft spells; judge with {@link mappingFaults} first. */
+/** Returns the address that the draft spells, valid or not. */
+export function draftAddress(draft: EndpointDraft): string {
+  const { scheme, host, port, path } = withAddressSplit(draft)
+  return scheme === 'unix' ? `unix://${path.trim()}` : `${scheme}://${host}:${port.trim()}`
+}
+
+/** Returns the mapping of the draft. Validate it with {@link mappingErrors} first. */
 export const draftMapping = ({ reach, names }: EndpointDraft): string[] =>
   reach === 'all' ? [] : [...names]
 
-/** What is wrong with the address; `taken` are the addresses that are endpoints already. */
-export function addressFaults(draft: EndpointDraft, taken: readonly string[]): Faults {
+/** Validates the address. `taken` lists the addresses of the configured endpoints. */
+export function addressErrors(typed: EndpointDraft, taken: readonly string[]): FieldErrors {
+  const draft = withAddressSplit(typed)
   const parsed = parseAddress(draftAddress(draft))
   if (!parsed.ok) {
     if (draft.scheme !== 'unix' && draft.port.trim() === '') return { port: PORT_MISSING }
@@ -103,14 +107,18 @@ export function addressFaults(draft: EndpointDraft, taken: readonly string[]): F
   if (!taken.includes(address)) return {}
   return {
     [draft.scheme === 'unix' ? 'path' : 'port']:
-      `${address} is an endpoint already. Choose another, or edit its mapping.`,
+      `The endpoint ${address} exists already. Choose another, or edit its mapping.`,
   }
 }
 
 const PORT_MISSING = 'The port is missing. Choose one from 1 to 65535.'
 
-/** What is wrong with the choice of databases. */
-export function mappingFaults({ reach, names, typing }: EndpointDraft): Faults {
+/** Validates the mapping. */
+export function mappingErrors({
+  reach,
+  names,
+  typing,
+}: Pick<EndpointDraft, 'reach' | 'names' | 'typing'>): FieldErrors {
   if (reach === 'all') return {}
   const more = typing.trim()
   if (more !== '')
@@ -119,15 +127,45 @@ export function mappingFaults({ reach, names, typing }: EndpointDraft): Faults {
   return { databases: 'No database is chosen. Add one, or choose All databases.' }
 }
 
-/** What is wrong with a name to be added to a mapping; `undefined` when nothing is. */
-export function nameFault(name: string, names: readonly string[]): string | undefined {
+/** Fields of which one decides what is valid in the others. */
+export const endpointFieldGroups = [
+  // Whether a port is taken depends on the host.
+  ['scheme', 'host', 'port', 'path'],
+  ['reach', 'names', 'typing', 'databases'],
+] as const
+
+/** Returns the schema of a form, as the errors that `validate` finds in its fields. */
+const draftSchema = <T>(validate: (draft: T) => FieldErrors) =>
+  z.custom<T>().check(
+    z.superRefine((draft, issues) => {
+      for (const [field, message] of Object.entries(validate(draft))) {
+        issues.addIssue({ code: 'custom', path: [field], message })
+      }
+    }),
+  )
+
+/** Returns the schema of a new endpoint. `taken` lists the addresses of the configured endpoints. */
+export const endpointSchema = (taken: readonly string[]) =>
+  draftSchema<EndpointDraft>((draft) => ({
+    ...addressErrors(draft, taken),
+    ...mappingErrors(draft),
+  }))
+
+/** The schema of a changed mapping. */
+export const mappingSchema = draftSchema(mappingErrors)
+
+/** Validates a name to be added to a mapping; returns undefined if it is valid. */
+export function nameError(name: string, names: readonly string[]): string | undefined {
   if (name === '') return 'Type the name of a database first.'
   if (!isDatabaseName(name)) return DATABASE_NAME_RULE
   if (names.length >= MAPPING_NAMES) return 'A mapping names at most 1,000 databases.'
   return names.includes(name) ? `${name} is in the list already.` : undefined
 }
 
-/** The address that the draft spells, in the form that the server keeps it in, if it is one. */
+/**
+ * Returns the normalized address of the draft, as the server stores it, or the typed address if it
+ * is invalid.
+ */
 export function canonicalAddress(draft: EndpointDraft): string {
   const parsed = parseAddress(draftAddress(draft))
   return parsed.ok ? formatAddress(parsed.address) : draftAddress(draft)

@@ -1,24 +1,31 @@
-import { NativeSelect, TextInput } from '@mantine/core'
+import { NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
-import type { AddressList } from '../../server/contract/listener.ts'
-import { addressesQuery } from './queries.ts'
+import { type ReactNode, useState } from 'react'
+import type { AddressList } from '../../../server/contract/listener.ts'
+import { CodeInput } from '../../shared/ui/form/code-input.tsx'
+import { addressesQuery } from '../queries.ts'
+import { type AddressDraft, splitAddress } from './address/split-address.ts'
 
-/** Stands in the list for a name that is typed. */
+/** The value of the option for typing a name or address. */
 const OTHER = 'other'
 
-/** Chooses where an endpoint listens: this machine only, every address, one of them, or a name. */
+/**
+ * Selects the address on which an endpoint listens: loopback, all addresses, an address of this
+ * machine, or a typed one. Pasting a whole address fills the other fields at once; a typed one
+ * fills them when the field loses the focus.
+ */
 export function HostField(props: {
   host: string
-  fault: string | undefined
-  onChange: (host: string) => void
+  error: ReactNode
+  onChange: (change: Partial<AddressDraft>) => void
 }) {
-  const { host, fault, onChange } = props
+  const { host, error, onChange } = props
   const { data: addresses, isPending } = useQuery(addressesQuery)
   const [asked, setAsked] = useState(false)
   const choices = hostChoices(addresses ?? [])
   const listed = choices.some(({ value }) => value === host)
-  // One that is not in the list was typed, say before a reload, or stands in another endpoint.
+  // A host that is not in the list was typed, for example before a reload, or copied from another
+  // endpoint.
   const typed = asked || (!listed && !isPending)
   const shown = listed || typed ? choices : [...choices, { value: host, label: host }]
   return (
@@ -27,32 +34,35 @@ export function HostField(props: {
         label="Host"
         data={[...shown, { value: OTHER, label: 'Another name or address…' }]}
         value={typed ? OTHER : host}
-        error={typed ? undefined : fault}
+        error={typed ? undefined : error}
         onChange={(event) => {
           const { value } = event.currentTarget
           setAsked(value === OTHER)
-          onChange(value === OTHER ? '' : value)
+          onChange({ host: value === OTHER ? '' : value })
         }}
       />
       {typed && (
-        <TextInput
+        <CodeInput
           mt={8}
           aria-label="Name or address of the host"
           placeholder="db.example.com"
-          classNames={{ input: 'mono' }}
-          spellCheck={false}
-          autoComplete="off"
           autoFocus={asked}
           value={host}
-          error={fault}
-          onChange={(event) => onChange(event.currentTarget.value)}
+          error={error}
+          onChange={({ currentTarget: { value } }) =>
+            onChange(value.length > host.length + 1 ? splitAddress(value) : { host: value })
+          }
+          onBlur={() => {
+            const split = splitAddress(host)
+            if (split.host !== host) onChange(split)
+          }}
         />
       )}
     </div>
   )
 }
 
-/** This machine only and every address first, then each address of this machine. */
+/** Returns loopback and the wildcard addresses first, then each address of this machine. */
 function hostChoices(addresses: AddressList): { value: string; label: string }[] {
   const v6 = addresses.some(({ family }) => family === 'IPv6')
   const first = [

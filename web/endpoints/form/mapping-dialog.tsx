@@ -1,38 +1,40 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
-import { databasesQuery } from '../queries.ts'
-import { announce } from '../ui/announce.tsx'
-import { Dialog } from '../ui/dialog.tsx'
-import { FormFrame } from '../ui/form-frame.tsx'
-import { draftMapping, mappingFaults } from './endpoint-draft.ts'
-import type { EndpointRow } from './endpoint-rows.ts'
-import { findRow } from './find-row.ts'
+import { databasesQuery } from '../../app/queries.ts'
+import { announce } from '../../shared/ui/feedback/announce.tsx'
+import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
+import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
+import { guardedLabel } from '../guard/check-changes.ts'
+import { GuardNotice } from '../guard/guard-notice.tsx'
+import { useChangeGuard } from '../guard/use-change-guard.ts'
+import type { EndpointRow } from '../model/endpoint-rows.ts'
+import { formatChange, formatMapping } from '../model/mapping.ts'
+import { revealRow } from '../model/reveal-row.ts'
+import { undo } from '../model/undo.ts'
+import { preloadUndo } from '../remove/undo-outlet.tsx'
+import { useEndpointsLocation } from '../use-endpoints-location.ts'
+import { draftMapping } from './endpoint-draft.ts'
 import { GoneDialog } from './gone-dialog.tsx'
-import { sayChange, sayMapping } from './mapping.ts'
-import { MappingConflict } from './mapping-conflict.tsx'
-import { MappingEditor } from './mapping-editor.tsx'
-import { sayCutOff } from './removal.ts'
-import { useEndpointsLocation } from './use-endpoints-location.ts'
-import { useFaults } from './use-faults.ts'
-import { type MappingDraft, useMappingDraft } from './use-mapping-draft.ts'
-import { sayStage } from './use-save-endpoint.ts'
+import { MappingConflict } from './mapping/mapping-conflict.tsx'
+import { MappingEditor } from './mapping/mapping-editor.tsx'
+import { type MappingDraft, useMappingDraft } from './mapping/use-mapping-draft.ts'
+import { formatStage } from './use-save-endpoint.ts'
 import { useSaveMapping } from './use-save-mapping.ts'
-import { yourEndpoint } from './ways-in.ts'
 
-/** The form in which the mapping of an endpoint is changed; the address never is. */
+/** The form that changes the mapping of an endpoint. The address cannot be changed. */
 export function MappingDialog(props: { address: string; rows: readonly EndpointRow[] }) {
   const { address, rows } = props
   const row = rows.find(({ id }) => id === address)
   const [begun] = useState(row)
   const draft = useMappingDraft(address, row, begun)
-  // What was typed is shown even where the endpoint is gone: nothing typed is lost.
-  if (begun?.databases == null && !draft.restored) return <GoneDialog address={address} />
+  // A restored draft is shown even if the endpoint was removed, so that the input is not lost.
+  if (begun?.databases == null && !draft.form.restored) return <GoneDialog address={address} />
   return <MappingForm address={address} row={row} rows={rows} mapping={draft} />
 }
 
 interface MappingFormProps {
   readonly address: string
-  /** `undefined`: the endpoint is gone. */
+  /** `undefined` if the endpoint was removed. */
   readonly row: EndpointRow | undefined
   readonly rows: readonly EndpointRow[]
   readonly mapping: MappingDraft
@@ -41,47 +43,54 @@ interface MappingFormProps {
 function MappingForm({ address, row, rows, mapping }: MappingFormProps) {
   const { close } = useEndpointsLocation()
   const { data: existing } = useQuery(databasesQuery)
-  const { draft, theirs, inConflict } = mapping
-  const { faults, raised, raise, touch } = useFaults()
+  const { draft, form, theirs, inConflict } = mapping
   const leave = () => {
-    mapping.forget()
+    form.forget()
     close()
   }
-  const { stage, save, stopWaiting } = useSaveMapping(address, mapping, {
-    onSaved: () => {
-      announce(`The mapping of ${address} was saved.`)
-      leave()
-    },
-    onFaults: raise,
-  })
-
   const gone = row === undefined
   const mapped = draft.reach === 'all' || draft.names.length > 0
+  const after = draftMapping(draft)
+  const check = useChangeGuard(rows)
+  const guard = mapped && !gone ? check([{ address, after }]) : undefined
+  useEffect(() => void preloadUndo(), [])
+  const { stage, save, stopWaiting } = useSaveMapping(address, mapping, {
+    onSaved: (change) => {
+      announce(`The mapping of ${address} was saved.`)
+      if (change !== undefined && guard?.own === false) undo.offer([change])
+      if (change !== undefined && guard?.wayOut !== undefined) undo.leadOut(change, guard.wayOut)
+      leave()
+    },
+    onErrors: form.showErrors,
+    // The change disconnects this page, so the bar must be loaded before it.
+    prepare: guard?.own === true ? preloadUndo : undefined,
+  })
+
+  const saveLabel = guard ? guardedLabel(guard, 'Save', 'Save mapping') : 'Save mapping'
+  const refused = guard?.refused
   const submit = () => {
-    if (inConflict) raise({ form: CHOOSE })
-    else if (!raise(mappingFaults(draft))) save(gone)
+    if (inConflict) return form.showErrors({ form: CHOOSE })
+    form.submit(() => {
+      if (refused === undefined) save(gone)
+      else form.showErrors({ form: refused })
+    })
   }
-  // A conflict says by itself what has happened; settled by itself, say when they changed it back,
-  // there is nothing to choose any more.
-  const fault = inConflict === (faults.form === CHOOSE) ? faults.form : undefined
+  // The message is out of date once there is a conflict to show, or once the conflict is resolved
+  // without a choice, for example because the other user reverted the change.
+  const error = inConflict === (form.errors.form === CHOOSE) ? form.errors.form : undefined
   const editor = useRef<HTMLDivElement>(null)
   const wasInConflict = useRef(inConflict)
   useEffect(() => {
-    // The choice goes with its buttons; what was chosen has the focus then.
+    // The conflict buttons disappear with the focus; focus the selected choice instead.
     const lost = wasInConflict.current && !inConflict && document.activeElement === document.body
     if (lost) editor.current?.querySelector<HTMLElement>('input:checked')?.focus()
     wasInConflict.current = inConflict
   }, [inConflict])
-  const after = draftMapping(draft)
-  const here = yourEndpoint(
-    location,
-    rows.flatMap((each) => (each.databases === null ? [] : each.address)),
-  )
   const sentences = mapped
     ? [
-        sayMapping(after),
-        ...sayChange(theirs ?? mapping.base, after, existing ?? []),
-        ...(row === undefined ? [] : sayCutOff({ row, rows, here, after })),
+        formatMapping(after),
+        ...formatChange(theirs ?? mapping.base, after, existing ?? []),
+        ...(guard?.own === false ? guard.consequences : []),
       ]
     : []
   return (
@@ -90,16 +99,16 @@ function MappingForm({ address, row, rows, mapping }: MappingFormProps) {
       name={address}
       width={560}
       onClose={close}
-      returnTo={() => findRow(address)}
+      returnTo={() => revealRow(address)}
     >
       <FormFrame
-        saveLabel={gone ? 'Add it anew' : 'Save mapping'}
+        form={{ ...form, restored: form.restored && !gone }}
+        saveLabel={gone ? 'Add it anew' : saveLabel}
+        danger={guard?.own === true}
         busy={stage !== 'idle'}
-        progress={sayStage(stage, 'saved')}
-        fault={fault ?? (gone && stage === 'idle' ? GONE : undefined)}
-        raised={raised}
+        progress={formatStage(stage, 'saved')}
+        error={(error === refused ? undefined : error) ?? (gone && stage === 'idle' ? GONE : null)}
         sentences={sentences}
-        onStartAfresh={mapping.restored && !gone ? mapping.startAfresh : undefined}
         onSave={submit}
         onCancel={close}
       >
@@ -110,26 +119,26 @@ function MappingForm({ address, row, rows, mapping }: MappingFormProps) {
             existing={existing}
             onTakeTheirs={() => {
               mapping.settle(true)
-              raise({})
+              form.clearErrors()
             }}
             onKeepYours={() => {
               mapping.settle(false)
-              raise({})
+              form.clearErrors()
             }}
           />
         )}
         <div ref={editor}>
           <MappingEditor
             draft={draft}
-            faults={faults}
+            errors={form.errors}
             first
             onChange={(part) => {
               stopWaiting()
-              mapping.change(part)
-              touch(part)
+              form.change(part)
             }}
           />
         </div>
+        {(guard?.own === true || refused !== undefined) && guard && <GuardNotice guard={guard} />}
       </FormFrame>
     </Dialog>
   )

@@ -1,11 +1,8 @@
 import { lazy, Suspense } from 'react'
-import { useMay } from '../person.ts'
-import type { EndpointRow } from './endpoint-rows.ts'
-import { useEndpointsLocation } from './use-endpoints-location.ts'
-
-const loadMapping = () => import('./mapping-dialog.tsx')
-const loadRemoval = () => import('./remove-endpoint-dialog.tsx')
-const loadAdd = () => import('./add-endpoint-dialog.tsx')
+import { useMay } from '../../shared/session/person.ts'
+import type { EndpointRow } from '../model/endpoint-rows.ts'
+import { useEndpointsLocation } from '../use-endpoints-location.ts'
+import { loadAdd, loadMapping, loadRemoval } from './load-forms.ts'
 
 const MappingDialog = lazy(async () => ({ default: (await loadMapping()).MappingDialog }))
 const RemoveEndpointDialog = lazy(async () => ({
@@ -17,11 +14,11 @@ const NotAllowedDialog = lazy(async () => ({
   default: (await import('./not-allowed-dialog.tsx')).NotAllowedDialog,
 }))
 
-const loadPanel = () => import('./panel/endpoint-panel.tsx')
+const loadPanel = () => import('../panel/endpoint-panel.tsx')
 const EndpointPanel = lazy(async () => ({ default: (await loadPanel()).EndpointPanel }))
 
-/** The panel of the endpoint that the URL names; beside the table, so that both can be used. */
-export function PanelPlace() {
+/** The panel of the endpoint that the URL names. It leaves the table usable. */
+export function PanelOutlet() {
   const { search, closePanel } = useEndpointsLocation()
   return (
     <Suspense>
@@ -30,18 +27,13 @@ export function PanelPlace() {
   )
 }
 
-/** Loads the forms before they are asked for, once somebody is about to. Faults wait for the use. */
-export function preloadForms(): void {
-  for (const load of [loadAdd, loadMapping, loadRemoval]) load().catch(() => {})
-}
-
-/** The dialog in which an endpoint is added: the page `/endpoints/new`. */
+/** The dialog of the page `/endpoints/new`. */
 export function AddEndpoint() {
   const mayChange = useMay('operator')
   return <Suspense>{mayChange ? <LazyAdd /> : <NotAllowedDialog />}</Suspense>
 }
 
-/** The dialogs of a row, as the URL names it: its mapping, and the question before its removal. */
+/** The mapping or removal dialog of the endpoint that the URL names. */
 export function RowDialogs({ rows }: { rows: readonly EndpointRow[] }) {
   const { search } = useEndpointsLocation()
   const mayChange = useMay('operator')

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
-import { ApiFailure, NoAnswer } from '../api.ts'
-import { NotDone, type SaveStage, saveInSteps } from './save-steps.ts'
+import { ApiFailure, NoAnswer } from '../../app/api.ts'
+import { NotApplied, type SaveStage, saveInSteps } from './save-steps.ts'
 
 const away = () => Promise.reject(new NoAnswer('away'))
 
@@ -58,7 +58,9 @@ test('a lost answer is looked for, never sent again', async () => {
 })
 
 test('what was not done is known as such', async () => {
-  await expect(saveInSteps(steps({ send: away, look: async () => false }))).rejects.toThrow(NotDone)
+  await expect(saveInSteps(steps({ send: away, look: async () => false }))).rejects.toThrow(
+    NotApplied,
+  )
 })
 
 test('a refusal is final', async () => {

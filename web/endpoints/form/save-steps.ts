@@ -1,35 +1,35 @@
-import { NoAnswer } from '../api.ts'
+import { NoAnswer } from '../../app/api.ts'
 
-/** How a save stands. */
 export type SaveStage =
   | 'idle'
   | 'saving'
-  /** Nothing was sent yet: there is no connection. It goes on by itself. */
+  /** Nothing was sent: the server is unreachable. The save continues once it is reachable. */
   | 'waiting'
-  /** It was sent and no answer came: it looks whether it was done. */
+  /** The change was sent without a response; the result is being checked. */
   | 'unsure'
 
-/** What a save is made of. Each rejects with {@link NoAnswer} where the server does not answer. */
+/** The steps of a save. Each rejects with {@link NoAnswer} if no response arrives. */
 export interface SaveSteps {
-  /** Asks whether it may be sent at all; rejects with the reason where not. Changes nothing. */
+  /** Checks whether the change may be sent; rejects with the reason if not. Changes nothing. */
   readonly check: () => Promise<unknown>
   readonly send: () => Promise<unknown>
-  /** Whether what was sent has been done. */
+  /** Resolves with whether the change was applied. */
   readonly look: () => Promise<boolean>
-  /** Waits before the next try, the first being 0; rejects when it is given up. */
+  /** Waits before the next attempt, counted from 0. Rejects when the save is cancelled. */
   readonly pause: (tries: number) => Promise<void>
   readonly onStage: (stage: SaveStage) => void
 }
 
-/** It was sent, and is known not to have been done. */
-export class NotDone extends Error {
+/** The change was sent and was not applied. */
+export class NotApplied extends Error {
   override readonly name = 'NotDone'
 }
 
 /**
- * Sends a change once, and resolves when it is known to be done. Without a connection it waits before
- * it sends anything. Where the answer is lost it never guesses and never sends again: it looks,
- * as long as it takes. Rejects with what refused it, with {@link NotDone}, or as `pause` does.
+ * Sends a change once, and resolves when it is known to be applied. While the server is
+ * unreachable, it waits before sending. If the response is lost, it never resends: it checks until
+ * it knows the result. Rejects with the server's rejection, with {@link NotDone}, or as `pause`
+ * does.
  */
 export async function saveInSteps(steps: SaveSteps): Promise<void> {
   const { check, send, look, onStage } = steps
@@ -41,7 +41,7 @@ export async function saveInSteps(steps: SaveSteps): Promise<void> {
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error
     onStage('unsure')
-    if (!(await untilAnswered(look, steps, 'unsure'))) throw new NotDone()
+    if (!(await untilAnswered(look, steps, 'unsure'))) throw new NotApplied()
   }
 }
 

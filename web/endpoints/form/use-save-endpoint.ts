@@ -1,50 +1,56 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
-import { isSignedOut } from '../api.ts'
-import { usePresence } from '../person.ts'
-import { sessionQuery } from '../queries.ts'
-import { type Condition, postEndpoint, readEndpoint } from './endpoint-requests.ts'
-import { sameMapping } from './mapping.ts'
-import { whyNotSave } from './may-save.ts'
-import { readAgain } from './read-again.ts'
+import { isSignedOut } from '../../app/api.ts'
+import { sessionQuery } from '../../app/queries.ts'
+import { usePresence } from '../../shared/session/person.ts'
+import { type Condition, postEndpoint, readEndpoint } from '../endpoint-requests.ts'
+import { sameMapping } from '../model/mapping.ts'
+import { refetchEndpoints } from '../refetch-endpoints.ts'
 import { type SaveStage, saveInSteps } from './save-steps.ts'
+import { validateSession } from './validate-session.ts'
 
-/** An endpoint to be added, or to be mapped anew, and what must hold for that. */
+/** An endpoint to save, with the precondition of the change. */
 export interface SavedEndpoint extends Condition {
   readonly address: string
   readonly databases: readonly string[]
 }
 
-/** Pauses between the tries of one that waits, ms; the last one repeats. */
+/** Delays between attempts, ms; the last one repeats. */
 const PAUSES_MS = [300, 600, 1_000, 2_000] as const
 
-/** It was given up: the form was left, or what it saves was changed meanwhile. */
-class GivenUp extends Error {}
+/** The save was cancelled, because the form was closed or edited. */
+class SaveCancelled extends Error {}
 
 /**
- * Saves an endpoint. It waits while there is no connection, and looks where an answer was lost; the
- * list is read anew before it is done. Left, the form gives up whatever waits.
+ * Saves an endpoint. It waits while the server is unreachable, checks the result if the response is
+ * lost, and refetches the endpoint before it reports success. Unmounting the form stops the
+ * waiting.
  */
 export function useSaveEndpoint() {
   const queryClient = useQueryClient()
   const { person } = usePresence()
   const [stage, setStage] = useState<SaveStage>('idle')
-  const giveUp = useRef<() => void>(undefined)
-  useEffect(() => () => giveUp.current?.(), [])
+  const cancel = useRef<() => void>(undefined)
+  useEffect(() => () => cancel.current?.(), [])
 
   const save = async (
     { address, databases, ...condition }: SavedEndpoint,
-    told: { onSuccess: () => void; onError: (error: Error) => void },
+    told: {
+      prepare?: (() => Promise<void>) | undefined
+      onSuccess: () => void
+      onError: (error: Error) => void
+    },
   ) => {
-    giveUp.current?.()
+    cancel.current?.()
     const given = new AbortController()
-    giveUp.current = () => given.abort()
+    cancel.current = () => given.abort()
     const record = { endpoint: address, databases: [...databases] }
     try {
       await saveInSteps({
         check: async () => {
+          await told.prepare?.()
           const wanted = { ...sessionQuery, staleTime: 0, retry: false }
-          const why = whyNotSave(person, await queryClient.fetchQuery(wanted))
+          const why = validateSession(person, await queryClient.fetchQuery(wanted))
           if (why !== undefined) throw new Error(why)
         },
         send: () => postEndpoint(record, condition),
@@ -58,7 +64,7 @@ export function useSaveEndpoint() {
           if (!given.signal.aborted) setStage(next)
         },
       })
-      await readAgain(queryClient, [address])
+      await refetchEndpoints(queryClient, [address])
       if (!given.signal.aborted) told.onSuccess()
     } catch (error) {
       if (isSignedOut(error as Error)) queryClient.setQueryData(sessionQuery.queryKey, null)
@@ -70,10 +76,10 @@ export function useSaveEndpoint() {
   return {
     stage,
     save,
-    /** Stops one that waits for a connection: nothing was sent. One that was sent goes on. */
+    /** Cancels a save that has not been sent. A save that was sent continues. */
     stopWaiting: () => {
       if (stage !== 'waiting') return
-      giveUp.current?.()
+      cancel.current?.()
       setStage('idle')
     },
   }
@@ -81,16 +87,16 @@ export function useSaveEndpoint() {
 
 const pause = (time: number, signal: AbortSignal) =>
   new Promise<void>((resolve, reject) => {
-    if (signal.aborted) reject(new GivenUp())
+    if (signal.aborted) reject(new SaveCancelled())
     const timer = setTimeout(resolve, time)
     signal.addEventListener('abort', () => {
       clearTimeout(timer)
-      reject(new GivenUp())
+      reject(new SaveCancelled())
     })
   })
 
-/** What the form says while a save is under way; `doing` is "added" or "saved". */
-export function sayStage(stage: SaveStage, doing: 'added' | 'saved'): string | undefined {
+/** Returns the status message of a save; `doing` is "added" or "saved". */
+export function formatStage(stage: SaveStage, doing: 'added' | 'saved'): string | undefined {
   if (stage === 'waiting') {
     return `No connection to Gatehouse. It will be ${doing} as soon as there is one.`
   }

@@ -1,41 +1,59 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
-import { ApiFailure } from '../api.ts'
-import { draftMapping, type Faults } from './endpoint-draft.ts'
-import { readEndpoint, readRevision } from './endpoint-requests.ts'
-import { sameMapping } from './mapping.ts'
-import { readAgain } from './read-again.ts'
-import { placeRefusal } from './refusal.ts'
-import { NotDone } from './save-steps.ts'
-import type { MappingDraft } from './use-mapping-draft.ts'
+import type { EndpointRecord } from '../../../server/contract/endpoint.ts'
+import { ApiFailure } from '../../app/api.ts'
+import { endpointsQuery } from '../../app/queries.ts'
+import { readEndpoint, readRevision } from '../endpoint-requests.ts'
+import type { EndpointChange } from '../guard/check-changes.ts'
+import { sameMapping } from '../model/mapping.ts'
+import { placeRefusal } from '../model/refusal.ts'
+import { refetchEndpoints } from '../refetch-endpoints.ts'
+import { draftMapping, type FieldErrors } from './endpoint-draft.ts'
+import type { MappingDraft } from './mapping/use-mapping-draft.ts'
+import { NotApplied } from './save-steps.ts'
 import { useSaveEndpoint } from './use-save-endpoint.ts'
 
 /**
- * Saves an edited mapping. Where the endpoint has moved on (412) it looks what has become of it: that
- * may be what was to be saved, or nothing of substance; otherwise theirs is to be compared.
+ * Saves an edited mapping. After a 412, it reads the endpoint: if the mapping matches the draft,
+ * the save is done; if only the revision changed, it saves once more; otherwise the user must
+ * compare.
  */
 export function useSaveMapping(
   address: string,
   mapping: MappingDraft,
-  told: { readonly onSaved: () => void; readonly onFaults: (faults: Faults) => void },
+  told: {
+    /** Receives the applied change; `undefined` if another user saved the same mapping. */
+    readonly onSaved: (change: EndpointChange | undefined) => void
+    readonly onErrors: (errors: FieldErrors) => void
+    /** Called before the mapping is sent. */
+    readonly prepare?: (() => Promise<void>) | undefined
+  },
 ) {
   const queryClient = useQueryClient()
   const { stage, save, stopWaiting } = useSaveEndpoint()
-  // The latest: a save may wait while the page goes on.
+  // The draft may change while a save waits.
   const latest = useRef(mapping)
   latest.current = mapping
 
   const run = (condition: { revision?: number | undefined; onlyNew?: boolean }, again: boolean) => {
     const databases = draftMapping(latest.current.draft)
+    const before = condition.onlyNew === true ? null : latest.current.base
     void save(
       { address, databases, ...condition },
       {
-        onSuccess: told.onSaved,
+        prepare: told.prepare,
+        onSuccess: () => {
+          // If the change disconnects this page, the list cannot be refetched.
+          queryClient.setQueryData(endpointsQuery.queryKey, (list: EndpointRecord[] | undefined) =>
+            list?.map((each) => (each.endpoint === address ? { ...each, databases } : each)),
+          )
+          told.onSaved({ address, before, after: databases })
+        },
         onError: (error) => {
-          if (error instanceof NotDone) told.onFaults({ form: NOT_SAVED })
-          else if (hasMovedOn(error)) void compare(databases, again)
+          if (error instanceof NotApplied) told.onErrors({ form: NOT_SAVED })
+          else if (isPreconditionFailed(error)) void compare(databases, again)
           else
-            told.onFaults(
+            told.onErrors(
               placeRefusal(error, { scheme: 'tcp', adding: condition.onlyNew === true }),
             )
         },
@@ -44,28 +62,29 @@ export function useSaveMapping(
   }
 
   async function compare(databases: readonly string[], again: boolean): Promise<void> {
-    // The revision first: if the mapping changes in between, the revision is the one that is too old.
+    // Read the revision first: if the mapping changes between the two reads, the revision is
+    // outdated and the server rejects it.
     const now = await Promise.resolve()
       .then(async () => ({
         revision: await readRevision(address),
         found: await readEndpoint(address),
       }))
       .catch(() => undefined)
-    await readAgain(queryClient, [address])
-    if (now === undefined) return told.onFaults({ form: MOVED })
+    await refetchEndpoints(queryClient, [address])
+    if (now === undefined) return told.onErrors({ form: MOVED })
     const { found, revision } = now
-    // Gone: the page says so by itself.
-    if (found === undefined) return told.onFaults({})
-    if (sameMapping(found.databases, databases)) return told.onSaved()
+    // The page shows that the endpoint was removed.
+    if (found === undefined) return told.onErrors({})
+    if (sameMapping(found.databases, databases)) return told.onSaved(undefined)
     const sameAsBefore = sameMapping(found.databases, latest.current.base)
     if (sameAsBefore && revision !== undefined && again) return run({ revision }, false)
-    return told.onFaults({ form: MOVED })
+    return told.onErrors({ form: MOVED })
   }
 
   return {
     stage,
     stopWaiting,
-    /** `gone`: the endpoint was removed meanwhile, and is added anew. */
+    /** `gone`: the endpoint was removed and is added again. */
     save: (gone: boolean) => run(gone ? { onlyNew: true } : { revision: mapping.revision }, true),
   }
 }
@@ -73,4 +92,4 @@ export function useSaveMapping(
 const MOVED = 'Somebody changed this endpoint in the meantime. Compare, choose, then save again.'
 const NOT_SAVED = 'The connection broke, and it was not saved. Save it again.'
 
-const hasMovedOn = (error: Error) => error instanceof ApiFailure && error.status === 412
+const isPreconditionFailed = (error: Error) => error instanceof ApiFailure && error.status === 412

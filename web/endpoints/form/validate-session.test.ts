@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Role } from '../../server/contract/role.ts'
-import { whyNotSave } from './may-save.ts'
+import type { Role } from '../../../server/contract/role.ts'
+import { validateSession } from './validate-session.ts'
 
 const person = (id: string, role: Role) => ({
   id,
@@ -24,7 +24,7 @@ test.each([
   [session('2', 'admin'), 'github:2 is signed in now'],
   [null, 'You are signed out.'],
 ])('with the session %j: %s', (now, why) => {
-  const said = whyNotSave(me, now)
-  if (why === undefined) expect(said).toBeUndefined()
-  else expect(said).toContain(why)
+  const message = validateSession(me, now)
+  if (why === undefined) expect(message).toBeUndefined()
+  else expect(message).toContain(why)
 })

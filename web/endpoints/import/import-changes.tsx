@@ -1,14 +1,14 @@
-import { RecordSection } from '../../ui/record-section.tsx'
-import type { Column } from '../../ui/record-table.tsx'
-import { AddressText } from '../address-text.tsx'
-import { DatabaseChips } from '../database-chips.tsx'
+import { RecordSection } from '../../shared/ui/layout/record-section.tsx'
+import type { Column } from '../../shared/ui/table/record-table.tsx'
+import { AddressText } from '../table/cells/address-text.tsx'
+import { DatabaseChips } from '../table/cells/database-chips.tsx'
 import classes from './import-changes.module.css'
 import type { ImportChange } from './import-plan.ts'
 
-/** The changes of an import in lists of one kind; those that were refused come first. */
+/** Lists the changes of an import by kind, rejected changes first. */
 export function ImportChanges(props: {
   changes: readonly ImportChange[]
-  /** Why they were refused, by address. */
+  /** The reasons why changes were rejected, by address. */
   failures: ReadonlyMap<string, string>
   databases: readonly string[] | undefined
 }) {

@@ -1,28 +1,44 @@
-import { useDeferredValue, useMemo, useState } from 'react'
-import { useKeptDraft } from '../../use-kept-draft.ts'
-import { readImport } from './import-file.ts'
+import { useQueryClient } from '@tanstack/react-query'
+import { useDeferredValue, useEffect, useMemo, useState } from 'react'
+import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
+import { showOnPage } from '../bulk/tracked-bulk.ts'
+import { readImport } from './file/import-file.ts'
+import { ImportSource, type SourceText } from './file/import-source.tsx'
 import { ImportPreview } from './import-preview.tsx'
 import { ImportProgress } from './import-progress.tsx'
-import { forgetImport, useImportRun } from './import-run.ts'
-import { ImportSource, type SourceText } from './import-source.tsx'
+import { forgetImport, resumeImport, useImportRun } from './import-run.ts'
 
-/** What an import begins with; kept in this tab, so that one that is interrupted can go on. */
+/**
+ * The initial draft of an import. It is kept in the tab, so that an interrupted import can
+ * continue.
+ */
 const begin = {
   text: '',
-  /** Of the file; empty for what was typed. */
+  /** Name of the file; empty for typed text. */
   name: '',
-  /** Whether it was asked to be compared: from then on it is, also while it is mended. */
+  /** Whether to compare the text with the configuration. Stays set while the user fixes errors. */
   compare: false,
   remove: false,
-  /** How many changes there were when it was started; 0 before. */
+  /** Number of changes when the import was first started; 0 before. */
   started: 0,
+  /** Id of the bulk change; empty before it is started. */
+  id: '',
 }
 
-/** Chooses what is imported, shows what it would change, and changes it. */
+/** Selects the import text, previews its changes and runs the import. */
 export function ImportForm() {
-  const { draft, restored, change, forget, startAfresh } = useKeptDraft('import', begin)
+  const form = useDraftForm({ draft: 'import', initialValues: begin })
+  const { values: draft, restored, change, forget, startAfresh } = form
+  const queryClient = useQueryClient()
   const run = useImportRun()
-  // What is being mended is judged as it is typed, and stays a field until it is to be compared.
+  useEffect(() => {
+    if (draft.id !== '') void resumeImport(queryClient, draft.id)
+  }, [draft.id, queryClient])
+  useEffect(() => {
+    showOnPage(run?.id)
+    return () => showOnPage(undefined)
+  }, [run?.id])
+  // While the user fixes errors, the text is validated but stays editable until it is compared.
   const [editing, setEditing] = useState(false)
   const text = useDeferredValue(draft.text)
   const file = useMemo(() => (draft.compare ? readImport(text) : undefined), [draft.compare, text])
@@ -30,7 +46,7 @@ export function ImportForm() {
   const take = (source: SourceText, typed: boolean) => {
     forgetImport()
     setEditing(typed)
-    change({ started: 0, ...source })
+    change({ started: 0, id: '', ...source })
   }
   const clear = () => {
     forgetImport()
@@ -57,6 +73,7 @@ export function ImportForm() {
           run={run}
           onRemove={(remove) => change({ remove })}
           onStart={(total) => change({ started: Math.max(draft.started, total) })}
+          onBegun={(id) => change({ id })}
           onDone={forget}
           onClear={clear}
         />

@@ -1,22 +1,18 @@
 import { SYSTEM_DATABASE } from '../../../server/contract/database.ts'
-import { reaches } from '../mapping.ts'
+import { reaches } from '../model/mapping.ts'
 import type { ImportChange } from './import-plan.ts'
 
 /**
- * The order in which changes are made, in groups that wait for each other, so that nobody is cut
- * off half way: what opens ways comes before what closes ways, and the endpoint through which the
- * page came is the last that loses the console.
+ * Sorts changes into the order in which the server applies them: additions first, removals last,
+ * and the endpoint that serves this page at the very end. No database becomes unreachable in
+ * between.
  *
- * @param here the address of that endpoint, where it is known.
+ * @param here the address of the endpoint that serves this page, if known.
  */
-export function orderChanges(
+export const orderChanges = (
   changes: readonly ImportChange[],
   here: string | undefined,
-): ImportChange[][] {
-  const groups: ImportChange[][] = [[], [], [], [], []]
-  for (const change of changes) groups[rank(change, here)]?.push(change)
-  return groups.filter(({ length }) => length > 0)
-}
+): ImportChange[] => changes.toSorted((a, b) => rank(a, here) - rank(b, here))
 
 function rank({ kind, address, before, after }: ImportChange, here: string | undefined): number {
   if (kind === 'added') return 0

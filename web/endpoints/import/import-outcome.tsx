@@ -1,22 +1,28 @@
 import { Button } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
+import { undoBulk } from '../bulk/bulk-requests.ts'
 import classes from './import-outcome.module.css'
-import { compareAgain, type ImportRun } from './import-run.ts'
-import { sayEnd } from './import-words.ts'
+import { compareAgain, forgetImport, type ImportRun } from './import-run.ts'
+import { formatEnd } from './import-words.ts'
 
-/** How an import ended, and the way on. */
+/** Shows the outcome of an import and the next steps. */
 export function ImportOutcome({ run, onClear }: { run: ImportRun; onClear: () => void }) {
   const queryClient = useQueryClient()
   const sentence = useRef<HTMLParagraphElement>(null)
-  // The button that stopped it is gone from the page.
+  // The Cancel button had the focus and is gone.
   useEffect(() => sentence.current?.focus(), [])
-  const done = run.made === run.changes.length
+  const done = run.made === run.total
+  const undo = useMutation({
+    mutationFn: (id: string) => undoBulk(queryClient, id),
+    onSuccess: () => forgetImport(),
+  })
+  const { id } = run
   return (
     <div className={classes.outcome}>
       <p ref={sentence} tabIndex={-1}>
-        {sayEnd(run)}
+        {formatEnd(run)}
       </p>
       {!run.compared && (
         <>
@@ -29,6 +35,18 @@ export function ImportOutcome({ run, onClear }: { run: ImportRun; onClear: () =>
             </Button>
           </div>
         </>
+      )}
+      {undo.error !== null && <p role="alert">{undo.error.message}</p>}
+      {run.made > 0 && run.compared && id !== undefined && (
+        <div>
+          <Button
+            variant="default"
+            aria-disabled={undo.isPending || undefined}
+            onClick={() => undo.isPending || undo.mutate(id)}
+          >
+            Undo the import
+          </Button>
+        </div>
       )}
       {done && run.compared && (
         <div className={classes.ways}>

@@ -1,18 +1,18 @@
 import { Link } from '@tanstack/react-router'
-import { useMay } from '../../person.ts'
-import { Notice } from '../../ui/notice.tsx'
-import { PageHead } from '../../ui/page-head.tsx'
-import { usePageTitle } from '../../ui/use-page-title.ts'
-import { sayCount } from '../traffic.ts'
+import { useMay } from '../../shared/session/person.ts'
+import { Notice } from '../../shared/ui/feedback/notice.tsx'
+import { PageHead } from '../../shared/ui/layout/page-head.tsx'
+import { usePageTitle } from '../../shared/ui/layout/use-page-title.ts'
+import { formatCount } from '../model/traffic.ts'
 import { ImportForm } from './import-form.tsx'
 import { useImportRun } from './import-run.ts'
 
-/** The page where endpoints are taken from a file: what would change first, then the changes. */
+/** The page that imports endpoints from a file, with a preview of the changes. */
 export function ImportPage() {
   const mayChange = useMay('operator')
   const run = useImportRun()
   const going = run !== undefined && run.end === undefined
-  const progress = going && `${sayCount(run.made)} of ${sayCount(run.changes.length)}`
+  const progress = going && `${formatCount(run.made)} of ${formatCount(run.total)}`
   usePageTitle(progress, 'Import', 'Endpoints')
   return (
     <>

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ListenerState } from '../../../server/contract/listener.ts'
-import { type EndpointRow, joinRows } from '../endpoint-rows.ts'
-import { listener } from '../listener.testing.ts'
-import { judgeImport } from './import-consequences.ts'
+import { type EndpointRow, joinRows } from '../model/endpoint-rows.ts'
+import { listener } from '../model/listener.testing.ts'
+import { warnOfImport } from './import-consequences.ts'
 import { orderChanges } from './import-order.ts'
 import { countChanges, planImport } from './import-plan.ts'
 
@@ -66,7 +66,7 @@ describe('comparing a file with what is configured', () => {
         const before = now.map(({ address, databases }) => row(address, databases))
         const plan = planImport(wanted, before, remove)
         const state = new Map(now.map(({ address, databases }) => [address, databases]))
-        for (const { address, after } of orderChanges(plan.changes, undefined).flat()) {
+        for (const { address, after } of orderChanges(plan.changes, undefined)) {
           if (after === null) state.delete(address)
           else state.set(address, [...after])
         }
@@ -84,51 +84,33 @@ test('what opens ways comes first, and the way of this page closes last', () => 
   const rows = [row(A, []), row(B, []), row(C, ['blog']), row('tcp://127.0.0.1:1', ['x'])]
   const wanted = [want(B, 'blog'), want(C, 'shop'), want('tcp://127.0.0.1:2')]
   const { changes } = planImport(wanted, rows, true)
-  const order = orderChanges(changes, A).map((group) => group.map(({ address }) => address))
-  expect(order).toEqual([['tcp://127.0.0.1:2'], [C], [B], ['tcp://127.0.0.1:1'], [A]])
+  const order = orderChanges(changes, A).map(({ address }) => address)
+  expect(order).toEqual(['tcp://127.0.0.1:2', C, B, 'tcp://127.0.0.1:1', A])
 })
 
-describe('what an import would do', () => {
+describe('what an import warns of', () => {
   const databases = ['_system', 'blog', 'shop']
-  const judge = (
-    wanted: { address: string; databases: string[] }[],
-    rows: EndpointRow[],
-    remove = true,
-  ) => judgeImport({ plan: planImport(wanted, rows, remove), rows, databases, here: A })
+  const warn = (wanted: { address: string; databases: string[] }[], rows: EndpointRow[]) =>
+    warnOfImport(planImport(wanted, rows, true), databases)
 
-  test('is refused where nobody could sign in afterwards', () => {
-    const rows = [row(A, []), row(B, [], 'failed')]
-    expect(judge([want(A, 'blog'), want(B)], rows).refused).toMatch(/^Nobody could sign in/)
-    expect(judge([], rows).refused).toMatch(/^Nobody could sign in/)
-    expect(judge([want(A, 'blog', '_system')], rows).refused).toBeUndefined()
-    expect(judge([want(C)], rows).refused).toBeUndefined()
-  })
-
-  test('warns of the page itself, and names another way', () => {
-    const { warnings, wayOut } = judge([want(B)], [row(A, [])])
-    expect(warnings).toContain(
-      `You are connected through ${A}. This page will stop working at the end.`,
-    )
-    expect(wayOut).toBe(B)
-    expect(judge([want(A, '_system', 'blog')], [row(A, [])]).wayOut).toBeUndefined()
-  })
-
-  test('warns of databases that nobody reaches and that do not exist', () => {
-    const { warnings } = judge([want(A, '_system', 'news')], [row(A, ['_system', 'blog'])])
-    expect(warnings).toEqual([
-      'No endpoint will reach blog.',
+  test('databases that do not exist, and endpoints whose default does not', () => {
+    expect(warn([want(A, '_system', 'news')], [row(A, [])])).toEqual([
       'There is no database news yet: requests for it answer 404.',
+    ])
+    expect(warn([want(A, '_system'), want(B, 'news', 'blog')], [row(A, [])])).toEqual([
+      'There is no database news yet: requests for it answer 404.',
+      `The default database does not exist at ${B}: requests there that name no database get 404.`,
     ])
   })
 
-  test('warns of new addresses that other machines reach without encryption', () => {
+  test('new addresses that other machines reach without encryption', () => {
     const wanted = [
       want(A),
       want('tcp://0.0.0.0:1'),
       want('ssl://0.0.0.0:2'),
       want('tcp://[::1]:3'),
     ]
-    expect(judge(wanted, [row(A, [])]).warnings).toEqual([
+    expect(warn(wanted, [row(A, [])])).toEqual([
       'Tokens and documents travel unencrypted through tcp://0.0.0.0:1: other machines can reach it.',
     ])
   })

@@ -1,30 +1,33 @@
-import type { EndpointRow } from '../endpoint-rows.ts'
-import { sameMapping } from '../mapping.ts'
-import type { WantedEndpoint } from './import-file.ts'
+import type { EndpointRow } from '../model/endpoint-rows.ts'
+import { sameMapping } from '../model/mapping.ts'
+import type { WantedEndpoint } from './file/import-file.ts'
 
-/** What an import does to one endpoint. */
+/** The change of an import to one endpoint. */
 export interface ImportChange {
   readonly kind: 'added' | 'changed' | 'removed'
   readonly address: string
-  /** Its mapping now; `null` for one that is added. */
+  /** The mapping before the change; `null` if the endpoint is added. */
   readonly before: readonly string[] | null
-  /** Its mapping afterwards; `null` for one that is removed. */
+  /** The mapping after the change; `null` if the endpoint is removed. */
   readonly after: readonly string[] | null
-  /** The revision that was compared: the server refuses if it has moved on (412). */
+  /** The compared revision. The server responds with 412 if the endpoint has another one. */
   readonly revision: number | undefined
 }
 
-/** What an import does, compared with what is configured now. */
+/** The difference between an import file and the configuration. */
 export interface ImportPlan {
-  /** In the order of the file; what is removed comes last. */
+  /** In file order, removals last. */
   readonly changes: readonly ImportChange[]
-  /** The endpoints that are configured as the file has them already. */
+  /** Addresses of the endpoints that already match the file. */
   readonly unchanged: readonly string[]
-  /** The endpoints that are not in the file; they stay unless `remove` was asked for. */
+  /** Addresses of the endpoints not in the file. They are kept unless `remove` is set. */
   readonly others: readonly string[]
 }
 
-/** Compares what a file asks for with what is configured. `remove`: what is not in it goes. */
+/**
+ * Compares an import file with the configuration. `remove` also removes the endpoints that are not
+ * in the file.
+ */
 export function planImport(
   wanted: readonly WantedEndpoint[],
   rows: readonly EndpointRow[],
@@ -53,7 +56,7 @@ export function planImport(
   return { changes, unchanged, others: [...configured.keys()] }
 }
 
-/** How many changes of each kind there are. */
+/** Counts the changes of each kind. */
 export function countChanges(changes: readonly ImportChange[]) {
   const count = (wanted: ImportChange['kind']) =>
     changes.filter(({ kind }) => kind === wanted).length

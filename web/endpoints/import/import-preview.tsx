@@ -1,40 +1,48 @@
 import { Button } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useMemo, useRef } from 'react'
-import { databasesQuery } from '../../queries.ts'
-import { announce } from '../../ui/announce.tsx'
-import { LoadFailure } from '../../ui/load-failure.tsx'
-import { SkeletonRows } from '../../ui/skeleton-rows.tsx'
-import { useEndpointRows } from '../use-endpoint-rows.ts'
-import { consoleUrl, yourEndpoint } from '../ways-in.ts'
+import { useEffect, useMemo, useRef, useState } from 'react'
+import { databasesQuery } from '../../app/queries.ts'
+import { announce } from '../../shared/ui/feedback/announce.tsx'
+import { LoadFailure } from '../../shared/ui/feedback/load-failure.tsx'
+import { SkeletonRows } from '../../shared/ui/feedback/skeleton-rows.tsx'
+import { ConfirmDialog } from '../../shared/ui/overlay/confirm-dialog.tsx'
+import { loadBulkBar } from '../bulk/load-bulk-bar.ts'
+import { guardedLabel } from '../guard/check-changes.ts'
+import { GuardNotice } from '../guard/guard-notice.tsx'
+import { useChangeGuard } from '../guard/use-change-guard.ts'
+import { ownEndpoint } from '../model/admin-access.ts'
+import { undo } from '../model/undo.ts'
+import { preloadUndo } from '../remove/undo-outlet.tsx'
+import { useEndpointRows } from '../table/use-endpoint-rows.ts'
+import type { WantedEndpoint } from './file/import-file.ts'
 import { ImportChanges } from './import-changes.tsx'
-import { judgeImport } from './import-consequences.ts'
-import type { WantedEndpoint } from './import-file.ts'
+import { warnOfImport } from './import-consequences.ts'
 import { ImportOutcome } from './import-outcome.tsx'
 import { type ImportPlan, planImport } from './import-plan.ts'
 import classes from './import-preview.module.css'
 import { type ImportRun, startImport } from './import-run.ts'
-import { sayEnd, sayMany, sayPlan } from './import-words.ts'
+import { formatEnd, formatPlan, formatPlural } from './import-words.ts'
 
-/** What {@link ImportPreview} compares. */
 export interface ImportPreviewProps {
   readonly wanted: readonly WantedEndpoint[]
-  /** Whether what is not in the file is to be removed. */
+  /** Whether to remove the endpoints that are not in the file. */
   readonly remove: boolean
-  /** How many changes there were when it was first started; 0: it was not. */
+  /** Number of changes when the import was first started; 0 before. */
   readonly started: number
-  /** How the last attempt ended. */
+  /** The outcome of the last attempt. */
   readonly run: ImportRun | undefined
   readonly onRemove: (remove: boolean) => void
   readonly onStart: (changes: number) => void
-  /** Everything is as the file has it. */
+  /** Called with the id of the bulk change. */
+  readonly onBegun: (id: string) => void
+  /** Called once the configuration matches the file. */
   readonly onDone: () => void
   readonly onClear: () => void
 }
 
-/** What an import would change, compared with what is configured now, and the button that does it. */
+/** Previews the changes of an import against the configuration, and starts it. */
 export function ImportPreview(props: ImportPreviewProps) {
-  const { wanted, remove, run, onRemove, onStart, onDone, onClear } = props
+  const { wanted, remove, run, onRemove, onStart, onBegun, onDone, onClear } = props
   const queryClient = useQueryClient()
   const heading = useRef<HTMLHeadingElement>(null)
   const { rows, failure, stateFailure, retry } = useEndpointRows()
@@ -43,9 +51,11 @@ export function ImportPreview(props: ImportPreviewProps) {
     () => (rows === undefined ? undefined : planImport(wanted, rows, remove)),
     [wanted, rows, remove],
   )
+  const check = useChangeGuard(rows ?? [], { named: true })
+  const [asking, setAsking] = useState<{ readonly removeAnyway: boolean }>()
   const ready = plan !== undefined
   useEffect(() => {
-    // The field in which it was typed is gone from the page.
+    // The text field had the focus and is gone.
     if (ready && document.activeElement === document.body) heading.current?.focus()
   }, [ready])
   if (run?.compared === false) return <ImportOutcome run={run} onClear={onClear} />
@@ -55,24 +65,34 @@ export function ImportPreview(props: ImportPreviewProps) {
   }
   if (plan === undefined || rows === undefined) return <SkeletonRows what="the endpoints" />
 
-  const here = yourEndpoint(
-    location,
-    rows.flatMap(({ address, databases: mapping }) => (mapping === null ? [] : address)),
-  )
-  const { refused, warnings, wayOut } = judgeImport({ plan, rows, databases, here })
+  const here = ownEndpoint(location, rows)
+  const guard = check(plan.changes)
+  const { refused } = guard
+  const warnings = warnOfImport(plan, databases)
   const failures = run?.failures ?? new Map<string, string>()
   const held =
     failures.size > 0 &&
     plan.changes.some(({ kind, address }) => kind === 'removed' && !failures.has(address))
   const start = async (removeAnyway: boolean) => {
     onStart(plan.changes.length)
-    const ended = await startImport(plan.changes, { queryClient, here, removeAnyway })
+    setAsking(undefined)
+    // The change disconnects this page, so the bars must be loaded before it.
+    if (guard.own) await Promise.all([preloadUndo(), loadBulkBar()])
+    const ended = await startImport(plan.changes, { queryClient, here, removeAnyway, onBegun })
     if (ended === undefined) return
-    announce(sayEnd(ended))
-    if (ended.made === ended.changes.length) onDone()
+    announce(formatEnd(ended))
+    const own = plan.changes.find(({ address }) => address === here)
+    if (own !== undefined && guard.own && guard.wayOut !== undefined && isOver(ended)) {
+      undo.leadOut(own, guard.wayOut)
+    }
+    if (ended.made === ended.total) onDone()
   }
-  const way = wayOut === undefined ? undefined : consoleUrl(wayOut, location)
-  const count = sayMany(plan.changes.length, 'change')
+  const ask = (removeAnyway: boolean) => {
+    if (refused !== undefined) return
+    if (guard.own) setAsking({ removeAnyway })
+    else void start(removeAnyway)
+  }
+  const count = formatPlural(plan.changes.length, 'change')
   return (
     <div className={classes.preview}>
       {run === undefined ? (
@@ -85,7 +105,7 @@ export function ImportPreview(props: ImportPreviewProps) {
           <h2 ref={heading} tabIndex={-1}>
             {run === undefined ? 'What would change' : 'What is left'}
           </h2>
-          <p role="status">{sayPlan(plan, remove)}</p>
+          <p role="status">{formatPlan(plan, remove)}</p>
           <label className={classes.others}>
             <input
               type="checkbox"
@@ -95,37 +115,45 @@ export function ImportPreview(props: ImportPreviewProps) {
             Remove what is not in the file
           </label>
           {warnings.length > 0 && (
-            <ul className={classes.warnings} aria-label="Before you import">
+            <ul className={`warning ${classes.warnings}`} aria-label="Before you import">
               {warnings.map((warning) => (
                 <li key={warning}>{warning}</li>
               ))}
-              {way !== undefined && (
-                <li>
-                  <a href={way}>Open the console at {wayOut}</a>
-                </li>
-              )}
             </ul>
           )}
-          <p role="alert" className={classes.refused}>
-            {refused}
-          </p>
+          <GuardNotice guard={guard} />
           {plan.changes.length > 0 && (
             <div className={classes.actions}>
               <Button
                 variant="filled"
                 aria-disabled={refused !== undefined || undefined}
-                onClick={() => refused === undefined && void start(false)}
+                onClick={() => ask(false)}
               >
                 {failures.size > 0 ? 'Try these again' : `Import ${count}`}
               </Button>
               {held && refused === undefined && (
-                <Button variant="danger" onClick={() => void start(true)}>
+                <Button variant="danger" onClick={() => ask(true)}>
                   Remove the others all the same
                 </Button>
               )}
             </div>
           )}
           {nothingToDo(plan) && <p className="dim">Nothing is to be done.</p>}
+          {asking !== undefined && (
+            <ConfirmDialog
+              title="Import and disconnect?"
+              keep="Cancel"
+              onClose={() => setAsking(undefined)}
+              confirm={{
+                label: guardedLabel(guard, 'Import', `Import ${count}`),
+                busy: false,
+                run: () => void start(asking.removeAnyway),
+              }}
+            >
+              <p>{formatPlan(plan, remove)}</p>
+              <GuardNotice guard={guard} />
+            </ConfirmDialog>
+          )}
           <ImportChanges changes={plan.changes} failures={failures} databases={databases} />
         </>
       )}
@@ -133,15 +161,22 @@ export function ImportPreview(props: ImportPreviewProps) {
   )
 }
 
+/**
+ * Returns whether the endpoint that serves this page was changed, as far as is known. It comes
+ * last.
+ */
+const isOver = ({ made, total, end }: ImportRun): boolean =>
+  made === total || end?.by === 'disconnection'
+
 const nothingToDo = ({ changes }: ImportPlan) => changes.length === 0
 
-/** After a reload, a sign-in or a restart: what was made already is seen by comparing. */
+/** Shows how many changes were applied before a reload, a sign-in or a restart, by comparing. */
 function Interrupted({ started, left }: { started: number; left: number }) {
   if (started === 0 || left >= started) return null
   const made = started - left
   return (
     <p className={classes.interrupted}>
-      This import was begun before: {sayMany(made, 'change')} {made === 1 ? 'is' : 'are'} made
+      This import was begun before: {formatPlural(made, 'change')} {made === 1 ? 'is' : 'are'} made
       already.
     </p>
   )

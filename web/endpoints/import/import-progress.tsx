@@ -1,36 +1,38 @@
 import { Button } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
-import { sayCount } from '../traffic.ts'
+import { formatCount } from '../model/traffic.ts'
 import classes from './import-progress.module.css'
-import { type ImportRun, stopImport } from './import-run.ts'
-import { sayMany } from './import-words.ts'
+import { cancelImport, type ImportRun } from './import-run.ts'
+import { formatPlural } from './import-words.ts'
 
-/** How far an import is, and the way to stop it. */
+/** Shows the progress of an import, with Cancel. */
 export function ImportProgress({ run }: { run: ImportRun }) {
-  const { changes, made, failures, stopping } = run
-  const stop = useRef<HTMLButtonElement>(null)
-  // What started it is gone from the page.
-  useEffect(() => stop.current?.focus(), [])
-  const settled = made + failures.size
+  const { total, made, failed, cancelling } = run
+  const queryClient = useQueryClient()
+  const cancel = useRef<HTMLButtonElement>(null)
+  // The start button had the focus and is gone.
+  useEffect(() => cancel.current?.focus(), [])
   return (
     <section className={classes.part} aria-label="Import">
       <div className={classes.line}>
         <p>
-          {sayCount(made)} of {sayMany(changes.length, 'change')} made
-          {failures.size > 0 && `, ${sayCount(failures.size)} refused`}
+          {formatCount(made)} of {formatPlural(total, 'change')} made
+          {failed > 0 && `, ${formatCount(failed)} failed`}
         </p>
         <Button
-          ref={stop}
+          ref={cancel}
           variant="default"
-          aria-disabled={stopping || undefined}
-          onClick={stopImport}
+          aria-disabled={cancelling || undefined}
+          onClick={() => void cancelImport(queryClient)}
         >
-          {stopping ? 'Stopping…' : 'Stop'}
+          {cancelling ? 'Cancelling…' : 'Cancel'}
         </Button>
       </div>
-      <progress aria-label="Changes made or refused" value={settled} max={changes.length} />
+      <progress aria-label="Changes made or failed" value={made + failed} max={total} />
       <p className={classes.note}>
-        Each change is in effect at once. It goes on while you look at other pages of the console.
+        Each change is in effect at once. The import goes on when you leave this page or close the
+        tab.
       </p>
     </section>
   )

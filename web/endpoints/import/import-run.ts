@@ -1,95 +1,201 @@
-import type { QueryClient } from '@tanstack/react-query'
+import { type QueryClient, useQuery } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
+import {
+  CHANGES_MOST,
+  type EndpointChangeInput,
+  type EndpointChangeView,
+} from '../../../server/contract/endpoint-change.ts'
+import { NoAnswer } from '../../app/api.ts'
+import {
+  beginBulk,
+  bulkChangesQuery,
+  cancelBulk,
+  readFailures,
+  watchBulk,
+} from '../bulk/bulk-requests.ts'
 import { endpointsQuery, listenersQuery } from '../queries.ts'
 import { orderChanges } from './import-order.ts'
 import type { ImportChange } from './import-plan.ts'
-import { type ChangesEnd, makeChanges } from './make-changes.ts'
-import { isInterruption, sendChange } from './send-change.ts'
 
-/** An import that runs, or how it ended. It goes on while another page of the console is open. */
+/** How an import ended. */
+export type ImportEnd =
+  | { readonly by: 'all' }
+  | { readonly by: 'cancel' }
+  /** The import disconnected this page. The outcome is visible through another endpoint. */
+  | { readonly by: 'disconnection' }
+  /**
+   * The server rejected the import or is unreachable, or the user may no longer change endpoints.
+   */
+  | { readonly by: 'interruption'; readonly error: Error }
+
+/** A running or finished import. */
 export interface ImportRun {
-  readonly changes: readonly ImportChange[]
-  /** How many were made. */
+  /** The id of the bulk change; undefined until the server has responded. */
+  readonly id: string | undefined
+  readonly total: number
+  /** Number of endpoints that match the file. */
   readonly made: number
-  /** Why others were not, by address. */
+  readonly failed: number
+  /** Reasons of the failures by address, set once the import has ended. */
   readonly failures: ReadonlyMap<string, string>
-  readonly stopping: boolean
-  /** `undefined` while it runs. */
-  readonly end: ChangesEnd | undefined
-  /** Whether what is configured was read anew afterwards, so that it can be compared. */
+  readonly cancelling: boolean
+  /** `undefined` while the import runs. */
+  readonly end: ImportEnd | undefined
+  /** Whether the configuration was refetched after the import, so that it can be compared. */
   readonly compared: boolean
 }
 
-/** So many changes are under way at once. */
-const WIDTH = 8
+type Kept = Omit<ImportRun, 'made' | 'failed'> & { readonly view: EndpointChangeView | undefined }
 
-let current: ImportRun | undefined
-let stop = new AbortController()
+let current: Kept | undefined
 const listeners = new Set<() => void>()
 
-function set(next: ImportRun | undefined): void {
+function set(next: Kept | undefined): void {
   current = next
   for (const listener of listeners) listener()
 }
 
-const change = (part: Partial<ImportRun>) => current && set({ ...current, ...part })
-
-/** The import of this page, if there is one. */
-export const useImportRun = (): ImportRun | undefined =>
-  useSyncExternalStore(subscribe, () => current)
+const change = (part: Partial<Kept>) => current && set({ ...current, ...part })
 
 const subscribe = (listener: () => void) => {
   listeners.add(listener)
   return () => listeners.delete(listener)
 }
 
-/** Starts an import; resolves with how it went, when it has ended. */
+/** Returns the import of this page, if there is one. */
+export function useImportRun(): ImportRun | undefined {
+  const kept = useSyncExternalStore(subscribe, () => current)
+  const { data } = useQuery(bulkChangesQuery)
+  if (kept === undefined) return undefined
+  return toRun(kept, kept.view ?? data?.find(({ id }) => id === kept.id))
+}
+
+const toRun = ({ view: _, ...kept }: Kept, view: EndpointChangeView | undefined): ImportRun => ({
+  ...kept,
+  made: (view?.made ?? 0) + (view?.unchanged ?? 0),
+  failed: view?.failed ?? 0,
+})
+
+/**
+ * Starts an import; resolves with its outcome once it has ended. Resolves with undefined if another
+ * import is running.
+ */
 export async function startImport(
   changes: readonly ImportChange[],
   options: {
     readonly queryClient: QueryClient
-    /** The endpoint through which this page came. */
+    /** Address of the endpoint that serves this page. */
     readonly here: string | undefined
     readonly removeAnyway: boolean
+    /** Called with the id once the server has accepted the import. */
+    readonly onBegun: (id: string) => void
   },
 ): Promise<ImportRun | undefined> {
-  if (current !== undefined && current.end === undefined) return current
-  stop = new AbortController()
-  const begun = { made: 0, failures: new Map(), stopping: false, end: undefined, compared: false }
-  set({ changes, ...begun })
-  const end = await makeChanges({
-    groups: orderChanges(changes, options.here),
-    send: sendChange,
-    interrupts: isInterruption,
-    settled: ({ address }, error) => {
-      if (current === undefined) return
-      if (error === undefined) change({ made: current.made + 1 })
-      else change({ failures: new Map(current.failures).set(address, error.message) })
-    },
-    stop: stop.signal,
-    width: WIDTH,
-    removeAnyway: options.removeAnyway,
+  if (current !== undefined && current.end === undefined) return undefined
+  const { queryClient, here, removeAnyway, onBegun } = options
+  begin(undefined, changes.length)
+  try {
+    requireFew(changes)
+    const inputs = orderChanges(changes, here).map(toInput)
+    const { id } = await beginBulk(queryClient, inputs, !removeAnyway)
+    change({ id })
+    onBegun(id)
+    if (current?.cancelling) void cancelOnServer(queryClient, id)
+    const isOwn = changes.some(({ address }) => address === here)
+    return await finish(queryClient, id, isOwn)
+  } catch (error) {
+    return end(queryClient, undefined, { by: 'interruption', error: error as Error })
+  }
+}
+
+/** Follows a running import that was started before the page was reloaded. */
+export async function resumeImport(queryClient: QueryClient, id: string): Promise<void> {
+  if (current !== undefined) return
+  const list = await queryClient.ensureQueryData(bulkChangesQuery).catch(() => [])
+  const view = list.find((each) => each.id === id)
+  if (view === undefined || view.state !== 'running' || current !== undefined) return
+  begin(id, view.total)
+  await finish(queryClient, id, false)
+}
+
+const begin = (id: string | undefined, total: number) =>
+  set({
+    ...{ id, total, view: undefined, failures: new Map(), cancelling: false },
+    ...{ end: undefined, compared: false },
   })
-  const compared = await readAnew(options.queryClient)
-  change({ end, compared })
-  return current
+
+async function finish(
+  queryClient: QueryClient,
+  id: string,
+  isOwn: boolean,
+): Promise<ImportRun | undefined> {
+  const view = await watchBulk(queryClient, id, { orUnreachable: isOwn })
+  const failures = view !== undefined && view.failed > 0 ? await readFailures(id) : []
+  change({
+    failures: new Map(failures.map(({ endpoint, errorMessage }) => [endpoint, errorMessage])),
+  })
+  return end(queryClient, view, endOf(view, isOwn))
 }
 
-/** Begins no other change; those under way are waited for. */
-export function stopImport(): void {
-  stop.abort()
-  change({ stopping: true })
+function endOf(view: EndpointChangeView | undefined, isOwn: boolean): ImportEnd {
+  if (view === undefined) {
+    if (isOwn) return { by: 'disconnection' }
+    return { by: 'interruption', error: new NoAnswer(undefined) }
+  }
+  if (view.state === 'cancelled') return { by: 'cancel' }
+  if (view.state === 'done') return { by: 'all' }
+  const error = new Error('It was stopped, because you may no longer change endpoints.')
+  return { by: 'interruption', error }
 }
 
-/** Reads what is configured, to compare again what an import has left. */
+async function end(
+  queryClient: QueryClient,
+  view: EndpointChangeView | undefined,
+  how: ImportEnd,
+): Promise<ImportRun | undefined> {
+  const compared = await refetchEndpoints(queryClient)
+  change({ view, end: how, compared })
+  return current && toRun(current, view)
+}
+
+function requireFew(changes: readonly ImportChange[]): void {
+  if (changes.length <= CHANGES_MOST) return
+  throw new Error('An import makes at most 10,000 changes. Split the file.')
+}
+
+/** Returns the request for a change, conditional on the compared state of the endpoint. */
+function toInput({ kind, address, after, revision }: ImportChange): EndpointChangeInput {
+  if (kind !== 'added' && revision === undefined) {
+    throw new Error(`The state of ${address} is not known yet. Try again.`)
+  }
+  const expect = kind === 'added' ? null : revision
+  return after === null
+    ? { endpoint: address, remove: true, expect }
+    : { endpoint: address, databases: [...after], expect }
+}
+
+/** Cancels the import. Changes already applied stay. */
+export async function cancelImport(queryClient: QueryClient): Promise<void> {
+  if (current === undefined || current.cancelling) return
+  change({ cancelling: true })
+  const { id } = current
+  // Without an id, `startImport` cancels the import once the server has responded.
+  if (id !== undefined) await cancelOnServer(queryClient, id)
+}
+
+async function cancelOnServer(queryClient: QueryClient, id: string): Promise<void> {
+  await cancelBulk(queryClient, id).catch(() => change({ cancelling: false }))
+}
+
+/** Refetches the configuration to compare it with the file again. */
 export async function compareAgain(queryClient: QueryClient): Promise<void> {
-  if (await readAnew(queryClient)) change({ compared: true })
+  if (await refetchEndpoints(queryClient)) change({ compared: true })
 }
 
-/** Forgets how the last import ended. */
+/** Discards the outcome of the last import. */
 export const forgetImport = (): void => set(undefined)
 
-const readAnew = (queryClient: QueryClient): Promise<boolean> =>
+const refetchEndpoints = (queryClient: QueryClient): Promise<boolean> =>
   Promise.all([
     queryClient.fetchQuery({ ...endpointsQuery, staleTime: 0 }),
     queryClient.fetchQuery({ ...listenersQuery, staleTime: 0 }),

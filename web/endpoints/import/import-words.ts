@@ -1,48 +1,48 @@
-import { listNames } from '../mapping.ts'
-import { sayCount } from '../traffic.ts'
+import { listNames } from '../model/mapping.ts'
+import { formatCount } from '../model/traffic.ts'
 import { countChanges, type ImportPlan } from './import-plan.ts'
 import type { ImportRun } from './import-run.ts'
 
-/** "1 endpoint", "1,204 endpoints". */
-export const sayMany = (count: number, thing: string): string =>
-  `${sayCount(count)} ${thing}${count === 1 ? '' : 's'}`
+/** Formats a count with its noun: "1 endpoint", "1,204 endpoints". */
+export const formatPlural = (count: number, thing: string): string =>
+  `${formatCount(count)} ${thing}${count === 1 ? '' : 's'}`
 
-/** What stands in the file and what of it is to be done. */
-export function sayPlan({ changes, unchanged, others }: ImportPlan, remove: boolean): string {
+/** Summarizes the changes of an import. */
+export function formatPlan({ changes, unchanged, others }: ImportPlan, remove: boolean): string {
   const { added, changed, removed } = countChanges(changes)
   const parts = [
-    added > 0 && `${sayCount(added)} added`,
-    changed > 0 && `${sayCount(changed)} changed`,
-    removed > 0 && `${sayCount(removed)} removed`,
-    unchanged.length > 0 && `${sayCount(unchanged.length)} unchanged`,
+    added > 0 && `${formatCount(added)} added`,
+    changed > 0 && `${formatCount(changed)} changed`,
+    removed > 0 && `${formatCount(removed)} removed`,
+    unchanged.length > 0 && `${formatCount(unchanged.length)} unchanged`,
   ].filter((part) => part !== false)
   const stay =
     remove || others.length === 0
       ? ''
-      : ` ${sayMany(others.length, 'endpoint')} not in the file ${others.length === 1 ? 'stays' : 'stay'}.`
+      : ` ${formatPlural(others.length, 'endpoint')} not in the file ${others.length === 1 ? 'stays' : 'stay'}.`
   return `${parts.length === 0 ? 'The file is empty' : listNames(parts)}.${stay}`
 }
 
-/** How an import ended, in sentences. */
-export function sayEnd(run: ImportRun): string {
-  const { changes, made, failures, end } = run
-  const total = changes.length
-  const left = total - made - failures.size
+/** Describes the outcome of an import. */
+export function formatEnd(run: ImportRun): string {
+  const { total, made, failed, end } = run
+  const left = total - made - failed
   const all = made === total
   const first = all
     ? total === 1
       ? 'The change was made.'
-      : `All ${sayCount(total)} changes were made.`
-    : `${sayCount(made)} of ${sayMany(total, 'change')} ${made === 1 ? 'was' : 'were'} made.`
+      : `All ${formatCount(total)} changes were made.`
+    : `${formatCount(made)} of ${formatPlural(total, 'change')} ${made === 1 ? 'was' : 'were'} made.`
   const refused =
-    failures.size === 0
-      ? ''
-      : ` ${sayCount(failures.size)} ${failures.size === 1 ? 'was' : 'were'} refused.`
-  if (end?.by === 'stop') return `Stopped. ${first}${refused}`
+    failed === 0 ? '' : ` ${formatCount(failed)} ${failed === 1 ? 'was' : 'were'} refused.`
+  if (end?.by === 'cancel') return `Cancelled. ${first}${refused}`
+  if (end?.by === 'disconnection') {
+    return 'This page was disconnected by the import. Open the console at another endpoint to see the outcome.'
+  }
   if (end?.by === 'interruption') return `${end.error.message} ${first}${refused}`
   const held =
     left === 0 || all
       ? ''
-      : ` ${sayMany(left, 'endpoint')} ${left === 1 ? 'was' : 'were'} not removed, as something before was refused.`
+      : ` ${formatPlural(left, 'endpoint')} ${left === 1 ? 'was' : 'were'} not removed, as something before was refused.`
   return `${first}${refused}${held}`
 }

@@ -1,64 +1,63 @@
 import { SYSTEM_DATABASE } from '../../../server/contract/database.ts'
-import { type EndpointRow, gravestOf, type RowState } from '../endpoint-rows.ts'
+import { type EndpointRow, mostSevereOf, type RowState } from '../model/endpoint-rows.ts'
 
-/** The endpoints of one mapping: they reach the same databases, and the same by default. */
+/** Endpoints with the same default database that reach the same databases. */
 export interface MapGroup {
   readonly id: string
   readonly rows: readonly EndpointRow[]
-  /** Of the first of them; empty: every database. */
+  /** The mapping of the first endpoint; empty means all databases. */
   readonly mapping: readonly string[]
-  /** The worst that one of them is in. */
+  /** The most severe state among the endpoints. */
   readonly state: RowState
 }
 
-/** A database, or a name that no database has, or all databases together. */
+/** A node on the database side: a database, a name without a database, or all databases. */
 export interface MapName {
   readonly id: string
-  /** `null`: all databases. */
+  /** `null` for all databases. */
   readonly name: string | null
   readonly exists: boolean
-  /** The endpoints through which it is reached, and those of them that have it as their default. */
+  /** The number of endpoints that reach it, and of those that have it as their default. */
   readonly through: number
   readonly defaultOf: number
 }
 
-/** That the endpoints of a group reach a name. */
+/** An edge: the endpoints of a group reach a name. */
 export interface MapLine {
   readonly group: string
   readonly name: string
   readonly isDefault: boolean
 }
 
-/** What the map shows. */
 export interface MapGraph {
   readonly groups: readonly MapGroup[]
   readonly names: readonly MapName[]
   readonly lines: readonly MapLine[]
 }
 
-/** The id of the name that stands for all databases; no database can be called so. */
+/** Id of the node for all databases. It is not a valid database name. */
 export const ALL = '*'
 
 /**
- * Joins endpoints with the databases that they reach. Equal mappings are one group, whatever the
- * order of what is not the default; what was removed is left out.
+ * Returns the graph of endpoints and the databases that they reach. Endpoints are grouped if they
+ * have the same default and the same other databases in any order. Removed endpoints are left out.
  *
- * @param databases the names there are; `undefined`: not known, then all are taken to exist.
- * @param passes which endpoints are shown; names that none of these reaches are then left out.
+ * @param databases all database names; if `undefined`, all names count as existing.
+ * @param passes selects the endpoints shown; names that none of them reaches are left out.
  */
 export function makeGraph(
   rows: readonly EndpointRow[],
   databases: readonly string[] | undefined,
-  passes?: (row: EndpointRow) => boolean,
+  matchesFilter?: (row: EndpointRow) => boolean,
 ): MapGraph {
   const configured = rows.filter(({ databases: mapping }) => mapping !== null)
-  const shown = passes === undefined ? configured : configured.filter(passes)
+  const shown = matchesFilter === undefined ? configured : configured.filter(matchesFilter)
   const groups = [...Map.groupBy(shown, ({ databases: mapping }) => keyOf(mapping ?? []))].map(
     ([id, members]): MapGroup => ({
       id,
       rows: members,
       mapping: members[0]?.databases ?? [],
-      state: gravestOf(members.map(({ state }) => state)),
+      state: mostSevereOf(members.map(({ state }) => state)),
     }),
   )
   const lines = groups.flatMap(({ id, mapping }) =>
@@ -70,7 +69,7 @@ export function makeGraph(
   const names = [
     ...(joined.has(ALL) ? [ALL] : []),
     ...new Set([...(databases ?? []), ...[...joined].filter((name) => name !== ALL).sort()]),
-  ].filter((name) => passes === undefined || joined.has(name))
+  ].filter((name) => matchesFilter === undefined || joined.has(name))
   const count = countReached(configured)
   const exists = (id: string) => id === ALL || databases === undefined || databases.includes(id)
   return {
@@ -88,7 +87,7 @@ export function makeGraph(
 const keyOf = ([first, ...rest]: readonly string[]): string =>
   first === undefined ? ALL : [first, ...rest.sort()].join('+')
 
-/** Counts through how many endpoints a name is reached; each is looked at once, for all names. */
+/** Counts the endpoints that reach each name, in one pass over the rows. */
 function countReached(rows: readonly EndpointRow[]) {
   const through = new Map<string, number>()
   const defaults = new Map<string, number>()

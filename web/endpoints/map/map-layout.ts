@@ -1,12 +1,11 @@
 import type { MapGraph, MapLine } from './map-graph.ts'
 
-/** So often both sides are put in order; more changes little. */
+/** Number of ordering sweeps; more improve the layout little. */
 const SWEEPS = 6
 
 /**
- * Orders both sides so that few lines cross: each node goes to the middle of those it is joined
- * with (the barycentre), side by side, and the best order met is taken. The same graph always gets
- * the same order, and never one with more crossings than it came in.
+ * Orders both sides to reduce edge crossings with the barycenter heuristic, and returns the best
+ * order found. The result is deterministic and never has more crossings than the input.
  */
 export function orderGraph(graph: MapGraph): MapGraph {
   let best = graph
@@ -23,7 +22,7 @@ export function orderGraph(graph: MapGraph): MapGraph {
   return best
 }
 
-/** How many pairs of lines cross. */
+/** Counts the pairs of edges that cross. */
 export function countCrossings({ groups, names, lines }: MapGraph): number {
   const left = places(groups)
   const right = places(names)
@@ -53,7 +52,7 @@ function towards<T extends { readonly id: string }>(
   other: 'group' | 'name',
 ): T[] {
   const joined = Map.groupBy(lines, (line) => line[own])
-  // What is joined with nothing goes to the end.
+  // Unconnected nodes go to the end.
   const middle = ({ id }: T) => {
     const ends = (joined.get(id) ?? []).map((line) => others.get(line[other]) ?? 0)
     if (ends.length === 0) return Number.POSITIVE_INFINITY

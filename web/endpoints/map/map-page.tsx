@@ -2,30 +2,30 @@ import { useMediaQuery } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
-import { databasesQuery } from '../../queries.ts'
-import { LoadFailure } from '../../ui/load-failure.tsx'
-import { PageHead } from '../../ui/page-head.tsx'
-import { SkeletonRows } from '../../ui/skeleton-rows.tsx'
-import { useFilterText } from '../../ui/use-filter-text.ts'
-import { usePageTitle } from '../../ui/use-page-title.ts'
-import { AddAction } from '../add-action.tsx'
-import { parseFilter, passes } from '../endpoint-filter.ts'
-import { EndpointFilterField } from '../endpoint-filter-field.tsx'
-import type { EndpointRow } from '../endpoint-rows.ts'
-import { EndpointWays } from '../endpoint-ways.tsx'
-import { NoMatch } from '../no-match.tsx'
-import { sayCount } from '../traffic.ts'
-import { useEndpointRows } from '../use-endpoint-rows.ts'
+import { databasesQuery } from '../../app/queries.ts'
+import { LoadFailure } from '../../shared/ui/feedback/load-failure.tsx'
+import { SkeletonRows } from '../../shared/ui/feedback/skeleton-rows.tsx'
+import { useFilterText } from '../../shared/ui/form/use-filter-text.ts'
+import { PageHead } from '../../shared/ui/layout/page-head.tsx'
+import { usePageTitle } from '../../shared/ui/layout/use-page-title.ts'
+import type { EndpointRow } from '../model/endpoint-rows.ts'
+import { matchesFilter, parseFilter } from '../model/list/endpoint-filter.ts'
+import { formatCount } from '../model/traffic.ts'
+import { EndpointLinks } from '../remove/endpoint-links.tsx'
+import { AddAction } from '../table/add-action.tsx'
+import { EndpointFilterField } from '../table/endpoint-filter-field.tsx'
+import { NoEndpoint } from '../table/no-endpoint.tsx'
+import { useEndpointRows } from '../table/use-endpoint-rows.ts'
 import { makeGraph } from './map-graph.ts'
 import { orderGraph } from './map-layout.ts'
 import classes from './map-page.module.css'
 import { MapPicture } from './map-picture.tsx'
 import { MapTables } from './map-tables.tsx'
 
-/** More lines than these cannot be followed by eye. */
+/** Maximum number of lines drawn; more cannot be followed by eye. */
 const MOST_LINES = 200
 
-/** The page that shows which endpoints reach which databases: a picture, and the same as tables. */
+/** The page that shows which endpoints reach which databases, as a picture and as tables. */
 export function MapPage() {
   const { rows, failure, retry } = useEndpointRows()
   const { q: text = '' } = useSearch({ from: '/endpoints/map' })
@@ -37,7 +37,7 @@ export function MapPage() {
         title="Endpoints"
         action={
           <>
-            <EndpointWays rows={rows} filter={text} view="map" />
+            <EndpointLinks rows={rows} filter={text} view="map" />
             <AddAction
               onAdd={() => void navigate({ to: '/endpoints/new', search: text ? { q: text } : {} })}
             />
@@ -58,7 +58,7 @@ function MapView({ rows }: { rows: readonly EndpointRow[] }) {
   const [open, setOpen] = useState<string>()
   const graph = useMemo(() => {
     const parsed = parseFilter(text)
-    const shown = text.trim() === '' ? undefined : (row: EndpointRow) => passes(parsed, row)
+    const shown = text.trim() === '' ? undefined : (row: EndpointRow) => matchesFilter(parsed, row)
     return makeGraph(rows, databases, shown)
   }, [rows, databases, text])
   const tooMany = graph.lines.length > MOST_LINES
@@ -68,7 +68,7 @@ function MapView({ rows }: { rows: readonly EndpointRow[] }) {
   )
   const show = (id: string) => {
     setOpen(id)
-    // After the row has been drawn with its detail.
+    // Focus after the row is rendered.
     setTimeout(() => document.getElementById(`group-${id}`)?.focus())
   }
   return (
@@ -77,12 +77,12 @@ function MapView({ rows }: { rows: readonly EndpointRow[] }) {
         <EndpointFilterField text={text} onChange={filter} />
       </div>
       {graph.groups.length === 0 && (
-        <NoMatch text={text} hidden={rows.length} onClear={() => filter('')} />
+        <NoEndpoint text={text} hidden={rows.length} onClear={() => filter('')} />
       )}
       {tooMany && !narrow && (
         <p className={classes.many}>
-          {sayCount(graph.lines.length)} lines are too many to follow. Filter down to {MOST_LINES}{' '}
-          and they are drawn; the tables below have them all.
+          {formatCount(graph.lines.length)} lines are too many to follow. Filter down to{' '}
+          {MOST_LINES} and they are drawn; the tables below have them all.
         </p>
       )}
       {picture !== undefined && graph.groups.length > 0 && (

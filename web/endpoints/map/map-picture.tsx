@@ -1,18 +1,18 @@
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
-import { StateBadge } from '../../ui/state-badge.tsx'
-import { AddressText } from '../address-text.tsx'
-import { listSome } from '../list-some.ts'
-import { sayCount } from '../traffic.ts'
+import { StateBadge } from '../../shared/ui/feedback/state-badge.tsx'
+import { formatList } from '../model/list/format-list.ts'
+import { formatCount } from '../model/traffic.ts'
+import { AddressText } from '../table/cells/address-text.tsx'
 import { ALL, type MapGraph, type MapGroup, type MapName } from './map-graph.ts'
 import classes from './map-picture.module.css'
 
-/** The height of a node with its space, in pixels. */
+/** Height of a node including its spacing, px. */
 const PITCH = 40
 
 /**
- * Endpoints at the left, databases at the right, and lines between them; the default one is
- * heavier. The lines of what is pointed at, or has the focus, stand out.
+ * Draws endpoints at the left, databases at the right, and lines between them, with a heavier line
+ * for the default. Hovering or focusing a node highlights its lines.
  */
 export function MapPicture({ graph, onShow }: { graph: MapGraph; onShow: (id: string) => void }) {
   const { groups, names, lines } = graph
@@ -67,7 +67,7 @@ export function MapPicture({ graph, onShow }: { graph: MapGraph; onShow: (id: st
         style={{ height }}
       >
         {lines
-          // What stands out is drawn last, over the others.
+          // Draw highlighted lines last, on top of the others.
           .toSorted((a, b) => Number(isLit(a)) - Number(isLit(b)))
           .map((line) => {
             const from = left.get(line.group) ?? 0
@@ -114,7 +114,7 @@ function GroupNode(props: {
   const { rows, state, mapping } = group
   const [first, ...others] = rows
   const reached = mapping.length === 0 ? [ALL] : mapping
-  const joined = listSome(reached.map((name) => titles.get(name) ?? name))
+  const joined = formatList(reached.map((name) => titles.get(name) ?? name))
   const reaches = <span className="visually-hidden">, reaches {joined}</span>
   const alike = rows.filter((row) => row.state === state).length
   const detail = alike < rows.length ? `${alike} of ${rows.length}` : undefined
@@ -129,7 +129,7 @@ function GroupNode(props: {
   }
   return (
     <button type="button" className={classes.way} onClick={() => onShow(group.id)}>
-      <span>{sayCount(rows.length)} endpoints</span>
+      <span>{formatCount(rows.length)} endpoints</span>
       <StateBadge state={state} detail={detail} />
       {reaches}
     </button>
@@ -163,7 +163,7 @@ function NameNode(props: { name: MapName; joined: boolean }) {
   )
 }
 
-/** The shorter side is spread over the height of the longer one. */
+/** Returns the vertical center of each node. The shorter side is spread over the full height. */
 function places(nodes: readonly { readonly id: string }[], height: number): Map<string, number> {
   return new Map(nodes.map(({ id }, at) => [id, ((at + 0.5) * height) / nodes.length]))
 }

@@ -1,8 +1,8 @@
-/** What the URL of the map says: the filter. */
+/** The search parameters of the map: the filter. */
 export interface MapSearch {
   readonly q?: string
 }
 
-/** Reads the search part of the URL; anything else in it is dropped. */
+/** Parses the search parameters of the URL; unknown ones are dropped. */
 export const readMapSearch = ({ q }: Record<string, unknown>): MapSearch =>
   typeof q === 'string' && q !== '' ? { q } : {}

@@ -1,24 +1,23 @@
 import { Link } from '@tanstack/react-router'
-import { RecordSection } from '../../ui/record-section.tsx'
-import type { Column } from '../../ui/record-table.tsx'
-import { StateBadge } from '../../ui/state-badge.tsx'
-import { AddressText } from '../address-text.tsx'
-import { DatabaseChips } from '../database-chips.tsx'
-import { defaultOf } from '../mapping.ts'
-import { sayCount } from '../traffic.ts'
+import { StateBadge } from '../../shared/ui/feedback/state-badge.tsx'
+import { RecordSection } from '../../shared/ui/layout/record-section.tsx'
+import type { Column } from '../../shared/ui/table/record-table.tsx'
+import { defaultOf } from '../model/mapping.ts'
+import { formatCount } from '../model/traffic.ts'
+import { AddressText } from '../table/cells/address-text.tsx'
+import { DatabaseChips } from '../table/cells/database-chips.tsx'
 import type { MapGraph, MapGroup, MapName } from './map-graph.ts'
 import classes from './map-tables.module.css'
 
-/** What {@link MapTables} shows. */
 export interface MapTablesProps {
   readonly graph: MapGraph
   readonly databases: readonly string[] | undefined
-  /** The group whose endpoints are listed. */
+  /** The expanded group. */
   readonly open: string | undefined
   readonly onToggle: (id: string) => void
 }
 
-/** The facts of the map as tables: what each mapping reaches, and how each database is reached. */
+/** Shows the map as tables: the databases of each mapping, and the endpoints of each database. */
 export function MapTables({ graph, databases, open, onToggle }: MapTablesProps) {
   const groups: Column<MapGroup>[] = [
     {
@@ -91,7 +90,7 @@ const names: readonly Column<MapName>[] = [
 
 const Count = ({ count }: { count: number }) => (
   <>
-    {sayCount(count)} {count === 1 ? 'endpoint' : 'endpoints'}
+    {formatCount(count)} {count === 1 ? 'endpoint' : 'endpoints'}
   </>
 )
 
@@ -103,11 +102,11 @@ function GroupName(props: { group: MapGroup; open: boolean; onToggle: (id: strin
     <button
       type="button"
       id={`group-${group.id}`}
-      className={classes.toggle}
+      className="link-button"
       aria-expanded={open}
       onClick={() => onToggle(group.id)}
     >
-      {sayCount(group.rows.length)} endpoints
+      {formatCount(group.rows.length)} endpoints
     </button>
   )
 }
@@ -122,7 +121,7 @@ function GroupState({ group: { rows, state } }: { group: MapGroup }) {
   )
 }
 
-/** So many addresses are listed; the rest is found by its database in the table of endpoints. */
+/** Maximum number of addresses listed; the table of endpoints can filter for the others. */
 const LISTED = 200
 
 const Addresses = ({ rows }: { rows: MapGroup['rows'] }) => (
@@ -132,7 +131,7 @@ const Addresses = ({ rows }: { rows: MapGroup['rows'] }) => (
         <Address address={address} />
       </li>
     ))}
-    {rows.length > LISTED && <li>and {sayCount(rows.length - LISTED)} more</li>}
+    {rows.length > LISTED && <li>and {formatCount(rows.length - LISTED)} more</li>}
   </ul>
 )
 

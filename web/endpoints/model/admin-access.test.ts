@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { consoleUrl, yourEndpoint } from './ways-in.ts'
+import { consoleUrl, yourEndpoint } from './admin-access.ts'
 
 const at = (url: string) => new URL(url)
 

@@ -3,19 +3,20 @@ import {
   formatHost,
   isWildcard,
   parseAddress,
-} from '../../server/contract/address.ts'
-import { SYSTEM_DATABASE } from '../../server/contract/database.ts'
+} from '../../../server/contract/address.ts'
+import { SYSTEM_DATABASE } from '../../../server/contract/database.ts'
 import { type EndpointRow, stateOf } from './endpoint-rows.ts'
 import { reaches } from './mapping.ts'
 
-/** The parts of `location` that tell through which endpoint the page came. */
+/** The parts of `location` that identify the endpoint serving the page. */
 export type PageLocation = Pick<Location, 'protocol' | 'hostname' | 'port'>
 
 const LOOPBACK = ['127.0.0.1', '::1', 'localhost']
 
 /**
- * The address of the endpoint through which this page came: the one that its URL names, else one on
- * this machine or on every address with the same port. `undefined` behind a proxy.
+ * Returns the address of the endpoint that serves this page, among those with the scheme and port
+ * of its URL: the host of the URL, else loopback for a loopback host, else a wildcard address.
+ * Returns `undefined` behind a proxy.
  */
 export function yourEndpoint(page: PageLocation, addresses: readonly string[]): string | undefined {
   const scheme = page.protocol === 'https:' ? 'ssl' : 'tcp'
@@ -36,13 +37,25 @@ export function yourEndpoint(page: PageLocation, addresses: readonly string[]): 
   return found?.text
 }
 
-/** Whether the console can be used through a row now: it listens, on some node, and reaches `_system`. */
-export const isWayIn = ({ databases, listeners }: EndpointRow): boolean =>
+/** Returns {@link yourEndpoint} among the rows of a page. Fast with 10,000 rows. */
+export function ownEndpoint(page: PageLocation, rows: readonly EndpointRow[]): string | undefined {
+  const port = page.port || (page.protocol === 'https:' ? '443' : '80')
+  const addresses = rows.flatMap(({ address, databases }) =>
+    databases !== null && address.endsWith(`:${port}`) ? address : [],
+  )
+  return yourEndpoint(page, addresses)
+}
+
+/**
+ * Returns whether the console is available through a row: it listens on a node and reaches
+ * `_system`.
+ */
+export const isAdminAccess = ({ databases, listeners }: EndpointRow): boolean =>
   databases !== null &&
   listeners.some((one) => stateOf(one) === 'listening') &&
   reaches(databases, SYSTEM_DATABASE)
 
-/** Where a browser finds the console through an address; `undefined` for a unix socket. */
+/** Returns the URL of the console at an address; `undefined` for a unix socket. */
 export function consoleUrl(text: string, page: PageLocation): string | undefined {
   const parsed = parseAddress(text)
   if (!parsed.ok || parsed.address.scheme === 'unix') return undefined

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import type { ListenerStatus } from '../../../server/contract/listener.ts'
 import { countRows, joinRows } from './endpoint-rows.ts'
 import { listener } from './listener.testing.ts'
 
@@ -70,14 +71,35 @@ test('gives the same row again while its parts are the same', () => {
   expect(after[1]).not.toBe(before[1])
 })
 
-test('a node that fell silent leads, counts for nothing, and its old revision is not sent', () => {
+describe('a node that is unreachable', () => {
   const silentSince = '2026-01-01T00:00:00Z'
-  const [row] = joinRows(
-    [record(ONE)],
-    [
+  const rowOf = (...listeners: ListenerStatus[]) => joinRows([record(ONE)], listeners)[0]
+
+  test('leaves the state to the others, counts for nothing, and its old revision is not sent', () => {
+    const row = rowOf(
       listener(ONE, 'listening', { revision: 7, connections: 2 }),
       listener(ONE, 'listening', { node: 'b', revision: 6, connections: 40, silentSince }),
-    ],
-  )
-  expect(row).toMatchObject({ state: 'unknown', lead: { node: 'b' }, revision: 7, connections: 2 })
+    )
+    expect(row).toMatchObject({ state: 'listening', revision: 7, connections: 2 })
+    expect(row?.lead?.silentSince).toBeUndefined()
+    const failed = rowOf(
+      listener(ONE, 'failed'),
+      listener(ONE, 'listening', { node: 'b', silentSince }),
+    )
+    expect(failed?.state).toBe('failed')
+  })
+
+  test('leads where no other node serves the endpoint', () => {
+    const b = listener(ONE, 'listening', { node: 'b', silentSince })
+    expect(rowOf(listener(ONE, 'elsewhere'), b)).toMatchObject({
+      state: 'unknown',
+      lead: { node: 'b' },
+    })
+    expect(rowOf(b)).toMatchObject({ state: 'unknown', lead: { node: 'b' } })
+  })
+
+  test('says nothing of an endpoint that was elsewhere for it, too', () => {
+    const b = listener(ONE, 'elsewhere', { node: 'b', silentSince })
+    expect(rowOf(listener(ONE, 'elsewhere'), b)).toMatchObject({ state: 'elsewhere' })
+  })
 })

@@ -1,31 +1,33 @@
-import { parseAddress } from '../../server/contract/address.ts'
-import type { EndpointRecord } from '../../server/contract/endpoint.ts'
-import type { ListenerState, ListenerStatus } from '../../server/contract/listener.ts'
+import { parseAddress } from '../../../server/contract/address.ts'
+import type { EndpointRecord } from '../../../server/contract/endpoint.ts'
+import type { ListenerState, ListenerStatus } from '../../../server/contract/listener.ts'
 import { sumFigures } from './live-figures.ts'
 
-/** What a row can be in: what its worst listener is in, or nothing known. */
+/** The state of a row: the most severe state of the listeners that {@link judgedOf} returns. */
 export type RowState = ListenerState | 'unknown'
 
-/** A row of the table: an endpoint with its listeners, or what is left of a removed one. */
+/** A table row: an endpoint with its listeners, or a removed endpoint that is draining. */
 export interface EndpointRow {
-  /** The address; that of a removed one that drains is marked, as a successor may stand beside. */
+  /**
+   * The address, with a suffix for a removed endpoint, because a new one may use the same address.
+   */
   readonly id: string
   readonly address: string
-  /** `null` for a removed one: it has no mapping any more. */
+  /** `null` for a removed endpoint. */
   readonly databases: readonly string[] | null
   readonly listeners: readonly ListenerStatus[]
   readonly state: RowState
-  /** The listener that is in {@link state}: it gives the reason and the times. */
+  /** The listener that determines {@link state}, with its error and times. */
   readonly lead: ListenerStatus | undefined
-  /** To be sent as If-Match; `undefined` until a listener has told it. */
+  /** Sent as `If-Match`; `undefined` until a listener has reported it. */
   readonly revision: number | undefined
   readonly connections: number
   readonly requestsPerSecond: number
   readonly lastRequest: string | null
 }
 
-/** The states, the worst first: it leads. An endpoint open on another machine alone is in order. */
-export const GRAVITY: readonly RowState[] = [
+/** All states, most severe first. An endpoint that is open only on other machines is healthy. */
+export const SEVERITY: readonly RowState[] = [
   'failed',
   'unknown',
   'opening',
@@ -34,17 +36,17 @@ export const GRAVITY: readonly RowState[] = [
   'elsewhere',
 ]
 
-/** What a listener is in now; of one whose node fell silent nothing is known. */
+/** Returns the state of a listener; `unknown` if its node is unreachable. */
 export const stateOf = ({ state, silentSince }: ListenerStatus): RowState =>
   silentSince === undefined ? state : 'unknown'
 
-/** The worst of several states; `unknown` of none. */
-export const gravestOf = (states: readonly RowState[]): RowState =>
-  GRAVITY.find((state) => states.includes(state)) ?? 'unknown'
+/** Returns the most severe of several states; `unknown` for an empty list. */
+export const mostSevereOf = (states: readonly RowState[]): RowState =>
+  SEVERITY.find((state) => states.includes(state)) ?? 'unknown'
 
 /**
- * Joins endpoints with what runs, sorted by address with ports as numbers. Rows of `previous` whose
- * parts are the same objects are given again, so that they are not drawn again.
+ * Joins endpoints with their listeners, sorted by address with numeric ports. Reuses rows of
+ * `previous` whose parts are identical objects, so that React does not render them again.
  */
 export function joinRows(
   endpoints: readonly EndpointRecord[],
@@ -54,8 +56,8 @@ export function joinRows(
   const configured = new Set(endpoints.map(({ endpoint }) => endpoint))
   const alive = new Set(listeners.flatMap((one) => (one.state === 'draining' ? [] : keyOf(one))))
   const running = Map.groupBy(listeners, (one) => {
-    // What drains was removed, unless a node is stopping: then its endpoint stays, and has no
-    // other listener there.
+    // A draining listener belongs to a removed endpoint, unless its node is stopping: then the
+    // endpoint is still configured and has no other listener on that node.
     const left =
       one.state === 'draining' && (alive.has(keyOf(one)) || !configured.has(one.endpoint))
     return left ? `${one.endpoint} draining` : one.endpoint
@@ -65,7 +67,7 @@ export function joinRows(
   )
   for (const [id, left] of running) {
     const address = left[0]?.endpoint ?? id
-    // One that is neither configured nor draining was removed a moment ago: the list comes first.
+    // The endpoint was just removed: the endpoint list is newer than the listeners.
     if (id !== address) rows.push(reuse(previous, makeRow(id, address, null, left)))
   }
   return sortByAddress(rows)
@@ -73,13 +75,27 @@ export function joinRows(
 
 const keyOf = ({ endpoint, node }: ListenerStatus) => `${node} ${endpoint}`
 
+/**
+ * Returns the listeners that determine the state of a row. Unreachable nodes are reported once for
+ * all rows; their listeners count only if no reachable node serves the endpoint instead.
+ */
+export function checkedOf(listeners: readonly ListenerStatus[]): readonly ListenerStatus[] {
+  const reachable = listeners.filter(({ silentSince }) => silentSince === undefined)
+  if (reachable.length === listeners.length) return listeners
+  const isServed = reachable.some(({ state }) => state !== 'elsewhere')
+  const hasLost = listeners.some(
+    ({ silentSince, state }) => silentSince !== undefined && state !== 'elsewhere',
+  )
+  return reachable.length > 0 && (isServed || !hasLost) ? reachable : listeners
+}
+
 function makeRow(
   id: string,
   address: string,
   databases: readonly string[] | null,
   listeners: readonly ListenerStatus[],
 ): EndpointRow {
-  const lead = listeners.reduce<ListenerStatus | undefined>(
+  const lead = checkedOf(listeners).reduce<ListenerStatus | undefined>(
     (worst, one) => (worst === undefined || isWorse(one, worst) ? one : worst),
     undefined,
   )
@@ -93,14 +109,14 @@ function makeRow(
     revision:
       databases === null || lead === undefined
         ? undefined
-        : // A node that fell silent, or is a moment behind, tells an old one.
+        : // A node that is unreachable or behind reports an older revision.
           Math.max(...listeners.map(({ revision }) => revision)),
     ...sumFigures(listeners.filter(({ silentSince }) => silentSince === undefined)),
   }
 }
 
 const isWorse = (a: ListenerStatus, b: ListenerStatus) =>
-  GRAVITY.indexOf(stateOf(a)) < GRAVITY.indexOf(stateOf(b))
+  SEVERITY.indexOf(stateOf(a)) < SEVERITY.indexOf(stateOf(b))
 
 function reuse(previous: ReadonlyMap<string, EndpointRow>, row: EndpointRow): EndpointRow {
   const known = previous.get(row.id)
@@ -123,7 +139,7 @@ function sortByAddress(rows: readonly EndpointRow[]): EndpointRow[] {
   return keyed.map(({ row }) => row)
 }
 
-/** What an address is sorted by; parsed once each, as ten thousand take their time. */
+/** Cache of sort keys by address, because parsing 10,000 addresses is slow. */
 const keys = new Map<string, { readonly rest: string; readonly port: number }>()
 
 function keyOfAddress(address: string) {
@@ -136,7 +152,7 @@ function keyOfAddress(address: string) {
   return key
 }
 
-/** How many rows are in each state, and how many endpoints are configured. */
+/** Counts the rows in each state and the configured endpoints. */
 export function countRows(rows: readonly EndpointRow[]) {
   const all = {
     endpoints: 0,

@@ -1,6 +1,6 @@
-import type { ListenerState, ListenerStatus } from '../../server/contract/listener.ts'
+import type { ListenerState, ListenerStatus } from '../../../server/contract/listener.ts'
 
-/** What node `a` tells of an endpoint, idle unless told otherwise. */
+/** Returns a listener of node `a`, idle by default. */
 export const listener = (
   endpoint: string,
   state: ListenerState = 'listening',

@@ -1,33 +1,39 @@
-import type { ListenerStatus } from '../../server/contract/listener.ts'
-import type { EndpointRow } from './endpoint-rows.ts'
+import type { ListenerStatus } from '../../../server/contract/listener.ts'
 
-/** What of a row changes all the time. */
+/** The figures of a row that change with traffic. */
 export interface Figures {
   readonly connections: number
   readonly requestsPerSecond: number
   readonly lastRequest: string | null
-  /** Requests per second of the last steps, oldest first; `undefined` where not asked for. */
+  /** Requests per second in the latest intervals, oldest first; `undefined` if not requested. */
   readonly recent?: readonly (number | null)[] | undefined
 }
 
+interface FigureRow extends Figures {
+  readonly id: string
+  readonly address: string
+  readonly listeners: readonly ListenerStatus[]
+}
+
 /**
- * The figures of rows that are or were in sight, beside the rows: a figure that changes draws its
- * own cells again and nothing else.
+ * The figures of rows that are or were visible, kept outside of the rows, so that a change renders
+ * only the cells that show it.
  */
 export interface LiveFigures {
-  /** `undefined`: never in sight; then the row has the figures of its own reading. */
+  /**
+   * Returns the figures of a row; `undefined` if it was never visible. The row then has its own.
+   */
   get(id: string): Figures | undefined
-  /** Takes what was read of rows; calls back those whose figures are others now. */
-  take(rows: readonly EndpointRow[], read: readonly ListenerStatus[]): void
-  /** Rows that are others than before were made from a reading just now: it has newer figures. */
-  follow(rows: readonly EndpointRow[], before: ReadonlyMap<string, EndpointRow>): void
+  /** Stores the figures of rows that were read and notifies subscribers of changed rows. */
+  take(rows: readonly FigureRow[], read: readonly ListenerStatus[]): void
+  /** Stores the figures of rows that differ from `before`, because they are newer. */
+  follow(rows: readonly FigureRow[], before: ReadonlyMap<string, FigureRow>): void
   subscribe(id: string, listener: () => void): () => void
 }
 
-/** A status with the past, which is in a reading only where it was asked for. */
+/** A listener status with its recent request rates, present only if requested. */
 type Read = ListenerStatus & { readonly recent?: readonly (number | null)[] | undefined }
 
-/** Makes the {@link LiveFigures} of a page. */
 export function createLiveFigures(): LiveFigures {
   const figures = new Map<string, Figures>()
   const listeners = new Map<string, Set<() => void>>()
@@ -66,13 +72,13 @@ export function createLiveFigures(): LiveFigures {
   }
 }
 
-/** A removed one that drains and its successor have the same address. */
-const isOf = ({ listeners }: EndpointRow, { node, state }: ListenerStatus): boolean =>
+/** A removed endpoint that is draining and its successor have the same address. */
+const isOf = ({ listeners }: FigureRow, { node, state }: ListenerStatus): boolean =>
   listeners.some(
     (one) => one.node === node && (one.state === 'draining') === (state === 'draining'),
   )
 
-/** The figures of one row, from those of its listeners. */
+/** Returns the figures of a row, summed over its listeners. */
 export function sumFigures(listeners: readonly Read[]): Figures {
   let [connections, requestsPerSecond] = [0, 0]
   let lastRequest: string | null = null
@@ -88,7 +94,7 @@ export function sumFigures(listeners: readonly Read[]): Figures {
   return { connections, requestsPerSecond, lastRequest, recent }
 }
 
-/** Two pasts added, the latest steps of both at the same time; no data in both stays none. */
+/** Adds two series aligned at their latest interval. Intervals without data in both stay null. */
 function addUp(
   a: readonly (number | null)[] | undefined,
   b: readonly (number | null)[],

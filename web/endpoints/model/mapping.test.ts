@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { missingFrom, sayChange, sayMapping } from './mapping.ts'
+import { formatChange, formatMapping, missingFrom } from './mapping.ts'
 
 test.each([
   [
@@ -10,7 +10,7 @@ test.each([
   [['blog', 'shop'], 'Requests that name no database reach blog. Also reachable: shop.'],
   [['a', 'b', 'c'], 'Requests that name no database reach a. Also reachable: b and c.'],
 ])('%j is told as "%s"', (mapping, sentence) => {
-  expect(sayMapping(mapping)).toBe(sentence)
+  expect(formatMapping(mapping)).toBe(sentence)
 })
 
 const existing = ['_system', 'archive', 'blog', 'shop']
@@ -29,7 +29,7 @@ test.each([
   ],
   [['later'], ['later'], []],
 ])('from %j to %j', (before, after, sentences) => {
-  expect(sayChange(before, after, existing)).toEqual(sentences)
+  expect(formatChange(before, after, existing)).toEqual(sentences)
 })
 
 test('a name without a database is missing only when the databases are known', () => {

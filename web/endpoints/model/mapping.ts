@@ -1,26 +1,31 @@
-import { SYSTEM_DATABASE } from '../../server/contract/database.ts'
+import { SYSTEM_DATABASE } from '../../../server/contract/database.ts'
 
-// A mapping is an ordered list of names: empty means every database, the first is the default.
+// A mapping is an ordered list of database names. Empty means all databases; the first is the
+// default.
 
-/** The database that a request reaches when it names none. */
+/** Returns the database of requests that name none. */
 export const defaultOf = (mapping: readonly string[]): string => mapping[0] ?? SYSTEM_DATABASE
 
-/** Whether a database can be reached through a mapping. */
+/** Returns whether a mapping includes a database. */
 export const reaches = (mapping: readonly string[], name: string): boolean =>
   mapping.length === 0 || mapping.includes(name)
 
-/** Whether two mappings say the same. */
+/** Returns whether two mappings are equal, including their order. */
 export const sameMapping = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((name, index) => name === b[index])
 
-/** "blog", "blog and shop", "blog, shop and news". */
+/** Compares two mappings; null means that the endpoint does not exist. */
+export const sameState = (a: readonly string[] | null, b: readonly string[] | null): boolean =>
+  a === null || b === null ? a === b : sameMapping(a, b)
+
+/** Formats a list: "blog", "blog and shop", "blog, shop and news". */
 export function listNames(names: readonly string[]): string {
   if (names.length < 2) return names.join('')
   return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }
 
-/** What will be: "Requests that name no database reach blog. Also reachable: shop." */
-export function sayMapping(mapping: readonly string[]): string {
+/** Describes a mapping: "Requests that name no database reach blog. Also reachable: shop." */
+export function formatMapping(mapping: readonly string[]): string {
   const first = `Requests that name no database reach ${defaultOf(mapping)}.`
   if (mapping.length === 0) return `${first} Every other database is reachable by its name.`
   const others = mapping.slice(1)
@@ -28,8 +33,8 @@ export function sayMapping(mapping: readonly string[]): string {
   return `${first} Also reachable: ${listNames(others)}.`
 }
 
-/** What a change of mapping takes and gives: "No longer reachable here: archive." */
-export function sayChange(
+/** Describes the change of a mapping: "No longer reachable here: archive." */
+export function formatChange(
   before: readonly string[],
   after: readonly string[],
   existing: readonly string[],
@@ -46,7 +51,10 @@ export function sayChange(
   ]
 }
 
-/** Names in a mapping that no database has: they may be created later. `undefined`: not known. */
+/**
+ * Returns the names of a mapping without a database, which may be created later. Returns none if
+ * `existing` is not loaded.
+ */
 export const missingFrom = (
   mapping: readonly string[],
   existing: readonly string[] | undefined,

@@ -1,13 +1,13 @@
-import type { ListenerStatus } from '../../server/contract/listener.ts'
-import { mergeParts } from '../merge-parts.ts'
+import type { ListenerStatus } from '../../../server/contract/listener.ts'
+import { mergeParts } from '../../app/merge-parts.ts'
 import { stateOf } from './endpoint-rows.ts'
 
 /**
- * What is known of listeners, after a later reading of some addresses: an event may have been lost on
- * the way, so what is in another state there is put right. A reading that was asked for before what is
- * known came about changes nothing; the same list again where nothing does.
+ * Returns the known listeners, corrected by a newer read of some addresses. Live events may have
+ * been lost, so listeners in another state are replaced. A read that is older than the known state
+ * is ignored. Returns `known` itself if nothing changes.
  */
-export function putRight(
+export function reconcile(
   known: ListenerStatus[],
   addresses: readonly string[],
   read: readonly ListenerStatus[],
@@ -28,11 +28,11 @@ export function putRight(
 const statesOf = (listeners: readonly ListenerStatus[]): string =>
   `${listeners.map(saidOf).toSorted()}`
 
-/** How many a draining one has left is told beside its state, and no event tells it. */
+/** The remaining connections of a draining listener are shown, but no event reports them. */
 const saidOf = (one: ListenerStatus): string =>
   one.state === 'draining' ? `${stateOf(one)} ${one.connections}` : stateOf(one)
 
-/** Whether a node has since changed the state of what was read: each tells it by its own clock. */
+/** Returns whether a node changed its state after the read, by that node's clock. */
 const isOlder = (read: readonly ListenerStatus[], known: readonly ListenerStatus[]): boolean =>
   known.some(({ node, since }) => {
     const same = read.filter((each) => each.node === node)

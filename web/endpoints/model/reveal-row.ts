@@ -1,8 +1,8 @@
 let reveal: ((id: string) => void) | undefined
 
 /**
- * Lets the table bring a row into the page when it is looked for: only the rows in sight are there.
- * Returns its own end.
+ * Registers a function that renders a row on demand; the table renders only visible rows. Returns a
+ * function that unregisters it.
  */
 export function onReveal(show: (id: string) => void): () => void {
   reveal = show
@@ -11,8 +11,8 @@ export function onReveal(show: (id: string) => void): () => void {
   }
 }
 
-/** The row of an endpoint in the page, to give it the focus; `null` when the filter hides it. */
-export function findRow(id: string): HTMLElement | null {
+/** Returns the row element of an endpoint, to focus it; `null` if the filter hides it. */
+export function revealRow(id: string): HTMLElement | null {
   reveal?.(id)
   return document.querySelector<HTMLElement>(`[data-row="${CSS.escape(id)}"]`)
 }

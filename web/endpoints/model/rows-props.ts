@@ -1,32 +1,35 @@
 import type { MouseEvent } from 'react'
+import type { RowActions } from '../table/row/row-keys.ts'
 import type { EndpointRow } from './endpoint-rows.ts'
+import type { Selection } from './list/selection.ts'
 import type { LiveFigures } from './live-figures.ts'
-import type { RowActions } from './row-keys.ts'
-import type { Selection } from './selection.ts'
 
-/** What the table, and the list for narrow screens, show and do. */
+/** The props that the table shares with the list for narrow screens. */
 export interface EndpointRowsProps {
   readonly rows: readonly EndpointRow[]
-  /** The address through which this page came. */
+  /** Address of the endpoint that serves this page. */
   readonly here: string | undefined
-  /** The names of all databases; `undefined` while they are not known. */
+  /** The names of all databases; `undefined` until they are loaded. */
   readonly databases: readonly string[] | undefined
   readonly figures: LiveFigures
-  /** The row whose menu is open. */
+  /** The id of the row whose menu is open. */
   readonly menuOf: string | undefined
-  /** The row whose panel is open. */
+  /** The address of the endpoint in the panel. */
   readonly panelOf: string | undefined
   readonly onMenu: (row: EndpointRow, button: HTMLElement) => void
   readonly actions: RowActions
-  /** `undefined` where nothing can be selected. */
+  /** `undefined` if rows cannot be selected. */
   readonly selection: Selection | undefined
   readonly onSelect: (row: EndpointRow, extend: boolean) => void
   readonly onSelectIndex: (index: number, extend: boolean) => void
-  /** A row is looked for by its id, to get the focus. */
+  /** Called before a row gets the focus, with its id. */
   readonly onLookFor: (id: string) => void
 }
 
-/** A click on a row, but not on what has a use of its own there, nor at the end of marking text. */
+/**
+ * Returns a click handler that opens a row. It ignores clicks on controls in the row, and clicks
+ * that end a text selection.
+ */
 export const onRowClick =
   (rows: readonly EndpointRow[], open: (row: EndpointRow) => void) =>
   ({ target }: MouseEvent): void => {

@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { AFTER_HOLD_MS, createUndoStore, UNDO_MS } from './undo.ts'
 
-const record = (port: number, databases: string[] = []) => ({
-  endpoint: `tcp://127.0.0.1:${port}`,
-  databases,
+const removed = (port: number, before: string[] = []) => ({
+  address: `tcp://127.0.0.1:${port}`,
+  before,
+  after: null,
 })
 
 beforeEach(() => {
@@ -17,9 +18,9 @@ test('an undo is offered for ten seconds and then gone', () => {
   const undo = createUndoStore()
   const told = vi.fn()
   undo.subscribe(told)
-  undo.offer([record(8530, ['blog'])])
+  undo.offer([removed(8530, ['blog'])])
   vi.advanceTimersByTime(UNDO_MS - 1)
-  expect(undo.current()).toEqual({ stage: 'offered', removed: [record(8530, ['blog'])] })
+  expect(undo.current()).toEqual({ stage: 'offered', changes: [removed(8530, ['blog'])] })
   vi.advanceTimersByTime(1)
   expect(undo.current()).toBeUndefined()
   expect(told).toHaveBeenCalledTimes(2)
@@ -28,7 +29,7 @@ test('an undo is offered for ten seconds and then gone', () => {
 
 test('held, its time stands still; let go, a moment is left at least', () => {
   const undo = createUndoStore()
-  undo.offer([record(8530)])
+  undo.offer([removed(8530)])
   vi.advanceTimersByTime(UNDO_MS - 10)
   undo.hold()
   vi.advanceTimersByTime(60_000)
@@ -42,7 +43,7 @@ test('held, its time stands still; let go, a moment is left at least', () => {
 
 test('held early, it keeps what was left of its time', () => {
   const undo = createUndoStore()
-  undo.offer([record(8530)])
+  undo.offer([removed(8530)])
   vi.advanceTimersByTime(1_000)
   undo.hold()
   undo.hold()
@@ -56,37 +57,37 @@ test('held early, it keeps what was left of its time', () => {
 
 test('a later removal takes the place of an earlier one, with a time of its own', () => {
   const undo = createUndoStore()
-  undo.offer([record(8530)])
+  undo.offer([removed(8530)])
   vi.advanceTimersByTime(UNDO_MS - 1)
-  undo.offer([record(8531), record(8532)])
+  undo.offer([removed(8531), removed(8532)])
   vi.advanceTimersByTime(UNDO_MS - 1)
-  expect(undo.begin()).toEqual([record(8531), record(8532)])
-  // Being restored, it does not run out.
+  expect(undo.begin()).toEqual([removed(8531), removed(8532)])
+  // The offer does not expire while the undo runs.
   vi.advanceTimersByTime(UNDO_MS)
-  expect(undo.current()?.stage).toBe('restoring')
+  expect(undo.current()?.stage).toBe('undoing')
   undo.end([])
   expect(undo.current()).toBeUndefined()
 })
 
 test('what could not be brought back stays until it is closed, and can be tried again alone', () => {
   const undo = createUndoStore()
-  undo.offer([record(8530), record(8531)])
+  undo.offer([removed(8530), removed(8531)])
   undo.begin()
-  undo.end([{ record: record(8531), reason: 'Port 8531 is taken.' }])
+  undo.end([{ change: removed(8531), reason: 'Port 8531 is taken.' }])
   vi.advanceTimersByTime(10 * UNDO_MS)
   expect(undo.current()?.stage).toBe('failed')
-  expect(undo.begin()).toEqual([record(8531)])
+  expect(undo.begin()).toEqual([removed(8531)])
   undo.end([])
   expect(undo.current()).toBeUndefined()
 })
 
 test('an offer made while an earlier one is restored is not taken for its end', () => {
   const undo = createUndoStore()
-  undo.offer([record(8530)])
+  undo.offer([removed(8530)])
   undo.begin()
-  undo.offer([record(8531)])
+  undo.offer([removed(8531)])
   undo.end([])
-  expect(undo.current()).toEqual({ stage: 'offered', removed: [record(8531)] })
+  expect(undo.current()).toEqual({ stage: 'offered', changes: [removed(8531)] })
 })
 
 test('nothing removed is nothing offered', () => {

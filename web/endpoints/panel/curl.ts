@@ -1,27 +1,26 @@
 import { type Address, formatHost, isWildcard } from '../../../server/contract/address.ts'
 import { SYSTEM_DATABASE } from '../../../server/contract/database.ts'
-import { defaultOf } from '../mapping.ts'
-import type { PageLocation } from '../ways-in.ts'
+import type { PageLocation } from '../model/admin-access.ts'
+import { defaultOf } from '../model/mapping.ts'
 
-/** A command, and what it does. */
+/** A shell command with its description. */
 export interface TryCommand {
   readonly label: string
   readonly text: string
 }
 
-/** What is to be tried. */
 export interface TryTarget {
   readonly address: Address
   readonly mapping: readonly string[]
-  /** The database that is asked. */
+  /** The database of the requests. */
   readonly database: string
-  /** Whether a command that stores something is offered. */
+  /** Whether to include a command that stores a document. */
   readonly mayStore: boolean
 }
 
 /**
- * Commands that a shell takes as they are, once `TOKEN` is set in it. An address that stands for
- * every one of its machine is asked by the name under which the page was found.
+ * Returns commands that run in a shell where `TOKEN` is set. A wildcard address is replaced by the
+ * host name of the page.
  */
 export function tryCommands(target: TryTarget, page: PageLocation): TryCommand[] {
   const { address, mapping, database, mayStore } = target
@@ -52,6 +51,6 @@ function originOf(address: Address, page: PageLocation): string {
   return `${address.scheme === 'ssl' ? 'https' : 'http'}://${formatHost(host)}:${address.port}`
 }
 
-/** A word as a shell takes it: brackets and the like mean something to it. */
+/** Quotes a word for the shell if necessary. */
 const quoted = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`

@@ -2,14 +2,14 @@ import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { AuditRow } from '../../../server/contract/audit.ts'
-import { LoadFailure } from '../../ui/load-failure.tsx'
-import { RelativeTime } from '../../ui/relative-time.tsx'
+import { LoadFailure } from '../../shared/ui/feedback/load-failure.tsx'
+import { RelativeTime } from '../../shared/ui/text/relative-time.tsx'
 import classes from './endpoint-log.module.css'
-import { sayChangeOnRecord } from './log-words.ts'
+import { formatRecordedChange } from './log-words.ts'
 import { PanelSection } from './panel-section.tsx'
 import { endpointLogQuery } from './queries.ts'
 
-/** What was changed of an endpoint, and by whom: the newest lines of the audit log. */
+/** Shows the latest audit log rows of an endpoint. */
 export function EndpointLog({ address }: { address: string }) {
   const { data, error, refetch } = useQuery(endpointLogQuery(address))
   const rows = data?.rows
@@ -46,7 +46,7 @@ export function EndpointLog({ address }: { address: string }) {
 function Line({ row }: { row: AuditRow }) {
   return (
     <li className={classes.row}>
-      <span className={classes.what}>{sayChangeOnRecord(row)}</span>
+      <span className={classes.what}>{formatRecordedChange(row)}</span>
       <span className={`mono ${classes.who}`}>{row.actor}</span>
       <span className={classes.when}>
         <RelativeTime time={row.at} tabIndex={0} />

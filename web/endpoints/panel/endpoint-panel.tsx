@@ -1,34 +1,33 @@
 import { Button } from '@mantine/core'
-import { SidePanel } from '../../side-panel.tsx'
-import { CopyButton } from '../../ui/copy-button.tsx'
-import { LoadFailure } from '../../ui/load-failure.tsx'
-import { Notice } from '../../ui/notice.tsx'
-import { SkeletonRows } from '../../ui/skeleton-rows.tsx'
-import { findRow } from '../find-row.ts'
+import { LoadFailure } from '../../shared/ui/feedback/load-failure.tsx'
+import { Notice } from '../../shared/ui/feedback/notice.tsx'
+import { SkeletonRows } from '../../shared/ui/feedback/skeleton-rows.tsx'
+import { SidePanel } from '../../shared/ui/layout/side-panel.tsx'
+import { CopyButton } from '../../shared/ui/text/copy-button.tsx'
+import { revealRow } from '../model/reveal-row.ts'
 import { PanelBody } from './panel-body.tsx'
 import { usePanelEndpoint } from './use-panel-endpoint.ts'
 
-/** What an {@link EndpointPanel} is of. */
 export interface EndpointPanelProps {
   readonly address: string
   readonly onClose: () => void
 }
 
-/** All that is known of one endpoint. */
+/** The side panel with the details of an endpoint. */
 export function EndpointPanel({ address, onClose }: EndpointPanelProps) {
   return (
     <SidePanel
       title={address}
       action={<CopyButton text={address} />}
       onClose={onClose}
-      backTo={() => findRow(address)}
+      backTo={() => revealRow(address)}
     >
       <Content key={address} address={address} onClose={onClose} />
     </SidePanel>
   )
 }
 
-/** What is known of one endpoint; another begins anew. */
+/** The panel content, remounted for each endpoint. */
 function Content({ address, onClose }: EndpointPanelProps) {
   const { endpoint, failure, retry } = usePanelEndpoint(address)
   if (endpoint) return <PanelBody endpoint={endpoint} onClose={onClose} />

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { AuditRow } from '../../../server/contract/audit.ts'
-import { sayChangeOnRecord } from './log-words.ts'
+import { formatRecordedChange } from './log-words.ts'
 
 const row = (over: Partial<AuditRow>) => ({ outcome: 'done', ...over }) as AuditRow
 
@@ -16,5 +16,5 @@ test.each<[Partial<AuditRow>, string]>([
     'Removal was refused',
   ],
 ])('%j reads %s', (part, sentence) => {
-  expect(sayChangeOnRecord(row(part))).toBe(sentence)
+  expect(formatRecordedChange(row(part))).toBe(sentence)
 })

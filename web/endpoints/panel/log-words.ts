@@ -1,5 +1,5 @@
 import type { AuditRow } from '../../../server/contract/audit.ts'
-import { listNames } from '../mapping.ts'
+import { listNames } from '../model/mapping.ts'
 
 const done: Readonly<Record<string, string>> = {
   'endpoint.add': 'Added',
@@ -12,8 +12,11 @@ const refused: Readonly<Record<string, string>> = {
   'endpoint.remove': 'Removal was refused',
 }
 
-/** A line of the log about an endpoint: "Mapped anew: blog and shop", "Removed", "Removal was refused". */
-export function sayChangeOnRecord({ action, outcome, after }: AuditRow): string {
+/**
+ * Formats an audit log row of an endpoint: "Mapped anew: blog and shop", "Removed", "Removal was
+ * refused".
+ */
+export function formatRecordedChange({ action, outcome, after }: AuditRow): string {
   const what = done[action] ?? action
   if (outcome === 'refused') return refused[action] ?? `${what}: refused`
   const names = databasesOf(after)

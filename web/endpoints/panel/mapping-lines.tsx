@@ -1,7 +1,7 @@
-import { missingFrom, sayMapping } from '../mapping.ts'
+import { formatMapping, missingFrom } from '../model/mapping.ts'
 import classes from './mapping-lines.module.css'
 
-/** The databases of an endpoint in their order, whole, and what they mean in a sentence. */
+/** Lists all databases of an endpoint in order, and describes the mapping in a sentence. */
 export function MappingLines(props: {
   mapping: readonly string[]
   existing: readonly string[] | undefined
@@ -25,7 +25,7 @@ export function MappingLines(props: {
           ))}
         </ol>
       )}
-      <p className={classes.sentence}>{sayMapping(mapping)}</p>
+      <p className={classes.sentence}>{formatMapping(mapping)}</p>
     </>
   )
 }

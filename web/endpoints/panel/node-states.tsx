@@ -1,17 +1,17 @@
 import { Button } from '@mantine/core'
 import type { ListenerStatus } from '../../../server/contract/listener.ts'
-import { useMay } from '../../person.ts'
-import { Countdown } from '../../ui/countdown.tsx'
-import { NoNews } from '../../ui/no-news.tsx'
-import { exactTime, sayAgo } from '../../ui/relative-time.tsx'
-import { StateBadge } from '../../ui/state-badge.tsx'
-import { useClock } from '../../ui/use-clock.ts'
-import { stateOf } from '../endpoint-rows.ts'
+import { useMay } from '../../shared/session/person.ts'
+import { Countdown } from '../../shared/ui/feedback/countdown.tsx'
+import { StateBadge } from '../../shared/ui/feedback/state-badge.tsx'
+import { UnreachableSince } from '../../shared/ui/feedback/unreachable-since.tsx'
+import { exactTime, formatAgo } from '../../shared/ui/text/relative-time.tsx'
+import { useClock } from '../../shared/ui/text/use-clock.ts'
+import { stateOf } from '../model/endpoint-rows.ts'
 import { useListenerActions } from '../use-listener-actions.ts'
 import classes from './node-states.module.css'
 import { PanelSection } from './panel-section.tsx'
 
-/** What runs of an endpoint on each node: its state, since when, why, and what can be done now. */
+/** Shows the state of an endpoint on each node, with its reason and actions. */
 export function NodeStates(props: {
   address: string
   listeners: readonly ListenerStatus[]
@@ -28,7 +28,7 @@ export function NodeStates(props: {
             <div className={classes.line}>
               <StateBadge
                 state={stateOf(listener)}
-                detail={listener.silentSince && <NoNews since={listener.silentSince} />}
+                detail={listener.silentSince && <UnreachableSince since={listener.silentSince} />}
               />
               <span className={`mono ${classes.name}`} data-tip={`Node ${listener.node}`}>
                 {listener.node}
@@ -62,7 +62,7 @@ export function NodeStates(props: {
   )
 }
 
-/** What a node that fell silent told last. */
+/** The last known state of an endpoint on an unreachable node. */
 const lastTold: Readonly<Record<ListenerStatus['state'], string>> = {
   listening: 'It was listening when it was last heard of.',
   opening: 'It was about to open when it was last heard of.',
@@ -71,7 +71,7 @@ const lastTold: Readonly<Record<ListenerStatus['state'], string>> = {
   elsewhere: 'It did not run here when it was last heard of.',
 }
 
-/** Why it is in its state, and what will happen next. */
+/** Explains a state and what happens next. */
 function Reason({ listener }: { listener: ListenerStatus }) {
   const { error, nextTry, drainUntil, connections } = listener
   const state = stateOf(listener)
@@ -115,10 +115,10 @@ function Reason({ listener }: { listener: ListenerStatus }) {
   return null
 }
 
-/** For how long: "for 3 min", and exactly since when. */
+/** Shows a duration, "for 3 min", with its exact start as a tooltip. */
 function Since({ time }: { time: string }) {
   const moment = Date.parse(time)
-  const span = useClock((now) => sayAgo(now - moment).replace(/ ago$/, ''))
+  const span = useClock((now) => formatAgo(now - moment).replace(/ ago$/, ''))
   return (
     <time
       dateTime={time}

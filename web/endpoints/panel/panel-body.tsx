@@ -1,25 +1,25 @@
 import { Button } from '@mantine/core'
 import { IconCopyPlus, IconTrash } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useMay } from '../../person.ts'
-import { databasesQuery } from '../../queries.ts'
-import { exactTime } from '../../ui/relative-time.tsx'
-import { preloadForms } from '../row-dialogs.tsx'
+import { databasesQuery } from '../../app/queries.ts'
+import { useMay } from '../../shared/session/person.ts'
+import { exactTime } from '../../shared/ui/text/relative-time.tsx'
+import { preloadForms } from '../form/load-forms.ts'
+import { yourEndpoint } from '../model/admin-access.ts'
+import { YouAreHere } from '../table/cells/you-are-here.tsx'
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
-import { yourEndpoint } from '../ways-in.ts'
-import { YouAreHere } from '../you-are-here.tsx'
 import { EndpointLog } from './endpoint-log.tsx'
 import { MappingLines } from './mapping-lines.tsx'
 import { NodeStates } from './node-states.tsx'
 import classes from './panel-body.module.css'
 import { PanelSection } from './panel-section.tsx'
-import { TrafficSection } from './traffic-section.tsx'
+import { TrafficSection } from './traffic/traffic-section.tsx'
 import { TryIt } from './try-it.tsx'
 import type { PanelEndpoint } from './use-panel-endpoint.ts'
 
 const icon = { size: 16, stroke: 1.5, 'aria-hidden': true } as const
 
-/** Everything below the head of the panel, for an endpoint that is, or was a moment ago. */
+/** The content of the panel, for an existing endpoint or one removed while the panel is open. */
 export function PanelBody(props: { endpoint: PanelEndpoint; onClose: () => void }) {
   const { address, mapping, listeners, figures, goneAt } = props.endpoint
   const { edit, remove, duplicate } = useEndpointsLocation()

@@ -1,13 +1,12 @@
 import { type PropsWithChildren, type ReactNode, useId } from 'react'
 import classes from './panel-section.module.css'
 
-/** What a {@link PanelSection} is called, and what can be done beside its name. */
 export interface PanelSectionProps {
   readonly title: string
   readonly action?: ReactNode
 }
 
-/** A part of the panel, with a heading of its own. */
+/** A section of the panel with a heading. */
 export function PanelSection({ title, action, children }: PropsWithChildren<PanelSectionProps>) {
   const id = useId()
   return (

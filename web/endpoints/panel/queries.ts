@@ -1,15 +1,15 @@
 import { queryOptions } from '@tanstack/react-query'
 import { SAMPLE_SECONDS } from '../../../server/contract/traffic.ts'
-import { ApiFailure, answer, api, whileSignedIn } from '../../api.ts'
+import { ApiFailure, answer, api, whileSignedIn } from '../../app/api.ts'
 
-/** How many lines of the log the panel shows. */
+/** Number of audit log rows in the panel. */
 const LINES = 5
 
 const isGone = (error: unknown) => error instanceof ApiFailure && error.status === 404
 
 const param = (address: string) => ({ address: encodeURIComponent(address) })
 
-/** The last hour of an endpoint, read anew as the server takes its samples. */
+/** The traffic of an endpoint in the last hour, polled at the server's sample interval. */
 export const trafficQuery = (address: string) =>
   queryOptions({
     queryKey: ['traffic', address],
@@ -26,7 +26,7 @@ export const trafficQuery = (address: string) =>
     staleTime: 0,
   })
 
-/** The newest lines of the log that are about one endpoint; a live event tells of new ones. */
+/** The latest audit log rows of an endpoint, refetched by live events. */
 export const endpointLogQuery = (address: string) =>
   queryOptions({
     queryKey: ['audit', 'endpoint', address],

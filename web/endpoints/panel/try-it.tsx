@@ -4,15 +4,15 @@ import { useState } from 'react'
 import { parseAddress } from '../../../server/contract/address.ts'
 import { SYSTEM_DATABASE } from '../../../server/contract/database.ts'
 import type { ListenerStatus } from '../../../server/contract/listener.ts'
-import { useMay } from '../../person.ts'
-import { CopyLine } from '../../ui/copy-line.tsx'
-import { stateOf } from '../endpoint-rows.ts'
-import { defaultOf } from '../mapping.ts'
+import { useMay } from '../../shared/session/person.ts'
+import { CopyLine } from '../../shared/ui/text/copy-line.tsx'
+import { stateOf } from '../model/endpoint-rows.ts'
+import { defaultOf } from '../model/mapping.ts'
 import { tryCommands } from './curl.ts'
 import { PanelSection } from './panel-section.tsx'
 import classes from './try-it.module.css'
 
-/** Commands with which the endpoint can be asked from a shell, for each database behind it. */
+/** Shows shell commands that send requests to the endpoint, for a chosen database. */
 export function TryIt(props: {
   address: string
   mapping: readonly string[]

@@ -4,22 +4,22 @@ import type { EndpointRecord } from '../../../server/contract/endpoint.ts'
 import type { ListenerStatus } from '../../../server/contract/listener.ts'
 import { endpointsQuery, figuresQuery, listenersQuery } from '../queries.ts'
 
-/** What the panel knows of its endpoint. */
+/** The endpoint shown in the panel. */
 export interface PanelEndpoint {
   readonly address: string
-  /** As it is mapped, or was last; null: removed before the panel was opened. */
+  /** The current or last known mapping; null if removed before the panel opened. */
   readonly mapping: readonly string[] | null
-  /** What runs of it on each node; of one that is gone, what still drains. */
+  /** Its listeners on all nodes; after a removal, those that are draining. */
   readonly listeners: readonly ListenerStatus[]
-  /** The figures, those of the last time that anything ran. */
+  /** The latest figures. After a removal, those of the last listeners. */
   readonly figures: readonly ListenerStatus[]
-  /** When it was found to be there no longer, ms since 1970; undefined: it is there. */
+  /** When its removal was noticed, ms since 1970; undefined while it exists. */
   readonly goneAt: number | undefined
 }
 
 /**
- * The endpoint of an address, live; what was last known of it stays when it is removed meanwhile.
- * `endpoint` is undefined while it is loaded, and null where there is none.
+ * Returns the live state of an endpoint. The last known state stays after a removal. `endpoint` is
+ * undefined while loading, and null if it does not exist.
  */
 export function usePanelEndpoint(address: string) {
   const endpoints = useQuery({
@@ -53,7 +53,8 @@ export function usePanelEndpoint(address: string) {
         const goneAt = before.goneAt ?? Date.now()
         return { ...before, listeners, figures: last, goneAt }
       }
-      // Come late: of a removed one there is what drains, but not what its mapping was.
+      // The endpoint was removed before the panel opened: its listeners are draining and its
+      // mapping is unknown.
       const [first] = listeners
       if (first === undefined) return undefined
       const goneAt = Date.parse(first.since)
@@ -71,7 +72,7 @@ export function usePanelEndpoint(address: string) {
   }
 }
 
-/** States come by events, figures every few seconds: an older reading of the latter changes none. */
+/** Adds polled figures to a listener. Figures that belong to an older state are ignored. */
 function withFigures(
   listener: ListenerStatus,
   counted: readonly ListenerStatus[] | undefined,

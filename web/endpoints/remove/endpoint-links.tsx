@@ -1,22 +1,22 @@
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { useMay } from '../person.ts'
-import { announce } from '../ui/announce.tsx'
-import { filterRows } from './endpoint-filter.ts'
-import type { EndpointRow } from './endpoint-rows.ts'
-import classes from './endpoint-ways.module.css'
-import { sayCount } from './traffic.ts'
+import { useMay } from '../../shared/session/person.ts'
+import { announce } from '../../shared/ui/feedback/announce.tsx'
+import type { EndpointRow } from '../model/endpoint-rows.ts'
+import { filterRows } from '../model/list/endpoint-filter.ts'
+import { formatCount } from '../model/traffic.ts'
+import classes from './endpoint-links.module.css'
 
 const views = [
   { to: '/endpoints', key: 'table', label: 'Table' },
   { to: '/endpoints/map', key: 'map', label: 'Map' },
 ] as const
 
-/** The two views of the endpoints, and the ways to take them to a file and from one. */
-export function EndpointWays(props: {
-  /** `undefined` while they are not known. */
+/** Switches between the two views of the endpoints, and offers import and export. */
+export function EndpointLinks(props: {
+  /** `undefined` while loading. */
   rows: readonly EndpointRow[] | undefined
-  /** What is exported is what the filter lets through. */
+  /** The export contains the rows that match the filter. */
   filter: string
   view: 'table' | 'map'
 }) {
@@ -24,9 +24,9 @@ export function EndpointWays(props: {
   const mayChange = useMay('operator')
   const save = async () => {
     if (rows === undefined) return
-    const { exportEndpoints } = await import('./export-endpoints.ts')
+    const { exportEndpoints } = await import('../export-endpoints.ts')
     const count = exportEndpoints(filterRows(rows, filter))
-    announce(`${sayCount(count)} ${count === 1 ? 'endpoint was' : 'endpoints were'} exported.`)
+    announce(`${formatCount(count)} ${count === 1 ? 'endpoint was' : 'endpoints were'} exported.`)
   }
   const filtered = filter.trim() !== ''
   return (
@@ -38,7 +38,8 @@ export function EndpointWays(props: {
             to={to}
             search={filtered ? { q: filter } : {}}
             className={classes.view}
-            // The map is below the table's path, and the search says nothing of the view.
+            // The path of the map is below that of the table, and both views share search
+            // parameters.
             activeOptions={{ exact: true, includeSearch: false }}
             aria-current={key === view ? 'page' : undefined}
           >

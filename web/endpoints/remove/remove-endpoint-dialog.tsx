@@ -1,53 +1,45 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import type { ListenerStatus } from '../../server/contract/listener.ts'
-import { databasesQuery } from '../queries.ts'
-import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
-import type { EndpointRow } from './endpoint-rows.ts'
-import { findRow } from './find-row.ts'
-import { GoneDialog } from './gone-dialog.tsx'
-import { readDrainSeconds } from './page-facts.ts'
-import { figuresQuery } from './queries.ts'
-import { judgeRemoval } from './removal.ts'
-import { preloadUndo } from './undo-place.tsx'
-import { useEndpointsLocation } from './use-endpoints-location.ts'
+import type { ListenerStatus } from '../../../server/contract/listener.ts'
+import { ConfirmDialog } from '../../shared/ui/overlay/confirm-dialog.tsx'
+import { GoneDialog } from '../form/gone-dialog.tsx'
+import { guardedLabel } from '../guard/check-changes.ts'
+import { GuardNotice } from '../guard/guard-notice.tsx'
+import { useChangeGuard } from '../guard/use-change-guard.ts'
+import type { EndpointRow } from '../model/endpoint-rows.ts'
+import { revealRow } from '../model/reveal-row.ts'
+import { figuresQuery } from '../queries.ts'
+import { useEndpointsLocation } from '../use-endpoints-location.ts'
+import { preloadUndo } from './undo-outlet.tsx'
 import { useRemoval } from './use-removal.ts'
-import { consoleUrl, yourEndpoint } from './ways-in.ts'
 
-/** Asks before an endpoint is removed: what will happen, and why not where it cannot be. */
+/**
+ * Asks for confirmation before an endpoint is removed: shows the consequences, or why the endpoint
+ * cannot be removed.
+ */
 export function RemoveEndpointDialog(props: { address: string; rows: readonly EndpointRow[] }) {
   const { address, rows } = props
   const { close, add } = useEndpointsLocation()
-  const { data: databases = [] } = useQuery(databasesQuery)
   const { data: figures } = useQuery(figuresQuery([address], false))
   const [neighbour] = useState(() => neighbourOf(address, rows))
   const remove = useRemoval(close)
   useEffect(() => void preloadUndo(), [])
 
   const row = rows.find(({ id }) => id === address)
-  if (row === undefined) return remove.isIdle ? <GoneDialog address={address} /> : null
-  const here = yourEndpoint(
-    location,
-    rows.flatMap((each) => (each.databases === null ? [] : each.address)),
+  const check = useChangeGuard(
+    rows.map((each) => (each === row ? withFigures(each, figures) : each)),
   )
-  const drainSeconds = readDrainSeconds()
-  const removal = judgeRemoval({
-    row: withFigures(row, figures),
-    rows,
-    databases,
-    here,
-    drainSeconds,
-  })
-  const way = removal.wayOut === undefined ? undefined : consoleUrl(removal.wayOut, location)
+  if (row === undefined) return remove.isIdle ? <GoneDialog address={address} /> : null
+  const guard = check([{ address, after: null }])
   const dialog = {
     onClose: close,
     keep: 'Keep it',
-    fault: remove.error?.message ?? '',
+    error: remove.error?.message ?? '',
     returnTo: () =>
-      findRow(address) === null && neighbour !== undefined ? findRow(neighbour) : undefined,
+      revealRow(address) === null && neighbour !== undefined ? revealRow(neighbour) : undefined,
   }
-  if (removal.refused !== undefined) {
+  if (guard.refused !== undefined) {
     return (
       <ConfirmDialog
         {...dialog}
@@ -59,7 +51,7 @@ export function RemoveEndpointDialog(props: { address: string; rows: readonly En
           </Button>
         }
       >
-        <p>{removal.refused}</p>
+        <p>{guard.refused}</p>
       </ConfirmDialog>
     )
   }
@@ -69,27 +61,17 @@ export function RemoveEndpointDialog(props: { address: string; rows: readonly En
       title={`Remove ${address}?`}
       name={address}
       confirm={{
-        label: 'Remove endpoint',
+        label: guardedLabel(guard, 'Remove', 'Remove endpoint'),
         busy: remove.isPending,
-        run: () =>
-          remove.mutate({
-            row,
-            wayOut: removal.own ? { to: removal.wayOut, url: way } : undefined,
-          }),
+        run: () => remove.mutate({ row, guard }),
       }}
     >
-      {removal.own && <p>You are connected through this endpoint. This page will stop working.</p>}
-      <p>{removal.consequences.join(' ')}</p>
-      {way !== undefined && (
-        <p>
-          <a href={way}>Open the console at {removal.wayOut}</a>
-        </p>
-      )}
+      <GuardNotice guard={guard} />
     </ConfirmDialog>
   )
 }
 
-/** With the connections of this moment, where they are read. */
+/** Returns a row with its current number of connections, if it was read. */
 function withFigures(
   row: EndpointRow,
   figures: readonly ListenerStatus[] | undefined,
@@ -99,7 +81,7 @@ function withFigures(
   return { ...row, connections: open.reduce((sum, { connections }) => sum + connections, 0) }
 }
 
-/** The row that will stand where this one stood. */
+/** Returns the row that takes the place of a removed one. */
 function neighbourOf(address: string, rows: readonly EndpointRow[]): string | undefined {
   const at = rows.findIndex(({ id }) => id === address)
   return (rows[at + 1] ?? rows[at - 1])?.id

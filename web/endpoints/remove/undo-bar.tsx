@@ -1,21 +1,22 @@
 import { Button } from '@mantine/core'
 import { IconX } from '@tabler/icons-react'
 import { type FocusEvent, useEffect, useRef } from 'react'
-import { IconButton } from '../ui/icon-button.tsx'
-import { type Undo, undo } from './undo.ts'
+import { IconButton } from '../../shared/ui/layout/icon-button.tsx'
+import type { EndpointChange } from '../guard/check-changes.ts'
+import { type Undo, undo } from '../model/undo.ts'
 import classes from './undo-bar.module.css'
 
-/** So many reasons are told; the others are counted. */
-const TOLD = 3
+/** Maximum number of reasons shown; the rest is only counted. */
+const SHOWN = 3
 
 /**
- * What can be done after a removal: take it back, for ten seconds, or go on elsewhere after that of
- * one's own endpoint. Its time stands still while it is pointed at or focused.
+ * Offers for ten seconds to undo a change of endpoints, or links to the console at another endpoint
+ * after a change that disconnected this page. Hover and focus pause the countdown.
  */
 export function UndoBar({ now, onTakeBack }: { now: Undo; onTakeBack: () => void }) {
   const bar = useRef<HTMLElement>(null)
   useEffect(() => {
-    // Held by a pointer that rests there or by the focus: either of the two is enough.
+    // Release only once the bar is neither hovered nor focused.
     const at = bar.current
     const letGo = () => {
       if (at?.matches(':hover, :focus-within') !== true) undo.release()
@@ -30,7 +31,7 @@ export function UndoBar({ now, onTakeBack }: { now: Undo; onTakeBack: () => void
   return (
     <section
       ref={bar}
-      aria-label="After the removal"
+      aria-label="After the change"
       className={classes.bar}
       data-undo=""
       onPointerEnter={undo.hold}
@@ -42,20 +43,20 @@ export function UndoBar({ now, onTakeBack }: { now: Undo; onTakeBack: () => void
       </div>
       <div className={classes.actions}>
         {now.stage === 'way-out' ? (
-          <Button component="a" variant="subtle" href={now.url}>
-            Open the console at {now.to}
+          <Button component="a" variant="subtle" href={now.wayOut.url}>
+            Open the console at {now.wayOut.address}
           </Button>
         ) : (
           <Button
             variant="subtle"
-            aria-disabled={now.stage === 'restoring' || undefined}
+            aria-disabled={now.stage === 'undoing' || undefined}
             data-tip="Ctrl Z or ⌘ Z"
             onClick={onTakeBack}
           >
             {labels[now.stage]}
           </Button>
         )}
-        {now.stage !== 'restoring' && (
+        {now.stage !== 'undoing' && (
           <IconButton aria-label="Close" onClick={undo.dismiss}>
             <IconX size={16} stroke={1.5} aria-hidden="true" />
           </IconButton>
@@ -65,35 +66,39 @@ export function UndoBar({ now, onTakeBack }: { now: Undo; onTakeBack: () => void
   )
 }
 
-const labels = { offered: 'Undo', restoring: 'Bringing back…', failed: 'Try again' } as const
+const labels = { offered: 'Undo', undoing: 'Undoing…', failed: 'Try again' } as const
 
 function Words({ now }: { now: Undo }) {
   if (now.stage === 'failed') {
     const { failures } = now
-    const more = failures.length - TOLD
+    const more = failures.length - SHOWN
     return (
       <>
-        {failures.slice(0, TOLD).map(({ record, reason }) => (
-          <p key={record.endpoint}>
-            <span className="mono">{record.endpoint}</span> is not back.{' '}
+        {failures.slice(0, SHOWN).map(({ change, reason }) => (
+          <p key={change.address}>
+            <span className="mono">{change.address}</span>{' '}
+            {change.after === null ? 'is not back.' : 'was not changed back.'}{' '}
             <span className={classes.reason}>{reason}</span>
           </p>
         ))}
-        {more > 0 && <p>{more} more are not back either.</p>}
+        {more > 0 && <p>{more} more were not changed back either.</p>}
       </>
     )
   }
-  if (now.stage === 'way-out') return <Removed address={now.removed} />
-  const [first, ...others] = now.removed
-  return others.length === 0 && first !== undefined ? (
-    <Removed address={first.endpoint} />
-  ) : (
-    <p>{now.removed.length} endpoints were removed.</p>
-  )
+  const changes = now.stage === 'way-out' ? [now.change] : now.changes
+  const [first, ...others] = changes
+  if (first !== undefined && others.length === 0) return <Changed change={first} />
+  return <p>{formatPlural(changes)}</p>
 }
 
-const Removed = ({ address }: { address: string }) => (
-  <p>
-    <span className="mono">{address}</span> was removed.
-  </p>
-)
+function Changed({ change: { address, before, after } }: { change: EndpointChange }) {
+  const name = <span className="mono">{address}</span>
+  if (after === null) return <p>{name} was removed.</p>
+  if (before === null) return <p>{name} was added.</p>
+  return <p>The mapping of {name} was saved.</p>
+}
+
+function formatPlural(changes: readonly EndpointChange[]): string {
+  const removed = changes.every(({ after }) => after === null)
+  return `${changes.length} endpoints were ${removed ? 'removed' : 'changed'}.`
+}

@@ -1,24 +1,26 @@
-import type { BadgeState } from '../ui/state-badge.tsx'
+import type { BadgeState } from '../../shared/ui/feedback/state-badge.tsx'
+import { countRows, type EndpointRow } from '../model/endpoint-rows.ts'
+import { chosenState } from '../model/list/endpoint-filter.ts'
+import { formatCount } from '../model/traffic.ts'
 import classes from './endpoint-counts.module.css'
-import { chosenState } from './endpoint-filter.ts'
-import { countRows, type EndpointRow } from './endpoint-rows.ts'
-import { sayCount } from './traffic.ts'
 
-/** What {@link EndpointCounts} counts, and whom it tells which state was chosen. */
 export interface EndpointCountsProps {
   readonly rows: readonly EndpointRow[]
   readonly filter: string
-  /** `undefined`: of every state. */
+  /** `undefined` shows all states. */
   readonly onChoose: (state: BadgeState | undefined) => void
 }
 
 const states = ['listening', 'failed', 'opening', 'draining', 'elsewhere', 'unknown'] as const
 
-/** "128 endpoints · 125 listening · 2 failed": each chooses what is shown. What is none is quiet. */
+/**
+ * Shows the counts, "128 endpoints · 125 listening · 2 failed", as buttons that filter by state.
+ * States without endpoints are left out.
+ */
 export function EndpointCounts({ rows, filter, onChoose }: EndpointCountsProps) {
   const counts = countRows(rows)
   const chosen = chosenState(filter)
-  const total = `${sayCount(counts.endpoints)} ${counts.endpoints === 1 ? 'endpoint' : 'endpoints'}`
+  const total = `${formatCount(counts.endpoints)} ${counts.endpoints === 1 ? 'endpoint' : 'endpoints'}`
   return (
     <fieldset className={classes.counts}>
       <legend className="visually-hidden">Show endpoints by state</legend>
@@ -35,7 +37,7 @@ export function EndpointCounts({ rows, filter, onChoose }: EndpointCountsProps) 
             aria-pressed={chosen === state}
             onClick={() => onChoose(chosen === state ? undefined : state)}
           >
-            {sayCount(counts[state])} {state}
+            {formatCount(counts[state])} {state}
           </button>
         ))}
     </fieldset>

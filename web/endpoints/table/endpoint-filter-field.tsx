@@ -1,6 +1,6 @@
-import { FilterField, type FilterFieldProps } from '../ui/filter-field.tsx'
+import { FilterField, type FilterFieldProps } from '../../shared/ui/form/filter-field.tsx'
 
-/** The filter of the endpoints, of their table and of their map. */
+/** The filter field of the table and the map. */
 export const EndpointFilterField = (
   props: Pick<FilterFieldProps, 'text' | 'onChange' | 'onFocus'>,
 ) => (

@@ -1,66 +1,55 @@
 import { IconDots } from '@tabler/icons-react'
-import { defaultRangeExtractor, useWindowVirtualizer } from '@tanstack/react-virtual'
-import { memo, useCallback, useLayoutEffect, useRef, useState } from 'react'
-import { IconButton } from '../ui/icon-button.tsx'
-import { AddressText } from './address-text.tsx'
-import { DatabaseChips } from './database-chips.tsx'
+import { memo, useRef } from 'react'
+import { IconButton } from '../../shared/ui/layout/icon-button.tsx'
+import { useWindowRows } from '../../shared/ui/table/use-window-rows.ts'
+import type { EndpointRow } from '../model/endpoint-rows.ts'
+import { hasFigures } from '../model/list/endpoint-sort.ts'
+import { type EndpointRowsProps, onRowClick } from '../model/rows-props.ts'
+import { formatCount, NO_FIGURE } from '../model/traffic.ts'
+import { AddressText } from './cells/address-text.tsx'
+import { DatabaseChips } from './cells/database-chips.tsx'
+import { StateCell } from './cells/state-cell.tsx'
+import { useFigures } from './cells/traffic-cells.tsx'
+import { YouAreHere } from './cells/you-are-here.tsx'
 import classes from './endpoint-list.module.css'
-import { hasFigures } from './endpoint-sort.ts'
-import type { EndpointRowProps } from './endpoint-table-row.tsx'
-import { RowCheckbox } from './row-checkbox.tsx'
-import { rowsAndGaps, withActive } from './row-gaps.ts'
-import { type EndpointRowsProps, onRowClick } from './rows-props.ts'
-import { StateCell } from './state-cell.tsx'
-import { NO_FIGURE, sayCount } from './traffic.ts'
-import { useFigures } from './traffic-cells.tsx'
-import { useChangeTint } from './use-change-tint.ts'
-import { useFiguresInSight } from './use-figures-in-sight.ts'
-import { useRowNavigation } from './use-row-navigation.ts'
-import { YouAreHere } from './you-are-here.tsx'
+import type { EndpointRowProps } from './row/endpoint-table-row.tsx'
+import { RowCheckbox } from './row/row-checkbox.tsx'
+import { useChangeTint } from './row/use-change-tint.ts'
+import { useRowNavigation } from './row/use-row-navigation.ts'
+import { useVisibleFigures } from './use-visible-figures.ts'
 
-/** The height of a row of the list in pixels: all have the same. */
+/** Height of every list row, px. */
 const ROW = 64
 
-/** The endpoints on a narrow screen: two lines each, which scroll with the page. */
+const idOf = ({ id }: EndpointRow) => id
+const heightOf = () => ROW
+
+/** The list of endpoints for narrow screens: two lines per row, scrolled with the page. */
 export function EndpointList(props: EndpointRowsProps) {
   'use no memo'
   const { rows, here, databases, figures, selection } = props
-  const list = useRef<HTMLUListElement>(null)
-  const [top, setTop] = useState(0)
-  useLayoutEffect(() => {
-    if (list.current !== null) setTop(list.current.getBoundingClientRect().top + scrollY)
-  }, [])
+  const container = useRef<HTMLUListElement>(null)
   const navigation = useRowNavigation({
     rows,
-    place: list,
+    place: container,
     pageOf: () => Math.max(1, Math.floor(innerHeight / ROW) - 3),
     actions: props.actions,
     select: selection && props.onSelectIndex,
     onLookFor: props.onLookFor,
   })
-  const active = navigation.index
-  const virtual = useWindowVirtualizer<HTMLLIElement>({
-    count: rows.length,
-    estimateSize: () => ROW,
-    getItemKey: useCallback((index: number) => rows[index]?.id ?? index, [rows]),
-    rangeExtractor: useCallback(
-      (range: Parameters<typeof defaultRangeExtractor>[0]) =>
-        withActive(defaultRangeExtractor(range), active, range.count),
-      [active],
-    ),
+  const { parts, visible } = useWindowRows({
+    container,
+    rows,
+    idOf,
+    heightOf,
     overscan: 6,
-    scrollMargin: top,
+    active: navigation.index,
   })
-  const { startIndex = 0, endIndex = -1 } = virtual.range ?? {}
-  useFiguresInSight(rows.slice(startIndex, endIndex + 1), { figures, recent: false })
-  const parts = rowsAndGaps(virtual.getVirtualItems(), {
-    from: top,
-    to: top + virtual.getTotalSize(),
-  })
+  useVisibleFigures(visible, { figures, recent: false })
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Enter does the same, in the navigation
     <ul
-      ref={list}
+      ref={container}
       className={classes.list}
       aria-label="Endpoints and what runs for them"
       {...navigation.on}
@@ -129,10 +118,10 @@ const ListRow = memo(function ListRow(props: EndpointRowProps & { count: number 
               <span className={classes.chips}>
                 <DatabaseChips mapping={row.databases} existing={props.databases} room={1} />
               </span>
-              {/* A draining one says how many are left beside its state. */}
+              {/* A draining row shows its connections beside its state. */}
               {row.state !== 'draining' && (
                 <span className={classes.open} data-live>
-                  {hasFigures(row) ? sayCount(connections) : NO_FIGURE} open
+                  {hasFigures(row) ? formatCount(connections) : NO_FIGURE} open
                 </span>
               )}
             </>

@@ -1,24 +1,25 @@
-import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual'
+import { useVirtualizer } from '@tanstack/react-virtual'
 import { type CSSProperties, useCallback, useRef } from 'react'
-import { type SortHead, SortHeadCell } from '../ui/sort-head-cell.tsx'
-import type { SortColumn } from './endpoint-sort.ts'
+import { rowsAndGaps } from '../../shared/ui/table/row-gaps.ts'
+import { type SortHead, SortHeadCell } from '../../shared/ui/table/sort-head-cell.tsx'
+import base from '../../shared/ui/table/table.module.css'
+import { useRowRange } from '../../shared/ui/table/use-row-range.ts'
+import type { SortColumn } from '../model/list/endpoint-sort.ts'
+import { selectionState } from '../model/list/selection.ts'
+import { type EndpointRowsProps, onRowClick } from '../model/rows-props.ts'
 import classes from './endpoint-table.module.css'
-import { EndpointTableRow } from './endpoint-table-row.tsx'
-import { AllCheckbox } from './row-checkbox.tsx'
-import { rowsAndGaps, withActive } from './row-gaps.ts'
-import { type EndpointRowsProps, onRowClick } from './rows-props.ts'
-import { howMany } from './selection.ts'
-import { useFiguresInSight } from './use-figures-in-sight.ts'
-import { useRowNavigation } from './use-row-navigation.ts'
-import { useRowSlots } from './use-row-slots.ts'
+import { EndpointTableRow } from './row/endpoint-table-row.tsx'
+import { AllCheckbox } from './row/row-checkbox.tsx'
+import { useRowNavigation } from './row/use-row-navigation.ts'
+import { useRowSlots } from './row/use-row-slots.ts'
+import { useVisibleFigures } from './use-visible-figures.ts'
 
-/** What the table has besides what the list has. */
 export interface EndpointTableProps extends EndpointRowsProps {
-  /** Whether there is room for three chips, and for the line of the requests. */
+  /** Whether there is room for three chips and for the sparkline. */
   readonly wide: boolean
-  /** Whether the panel stands beside, which tells the figures that find no room here. */
+  /** Whether the panel is open beside the table. It shows the figures that have no room here. */
   readonly beside: boolean
-  /** The height of a row in pixels; all have the same. */
+  /** Height of every row, px. */
   readonly rowHeight: number
   readonly headOf: (column: SortColumn) => SortHead
   readonly onSelectAll: () => void
@@ -34,12 +35,15 @@ const heads: readonly { column: SortColumn; label: string; className?: string | 
 ]
 const fewer = heads.filter(({ column }) => column !== 'rate' && column !== 'last')
 
+/** Maximum number of databases printed per endpoint; "+n" counts the rest. */
+const PRINTED_CHIPS = 50
+
 /**
- * The table of endpoints. A native table of rows of one height, of which only those in sight are in
- * the page, in a scroller of its own. One row at a time takes part in the order of Tab.
+ * The table of endpoints: a native table in its own scroll container that renders only the visible
+ * rows. One row at a time is in the tab order.
  */
 export function EndpointTable(props: EndpointTableProps) {
-  // The virtual list tells by the same object each time that it is another.
+  // The virtualizer is the same object on each render, so memoization would miss its updates.
   'use no memo'
   const { rows, here, databases, figures, wide, beside, rowHeight, selection, onSelect } = props
   const shown = beside ? fewer : heads
@@ -52,24 +56,20 @@ export function EndpointTable(props: EndpointTableProps) {
     select: selection && props.onSelectIndex,
     onLookFor: props.onLookFor,
   })
-  const active = navigation.index
+  const { printing, rangeExtractor } = useRowRange(navigation.index)
   const virtual = useVirtualizer<HTMLDivElement, HTMLTableRowElement>({
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeight,
     getItemKey: useCallback((index: number) => rows[index]?.id ?? index, [rows]),
-    rangeExtractor: useCallback(
-      (range: Parameters<typeof defaultRangeExtractor>[0]) =>
-        withActive(defaultRangeExtractor(range), active, range.count),
-      [active],
-    ),
-    // A row or two more than are seen: each letter in the filter draws all of them.
+    rangeExtractor,
+    // Keep this small: each keystroke in the filter renders all rows of the range.
     overscan: 2,
-    // Until the page is laid out: as many as a usual screen shows.
+    // Size assumed before layout: a typical screen.
     initialRect: { width: 1200, height: 720 },
   })
   const { startIndex = 0, endIndex = -1 } = virtual.range ?? {}
-  useFiguresInSight(rows.slice(startIndex, endIndex + 1), { figures, recent: wide })
+  useVisibleFigures(printing ? [] : rows.slice(startIndex, endIndex + 1), { figures, recent: wide })
 
   const width = shown.length + (selection === undefined ? 1 : 2)
   const parts = rowsAndGaps(virtual.getVirtualItems(), { from: 0, to: virtual.getTotalSize() })
@@ -84,16 +84,16 @@ export function EndpointTable(props: EndpointTableProps) {
       className={classes.scroller}
       data-compact={!wide || undefined}
       data-beside={beside || undefined}
-      // No more than is used: what changes in it is looked at again for all that is in the table.
+      // Changing a custom property restyles the whole table, so `--rows` is capped.
       style={{ '--row': `${rowHeight}px`, '--rows': Math.min(3, rows.length) } as CSSProperties}
     >
-      <table className={classes.table} aria-rowcount={rows.length + 1}>
+      <table className={`${base.table} ${classes.table}`} aria-rowcount={rows.length + 1}>
         <caption className="visually-hidden">Endpoints and what runs for them</caption>
         <thead>
           <tr aria-rowindex={1}>
             {selection !== undefined && (
               <th scope="col" className={classes.check}>
-                <AllCheckbox many={howMany(selection, rows)} onToggle={props.onSelectAll} />
+                <AllCheckbox many={selectionState(selection, rows)} onToggle={props.onSelectAll} />
               </th>
             )}
             {shown.map(({ column, label, className }) => (
@@ -115,7 +115,7 @@ export function EndpointTable(props: EndpointTableProps) {
             if ('gap' in part) {
               return (
                 // biome-ignore lint/a11y/noAriaHiddenOnFocusable: room alone, nothing in it
-                <tr key={`gap ${part.before}`} aria-hidden="true" className={classes.gap}>
+                <tr key={`gap ${part.before}`} aria-hidden="true">
                   <td colSpan={width} style={{ height: part.gap }} />
                 </tr>
               )
@@ -130,7 +130,7 @@ export function EndpointTable(props: EndpointTableProps) {
                   active={row.id === navigation.activeId}
                   here={row.id === here}
                   databases={databases}
-                  chips={wide ? 3 : 1}
+                  chips={printing ? PRINTED_CHIPS : wide ? 3 : 1}
                   line={wide}
                   beside={beside}
                   figures={figures}

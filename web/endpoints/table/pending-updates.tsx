@@ -1,7 +1,7 @@
 import classes from './table-foot.module.css'
 
-/** "3 new · Show", "Order changed · Sort again": rows never reorder by themselves. */
-export function OrderNotice(props: {
+/** Shows "3 new · Show" or "Order changed · Sort again", because rows never move on their own. */
+export function PendingUpdates(props: {
   fresh: number
   moved: boolean
   onShow: () => void
@@ -13,7 +13,7 @@ export function OrderNotice(props: {
       {fresh > 0 && (
         <>
           {fresh} new ·{' '}
-          <button type="button" className={classes.link} onClick={onShow}>
+          <button type="button" className={`link-button ${classes.link}`} onClick={onShow}>
             Show
           </button>
         </>
@@ -21,7 +21,7 @@ export function OrderNotice(props: {
       {fresh === 0 && moved && (
         <>
           Order changed ·{' '}
-          <button type="button" className={classes.link} onClick={onSort}>
+          <button type="button" className={`link-button ${classes.link}`} onClick={onSort}>
             Sort again
           </button>
         </>

@@ -1,15 +1,15 @@
 import { Button } from '@mantine/core'
-import { saySelected } from './selection.ts'
+import { formatSelected } from '../model/list/selection.ts'
 import classes from './table-foot.module.css'
 
-/** What can be done with several endpoints at once. */
-export type SeveralAction = 'add' | 'take-out' | 'remove'
+/** The bulk actions. */
+export type BulkAction = 'add' | 'take-out' | 'remove'
 
-/** What is selected, and what can be done with it. */
+/** Shows the number of selected rows and the bulk actions. */
 export function SelectionBar(props: {
   count: number
   hidden: number
-  onSeveral: (action: SeveralAction) => void
+  onSeveral: (action: BulkAction) => void
   onIntent: () => void
   onExport: () => void
   onClear: () => void
@@ -23,7 +23,7 @@ export function SelectionBar(props: {
       onFocus={onIntent}
     >
       <span role="status" className={classes.count}>
-        {saySelected(count, hidden)}
+        {formatSelected(count, hidden)}
       </span>
       <Button variant="default" onClick={() => onSeveral('add')}>
         Add a database

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
-import { type EndpointRow, joinRows } from './endpoint-rows.ts'
-import { createLiveFigures } from './live-figures.ts'
-import { endpointsQuery, listenersQuery } from './queries.ts'
+import { type EndpointRow, joinRows } from '../model/endpoint-rows.ts'
+import { createLiveFigures } from '../model/live-figures.ts'
+import { endpointsQuery, listenersQuery } from '../queries.ts'
 
 /**
- * The rows of the table, live, and beside them the figures of those in sight; `rows` is undefined
- * while or because they are not loaded.
+ * Returns the live rows of the table, and the figures of the visible ones. `rows` is undefined
+ * while loading and after a failure.
  */
 export function useEndpointRows() {
   const endpoints = useQuery(endpointsQuery)
@@ -14,7 +14,7 @@ export function useEndpointRows() {
   const [figures] = useState(createLiveFigures)
   const known = useRef<ReadonlyMap<string, EndpointRow>>(new Map())
   const rows = useMemo(
-    // Without what runs every state would read "Unknown" for a moment: wait for both, or a failure.
+    // Wait for the listeners, or their failure; otherwise every state would briefly read "Unknown".
     () =>
       listeners.isPending
         ? undefined
@@ -28,17 +28,17 @@ export function useEndpointRows() {
   return {
     rows,
     figures,
-    /** When what is shown was read last, ms since 1970. */
+    /** Time of the last read, ms since 1970. */
     readAt: Math.max(endpoints.dataUpdatedAt, listeners.dataUpdatedAt),
-    /** Why the endpoints could not be loaded at all. */
+    /** The error if the endpoints could not be loaded. */
     failure: endpoints.data === undefined ? endpoints.error : null,
-    /** Why nothing is known of what runs, although the endpoints are. */
+    /** The error if the listeners could not be loaded. */
     stateFailure: listeners.data === undefined ? listeners.error : null,
     retry: () => {
       void endpoints.refetch()
       void listeners.refetch()
     },
-    /** Reads the figures of all rows anew: for an order by them. */
+    /** Refetches the figures of all rows, to sort by them. */
     readFigures: listeners.refetch,
   }
 }

@@ -1,12 +1,12 @@
 import { useCallback, useMemo, useRef, useState } from 'react'
-import type { EndpointRow } from './endpoint-rows.ts'
-import { type Selection, selectRange, toggleAll, toggleRow } from './selection.ts'
+import type { EndpointRow } from '../model/endpoint-rows.ts'
+import { type Selection, selectRange, toggleAll, toggleRow } from '../model/list/selection.ts'
 
 const NOTHING: Selection = new Set()
 
 /**
- * What is selected among the rows that are shown; Shift reaches from the row that was last chosen.
- * What is there no more is selected no more.
+ * Holds the selection among the displayed rows. Shift extends it from the last selected row.
+ * Removed endpoints are deselected.
  */
 export function useSelection(rows: readonly EndpointRow[], shown: readonly EndpointRow[]) {
   const [chosen, setChosen] = useState(NOTHING)
@@ -41,9 +41,9 @@ export function useSelection(rows: readonly EndpointRow[], shown: readonly Endpo
     onSelect,
     onSelectIndex,
     onSelectAll: useCallback(() => setChosen((now) => toggleAll(now, latest.current)), []),
-    /** Leaves only these selected. */
+    /** Replaces the selection. */
     choose: useCallback((addresses: Iterable<string>) => setChosen(new Set(addresses)), []),
-    /** How many of the selected the filter hides. */
+    /** Number of selected rows that the filter hides. */
     hidden: useMemo(() => {
       if (selected.size === 0) return 0
       const there = shown.reduce(

@@ -1,11 +1,10 @@
 import { useEffect, useMemo, useState } from 'react'
-import { arrange, placesOf } from './arrangement.ts'
-import { filterRows } from './endpoint-filter.ts'
-import type { EndpointRow } from './endpoint-rows.ts'
-import { type EndpointSort, writeSort } from './endpoint-sort.ts'
+import type { EndpointRow } from '../model/endpoint-rows.ts'
+import { arrange, placesOf } from '../model/list/arrangement.ts'
+import { filterRows } from '../model/list/endpoint-filter.ts'
+import { type EndpointSort, writeSort } from '../model/list/endpoint-sort.ts'
 import { useSortedRows } from './use-sorted-rows.ts'
 
-/** What decides which rows are shown, and in which order. */
 export interface ShownOptions {
   readonly filter: string
   readonly sort: EndpointSort
@@ -13,8 +12,8 @@ export interface ShownOptions {
 }
 
 /**
- * The rows that pass the filter, in the order wanted. They are put in order when somebody sorts,
- * filters or asks for it; in between each keeps its place, whatever changes.
+ * Returns the rows that match the filter, sorted. Rows are sorted only when the user sorts, filters
+ * or asks for it; in between, each keeps its position.
  */
 export function useShownRows(rows: readonly EndpointRow[], options: ShownOptions) {
   const { filter, sort, onSort } = options
@@ -24,11 +23,11 @@ export function useShownRows(rows: readonly EndpointRow[], options: ShownOptions
   const { places } = kept
   const arranged = useMemo(() => arrange(sorted, places), [sorted, places])
   if (kept.wanted !== wanted) {
-    // While one types they are in order, mostly: ten thousand places are not counted for a letter.
+    // Skip the work if the rows are already in order, as they mostly are while typing.
     setKept({ places: arranged.rows === sorted ? places : placesOf(sorted), wanted })
   }
   useEffect(() => {
-    // In order with new ones at their places: these belong to it from now on.
+    // New rows already in their sorted places are part of the order from now on.
     if (arranged.rows === sorted && sorted.some(({ address }) => !places.has(address))) {
       setKept((now) => ({ ...now, places: placesOf(sorted) }))
     }
@@ -41,11 +40,11 @@ export function useShownRows(rows: readonly EndpointRow[], options: ShownOptions
   return {
     shown,
     headOf,
-    /** The new ones that wait at the end to be put into their places. */
+    /** New rows at the end, not yet sorted into their places. */
     fresh,
-    /** Whether those that are kept in their places would be in another order by now. */
+    /** Whether the displayed order differs from the sort order. */
     moved: arranged.moved,
-    /** Puts all rows in order. */
+    /** Sorts all rows. */
     settle: () => setKept((now) => ({ ...now, places: placesOf(sorted) })),
   }
 }

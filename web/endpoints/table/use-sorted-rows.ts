@@ -1,15 +1,15 @@
 import { useMemo } from 'react'
-import type { SortHead } from '../ui/sort-head-cell.tsx'
-import type { EndpointRow } from './endpoint-rows.ts'
+import type { SortHead } from '../../shared/ui/table/sort-head-cell.tsx'
+import type { EndpointRow } from '../model/endpoint-rows.ts'
 import {
   type EndpointSort,
   FIRST_SORT,
   type SortColumn,
   sortKeys,
   TRAFFIC_COLUMNS,
-} from './endpoint-sort.ts'
+} from '../model/list/endpoint-sort.ts'
 
-/** Rows, which come sorted by address, in the order wanted. Equal ones stay in that order. */
+/** Sorts rows that arrive sorted by address. The sort is stable. */
 export function sortRows(
   rows: readonly EndpointRow[],
   { column, descending }: EndpointSort,
@@ -17,7 +17,7 @@ export function sortRows(
   if (column === 'address') return descending ? rows.toReversed() : rows
   const keyOf = sortKeys[column]
   const way = descending ? -1 : 1
-  // A key is made once a row, not at each comparison.
+  // Compute each key once instead of in every comparison.
   return rows
     .map((row) => ({ row, key: keyOf(row) }))
     .sort((a, b) => (a.key < b.key ? -way : a.key > b.key ? way : 0))
@@ -25,8 +25,8 @@ export function sortRows(
 }
 
 /**
- * What a press of a head makes of the order: the direction that the column begins with, then the
- * other, then the order in which the table begins.
+ * Returns the order after a click on a column head: the column's first direction, then the other,
+ * then the default order.
  */
 export function nextSort(column: SortColumn, now: EndpointSort): EndpointSort {
   const first = TRAFFIC_COLUMNS.includes(column)
@@ -34,7 +34,7 @@ export function nextSort(column: SortColumn, now: EndpointSort): EndpointSort {
   return now.descending === first ? { column, descending: !first } : FIRST_SORT
 }
 
-/** Sorts rows, which come sorted by address; with the heads that change the order. */
+/** Sorts rows that arrive sorted by address, and returns the column heads that change the order. */
 export function useSortedRows(
   rows: readonly EndpointRow[],
   sort: EndpointSort,

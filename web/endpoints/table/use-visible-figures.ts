@@ -1,26 +1,29 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
-import type { EndpointRow } from './endpoint-rows.ts'
-import type { LiveFigures } from './live-figures.ts'
-import { putRight } from './put-right.ts'
-import { figuresQuery, listenersQuery } from './queries.ts'
+import type { EndpointRow } from '../model/endpoint-rows.ts'
+import type { LiveFigures } from '../model/live-figures.ts'
+import { reconcile } from '../model/reconcile.ts'
+import { figuresQuery, listenersQuery } from '../queries.ts'
 
-/** What is in sight is asked for once scrolling has rested this long, in milliseconds. */
+/** Delay after scrolling before the visible rows are read, ms. */
 const REST_MS = 150
 
-/** Reads the figures of the rows in sight every few seconds, with their past where `recent`. */
-export function useFiguresInSight(
-  inSight: readonly EndpointRow[],
+/** Maximum number of rows whose figures are read. A large screen shows 60. */
+const MOST_ROWS = 100
+
+/** Polls the figures of the visible rows, with their recent rates if `recent`. */
+export function useVisibleFigures(
+  visible: readonly EndpointRow[],
   { figures, recent }: { readonly figures: LiveFigures; readonly recent: boolean },
 ) {
   const queryClient = useQueryClient()
   const [rows, setRows] = useState<readonly EndpointRow[]>([])
-  // What is in sight is known by its ends, though the array is another each time.
-  const sight = useRef(inSight)
-  if (!isSameSight(sight.current, inSight)) sight.current = inSight
+  // The array changes on each render; compare its length and ends instead.
+  const sight = useRef(visible)
+  if (!isSameSight(sight.current, visible)) sight.current = visible
   const seen = sight.current
   useEffect(() => {
-    const timer = setTimeout(() => setRows(seen), REST_MS)
+    const timer = setTimeout(() => setRows(seen.slice(0, MOST_ROWS)), REST_MS)
     return () => clearTimeout(timer)
   }, [seen])
   const addresses = useMemo(() => [...new Set(rows.map(({ address }) => address))], [rows])
@@ -32,9 +35,9 @@ export function useFiguresInSight(
   useEffect(() => {
     if (data === undefined) return
     const { queryKey } = listenersQuery
-    // Once, when it comes: later, with other rows, it would be older than what events have told.
+    // Apply a read only once: after newer events or for other rows it would be out of date.
     if ((queryClient.getQueryState(queryKey)?.dataUpdatedAt ?? 0) > dataUpdatedAt) return
-    queryClient.setQueryData(queryKey, (now) => now && putRight(now, addresses, data))
+    queryClient.setQueryData(queryKey, (now) => now && reconcile(now, addresses, data))
   }, [data, dataUpdatedAt, addresses, queryClient])
   return { readAt: dataUpdatedAt }
 }

@@ -1,13 +1,13 @@
 import { useSyncExternalStore } from 'react'
 
-/** Where this browser keeps that character keys are switched off. */
+/** Key in `localStorage` for whether character keys are off. */
 const PLACE = 'gatehouse-character-keys'
 
 const listeners = new Set<() => void>()
-// Where storage is forbidden, the choice holds for as long as the page does.
+// Used where storage is blocked; lasts as long as the page.
 let unkept: boolean | undefined
 
-/** Whether keys that are a character alone act (WCAG 2.1.4); they do unless switched off. */
+/** Returns whether single-character shortcuts are on (WCAG 2.1.4). Default: on. */
 export function characterKeysOn(): boolean {
   if (unkept !== undefined) return unkept
   try {
@@ -17,7 +17,7 @@ export function characterKeysOn(): boolean {
   }
 }
 
-/** Switches character keys on or off, in all tabs of this browser. */
+/** Turns single-character shortcuts on or off in all tabs of this browser. */
 export function setCharacterKeys(on: boolean): void {
   try {
     if (on) localStorage.removeItem(PLACE)
@@ -37,5 +37,5 @@ function subscribe(listener: () => void): () => void {
   }
 }
 
-/** {@link characterKeysOn}, kept up to date. */
+/** Returns {@link characterKeysOn} and renders again when it changes. */
 export const useCharacterKeys = (): boolean => useSyncExternalStore(subscribe, characterKeysOn)

@@ -1,16 +1,16 @@
 import { useNavigate } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
-import { useMay } from '../person.ts'
-import { PartBoundary } from '../ui/part-boundary.tsx'
+import { lazy } from 'react'
+import { useMay } from '../session/person.ts'
+import { LazyBoundary } from '../ui/feedback/lazy-boundary.tsx'
 import { useKeys } from './use-keys.ts'
 import { useLayer } from './use-layer.ts'
 
 const KeysDialog = lazy(async () => ({ default: (await import('./keys-dialog.tsx')).KeysDialog }))
 
-/** What `/` gives the focus to: what is marked so, else the first search field of the page. */
+/** Target of `/`: the element marked as the page's filter, or the first search field. */
 const FILTER = '#main :is([data-page-filter], input[type="search"])'
 
-/** The keys that act on every page, and the page of keys itself; once, in the frame. */
+/** Binds the shortcuts that work on every page, and shows the shortcuts dialog. Rendered once. */
 export function GlobalKeys() {
   const { layer, close, toggle } = useLayer()
   const navigate = useNavigate()
@@ -27,11 +27,9 @@ export function GlobalKeys() {
   })
   if (layer !== 'keys') return null
   return (
-    <PartBoundary>
-      <Suspense>
-        <KeysDialog onClose={close} />
-      </Suspense>
-    </PartBoundary>
+    <LazyBoundary>
+      <KeysDialog onClose={close} />
+    </LazyBoundary>
   )
 }
 

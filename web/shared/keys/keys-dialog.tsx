@@ -1,20 +1,20 @@
 import { Link } from '@tanstack/react-router'
-import { atLeast } from '../../server/contract/role.ts'
-import { usePresence } from '../person.ts'
-import { Dialog } from '../ui/dialog.tsx'
+import { atLeast } from '../../../server/contract/role.ts'
+import { usePresence } from '../session/person.ts'
+import { Dialog } from '../ui/overlay/dialog.tsx'
 import { useCharacterKeys } from './character-keys.ts'
-import { isCharacterKey, KEYS, type KeyPlace, type KeySpec } from './keys.ts'
+import { isCharacterKey, KEYS, type KeyScope, type KeySpec } from './keys.ts'
 import classes from './keys-dialog.module.css'
 import { Press } from './press-shown.tsx'
 
-const places: readonly { readonly where: KeyPlace; readonly title: string }[] = [
+const places: readonly { readonly where: KeyScope; readonly title: string }[] = [
   { where: 'anywhere', title: 'Anywhere' },
   { where: 'mapping', title: 'In the order of databases' },
   { where: 'form', title: 'In a form' },
   { where: 'table', title: 'In the table of endpoints' },
 ]
 
-/** Every key that is of use to the person, made from the registry of keys. */
+/** Lists the shortcuts that the person's role allows, from {@link KEYS}. */
 export function KeysDialog({ onClose }: { onClose: () => void }) {
   const { role } = usePresence().person
   const characters = useCharacterKeys()
@@ -23,7 +23,7 @@ export function KeysDialog({ onClose }: { onClose: () => void }) {
       atLeast(role, needs) && (characters || !keys.every(isCharacterKey)),
   )
   return (
-    <Dialog title="Keys" width={720} onClose={onClose}>
+    <Dialog title="Keys" width={720} palette onClose={onClose}>
       <div className={classes.columns}>
         {places.map(({ where, title }) => {
           const specs = useful.filter((spec) => spec.where === where)
@@ -46,7 +46,7 @@ export function KeysDialog({ onClose }: { onClose: () => void }) {
           )
         })}
       </div>
-      <p className={classes.note}>
+      <p className="meta dim">
         {characters
           ? 'Keys that are a character alone never act in a field. They can be switched off'
           : 'Keys that are a character alone are switched off. They can be switched on'}{' '}

@@ -32,16 +32,16 @@ describe('a press', () => {
   test.each([
     [press('k', { ctrlKey: true }), false, 'Mod+K'],
     [press('k', { metaKey: true }), true, 'Mod+K'],
-    // On a Mac Ctrl+K deletes to the end of the line.
+    // On a Mac, Ctrl+K deletes to the end of the line.
     [press('k', { ctrlKey: true }), true, undefined],
     [press('k', { metaKey: true }), false, undefined],
-    // Shift makes the character, on whichever key a keyboard has it.
+    // Keyboard layouts differ in which characters need Shift.
     [press('?', { shiftKey: true }), false, '?'],
     [press('/', { shiftKey: true }), false, '/'],
     [press('N', { shiftKey: true }), false, 'Shift+N'],
     [press(' ', { shiftKey: true }), false, 'Shift+ '],
     [press('ArrowUp', { altKey: true }), false, 'Alt+ArrowUp'],
-    // A keyboard with Cyrillic letters.
+    // Cyrillic keyboard layout.
     [press('л', { code: 'KeyK', ctrlKey: true }), false, 'Mod+K'],
   ])('%o, on a Mac: %s, is %s', (event, mac, name) => {
     expect(pressName(event, mac)).toBe(name)
@@ -56,7 +56,7 @@ describe('what a press means', () => {
     ['anywhere', 'E', true, undefined],
     ['table', 'E', true, 'edit'],
     ['mapping', 'Alt+ArrowUp', true, 'move-up'],
-    // Switched off, or in a field: characters alone mean nothing, the others what they did.
+    // With character keys off, or in a field, only the other keys act.
     ['anywhere', '?', false, undefined],
     ['anywhere', 'G', false, undefined],
     ['table', 'J', false, undefined],

@@ -1,26 +1,28 @@
-import type { Role } from '../../server/contract/role.ts'
+import type { Role } from '../../../server/contract/role.ts'
 
-/** Where a key acts: on every page, in a table, in the list of a mapping, in a form. */
-export type KeyPlace = 'anywhere' | 'table' | 'mapping' | 'form'
+/** Where a shortcut acts: on every page, in a table, in a mapping's list, or in a form. */
+export type KeyScope = 'anywhere' | 'table' | 'mapping' | 'form'
 
-/** A key of the console, as it acts and as the page of keys tells it. */
+/** A keyboard shortcut, as bound and as listed in the shortcuts dialog. */
 export interface KeySpec {
   readonly id: string
   /**
-   * Ways to press it, each as `KeyboardEvent.key` names it, letters in capitals, with `Mod+` (⌘ on a
-   * Mac, else Ctrl), `Alt+`, `Shift+` before it; two with a space between are one after the other.
+   * Alternative key combinations. Each uses a `KeyboardEvent.key` name, with letters in upper case,
+   * after `Mod+` (⌘ on a Mac, otherwise Ctrl), `Alt+`, or `Shift+`. A space separates two keys that
+   * are pressed in sequence.
    */
   readonly keys: readonly string[]
-  readonly where: KeyPlace
-  /** What it does: a verb and a thing. */
+  readonly where: KeyScope
+  /** What the shortcut does, as a verb and a noun. */
   readonly label: string
-  /** The least role it is of use to; left out: everybody. */
+  /** Minimum role that the shortcut is listed for. Default: every role. */
   readonly needs?: Role
 }
 
 /**
- * Every key of the console, from which the page of keys is made. To act on one, bind a handler by its
- * id: {@link useKeys} on a whole page, `onKeys` on an element. To add one, add a line here.
+ * All keyboard shortcuts of the console. The shortcuts dialog lists them. To handle a shortcut,
+ * bind a handler by its id, with {@link useKeys} for a whole page or `onKeys` for an element. To
+ * add a shortcut, add a line here.
  */
 export const KEYS = [
   { id: 'search', keys: ['Mod+K'], where: 'anywhere', label: 'Search' },
@@ -31,7 +33,8 @@ export const KEYS = [
   { id: 'go-documents', keys: ['G O'], where: 'anywhere', label: 'Go to Documents' },
   { id: 'go-access', keys: ['G A'], where: 'anywhere', label: 'Go to Access', needs: 'admin' },
   { id: 'go-activity', keys: ['G V'], where: 'anywhere', label: 'Go to Activity' },
-  { id: 'close', keys: ['Escape'], where: 'anywhere', label: 'Close what is on top' },
+  // `useEscape` handles it for all layers that can be open at once.
+  { id: 'close', keys: ['Escape'], where: 'anywhere', label: 'Close the topmost layer' },
   { id: 'next', keys: ['ArrowDown', 'J'], where: 'table', label: 'Next row' },
   { id: 'previous', keys: ['ArrowUp', 'K'], where: 'table', label: 'Previous row' },
   { id: 'page-down', keys: ['PageDown'], where: 'table', label: 'A page down' },
@@ -65,18 +68,16 @@ export const KEYS = [
   { id: 'save', keys: ['Mod+Enter'], where: 'form', label: 'Save' },
 ] as const satisfies readonly KeySpec[]
 
-/** The id of a key. */
 export type KeyId = (typeof KEYS)[number]['id']
 
-/** What is done at a key. It answers `false` where it has not acted: then the event goes on. */
+/** Handles a shortcut. Returns `false` if it did not act; the event then propagates. */
 export type KeyHandler = (event: KeyboardEvent) => unknown
 
-/** What is done at which key. */
 export type KeyHandlers = { readonly [Id in KeyId]?: KeyHandler }
 
 /**
- * Whether a way to press a key is a character alone (WCAG 2.1.4): it never acts in a field, and can
- * be switched off.
+ * Returns whether a combination includes a bare character (WCAG 2.1.4). Such shortcuts never act in
+ * a field and can be turned off.
  */
 export const isCharacterKey = (way: string): boolean =>
   way.split(/(?<=\S) (?=\S)/).some((key) => /^\S$/.test(key))

@@ -1,7 +1,7 @@
 import { useMantineColorScheme } from '@mantine/core'
 import { useId } from 'react'
-import { ChoiceGroup } from '../ui/choice-group.tsx'
-import { Section } from '../ui/section.tsx'
+import { ChoiceGroup } from '../ui/form/choice-group.tsx'
+import { Section } from '../ui/layout/section.tsx'
 import { setCharacterKeys, useCharacterKeys } from './character-keys.ts'
 import classes from './preferences.module.css'
 import { useLayer } from './use-layer.ts'
@@ -12,7 +12,7 @@ const themes = [
   { value: 'dark', label: 'Dark' },
 ] as const
 
-/** What somebody prefers in this browser: the theme, and whether characters alone act. */
+/** The person's preferences in this browser: the theme and single-character shortcuts. */
 export function Preferences() {
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   const characters = useCharacterKeys()
@@ -41,7 +41,11 @@ export function Preferences() {
           <p id={id} className={classes.note}>
             Such as N or ?. They never act in a field. Switch them off if you speak to your
             computer, or press keys without meaning to.{' '}
-            <button type="button" className={classes.link} onClick={() => open('keys')}>
+            <button
+              type="button"
+              className={`link-button ${classes.link}`}
+              onClick={() => open('keys')}
+            >
               Show the keys
             </button>
           </p>

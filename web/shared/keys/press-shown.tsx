@@ -9,7 +9,7 @@ import type { ComponentType } from 'react'
 import classes from './press-shown.module.css'
 import { IS_MAC } from './use-keys.ts'
 
-/** What the fonts lack is drawn; a screen reader gets the word. */
+/** Keys without a glyph in the fonts get an icon; screen readers get the word. */
 const drawn: Readonly<Record<string, { word: string; Icon: ComponentType<IconProps> }>> = {
   ArrowUp: { word: 'Up', Icon: IconArrowUp },
   ArrowDown: { word: 'Down', Icon: IconArrowDown },
@@ -28,7 +28,7 @@ const words: Readonly<Record<string, string>> = {
   Alt: IS_MAC ? 'Option' : 'Alt',
 }
 
-/** A way to press a key, as the registry spells it, drawn as keys: `Ctrl` `K`, `G` then `E`. */
+/** Renders a combination from {@link KEYS} as key caps: `Ctrl` `K`, or `G` then `E`. */
 export function Press({ way }: { way: string }) {
   return way.split(/(?<=\S) (?=\S)/).map((press, index) => (
     <span key={press} className={classes.press}>

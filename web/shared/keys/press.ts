@@ -1,35 +1,38 @@
-import { isCharacterKey, KEYS, type KeyId, type KeyPlace } from './keys.ts'
+import { isCharacterKey, KEYS, type KeyId, type KeyScope } from './keys.ts'
 
-/** What of a `KeyboardEvent` tells which key it is. */
+/** The fields of a `KeyboardEvent` that identify the pressed key. */
 export type Pressed = Pick<KeyboardEvent, 'key' | 'code' | 'ctrlKey' | 'metaKey' | 'altKey'> & {
   readonly shiftKey: boolean
 }
 
-/** A press as {@link KEYS} spells it: `Mod+K`, `?`, `Shift+ArrowUp`. Undefined: no key of ours. */
+/**
+ * Returns a key press in the notation of {@link KEYS}: `Mod+K`, `?`, `Shift+ArrowUp`. Returns
+ * undefined if the other platform's modifier is held.
+ */
 export function pressName(event: Pressed, mac: boolean): string | undefined {
   const mod = mac ? event.metaKey : event.ctrlKey
   const foreign = mac ? event.ctrlKey : event.metaKey
   if (foreign) return undefined
   const key = keyName(event)
-  // Shift is what makes a character of a key; on others it means something of its own.
+  // Symbols such as `?` may need Shift to type; for letters and other keys Shift is a modifier.
   const shift = event.shiftKey && !/^[^\sA-Z]$/.test(key)
   return `${mod ? 'Mod+' : ''}${event.altKey ? 'Alt+' : ''}${shift ? 'Shift+' : ''}${key}`
 }
 
 function keyName({ key, code }: Pressed): string {
-  // On a keyboard with other letters, the key where a Latin one has its letter.
+  // On non-Latin layouts, use the letter at the same position on a Latin keyboard.
   if (key.length === 1 && key > '~' && /^Key[A-Z]$/.test(code)) return code.slice(3)
   return key.length === 1 ? key.toUpperCase() : key
 }
 
 /**
- * The key that a press makes, `G E` where two came one after the other; `more`: it is the first of
- * two; undefined: nothing.
+ * Returns the shortcut for a key press. A sequence is given as `G E`. Returns `more` for the first
+ * key of a sequence, and undefined if nothing matches.
  *
- * @param characters whether keys that are a character alone act.
+ * @param characters whether single-character shortcuts act.
  */
 export function matchPress(
-  where: KeyPlace,
+  where: KeyScope,
   press: string,
   characters: boolean,
 ): KeyId | 'more' | undefined {

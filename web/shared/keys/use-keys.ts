@@ -1,42 +1,43 @@
 import { type KeyboardEvent as ReactKeyboardEvent, useLayoutEffect, useRef } from 'react'
 import { characterKeysOn } from './character-keys.ts'
-import type { KeyHandlers, KeyId, KeyPlace } from './keys.ts'
+import type { KeyHandlers, KeyId, KeyScope } from './keys.ts'
 import { matchPress, pressName } from './press.ts'
 
-/** Two presses are one key when they come within this many milliseconds. */
+/** Maximum time between the two keys of a sequence, in milliseconds. */
 const SEQUENCE_MS = 1_500
 
-/** Keys that act over an open dialog too; others would change the page beneath it. */
+/** Shortcuts that also act over an open dialog. Others would change the page behind it. */
 const OVER_DIALOGS: readonly KeyId[] = ['search', 'keys']
 
-/** Whether the keyboard is a Mac's, where ⌘ is what Ctrl is elsewhere. */
+/** Whether the platform uses ⌘ in place of Ctrl. */
 export const IS_MAC = /Mac|iPhone|iPad/.test(globalThis.navigator?.platform ?? '')
 
 interface Binding {
-  readonly where: KeyPlace
+  readonly where: KeyScope
   readonly handlers: { current: KeyHandlers }
 }
 
-/** Pressed on the way to a key: they are none themselves. */
+/** Modifier keys. A press of one alone does not interrupt a sequence. */
 const SHIFTING = new Set(['Shift', 'Control', 'Alt', 'AltGraph', 'Meta'])
 
 const bindings: Binding[] = []
 let before: { readonly press: string; readonly at: number } | undefined
 
 /**
- * Binds handlers to keys for as long as the component is in the page, wherever the focus is; of two
- * handlers of one key the one bound last acts. Handlers may be new at every drawing.
+ * Binds handlers to shortcuts while the component is mounted, regardless of focus. The handler
+ * bound last wins. Handlers may change on every render.
  *
  * ```tsx
  * useKeys('anywhere', { filter: () => field.current?.focus() })
  * ```
  *
- * Characters never act in a field, nor over an open dialog, nor when they are switched off. For keys
- * that belong to one element, and mean something only while it has the focus, see {@link onKeys}.
+ * Bare characters never act in a field or when turned off. Over an open dialog, only the shortcuts
+ * for the search and the shortcuts dialog act. For shortcuts that act only while one element has
+ * the focus, see {@link onKeys}.
  */
-export function useKeys(where: KeyPlace, handlers: KeyHandlers): void {
+export function useKeys(where: KeyScope, handlers: KeyHandlers): void {
   const current = useRef(handlers)
-  // Whatever can be seen listens, with the handlers of that very drawing.
+  // A layout effect, so that the handlers match what is on screen.
   useLayoutEffect(() => {
     current.current = handlers
   })
@@ -57,13 +58,13 @@ export function useKeys(where: KeyPlace, handlers: KeyHandlers): void {
 }
 
 /**
- * A handler of `onKeyDown` that does what keys mean within an element. Tells whether one acted.
+ * Returns an `onKeyDown` handler for shortcuts within an element. It returns whether one acted.
  *
  * ```tsx
  * <tbody onKeyDown={onKeys('table', { next: () => step(1), edit: () => edit(row) })}>
  * ```
  */
-export function onKeys(where: KeyPlace, handlers: KeyHandlers) {
+export function onKeys(where: KeyScope, handlers: KeyHandlers) {
   return (event: ReactKeyboardEvent | KeyboardEvent): boolean => {
     const native = 'nativeEvent' in event ? event.nativeEvent : event
     const id = match(native, where)
@@ -71,7 +72,7 @@ export function onKeys(where: KeyPlace, handlers: KeyHandlers) {
   }
 }
 
-/** A second press belongs to the first, whatever it would mean where the focus is: G, then E. */
+/** Handles the second key of a sequence before the focused element does: G, then E. */
 function onSecond(event: KeyboardEvent): void {
   if (before === undefined || SHIFTING.has(event.key)) return
   const first = event.timeStamp - before.at < SEQUENCE_MS ? before.press : undefined
@@ -89,7 +90,7 @@ function onDocument(event: KeyboardEvent): void {
   })
 }
 
-function run(event: KeyboardEvent, idOf: (where: KeyPlace) => KeyId | 'more' | undefined): boolean {
+function run(event: KeyboardEvent, idOf: (where: KeyScope) => KeyId | 'more' | undefined): boolean {
   return bindings.toReversed().some(({ where, handlers }) => {
     const id = idOf(where)
     if (id === undefined || id === 'more' || !mayAct(id)) return false
@@ -97,7 +98,7 @@ function run(event: KeyboardEvent, idOf: (where: KeyPlace) => KeyId | 'more' | u
   })
 }
 
-function match(event: KeyboardEvent, where: KeyPlace, first?: string) {
+function match(event: KeyboardEvent, where: KeyScope, first?: string) {
   if (event.defaultPrevented || event.isComposing) return undefined
   const press = pressName(event, IS_MAC)
   if (press === undefined) return undefined
@@ -114,10 +115,10 @@ function act(event: KeyboardEvent, handler: KeyHandlers[KeyId]): boolean {
 const mayAct = (id: KeyId): boolean =>
   OVER_DIALOGS.includes(id) || document.querySelector('[aria-modal="true"]') === null
 
-/** Inputs that take no text: characters are no typing there. */
+/** Input types that take no text. */
 const WORDLESS = /^(button|checkbox|color|file|image|radio|range|reset|submit)$/
 
-/** Whether what has the focus takes text: there a character is typed, and does nothing else. */
+/** Whether the focused element takes text, so that a character is typed into it. */
 function isField(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false
   if (target instanceof HTMLInputElement) return !WORDLESS.test(target.type)

@@ -1,21 +1,20 @@
 import { Button } from '@mantine/core'
-import { Countdown } from '../ui/countdown.tsx'
-import classes from './connection-banner.module.css'
+import { Banner } from '../ui/feedback/banner.tsx'
+import { Countdown } from '../ui/feedback/countdown.tsx'
 import { useConnection } from './live-provider.tsx'
 
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' })
 
-/** Says that the page may be out of date, since when, and when the next try is; else nothing. */
+/** Shows a warning while live updates are disconnected: since when, and when the next retry is. */
 export function ConnectionBanner() {
   const connection = useConnection()
-  const lost = connection.state === 'lost'
   return (
-    <div role="status" className={classes.place}>
-      {lost && (
-        <div className={classes.banner}>
+    <Banner role="status">
+      {connection.state === 'lost' && (
+        <>
           <p>
             No connection since {clock.format(connection.since)}. What you see may be out of date.{' '}
-            {/* Read out once, not every second. */}
+            {/* Announced once, not on every tick of the countdown. */}
             <span aria-hidden="true">
               Trying again in <Countdown to={connection.nextTry} />.
             </span>
@@ -23,8 +22,8 @@ export function ConnectionBanner() {
           <Button variant="default" onClick={connection.tryNow}>
             Try now
           </Button>
-        </div>
+        </>
       )}
-    </div>
+    </Banner>
   )
 }

@@ -1,10 +1,10 @@
-import { usePresence } from '../person.ts'
+import { usePresence } from '../session/person.ts'
 import classes from './connection-status.module.css'
 import { useConnection } from './live-provider.tsx'
 
 const words = { live: 'Live', connecting: 'Connecting…', lost: 'No connection' } as const
 
-/** Whether changes reach this page as they happen: a dot and a word in the top bar. */
+/** Shows the state of live updates as a dot and a word in the top bar. */
 export function ConnectionStatus() {
   const { state } = useConnection()
   const { end } = usePresence()

@@ -4,19 +4,20 @@ import { invalidateSoon } from './invalidate-soon.ts'
 
 afterEach(() => vi.useRealTimers())
 
-/** A client that looks at one list, and how often its whole and its parts were read. */
-function watched(readAgain?: (names: readonly string[]) => Promise<void>) {
+/** Sets up a query client with one observed list and spies on its full and partial fetches. */
+function watched(refetchEndpoints?: (names: readonly string[]) => Promise<void>) {
   vi.useFakeTimers()
   const queryClient = new QueryClient({
     defaultOptions: { queries: { staleTime: Number.POSITIVE_INFINITY } },
   })
   const whole = vi.fn(async () => ['all'])
-  const parts = vi.fn(readAgain)
+  const parts = vi.fn(refetchEndpoints)
   const observer = new QueryObserver(queryClient, {
     queryKey: ['endpoint'],
     queryFn: whole,
-    meta: readAgain && {
-      readAgain: (_: QueryClient, names: readonly string[]) => parts(names) ?? Promise.resolve(),
+    meta: refetchEndpoints && {
+      refetchEndpoints: (_: QueryClient, names: readonly string[]) =>
+        parts(names) ?? Promise.resolve(),
     },
   })
   observer.subscribe(() => {})
@@ -52,8 +53,8 @@ test.each([
   ['the list cannot be read in part', undefined, 1],
   ['the part cannot be read', () => Promise.reject(new Error('no')), 1],
   ['more have changed than fit into a request', async () => {}, 101],
-])('the whole is read anew where %s', async (_, readAgain, count) => {
-  const { whole, note } = watched(readAgain)
+])('the whole is read anew where %s', async (_, refetchEndpoints, count) => {
+  const { whole, note } = watched(refetchEndpoints)
   await vi.advanceTimersByTimeAsync(0)
   for (let at = 0; at < count; at++) note(changed(`tcp://a:${at}`))
   await vi.advanceTimersByTimeAsync(200)

@@ -1,20 +1,23 @@
 import type { Query, QueryClient } from '@tanstack/react-query'
-import type { LiveEvent } from '../../server/contract/event.ts'
+import type { LiveEvent } from '../../../server/contract/event.ts'
 
-/** Events that come within this many milliseconds cost one reading, not one each. */
+/** Events within this window, in milliseconds, are batched into one refetch. */
 const GATHER_MS = 100
 
-/** What comes while a reading is under way waits for its answer, but no longer than this, in ms. */
+/** Maximum time, in milliseconds, that a batch waits for the refetch of the previous batch. */
 const PATIENCE_MS = 5_000
 
-/** Beyond this many names the whole is read anew: the request would not fit into a URL. */
+/**
+ * Maximum names in a partial refetch, limited by the URL length. With more, the list is refetched.
+ */
 const MOST_NAMES = 100
 
 /**
- * Turns live events into readings: the first part of every query key is the type of the event
- * after which it is read anew, in part where the query can (`meta.readAgain`). A gap in the events has
- * all of them read anew, but those that stand still (`meta.standsStill`). `note` takes an event,
- * `stop` forgets those not yet acted upon.
+ * Returns a batcher that invalidates queries after live events. The first part of a query key is
+ * the type of the event that invalidates the query. A query with `meta.refetchEndpoints` refetches
+ * only the named endpoints. A `reset` event invalidates every query except those with
+ * `meta.standsStill`. `note` records an event; `stop` discards recorded events that are still
+ * pending.
  */
 export function invalidateSoon(queryClient: QueryClient) {
   let names = new Map<LiveEvent['type'], Set<string>>()
@@ -32,8 +35,8 @@ export function invalidateSoon(queryClient: QueryClient) {
     names = new Map()
     const reading = gathered.has('reset')
       ? queryClient.invalidateQueries({ predicate: movesByItself })
-      : Promise.all([...gathered].map(([type, some]) => readAnew(queryClient, type, [...some])))
-    // An earlier answer must not come after a later one.
+      : Promise.all([...gathered].map(([type, some]) => invalidate(queryClient, type, [...some])))
+    // Keep responses in order: a slow refetch must not overwrite the result of a later one.
     await Promise.race([reading, new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))])
     timer = undefined
     if (names.size > 0 && !stopped) timer = setTimeout(flush, GATHER_MS)
@@ -43,7 +46,7 @@ export function invalidateSoon(queryClient: QueryClient) {
     note: (event: LiveEvent) => {
       const name = 'endpoint' in event ? event.endpoint : 'name' in event ? event.name : undefined
       collect(event.type, name)
-      // The listeners carry the revision of their endpoint.
+      // Listeners store the revision of their endpoint, so they change with it.
       if (event.type === 'endpoint') collect('listener', name)
       timer ??= setTimeout(flush, GATHER_MS)
     },
@@ -54,23 +57,27 @@ export function invalidateSoon(queryClient: QueryClient) {
   }
 }
 
-async function readAnew(queryClient: QueryClient, type: string, names: readonly string[]) {
+async function invalidate(queryClient: QueryClient, type: string, names: readonly string[]) {
   const queries = queryClient.getQueryCache().findAll({ queryKey: [type] })
   await Promise.all(
     queries.map(async (query) => {
-      const readAgain = query.meta?.readAgain
-      const parts = readAgain !== undefined && canTakeParts(query) && names.length <= MOST_NAMES
-      const done = parts && (await readAgain(queryClient, names).then(yes, no))
+      const refetchEndpoints = query.meta?.refetchEndpoints
+      const parts =
+        refetchEndpoints !== undefined && canTakeParts(query) && names.length <= MOST_NAMES
+      const done = parts && (await refetchEndpoints(queryClient, names).then(yes, no))
       if (!done) await queryClient.invalidateQueries({ queryKey: query.queryKey, exact: true })
     }),
   )
 }
 
-/** A list that stands still is read where there is none yet, and otherwise by whoever looks at it. */
+/**
+ * Selects queries to invalidate on a reset. A query with `standsStill` qualifies only while it has
+ * no data.
+ */
 const movesByItself = ({ meta, state }: Query) =>
   meta?.standsStill !== true || state.data === undefined
 
-/** Whether it is looked at, and no reading of the whole is under way, which may be older. */
+/** Whether the query is observed and idle. A full fetch in progress may return older data. */
 const canTakeParts = (query: Query) => query.isActive() && query.state.fetchStatus === 'idle'
 
 const yes = () => true

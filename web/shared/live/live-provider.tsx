@@ -7,9 +7,9 @@ import {
   useState,
   useSyncExternalStore,
 } from 'react'
-import { API_BASE } from '../api.ts'
-import { usePresence } from '../person.ts'
-import { sessionQuery } from '../queries.ts'
+import { API_BASE } from '../../app/api.ts'
+import { lastEventId, sessionQuery } from '../../app/queries.ts'
+import { usePresence } from '../session/person.ts'
 import { invalidateSoon } from './invalidate-soon.ts'
 import type { Connection, LiveConnection } from './live-connection.ts'
 import { openPageConnection } from './page-connection.ts'
@@ -17,8 +17,8 @@ import { openPageConnection } from './page-connection.ts'
 const LiveContext = createContext<LiveConnection | undefined>(undefined)
 
 /**
- * Opens the console's one stream of live events while somebody is signed in, and lets what it tells
- * be read anew.
+ * Opens the page's stream of live events while a person is signed in, and invalidates queries on
+ * each event.
  */
 export function LiveProvider({ children }: PropsWithChildren) {
   const queryClient = useQueryClient()
@@ -29,6 +29,7 @@ export function LiveProvider({ children }: PropsWithChildren) {
     const invalidation = invalidateSoon(queryClient)
     const opened = openPageConnection({
       url: `${API_BASE}/_api/events`,
+      after: lastEventId(),
       onEvent: invalidation.note,
       look: async () =>
         (await queryClient.fetchQuery({ ...sessionQuery, staleTime: 0, retry: false })) !== null,
@@ -46,7 +47,7 @@ export function LiveProvider({ children }: PropsWithChildren) {
 const connecting: Connection = { state: 'connecting' }
 const never = () => () => {}
 
-/** How the stream of live events stands, and how to try it now. */
+/** Returns the state of the stream of live events, and a function that retries immediately. */
 export function useConnection(): Connection & { tryNow: () => void } {
   const live = useContext(LiveContext)
   const connection = useSyncExternalStore(

@@ -1,16 +1,16 @@
-// The one stream of live events of a browser: a shared worker, which passes on to every page what it
-// hears. It ends with the last of them.
+// Shared worker that holds the browser's only stream of live events and forwards each event to
+// every open page. The stream closes when the last page leaves.
 
-import type { LiveEvent } from '../../server/contract/event.ts'
-import { BACKGROUND_HEADER } from '../../server/contract/session-use.ts'
+import type { LiveEvent } from '../../../server/contract/event.ts'
+import { BACKGROUND_HEADER } from '../../../server/contract/session-use.ts'
 import { type Connection, openStream, type Stream } from './live-connection.ts'
 
-/** What a page tells the worker. */
+/** Messages from a page to the worker. */
 export type ToWorker =
-  | { readonly type: 'open'; readonly url: string }
+  | { readonly type: 'open'; readonly url: string; readonly after: string | undefined }
   | { readonly type: 'try' | 'close' }
 
-/** What the worker tells a page; `look`: it is to look who is signed in. */
+/** Messages from the worker to a page. `look` asks the page to check who is signed in. */
 export type FromWorker =
   | { readonly type: 'event'; readonly event: LiveEvent }
   | { readonly type: 'state'; readonly connection: Connection }
@@ -24,17 +24,19 @@ function tell(message: FromWorker): void {
   for (const page of pages) page.postMessage(message)
 }
 
-function open(url: string): Stream {
+function open(url: string, after: string | undefined): Stream {
   const session = url.replace(/events$/, 'session')
   return openStream({
     url,
+    after,
     onEvent: (event) => tell({ type: 'event', event }),
     onState: (connection) => {
       now = connection
       tell({ type: 'state', connection })
     },
-    async mayConnect() {
+    async mayConnect(signal) {
       const answer = await fetch(session, {
+        signal,
         headers: { 'X-Gatehouse': '1', [BACKGROUND_HEADER]: '1' },
       })
       if (!answer.ok && answer.status !== 401) throw new Error(`answered ${answer.status}`)
@@ -45,14 +47,14 @@ function open(url: string): Stream {
   })
 }
 
-function join(page: MessagePort, url: string): void {
+function join(page: MessagePort, url: string, after: string | undefined): void {
   pages.add(page)
   page.postMessage({ type: 'state', connection: now } satisfies FromWorker)
-  // What it has read before it joined may have changed since.
-  if (now.state === 'live') {
+  // Events between `after` and now were forwarded before this page joined.
+  if (now.state === 'live' && (after === undefined || after !== stream?.lastId())) {
     page.postMessage({ type: 'event', event: { type: 'reset' } } satisfies FromWorker)
   }
-  if (stream === undefined) stream = open(url)
+  if (stream === undefined) stream = open(url, after)
   else if (now.state !== 'live') stream.tryNow()
 }
 
@@ -69,7 +71,7 @@ declare const self: { onconnect: ((event: MessageEvent) => void) | null }
 self.onconnect = ({ ports: [page] }) => {
   if (page === undefined) return
   page.onmessage = ({ data }: MessageEvent<ToWorker>) => {
-    if (data.type === 'open') join(page, data.url)
+    if (data.type === 'open') join(page, data.url, data.after)
     else if (data.type === 'try') stream?.tryNow()
     else leave(page)
   }

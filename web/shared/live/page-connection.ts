@@ -1,29 +1,33 @@
-import type { LiveEvent } from '../../server/contract/event.ts'
+import type { LiveEvent } from '../../../server/contract/event.ts'
 import { type Connection, type LiveConnection, openStream } from './live-connection.ts'
 import type { FromWorker, ToWorker } from './live-worker.ts'
 
-/** What {@link openPageConnection} needs. */
 export interface PageConnectionOptions {
   readonly url: string
-  /** Called with each event; with `reset` whenever events may have been missed. */
+  /** Id of the last event before the page fetched anything; undefined if unknown. */
+  readonly after: string | undefined
+  /** Called with each event, and with a `reset` whenever events may have been missed. */
   readonly onEvent: (event: LiveEvent) => void
-  /** Looks who is signed in; false: nobody any more. Rejects while there is no answer. */
+  /** Checks whether a person is still signed in. Rejects while the server is unavailable. */
   readonly look: () => Promise<boolean>
 }
 
-/** The worker passes on a heartbeat every 15 s; after this long without a word it is not there. */
-const SILENCE_MS = 45_000
+/**
+ * The worker forwards each heartbeat and each failed try. After this timeout, in ms, the page
+ * replaces it.
+ */
+const SILENCE_MS = 30_000
 
 /**
- * The page's part in the stream of live events: all pages of a browser share the one of a worker, for
- * a browser allows six connections to a server without HTTP/2, and a seventh stream would block every
- * request. Where there are no shared workers a page has a stream of its own while it is in sight.
+ * Connects a page to the stream of live events. All pages of a browser share one stream in a
+ * worker: without HTTP/2 a browser allows six connections per server, and one stream per page would
+ * use them up. Without shared workers, each page opens its own stream while it is visible.
  */
 export function openPageConnection(options: PageConnectionOptions): LiveConnection {
   const listeners = new Set<() => void>()
   let connection: Connection = { state: 'connecting' }
   const become = (next: Connection) => {
-    // A heartbeat says the same again: nothing to draw.
+    // Most heartbeats do not change the state; skip the render.
     if (next.state === connection.state && next.state !== 'lost') return
     connection = next
     for (const listener of listeners) listener()
@@ -49,7 +53,7 @@ export function openPageConnection(options: PageConnectionOptions): LiveConnecti
     let silence = listen()
     worker.onerror = (event) => {
       event.preventDefault()
-      // Its file is gone with an older version of the console, or may not be run.
+      // A newer version of the console has replaced the file, or the browser may not run it.
       replace(whileVisible)
     }
     worker.port.onmessage = ({ data }: MessageEvent<FromWorker>) => {
@@ -57,16 +61,17 @@ export function openPageConnection(options: PageConnectionOptions): LiveConnecti
       silence = listen()
       if (data.type === 'event') options.onEvent(data.event)
       else if (data.type === 'state') become(data.connection)
-      // Each page for itself: whether the session has ended, or is another's, changes what it shows.
+      // Every page checks for itself, because a sign-out or another person changes what it shows.
       else void options.look().catch(() => {})
     }
-    tell({ type: 'open', url: options.url })
+    tell({ type: 'open', url: options.url, after: options.after })
     return { tryNow: () => tell({ type: 'try' }), close }
   }
 
   function whileVisible() {
     const stream = openStream({
       url: options.url,
+      after: options.after,
       onEvent: options.onEvent,
       onState: become,
       mayConnect: options.look,
@@ -85,13 +90,19 @@ export function openPageConnection(options: PageConnectionOptions): LiveConnecti
     }
   }
 
-  // A page that the history keeps must not keep the stream; coming back it begins anew.
+  // A page in the back/forward cache must not hold the stream. It reconnects when it is restored.
   const onHide = () => way.close()
   const onShow = ({ persisted }: PageTransitionEvent) => {
     if (persisted) way = 'SharedWorker' in globalThis ? throughWorker() : whileVisible()
   }
   addEventListener('pagehide', onHide)
   addEventListener('pageshow', onShow)
+  // Retry immediately when the network returns or the page becomes visible.
+  const onReturn = () => {
+    if (connection.state === 'lost' && document.visibilityState === 'visible') way.tryNow()
+  }
+  addEventListener('online', onReturn)
+  document.addEventListener('visibilitychange', onReturn)
 
   return {
     subscribe: (listener) => {
@@ -103,6 +114,8 @@ export function openPageConnection(options: PageConnectionOptions): LiveConnecti
     close: () => {
       removeEventListener('pagehide', onHide)
       removeEventListener('pageshow', onShow)
+      removeEventListener('online', onReturn)
+      document.removeEventListener('visibilitychange', onReturn)
       way.close()
     },
   }

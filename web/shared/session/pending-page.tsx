@@ -1,17 +1,17 @@
 import { Button } from '@mantine/core'
-import { nameOf, type SignedIn } from '../person.ts'
-import { Front } from '../ui/front.tsx'
-import { usePageTitle } from '../ui/use-page-title.ts'
+import { CenteredPage } from '../ui/layout/centered-page.tsx'
+import { usePageTitle } from '../ui/layout/use-page-title.ts'
+import { nameOf, type SignedIn } from './person.ts'
 import { signInUrl } from './return-to.ts'
 import { useSignOut } from './use-sign-out.ts'
 
-/** All that somebody without a role sees: who they are, and what happens next. */
+/** The page for a person without a role: who is signed in, and that an admin assigns a role. */
 export function PendingPage({ person, ended }: { person: SignedIn; ended: boolean }) {
   usePageTitle(ended ? 'Sign in again' : 'Waiting for a role')
   const signOut = useSignOut(person)
   if (ended) {
     return (
-      <Front
+      <CenteredPage
         title="Sign in again"
         actions={
           <Button component="a" variant="filled" href={signInUrl(location)}>
@@ -23,11 +23,11 @@ export function PendingPage({ person, ended }: { person: SignedIn; ended: boolea
           Your session has ended. This is what happens when an admin gives you a role: sign in again
           to begin with it.
         </p>
-      </Front>
+      </CenteredPage>
     )
   }
   return (
-    <Front
+    <CenteredPage
       title="Waiting for a role"
       actions={
         <Button
@@ -56,6 +56,6 @@ export function PendingPage({ person, ended }: { person: SignedIn; ended: boolea
       {signOut.error !== null && (
         <p role="alert">You are not signed out. {signOut.error.message}</p>
       )}
-    </Front>
+    </CenteredPage>
   )
 }

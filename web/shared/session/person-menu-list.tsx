@@ -2,40 +2,42 @@ import { Menu } from '@mantine/core'
 import { IconLogout, IconUser } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { type Ref, useImperativeHandle } from 'react'
-import { nameOf, type SignedIn } from '../person.ts'
+import { useEscape } from '../ui/overlay/use-escape.ts'
+import { nameOf, type SignedIn } from './person.ts'
 import classes from './person-menu.module.css'
 
-/** What {@link PersonMenuList} shows and does. */
 export interface PersonMenuListProps {
-  /** What the ids of the menu, `…-dropdown`, and of its button, `…-target`, begin with. */
+  /** Prefix of the ids of the menu (`…-dropdown`) and its button (`…-target`). */
   readonly id: string
-  /** The button it was opened by: it stands there, and gives the focus back to it. */
+  /** The button that opened the menu. It anchors the menu and regains the focus on close. */
   readonly button: HTMLElement
   readonly person: SignedIn
-  /** Why the person could not be signed out. */
+  /** Why the sign-out failed. */
   readonly problem: string | undefined
   readonly onSignOut: () => void
   readonly onClose: () => void
 }
 
-/** The open menu of the person. */
 export function PersonMenuList(props: PersonMenuListProps) {
   const { id, button, person, problem, onSignOut, onClose } = props
   const name = nameOf(person)
+  const leave = () => {
+    onClose()
+    button.focus()
+  }
+  useEscape('dialog', leave)
   const icon = { size: 16, stroke: 1.5, 'aria-hidden': true } as const
   return (
     <Menu
       id={id}
       opened
-      onClose={() => {
-        onClose()
-        button.focus()
-      }}
+      onClose={leave}
+      closeOnEscape={false}
       position="bottom-end"
       offset={8}
       width={248}
       returnFocus={false}
-      // Within the header, where a landmark holds it.
+      // Keep the menu inside the header landmark.
       withinPortal={false}
       withInitialFocusPlaceholder={false}
       transitionProps={{ transition: 'fade', duration: 120 }}
@@ -67,13 +69,14 @@ export function PersonMenuList(props: PersonMenuListProps) {
 }
 
 const roleWords = {
+  none: 'Access removed',
   pending: 'No role yet',
   viewer: 'Viewer: reads',
   operator: 'Operator: changes endpoints and databases',
   admin: 'Admin: decides on people too',
 } as const
 
-/** Hands the menu a button that is in the page already. */
+/** Passes an existing element to the menu as its target. */
 function Existing({ element, ref }: { element: HTMLElement; ref?: Ref<HTMLElement> }) {
   useImperativeHandle(ref, () => element, [element])
   return null

@@ -1,21 +1,23 @@
 import { UnstyledButton } from '@mantine/core'
 import { IconChevronDown } from '@tabler/icons-react'
 import { lazy, Suspense, useEffect, useState } from 'react'
-import { nameOf, usePresence } from '../person.ts'
-import { announce } from '../ui/announce.tsx'
+import { announce } from '../ui/feedback/announce.tsx'
+import { nameOf, usePresence } from './person.ts'
 import classes from './person-menu.module.css'
 import { useSignOut } from './use-sign-out.ts'
 
 const load = () => import('./person-menu-list.tsx')
 const PersonMenuList = lazy(async () => ({ default: (await load()).PersonMenuList }))
 
-/** Loads the menu before it is asked for, once somebody is about to. Faults wait for the use. */
+/**
+ * Preloads the menu on hover or focus. Errors are ignored here; they surface when the menu opens.
+ */
 const preload = () => void load().catch(() => {})
 
-/** What the ids of the menu begin with: they name the button and the menu to each other. */
+/** Prefix of the ids by which the button and the menu refer to each other. */
 const ID = 'person-menu'
 
-/** Who is signed in, and what belongs to the person: sessions, tokens, the way out. */
+/** The menu of the signed-in person: sessions, tokens, and sign-out. */
 export function PersonMenu() {
   const { person } = usePresence()
   const signOut = useSignOut(person)
@@ -39,7 +41,7 @@ export function PersonMenu() {
         onFocus={preload}
         onClick={() => setOpen(!open)}
       >
-        {/* Drawn by the style sheet: a letter is no part of the button's name. */}
+        {/* Drawn by CSS, so that the letter is not part of the button's accessible name. */}
         <span className={classes.initial} data-initial={initialOf(name)} aria-hidden="true" />
         <span className={classes.name}>{name}</span>
         <span className="visually-hidden">your menu</span>
@@ -61,6 +63,6 @@ export function PersonMenu() {
   )
 }
 
-/** The first letter of a name; of a username, what follows the provider. */
+/** Returns the first letter of a name. For a username, skips the provider prefix. */
 const initialOf = (name: string): string =>
   ([...name.replace(/^[a-z0-9]+:(?=.)/, '')][0] ?? '?').toUpperCase()

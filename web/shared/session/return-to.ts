@@ -1,20 +1,21 @@
-/** Where the console lives; the sign-in leads back to nowhere else. */
+/** Base path of the console. A sign-in redirects only to paths below it. */
 const CONSOLE = '/_console/'
 
-/** The page of the sign-in, a document of its own. */
+/** Path of the sign-in page, which is a separate document. */
 const SIGN_IN = `${CONSOLE}sign-in`
 
-/** The sign-in page that leads back to a page of the console. */
+/** Returns the URL of the sign-in page that redirects back to the given page. */
 export const signInUrl = ({ pathname, search }: Pick<Location, 'pathname' | 'search'>): string =>
   `${SIGN_IN}?${new URLSearchParams({ returnTo: pathname + search })}`
 
-/** The sign-in page after a sign-out. */
+/** URL of the sign-in page after a sign-out. */
 export const SIGNED_OUT_URL = `${SIGN_IN}?signedOut=1`
 
 /**
- * The page of the console that a sign-in is to lead back to, as the URL of the sign-in page names
- * it; the console's start where it names another place or none. Judged as a browser would resolve
- * it: `//`, backslashes and dots included.
+ * Returns the console page that a sign-in redirects to, from the `returnTo` parameter of the
+ * sign-in page's URL. Returns the console's start page if the parameter is missing or points
+ * elsewhere. The value is resolved as a browser resolves it, including `//`, backslashes, and dot
+ * segments.
  */
 export function readReturnTo(url: URL): string {
   const named = url.searchParams.get('returnTo') ?? ''

@@ -1,17 +1,19 @@
 import { Button } from '@mantine/core'
-import { usePresence } from '../person.ts'
-import { useAnythingKept } from '../use-kept-draft.ts'
+import { useHasDrafts } from '../forms/draft-storage.ts'
+import { Banner } from '../ui/feedback/banner.tsx'
+import { usePresence } from './person.ts'
 import { signInUrl } from './return-to.ts'
-import classes from './session-banner.module.css'
 
-/** Says that the session has ended, on the page and in its dialogs, and leads back in; else nothing. */
+/**
+ * Shows, on the page and in its dialogs, that the session has ended, with a link to sign in again.
+ */
 export function SessionBanner() {
   const { end } = usePresence()
-  const kept = useAnythingKept()
+  const kept = useHasDrafts()
   return (
-    <div role="alert" className={classes.place}>
+    <Banner role="alert">
       {end?.by === 'sign-out' && (
-        <div className={classes.banner}>
+        <>
           <p>
             {end.why}.{kept && ' What you typed is kept.'}
           </p>
@@ -19,15 +21,15 @@ export function SessionBanner() {
             component="a"
             variant="filled"
             href={signInUrl(location)}
-            // The page may have moved on since this was drawn.
+            // The location may have changed since the last render.
             onClick={(event) => {
               event.currentTarget.href = signInUrl(location)
             }}
           >
             Sign in again
           </Button>
-        </div>
+        </>
       )}
-    </div>
+    </Banner>
   )
 }

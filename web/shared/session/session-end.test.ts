@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { sayWhyEnded } from './session-end.ts'
+import { formatEndReason } from './session-end.ts'
 
 const HOUR = 3_600_000
 const time = (ms: number) => new Date(ms).toISOString()
@@ -23,7 +23,7 @@ test.each([
     'You were signed out after 12 hours without activity',
   ],
   [
-    // The page was read in another tab at 6 h, and used there.
+    // Another tab fetched the session at 6 h and used it.
     'another page was used meanwhile',
     { lastUse: 0, now: 12 * HOUR, idleExpires: time(18 * HOUR) },
     'You were signed out: this session was ended',
@@ -40,7 +40,7 @@ test.each([
   ],
 ] as [string, { lastUse: number; now: number; idleExpires?: string }, string][])(
   'where %s it says so',
-  (_, { idleExpires = session.idleExpires, ...times }, said) => {
-    expect(sayWhyEnded({ session: { ...session, idleExpires }, ...times })).toBe(said)
+  (_, { idleExpires = session.idleExpires, ...times }, message) => {
+    expect(formatEndReason({ session: { ...session, idleExpires }, ...times })).toBe(message)
   },
 )

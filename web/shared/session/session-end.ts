@@ -1,25 +1,30 @@
-import { SESSION_IDLE } from '../../server/contract/session-use.ts'
-import type { Session } from '../person.ts'
+import { SESSION_IDLE } from '../../../server/contract/session-use.ts'
+import type { Session } from './person.ts'
 
-/** What {@link sayWhyEnded} takes into account; times are milliseconds since 1970. */
+/** Input of {@link formatEndReason}. Times are milliseconds since the Unix epoch. */
 export interface EndFacts {
-  /** The session as it was read last. */
+  /** The session as last fetched. */
   readonly session: Session
-  /** When the page last asked for something because somebody was there. */
+  /** When this page last sent a request that counted as use of the session. */
   readonly lastUse: number
   readonly now: number
 }
 
-/** The server writes down the use of a session this often only: so much sooner it may have ended. */
+/**
+ * The server records the use of a session at most once in this interval, so a session may end this
+ * much earlier.
+ */
 const TOUCH_MS = 60_000
 
-/** Why a session is not there any more, as far as a page can tell; a sentence without full stop. */
-export function sayWhyEnded({ session, lastUse, now }: EndFacts): string {
+/**
+ * Returns why a session ended, as far as the page can tell, as a sentence without its final period.
+ */
+export function formatEndReason({ session, lastUse, now }: EndFacts): string {
   const { expires, idleExpires } = session
   if (expires !== null && now >= Date.parse(expires)) {
     return 'You were signed out: a session ends some days after its sign-in, used or not'
   }
-  // It may have been used from another page as well, up to when it was read.
+  // Another page may also have used the session before it was fetched.
   const idleEnd = Math.max(lastUse + SESSION_IDLE, Date.parse(idleExpires ?? '') || 0)
   if (now >= idleEnd - TOUCH_MS) {
     return `You were signed out after ${SESSION_IDLE / 3_600_000} hours without activity`

@@ -1,24 +1,25 @@
 import { Button } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type PropsWithChildren, useEffect, useMemo, useState } from 'react'
-import type { CurrentSession } from '../../server/contract/session.ts'
-import { nameOf, PresenceContext, type Session, type SessionEnd, type SignedIn } from '../person.ts'
-import { sessionQuery } from '../queries.ts'
-import { DialogBanner } from '../ui/dialog-banner.ts'
-import { Front } from '../ui/front.tsx'
-import { usePageTitle } from '../ui/use-page-title.ts'
-import { lastUse } from '../use-of-session.ts'
+import type { CurrentSession } from '../../../server/contract/session.ts'
+import { sessionQuery } from '../../app/queries.ts'
+import { CenteredPage } from '../ui/layout/centered-page.tsx'
+import { usePageTitle } from '../ui/layout/use-page-title.ts'
+import { DialogBanner } from '../ui/overlay/dialog-banner.ts'
 import { PendingPage } from './pending-page.tsx'
+import { nameOf, PresenceContext, type Session, type SessionEnd, type SignedIn } from './person.ts'
 import { signInUrl } from './return-to.ts'
 import { SessionBanner } from './session-banner.tsx'
-import { sayWhyEnded } from './session-end.ts'
+import { formatEndReason } from './session-end.ts'
+import { lastUse } from './session-use.ts'
 
-/** How often it looks whether somebody has a role, or is signed in again, in milliseconds. */
+/** Poll interval in milliseconds while the person has no role or is signed out. */
 const LOOK_MS = 15_000
 
 /**
- * Lets in whoever is signed in and has a role. Whoever is not goes to the sign-in page when the page
- * is opened; when a session ends later, the page stays as it is and says so.
+ * Renders its children for a person who is signed in and has a role. Redirects to the sign-in page
+ * if nobody is signed in when the page opens. If the session ends later, the page stays open and
+ * shows a banner.
  */
 export function SessionGate({ children }: PropsWithChildren) {
   const queryClient = useQueryClient()
@@ -28,13 +29,13 @@ export function SessionGate({ children }: PropsWithChildren) {
     refetchInterval: ({ state: { data: now } }) =>
       now === null || now?.person.role === 'pending' ? LOOK_MS : false,
   })
-  // The session that the page was opened with, as it was read last.
+  // The session that the page was opened with, as last fetched.
   const [opened, setOpened] = useState<Session>()
   if (data != null && data !== opened && isOurs(data, opened)) setOpened(data)
   const end = useMemo(() => opened && judgeEnd(data, opened), [data, opened])
   useEffect(() => {
     if (end === undefined) return
-    // Signed in again, perhaps in another tab: what was refused meanwhile is asked anew.
+    // Signed in again, perhaps in another tab: refetch what the server rejected in between.
     return () => void queryClient.invalidateQueries({ predicate: isNotSession })
   }, [end, queryClient])
 
@@ -50,7 +51,7 @@ export function SessionGate({ children }: PropsWithChildren) {
   if (presence.person.role === 'pending') {
     return <PendingPage person={presence.person} ended={end !== undefined} />
   }
-  // Not a word of what the one has typed or may see is left before the eyes of the other.
+  // Hide everything that the first person typed or may see from the second.
   if (end?.by === 'another') return <Another was={presence.person} is={end.username} />
   return (
     <PresenceContext value={presence}>
@@ -59,13 +60,16 @@ export function SessionGate({ children }: PropsWithChildren) {
   )
 }
 
-/** Whether a session goes on with what the page was opened with; whoever had no role yet had none. */
+/**
+ * Whether a session belongs to the person who opened the page. A pending person has nothing to
+ * protect, so any session may replace theirs.
+ */
 const isOurs = ({ person }: Session, opened: Session | undefined): boolean =>
   opened === undefined || opened.person.role === 'pending' || opened.person.id === person.id
 
 function judgeEnd(now: CurrentSession | undefined, opened: Session): SessionEnd | undefined {
   if (now === null) {
-    const why = sayWhyEnded({ session: opened, lastUse: lastUse(), now: Date.now() })
+    const why = formatEndReason({ session: opened, lastUse: lastUse(), now: Date.now() })
     return { by: 'sign-out', why }
   }
   if (now === undefined || isOurs(now, opened)) return undefined
@@ -78,7 +82,7 @@ const isNotSession = ({ queryKey }: { queryKey: readonly unknown[] }) =>
 function Another({ was, is }: { was: SignedIn; is: string }) {
   usePageTitle('Another person is signed in')
   return (
-    <Front
+    <CenteredPage
       title="Another person is signed in"
       actions={
         <Button variant="filled" onClick={() => location.reload()}>
@@ -93,13 +97,13 @@ function Another({ was, is }: { was: SignedIn; is: string }) {
       <p>
         What {nameOf(was)} typed is not shown, and is kept for {nameOf(was)} in this tab.
       </p>
-    </Front>
+    </CenteredPage>
   )
 }
 
 function Away({ error, onRetry }: { error: Error; onRetry: () => void }) {
   return (
-    <Front
+    <CenteredPage
       title="Gatehouse"
       actions={
         <Button variant="filled" onClick={() => onRetry()}>
@@ -108,6 +112,6 @@ function Away({ error, onRetry }: { error: Error; onRetry: () => void }) {
       }
     >
       <p role="alert">The console could not be opened. {error.message}</p>
-    </Front>
+    </CenteredPage>
   )
 }

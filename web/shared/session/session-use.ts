@@ -1,24 +1,24 @@
-// Whether anybody is at this page. Only what somebody does extends the session; a page that is left
-// open, and reads by itself, does not.
+// Tracks whether a person is at this page. Only a person's activity extends the session; background
+// requests of an open page do not.
 
-/** So long after the last touch of a key, a pointer or the screen somebody is still there, ms. */
+/** How long a person counts as present after the last input, in ms. */
 const PRESENT_MS = 60_000
 
-/** When somebody last did anything on this page, and when a request last counted as use. */
+/** When the person last interacted with this page, and when a request last counted as use. */
 let touched = Date.now()
 let used = touched
 
 const touch = () => {
   touched = Date.now()
 }
-// Node has none of this, where the pure parts are tested.
+// Node, where the pure parts are tested, has no `addEventListener`.
 if (typeof addEventListener === 'function') {
   for (const type of ['pointerdown', 'pointermove', 'keydown', 'wheel', 'focus']) {
     addEventListener(type, touch, { capture: true, passive: true })
   }
 }
 
-/** Whether a request that is made now is use of the session; notes that it is. */
+/** Returns whether a request sent now counts as use of the session, and records it if so. */
 export function noteRequest(): boolean {
   const now = Date.now()
   const isUse = now - touched < PRESENT_MS
@@ -26,5 +26,5 @@ export function noteRequest(): boolean {
   return isUse
 }
 
-/** When the session was last used from this page, ms since 1970. */
+/** Returns when this page last used the session, in ms since the Unix epoch. */
 export const lastUse = (): number => used

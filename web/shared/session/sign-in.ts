@@ -1,23 +1,22 @@
-// The sign-in page, a document of its own: what somebody loads who is not in yet is this, and not
-// the console. A few elements do not need React.
+// The sign-in page is a separate document without React, so that it loads without the console.
 
 import '@fontsource-variable/geist/wght.css'
 import '@fontsource-variable/geist-mono/wght.css'
-import '../ui/tokens.css'
-import '../ui/base.css'
-import type { ProviderInfo } from '../../server/contract/session.ts'
-import { answer, api } from '../api.ts'
-import front from '../ui/front.module.css'
+import '../ui/theme/tokens.css'
+import '../ui/theme/base.css'
+import type { ProviderInfo } from '../../../server/contract/session.ts'
+import { answer, api } from '../../app/api.ts'
+import front from '../ui/layout/centered-page.module.css'
 import { readReturnTo } from './return-to.ts'
 import classes from './sign-in.module.css'
 
 const page = new URL(location.href)
 const returnTo = readReturnTo(page)
 
-/** The name of the provider that is built in. */
+/** Name of the built-in provider. */
 const LOCAL = 'local'
 
-/** Loading is told only when it takes longer than this, in milliseconds. */
+/** Delay in milliseconds before the loading message appears. */
 const PATIENCE_MS = 200
 
 const ways = element('div', { className: classes.ways ?? '' })
@@ -32,7 +31,9 @@ function element<K extends keyof HTMLElementTagNameMap>(
   return made
 }
 
-/** A form of its own for each way in: the browser goes where the server sends it, as it must. */
+/**
+ * Returns a form for one provider. A form, because the browser must follow the server's redirect.
+ */
 function providerForm({ name, label, start }: ProviderInfo, primary: boolean): HTMLElement {
   const local = name === LOCAL
   const button = element(
@@ -47,7 +48,7 @@ function providerForm({ name, label, start }: ProviderInfo, primary: boolean): H
     button,
   )
   form.addEventListener('submit', () => {
-    // Submitted once; coming back to the page by the history makes it fresh again.
+    // Prevent a second submit. Restoring the page from the history resets the form.
     button.textContent = 'One moment…'
     button.setAttribute('aria-disabled', 'true')
     form.addEventListener('submit', (again) => again.preventDefault())
@@ -97,7 +98,7 @@ function showFailure(error: unknown): void {
   ways.replaceChildren(
     element(
       'p',
-      { className: classes.fault ?? '', role: 'alert' },
+      { className: classes.error ?? '', role: 'alert' },
       `The ways to sign in could not be loaded. ${message}`,
     ),
     again,
@@ -115,7 +116,7 @@ async function load(): Promise<void> {
       answer(api._api.session.$get()).catch(() => null),
       answer(api._api.provider.$get()),
     ])
-    // Signed in already, say in another tab.
+    // Already signed in, such as in another tab.
     if (session !== null) location.replace(returnTo)
     else show(providers)
   } catch (error) {
@@ -149,7 +150,7 @@ const main = document.getElementById('sign-in')
 main?.classList.add(front.front ?? '')
 main?.append(box)
 
-// The page as the history kept it has buttons that were pressed.
+// A page restored from the back/forward cache has disabled buttons.
 addEventListener('pageshow', (event) => {
   if (event.persisted) void load()
 })

@@ -1,12 +1,9 @@
 import { useMutation } from '@tanstack/react-query'
-import { answer, api } from '../api.ts'
-import { forgetDrafts } from '../use-kept-draft.ts'
+import { answer, api } from '../../app/api.ts'
+import { forgetDrafts } from '../forms/draft-storage.ts'
 import { SIGNED_OUT_URL } from './return-to.ts'
 
-/**
- * Ends the session on the server, then goes to the sign-in page. Nothing that the person has typed is
- * kept.
- */
+/** Ends the session on the server, deletes the person's drafts, and opens the sign-in page. */
 export function useSignOut({ id }: { readonly id: string }) {
   return useMutation({
     mutationFn: () => answer(api._api.session.$delete()),

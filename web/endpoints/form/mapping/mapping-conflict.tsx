@@ -1,27 +1,26 @@
-import { Conflict } from '../ui/conflict.tsx'
-import { DatabaseChips } from './database-chips.tsx'
+import { Conflict } from '../../../shared/ui/overlay/conflict.tsx'
+import { DatabaseChips } from '../../table/cells/database-chips.tsx'
 
-/** What {@link MappingConflict} sets beside each other. */
 export interface MappingConflictProps {
   readonly theirs: readonly string[]
-  /** `undefined` where none is chosen. */
+  /** `undefined` if no database is chosen. */
   readonly yours: readonly string[] | undefined
   readonly existing: readonly string[] | undefined
   readonly onTakeTheirs: () => void
   readonly onKeepYours: () => void
 }
 
-/** All of them are shown: they are to be compared. */
+/** Show all names, so that the mappings can be compared. */
 const ROOM = Number.POSITIVE_INFINITY
 
-/** Somebody else has changed what is being edited: theirs beside yours, and the choice. */
+/** Shows the mapping saved by another user beside the edited one, and asks which to keep. */
 export function MappingConflict({ theirs, yours, existing, ...choice }: MappingConflictProps) {
   const chips = (mapping: readonly string[]) => (
     <DatabaseChips mapping={mapping} existing={existing} room={ROOM} />
   )
   return (
     <Conflict
-      said="Somebody changed this mapping while you were editing it. Compare, choose, then save."
+      message="Somebody changed this mapping while you were editing it. Compare, choose, then save."
       theirs={{ label: 'Theirs, in force now', value: chips(theirs) }}
       yours={{
         label: 'Yours, not saved',

@@ -1,7 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
-import { databasesQuery } from '../queries.ts'
-import { ChoiceGroup } from '../ui/choice-group.tsx'
-import type { FormPart } from './address-fields.tsx'
+import { useRef } from 'react'
+import { databasesQuery } from '../../../app/queries.ts'
+import { ChoiceGroup } from '../../../shared/ui/form/choice-group.tsx'
+import type { FormPart } from '../address-fields.tsx'
+import { MissingDefault } from '../missing/missing-default.tsx'
 import classes from './mapping-editor.module.css'
 import { MappingList } from './mapping-list.tsx'
 import { NameField } from './name-field.tsx'
@@ -11,11 +13,14 @@ const choices = [
   { value: 'only', label: 'Only these' },
 ] as const
 
-/** Chooses the databases of an endpoint: every one, or some in an order; the first is the default. */
+/**
+ * Edits the mapping of an endpoint: all databases, or an ordered list whose first is the default.
+ */
 export function MappingEditor(props: FormPart & { readonly first?: boolean }) {
-  const { draft, faults, onChange, first = false } = props
+  const { draft, errors, onChange, first = false } = props
   const { data: existing } = useQuery(databasesQuery)
   const { reach, names, typing } = draft
+  const only = useRef<HTMLDivElement>(null)
   return (
     <div>
       <ChoiceGroup
@@ -23,12 +28,12 @@ export function MappingEditor(props: FormPart & { readonly first?: boolean }) {
         choices={choices}
         value={reach}
         first={first}
-        // With the choice of "Only these" the fault stands at the field that mends it.
-        fault={reach === 'all' ? faults.databases : undefined}
+        // With "Only these", the error is shown at the name field.
+        error={reach === 'all' ? errors.databases : undefined}
         onChange={(next) => onChange({ reach: next })}
       />
       {reach === 'only' && (
-        <div className={classes.only}>
+        <div ref={only} className={classes.only}>
           <MappingList
             names={names}
             existing={existing}
@@ -37,10 +42,15 @@ export function MappingEditor(props: FormPart & { readonly first?: boolean }) {
           <NameField
             names={names}
             existing={existing ?? []}
-            fault={faults.databases}
+            error={errors.databases}
             typing={typing}
             onType={(next) => onChange({ typing: next })}
             onAdd={(name) => onChange({ names: [...names, name], typing: '' })}
+          />
+          <MissingDefault
+            mapping={names}
+            existing={existing}
+            onCreated={() => only.current?.querySelector<HTMLElement>('input')?.focus()}
           />
         </div>
       )}

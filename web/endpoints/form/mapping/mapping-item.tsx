@@ -2,18 +2,17 @@ import { useSortable } from '@dnd-kit/sortable'
 import { CSS } from '@dnd-kit/utilities'
 import { IconArrowDown, IconArrowUp, IconGripVertical, IconX } from '@tabler/icons-react'
 import type { KeyboardEvent } from 'react'
-import { IconButton } from '../ui/icon-button.tsx'
+import { IconButton } from '../../../shared/ui/layout/icon-button.tsx'
 import classes from './mapping-list.module.css'
 
-/** The buttons of an item, as `data-action` names them. */
+/** Values of `data-action` on the buttons of an item. */
 export type ItemAction = 'up' | 'down' | 'out'
 
-/** What {@link MappingItem} shows and does. */
 export interface MappingItemProps {
   readonly name: string
   readonly index: number
   readonly count: number
-  /** No database has this name. */
+  /** Whether no database has this name. */
   readonly missing: boolean
   readonly onKeyDown: (event: KeyboardEvent) => void
   readonly onMove: (by: 1 | -1) => void
@@ -22,13 +21,13 @@ export interface MappingItemProps {
 
 const icon = { size: 16, stroke: 1.5, 'aria-hidden': true } as const
 
-/** A database in the list of a mapping: its name drags it, its buttons move it and take it out. */
+/** A database in a mapping list, dragged by its name, with buttons to move it and take it out. */
 export function MappingItem(props: MappingItemProps) {
   const { name, index, count, missing, onKeyDown, onMove, onTakeOut } = props
   const still = matchMedia('(prefers-reduced-motion: reduce)').matches
   const sortable = useSortable({ id: name, ...(still && { transition: null }) })
   const { setNodeRef, listeners, transform, transition, isDragging, newIndex } = sortable
-  // While one is dragged, where each would come to stand.
+  // While an item is dragged, show each item's new position.
   const first = (sortable.isSorting ? newIndex : index) === 0
   return (
     <li

@@ -1,23 +1,23 @@
 import { closestCenter, DndContext, PointerSensor, useSensor, useSensors } from '@dnd-kit/core'
 import { arrayMove, SortableContext, verticalListSortingStrategy } from '@dnd-kit/sortable'
-import { useEffect, useRef } from 'react'
-import { onKeys } from '../keys/use-keys.ts'
-import { announce } from '../ui/announce.tsx'
-import { missingFrom } from './mapping.ts'
+import { useEffect, useRef, useState } from 'react'
+import { onKeys } from '../../../shared/keys/use-keys.ts'
+import { announce } from '../../../shared/ui/feedback/announce.tsx'
+import { useEscape } from '../../../shared/ui/overlay/use-escape.ts'
+import { missingFrom } from '../../model/mapping.ts'
 import { type ItemAction, MappingItem } from './mapping-item.tsx'
 import classes from './mapping-list.module.css'
 
-/** What {@link MappingList} orders. */
 export interface MappingListProps {
   readonly names: readonly string[]
   readonly existing: readonly string[] | undefined
   readonly onChange: (names: readonly string[]) => void
 }
 
-/** So far the pointer goes before it drags, px: a click is none. */
+/** Distance in px after which a pointer movement is a drag and not a click. */
 const DRAG_FROM = 4
 
-// What is said of a drag is said by `announce`, as of the keys and buttons.
+// Screen reader messages go through `announce`, as for keys and buttons.
 const silent = {
   onDragStart: () => undefined,
   onDragOver: () => undefined,
@@ -26,15 +26,18 @@ const silent = {
 }
 
 /**
- * The chosen databases in their order, to be dragged. Alt ↑↓ moves, Delete takes out; buttons do the
- * same.
+ * The ordered list of chosen databases, sortable by dragging. Alt+↑/↓ moves an item and Delete
+ * takes it out, as do its buttons.
  */
 export function MappingList({ names, existing, onChange }: MappingListProps) {
   const list = useRef<HTMLOListElement>(null)
   const sensors = useSensors(
     useSensor(PointerSensor, { activationConstraint: { distance: DRAG_FROM } }),
   )
-  // Moving an item takes it out of the page for a moment, and the focus with it.
+  const [dragging, setDragging] = useState(false)
+  // Escape cancels a drag before it closes the dialog.
+  useEscape('field', dragging ? 'own' : undefined)
+  // Reordering removes the moved item from the document for a moment, which loses the focus.
   const refocus = useRef<{ name: string; action: ItemAction }>(undefined)
   // biome-ignore lint/correctness/useExhaustiveDependencies: after each new order, and only then
   useEffect(() => {
@@ -69,10 +72,13 @@ export function MappingList({ names, existing, onChange }: MappingListProps) {
     <DndContext
       sensors={sensors}
       collisionDetection={closestCenter}
-      // The order goes up and down; a name that is pulled aside stays in its column.
+      // Restrict dragging to the vertical axis.
       modifiers={[({ transform }) => ({ ...transform, x: 0 })]}
       accessibility={{ announcements: silent, restoreFocus: false }}
+      onDragStart={() => setDragging(true)}
+      onDragCancel={() => setDragging(false)}
       onDragEnd={({ active, over }) => {
+        setDragging(false)
         if (over !== null) place(String(active.id), names.indexOf(String(over.id)))
       }}
     >

@@ -1,30 +1,29 @@
 import { Autocomplete, Button } from '@mantine/core'
-import { useState } from 'react'
-import { nameFault } from './endpoint-draft.ts'
+import { type ReactNode, useState } from 'react'
+import { nameError } from '../endpoint-draft.ts'
 import classes from './name-field.module.css'
 
-/** What {@link NameField} needs. */
 export interface NameFieldProps {
-  /** The names that are in the list already. */
+  /** The names in the list. */
   readonly names: readonly string[]
-  /** The names to offer; others can be typed, as a database may be created later. */
+  /** Suggested names. Other names can be typed, because a database may be created later. */
   readonly existing: readonly string[]
-  readonly fault: string | undefined
-  /** What stands in the field. */
+  readonly error: ReactNode
+  /** The text in the field. */
   readonly typing: string
   readonly onType: (typing: string) => void
   readonly onAdd: (name: string) => void
 }
 
-/** Adds a database to the list: chosen or typed, by Enter or the button. */
+/** Adds a database to the list, chosen or typed, with Enter or the button. */
 export function NameField(props: NameFieldProps) {
-  const { names, existing, fault, typing, onType, onAdd } = props
-  const [ownFault, setOwnFault] = useState<string>()
-  // Opened by typing, an arrow or a click, not by the focus: it would cover what the form says.
+  const { names, existing, error, typing, onType, onAdd } = props
+  const [ownError, setOwnError] = useState<string>()
+  // Opens on typing, an arrow key or a click. Opened on focus, it would cover the form's messages.
   const [opened, setOpened] = useState(false)
   const add = (wanted: string) => {
-    const found = nameFault(wanted.trim(), names)
-    setOwnFault(found)
+    const found = nameError(wanted.trim(), names)
+    setOwnError(found)
     if (found !== undefined) return
     setOpened(false)
     onAdd(wanted.trim())
@@ -38,7 +37,7 @@ export function NameField(props: NameFieldProps) {
         spellCheck={false}
         autoComplete="off"
         value={typing}
-        error={ownFault ?? fault}
+        error={ownError ?? error}
         openOnFocus={false}
         dropdownOpened={opened}
         onDropdownOpen={() => setOpened(true)}
@@ -47,16 +46,17 @@ export function NameField(props: NameFieldProps) {
         comboboxProps={{
           transitionProps: { duration: 120 },
           offset: 4,
-          // Within the dialog, where a landmark holds it, and not cut off at its edge.
+          // Rendered inside the dialog's landmark, with fixed positioning so that the dialog does
+          // not clip it.
           withinPortal: false,
           floatingStrategy: 'fixed',
         }}
         onChange={(next) => {
           onType(next)
-          setOwnFault(undefined)
+          setOwnError(undefined)
         }}
         onKeyDown={(event) => {
-          // With an option pointed at, Enter takes that one (onOptionSubmit).
+          // If an option is highlighted, Enter submits it (`onOptionSubmit`).
           const pointed = event.currentTarget.getAttribute('aria-activedescendant')
           if (event.key !== 'Enter' || event.ctrlKey || event.metaKey) return
           event.preventDefault()
@@ -64,7 +64,7 @@ export function NameField(props: NameFieldProps) {
         }}
         onOptionSubmit={(option) => {
           add(option)
-          // It writes the option into the field afterwards.
+          // The Autocomplete writes the option into the field after this callback.
           queueMicrotask(() => onType(''))
         }}
       />

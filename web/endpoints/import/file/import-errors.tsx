@@ -1,18 +1,18 @@
-import classes from './import-faults.module.css'
-import type { ImportFault } from './import-file.ts'
-import { sayMany } from './import-words.ts'
+import { formatPlural } from '../import-words.ts'
+import classes from './import-errors.module.css'
+import type { ImportError } from './import-file.ts'
 
-/** So many are listed: with more, the file is another thing altogether. */
+/** Maximum number of errors listed. A file with more is probably not a list of endpoints. */
 const SHOWN = 100
 
-/** What is wrong with a file, all at once, each at its place. */
-export function ImportFaults(props: {
-  faults: readonly ImportFault[]
+/** Lists all errors of a file with their positions. */
+export function ImportErrors(props: {
+  errors: readonly ImportError[]
   empty: boolean
-  /** Goes to a line of the text, where that is shown. */
+  /** Moves to a line of the text, if the text is shown. */
   onGo: ((line: number) => void) | undefined
 }) {
-  const { faults, empty, onGo } = props
+  const { errors, empty, onGo } = props
   if (empty) {
     return (
       <p role="alert" className={classes.head}>
@@ -21,18 +21,22 @@ export function ImportFaults(props: {
     )
   }
   return (
-    <div className={classes.faults}>
+    <div className={classes.errors}>
       <p role="alert" className={classes.head}>
-        Nothing was changed: {sayMany(faults.length, 'fault')} {faults.length === 1 ? 'is' : 'are'}{' '}
-        to be mended first.
+        Nothing was changed: {formatPlural(errors.length, 'fault')}{' '}
+        {errors.length === 1 ? 'is' : 'are'} to be mended first.
       </p>
       <ul className={classes.list}>
-        {faults.slice(0, SHOWN).map(({ where, line, message }) => (
+        {errors.slice(0, SHOWN).map(({ where, line, message }) => (
           <li key={`${where} ${message}`}>
             {onGo === undefined ? (
               <span className={classes.where}>{where}</span>
             ) : (
-              <button type="button" className={classes.where} onClick={() => onGo(line)}>
+              <button
+                type="button"
+                className={`link-button ${classes.where}`}
+                onClick={() => onGo(line)}
+              >
                 {where}
               </button>
             )}
@@ -40,7 +44,7 @@ export function ImportFaults(props: {
           </li>
         ))}
       </ul>
-      {faults.length > SHOWN && <p className="dim">And {faults.length - SHOWN} more.</p>}
+      {errors.length > SHOWN && <p className="dim">And {errors.length - SHOWN} more.</p>}
     </div>
   )
 }

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { exportedRecords, toText } from '../export-endpoints.ts'
+import { exportedRecords, toText } from '../../export-endpoints.ts'
 import { MOST_ENTRIES, readImport } from './import-file.ts'
 
-const faultsOf = (text: string) => {
+const errorsOf = (text: string) => {
   const file = readImport(text)
-  return file.ok ? [] : file.faults.map(({ where, message }) => `${where}: ${message}`)
+  return file.ok ? [] : file.errors.map(({ where, message }) => `${where}: ${message}`)
 }
 
 describe('reading a file to import', () => {
@@ -47,10 +47,10 @@ describe('reading a file to import', () => {
       '  {"endpoint": "TCP://127.0.0.1:8531", "databases": "shop"}',
       ']',
     ].join('\n')
-    expect(faultsOf(text)).toEqual([
+    expect(errorsOf(text)).toEqual([
       'Entry 1, line 2: "tcp://127.0.0.1": The port is missing. Add one, as in tcp://127.0.0.1:8530.',
       'Entry 1, line 2: “databases” names a twice.',
-      expect.stringMatching(/^Entry 1, line 2: "9" is no database name/),
+      expect.stringMatching(/^Entry 1, line 2: "9" is not a valid database name/),
       'Entry 2, line 3: “endpoint” is missing.',
       'Entry 2, line 3: “databases” is a list of names, empty for every database.',
       'Entry 3, line 4: “endpoint” is a text, as in tcp://127.0.0.1:8530.',
@@ -61,8 +61,8 @@ describe('reading a file to import', () => {
   })
 
   test('tells where it is no JSON', () => {
-    expect(faultsOf('[\n  {"endpoint": tcp}\n]')).toEqual([
-      'Line 2, column 16: A value is missing here.',
+    expect(errorsOf('[\n  {"endpoint": tcp}\n]')).toEqual([
+      'Line 2, column 16: This is not a JSON value. Texts and keys have double quotes.',
     ])
   })
 
@@ -75,7 +75,7 @@ describe('reading a file to import', () => {
         })),
       )
     expect(readImport(list(MOST_ENTRIES)).ok).toBe(true)
-    expect(faultsOf(list(MOST_ENTRIES + 1))).toEqual([
+    expect(errorsOf(list(MOST_ENTRIES + 1))).toEqual([
       'The list: There are 10,001 endpoints; 10,000 can be imported at once.',
     ])
   })
@@ -89,7 +89,7 @@ describe('reading a file to import', () => {
         },
       ])
     expect(readImport(list(1_000)).ok).toBe(true)
-    expect(faultsOf(list(1_001))[0]).toContain('“databases” has 1,001 names, at most 1,000.')
+    expect(errorsOf(list(1_001))[0]).toContain('“databases” has 1,001 names, at most 1,000.')
   })
 
   test('never throws', () => {

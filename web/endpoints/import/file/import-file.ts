@@ -1,41 +1,41 @@
-import { formatAddress, parseAddress } from '../../../server/contract/address.ts'
-import { DATABASE_NAME_RULE, isDatabaseName } from '../../../server/contract/database.ts'
-import { MAPPING_NAMES } from '../../../server/contract/endpoint.ts'
+import { formatAddress, parseAddress } from '../../../../server/contract/address.ts'
+import { DATABASE_NAME_RULE, isDatabaseName } from '../../../../server/contract/database.ts'
+import { MAPPING_NAMES } from '../../../../server/contract/endpoint.ts'
 import { type JsonEntry, readEntries } from './json-entries.ts'
 
-/** The most endpoints that are imported at once. */
+/** Maximum number of endpoints per import. */
 export const MOST_ENTRIES = 10_000
 
-/** An endpoint that a file asks for. */
+/** An endpoint in an import file. */
 export interface WantedEndpoint {
-  /** In canonical form. */
+  /** The normalized address. */
   readonly address: string
   readonly databases: readonly string[]
 }
 
-/** What is wrong at one place of a file. */
-export interface ImportFault {
+/** An error at one position of a file. */
+export interface ImportError {
   /** "Line 12", "Entry 3, line 12". */
   readonly where: string
-  /** From 1. */
+  /** Starts at 1. */
   readonly line: number
   readonly message: string
 }
 
-/** A file, read: what it asks for, or everything that is wrong with it. */
+/** A parsed import file: its endpoints, or all its errors. */
 export type ImportFile =
   | { readonly ok: true; readonly wanted: readonly WantedEndpoint[] }
-  | { readonly ok: false; readonly faults: readonly ImportFault[] }
+  | { readonly ok: false; readonly errors: readonly ImportError[] }
 
 /**
- * Reads a list of endpoints as `GET /_api/endpoint` gives it. As with `POST`, `databases` may be
- * left out, keys that are not known are ignored, and addresses may be written in any form. Never
- * throws: all faults are told at once.
+ * Parses a list of endpoints in the format of `GET /_api/endpoint`. As with `POST`, `databases` is
+ * optional, unknown keys are ignored, and addresses may be written in any form. Returns all errors
+ * at once and never throws.
  */
 export function readImport(text: string): ImportFile {
   const read = readEntries(text)
   if (!read.ok) {
-    const { line, column, message } = read.fault
+    const { line, column, message } = read.error
     return refuse({ where: `Line ${line}, column ${column}`, line, message })
   }
   const { entries } = read
@@ -46,52 +46,52 @@ export function readImport(text: string): ImportFile {
       message: `There are ${count.format(entries.length)} endpoints; ${count.format(MOST_ENTRIES)} can be imported at once.`,
     })
   }
-  const faults: ImportFault[] = []
+  const errors: ImportError[] = []
   const wanted: WantedEndpoint[] = []
   const lines = new Map<string, string>()
   entries.forEach((entry, index) => {
     const where = `Entry ${index + 1}, line ${entry.line}`
-    const judged = judgeEntry(entry)
-    const { endpoint } = judged
+    const checked = parseEntry(entry)
+    const { endpoint } = checked
     const first = endpoint && lines.get(endpoint.address)
     const twice = first && [`${endpoint?.address} is named by ${first} already.`]
-    for (const message of [...judged.faults, ...(twice ?? [])]) {
-      faults.push({ where, line: entry.line, message })
+    for (const message of [...checked.errors, ...(twice ?? [])]) {
+      errors.push({ where, line: entry.line, message })
     }
     if (endpoint === undefined) return
     if (first === undefined) lines.set(endpoint.address, lowerFirst(where))
     wanted.push(endpoint)
   })
-  return faults.length > 0 ? { ok: false, faults } : { ok: true, wanted }
+  return errors.length > 0 ? { ok: false, errors } : { ok: true, wanted }
 }
 
 const count = new Intl.NumberFormat('en')
 
-const refuse = (fault: ImportFault): ImportFile => ({ ok: false, faults: [fault] })
+const refuse = (error: ImportError): ImportFile => ({ ok: false, errors: [error] })
 
 const lowerFirst = (text: string) => text.charAt(0).toLowerCase() + text.slice(1)
 
-/** The endpoint of an entry where its address is good, and what is wrong with the entry. */
-function judgeEntry({ value }: JsonEntry): {
+/** Returns the endpoint of an entry if its address is valid, and the errors of the entry. */
+function parseEntry({ value }: JsonEntry): {
   readonly endpoint?: WantedEndpoint
-  readonly faults: readonly string[]
+  readonly errors: readonly string[]
 } {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return { faults: ['An entry is an object: { "endpoint": …, "databases": […] }.'] }
+    return { errors: ['An entry is an object: { "endpoint": …, "databases": […] }.'] }
   }
   const { endpoint, databases = [] } = value as Readonly<Record<string, unknown>>
-  const names = nameFaults(databases)
-  if (endpoint === undefined) return { faults: ['“endpoint” is missing.', ...names] }
+  const names = nameErrors(databases)
+  if (endpoint === undefined) return { errors: ['“endpoint” is missing.', ...names] }
   if (typeof endpoint !== 'string') {
-    return { faults: ['“endpoint” is a text, as in tcp://127.0.0.1:8530.', ...names] }
+    return { errors: ['“endpoint” is a text, as in tcp://127.0.0.1:8530.', ...names] }
   }
   const parsed = parseAddress(endpoint)
-  if (!parsed.ok) return { faults: [`${JSON.stringify(endpoint)}: ${parsed.fault}`, ...names] }
+  if (!parsed.ok) return { errors: [`${JSON.stringify(endpoint)}: ${parsed.fault}`, ...names] }
   const mapping = names.length === 0 ? (databases as readonly string[]) : []
-  return { endpoint: { address: formatAddress(parsed.address), databases: mapping }, faults: names }
+  return { endpoint: { address: formatAddress(parsed.address), databases: mapping }, errors: names }
 }
 
-function nameFaults(databases: unknown): string[] {
+function nameErrors(databases: unknown): string[] {
   if (!Array.isArray(databases))
     return ['“databases” is a list of names, empty for every database.']
   if (databases.length > MAPPING_NAMES) {
@@ -100,7 +100,7 @@ function nameFaults(databases: unknown): string[] {
   const seen = new Set<unknown>()
   return databases.flatMap((name: unknown) => {
     if (typeof name !== 'string' || !isDatabaseName(name)) {
-      return `${JSON.stringify(name)} is no database name. ${DATABASE_NAME_RULE}`
+      return `${JSON.stringify(name)} is not a valid database name. ${DATABASE_NAME_RULE}`
     }
     if (seen.has(name)) return `“databases” names ${name} twice.`
     seen.add(name)

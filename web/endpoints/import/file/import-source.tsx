@@ -1,38 +1,37 @@
 import { Button } from '@mantine/core'
 import { IconFileImport } from '@tabler/icons-react'
 import { type DragEvent, useEffect, useId, useRef, useState } from 'react'
-import { ImportFaults } from './import-faults.tsx'
+import { formatPlural } from '../import-words.ts'
+import { ImportErrors } from './import-errors.tsx'
 import type { ImportFile } from './import-file.ts'
 import classes from './import-source.module.css'
-import { sayMany } from './import-words.ts'
 
-/** What was chosen, dropped or typed. */
+/** Import text that was chosen, dropped or typed. */
 export interface SourceText {
   readonly text: string
   readonly name: string
   readonly compare: boolean
 }
 
-/** What {@link ImportSource} shows. */
 export interface ImportSourceProps {
   readonly text: string
   readonly name: string
-  /** Whether it was chosen before a reload or a sign-in. */
+  /** Whether the text was restored after a reload or a sign-in. */
   readonly restored: boolean
-  /** As it was read; `undefined` while it was not asked for. */
+  /** The parsed text; `undefined` until the user compares. */
   readonly file: ImportFile | undefined
-  /** Whether it is being typed. */
+  /** Whether the user is typing. */
   readonly editing: boolean
   readonly onTake: (source: SourceText, typed: boolean) => void
   readonly onClear: () => void
 }
 
-/** More than ten thousand endpoints take, in bytes: it is another file. */
+/** Maximum file size in bytes, more than 10,000 endpoints take. */
 const LARGEST = 16 * 1024 * 1024
-/** More than this is not shown as text: a field with it would be slow, and nobody would read it. */
+/** Maximum number of characters shown as text; more would slow down the field. */
 const LEGIBLE = 200_000
 
-/** Where a file is chosen or dropped, or text is pasted, and what is wrong with it. */
+/** Selects a file by picker, drop or paste, and shows its errors. */
 export function ImportSource(props: ImportSourceProps) {
   const { text, name, restored, file, editing, onTake, onClear } = props
   const id = useId()
@@ -47,9 +46,9 @@ export function ImportSource(props: ImportSourceProps) {
   const read = async (files: FileList | null) => {
     const [chosen, ...more] = files ?? []
     if (chosen === undefined) return
-    const fault = more.length > 0 ? 'Choose one file at a time.' : tooLarge(chosen)
-    setRefusal(fault)
-    if (fault !== undefined) return
+    const error = more.length > 0 ? 'Choose one file at a time.' : tooLarge(chosen)
+    setRefusal(error)
+    if (error !== undefined) return
     try {
       onTake({ text: await chosen.text(), name: chosen.name, compare: true }, false)
     } catch {
@@ -79,7 +78,7 @@ export function ImportSource(props: ImportSourceProps) {
         aria-label="File of endpoints"
         onChange={(event) => {
           void read(event.currentTarget.files)
-          // So that the same file, mended, can be chosen again.
+          // Lets the user choose the same file again after fixing it.
           event.currentTarget.value = ''
         }}
       />
@@ -92,7 +91,7 @@ export function ImportSource(props: ImportSourceProps) {
       </Button>
     </>
   )
-  const count = good ? `, ${sayMany(file.wanted.length, 'endpoint')}` : ''
+  const count = good ? `, ${formatPlural(file.wanted.length, 'endpoint')}` : ''
   const chosen = text !== '' && (good || !legible || name !== '')
   return (
     <section className={classes.source} aria-label="What is imported" {...drop}>
@@ -143,7 +142,7 @@ export function ImportSource(props: ImportSourceProps) {
             autoCapitalize="off"
             placeholder={'[\n  {"endpoint": "tcp://127.0.0.1:8530", "databases": ["shop"]}\n]'}
             aria-invalid={file?.ok === false ? 'true' : undefined}
-            aria-describedby={`${id}-note ${id}-faults`}
+            aria-describedby={`${id}-note ${id}-errors`}
             value={text}
             onPaste={() => {
               pasted.current = text === ''
@@ -169,40 +168,40 @@ export function ImportSource(props: ImportSourceProps) {
           )}
         </form>
       )}
-      <div id={`${id}-faults`}>
+      <div id={`${id}-errors`}>
         {file?.ok === false && (
-          <ImportFaults
-            faults={file.faults}
+          <ImportErrors
+            errors={file.errors}
             empty={text.trim() === ''}
             onGo={legible ? (line) => goToLine(field.current, line) : undefined}
           />
         )}
       </div>
-      <FocusAfterRefusal fault={file?.ok === false} field={field} />
+      <FocusAfterRefusal error={file?.ok === false} field={field} />
     </section>
   )
 }
 
-/** Whoever is refused stands at what is to be mended. */
+/** Focuses the text field when the file has errors. */
 function FocusAfterRefusal(props: {
-  fault: boolean
+  error: boolean
   field: { readonly current: HTMLElement | null }
 }) {
-  const { fault, field } = props
+  const { error, field } = props
   useEffect(() => {
-    if (fault) field.current?.focus()
-  }, [fault, field])
+    if (error) field.current?.focus()
+  }, [error, field])
   return null
 }
 
-/** Selects a line of a field and brings it into sight. */
+/** Selects a line of a field and scrolls to it. */
 function goToLine(field: HTMLTextAreaElement | null, line: number): void {
   if (field === null) return
   const lines = field.value.split('\n')
   const start = lines.slice(0, line - 1).reduce((sum, each) => sum + each.length + 1, 0)
   field.focus()
   field.setSelectionRange(start, start + (lines[line - 1]?.length ?? 0))
-  // Long lines wrap, so this is about right, not exact.
+  // Approximate, because long lines wrap.
   field.scrollTop = (field.scrollHeight * (line - 3)) / lines.length
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { type EndpointRow, joinRows } from '../endpoint-rows.ts'
 import { arrange, placesOf } from './arrangement.ts'
-import { type EndpointRow, joinRows } from './endpoint-rows.ts'
 
 const rowsOf = (...ports: number[]) =>
   joinRows(

@@ -1,18 +1,18 @@
-import type { EndpointRow } from './endpoint-rows.ts'
+import type { EndpointRow } from '../endpoint-rows.ts'
 
-/** Where each address stands, as of the last time that somebody had the rows put in order. */
+/** Position of each address when the user last sorted the rows. */
 export type Places = ReadonlyMap<string, number>
 
-/** Rows as they are shown. */
+/** Rows in display order. */
 export interface Arrangement {
   readonly rows: readonly EndpointRow[]
-  /** How many came since, and stand at the end until they are put into their places. */
+  /** Number of rows added since the last sort, shown at the end. */
   readonly fresh: number
-  /** Whether the order wanted is another than the one kept. */
+  /** Whether the current sort order differs from the displayed order. */
   readonly moved: boolean
 }
 
-/** The places that rows have in that order. What drains stands behind its address. */
+/** Returns the positions of sorted rows. Draining rows share the position of their address. */
 export function placesOf(sorted: readonly EndpointRow[]): Places {
   const places = new Map<string, number>()
   for (const { address } of sorted) {
@@ -22,13 +22,14 @@ export function placesOf(sorted: readonly EndpointRow[]): Places {
 }
 
 /**
- * Keeps rows in the places they have, whatever order is wanted by now: rows never reorder by
- * themselves. New ones stand at the end; one that comes back, say by an undo, has its place again.
+ * Keeps rows at their positions regardless of the current sort order, so that rows never move on
+ * their own. New rows go to the end; a row that returns, for example after an undo, gets its old
+ * position.
  */
 export function arrange(sorted: readonly EndpointRow[], places: Places): Arrangement {
   const known: { row: EndpointRow; place: number }[] = []
   const fresh: EndpointRow[] = []
-  // While no row of a lower place follows one of a higher, both orders are the same.
+  // Both orders agree as long as the positions are ascending.
   let last = -1
   let moved = false
   let scattered = false

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { chosenState, noMatchSentence, parseFilter, passes, withState } from './endpoint-filter.ts'
-import { joinRows } from './endpoint-rows.ts'
+import { joinRows } from '../endpoint-rows.ts'
+import {
+  chosenState,
+  matchesFilter,
+  noMatchSentence,
+  parseFilter,
+  withState,
+} from './endpoint-filter.ts'
 
 const rows = joinRows(
   [
@@ -12,7 +18,7 @@ const rows = joinRows(
 )
 const found = (text: string) =>
   rows
-    .filter((row) => passes(parseFilter(text), row))
+    .filter((row) => matchesFilter(parseFilter(text), row))
     .map(({ address }) => address.split(':').at(-1))
 
 describe('the filter', () => {

@@ -1,16 +1,18 @@
-import { type BadgeState, stateWords } from '../ui/state-badge.tsx'
-import type { EndpointRow } from './endpoint-rows.ts'
+import { type BadgeState, stateWords } from '../../../shared/ui/feedback/state-badge.tsx'
+import type { EndpointRow } from '../endpoint-rows.ts'
 
-/** What was typed into the filter, taken apart; in lower case but for database names. */
+/** A parsed filter. All values but database names are in lower case. */
 export interface EndpointFilter {
   readonly states: readonly string[]
   readonly databases: readonly string[]
   readonly nodes: readonly string[]
-  /** Each must occur in the address or in the name of a mapped database. */
+  /** Each word must occur in the address or in the name of a mapped database. */
   readonly words: readonly string[]
 }
 
-/** Takes `state:failed db:shop node:a 853` apart. Never throws: what has no meaning is a word. */
+/**
+ * Parses a filter such as `state:failed db:shop node:a 853`. Never throws; unknown terms are words.
+ */
 export function parseFilter(text: string): EndpointFilter {
   const filter = { states: [], databases: [], nodes: [], words: [] } as Record<
     keyof EndpointFilter,
@@ -27,20 +29,27 @@ export function parseFilter(text: string): EndpointFilter {
   return filter
 }
 
-/** The rows that pass what was typed, in their order; the same list where nothing was. */
+/**
+ * Returns the rows that match a filter, in their order. Returns `rows` itself if the filter is
+ * empty.
+ */
 export function filterRows(rows: readonly EndpointRow[], text: string): readonly EndpointRow[] {
   if (text === '') return rows
   const filter = parseFilter(text)
   const texts = filter.words.length === 0 ? [] : textsOf(rows)
-  return rows.filter((row, at) => passes(filter, row, texts[at]))
+  return rows.filter((row, at) => matchesFilter(filter, row, texts[at]))
 }
 
 /**
- * Whether a row passes: one of the states, every database reachable, one of the nodes, each word.
+ * Returns whether a row matches: one of the states, every database, one of the nodes, each word.
  *
- * @param text what the words are looked for in, where it is known already.
+ * @param text the searched text, if it is already computed.
  */
-export function passes(filter: EndpointFilter, row: EndpointRow, text = textOf(row)): boolean {
+export function matchesFilter(
+  filter: EndpointFilter,
+  row: EndpointRow,
+  text = textOf(row),
+): boolean {
   const { states, databases, nodes, words } = filter
   if (states.length > 0 && !states.includes(row.state)) return false
   if (nodes.length > 0 && !row.listeners.some(({ node }) => nodes.includes(node.toLowerCase()))) {
@@ -61,8 +70,8 @@ const textOf = (row: EndpointRow): string =>
 const textsOfLists = new WeakMap<readonly EndpointRow[], readonly string[]>()
 
 /**
- * What the words of a filter are looked for in, row by row. Made once for a list, as each letter
- * typed looks at all of them; when somebody is about to type, before the first.
+ * Returns the searched text of each row. It is cached per list, because each keystroke searches all
+ * rows. Call it when the field gets the focus to fill the cache.
  */
 export function textsOf(rows: readonly EndpointRow[]): readonly string[] {
   const known = textsOfLists.get(rows)
@@ -72,19 +81,22 @@ export function textsOf(rows: readonly EndpointRow[]): readonly string[] {
   return texts
 }
 
-/** The state that the counts above the table have chosen: the filter's only one. */
+/** Returns the state of a filter that has exactly one. */
 export const chosenState = (text: string): string | undefined => {
   const { states } = parseFilter(text)
   return states.length === 1 ? states[0] : undefined
 }
 
-/** The text of the filter with its states replaced by one, or by none. */
+/** Returns a filter with its states replaced by one or none. */
 export function withState(text: string, state: BadgeState | undefined): string {
   const others = text.split(/\s+/).filter((word) => word !== '' && !/^state:/i.test(word))
   return [...(state === undefined ? [] : [`state:${state}`]), ...others].join(' ')
 }
 
-/** "No endpoint matches “853” in state Failed. 128 are hidden." */
+/**
+ * Formats the message of an empty result: "No endpoint matches “853” in state Failed. 128 are
+ * hidden."
+ */
 export function noMatchSentence(text: string, hidden: number): string {
   const { states, databases, nodes, words } = parseFilter(text)
   const wording = (state: string) => stateWords[state as BadgeState]?.replace('…', '') ?? state

@@ -1,8 +1,8 @@
-/** So many are named; the rest is counted. */
+/** Maximum number of names listed; the rest is only counted. */
 const NAMED = 3
 
-/** "a", "a and b", "a, b, c and 12 more". */
-export function listSome(names: readonly string[], word: 'and' | 'or' = 'and'): string {
+/** Formats a list: "a", "a and b", "a, b, c and 12 more". */
+export function formatList(names: readonly string[], word: 'and' | 'or' = 'and'): string {
   if (names.length > NAMED + 1) {
     return `${names.slice(0, NAMED).join(', ')} ${word} ${names.length - NAMED} more`
   }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { joinRows } from './endpoint-rows.ts'
-import { howMany, saySelected, selectRange, toggleAll, toggleRow } from './selection.ts'
+import { joinRows } from '../endpoint-rows.ts'
+import { formatSelected, selectionState, selectRange, toggleAll, toggleRow } from './selection.ts'
 
 const rows = joinRows(
   [1, 2, 3, 4].map((port) => ({ endpoint: `tcp://a:${port}`, databases: [] })),
@@ -32,15 +32,15 @@ test('a range reaches in either direction and keeps what was selected', () => {
 test('all that are shown are selected, or none of them; what is hidden stays', () => {
   const hidden: ReadonlySet<string> = new Set(['tcp://a:4'])
   const shown = [...rows.slice(0, 2), removed]
-  expect(howMany(hidden, shown)).toBe('none')
+  expect(selectionState(hidden, shown)).toBe('none')
   const all = toggleAll(hidden, shown)
   expect(ports(all)).toEqual([1, 2, 4])
-  expect(howMany(all, shown)).toBe('all')
-  expect(howMany(all, rows)).toBe('some')
+  expect(selectionState(all, shown)).toBe('all')
+  expect(selectionState(all, rows)).toBe('some')
   expect(ports(toggleAll(all, shown))).toEqual([4])
 })
 
 test('what the filter hides of the selection is said', () => {
-  expect(saySelected(12, 0)).toBe('12 selected')
-  expect(saySelected(12, 3)).toBe('12 selected · 3 of 12 hidden')
+  expect(formatSelected(12, 0)).toBe('12 selected')
+  expect(formatSelected(12, 3)).toBe('12 selected · 3 of 12 hidden')
 })

@@ -1,13 +1,13 @@
-import type { EndpointRow } from './endpoint-rows.ts'
-import { sayCount } from './traffic.ts'
+import type { EndpointRow } from '../endpoint-rows.ts'
+import { formatCount } from '../traffic.ts'
 
-/** The addresses that are selected. They stay so while a filter hides them. */
+/** The selected addresses. Rows hidden by a filter stay selected. */
 export type Selection = ReadonlySet<string>
 
-/** Whether a row can be selected: what is left of a removed one can not. */
+/** Returns whether a row can be selected. A removed endpoint cannot. */
 export const canSelect = ({ databases }: EndpointRow): boolean => databases !== null
 
-/** A selection with a row put in or taken out. */
+/** Returns the selection with a row added or removed. */
 export function toggleRow(selection: Selection, row: EndpointRow): Selection {
   if (!canSelect(row)) return selection
   const next = new Set(selection)
@@ -15,7 +15,7 @@ export function toggleRow(selection: Selection, row: EndpointRow): Selection {
   return next
 }
 
-/** A selection with all rows from one index to another, in either direction. */
+/** Returns the selection with all rows between two indexes added, in either direction. */
 export function selectRange(
   selection: Selection,
   rows: readonly EndpointRow[],
@@ -26,8 +26,8 @@ export function selectRange(
   return new Set([...selection, ...range.filter(canSelect).map(({ address }) => address)])
 }
 
-/** How many of the rows that are shown are selected. */
-export function howMany(
+/** Returns whether none, some or all of the displayed rows are selected. */
+export function selectionState(
   selection: Selection,
   rows: readonly EndpointRow[],
 ): 'none' | 'some' | 'all' {
@@ -41,10 +41,12 @@ export function howMany(
   return selected === 0 ? 'none' : 'all'
 }
 
-/** Selects all that are shown or, where all are, none of them; what is hidden stays as it is. */
+/**
+ * Selects all displayed rows, or deselects them if all are selected. Hidden rows stay as they are.
+ */
 export function toggleAll(selection: Selection, rows: readonly EndpointRow[]): Selection {
   const next = new Set(selection)
-  const all = howMany(selection, rows) === 'all'
+  const all = selectionState(selection, rows) === 'all'
   for (const row of rows) {
     if (all) next.delete(row.address)
     else if (canSelect(row)) next.add(row.address)
@@ -52,8 +54,10 @@ export function toggleAll(selection: Selection, rows: readonly EndpointRow[]): S
   return next
 }
 
-/** "12 selected", "12 selected · 3 of 12 hidden": by the filter. */
-export function saySelected(count: number, hidden: number): string {
-  const selected = `${sayCount(count)} selected`
-  return hidden === 0 ? selected : `${selected} · ${sayCount(hidden)} of ${sayCount(count)} hidden`
+/** Formats the selection: "12 selected", or "12 selected · 3 of 12 hidden" with a filter. */
+export function formatSelected(count: number, hidden: number): string {
+  const selected = `${formatCount(count)} selected`
+  return hidden === 0
+    ? selected
+    : `${selected} · ${formatCount(hidden)} of ${formatCount(count)} hidden`
 }

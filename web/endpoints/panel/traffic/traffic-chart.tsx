@@ -4,15 +4,14 @@ import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import classes from './traffic-chart.module.css'
 import {
-  sayFigure,
-  sayMinute,
-  sayMoment,
-  sayTick,
+  formatFigure,
+  formatMinute,
+  formatMoment,
+  formatTick,
   type TrafficKind,
   type TrafficSeries,
 } from './traffic-series.ts'
 
-/** What a {@link TrafficChart} draws. */
 export interface TrafficChartProps {
   readonly kind: TrafficKind
   readonly series: TrafficSeries
@@ -20,12 +19,12 @@ export interface TrafficChartProps {
 
 const HEIGHT = 168
 
-/** A minute and a quarter of an hour, in samples. */
+/** One minute and 15 minutes, in samples. */
 const [STEP, LEAP] = [12, 180]
 
 /**
- * The last hour as a picture, a gap where nothing is known; below it the figures of the moment that
- * is pointed at, or that the arrow keys have come to.
+ * Draws the last hour as a chart with gaps where there is no data, and shows the figures at the
+ * pointer or at the sample chosen with the arrow keys.
  */
 export function TrafficChart({ kind, series }: TrafficChartProps) {
   const place = useRef<HTMLDivElement>(null)
@@ -71,7 +70,7 @@ export function TrafficChart({ kind, series }: TrafficChartProps) {
 
   const last = series.times.length - 1
   const shown = Math.min(at ?? last, last)
-  const words = sayAt(kind, series, shown)
+  const words = formatAt(kind, series, shown)
   const goTo = (index: number) => {
     const drawn = plot.current
     if (drawn === undefined) return
@@ -101,7 +100,7 @@ export function TrafficChart({ kind, series }: TrafficChartProps) {
         onBlur={() => plot.current?.setCursor({ left: -10, top: -10 })}
       />
       <p className={classes.readout} data-kind={kind} aria-hidden="true">
-        <span className={classes.moment}>{sayMoment(series.times[shown] ?? 0)}</span>
+        <span className={classes.moment}>{formatMoment(series.times[shown] ?? 0)}</span>
         {series.figures.map(({ unit, values }, index) => (
           <span key={unit} className={classes.figure}>
             <svg
@@ -114,7 +113,7 @@ export function TrafficChart({ kind, series }: TrafficChartProps) {
             >
               <path d="M0 4h16" stroke="currentColor" strokeWidth="2" />
             </svg>
-            {sayFigure(kind, values[shown])} {unit}
+            {formatFigure(kind, values[shown])} {unit}
           </span>
         ))}
       </p>
@@ -122,7 +121,7 @@ export function TrafficChart({ kind, series }: TrafficChartProps) {
   )
 }
 
-/** A sample lasts until the next begins; the last one, until the hour ends. */
+/** Extends each sample to the start of the next one, and the last to the end of the series. */
 const dataOf = ({ times, end, figures }: TrafficSeries) =>
   [
     [...times, end],
@@ -140,17 +139,17 @@ const keyTargets = (at: number, last: number): Readonly<Record<string, number>> 
   End: last,
 })
 
-/** The figures of one moment, to be read out. */
-const sayAt = (kind: TrafficKind, { times, figures }: TrafficSeries, at: number): string =>
+/** Formats the figures of one sample for screen readers. */
+const formatAt = (kind: TrafficKind, { times, figures }: TrafficSeries, at: number): string =>
   [
-    sayMoment(times[at] ?? 0),
+    formatMoment(times[at] ?? 0),
     ...figures.map(({ unit, values }) => {
       const figure = values[at] ?? null
-      return figure === null ? `${unit} not known` : `${sayFigure(kind, figure)} ${unit}`
+      return figure === null ? `${unit} not known` : `${formatFigure(kind, figure)} ${unit}`
     }),
   ].join(', ')
 
-/** A colour of tokens.css as it is in the scheme of the moment. */
+/** Returns the value of a color in tokens.css for the current color scheme. */
 const token = (name: string) => () =>
   getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 
@@ -165,7 +164,7 @@ function optionsOf(kind: TrafficKind): uPlot.Options {
   return {
     width: 0,
     height: HEIGHT,
-    // At the right, half of a time of day that stands at the end.
+    // The right padding fits half of a time label at the end of the axis.
     padding: [12, 18, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
@@ -178,7 +177,7 @@ function optionsOf(kind: TrafficKind): uPlot.Options {
         ...axis,
         size: 28,
         grid: { show: false },
-        values: (_, splits) => splits.map(sayMinute),
+        values: (_, splits) => splits.map(formatMinute),
         space: 72,
       },
       {
@@ -186,7 +185,7 @@ function optionsOf(kind: TrafficKind): uPlot.Options {
         size: kind === 'bytes' ? 60 : 44,
         gap: 8,
         grid,
-        values: (_, splits) => splits.map((split) => sayTick(kind, split)),
+        values: (_, splits) => splits.map((split) => formatTick(kind, split)),
         space: 36,
       },
     ],

@@ -1,14 +1,20 @@
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useMemo, useState } from 'react'
-import type { ListenerStatus } from '../../../server/contract/listener.ts'
-import { ChoiceGroup } from '../../ui/choice-group.tsx'
-import { LoadFailure } from '../../ui/load-failure.tsx'
-import { RelativeTime } from '../../ui/relative-time.tsx'
-import { NO_FIGURE, sayCount, sayRate } from '../traffic.ts'
-import { PanelSection } from './panel-section.tsx'
-import { trafficQuery } from './queries.ts'
+import type { ListenerStatus } from '../../../../server/contract/listener.ts'
+import { LoadFailure } from '../../../shared/ui/feedback/load-failure.tsx'
+import { ChoiceGroup } from '../../../shared/ui/form/choice-group.tsx'
+import { RelativeTime } from '../../../shared/ui/text/relative-time.tsx'
+import { formatCount, formatRate, NO_FIGURE } from '../../model/traffic.ts'
+import { PanelSection } from '../panel-section.tsx'
+import { trafficQuery } from '../queries.ts'
 import classes from './traffic-section.module.css'
-import { knownPart, sayBytes, sayTraffic, seriesOf, type TrafficKind } from './traffic-series.ts'
+import {
+  formatBytes,
+  formatTraffic,
+  knownPart,
+  seriesOf,
+  type TrafficKind,
+} from './traffic-series.ts'
 
 const TrafficChart = lazy(async () => ({
   default: (await import('./traffic-chart.tsx')).TrafficChart,
@@ -20,11 +26,11 @@ const kinds = [
   { value: 'connections', label: 'Connections' },
 ] as const
 
-/** What went through an endpoint: now, and in the last hour, as a chart and in words. */
+/** Shows the current traffic of an endpoint and that of the last hour, as a chart and in words. */
 export function TrafficSection(props: {
   address: string
   listeners: readonly ListenerStatus[]
-  /** Whether nothing more can come: what is shown stays. */
+  /** Whether the endpoint is closed. The data is then no longer polled. */
   over: boolean
 }) {
   const { address, listeners, over } = props
@@ -49,7 +55,7 @@ export function TrafficSection(props: {
             <TrafficChart key={kind} kind={kind} series={series} />
           </Suspense>
           <p className={classes.summary} data-live>
-            {sayTraffic(data, kind)}
+            {formatTraffic(data, kind)}
             {silent.length > 0 &&
               ` Counted at ${data.nodes.map(({ node }) => node).join(', ')} alone.`}
           </p>
@@ -59,7 +65,7 @@ export function TrafficSection(props: {
   )
 }
 
-/** The counters of all nodes that are heard of together, as they are now. */
+/** Shows the current counters, summed over all reachable nodes. */
 function Figures(props: { listeners: readonly ListenerStatus[] }) {
   const listeners = props.listeners.filter(({ silentSince }) => silentSince === undefined)
   const sum = (of: (listener: ListenerStatus) => number) =>
@@ -70,11 +76,14 @@ function Figures(props: { listeners: readonly ListenerStatus[] }) {
     .toSorted()
     .at(-1)
   const figures = [
-    ['Connections', known ? sayCount(sum(({ connections }) => connections)) : NO_FIGURE],
-    ['Requests/s', known ? sayRate(sum(({ requestsPerSecond }) => requestsPerSecond)) : NO_FIGURE],
-    ['Requests', known ? sayCount(sum(({ requests }) => requests)) : NO_FIGURE],
-    ['Received', known ? sayBytes(sum(({ bytesIn }) => bytesIn)) : NO_FIGURE],
-    ['Sent', known ? sayBytes(sum(({ bytesOut }) => bytesOut)) : NO_FIGURE],
+    ['Connections', known ? formatCount(sum(({ connections }) => connections)) : NO_FIGURE],
+    [
+      'Requests/s',
+      known ? formatRate(sum(({ requestsPerSecond }) => requestsPerSecond)) : NO_FIGURE,
+    ],
+    ['Requests', known ? formatCount(sum(({ requests }) => requests)) : NO_FIGURE],
+    ['Received', known ? formatBytes(sum(({ bytesIn }) => bytesIn)) : NO_FIGURE],
+    ['Sent', known ? formatBytes(sum(({ bytesOut }) => bytesOut)) : NO_FIGURE],
   ] as const
   return (
     <dl className={classes.figures}>

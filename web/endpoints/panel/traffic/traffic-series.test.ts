@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import type { EndpointTraffic, NodeTraffic } from '../../../server/contract/traffic.ts'
+import type { EndpointTraffic, NodeTraffic } from '../../../../server/contract/traffic.ts'
 import {
+  formatBytes,
+  formatFigure,
+  formatMinute,
+  formatTraffic,
   knownPart,
-  sayBytes,
-  sayFigure,
-  sayMinute,
-  sayTraffic,
   seriesOf,
   type TrafficKind,
 } from './traffic-series.ts'
@@ -66,7 +66,7 @@ describe('knownPart', () => {
 describe('the chart in words', () => {
   const rest = Array.from({ length: 20 }, () => 0)
   const hour = Array.from({ length: 720 }, (_, at) => (at === 719 ? 62 : at === 0 ? 5 : 0))
-  const minute = sayMinute(until / 1_000 - 5)
+  const minute = formatMinute(until / 1_000 - 5)
   test.each<[string, TrafficKind, Partial<NodeTraffic>, string]>([
     [
       'nothing known',
@@ -108,7 +108,7 @@ describe('the chart in words', () => {
       `At most 3 connections in the last 10 seconds, at ${minute}.`,
     ],
   ])('%s, %s', (_, kind, part, sentence) => {
-    expect(sayTraffic(traffic(node(part)), kind)).toBe(sentence)
+    expect(formatTraffic(traffic(node(part)), kind)).toBe(sentence)
   })
 })
 
@@ -122,12 +122,12 @@ test.each([
   [48_000_000, '48 MB'],
   [5e15, '5,000 TB'],
 ])('%d bytes are %s', (bytes, text) => {
-  expect(sayBytes(bytes)).toBe(text)
+  expect(formatBytes(bytes)).toBe(text)
 })
 
 test('a figure that is not known is a dash, one that is 0 is 0', () => {
-  expect(sayFigure('requests', null)).toBe('–')
-  expect(sayFigure('requests', 0)).toBe('0')
-  expect(sayFigure('requests', 2.44)).toBe('2.4')
-  expect(sayFigure('requests', 1_204.4)).toBe('1,204')
+  expect(formatFigure('requests', null)).toBe('–')
+  expect(formatFigure('requests', 0)).toBe('0')
+  expect(formatFigure('requests', 2.44)).toBe('2.4')
+  expect(formatFigure('requests', 1_204.4)).toBe('1,204')
 })

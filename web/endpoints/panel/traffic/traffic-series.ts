@@ -1,28 +1,28 @@
-import type { EndpointTraffic, NodeTraffic } from '../../../server/contract/traffic.ts'
+import type { EndpointTraffic, NodeTraffic } from '../../../../server/contract/traffic.ts'
 
-/** What a chart shows: two figures over the same time, or one. */
+/** What a chart shows. */
 export type TrafficKind = 'requests' | 'bytes' | 'connections'
 
-/** A figure over the last hour; null: nothing is known of that time. */
+/** A figure over the last hour; null where there is no data. */
 export interface Series {
-  /** Its unit, as it stands behind a number: "requests/s". */
+  /** The unit after a number: "requests/s". */
   readonly unit: string
   readonly values: readonly (number | null)[]
 }
 
-/** The last hour of an endpoint, all its nodes together. */
+/** The last hour of an endpoint, summed over its nodes. */
 export interface TrafficSeries {
-  /** When each sample began, seconds since 1970. */
+  /** Start of each sample, seconds since 1970. */
   readonly times: readonly number[]
-  /** When the last one ended. */
+  /** End of the last sample, seconds since 1970. */
   readonly end: number
   readonly figures: readonly Series[]
 }
 
-/** Of a short past at least this much is drawn, in samples: ten minutes. */
+/** Minimum number of samples drawn: ten minutes. */
 const LEAST = 120
 
-/** The part that is worth drawing: from where something is known, and of a short past some more. */
+/** Returns the series from its first known sample, but at least the last {@link LEAST} samples. */
 export function knownPart({ times, end, figures }: TrafficSeries): TrafficSeries {
   const known = figures[0]?.values.findIndex((n) => n !== null) ?? -1
   const latest = Math.max(0, times.length - LEAST)
@@ -45,7 +45,7 @@ const parts: Readonly<Record<TrafficKind, readonly { of: Counted; unit: string }
   connections: [{ of: 'connections', unit: 'connections' }],
 }
 
-/** The figures of a kind: rates per second, of connections how many were open. */
+/** Returns the figures of a kind: rates per second, or the number of open connections. */
 export function seriesOf(traffic: EndpointTraffic, kind: TrafficKind): TrafficSeries {
   const { sampleSeconds, nodes } = traffic
   const end = Date.parse(traffic.until) / 1_000
@@ -62,7 +62,7 @@ export function seriesOf(traffic: EndpointTraffic, kind: TrafficKind): TrafficSe
   }
 }
 
-/** Known where one node knows it. */
+/** Adds up the nodes; a sample is null only if no node has it. */
 const addUp = (nodes: readonly NodeTraffic[], of: Counted): (number | null)[] =>
   (nodes[0]?.[of] ?? []).map((_, at) =>
     nodes.reduce<number | null>((sum, node) => {
@@ -75,8 +75,8 @@ const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
 const tenth = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
 const units = ['B', 'kB', 'MB', 'GB', 'TB']
 
-/** "0 B", "812 B", "1.2 kB", "48 MB": in thousands. */
-export function sayBytes(bytes: number): string {
+/** Formats bytes with decimal units: "0 B", "812 B", "1.2 kB", "48 MB". */
+export function formatBytes(bytes: number): string {
   let [amount, unit] = [bytes, 0]
   while (amount >= 999.5 && unit < units.length - 1) {
     amount /= 1_000
@@ -85,18 +85,18 @@ export function sayBytes(bytes: number): string {
   return `${(unit > 0 && amount < 9.95 ? tenth : whole).format(amount)} ${units[unit]}`
 }
 
-/** A figure of a kind: "12.4", "1.2 kB"; "–" where nothing is known. */
-export function sayFigure(kind: TrafficKind, amount: number | null | undefined): string {
+/** Formats a figure: "12.4", "1.2 kB", or "–" if it is unknown. */
+export function formatFigure(kind: TrafficKind, amount: number | null | undefined): string {
   if (amount === null || amount === undefined) return '–'
-  if (kind === 'bytes') return sayBytes(amount)
+  if (kind === 'bytes') return formatBytes(amount)
   return (amount < 10 ? tenth : whole).format(amount)
 }
 
 const hundredth = new Intl.NumberFormat('en', { maximumFractionDigits: 2 })
 
-/** A figure at an axis, which has to be exact. */
-export const sayTick = (kind: TrafficKind, amount: number): string =>
-  kind === 'bytes' ? sayBytes(amount) : hundredth.format(amount)
+/** Formats an axis label, with up to two decimals so that labels stay exact. */
+export const formatTick = (kind: TrafficKind, amount: number): string =>
+  kind === 'bytes' ? formatBytes(amount) : hundredth.format(amount)
 
 const toMinute = new Intl.DateTimeFormat(undefined, {
   hour: '2-digit',
@@ -104,8 +104,8 @@ const toMinute = new Intl.DateTimeFormat(undefined, {
   hourCycle: 'h23',
 })
 
-/** A moment (seconds since 1970) as "14:02". */
-export const sayMinute = (seconds: number): string => toMinute.format(seconds * 1_000)
+/** Formats a time in seconds since 1970 as "14:02". */
+export const formatMinute = (seconds: number): string => toMinute.format(seconds * 1_000)
 
 const toSecond = new Intl.DateTimeFormat(undefined, {
   hour: '2-digit',
@@ -114,20 +114,20 @@ const toSecond = new Intl.DateTimeFormat(undefined, {
   hourCycle: 'h23',
 })
 
-/** A moment (seconds since 1970) as "14:02:05". */
-export const sayMoment = (seconds: number): string => toSecond.format(seconds * 1_000)
+/** Formats a time in seconds since 1970 as "14:02:05". */
+export const formatMoment = (seconds: number): string => toSecond.format(seconds * 1_000)
 
-/** The chart in words: how much there was, and when most of it. */
-export function sayTraffic(traffic: EndpointTraffic, kind: TrafficKind): string {
+/** Summarizes a chart: totals and the peak. */
+export function formatTraffic(traffic: EndpointTraffic, kind: TrafficKind): string {
   const { sampleSeconds, nodes } = traffic
   const total = (of: Counted) => addUp(nodes, of).reduce<number>((sum, n) => sum + (n ?? 0), 0)
   const { times, figures } = seriesOf(traffic, kind)
   const first = figures[0]?.values ?? []
   const known = first.filter((n) => n !== null).length
   if (known === 0) return 'Nothing is known yet: the first figures come within five seconds.'
-  const span = saySpan(known * sampleSeconds)
+  const span = formatSpan(known * sampleSeconds)
   const most = Math.max(...first.map((n) => n ?? 0))
-  const when = sayMinute(times[first.indexOf(most)] ?? 0)
+  const when = formatMinute(times[first.indexOf(most)] ?? 0)
   if (kind === 'connections') {
     if (most === 0) return `Nobody was connected in the last ${span}.`
     return `At most ${count(most, 'connection')} in the last ${span}, at ${when}.`
@@ -135,7 +135,7 @@ export function sayTraffic(traffic: EndpointTraffic, kind: TrafficKind): string 
   if (kind === 'bytes') {
     const [received, sent] = [total('bytesIn'), total('bytesOut')]
     if (received + sent === 0) return `No byte came or went in the last ${span}.`
-    return `${sayBytes(received)} received and ${sayBytes(sent)} sent in the last ${span}.`
+    return `${formatBytes(received)} received and ${formatBytes(sent)} sent in the last ${span}.`
   }
   const requests = total('requests')
   if (requests === 0) return `No request in the last ${span}.`
@@ -143,7 +143,7 @@ export function sayTraffic(traffic: EndpointTraffic, kind: TrafficKind): string 
   return (
     `${count(requests, 'request')} in the last ${span}, ` +
     `${errors === 0 ? 'no errors' : count(errors, 'error')}; ` +
-    `at most ${sayFigure(kind, most)} a second, at ${when}.`
+    `at most ${formatFigure(kind, most)} a second, at ${when}.`
   )
 }
 
@@ -151,7 +151,7 @@ const count = (n: number, what: string) => `${whole.format(n)} ${what}${n === 1 
 
 const HOUR = 3_600
 
-function saySpan(seconds: number): string {
+function formatSpan(seconds: number): string {
   if (seconds >= HOUR) return 'hour'
   return seconds < 100 ? `${seconds} seconds` : count(Math.round(seconds / 60), 'minute')
 }

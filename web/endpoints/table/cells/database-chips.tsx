@@ -1,21 +1,20 @@
-import { MoreNames } from '../ui/more-names.tsx'
+import { OverflowNames } from '../../../shared/ui/table/overflow-names.tsx'
+import { missingFrom } from '../../model/mapping.ts'
 import classes from './database-chips.module.css'
-import { missingFrom } from './mapping.ts'
 
-/** What {@link DatabaseChips} shows. */
 export interface DatabaseChipsProps {
-  /** Empty: every database. `null`: the endpoint has been removed. */
+  /** Empty means all databases; `null` means that the endpoint was removed. */
   readonly mapping: readonly string[] | null
-  /** The names there are; `undefined` while they are not known. */
+  /** The names of all databases; `undefined` until they are loaded. */
   readonly existing: readonly string[] | undefined
-  /** How many chips there is room for; the rest is counted. */
+  /** Maximum number of chips; the rest is only counted. */
   readonly room?: number
 }
 
-/** Names beyond this length give way when there is no room; shorter ones stay readable. */
+/** Longer names are truncated if there is no room. */
 const LONG = 10
 
-/** The databases of an endpoint in their order; the first is the default. */
+/** Shows the databases of an endpoint in order, marking the default and missing databases. */
 export function DatabaseChips({ mapping, existing, room = 3 }: DatabaseChipsProps) {
   if (mapping === null) return <span className="dim">Removed</span>
   if (mapping.length === 0) return <span>All databases</span>
@@ -41,7 +40,7 @@ export function DatabaseChips({ mapping, existing, room = 3 }: DatabaseChipsProp
           </span>
         )
       })}
-      <MoreNames names={mapping.slice(room)} />
+      <OverflowNames names={mapping.slice(room)} />
     </span>
   )
 }

@@ -3,7 +3,9 @@ import { memo } from 'react'
 const WIDTH = 96
 const HEIGHT = 20
 
-/** The points of a line through figures, each part between gaps by itself; the highest is at the top. */
+/**
+ * Returns the points of a polyline for each run of figures without gaps. The maximum is at the top.
+ */
 export function linePoints(recent: readonly (number | null)[]): string[] {
   const highest = Math.max(1, ...recent.map((figure) => figure ?? 0))
   const step = WIDTH / Math.max(recent.length - 1, 1)
@@ -20,7 +22,10 @@ export function linePoints(recent: readonly (number | null)[]): string[] {
 
 const round = (number: number) => Math.round(number * 10) / 10
 
-/** The requests per second of the last two minutes, as a line; the figure beside it says the last. */
+/**
+ * A sparkline of the requests per second in the last two minutes. Hidden from screen readers,
+ * because the figure beside it has the latest value.
+ */
 export const RateLine = memo(function RateLine({
   recent,
 }: {

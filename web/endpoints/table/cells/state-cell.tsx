@@ -1,9 +1,9 @@
-import { Countdown } from '../ui/countdown.tsx'
-import { NoNews } from '../ui/no-news.tsx'
-import { StateBadge } from '../ui/state-badge.tsx'
-import { type EndpointRow, stateOf } from './endpoint-rows.ts'
+import { Countdown } from '../../../shared/ui/feedback/countdown.tsx'
+import { StateBadge } from '../../../shared/ui/feedback/state-badge.tsx'
+import { UnreachableSince } from '../../../shared/ui/feedback/unreachable-since.tsx'
+import { checkedOf, type EndpointRow, stateOf } from '../../model/endpoint-rows.ts'
 
-/** The state of a row: the worst of its nodes, with what will happen next. */
+/** Shows the state of a row, the most severe of its reachable nodes, and what happens next. */
 export function StateCell({ row }: { row: EndpointRow }) {
   const { state, lead, listeners, connections } = row
   if (lead?.state === 'failed' && lead.nextTry !== null) {
@@ -22,23 +22,11 @@ export function StateCell({ row }: { row: EndpointRow }) {
     )
     return <StateBadge state={state} detail={left} />
   }
-  const alike = listeners.filter((listener) => stateOf(listener) === state).length
-  const some = alike < listeners.length ? `on ${alike} of ${listeners.length}` : undefined
   if (lead?.silentSince !== undefined) {
-    const silence = (
-      <>
-        {some}
-        {some === undefined ? (
-          <NoNews since={lead.silentSince} />
-        ) : (
-          // There is no room for both; the panel tells it of each node.
-          <span className="visually-hidden">
-            , <NoNews since={lead.silentSince} />
-          </span>
-        )}
-      </>
-    )
-    return <StateBadge state={state} detail={silence} />
+    return <StateBadge state={state} detail={<UnreachableSince since={lead.silentSince} />} />
   }
+  const checked = checkedOf(listeners)
+  const alike = checked.filter((listener) => stateOf(listener) === state).length
+  const some = alike < checked.length ? `on ${alike} of ${checked.length}` : undefined
   return <StateBadge state={state} detail={state === 'unknown' ? 'no news yet' : some} />
 }

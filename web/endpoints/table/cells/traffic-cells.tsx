@@ -1,25 +1,25 @@
 import { memo, useSyncExternalStore } from 'react'
-import { RelativeTime } from '../ui/relative-time.tsx'
-import type { EndpointRow } from './endpoint-rows.ts'
-import { hasFigures } from './endpoint-sort.ts'
-import classes from './endpoint-table.module.css'
-import type { Figures, LiveFigures } from './live-figures.ts'
+import { RelativeTime } from '../../../shared/ui/text/relative-time.tsx'
+import type { EndpointRow } from '../../model/endpoint-rows.ts'
+import { hasFigures } from '../../model/list/endpoint-sort.ts'
+import type { Figures, LiveFigures } from '../../model/live-figures.ts'
+import { formatCount, formatRate, NO_FIGURE } from '../../model/traffic.ts'
+import classes from '../endpoint-table.module.css'
 import { RateLine } from './rate-line.tsx'
-import { NO_FIGURE, sayCount, sayRate } from './traffic.ts'
 
-/** The figures of a row as they are now. */
+/** Returns the current figures of a row. */
 export const useFigures = (row: EndpointRow, figures: LiveFigures): Figures =>
   useSyncExternalStore(
     (listener) => figures.subscribe(row.id, listener),
     () => figures.get(row.id),
   ) ?? row
 
-/** Figures, or in their place the reason why there are none. Draws itself again by itself. */
+/** Shows the figures of a row, or its error instead. Renders independently of the row. */
 export const TrafficCells = memo(function TrafficCells(props: {
   row: EndpointRow
   figures: LiveFigures
   line: boolean
-  /** Whether there is room for the connections alone. */
+  /** Whether there is room only for the connections. */
   beside: boolean
   tabIndex: number
 }) {
@@ -37,7 +37,7 @@ export const TrafficCells = memo(function TrafficCells(props: {
   const known = hasFigures(row)
   const connections = (
     <td className={classes.connections} data-live>
-      {known ? sayCount(figures.connections) : NO_FIGURE}
+      {known ? formatCount(figures.connections) : NO_FIGURE}
     </td>
   )
   if (beside) return connections
@@ -47,7 +47,7 @@ export const TrafficCells = memo(function TrafficCells(props: {
       <td className={classes.rate} data-live>
         <span className={classes.rateLine}>
           {line && known && <RateLine recent={figures.recent} />}
-          {known ? sayRate(figures.requestsPerSecond) : NO_FIGURE}
+          {known ? formatRate(figures.requestsPerSecond) : NO_FIGURE}
         </span>
       </td>
       <td className={classes.last} data-live>

@@ -1,7 +1,7 @@
 import { IconMapPin } from '@tabler/icons-react'
 import classes from './you-are-here.module.css'
 
-/** Marks the endpoint through which this page came; in a table with little room, by a pin alone. */
+/** Marks the endpoint that serves this page; in a narrow table with only a pin. */
 export function YouAreHere() {
   return (
     <span className={classes.here} data-tip="This page came through this endpoint">

@@ -1,13 +1,12 @@
-/** Which slot each row in the page has; the slots of rows that are there together differ. */
+/** The slot of each rendered row, unique among the rendered rows. */
 export type RowSlots = ReadonlyMap<string, number>
 
 /**
- * Gives rows slots, which they keep while most of the rows stay, as when one scrolls. Where most are
- * others than before, as after a letter in the filter, they take over the slots in order: what is
- * drawn in a slot is then changed where it stands, which takes half as long as to draw it anew or to
- * move it.
+ * Assigns a slot to each row, used as its React key. Rows keep their slots while more than half of
+ * them stay, as when scrolling. Otherwise, as after a keystroke in the filter, new rows reuse the
+ * free slots in order: updating a row in place takes half as long as creating or moving it.
  *
- * @param held rows that keep theirs in any case: the focus is in them.
+ * @param held rows that always keep their slots, because they have the focus or an open menu.
  */
 export function assignSlots(
   before: RowSlots,

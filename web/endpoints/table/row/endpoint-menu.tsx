@@ -1,21 +1,20 @@
 import { Menu } from '@mantine/core'
 import { IconAdjustments, IconCopy, IconPlugX, IconRefresh, IconTrash } from '@tabler/icons-react'
 import type { Ref } from 'react'
+import { useEscape } from '../../../shared/ui/overlay/use-escape.ts'
+import type { EndpointRow } from '../../model/endpoint-rows.ts'
 import classes from './endpoint-menu.module.css'
-import type { EndpointRow } from './endpoint-rows.ts'
 
-/** What {@link EndpointMenu} can do. */
 export interface EndpointMenuProps {
   readonly row: EndpointRow
-  /** The button it was opened by: it stands there, and gives the focus back to it. */
+  /** The button that opened the menu. It anchors the menu and gets the focus back. */
   readonly button: HTMLElement
   readonly onClose: () => void
   readonly onCopy: (row: EndpointRow) => void
-  /** Left out where the role does not allow changes. */
+  /** `undefined` if the role does not allow changes. */
   readonly changes: EndpointChanges | undefined
 }
 
-/** What can be changed of a row. */
 export interface EndpointChanges {
   readonly onEdit: (row: EndpointRow) => void
   readonly onRetry: (row: EndpointRow) => void
@@ -23,12 +22,17 @@ export interface EndpointChanges {
   readonly onRemove: (row: EndpointRow) => void
 }
 
-/** The one menu of the table, for whichever row asks: a menu for each would cost thousands. */
+/** The menu of a row. One instance serves all rows, because thousands of menus would be slow. */
 export function EndpointMenu(props: EndpointMenuProps) {
   const { row, button, changes, onClose } = props
   const icon = { size: 16, stroke: 1.5, 'aria-hidden': true } as const
   const removed = row.databases === null
-  // The focus is back at the button before the action moves it, say into a dialog.
+  const leave = () => {
+    onClose()
+    button.focus()
+  }
+  useEscape('dialog', leave)
+  // The focus returns to the button before the action may move it into a dialog.
   const act = (action: (row: EndpointRow) => void) => () => {
     onClose()
     button.focus()
@@ -37,15 +41,13 @@ export function EndpointMenu(props: EndpointMenuProps) {
   return (
     <Menu
       opened
-      onClose={() => {
-        onClose()
-        button.focus()
-      }}
+      onClose={leave}
+      closeOnEscape={false}
       position="bottom-end"
       offset={4}
       width={208}
       returnFocus={false}
-      // Within the page's main part, where a landmark holds it; the first item takes the focus.
+      // Rendered inside the main landmark. The first item takes the focus.
       withinPortal={false}
       floatingStrategy="fixed"
       withInitialFocusPlaceholder={false}
@@ -97,7 +99,7 @@ interface AnchorProps {
   id?: string
 }
 
-/** Stands where the button is, so that the menu can; carries the name that the menu refers to. */
+/** An invisible copy of the button that anchors the menu and carries its accessible name. */
 function Anchor({ at, name, ref, id }: AnchorProps) {
   const { left, top, width, height } = at
   return (

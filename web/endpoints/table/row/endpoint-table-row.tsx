@@ -1,19 +1,18 @@
 import { IconDots } from '@tabler/icons-react'
 import { memo } from 'react'
-import { CopyButton } from '../ui/copy-button.tsx'
-import { IconButton } from '../ui/icon-button.tsx'
-import { AddressText } from './address-text.tsx'
-import { DatabaseChips } from './database-chips.tsx'
-import type { EndpointRow } from './endpoint-rows.ts'
-import classes from './endpoint-table.module.css'
-import type { LiveFigures } from './live-figures.ts'
+import { IconButton } from '../../../shared/ui/layout/icon-button.tsx'
+import { CopyButton } from '../../../shared/ui/text/copy-button.tsx'
+import type { EndpointRow } from '../../model/endpoint-rows.ts'
+import type { LiveFigures } from '../../model/live-figures.ts'
+import { AddressText } from '../cells/address-text.tsx'
+import { DatabaseChips } from '../cells/database-chips.tsx'
+import { StateCell } from '../cells/state-cell.tsx'
+import { TrafficCells } from '../cells/traffic-cells.tsx'
+import { YouAreHere } from '../cells/you-are-here.tsx'
+import classes from '../endpoint-table.module.css'
 import { RowCheckbox } from './row-checkbox.tsx'
-import { StateCell } from './state-cell.tsx'
-import { TrafficCells } from './traffic-cells.tsx'
 import { useChangeTint } from './use-change-tint.ts'
-import { YouAreHere } from './you-are-here.tsx'
 
-/** What a row of the table or of the list shows and does. */
 export interface EndpointRowProps {
   readonly row: EndpointRow
   readonly index: number
@@ -23,16 +22,16 @@ export interface EndpointRowProps {
   readonly figures: LiveFigures
   readonly menuOpen: boolean
   readonly panelOpen: boolean
-  /** `undefined` where nothing can be selected. */
+  /** `undefined` if rows cannot be selected. */
   readonly selected: boolean | undefined
   readonly onMenu: (row: EndpointRow, button: HTMLElement) => void
   readonly onSelect: (row: EndpointRow, extend: boolean) => void
 }
 
-// Made once: React looks no further into what is the same.
+// A constant element, which React skips when it renders a row again.
 const dots = <IconDots size={16} stroke={1.5} aria-hidden="true" />
 
-/** A row of the table, drawn again only when its own facts have changed. */
+/** A row of the table, rendered again only if its props change. */
 export const EndpointTableRow = memo(function EndpointTableRow(
   props: EndpointRowProps & { chips: number; line: boolean; beside: boolean },
 ) {

@@ -1,8 +1,11 @@
-import type { EndpointRow } from './endpoint-rows.ts'
+import type { EndpointRow } from '../../model/endpoint-rows.ts'
+import { canSelect } from '../../model/list/selection.ts'
 import classes from './row-checkbox.module.css'
-import { canSelect } from './selection.ts'
 
-/** The checkbox of a row; with Shift, all from the last one to this one. A plain one: they are many. */
+/**
+ * The checkbox of a row; Shift selects the range since the last one. A native input, because there
+ * are many.
+ */
 export function RowCheckbox(props: {
   row: EndpointRow
   selected: boolean
@@ -10,7 +13,7 @@ export function RowCheckbox(props: {
   onSelect: (row: EndpointRow, extend: boolean) => void
 }) {
   const { row, selected, tabIndex, onSelect } = props
-  // What stands beside it stays in line.
+  // An empty placeholder keeps the columns aligned.
   if (!canSelect(row)) return <span className={classes.place} />
   return (
     <label className={classes.place}>
@@ -28,7 +31,7 @@ export function RowCheckbox(props: {
   )
 }
 
-/** Selects all rows that are shown, or none of them. */
+/** Selects all displayed rows, or none. */
 export function AllCheckbox(props: { many: 'none' | 'some' | 'all'; onToggle: () => void }) {
   const { many, onToggle } = props
   return (

@@ -10,28 +10,27 @@ import {
   useState,
 } from 'react'
 import { flushSync } from 'react-dom'
-import { onKeys } from '../keys/use-keys.ts'
-import type { EndpointRow } from './endpoint-rows.ts'
-import { onReveal } from './find-row.ts'
+import { onKeys } from '../../../shared/keys/use-keys.ts'
+import type { EndpointRow } from '../../model/endpoint-rows.ts'
+import { onReveal } from '../../model/reveal-row.ts'
 import { type RowActions, rowKeys, stepFrom } from './row-keys.ts'
 
-/** What {@link useRowNavigation} needs. */
 export interface RowNavigationOptions {
   readonly rows: readonly EndpointRow[]
-  /** What holds the rows. */
+  /** The element that contains the rows. */
   readonly place: RefObject<HTMLElement | null>
-  /** How many rows a page is. */
+  /** Returns the number of rows per page. */
   readonly pageOf: () => number
   readonly actions: RowActions
-  /** Left out where nothing can be selected. */
+  /** Undefined if rows cannot be selected. */
   readonly select?: ((index: number, extend: boolean) => void) | undefined
-  /** A row is looked for: it may have to be put into its place first. */
+  /** Called before a row gets the focus; it may have to be sorted into its place first. */
   readonly onLookFor: (id: string) => void
 }
 
 /**
- * The keyboard in a list of rows of which only those in sight are in the page. One row at a time
- * takes part in the order of Tab; it is always there, also out of sight.
+ * Handles the keyboard in a virtualized list of rows. One row at a time is in the tab order; it
+ * stays rendered when it is scrolled out of view.
  */
 export function useRowNavigation(options: RowNavigationOptions) {
   const { rows, place, pageOf, actions, select, onLookFor } = options
@@ -41,7 +40,7 @@ export function useRowNavigation(options: RowNavigationOptions) {
     () => (active === undefined ? -1 : rows.findIndex(({ id }) => id === active)),
     [rows, active],
   )
-  // Where the row is gone, the one that stands there now follows it.
+  // If the active row is gone, the row now at its position takes over.
   const index = found >= 0 ? found : Math.min(lastIndex.current, Math.max(rows.length - 1, 0))
   const row = rows[index]
   useEffect(() => {
@@ -60,7 +59,7 @@ export function useRowNavigation(options: RowNavigationOptions) {
     const goal =
       row && place.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(row.id)}"]`)
     const otherwise = document.querySelector<HTMLElement>('main')
-    // It is in the page already: to look for it would draw in the middle of drawing.
+    // The row is already rendered; `findRow` would call `flushSync` during a commit.
     ;(goal ?? otherwise)?.focus()
   }, [rows, row, place])
 
@@ -80,7 +79,7 @@ export function useRowNavigation(options: RowNavigationOptions) {
   const go = (to: number) => {
     const goal = rows[to]
     if (goal === undefined) return
-    // Into the page first, wherever it is; the focus then scrolls to it.
+    // Render the row first; focusing it then scrolls to it.
     flushSync(() => setActive(goal.id))
     focusRow(goal.id)
   }
@@ -104,7 +103,7 @@ export function useRowNavigation(options: RowNavigationOptions) {
         },
       }),
     }
-    // A button within the row has keys of its own.
+    // Buttons within a row handle their own keys.
     const own = at === event.target
     const more = own
       ? { ...rowKeys(actions, row), ...(select && { select: () => select(index, false) }) }
@@ -117,7 +116,7 @@ export function useRowNavigation(options: RowNavigationOptions) {
     if (id !== undefined) setActive(id)
   }, [])
   const onBlur = useCallback(({ relatedTarget }: FocusEvent) => {
-    // A row that is taken out of the page gives the focus to nobody.
+    // A row that is removed from the document loses the focus without a new target.
     if (relatedTarget !== null) focused.current = undefined
   }, [])
   return {

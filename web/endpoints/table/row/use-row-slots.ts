@@ -1,7 +1,7 @@
 import { useRef } from 'react'
 import { assignSlots, type RowSlots } from './assign-slots.ts'
 
-/** The slots of the rows that are in the page now; `held`: see {@link assignSlots}. */
+/** Returns the slots of the rendered rows; see {@link assignSlots} for `held`. */
 export function useRowSlots(
   ids: readonly string[],
   held: readonly (string | undefined)[],

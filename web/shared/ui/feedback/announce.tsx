@@ -1,22 +1,22 @@
 import { useEffect, useId, useSyncExternalStore } from 'react'
 
-/** So long after it was said a sentence is taken over from a dialog that closes, in milliseconds. */
+/** How long, in milliseconds, an announcement is repeated on the page when its dialog closes. */
 const FRESH_MS = 1_000
 
 const listeners = new Set<() => void>()
-/** The places where it is heard, the dialog in front last. */
+/** Ids of the mounted live regions; the frontmost dialog's is last. */
 const places: string[] = []
-let said = { text: '', at: 0, place: '' }
+let message = { text: '', at: 0, place: '' }
 
-function tell(next: typeof said): void {
-  said = next
+function tell(next: typeof message): void {
+  message = next
   for (const listener of listeners) listener()
 }
 
-/** Tells a screen reader what has happened, politely: "tcp://127.0.0.1:8530 was added." */
+/** Announces a message politely to screen readers: "tcp://127.0.0.1:8530 was added." */
 export function announce(text: string): void {
-  // The same sentence twice would not be read again; a space that nobody hears makes it another.
-  const made = text === said.text ? `${text}\u00a0` : text
+  // Screen readers skip an unchanged message; a trailing space makes it different.
+  const made = text === message.text ? `${text}\u00a0` : text
   tell({ text: made, at: Date.now(), place: places.at(-1) ?? '' })
 }
 
@@ -26,8 +26,8 @@ const subscribe = (listener: () => void) => {
 }
 
 /**
- * A place where {@link announce} is heard: once in the page, and once in each dialog, as what is said
- * outside of a modal dialog is not heard in it by every screen reader. The one in front speaks.
+ * Live region for {@link announce}. Rendered once in the page and once in each dialog, because some
+ * screen readers ignore announcements outside a modal dialog. Only the frontmost region speaks.
  */
 export function Announcer() {
   const id = useId()
@@ -35,12 +35,12 @@ export function Announcer() {
     places.push(id)
     return () => {
       places.splice(places.indexOf(id), 1)
-      // Said as the dialog closes, it is heard on the page.
-      const fresh = said.place === id && Date.now() - said.at < FRESH_MS
-      if (fresh) tell({ ...said, place: places.at(-1) ?? '' })
+      // Repeat a recent message of the closing dialog in the page.
+      const fresh = message.place === id && Date.now() - message.at < FRESH_MS
+      if (fresh) tell({ ...message, place: places.at(-1) ?? '' })
     }
   }, [id])
-  const text = useSyncExternalStore(subscribe, () => (said.place === id ? said.text : ''))
+  const text = useSyncExternalStore(subscribe, () => (message.place === id ? message.text : ''))
   return (
     <div aria-live="polite" aria-atomic="true" className="visually-hidden">
       {text}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { sayLeft } from './countdown.tsx'
+import { formatRemaining } from './countdown.tsx'
 
 test.each([
   [-1, '0 s'],
@@ -8,6 +8,6 @@ test.each([
   [99_000, '99 s'],
   [99_001, '2 min'],
   [300_000, '5 min'],
-])('%i ms are left: "%s"', (milliseconds, said) => {
-  expect(sayLeft(milliseconds)).toBe(said)
+])('%i ms are left: "%s"', (milliseconds, message) => {
+  expect(formatRemaining(milliseconds)).toBe(message)
 })

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { Notice } from './notice.tsx'
 
-/** Says that something could not be loaded, why, and offers to try again. Never a blank page. */
+/** Reports that data failed to load, with the reason and a retry button. */
 export function LoadFailure(props: { what: string; error: Error; onRetry: () => void }) {
   return (
     <Notice

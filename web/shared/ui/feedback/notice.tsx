@@ -1,16 +1,15 @@
 import type { ReactNode } from 'react'
 import classes from './notice.module.css'
 
-/** What stands where a list would: nothing there, nothing found, or not to be had. */
 export interface NoticeProps {
   readonly children: ReactNode
-  /** The way on: one button or link. */
+  /** What the user can do next: one button or link. */
   readonly action?: ReactNode
-  /** A failure is told at once to screen readers. */
+  /** Whether it is a failure, which screen readers announce immediately. */
   readonly failed?: boolean
 }
 
-/** A sentence and the way on, in place of a list. */
+/** A sentence and an optional action in place of a list, such as an empty state. */
 export function Notice({ children, action, failed = false }: NoticeProps) {
   return (
     <div className={classes.notice} role={failed ? 'alert' : undefined}>

@@ -2,7 +2,7 @@ import classes from './skeleton-rows.module.css'
 
 const rows = ['a', 'b', 'c', 'd', 'e']
 
-/** Grey bars in place of rows that are being loaded; they show only after 200 ms. */
+/** Placeholder bars for rows that are loading. They appear after 200 ms. */
 export function SkeletonRows({ what }: { what: string }) {
   return (
     <div className={classes.rows} role="status">

@@ -1,10 +1,8 @@
 import { memo, type ReactNode } from 'react'
 import classes from './state-badge.module.css'
 
-/** What a badge can show. */
 export type BadgeState = 'listening' | 'opening' | 'failed' | 'draining' | 'elsewhere' | 'unknown'
 
-/** The word of each state. */
 export const stateWords: Readonly<Record<BadgeState, string>> = {
   listening: 'Listening',
   opening: 'Opening…',
@@ -14,8 +12,8 @@ export const stateWords: Readonly<Record<BadgeState, string>> = {
   unknown: 'Unknown',
 }
 
-// Each state has a shape of its own, so that colour is never the only sign of it. Drawn, since the
-// fonts lack these characters.
+// Each state has its own shape, so that colour is not the only cue. SVG, because the fonts lack
+// these characters.
 const ring = <circle cx="6" cy="6" r="4.25" fill="none" stroke="currentColor" strokeWidth="1.5" />
 const shapes: Readonly<Record<BadgeState, ReactNode>> = {
   listening: <circle cx="6" cy="6" r="4" fill="currentColor" />,
@@ -41,7 +39,7 @@ const shapes: Readonly<Record<BadgeState, ReactNode>> = {
   unknown: ring,
 }
 
-/** A state as shape, word and detail, such as "Draining 12 left, 24 s". */
+/** Renders a state as a shape, a word, and an optional detail, such as "Draining 12 left, 24 s". */
 export const StateBadge = memo(function StateBadge(props: {
   state: BadgeState
   detail?: ReactNode

@@ -1,28 +1,27 @@
-import { useId } from 'react'
+import { type ReactNode, useId } from 'react'
 import classes from './choice-group.module.css'
 import hints from './field-hint.module.css'
 
-/** What {@link ChoiceGroup} offers. */
 export interface ChoiceGroupProps<T extends string> {
   readonly label: string
   readonly choices: readonly { readonly value: T; readonly label: string }[]
   readonly value: T
-  /** Beside each other as one control, instead of one below the other. */
+  /** Renders the choices side by side as one control. */
   readonly inline?: boolean
-  /** What the present choice means. */
+  /** Explains the selected choice. */
   readonly note?: string | undefined
-  readonly fault?: string | undefined
-  /** Whether it has the focus when its dialog opens. */
+  readonly error?: ReactNode
+  /** Whether it receives the focus when its dialog opens. */
   readonly first?: boolean
   readonly onChange: (value: T) => void
 }
 
-/** One of a few, all in sight: native radio buttons, so the arrows choose. */
+/** A group of native radio buttons, so that the arrow keys change the selection. */
 export function ChoiceGroup<T extends string>(props: ChoiceGroupProps<T>) {
-  const { label, choices, value, inline = false, note, fault, first, onChange } = props
+  const { label, choices, value, inline = false, note, error, first, onChange } = props
   const id = useId()
   return (
-    <fieldset className={classes.group} aria-describedby={`${id}-fault ${id}-note`}>
+    <fieldset className={classes.group} aria-describedby={`${id}-error ${id}-note`}>
       <legend className={classes.label}>{label}</legend>
       <div className={inline ? classes.inline : classes.stack}>
         {choices.map((choice) => (
@@ -33,7 +32,7 @@ export function ChoiceGroup<T extends string>(props: ChoiceGroupProps<T>) {
               value={choice.value}
               className={inline ? 'visually-hidden' : undefined}
               checked={choice.value === value}
-              data-fault={(fault && choice.value === value) || undefined}
+              data-form-error={(Boolean(error) && choice.value === value) || undefined}
               data-autofocus={(first && choice.value === value) || undefined}
               onChange={() => onChange(choice.value)}
             />
@@ -44,8 +43,8 @@ export function ChoiceGroup<T extends string>(props: ChoiceGroupProps<T>) {
       <p id={`${id}-note`} className={hints.note}>
         {note}
       </p>
-      <p id={`${id}-fault`} role="alert" className={hints.fault}>
-        {fault}
+      <p id={`${id}-error`} role="alert" className={hints.error}>
+        {error}
       </p>
     </fieldset>
   )

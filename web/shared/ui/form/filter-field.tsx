@@ -1,23 +1,28 @@
 import { CloseButton, TextInput } from '@mantine/core'
 import { IconSearch } from '@tabler/icons-react'
+import { useRef } from 'react'
+import { useEscape } from '../overlay/use-escape.ts'
 import classes from './filter-field.module.css'
 
-/** What a {@link FilterField} is of. */
 export interface FilterFieldProps {
   readonly label: string
   readonly placeholder: string
-  /** What the cross is called. */
+  /** Accessible name of the clear button. */
   readonly clear: string
   readonly text: string
   readonly onChange: (text: string) => void
   readonly onFocus?: () => void
 }
 
-/** The filter of a table, which acts as one types; Esc empties it. */
+/** Filter field of a table. It applies while the user types; Escape clears it. */
 export function FilterField({ label, clear, text, onChange, ...rest }: FilterFieldProps) {
+  const field = useRef<HTMLInputElement>(null)
+  const clearText = () => field.current === document.activeElement && onChange('')
+  useEscape('field', text === '' ? undefined : clearText)
   return (
     <TextInput
       {...rest}
+      ref={field}
       type="search"
       className={classes.field}
       aria-label={label}
@@ -32,11 +37,6 @@ export function FilterField({ label, clear, text, onChange, ...rest }: FilterFie
       autoComplete="off"
       autoCapitalize="off"
       onChange={(event) => onChange(event.currentTarget.value)}
-      onKeyDown={(event) => {
-        if (event.key !== 'Escape' || text === '') return
-        event.preventDefault()
-        onChange('')
-      }}
     />
   )
 }

@@ -1,43 +1,53 @@
 import { Button } from '@mantine/core'
-import { type PropsWithChildren, useEffect, useRef } from 'react'
+import { type PropsWithChildren, type ReactNode, useEffect, useRef } from 'react'
 import classes from './form-frame.module.css'
 
-/** What {@link FormFrame} holds together. */
+/** The used part of a `DraftForm`. */
+interface FramedForm {
+  readonly errors: Readonly<Record<string, ReactNode>>
+  readonly errorsShown: number
+  readonly restored: boolean
+  readonly startAfresh: () => void
+}
+
 export interface FormFrameProps {
-  /** Verb and thing: "Add endpoint". */
+  readonly form: FramedForm
+  /** A verb and a noun, such as "Add endpoint". */
   readonly saveLabel: string
+  /** Whether saving removes something. The button is then red. */
+  readonly danger?: boolean
   readonly busy: boolean
-  /** What it waits for while it is busy; left out: it will be over in a moment. */
+  /** What the form waits for while busy; omit it for short waits. */
   readonly progress?: string | undefined
-  /** A fault that belongs to no field. */
-  readonly fault: string | undefined
-  /** How often faults were shown: each time the first of them gets the focus. */
-  readonly raised: number
-  /** What will be, once it is saved. */
-  readonly sentences: readonly string[]
-  /** Where the form holds what was typed before a sign-in or a reload: drops that. */
-  readonly onStartAfresh?: (() => void) | undefined
+  /** An error that belongs to no single field. Default: the error of the field `form`. */
+  readonly error?: ReactNode
+  /** Describes the result of saving. */
+  readonly sentences?: readonly string[]
   readonly onSave: () => void
   readonly onCancel: () => void
 }
 
-/** The frame of a form in a dialog. Ctrl/⌘ Enter saves from anywhere in it. */
+/**
+ * Frame of a form in a dialog. Ctrl/⌘ Enter submits it from any field. Errors that are shown move the
+ * focus to the first invalid field.
+ */
 export function FormFrame(props: PropsWithChildren<FormFrameProps>) {
-  const { saveLabel, busy, progress, fault, raised, sentences, onStartAfresh } = props
-  const { onSave, onCancel } = props
+  const { saveLabel, danger = false, busy, progress, sentences = [], onSave, onCancel } = props
+  const { errors, errorsShown, restored, startAfresh } = props.form
+  const error = props.error === undefined ? errors.form : props.error
   const form = useRef<HTMLFormElement>(null)
   useEffect(() => {
-    if (raised === 0) return
-    form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [data-fault]')?.focus()
-  }, [raised])
+    if (errorsShown === 0) return
+    form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [data-form-error]')?.focus()
+  }, [errorsShown])
   const waits = useRef<HTMLParagraphElement>(null)
   useEffect(() => {
-    // On a small screen it may be said below the edge.
+    // On a small screen it may be below the fold.
     if (progress !== undefined) waits.current?.scrollIntoView({ block: 'nearest' })
   }, [progress])
   useEffect(() => {
     const at = form.current
-    // A click beside the fields leaves the focus to the dialog itself: from there, too.
+    // A click beside the fields focuses the dialog, so listen there.
     const place = at?.closest<HTMLElement>('[role="dialog"]') ?? at
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
@@ -57,10 +67,10 @@ export function FormFrame(props: PropsWithChildren<FormFrameProps>) {
         if (!busy) onSave()
       }}
     >
-      {onStartAfresh !== undefined && (
+      {restored && (
         <p className={classes.restored}>
           What you typed before is back.
-          <Button variant="subtle" onClick={onStartAfresh}>
+          <Button variant="subtle" onClick={startAfresh}>
             Start afresh
           </Button>
         </p>
@@ -71,18 +81,27 @@ export function FormFrame(props: PropsWithChildren<FormFrameProps>) {
           <p key={sentence}>{sentence}</p>
         ))}
       </div>
-      <p ref={waits} role="status" className={classes.progress}>
+      <p ref={waits} role="status" className={`warning ${classes.progress}`}>
         {progress}
       </p>
-      <p role="alert" className={classes.fault} tabIndex={-1} data-fault={fault && ''}>
-        {fault}
+      <p
+        role="alert"
+        className={classes.error}
+        tabIndex={-1}
+        data-form-error={error ? '' : undefined}
+      >
+        {error}
       </p>
       <div className={classes.actions}>
         <Button variant="default" onClick={onCancel}>
           Cancel
         </Button>
-        {/* It stays enabled: a form says what is missing instead of refusing to be asked. */}
-        <Button variant="filled" type="submit" aria-disabled={busy || undefined}>
+        {/* Stays enabled, so that submitting shows what is missing. */}
+        <Button
+          variant={danger ? 'danger' : 'filled'}
+          type="submit"
+          aria-disabled={busy || undefined}
+        >
           {busy ? (progress === undefined ? 'Saving…' : 'Waiting…') : saveLabel}
         </Button>
       </div>

@@ -1,22 +1,21 @@
 import { useRouter, useSearch } from '@tanstack/react-router'
 import { useCallback, useEffect, useRef, useState } from 'react'
 
-/** The pages that are narrowed by what is typed. */
+/** Pages with a filter in their URL. */
 export type FilteredPage = '/activity' | '/databases' | '/endpoints' | '/endpoints/map'
 
-/** How a {@link useFilterText} is told. */
 export interface FilterTextOptions {
-  /** The parameter of the URL: `q`, where it is left out. */
+  /** Parameter of the URL. Default: `q`. */
   readonly name?: string
-  /** How long typing rests before the router is told, ms: 0, where it is left out. */
+  /** Debounce delay before the router is updated, in ms. Default: 0. */
   readonly rest?: number
 }
 
 /**
- * The text of a filter of a page, a parameter of its URL, with what changes it. What is typed is in
- * the address bar at once: a page that is loaded anew or left has it. The router is told when what
- * was drawn for it has been painted, as that takes it a while. The URL leads when it says something
- * else than what the router was told.
+ * Returns the text of a page's filter, stored in a URL parameter, and its setter. The setter
+ * updates the address bar immediately, so that a reload or a navigation keeps the text. The router
+ * is updated after the next paint, because its update is slow. A URL that did not come from this
+ * hook overrides the text.
  */
 export function useFilterText(
   page: FilteredPage,
@@ -26,7 +25,9 @@ export function useFilterText(
   const search: Readonly<Record<string, string | undefined>> = useSearch({ from: page })
   const url = search[name] ?? ''
   const [text, setText] = useState(url)
-  /** What the URL says, and after it what the router was told and the URL does not say yet. */
+  /**
+   * The text in the URL, followed by texts passed to the router that the URL does not contain yet.
+   */
   const told = useRef([url])
   useEffect(() => {
     const at = told.current.indexOf(url)
@@ -36,18 +37,18 @@ export function useFilterText(
   useEffect(() => {
     if (text === told.current.at(-1)) return
     let timer: ReturnType<typeof setTimeout> | undefined
-    // A timer that is set in a frame comes after its painting.
+    // A timer that is set in an animation frame runs after the paint.
     const frame = requestAnimationFrame(() => {
       timer = setTimeout(() => {
-        // Another page may have been gone to in the meantime; a dialog of this one keeps the filter.
+        // Skip if another page was opened. A dialog of this page keeps the filter.
         if (!router.latestLocation.pathname.startsWith(page)) return
         told.current = text === told.current[0] ? [text] : [...told.current, text]
         void router.navigate({
           to: '.',
           search: (now) => ({ ...now, [name]: text === '' ? undefined : text }),
-          // Each letter typed is not a step to come back to.
+          // Do not push a history entry for each letter.
           replace: true,
-          // What has been laid over the page meanwhile stays there.
+          // Keep a layer that was opened over the page.
           hash: true,
           state: true,
           hashScrollIntoView: false,
@@ -70,15 +71,15 @@ export function useFilterText(
   return [text, change]
 }
 
-/** Writes a parameter into the address bar, past the router; empty takes it out. */
+/** Writes a parameter to the address bar, bypassing the router. Empty text deletes it. */
 function showInAddress(name: string, text: string): void {
   const url = new URL(location.href)
   if (text === '') url.searchParams.delete(name)
   else url.searchParams.set(name, text)
   try {
-    // The router has put a function of its own over that of `history`, by which it would be told.
+    // The router patches `history.replaceState`; the prototype's method does not notify it.
     History.prototype.replaceState.call(history, history.state, '', url)
   } catch {
-    // Safari refuses a hundred writes in ten seconds. The router writes the same a moment later.
+    // Safari throws after 100 calls in 10 s. The router updates the URL shortly after.
   }
 }

@@ -1,17 +1,15 @@
 import type { PropsWithChildren, ReactNode } from 'react'
-import { Announcer } from './announce.tsx'
-import classes from './front.module.css'
+import { Announcer } from '../feedback/announce.tsx'
+import classes from './centered-page.module.css'
 import { Logo } from './logo.tsx'
 
-/** What a {@link Front} says. */
 export interface FrontProps {
   readonly title: string
-  /** The way on. */
   readonly actions?: ReactNode
 }
 
-/** The page of somebody who is not in yet, in place of the frame of all others. */
-export function Front({ title, actions, children }: PropsWithChildren<FrontProps>) {
+/** Page without the shell, for a person who is not signed in or cannot use the console yet. */
+export function CenteredPage({ title, actions, children }: PropsWithChildren<FrontProps>) {
   return (
     <main className={classes.front}>
       <div className={classes.box}>

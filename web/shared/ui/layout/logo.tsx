@@ -1,4 +1,4 @@
-/** The mark of Gatehouse: a gate with its portcullis. */
+/** The Gatehouse logo: a gate with its portcullis. */
 export function Logo() {
   return (
     <svg viewBox="0 0 16 16" width="20" height="20" aria-hidden="true">

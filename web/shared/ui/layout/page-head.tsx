@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import classes from './page-head.module.css'
 
-/** The name of a page, and the one thing to be done there. */
+/** The title of a page and its primary action. */
 export function PageHead({ title, action }: { title: string; action?: ReactNode }) {
   return (
     <div className={classes.head}>

@@ -1,12 +1,12 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
-import { RecordTable, type RecordTableProps } from './record-table.tsx'
+import { RecordTable, type RecordTableProps } from '../table/record-table.tsx'
 import { Section } from './section.tsx'
 
-/** So many records are drawn at first, and more each time that is asked for. */
+/** Records rendered at first, and added by each click on the button below them. */
 const STEP = 100
 
-/** A part of a page that lists records under its title: some of many, and the rest on request. */
+/** Section with a table of records, rendered in steps on request. */
 export function RecordSection<T>(
   props: Omit<RecordTableProps<T>, 'caption'> & { readonly title: string },
 ) {

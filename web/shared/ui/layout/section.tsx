@@ -1,16 +1,14 @@
 import { type PropsWithChildren, type ReactNode, useId } from 'react'
 import classes from './section.module.css'
 
-/** What a {@link Section} is called and says before its content. */
 export interface SectionProps {
   readonly title: string
-  /** How many there are of what it lists. */
+  /** Number of listed items, shown beside the title. */
   readonly count?: number | undefined
   readonly note?: ReactNode
   readonly action?: ReactNode
 }
 
-/** A part of a page, with a heading of its own. */
 export function Section(props: PropsWithChildren<SectionProps>) {
   const { title, count, note, action, children } = props
   const id = useId()

@@ -1,30 +1,29 @@
 import type { PropsWithChildren, ReactNode } from 'react'
-import { Announcer } from './announce.tsx'
+import { Announcer } from '../feedback/announce.tsx'
+import { Tooltips } from '../overlay/tooltip/tooltips.tsx'
+import { ThemeSwitch } from '../theme/theme-switch.tsx'
 import { Logo } from './logo.tsx'
 import classes from './shell.module.css'
-import { ThemeSwitch } from './theme-switch.tsx'
-import { Tip } from './tip.tsx'
 
-/** What the frame of every page holds. */
 export interface ShellProps {
-  /** The links of the sidebar, each an {@link navItemClass}. */
+  /** Links of the sidebar, each with {@link navItemClass}. */
   readonly nav: ReactNode
-  /** The search, at the beginning of the top bar. */
+  /** The search button at the start of the top bar. */
   readonly search: ReactNode
-  /** What stands in the top bar, before the theme. */
+  /** Shown in the top bar before the theme switch. */
   readonly status: ReactNode
-  /** Who is signed in, at the end of the top bar. */
+  /** The person's menu at the end of the top bar. */
   readonly person: ReactNode
-  /** What is said above the page, whatever the page is. */
+  /** Shown above every page. */
   readonly banner: ReactNode
-  /** Whether what the page shows may be out of date. */
+  /** Whether the data on the page may be out of date. */
   readonly stale: boolean
 }
 
-/** The class of a link in the sidebar: an icon and a word; `aria-current` marks where one is. */
+/** Class of a sidebar link: an icon and a word. `aria-current` marks the current page. */
 export const navItemClass = classes.item
 
-/** The frame of every page: sidebar, top bar, banner and the page itself. */
+/** Frame of every page: sidebar, top bar, banner, and the page. */
 export function Shell(props: PropsWithChildren<ShellProps>) {
   const { nav, search, status, person, banner, stale, children } = props
   return (
@@ -43,8 +42,8 @@ export function Shell(props: PropsWithChildren<ShellProps>) {
           <ThemeSwitch />
           {person}
         </div>
-        {/* Where a landmark holds it. */}
-        <Tip />
+        {/* Rendered inside a landmark. */}
+        <Tooltips />
       </header>
       <nav aria-label="Main" className={classes.nav}>
         {nav}

@@ -1,6 +1,5 @@
 import { CloseButton, FocusTrap } from '@mantine/core'
 import {
-  type KeyboardEvent,
   type PropsWithChildren,
   type ReactNode,
   type RefObject,
@@ -8,41 +7,34 @@ import {
   useLayoutEffect,
   useRef,
 } from 'react'
-import { useKeys } from './keys/use-keys.ts'
+import { useEscape } from '../overlay/use-escape.ts'
 import classes from './side-panel.module.css'
-import { useLittleRoom } from './ui/use-little-room.ts'
+import { useNarrowScreen } from './use-narrow-screen.ts'
 
-/** What a {@link SidePanel} is of. */
 export interface SidePanelProps {
-  /** What the panel is called, where its title alone would not tell. */
+  /** Accessible name of the panel. Default: the title. */
   readonly label?: string
-  /** The address or the name of what it is of. */
+  /** Address or name of the item that the panel shows. */
   readonly title: string
-  /** What stands beside the cross. */
+  /** Shown beside the close button. */
   readonly action?: ReactNode
-  /** Asked by Esc and the cross: a panel is a URL, so closing it is going elsewhere. */
+  /** Called by Escape and the close button. A panel is a URL, so closing it navigates. */
   readonly onClose: () => void
-  /** Where the focus goes when it closes; null: to where it was when it opened. */
+  /** Returns the element to focus after closing. If null, the opener regains the focus. */
   readonly backTo: () => HTMLElement | null
 }
 
 /**
- * All that is known of one thing of a table, beside the table: it blocks nothing there. On a narrow
- * screen it fills it, and holds the focus.
+ * Non-modal panel beside a table with the details of one row. On a narrow screen it fills the
+ * screen, is modal, and traps the focus.
  */
 export function SidePanel(props: PropsWithChildren<SidePanelProps>) {
   const { label, title, onClose } = props
-  const narrow = useLittleRoom()
+  const narrow = useNarrowScreen()
   const heading = useRef<HTMLHeadingElement>(null)
   const id = useId()
   useFocus(heading, props.backTo)
-  useKeys('anywhere', { close: () => !isSomethingOnTop() && onClose() })
-  const closeByKey = (event: KeyboardEvent) => {
-    // Where it holds the focus, keys of the page do not act.
-    if (!narrow || event.key !== 'Escape' || event.defaultPrevented || isSomethingOnTop()) return
-    event.preventDefault()
-    onClose()
-  }
+  useEscape('panel', onClose)
   return (
     <FocusTrap active={narrow}>
       <div
@@ -52,7 +44,6 @@ export function SidePanel(props: PropsWithChildren<SidePanelProps>) {
         aria-modal={narrow || undefined}
         className={classes.panel}
         data-panel
-        onKeyDown={closeByKey}
       >
         <div className={classes.head}>
           <h2
@@ -73,19 +64,16 @@ export function SidePanel(props: PropsWithChildren<SidePanelProps>) {
   )
 }
 
-/** A menu or a list that is open closes first. */
-const isSomethingOnTop = () => document.querySelector('[role="menu"], [role="listbox"]') !== null
-
-/** Takes the focus when it opens, and gives it back when it closes. */
+/** Focuses the heading on open and restores the focus on close. */
 function useFocus(heading: RefObject<HTMLHeadingElement | null>, backTo: () => HTMLElement | null) {
   const latest = useRef(backTo)
   latest.current = backTo
-  // Before anybody can see it, and press a key.
+  // Before the first paint, so that no key press goes elsewhere.
   useLayoutEffect(() => {
     const opener = document.activeElement
     heading.current?.focus({ preventScroll: true })
     return () => {
-      // After the page has drawn itself without the panel, and only where the focus was in it.
+      // Runs after the panel is removed, and only if the focus was inside it.
       setTimeout(() => {
         const now = document.activeElement
         if (now !== document.body && now !== null) return

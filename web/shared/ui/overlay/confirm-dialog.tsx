@@ -1,34 +1,37 @@
 import { Button } from '@mantine/core'
-import type { PropsWithChildren, ReactNode } from 'react'
+import { type PropsWithChildren, type ReactNode, useRef } from 'react'
+import { flushSync } from 'react-dom'
 import classes from './confirm-dialog.module.css'
 import { Dialog, type DialogProps } from './dialog.tsx'
 
-/** What a {@link ConfirmDialog} needs. */
 export interface ConfirmDialogProps extends Omit<DialogProps, 'width'> {
-  /** Verb and thing: "Remove endpoint". Left out where it cannot be done: then only the way out. */
+  /** The confirm button, labelled with a verb and a noun. Omit it if the action is impossible. */
   readonly confirm?: {
     readonly label: string
     readonly busy: boolean
     readonly run: () => void
-    /** Whether it takes nothing away: then its button is not red. */
+    /** Whether the action removes nothing. The button is then not red. */
     readonly harmless?: boolean
   }
-  /** The way out: "Keep it". */
+  /** Label of the cancel button, such as "Keep it". */
   readonly keep: string
-  /** A further way, beside the two. */
+  /** Additional action, shown before the other buttons. */
   readonly other?: ReactNode
-  /** Why the server refused. */
-  readonly fault?: string
+  /** Why the server rejected the request. */
+  readonly error?: string
 }
 
-/** Asks before something that cannot simply be taken back: what will happen, then the way out. */
+/** Asks for confirmation of an action that cannot easily be undone. */
 export function ConfirmDialog(props: PropsWithChildren<ConfirmDialogProps>) {
-  const { confirm, keep, other, fault, children, ...dialog } = props
+  const { confirm, keep, other, error, children, ...dialog } = props
+  const content = useRef<HTMLDivElement>(null)
   return (
     <Dialog {...dialog}>
-      <div className={classes.text}>{children}</div>
-      <p role="alert" className={classes.fault}>
-        {fault}
+      <div ref={content} className={classes.text}>
+        {children}
+      </div>
+      <p role="alert" className={classes.error}>
+        {error}
       </p>
       <div className={classes.actions}>
         {other}
@@ -39,7 +42,11 @@ export function ConfirmDialog(props: PropsWithChildren<ConfirmDialogProps>) {
           <Button
             variant={confirm.harmless === true ? 'filled' : 'danger'}
             aria-disabled={confirm.busy || undefined}
-            onClick={() => confirm.busy || confirm.run()}
+            onClick={() => {
+              if (confirm.busy) return
+              flushSync(confirm.run)
+              content.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
+            }}
           >
             {confirm.label}
           </Button>

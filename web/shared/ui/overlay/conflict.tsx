@@ -2,21 +2,20 @@ import { Button } from '@mantine/core'
 import type { ReactNode } from 'react'
 import classes from './conflict.module.css'
 
-/** What {@link Conflict} sets beside each other. */
 export interface ConflictProps {
-  /** What has happened, and what to do: a sentence or two. */
-  readonly said: string
+  /** What happened and what to do, in one or two sentences. */
+  readonly message: string
   readonly theirs: { readonly label: string; readonly value: ReactNode }
   readonly yours: { readonly label: string; readonly value: ReactNode }
   readonly onTakeTheirs: () => void
   readonly onKeepYours: () => void
 }
 
-/** Somebody else has changed what is being edited: theirs beside yours, and the choice. */
-export function Conflict({ said, theirs, yours, onTakeTheirs, onKeepYours }: ConflictProps) {
+/** Shows another person's change beside the user's, and lets the user choose. */
+export function Conflict({ message, theirs, yours, onTakeTheirs, onKeepYours }: ConflictProps) {
   return (
-    <div className={classes.conflict} role="alert" tabIndex={-1} data-fault="">
-      <p>{said}</p>
+    <div className={classes.conflict} role="alert" tabIndex={-1} data-form-error="">
+      <p>{message}</p>
       <dl className={classes.both}>
         {[theirs, yours].map(({ label, value }) => (
           <div key={label}>

@@ -1,39 +1,37 @@
 import { Modal } from '@mantine/core'
-import {
-  type PropsWithChildren,
-  useContext,
-  useEffect,
-  useRef,
-  useState,
-  useSyncExternalStore,
-} from 'react'
-import { Announcer } from './announce.tsx'
+import { type PropsWithChildren, useContext, useEffect, useRef } from 'react'
+import { Announcer } from '../feedback/announce.tsx'
 import classes from './dialog.module.css'
 import { DialogBanner } from './dialog-banner.ts'
+import { useEscape } from './use-escape.ts'
 
-/** What a {@link Dialog} needs. */
 export interface DialogProps {
   readonly title: string
-  /** What the title names, where that is an address, a name or an id: it stands in mono. */
+  /** An address, name, or id within the title, shown in monospace. */
   readonly name?: string | undefined
-  /** Width in pixels: 480 for a question, more for a form. */
+  /** Width in pixels. Default: 480. */
   readonly width?: number
-  /** Without head and space of its own: what it holds says what it is, and has a way out. */
-  readonly bare?: boolean
-  /** Asked by Esc, the cross and a click outside. */
-  readonly onClose: () => void
-  /** Whether a click outside is no way out: what it shows is shown once. */
-  readonly deliberate?: boolean
   /**
-   * Where the focus goes afterwards, instead of back to what opened the dialog: to the row of what
-   * was added, to the one beside what was removed.
+   * Hides the header and removes the padding. The content must provide both a title and a close
+   * button.
+   */
+  readonly bare?: boolean
+  /** Called by Escape, the close button, and a click outside. */
+  readonly onClose: () => void
+  /** Whether a click outside leaves the dialog open. */
+  readonly deliberate?: boolean
+  /** Whether it covers other open dialogs, such as the search. */
+  readonly palette?: boolean
+  /**
+   * Returns the element to focus after closing, such as the row that was added. Default: the
+   * element that opened the dialog.
    */
   readonly returnTo?: () => HTMLElement | null | undefined
 }
 
 /**
- * A dialog that is open as long as it is in the page: dialogs are URLs, so closing one is going
- * elsewhere. Gives the focus back to what opened it.
+ * Dialog that is open while it is mounted. Dialogs are URLs, so closing one navigates. On close,
+ * the focus returns to the element that opened it.
  */
 export function Dialog({
   title,
@@ -41,6 +39,7 @@ export function Dialog({
   width = 480,
   bare = false,
   deliberate = false,
+  palette = false,
   onClose,
   returnTo,
   children,
@@ -48,7 +47,7 @@ export function Dialog({
   const banner = useContext(DialogBanner)
   const at = title.lastIndexOf(name)
   const [before, after] = at < 0 ? [title, ''] : [title.slice(0, at), title.slice(at + name.length)]
-  const onTop = useOnTop()
+  useEscape(palette ? 'palette' : 'dialog', onClose)
   useFocusReturn(returnTo)
   return (
     <Modal.Root
@@ -57,12 +56,12 @@ export function Dialog({
       size={width}
       returnFocus={false}
       closeOnClickOutside={!deliberate}
-      closeOnEscape={onTop}
+      closeOnEscape={false}
       transitionProps={{ transition: 'fade', duration: 160 }}
     >
       <Modal.Overlay backgroundOpacity={1} />
       <Modal.Content>
-        {/* Mantine's own header would be a second banner of the page. */}
+        {/* Mantine's own header would be a second banner landmark. */}
         <div className={bare ? 'visually-hidden' : classes.head}>
           <Modal.Title>
             {before}
@@ -79,39 +78,14 @@ export function Dialog({
   )
 }
 
-// Those that are open, the one on top last: Esc closes that one alone.
-const open: symbol[] = []
-const watchers = new Set<() => void>()
-
-const watch = (watcher: () => void) => {
-  watchers.add(watcher)
-  return () => watchers.delete(watcher)
-}
-
-function useOnTop(): boolean {
-  const [self] = useState(() => Symbol('dialog'))
-  useEffect(() => {
-    const tell = () => {
-      for (const watcher of watchers) watcher()
-    }
-    open.push(self)
-    tell()
-    return () => {
-      open.splice(open.indexOf(self), 1)
-      tell()
-    }
-  }, [self])
-  return useSyncExternalStore(watch, () => open.at(-1) === self)
-}
-
 function useFocusReturn(returnTo: DialogProps['returnTo']): void {
   const latest = useRef(returnTo)
   latest.current = returnTo
   useEffect(() => {
     const opener = document.activeElement
     return () => {
-      // After the page has drawn itself without the dialog, and only where the focus fell to the
-      // body: whoever put it elsewhere on purpose keeps it.
+      // Runs after the dialog is removed. Restores the focus only if it fell back to the body, to
+      // respect a deliberate change of focus.
       setTimeout(() => {
         if (document.activeElement !== document.body && document.activeElement !== null) return
         const wanted = latest.current?.()

@@ -1,7 +1,7 @@
-import classes from './more-names.module.css'
+import classes from './overflow-names.module.css'
 
-/** "+3" for names that find no room: a tip, and whoever hears the page, has them all. None: nothing. */
-export function MoreNames({ names }: { names: readonly string[] }) {
+/** Renders "+3" for names that do not fit, with all of them in a tooltip and for screen readers. */
+export function OverflowNames({ names }: { names: readonly string[] }) {
   if (names.length === 0) return null
   const all = names.join(', ')
   return (

@@ -1,42 +1,45 @@
 import { useMediaQuery } from '@mantine/hooks'
 import { Fragment, type ReactNode } from 'react'
+import { useNarrowScreen } from '../layout/use-narrow-screen.ts'
 import classes from './record-table.module.css'
-import { useLittleRoom } from './use-little-room.ts'
+import base from './table.module.css'
 
-/** A column of a {@link RecordTable}. */
 export interface Column<T> {
   readonly head: string
   readonly cell: (record: T) => ReactNode
-  /** In pixels; the columns without one share what is left. */
+  /** Width in pixels. Columns without one share the remaining width. */
   readonly width?: number
-  /** Figures stand at the right. */
+  /** Whether the cells are numbers, which are right-aligned. */
   readonly figures?: boolean
-  /** Left out where there is less room than a wide screen gives. */
+  /** Whether the column is hidden on screens narrower than 1280 px. */
   readonly wideOnly?: boolean
-  /** Holds what can be done: its head is read, not seen, and on a phone it stands at the right. */
+  /**
+   * Whether the cells contain actions. The header is then visually hidden, and in the list the
+   * cells are at the right of the title.
+   */
   readonly actions?: boolean
 }
 
-/** What a {@link RecordTable} shows. The first column names the record. */
+/** Props of {@link RecordTable}. The first column names the record. */
 export interface RecordTableProps<T> {
-  /** What the records are, for whoever does not see them. */
+  /** Describes the records to screen readers. */
   readonly caption: string
   readonly records: readonly T[]
   readonly columns: readonly Column<T>[]
   readonly idOf: (record: T) => string
-  /** What stands below a record that is open. */
+  /** Returns the content below an expanded record; undefined if it is collapsed. */
   readonly detailOf?: (record: T) => ReactNode
 }
 
-/** Records of one kind: a table, or where there is little room a list of their facts. */
+/** Renders records as a table, or as a list on narrow screens. */
 export function RecordTable<T>(props: RecordTableProps<T>) {
-  const narrow = useLittleRoom()
+  const narrow = useNarrowScreen()
   const wide = useMediaQuery('(min-width: 1280px)', undefined, { getInitialValueInEffect: false })
   if (narrow) return <RecordList {...props} />
   const { caption, records, idOf, detailOf } = props
   const columns = props.columns.filter(({ wideOnly = false }) => wide || !wideOnly)
   return (
-    <table className={classes.table}>
+    <table className={`${base.table} ${classes.table}`}>
       <caption className="visually-hidden">{caption}</caption>
       <thead>
         <tr>

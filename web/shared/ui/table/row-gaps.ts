@@ -1,9 +1,9 @@
-/** A row that is in the page, or the room that those take which are not. */
+/** A rendered row, or a gap in place of rows that are not rendered. */
 export type RowOrGap =
   | { readonly index: number }
   | { readonly gap: number; readonly before: number }
 
-/** What stands where: rows at their places, with room between those that do not touch; in pixels. */
+/** Returns the rendered rows with gaps in between. Positions and sizes are in px. */
 export function rowsAndGaps(
   items: readonly { readonly index: number; readonly start: number; readonly end: number }[],
   { from, to }: { readonly from: number; readonly to: number },
@@ -19,6 +19,12 @@ export function rowsAndGaps(
   return all
 }
 
-/** The indexes to be in the page: those of the range, and the one that may have the focus. */
-export const withActive = (range: readonly number[], active: number, count: number): number[] =>
-  active >= count || range.includes(active) ? [...range] : [...range, active].sort((a, b) => a - b)
+/** Returns the indexes to render: the visible range and the active row, if there is one. */
+export const withActive = (
+  range: readonly number[],
+  active: number | undefined,
+  count: number,
+): number[] =>
+  active === undefined || active >= count || range.includes(active)
+    ? [...range]
+    : [...range, active].sort((a, b) => a - b)

@@ -1,13 +1,13 @@
 import { IconArrowDown, IconArrowUp } from '@tabler/icons-react'
 import classes from './sort-head-cell.module.css'
 
-/** A head of a column: how the table is sorted by it now, and what a press of it does. */
+/** How a table is sorted by a column, and the function that changes it. */
 export interface SortHead {
   readonly sorted: 'ascending' | 'descending' | 'none'
   readonly toggle: () => void
 }
 
-/** The head of a column by which the table can be sorted. */
+/** Header cell of a sortable column. */
 export function SortHeadCell(props: {
   label: string
   className?: string | undefined

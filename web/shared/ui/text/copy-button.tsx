@@ -1,24 +1,26 @@
 import { IconCheck, IconCopy } from '@tabler/icons-react'
 import { useEffect, useState } from 'react'
-import { announce } from './announce.tsx'
+import { announce } from '../feedback/announce.tsx'
+import { IconButton } from '../layout/icon-button.tsx'
 import { copyText } from './copy-text.ts'
-import { IconButton } from './icon-button.tsx'
 
-/** How long the tick stands after copying, in milliseconds. */
+/** How long the check mark is shown after copying, in milliseconds. */
 const TICK_MS = 1_500
 
-// Made once: React looks no further into what is the same, and there is one in each row.
+// Created once: the button is in every row, and React skips identical elements.
 const tick = <IconCheck size={16} stroke={1.5} aria-hidden="true" />
 const sheets = <IconCopy size={16} stroke={1.5} aria-hidden="true" />
 
-/** Copies a text; says so by a tick and to screen readers. `name` stands for what is not to be said. */
+/** Button that copies text and confirms it. `name` replaces secret or long text in labels. */
 export function CopyButton({
   text,
   name = text,
+  onCopied,
   ...place
 }: {
   text: string
   name?: string
+  onCopied?: (() => void) | undefined
   className?: string
   tabIndex?: number
 }) {
@@ -32,6 +34,7 @@ export function CopyButton({
   const copy = async () => {
     const done = await copyText(text)
     setLast(done ? text : undefined)
+    if (done) onCopied?.()
     announce(done ? `${name} was copied.` : `${name} could not be copied.`)
   }
   return (

@@ -1,22 +1,22 @@
 import { CopyButton } from './copy-button.tsx'
 import classes from './copy-line.module.css'
 
-/** What {@link CopyLine} holds out. */
 export interface CopyLineProps {
   readonly label: string
   readonly text: string
-  /** What is copied is called this, where its text is not to be read out. */
+  /** Replaces the text in labels and announcements, such as for a secret. */
   readonly name?: string
+  readonly onCopied?: () => void
 }
 
-/** A text to be taken elsewhere, whole and in mono, with a button that copies it. */
-export function CopyLine({ label, text, name }: CopyLineProps) {
+/** A label and monospaced text with a copy button. */
+export function CopyLine({ label, text, name, onCopied }: CopyLineProps) {
   return (
     <div>
       <p className={classes.label}>{label}</p>
       <div className={classes.line}>
         <code className={`mono ${classes.text}`}>{text}</code>
-        <CopyButton text={text} {...(name === undefined ? {} : { name })} />
+        <CopyButton text={text} onCopied={onCopied} {...(name === undefined ? {} : { name })} />
       </div>
     </div>
   )

@@ -1,6 +1,7 @@
 /**
- * Copies text, and tells whether it could. Over plain HTTP beyond this machine there is no
- * `navigator.clipboard`; the old command still copies what is selected in a field.
+ * Copies text to the clipboard. Resolves to whether it succeeded. Browsers provide
+ * `navigator.clipboard` only over HTTPS and on localhost, so the fallback is
+ * `document.execCommand`.
  */
 export async function copyText(text: string): Promise<boolean> {
   try {

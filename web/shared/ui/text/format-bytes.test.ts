@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { sayBytes, sayCount } from './say-bytes.ts'
+import { formatBytes, formatCount } from './format-bytes.ts'
 
 test.each([
   [0, '0 B'],
@@ -12,10 +12,10 @@ test.each([
   [999_500, '1.0 MB'],
   [64 * 1024 * 1024, '67 MB'],
   [5e15, '5000 TB'],
-])('%d bytes are said as %s', (bytes, said) => {
-  expect(sayBytes(bytes)).toBe(said)
+])('%d bytes are said as %s', (bytes, message) => {
+  expect(formatBytes(bytes)).toBe(message)
 })
 
 test('thousands are set apart', () => {
-  expect(sayCount(1_234_567)).toBe('1,234,567')
+  expect(formatCount(1_234_567)).toBe('1,234,567')
 })

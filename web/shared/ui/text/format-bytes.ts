@@ -1,11 +1,11 @@
 const units = ['kB', 'MB', 'GB', 'TB'] as const
 
-/** A number of bytes in the unit that suits it, of 1,000 each: "0 B", "640 B", "1.2 kB", "64 MB". */
-export function sayBytes(bytes: number): string {
+/** Formats a number of bytes with decimal units: "0 B", "640 B", "1.2 kB", "64 MB". */
+export function formatBytes(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`
   let rest = bytes / 1_000
   let unit = 0
-  // 999.95 kB would be shown as 1000 kB.
+  // Prevents 999.95 kB from being shown as 1000 kB.
   while (rest >= 999.5 && unit < units.length - 1) {
     rest /= 1_000
     unit++
@@ -15,5 +15,5 @@ export function sayBytes(bytes: number): string {
 
 const whole = new Intl.NumberFormat('en')
 
-/** A whole number with its thousands set apart: "12,345". */
-export const sayCount = (count: number): string => whole.format(count)
+/** Formats an integer with thousands separators: "12,345". */
+export const formatCount = (count: number): string => whole.format(count)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { sayAgo } from './relative-time.tsx'
+import { formatAgo } from './relative-time.tsx'
 
 test.each([
   [-5_000, 'now'],
@@ -11,6 +11,6 @@ test.each([
   [3_600_000, '1 h ago'],
   [86_400_000, '1 d ago'],
   [864_000_000, '10 d ago'],
-])('%i ms are told as "%s"', (milliseconds, said) => {
-  expect(sayAgo(milliseconds)).toBe(said)
+])('%i ms are told as "%s"', (milliseconds, message) => {
+  expect(formatAgo(milliseconds)).toBe(message)
 })

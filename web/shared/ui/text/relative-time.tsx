@@ -5,7 +5,7 @@ const exact = new Intl.DateTimeFormat(undefined, {
   timeStyle: 'long',
 })
 
-/** A moment (milliseconds since 1970) to the second, with its zone. */
+/** Formats a time, in milliseconds since the Unix epoch, to the second with its time zone. */
 export const exactTime = (moment: number): string => exact.format(moment)
 
 const steps = [
@@ -15,8 +15,8 @@ const steps = [
   ['d', Number.POSITIVE_INFINITY],
 ] as const
 
-/** How long ago, in one unit: "now", "12 s ago", "3 min ago", "2 h ago", "5 d ago". */
-export function sayAgo(milliseconds: number): string {
+/** Formats an elapsed time in one unit: "now", "12 s ago", "3 min ago", "2 h ago", "5 d ago". */
+export function formatAgo(milliseconds: number): string {
   let count = Math.floor(milliseconds / 1_000)
   if (count < 2) return 'now'
   for (const [unit, next] of steps) {
@@ -26,10 +26,10 @@ export function sayAgo(milliseconds: number): string {
   return ''
 }
 
-/** A past time (ISO 8601), told relatively; exact, with its zone, when pointed at or focused. */
+/** Renders a past ISO 8601 time as relative time, with the exact time in a tooltip. */
 export function RelativeTime({ time, tabIndex }: { time: string; tabIndex?: number }) {
   const moment = Date.parse(time)
-  const ago = useClock((now) => sayAgo(now - moment))
+  const ago = useClock((now) => formatAgo(now - moment))
   return (
     <time dateTime={time} data-tip={exactTime(moment)} tabIndex={tabIndex}>
       {ago}

@@ -9,8 +9,8 @@ const steps = [
 ] as const
 const size = { s: 1, min: 60, h: 3_600, d: 86_400 } as const
 
-/** How much time is left, in one unit and never more than there is: "in 29 d"; '' for none. */
-export function sayTimeLeft(milliseconds: number): string {
+/** Formats the remaining time in one unit, rounded down: "in 29 d". Returns '' if none is left. */
+export function formatTimeLeft(milliseconds: number): string {
   const seconds = milliseconds / 1_000
   if (seconds <= 0) return ''
   for (const [unit, most] of steps) {
@@ -20,14 +20,17 @@ export function sayTimeLeft(milliseconds: number): string {
   return ''
 }
 
-/** A time to come (ISO 8601), told relatively, `over` once it has passed; exact when pointed at. */
+/**
+ * Renders a future ISO 8601 time as relative time, with the exact time in a tooltip. Shows `over`
+ * once it has passed.
+ */
 export function TimeLeft(props: { until: string; over: string; tabIndex?: number }) {
   const { until, over, tabIndex } = props
   const moment = Date.parse(until)
-  const said = useClock((now) => sayTimeLeft(moment - now) || over)
+  const message = useClock((now) => formatTimeLeft(moment - now) || over)
   return (
     <time dateTime={until} data-tip={exactTime(moment)} tabIndex={tabIndex}>
-      {said}
+      {message}
     </time>
   )
 }

@@ -17,8 +17,8 @@ function subscribe(listener: () => void): () => void {
 }
 
 /**
- * What `read` makes of the present time, read anew every second. All users share one timer, and a
- * component is drawn again only when its own answer has changed: let it be a string or a number.
+ * Returns `read(now)`, updated every second. All users share one timer. A component renders again
+ * only when its result changes, so `read` must return a primitive.
  */
 export function useClock<T extends string | number | boolean>(read: (now: number) => T): T {
   return useSyncExternalStore(subscribe, () => read(Date.now()))

@@ -8,7 +8,6 @@ const themes = [
   { value: 'dark', label: 'Dark', Icon: IconMoon },
 ] as const
 
-/** Chooses the theme: the system's, light or dark. */
 export function ThemeSwitch() {
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   return (

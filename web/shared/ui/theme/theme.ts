@@ -5,20 +5,22 @@ import {
   type MantineColorsTuple,
 } from '@mantine/core'
 
-/** Where the chosen theme is kept: `light`, `dark` or `auto`. `web/public/theme.js` reads it too. */
+/**
+ * Key in `localStorage` for the theme: `light`, `dark`, or `auto`. `web/public/theme.js` reads it
+ * too.
+ */
 export const THEME_KEY = 'gatehouse-theme'
 
-/** Keeps the chosen theme in this browser. */
 export const themeKeeper = localStorageColorSchemeManager({ key: THEME_KEY })
 
-// Mantine wants ten shades; only the fills are used, and they come from tokens.css.
+// Mantine requires ten shades. Only the fills are used; tokens.css defines them.
 const same = (colour: string): MantineColorsTuple =>
   [
     ...[colour, colour, colour, colour, colour],
     ...[colour, colour, colour, colour, colour],
   ] as unknown as MantineColorsTuple
 
-/** Mantine's theme: our type, spaces and radii. The colours are the tokens of tokens.css. */
+/** Mantine theme with our fonts, spacing, and radii. tokens.css defines the colours. */
 export const theme = createTheme({
   fontFamily: 'var(--sans)',
   fontFamilyMonospace: 'var(--mono)',
@@ -47,7 +49,9 @@ const tokens = {
   '--mantine-primary-color-filled': 'var(--primary)',
 }
 
-/** Points Mantine's own colour variables at our tokens: its defaults stay below WCAG AA. */
+/**
+ * Maps Mantine's colour variables to our tokens, because Mantine's defaults fail WCAG AA contrast.
+ */
 export const resolveVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: tokens,

@@ -1,0 +1,28 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import type { Person } from '../../../server/contract/person.ts'
+import type { Role } from '../../../server/contract/role.ts'
+import { answer, api } from '../../app/api.ts'
+import { nameOf } from '../../shared/session/person.ts'
+import { announce } from '../../shared/ui/feedback/announce.tsx'
+import { peopleQuery } from '../queries.ts'
+
+interface RoleAssignment {
+  readonly person: Person
+  readonly role: Role
+}
+
+const changeRole = ({ person: { id }, role }: RoleAssignment) =>
+  answer(api._api.user[':id'].$patch({ param: { id }, json: { role } }))
+
+/** Gives a person another role. The role `none` removes access. */
+export function useChangeRole() {
+  const queryClient = useQueryClient()
+  return useMutation({
+    mutationFn: changeRole,
+    onSuccess: (_, { person, role }) => {
+      const name = nameOf(person)
+      announce(role === 'none' ? `${name} no longer has access.` : `${name} is now ${role}.`)
+      return queryClient.invalidateQueries({ queryKey: peopleQuery.queryKey })
+    },
+  })
+}

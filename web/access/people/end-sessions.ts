@@ -1,0 +1,24 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import type { SessionInfo } from '../../../server/contract/session.ts'
+import { answer, api } from '../../app/api.ts'
+import { announce } from '../../shared/ui/feedback/announce.tsx'
+import { peopleQuery } from '../queries.ts'
+
+async function endSessions(person: string, sessions: readonly SessionInfo[]): Promise<void> {
+  for (const { id } of sessions) {
+    const param = { id: person, session: id }
+    await answer(api._api.user[':id'].session[':session'].$delete({ param }))
+  }
+}
+
+/** Ends sessions of a person. */
+export function useEndSessions(person: string) {
+  const queryClient = useQueryClient()
+  return useMutation({
+    mutationFn: (sessions: readonly SessionInfo[]) => endSessions(person, sessions),
+    onSuccess: (_, { length }) =>
+      announce(length === 1 ? 'The session was ended.' : `${length} sessions were ended.`),
+    // Refetch after a partial failure too, to show which sessions remain.
+    onSettled: () => queryClient.invalidateQueries({ queryKey: peopleQuery.queryKey }),
+  })
+}

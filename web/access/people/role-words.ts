@@ -1,0 +1,26 @@
+import type { Role } from '../../../server/contract/role.ts'
+import type { TokenInput } from '../../../server/contract/token.ts'
+
+/** Labels of the roles. */
+export const roleWords: Readonly<Record<Role, string>> = {
+  none: 'Access removed',
+  pending: 'No role yet',
+  viewer: 'Viewer',
+  operator: 'Operator',
+  admin: 'Admin',
+}
+
+/** One sentence for each role that says what it allows. */
+export const roleSentences: Readonly<Record<Role, string>> = {
+  none: 'Cannot sign in.',
+  pending: 'No access until an admin assigns a role.',
+  viewer: 'Can read everything.',
+  operator: 'Can also change endpoints, databases and documents.',
+  admin: 'Can also manage people, other people’s tokens and providers.',
+}
+
+/** Roles that a token can have. */
+export const tokenRoles: readonly TokenInput['role'][] = ['viewer', 'operator', 'admin']
+
+/** Roles that a person can have, in the order of the select field. */
+export const personRoles: readonly Role[] = ['pending', 'viewer', 'operator', 'admin', 'none']

@@ -1,0 +1,22 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import type { TokenInput } from '../../../server/contract/token.ts'
+import { answer, api } from '../../app/api.ts'
+import { announce } from '../../shared/ui/feedback/announce.tsx'
+
+const makeToken = (input: TokenInput) => answer(api._api.token.$post({ json: input }))
+
+/** Creates a token. Its response is the only one with the secret. */
+export function useMakeToken({ onMade }: { onMade: () => void }) {
+  const queryClient = useQueryClient()
+  return useMutation({
+    mutationFn: makeToken,
+    // The mutation cache would otherwise keep the secret for minutes.
+    gcTime: 0,
+    onSuccess: ({ info }) => {
+      announce(`Token ${info.name} created.`)
+      onMade()
+      // Not awaited, to show the token immediately.
+      void queryClient.invalidateQueries({ queryKey: ['token'] })
+    },
+  })
+}

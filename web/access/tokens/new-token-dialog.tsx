@@ -1,0 +1,54 @@
+import { useBlocker } from '@tanstack/react-router'
+import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
+import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
+import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
+import { type TokensPath, useTokensLocation } from '../use-access-location.ts'
+import { MadeToken } from './made-token.tsx'
+import { useMakeToken } from './make-token.ts'
+import { emptyTokenDraft, tokenFieldGroups, tokenSchema, toTokenInput } from './token-draft.ts'
+import { TokenFields } from './token-fields.tsx'
+
+/** Form that creates a token and then shows it. The token is shown once and not stored. */
+export function NewTokenDialog({ path }: { path: TokensPath }) {
+  const { close } = useTokensLocation(path)
+  const form = useDraftForm({
+    draft: 'token',
+    initialValues: emptyTokenDraft,
+    schema: tokenSchema(Date.now),
+    groups: tokenFieldGroups,
+  })
+  const make = useMakeToken({ onMade: form.forget })
+  const leave = () => {
+    if (!make.isPending) close()
+  }
+  useBlocker({ shouldBlockFn: () => make.isPending, enableBeforeUnload: () => make.isPending })
+  const submit = () =>
+    form.submit((draft) =>
+      make.mutate(toTokenInput(draft, Date.now()), {
+        onError: (error) => form.showErrors({ form: error.message }),
+      }),
+    )
+  if (make.data !== undefined) {
+    const { token, info } = make.data
+    return <MadeToken token={token} info={info} onDone={close} />
+  }
+  return (
+    <Dialog
+      title="Create token"
+      width={560}
+      // Closing the dialog during the request would lose the token.
+      deliberate={make.isPending}
+      onClose={leave}
+    >
+      <FormFrame
+        saveLabel="Create token"
+        busy={make.isPending}
+        form={form}
+        onSave={submit}
+        onCancel={leave}
+      >
+        <TokenFields form={form} />
+      </FormFrame>
+    </Dialog>
+  )
+}

@@ -1,0 +1,47 @@
+import type { TokenInfo } from '../../../server/contract/token.ts'
+import { ConfirmDialog } from '../../shared/ui/overlay/confirm-dialog.tsx'
+import { UnavailableDialog } from '../../shared/ui/overlay/unavailable-dialog.tsx'
+import { RelativeTime } from '../../shared/ui/text/relative-time.tsx'
+import { type TokensPath, useTokensLocation } from '../use-access-location.ts'
+import { useRevokeToken } from './revoke-token.ts'
+
+/** Asks for confirmation before a token is revoked. `token` is undefined if it does not exist. */
+export function RevokeTokenDialog(props: { token: TokenInfo | undefined; path: TokensPath }) {
+  const { token, path } = props
+  const { close } = useTokensLocation(path)
+  const revoke = useRevokeToken()
+  if (token === undefined) {
+    if (!revoke.isIdle) return null
+    return (
+      <UnavailableDialog title="Token not found" onClose={close}>
+        It was revoked or never existed.
+      </UnavailableDialog>
+    )
+  }
+  return (
+    <ConfirmDialog
+      title={`Revoke ${token.name}?`}
+      keep="Keep it"
+      error={revoke.error?.message ?? ''}
+      confirm={{
+        label: 'Revoke token',
+        busy: revoke.isPending,
+        // A callback of `mutate` does not run if the dialog was closed before the response.
+        run: () => revoke.mutate(token, { onSuccess: close }),
+      }}
+      onClose={close}
+    >
+      <p>
+        Requests with <span className="mono">{token.prefix}…</span> are rejected immediately. This
+        cannot be undone.{' '}
+        {token.lastUsed === null ? (
+          'It was never used.'
+        ) : (
+          <>
+            It was last used <RelativeTime time={token.lastUsed} />.
+          </>
+        )}
+      </p>
+    </ConfirmDialog>
+  )
+}

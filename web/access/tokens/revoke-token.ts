@@ -1,0 +1,19 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import type { TokenInfo } from '../../../server/contract/token.ts'
+import { answer, api, ignoreMissing } from '../../app/api.ts'
+import { announce } from '../../shared/ui/feedback/announce.tsx'
+
+const revokeToken = ({ id }: TokenInfo) =>
+  ignoreMissing(answer(api._api.token[':id'].$delete({ param: { id } })))
+
+/** Revokes a token. */
+export function useRevokeToken() {
+  const queryClient = useQueryClient()
+  return useMutation({
+    mutationFn: revokeToken,
+    onSuccess: (_, { name }) => {
+      announce(`${name} was revoked.`)
+      return queryClient.invalidateQueries({ queryKey: ['token'] })
+    },
+  })
+}

@@ -1,0 +1,55 @@
+import { useQuery } from '@tanstack/react-query'
+import { Notice } from '../../shared/ui/feedback/notice.tsx'
+import { QueryResult } from '../../shared/ui/feedback/query-result.tsx'
+import { AddButton } from '../../shared/ui/form/add-button.tsx'
+import { Section } from '../../shared/ui/layout/section.tsx'
+import { tokensQuery } from '../queries.ts'
+import { type TokensPath, useTokensLocation } from '../use-access-location.ts'
+import { RevokeTokenDialog } from './revoke-token-dialog.tsx'
+import { TokenTable } from './token-table.tsx'
+
+export interface TokenSectionProps {
+  readonly title: string
+  readonly whose: 'own' | 'everybody'
+  readonly path: TokensPath
+}
+
+/** Section that lists tokens, with buttons to create and revoke them. */
+export function TokenSection({ title, whose, path }: TokenSectionProps) {
+  const query = useQuery(tokensQuery(whose))
+  const { search, add, revoke } = useTokensLocation(path)
+  return (
+    <Section
+      title={title}
+      count={query.data?.length}
+      note="A token lets a program access this server on a person’s behalf, with its own role and databases."
+      action={
+        <AddButton variant={whose === 'own' ? 'default' : 'filled'} onClick={add}>
+          Create token
+        </AddButton>
+      }
+    >
+      <QueryResult query={query} what="the tokens">
+        {(tokens) => (
+          <>
+            {tokens.length === 0 ? (
+              <Notice>
+                {whose === 'own' ? 'You have no tokens.' : 'There are no tokens.'} Create one for a
+                script, a backup or another server.
+              </Notice>
+            ) : (
+              <TokenTable tokens={tokens} withOwner={whose === 'everybody'} onRevoke={revoke} />
+            )}
+            {search.revoke !== undefined && (
+              <RevokeTokenDialog
+                key={search.revoke}
+                token={tokens.find(({ id }) => id === search.revoke)}
+                path={path}
+              />
+            )}
+          </>
+        )}
+      </QueryResult>
+    </Section>
+  )
+}

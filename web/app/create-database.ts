@@ -1,0 +1,36 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { announce } from '../shared/ui/feedback/announce.tsx'
+import { ApiFailure, answer, api } from './api.ts'
+import { databasesQuery } from './queries.ts'
+
+/** Error number for a duplicate database name. */
+const DUPLICATE = 1207
+
+interface CreateDatabaseOptions {
+  /** Whether an existing database counts as created. */
+  readonly acceptExisting?: boolean
+  /** Called before the databases are read again, even if the component is unmounted. */
+  readonly onCreated?: (() => void) | undefined
+}
+
+async function createDatabase(name: string, acceptExisting: boolean): Promise<void> {
+  try {
+    await answer(api._api.database.$post({ json: { name } }))
+  } catch (error) {
+    const exists = error instanceof ApiFailure && error.errorNum === DUPLICATE
+    if (!(exists && acceptExisting)) throw error
+  }
+}
+
+/** Creates a database by name. */
+export function useCreateDatabase({ acceptExisting = false, onCreated }: CreateDatabaseOptions) {
+  const queryClient = useQueryClient()
+  return useMutation({
+    mutationFn: (name: string) => createDatabase(name, acceptExisting),
+    onSuccess: (_, name) => {
+      announce(`Database ${name} was created.`)
+      onCreated?.()
+      return queryClient.invalidateQueries({ queryKey: databasesQuery.queryKey })
+    },
+  })
+}

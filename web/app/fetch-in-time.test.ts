@@ -1,0 +1,96 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { answer, NoAnswer } from './api.ts'
+import { CHANGE_WAIT_MS, fetchInTime, READ_SILENCE_MS } from './fetch-in-time.ts'
+
+beforeEach(() => vi.useFakeTimers())
+afterEach(() => {
+  vi.useRealTimers()
+  vi.unstubAllGlobals()
+})
+
+/** Never responds; rejects when the request is aborted. */
+const hang = (_: unknown, { signal }: RequestInit) =>
+  new Promise<Response>((_resolve, reject) => {
+    signal?.addEventListener('abort', () => reject(signal.reason))
+  })
+
+/** Observes a promise without awaiting it. `value` is undefined while the promise is pending. */
+function outcomeOf(promise: Promise<unknown>) {
+  const outcome: { value?: unknown } = {}
+  promise.then(
+    (value) => Object.assign(outcome, { value }),
+    (error: Error) => Object.assign(outcome, { value: error.message }),
+  )
+  return outcome
+}
+
+test.each([
+  ['a read', {}, READ_SILENCE_MS, '15 s'],
+  ['a change', { method: 'POST', body: '{}' }, CHANGE_WAIT_MS, '30 s'],
+  [
+    'a large upload',
+    { method: 'POST', body: 'x'.repeat(600_000) },
+    CHANGE_WAIT_MS + 60_000,
+    '90 s',
+  ],
+])('%s of a server that hangs fails after its limit, and says so', async (_, init, ms, words) => {
+  vi.stubGlobal('fetch', hang)
+  const outcome = outcomeOf(answer(fetchInTime('/', init)))
+  await vi.advanceTimersByTimeAsync(ms - 1)
+  expect(outcome).toEqual({})
+  await vi.advanceTimersByTimeAsync(2)
+  expect(outcome.value).toBe(
+    `Gatehouse did not respond within ${words}: the server or the network is stuck.`,
+  )
+})
+
+test('a 204 is returned as it is, also with the empty body that Chromium gives it', async () => {
+  const response = new Response('')
+  Object.defineProperty(response, 'status', { value: 204 })
+  vi.stubGlobal('fetch', async () => response)
+  expect(await fetchInTime('/', { method: 'DELETE' })).toBe(response)
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+test('a response may take long in all, and fails when it stops in the middle', async () => {
+  let body: ReadableStreamDefaultController<Uint8Array> | undefined
+  vi.stubGlobal('fetch', async (_: unknown, { signal }: RequestInit) => {
+    const stream = new ReadableStream<Uint8Array>({
+      start(controller) {
+        body = controller
+        signal?.addEventListener('abort', () => controller.error(new Error('aborted')))
+      },
+    })
+    return new Response(stream, { status: 200 })
+  })
+  const response = answer(fetchInTime('/'))
+  const outcome = outcomeOf(response)
+  for (let part = 0; part < 5; part++) {
+    await vi.advanceTimersByTimeAsync(READ_SILENCE_MS - 1_000)
+    body?.enqueue(new TextEncoder().encode('['))
+  }
+  expect(outcome).toEqual({})
+  await vi.advanceTimersByTimeAsync(READ_SILENCE_MS + 1)
+  expect(outcome.value).toContain('did not respond within 15 s')
+  await expect(response).rejects.toBeInstanceOf(NoAnswer)
+})
+
+test('a response in time is passed on whole, and leaves no timer', async () => {
+  vi.stubGlobal('fetch', async () =>
+    Response.json({ a: 1 }, { status: 201, headers: { ETag: 'x' } }),
+  )
+  const response = await fetchInTime('/')
+  expect([response.status, response.headers.get('ETag')]).toEqual([201, 'x'])
+  expect(await response.json()).toEqual({ a: 1 })
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+test('the signal of the caller ends the request for its own reason', async () => {
+  vi.stubGlobal('fetch', hang)
+  const left = new AbortController()
+  const outcome = outcomeOf(fetchInTime('/', { signal: left.signal }))
+  left.abort(new Error('left'))
+  await vi.advanceTimersByTimeAsync(0)
+  expect(outcome.value).toBe('left')
+  expect(vi.getTimerCount()).toBe(0)
+})

@@ -1,0 +1,88 @@
+import {
+  IconDatabase,
+  IconFileText,
+  IconHistory,
+  IconPlugConnected,
+  IconUsers,
+} from '@tabler/icons-react'
+import { Link, Outlet } from '@tanstack/react-router'
+import { atLeast, type Role } from '../../server/contract/role.ts'
+import { BulkOutlet } from '../endpoints/bulk/bulk-outlet.tsx'
+import { UndoOutlet } from '../endpoints/remove/undo-outlet.tsx'
+import { NodeStatus } from '../nodes/node-status.tsx'
+import { GlobalSearch } from '../search/global-search.tsx'
+import { SearchButton } from '../search/search-button.tsx'
+import { GlobalKeys } from '../shared/keys/global-keys.tsx'
+import { ConnectionBanner } from '../shared/live/connection-banner.tsx'
+import { ConnectionStatus } from '../shared/live/connection-status.tsx'
+import { useConnection } from '../shared/live/live-provider.tsx'
+import { StoreBanner } from '../shared/live/store-banner.tsx'
+import { usePresence } from '../shared/session/person.ts'
+import { PersonMenu } from '../shared/session/person-menu.tsx'
+import { SessionBanner } from '../shared/session/session-banner.tsx'
+import { LazyBoundary } from '../shared/ui/feedback/lazy-boundary.tsx'
+import { Notice } from '../shared/ui/feedback/notice.tsx'
+import { navItemClass, Shell } from '../shared/ui/layout/shell.tsx'
+import { usePageTitle } from '../shared/ui/layout/use-page-title.ts'
+
+/** The pages in the sidebar, each with the role that it requires. */
+const pages = [
+  { to: '/endpoints', label: 'Endpoints', Icon: IconPlugConnected, needs: 'viewer' },
+  { to: '/databases', label: 'Databases', Icon: IconDatabase, needs: 'viewer' },
+  { to: '/documents', label: 'Documents', Icon: IconFileText, needs: 'viewer' },
+  { to: '/access', label: 'Access', Icon: IconUsers, needs: 'admin' },
+  { to: '/activity', label: 'Activity', Icon: IconHistory, needs: 'viewer' },
+] as const satisfies readonly { needs: Role; [more: string]: unknown }[]
+
+/** The frame of every page: navigation, search, banners, and what can open over any page. */
+export function Frame() {
+  const lost = useConnection().state === 'lost'
+  const { person, end } = usePresence()
+  const offered = pages.filter(({ needs }) => atLeast(person.role, needs))
+  return (
+    <Shell
+      nav={offered.map(({ to, label, Icon }) => (
+        <Link key={to} to={to} className={navItemClass}>
+          <Icon size={16} stroke={1.5} aria-hidden="true" />
+          {label}
+        </Link>
+      ))}
+      search={<SearchButton />}
+      status={
+        <>
+          <ConnectionStatus />
+          <NodeStatus />
+        </>
+      }
+      person={<PersonMenu />}
+      banner={
+        <>
+          <SessionBanner />
+          <ConnectionBanner />
+          <StoreBanner />
+        </>
+      }
+      stale={lost || end !== undefined}
+    >
+      <GlobalKeys />
+      <GlobalSearch />
+      <Outlet />
+      <LazyBoundary>
+        <UndoOutlet />
+        <BulkOutlet />
+      </LazyBoundary>
+    </Shell>
+  )
+}
+
+export function NoSuchPage() {
+  usePageTitle('No such page')
+  return (
+    <>
+      <h1>Page not found</h1>
+      <Notice action={<Link to="/endpoints">Go to Endpoints</Link>}>
+        The address may be mistyped, or come from another version of the console.
+      </Notice>
+    </>
+  )
+}

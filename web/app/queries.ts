@@ -1,0 +1,109 @@
+import { type QueryClient, queryOptions } from '@tanstack/react-query'
+import type { EndpointRecord } from '../../server/contract/endpoint.ts'
+import { LAST_EVENT_HEADER } from '../../server/contract/session-use.ts'
+import { answer, api, isSignedOut, whileSignedIn } from './api.ts'
+import { mergeParts } from './merge-parts.ts'
+
+declare module '@tanstack/react-query' {
+  interface Register {
+    queryMeta: {
+      /**
+       * Refetches only the parts of the named endpoints. Without it, a live event refetches the
+       * whole query.
+       */
+      readonly refetchEndpoints?: (
+        queryClient: QueryClient,
+        names: readonly string[],
+      ) => Promise<void>
+      /**
+       * Excludes the query from the refetch after a gap in the live events, unless it has no data.
+       */
+      readonly standsStill?: boolean
+    }
+  }
+}
+
+// Queries that several features share. The first part of each key is the type of the live event
+// that refetches the query (web/shared/live/invalidate-soon.ts). Sessions have no live event.
+
+let lastEvent: string | undefined
+
+/** Returns the id of the last live event before the session was read; undefined before that. */
+export const lastEventId = (): string | undefined => lastEvent
+
+/** The signed-in user; null if no one is signed in. */
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  queryFn: async ({ signal }) => {
+    const response = api._api.session.$get({}, { init: { signal } })
+    try {
+      const session = await answer(response)
+      lastEvent = (await response).headers.get(LAST_EVENT_HEADER) ?? undefined
+      return session
+    } catch (error) {
+      if (isSignedOut(error)) return null
+      throw error
+    }
+  },
+})
+
+/** Polling interval of the health, ms. 1,000 open pages send 67 small requests per second. */
+const HEALTH_MS = 15_000
+
+/**
+ * Whether the server can store changes. Polled, and refetched after the server rejects a change.
+ */
+export const healthQuery = queryOptions({
+  queryKey: ['health'],
+  // Unlike the readiness check, this resource responds with 200 while the node is not ready.
+  queryFn: ({ signal }) => answer(api._api.health.live.$get({}, { init: { signal } })),
+  refetchInterval: HEALTH_MS,
+  refetchOnWindowFocus: true,
+  staleTime: HEALTH_MS,
+})
+
+/** The names of all databases. */
+export const databasesQuery = queryOptions({
+  queryKey: ['database'],
+  queryFn: ({ signal }) => answer(api._api.database.$get({}, { init: { signal } })),
+  select: (databases) => databases.map(({ name }) => name),
+})
+
+/** The configured endpoints. */
+export const endpointsQuery = queryOptions({
+  queryKey: ['endpoint'],
+  queryFn: ({ signal }) => answer(api._api.endpoint.$get({ query: {} }, { init: { signal } })),
+  meta: {
+    refetchEndpoints: async (queryClient: QueryClient, names: readonly string[]) => {
+      const fresh = await answer(api._api.endpoint.$get({ query: { endpoint: [...names] } }))
+      queryClient.setQueryData(
+        ['endpoint'],
+        (now: EndpointRecord[] | undefined) => now && mergeParts(now, names, fresh),
+      )
+    },
+  },
+})
+
+/**
+ * The collections of a database, with their document counts. Documents have no live events, so this
+ * query is refetched when it is shown and when a database is created or dropped.
+ */
+export const collectionsQuery = (database: string) =>
+  queryOptions({
+    queryKey: ['database', 'collections', database],
+    queryFn: ({ signal }) =>
+      answer(api._api.collection.$get({ query: { database } }, { init: { signal } })),
+    staleTime: 0,
+    refetchOnWindowFocus: true,
+  })
+
+/** Polling interval of the nodes while there are several, ms. It detects unreachable nodes. */
+const LOOK_MS = 10_000
+
+/** The nodes that share the database. Listener events refetch the list. */
+export const nodesQuery = queryOptions({
+  queryKey: ['listener', 'nodes'],
+  queryFn: ({ signal }) => answer(api._api.node.$get({}, { init: { signal } })),
+  refetchInterval: (query) =>
+    (query.state.data?.length ?? 0) > 1 ? whileSignedIn(LOOK_MS)(query) : false,
+})

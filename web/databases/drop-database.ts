@@ -1,0 +1,19 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { answer, api, ignoreMissing } from '../app/api.ts'
+import { databasesQuery } from '../app/queries.ts'
+import { announce } from '../shared/ui/feedback/announce.tsx'
+
+const dropDatabase = (name: string) =>
+  ignoreMissing(answer(api._api.database[':name'].$delete({ param: { name } })))
+
+/** Drops a database. */
+export function useDropDatabase() {
+  const queryClient = useQueryClient()
+  return useMutation({
+    mutationFn: dropDatabase,
+    onSuccess: (_, name) => {
+      announce(`Database ${name} was dropped.`)
+      return queryClient.invalidateQueries({ queryKey: databasesQuery.queryKey })
+    },
+  })
+}

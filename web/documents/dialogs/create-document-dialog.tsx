@@ -1,0 +1,91 @@
+import { useMutation } from '@tanstack/react-query'
+import * as z from 'zod/mini'
+import { isCollectionName } from '../../../server/contract/document.ts'
+import { announce } from '../../shared/ui/feedback/announce.tsx'
+import { CodeInput } from '../../shared/ui/form/code-input.tsx'
+import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
+import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
+import { createDocument } from '../document-requests.ts'
+import { compact } from '../editor/document-text.ts'
+import { JsonField } from '../editor/json-field.tsx'
+import { findDocument } from '../find-document.ts'
+import { useDocumentChanges } from '../use-document-changes.ts'
+import { useDocumentsLocation } from '../use-documents-location.ts'
+import { documentText, useJsonForm } from '../use-json-form.ts'
+
+/** Initial text of the form. */
+const BEGIN = '{\n  \n}'
+
+const NAME_RULE =
+  'A collection name begins with a lowercase letter and has up to 64 lowercase letters, digits, “_” and “-”.'
+
+const newDocumentSchema = z.object({
+  collection: z.string().check(z.refine((name) => isCollectionName(name.trim()), NAME_RULE)),
+  text: documentText,
+})
+
+/**
+ * Form that creates a document. If `collection` is undefined, the user enters its name; the server
+ * creates the collection with the first document.
+ */
+export function CreateDocumentDialog(props: { database: string; collection: string | undefined }) {
+  const { database, collection } = props
+  const { list, goTo, close } = useDocumentsLocation()
+  const changes = useDocumentChanges()
+  const form = useJsonForm({
+    draft: `document of ${database}/${collection ?? ''}`,
+    initialValues: { collection: collection ?? '', text: BEGIN },
+    schema: newDocumentSchema,
+  })
+  const place = { database, collection: form.values.collection.trim() }
+  const create = useMutation({
+    mutationFn: () => createDocument(place, compact(form.values.text)),
+    onSuccess: (document) => {
+      announce(`Document ${document.id} was created.`)
+      changes.stored(place, document)
+      form.forget()
+    },
+    onError: form.showFailure,
+  })
+  const submit = () =>
+    form.submit(() =>
+      create.mutate(undefined, {
+        // Open the stored document, because the server may have generated its id. A callback of
+        // `mutate` does not run if the dialog was closed before the response.
+        onSuccess: ({ id }) => goTo(place, { ...list, open: id }, true),
+      }),
+    )
+  return (
+    <Dialog
+      title={collection === undefined ? 'Create document' : `Create document in ${collection}`}
+      name={collection}
+      width={720}
+      onClose={close}
+      returnTo={() => (create.data === undefined ? undefined : findDocument(create.data.id))}
+    >
+      <FormFrame
+        form={form}
+        saveLabel="Create document"
+        busy={create.isPending}
+        onSave={submit}
+        onCancel={close}
+      >
+        {collection === undefined && (
+          <CodeInput
+            label="Collection"
+            description={`In ${database}. A new collection is created with this document.`}
+            placeholder="articles"
+            data-autofocus
+            {...form.getInputProps('collection')}
+          />
+        )}
+        <JsonField
+          form={form}
+          label="Document as JSON"
+          note="If “id” is missing, one is generated."
+          first={collection !== undefined}
+        />
+      </FormFrame>
+    </Dialog>
+  )
+}

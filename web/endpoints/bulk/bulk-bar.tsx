@@ -1,0 +1,125 @@
+import { Button } from '@mantine/core'
+import { IconX } from '@tabler/icons-react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { EndpointChangeView } from '../../../server/contract/endpoint-change.ts'
+import { useKeys } from '../../shared/keys/use-keys.ts'
+import { useMay } from '../../shared/session/person.ts'
+import { IconButton } from '../../shared/ui/layout/icon-button.tsx'
+import { formatCount } from '../model/traffic.ts'
+import bar from '../remove/undo-bar.module.css'
+import classes from './bulk-bar.module.css'
+import { bulkFailuresQuery, cancelBulk, isRunning, undoBulk } from './bulk-requests.ts'
+import { formatEnded, formatRunning } from './bulk-words.ts'
+import { FailureDialog } from './failure-dialog.tsx'
+
+/** Maximum number of failures in the bar; the dialog shows the others. */
+const SHOWN = 2
+
+export interface BulkBarProps {
+  readonly view: EndpointChangeView
+  readonly onClose: () => void
+}
+
+/** Shows the progress of a bulk change with Cancel, then its outcome with Undo. */
+export function BulkBar({ view, onClose }: BulkBarProps) {
+  return (
+    <section aria-label="Bulk change" className={`${bar.bar} ${classes.bar}`} data-undo="">
+      {isRunning(view) ? <Progress view={view} /> : <Outcome view={view} onClose={onClose} />}
+    </section>
+  )
+}
+
+function Progress({ view }: { view: EndpointChangeView }) {
+  const queryClient = useQueryClient()
+  const mayChange = useMay('operator')
+  const cancel = useMutation({ mutationFn: () => cancelBulk(queryClient, view.id) })
+  const { total, left, failed } = view
+  return (
+    <>
+      <div className={bar.text}>
+        <p>{formatRunning(view)}</p>
+        <progress aria-label={formatRunning(view)} max={total} value={total - left} />
+        <p className="dim">
+          {formatCount(total - left)} of {formatCount(total)}
+          {failed > 0 && `, ${formatCount(failed)} failed`}
+        </p>
+        <Refusal error={cancel.error} />
+      </div>
+      {mayChange && (
+        <div className={bar.actions}>
+          <Button
+            variant="default"
+            aria-disabled={cancel.isPending || undefined}
+            onClick={() => cancel.isPending || cancel.mutate()}
+          >
+            {cancel.isPending ? 'Cancelling…' : 'Cancel'}
+          </Button>
+        </div>
+      )}
+    </>
+  )
+}
+
+function Outcome({ view, onClose }: BulkBarProps) {
+  const { id, made, failed, undoOf } = view
+  const queryClient = useQueryClient()
+  const mayChange = useMay('operator')
+  const [all, setAll] = useState(false)
+  const { data: failures = [] } = useQuery({ ...bulkFailuresQuery(id), enabled: failed > 0 })
+  const undo = useMutation({ mutationFn: () => undoBulk(queryClient, id) })
+  const canUndo = mayChange && made > 0 && undoOf === null
+  const run = () => undo.isPending || undo.mutate()
+  useKeys('table', {
+    undo: ({ target }) => {
+      // In a text field the shortcut undoes typing.
+      if (!canUndo || (target instanceof HTMLElement && target.matches(FIELD))) return false
+      run()
+      return true
+    },
+  })
+  return (
+    <>
+      <div className={bar.text} role={failed > 0 ? 'alert' : 'status'}>
+        <p>{formatEnded(view)}</p>
+        {failures.slice(0, SHOWN).map(({ at, endpoint, errorMessage }) => (
+          <p key={at}>
+            <span className="mono">{endpoint}</span>{' '}
+            <span className={bar.reason}>{errorMessage}</span>
+          </p>
+        ))}
+        <Refusal error={undo.error} />
+      </div>
+      <div className={bar.actions}>
+        {failures.length > SHOWN && (
+          <Button variant="subtle" onClick={() => setAll(true)}>
+            Show all {formatCount(failures.length)}
+          </Button>
+        )}
+        {canUndo && (
+          <Button
+            variant="subtle"
+            aria-disabled={undo.isPending || undefined}
+            data-tip="Ctrl Z or ⌘ Z"
+            onClick={run}
+          >
+            Undo
+          </Button>
+        )}
+        <IconButton aria-label="Close" onClick={onClose}>
+          <IconX size={16} stroke={1.5} aria-hidden="true" />
+        </IconButton>
+      </div>
+      {all && <FailureDialog failures={failures} onClose={() => setAll(false)} />}
+    </>
+  )
+}
+
+const Refusal = ({ error }: { error: Error | null }) =>
+  error !== null && (
+    <p role="alert" className={bar.reason}>
+      {error.message}
+    </p>
+  )
+
+const FIELD = 'input:not([type="checkbox"], [type="radio"]), textarea, [contenteditable="true"]'

@@ -1,0 +1,164 @@
+import { Autocomplete, Button, NativeSelect } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { databasesQuery } from '../../app/queries.ts'
+import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
+import { nameError } from '../form/endpoint-draft.ts'
+import { guardedLabel } from '../guard/check-changes.ts'
+import { GuardNotice } from '../guard/guard-notice.tsx'
+import { useChangeGuard } from '../guard/use-change-guard.ts'
+import type { EndpointRow } from '../model/endpoint-rows.ts'
+import type { BulkAction } from '../table/selection-bar.tsx'
+import classes from './bulk-dialog.module.css'
+import changes from './change-list.module.css'
+import { ChangeList } from './change-list.tsx'
+import { type Kept, planBulk } from './plan-bulk.ts'
+import { useBulkChange } from './use-bulk-change.ts'
+
+const endpoints = (count: number) => `${count} ${count === 1 ? 'endpoint' : 'endpoints'}`
+
+const words = {
+  add: {
+    title: (n: number) => `Add a database to ${endpoints(n)}`,
+    label: 'Add database',
+    verb: 'Save',
+  },
+  'take-out': {
+    title: (n: number) => `Take a database out of ${endpoints(n)}`,
+    label: 'Take out database',
+    verb: 'Save',
+  },
+  remove: {
+    title: (n: number) => `Remove ${endpoints(n)}?`,
+    label: 'Remove endpoints',
+    verb: 'Remove',
+  },
+} as const
+
+export interface BulkDialogProps {
+  readonly rows: readonly EndpointRow[]
+  readonly selected: ReadonlySet<string>
+  /** Address of the endpoint that serves this page. */
+  readonly here: string | undefined
+  /** Returns the element that gets the focus once the bar is gone. */
+  readonly returnTo: () => HTMLElement | null
+}
+
+/** Shows the changes and their consequences, and asks for confirmation before a bulk change. */
+export function BulkDialog(props: BulkDialogProps & { action: BulkAction; onClose: () => void }) {
+  const { action, rows, selected, here, onClose, returnTo } = props
+  const { data: databases = [] } = useQuery(databasesQuery)
+  const [name, setName] = useState('')
+  const [asked, setAsked] = useState(false)
+  const check = useChangeGuard(rows)
+  const begin = useBulkChange(here, onClose)
+  const facts = { action, name: name.trim(), rows, selected, here }
+  const plan = planBulk(facts)
+  const count = selected.size
+  const error = action === 'remove' ? undefined : errorOf(action, facts.name)
+  const named = error === undefined
+  const guard = check(plan.tasks.map(({ row, after }) => ({ address: row.address, after })))
+  const mapped = [
+    ...new Set(rows.flatMap((row) => (selected.has(row.address) ? (row.databases ?? []) : []))),
+  ].sort()
+  const start = () => {
+    setAsked(true)
+    if (!named || plan.tasks.length === 0 || guard.refused !== undefined || begin.isPending) return
+    begin.mutate({ plan, guard })
+  }
+  const field = {
+    label: 'Database',
+    value: name,
+    error: asked ? error : undefined,
+    'data-autofocus': true,
+  }
+  const { title, label, verb } = words[action]
+  return (
+    <Dialog title={title(count)} width={560} onClose={onClose} returnTo={returnTo}>
+      <form
+        className={classes.form}
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          start()
+        }}
+      >
+        {action === 'add' && (
+          <Autocomplete
+            {...field}
+            data={databases}
+            // Opens on typing, an arrow key or a click. Opened on focus, the list would cover the
+            // buttons.
+            openOnFocus={false}
+            classNames={{ input: 'mono', option: 'mono' }}
+            spellCheck={false}
+            autoComplete="off"
+            onChange={setName}
+            comboboxProps={{ withinPortal: false, floatingStrategy: 'fixed', offset: 4 }}
+          />
+        )}
+        {action === 'take-out' && (
+          <NativeSelect
+            {...field}
+            data={[{ value: '', label: 'Choose a database' }, ...mapped]}
+            onChange={(event) => setName(event.currentTarget.value)}
+          />
+        )}
+        {named && (
+          <>
+            {plan.tasks.length !== count && (
+              <p>
+                {plan.tasks.length} of {count} will be {action === 'remove' ? 'removed' : 'changed'}
+                .
+              </p>
+            )}
+            {plan.tasks.length > 0 && <ChangeList tasks={plan.tasks} here={here} />}
+            {plan.tasks.length > 0 && <GuardNotice guard={guard} />}
+            <KeptList kept={plan.kept} />
+          </>
+        )}
+        <p role="alert" className={classes.error}>
+          {begin.error?.message}
+        </p>
+        <div className={classes.actions}>
+          <Button
+            variant="default"
+            onClick={onClose}
+            data-autofocus={action === 'remove' || undefined}
+          >
+            {action === 'remove' ? 'Keep them' : 'Cancel'}
+          </Button>
+          {(plan.tasks.length > 0 || !named) && (
+            <Button
+              variant={action === 'remove' || guard.own ? 'danger' : 'filled'}
+              type="submit"
+              aria-disabled={begin.isPending || guard.refused !== undefined || undefined}
+            >
+              {guardedLabel(guard, verb, label)}
+            </Button>
+          )}
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+function errorOf(action: BulkAction, name: string): string | undefined {
+  if (action === 'take-out') return name === '' ? 'Choose the database to take out.' : undefined
+  return nameError(name, [])
+}
+
+/** Lists the endpoints that are not changed, grouped by reason. */
+function KeptList({ kept }: { kept: readonly Kept[] }) {
+  const reasons = Map.groupBy(kept, ({ why }) => why)
+  return (
+    <ul className={`${changes.list} ${classes.list}`}>
+      {[...reasons].map(([why, some]) => (
+        <li key={why} data-fine={some[0]?.fine || undefined}>
+          <span className="mono">{some[0]?.address}</span>
+          {some.length > 1 && ` and ${some.length - 1} more`}: {why}
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,52 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { lazy, Suspense, useEffect, useRef, useSyncExternalStore } from 'react'
+import { announce } from '../../shared/ui/feedback/announce.tsx'
+import { undo } from '../model/undo.ts'
+import { endpointsQuery, listenersQuery } from '../queries.ts'
+import { bulkChangesQuery, isRunning } from './bulk-requests.ts'
+import { formatEnded } from './bulk-words.ts'
+import { loadBulkBar } from './load-bulk-bar.ts'
+import { closeBulk, trackBulk, useTrackedBulk } from './tracked-bulk.ts'
+
+const BulkBar = lazy(async () => ({ default: (await loadBulkBar()).BulkBar }))
+
+/** Shows the progress and the outcome of bulk changes on every page. */
+export function BulkOutlet() {
+  const queryClient = useQueryClient()
+  const { data = [] } = useQuery(bulkChangesQuery)
+  const { ids, closed, onPage } = useTrackedBulk()
+  const told = useRef(new Set<string>())
+  const offered = useSyncExternalStore(undo.subscribe, undo.current)
+  // The link to another endpoint is in the place of the bar. Progress is unknown without connection.
+  const isDisconnected = offered?.stage === 'way-out'
+  useEffect(() => {
+    for (const view of data) {
+      if (isRunning(view)) trackBulk(view.id)
+      else if (ids.has(view.id) && !told.current.has(view.id)) {
+        told.current.add(view.id)
+        announce(formatEnded(view))
+        // Live events may have been lost among many changes.
+        void queryClient.invalidateQueries({ queryKey: endpointsQuery.queryKey })
+        void queryClient.invalidateQueries({ queryKey: listenersQuery.queryKey })
+      }
+    }
+  }, [data, ids, queryClient])
+  const shown = data.filter(
+    (view) =>
+      !closed.has(view.id) &&
+      view.id !== onPage &&
+      !isDisconnected &&
+      (isRunning(view) || (ids.has(view.id) && view.undoneBy === null && offered === undefined)),
+  )
+  const view = shown.find(isRunning) ?? shown[0]
+  if (view === undefined) return null
+  return (
+    <Suspense>
+      <BulkBar
+        key={view.id}
+        view={view}
+        onClose={() => closeBulk(shown.flatMap((each) => (isRunning(each) ? [] : each.id)))}
+      />
+    </Suspense>
+  )
+}

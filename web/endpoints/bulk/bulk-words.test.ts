@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import type { EndpointChangeView } from '../../../server/contract/endpoint-change.ts'
+import { formatEnded, formatRunning } from './bulk-words.ts'
+
+const view = (more: Partial<EndpointChangeView>): EndpointChangeView => ({
+  ...{ id: 'x', state: 'done', actor: 'github:1', created: '', ended: '', removals: 0 },
+  ...{ total: 100, made: 100, unchanged: 0, failed: 0, left: 0, undoOf: null, undoneBy: null },
+  ...more,
+})
+
+test('a bulk change that runs is named by what it does', () => {
+  expect(formatRunning(view({ total: 5_000 }))).toBe('Changing 5,000 endpoints')
+  expect(formatRunning(view({ total: 1, removals: 1 }))).toBe('Removing 1 endpoint')
+  expect(formatRunning(view({ total: 2, undoOf: 'y' }))).toBe('Undoing 2 changes')
+})
+
+test('a bulk change that has ended is counted', () => {
+  expect(formatEnded(view({ removals: 100 }))).toBe('100 endpoints were removed.')
+  expect(formatEnded(view({ made: 1, failed: 97, unchanged: 2 }))).toBe(
+    '1 of 100 endpoints was changed. 2 needed no change. 97 failed.',
+  )
+  expect(formatEnded(view({ state: 'cancelled', made: 40, left: 60 }))).toBe(
+    'Cancelled. 40 of 100 endpoints were changed. 60 were not begun.',
+  )
+  expect(formatEnded(view({ state: 'stopped', made: 0, left: 100 }))).toBe(
+    'Stopped, because github:1 may no longer change endpoints. ' +
+      '0 of 100 endpoints were changed. 100 were not begun.',
+  )
+  expect(formatEnded(view({ undoOf: 'y', total: 1, made: 1 }))).toBe('1 change was undone.')
+})

@@ -1,0 +1,46 @@
+import { formatCount } from '../model/traffic.ts'
+import classes from './change-list.module.css'
+import type { BulkTask } from './plan-bulk.ts'
+
+/** Maximum number of changes listed; the rest is only counted. */
+const LISTED = 100
+
+/** Lists the changes of a bulk change. The endpoint that serves this page comes first. */
+export function ChangeList(props: {
+  tasks: readonly BulkTask[]
+  /** Address of the endpoint that serves this page. */
+  here: string | undefined
+}) {
+  const { tasks, here } = props
+  const isOwn = ({ row }: BulkTask) => row.address === here
+  const listed = [...tasks.filter(isOwn), ...tasks.filter((task) => !isOwn(task))]
+  const more = listed.length - LISTED
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by the keyboard
+    <ul className={classes.list} aria-label="What will change" tabIndex={0}>
+      {listed.slice(0, LISTED).map((task) => (
+        <li key={task.row.id} className={isOwn(task) ? classes.own : undefined}>
+          <span className="mono">{task.row.address}</span>
+          {isOwn(task) && ' (you are connected through it)'}{' '}
+          <span className="dim">{formatTask(task)}</span>
+        </li>
+      ))}
+      {more > 0 && <li>and {formatCount(more)} more</li>}
+    </ul>
+  )
+}
+
+/** Formats a change as "blog, shop → shop", or a removal as its current mapping. */
+function formatTask({ row, after }: BulkTask): string {
+  const before = formatMapping(row.databases ?? [])
+  return after === null ? before : `${before} → ${formatMapping(after)}`
+}
+
+/** Maximum number of database names shown of a mapping. */
+const NAMES = 4
+
+function formatMapping(names: readonly string[]): string {
+  if (names.length === 0) return 'all databases'
+  const more = names.length - NAMES
+  return more > 1 ? `${names.slice(0, NAMES).join(', ')} and ${more} more` : names.join(', ')
+}

@@ -1,0 +1,35 @@
+import { Button } from '@mantine/core'
+import type { EndpointChangeFailure } from '../../../server/contract/endpoint-change.ts'
+import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
+import { formatCount } from '../model/traffic.ts'
+import classes from './change-list.module.css'
+
+/** Maximum number of failures listed; the rest is only counted. */
+const LISTED = 500
+
+/** Lists the failures of a bulk change with their reasons. */
+export function FailureDialog(props: {
+  failures: readonly EndpointChangeFailure[]
+  onClose: () => void
+}) {
+  const { failures, onClose } = props
+  const more = failures.length - LISTED
+  return (
+    <Dialog title={`${formatCount(failures.length)} changes failed`} width={640} onClose={onClose}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by the keyboard */}
+      <ul className={classes.list} aria-label="Failures" tabIndex={0}>
+        {failures.slice(0, LISTED).map(({ at, endpoint, errorMessage }) => (
+          <li key={at}>
+            <span className="mono">{endpoint}</span>: {errorMessage}
+          </li>
+        ))}
+        {more > 0 && <li>and {formatCount(more)} more</li>}
+      </ul>
+      <div className={classes.actions}>
+        <Button variant="default" onClick={onClose} data-autofocus>
+          Close
+        </Button>
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,2 @@
+/** Loads the bar of bulk changes. Call it before a change that disconnects the page. */
+export const loadBulkBar = () => import('./bulk-bar.tsx')

@@ -1,0 +1,49 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import type { EndpointRecord } from '../../../server/contract/endpoint.ts'
+import { sameMapping } from '../model/mapping.ts'
+import { endpointsQuery } from '../queries.ts'
+import { bulkChangesQuery, isRunning } from './bulk-requests.ts'
+import type { BulkPlan } from './plan-bulk.ts'
+
+/** Plans of the running bulk changes that this page started, by id. */
+const begun = new Map<string, BulkPlan>()
+
+/**
+ * Selects the endpoints that a bulk change leaves unchanged, once it has ended; see {@link
+ * useLeftSelected}.
+ */
+export const selectLeft = (id: string, plan: BulkPlan): void => void begun.set(id, plan)
+
+/** Selects, after a bulk change of this page, the endpoints that differ from its plan. */
+export function useRemainingSelection(choose: (addresses: Iterable<string>) => void): void {
+  const queryClient = useQueryClient()
+  const { data } = useQuery(bulkChangesQuery)
+  useEffect(() => {
+    for (const view of data ?? []) {
+      const plan = begun.get(view.id)
+      if (plan === undefined || isRunning(view)) continue
+      begun.delete(view.id)
+      queryClient.fetchQuery({ ...endpointsQuery, staleTime: 0 }).then(
+        (list) => choose(leftOf(plan, list)),
+        // The endpoint list shows this error itself. The selection stays.
+        () => {},
+      )
+    }
+  }, [data, queryClient, choose])
+}
+
+/** Returns the addresses whose configuration differs from the plan. */
+export function leftOf(plan: BulkPlan, list: readonly EndpointRecord[]): string[] {
+  const now = new Map(list.map(({ endpoint, databases }) => [endpoint, databases]))
+  const kept = plan.kept.flatMap(({ address, fine }) => (fine ? [] : address))
+  const left = plan.tasks.flatMap(({ row: { address }, after }) => {
+    const databases = now.get(address)
+    const isDone =
+      after === null
+        ? databases === undefined
+        : databases !== undefined && sameMapping(databases, after)
+    return isDone ? [] : address
+  })
+  return [...kept, ...left]
+}

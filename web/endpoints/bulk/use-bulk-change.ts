@@ -1,0 +1,38 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import type { ChangeGuard } from '../guard/check-changes.ts'
+import { undo } from '../model/undo.ts'
+import { preloadUndo } from '../remove/undo-outlet.tsx'
+import { beginBulk, watchBulk } from './bulk-requests.ts'
+import { loadBulkBar } from './load-bulk-bar.ts'
+import type { BulkPlan } from './plan-bulk.ts'
+import { selectLeft } from './remaining-selection.ts'
+
+/** Starts the bulk change of a plan. Endpoints that it leaves unchanged stay selected. */
+export function useBulkChange(here: string | undefined, onBegun: () => void) {
+  const queryClient = useQueryClient()
+  return useMutation({
+    mutationFn: async ({ plan, guard }: { plan: BulkPlan; guard: ChangeGuard }) => {
+      // The change disconnects this page, so the bars must be loaded before it.
+      if (guard.own) await Promise.all([preloadUndo(), loadBulkBar()])
+      const changes = plan.tasks.map(({ row: { address: endpoint, revision }, after }) => {
+        const expect = revision === undefined ? {} : { expect: revision }
+        return after === null
+          ? { endpoint, remove: true as const, ...expect }
+          : { endpoint, databases: [...after], ...expect }
+      })
+      return beginBulk(queryClient, changes)
+    },
+    onSuccess: ({ id }, { plan, guard: { own, wayOut } }) => {
+      selectLeft(id, plan)
+      const task = own ? plan.tasks.find(({ row }) => row.address === here) : undefined
+      if (task !== undefined && wayOut !== undefined) {
+        const { row, after } = task
+        const change = { address: row.address, before: row.databases, after }
+        void watchBulk(queryClient, id, { orUnreachable: true }).then(() =>
+          undo.leadOut(change, wayOut),
+        )
+      }
+      onBegun()
+    },
+  })
+}

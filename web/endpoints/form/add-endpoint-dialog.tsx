@@ -1,0 +1,126 @@
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import type { EndpointRecord } from '../../../server/contract/endpoint.ts'
+import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
+import { announce } from '../../shared/ui/feedback/announce.tsx'
+import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
+import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
+import { formatMapping } from '../model/mapping.ts'
+import { placeRefusal } from '../model/refusal.ts'
+import { revealRow } from '../model/reveal-row.ts'
+import { endpointsQuery } from '../queries.ts'
+import { useEndpointsLocation } from '../use-endpoints-location.ts'
+import { useAddressCheck } from './address/use-address-check.ts'
+import { AddressFields } from './address-fields.tsx'
+import {
+  canonicalAddress,
+  draftLike,
+  draftMapping,
+  type EndpointDraft,
+  emptyDraft,
+  endpointFieldGroups,
+  endpointSchema,
+  withAddressSplit,
+} from './endpoint-draft.ts'
+import { MappingEditor } from './mapping/mapping-editor.tsx'
+import { NotApplied } from './save-steps.ts'
+import { formatStage, useSaveEndpoint } from './use-save-endpoint.ts'
+
+/**
+ * The form that adds an endpoint, prefilled from another endpoint if the URL names one. The input
+ * is kept if the server rejects it.
+ */
+export function AddEndpointDialog() {
+  const { search } = useEndpointsLocation()
+  const { data: endpoints, isPending } = useQuery(endpointsQuery)
+  // Wait for the endpoint to copy; without one, the form opens at once.
+  if (search.like !== undefined && isPending) return null
+  return <AddForm key={search.like} like={search.like} endpoints={endpoints ?? []} />
+}
+
+function AddForm(props: { like: string | undefined; endpoints: readonly EndpointRecord[] }) {
+  const { like, endpoints } = props
+  const { close } = useEndpointsLocation()
+  const taken = endpoints.map(({ endpoint }) => endpoint)
+  const [begin] = useState(() => {
+    if (like === undefined) return emptyDraft
+    const found = endpoints.find(({ endpoint }) => endpoint === like)
+    return draftLike(found ?? { endpoint: like, databases: [] }, taken)
+  })
+  const form = useDraftForm({
+    draft: like === undefined ? 'endpoint' : `endpoint like ${like}`,
+    initialValues: begin,
+    schema: endpointSchema(taken),
+    groups: endpointFieldGroups,
+  })
+  const draft = form.values
+  const [added, setAdded] = useState<string>()
+  const { stage, save, stopWaiting } = useSaveEndpoint()
+  const found = useAddressCheck(draft, taken)
+  // Once the endpoint is added, the check would report its own address as taken.
+  const obstacle = stage === 'idle' && added === undefined ? found : undefined
+  const reason = obstacle?.message
+  useEffect(() => {
+    if (reason !== undefined) announce(reason)
+  }, [reason])
+
+  const leave = () => {
+    form.forget()
+    close()
+  }
+  const submit = () => {
+    // An address typed as the host is split before validation if the field still has the focus.
+    form.change(withAddressSplit(draft))
+    form.submit((valid) => {
+      const address = canonicalAddress(valid)
+      void save(
+        { address, databases: draftMapping(valid), onlyNew: true },
+        {
+          onSuccess: () => {
+            announce(`${address} was added.`)
+            setAdded(address)
+            leave()
+          },
+          onError: (error) =>
+            form.showErrors(
+              error instanceof NotApplied
+                ? { form: NOT_ADDED }
+                : placeRefusal(error, { scheme: valid.scheme, adding: true }),
+            ),
+        },
+      )
+    })
+  }
+  const parts = {
+    draft,
+    errors: form.errors,
+    onChange: (part: Partial<EndpointDraft>) => {
+      stopWaiting()
+      form.change(part)
+    },
+  }
+  const mapped = draft.reach === 'all' || draft.names.length > 0
+  return (
+    <Dialog
+      title="Add endpoint"
+      width={560}
+      onClose={close}
+      returnTo={() => (added === undefined ? undefined : revealRow(added))}
+    >
+      <FormFrame
+        form={form}
+        saveLabel="Add endpoint"
+        busy={stage !== 'idle'}
+        progress={formatStage(stage, 'added')}
+        sentences={mapped ? [formatMapping(draftMapping(draft))] : []}
+        onSave={submit}
+        onCancel={close}
+      >
+        <AddressFields {...parts} obstacle={obstacle} />
+        <MappingEditor {...parts} />
+      </FormFrame>
+    </Dialog>
+  )
+}
+
+const NOT_ADDED = 'The connection broke, and it was not added. Add it again.'

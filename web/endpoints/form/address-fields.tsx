@@ -1,0 +1,111 @@
+import type { FormErrors } from '@mantine/form'
+import { Link } from '@tanstack/react-router'
+import { type ReactNode, useEffect, useRef } from 'react'
+import type { AddressPart } from '../../../server/contract/address.ts'
+import { ChoiceGroup } from '../../shared/ui/form/choice-group.tsx'
+import { CodeInput } from '../../shared/ui/form/code-input.tsx'
+import { hasCertificate } from '../model/page-facts.ts'
+import { splitWhole } from './address/split-address.ts'
+import type { Obstacle } from './address/use-address-check.ts'
+import classes from './address-fields.module.css'
+import { type EndpointDraft, isOpenToReaders } from './endpoint-draft.ts'
+import { HostField } from './host-field.tsx'
+
+/** Props of a section of the form. */
+export interface FormPart {
+  readonly draft: EndpointDraft
+  readonly errors: FormErrors
+  readonly onChange: (change: Partial<EndpointDraft>) => void
+}
+
+const schemes = [
+  { value: 'tcp', label: 'tcp', note: 'HTTP, unencrypted' },
+  { value: 'ssl', label: 'ssl', note: 'HTTP over TLS, with the certificate of this server' },
+  { value: 'unix', label: 'unix', note: 'HTTP over a socket file of this machine' },
+] as const
+
+/**
+ * Scheme, host and port of a new endpoint, or the path of a unix socket.
+ *
+ * @param props.obstacle the result of checking the address while it was typed.
+ */
+export function AddressFields(props: FormPart & { readonly obstacle: Obstacle | undefined }) {
+  const { draft, errors, obstacle, onChange } = props
+  const { scheme, host, port, path } = draft
+  const last = useRef<HTMLInputElement>(null)
+  const lastScheme = useRef(scheme)
+  useEffect(() => {
+    if (scheme === lastScheme.current) return
+    lastScheme.current = scheme
+    // Pasting an address of another scheme replaced the focused field.
+    if (document.activeElement === document.body) last.current?.focus()
+  }, [scheme])
+  const errorOf = (field: AddressPart): ReactNode =>
+    obstacle?.field === field && (errors[field] === undefined || obstacle.endpoint !== null) ? (
+      <ObstacleText obstacle={obstacle} />
+    ) : (
+      errors[field]
+    )
+  return (
+    <>
+      <ChoiceGroup
+        label="Scheme"
+        inline
+        choices={schemes}
+        value={scheme}
+        note={schemes.find(({ value }) => value === scheme)?.note}
+        error={errors.scheme}
+        onChange={(next) => onChange({ scheme: next })}
+      />
+      {scheme === 'ssl' && hasCertificate() === false && errors.scheme === undefined && (
+        <p className={classes.warning}>
+          This server has no certificate yet. Start Gatehouse with --tls-cert and --tls-key first.
+        </p>
+      )}
+      {scheme === 'unix' ? (
+        <CodeInput
+          ref={last}
+          label="Path"
+          description="Absolute; the file is made when the endpoint opens."
+          placeholder="/run/gatehouse.sock"
+          value={path}
+          error={errorOf('path')}
+          onChange={({ currentTarget: { value } }) =>
+            onChange(splitWhole(value) ?? { path: value })
+          }
+        />
+      ) : (
+        <div className={classes.pair}>
+          <HostField host={host} error={errorOf('host')} onChange={onChange} />
+          <CodeInput
+            ref={last}
+            label="Port"
+            placeholder="8530"
+            inputMode="numeric"
+            data-autofocus
+            value={port}
+            error={errorOf('port')}
+            onChange={({ currentTarget: { value } }) =>
+              onChange(splitWhole(value) ?? { port: value })
+            }
+          />
+        </div>
+      )}
+      {isOpenToReaders(draft) && (
+        <p className={classes.warning}>Tokens and documents travel unencrypted.</p>
+      )}
+    </>
+  )
+}
+
+function ObstacleText({ obstacle: { message, endpoint } }: { obstacle: Obstacle }) {
+  if (endpoint === null) return message
+  return (
+    <>
+      {message}{' '}
+      <Link to="/endpoints" search={{ open: endpoint }}>
+        Show it
+      </Link>
+    </>
+  )
+}

@@ -1,0 +1,158 @@
+import { describe, expect, test } from 'vitest'
+import type { ListenerState } from '../../../server/contract/listener.ts'
+import { type EndpointRow, joinRows } from '../model/endpoint-rows.ts'
+import { listener } from '../model/listener.testing.ts'
+import { checkChanges, type GuardFacts, guardedLabel } from './check-changes.ts'
+
+const at = (port: number) => `tcp://127.0.0.1:${port}`
+const row = (
+  port: number,
+  databases: string[],
+  state: ListenerState = 'listening',
+  connections = 0,
+  address = at(port),
+): EndpointRow => {
+  const [made] = joinRows(
+    [{ endpoint: address, databases }],
+    [listener(address, state, { connections })],
+  )
+  if (made === undefined) throw new Error('no row')
+  return made
+}
+const page = { protocol: 'http:', hostname: '127.0.0.1', port: '8529' }
+const check = (
+  rows: EndpointRow[],
+  changes: GuardFacts['changes'],
+  more: Partial<GuardFacts> = {},
+) =>
+  checkChanges({
+    changes,
+    rows,
+    databases: ['_system', 'blog', 'shop'],
+    here: undefined,
+    drainSeconds: 30,
+    page,
+    ...more,
+  })
+const remove = (port: number) => ({ address: at(port), after: null })
+const map = (port: number, ...after: string[]) => ({ address: at(port), after })
+const admin = row(8529, [])
+
+describe('before an endpoint is removed', () => {
+  test('it says how many connections are open, and which databases no endpoint reaches then', () => {
+    const rows = [row(8530, ['shop'], 'listening', 12), row(8529, ['_system'])]
+    expect(check(rows, [remove(8530)]).consequences).toEqual([
+      'New connections are refused at once; the 12 open ones get 30 s to finish.',
+      'No other endpoint reaches shop.',
+    ])
+  })
+
+  test('a database that another open endpoint reaches is not named', () => {
+    const shop = row(8530, ['shop', 'blog'])
+    expect(check([shop, admin], [remove(8530)]).consequences).toHaveLength(1)
+    const left = [shop, row(8531, [], 'failed'), row(8529, ['_system'])]
+    expect(check(left, [remove(8530)]).consequences).toContain(
+      'No other endpoint reaches shop or blog.',
+    )
+  })
+
+  test('of many names, eight are named and the others counted', () => {
+    const names = Array.from({ length: 40 }, (_, index) => `n${index}`)
+    const rows = [row(8530, names), row(8529, ['_system'])]
+    expect(check(rows, [remove(8530)]).consequences.at(-1)).toBe(
+      'No other endpoint reaches n0, n1, n2, n3, n4, n5, n6, n7 or 32 more.',
+    )
+  })
+
+  test('a failed endpoint cuts no connection', () => {
+    const rows = [row(8530, ['shop'], 'failed'), admin]
+    expect(check(rows, [remove(8530)]).consequences).toEqual([
+      'It is not open, so no connection is cut.',
+    ])
+  })
+
+  test('the last endpoint with the console is refused', () => {
+    const rows = [admin, row(8530, ['shop']), row(8531, [], 'failed')]
+    expect(check(rows, [remove(8529)]).refused).toMatch('no one can sign in')
+    expect(check([admin, row(8530, ['_system'])], [remove(8529)]).refused).toBeUndefined()
+  })
+
+  test('the own endpoint leads to another one', () => {
+    const rows = [admin, row(8530, ['_system'])]
+    const guard = check(rows, [remove(8529)], { here: at(8529) })
+    expect(guard).toMatchObject({
+      own: true,
+      wayOut: { address: at(8530), url: 'http://127.0.0.1:8530/_console/endpoints' },
+    })
+    expect(guard.consequences[0]).toBe(
+      'You are connected through this endpoint. This page will stop working.',
+    )
+    expect(guardedLabel(guard, 'Remove', 'Remove endpoint')).toBe('Remove and disconnect')
+  })
+})
+
+describe('before a mapping is saved', () => {
+  const rows = [admin, row(8530, ['_system'])]
+
+  test('the last endpoint with the console is refused', () => {
+    const { refused } = check([admin, row(8530, ['shop'])], [map(8529, 'shop')], { here: at(8529) })
+    expect(refused).toMatch('Without this endpoint, no one can sign in')
+  })
+
+  test('the own endpoint leads to another one', () => {
+    const guard = check(rows, [map(8529, 'shop')], { here: at(8529) })
+    expect(guard.own).toBe(true)
+    expect(guard.wayOut?.address).toBe(at(8530))
+    expect(guard.consequences).toEqual([
+      'You are connected through this endpoint. This page will stop working.',
+      'No other endpoint reaches blog.',
+    ])
+    expect(guardedLabel(guard, 'Save', 'Save mapping')).toBe('Save and disconnect')
+  })
+
+  test('another endpoint, or one that keeps _system, does not cut the page off', () => {
+    expect(check(rows, [map(8529, 'shop')]).own).toBe(false)
+    expect(check(rows, [map(8530, 'shop')], { here: at(8529) }).own).toBe(false)
+    expect(check(rows, [map(8529, 'shop', '_system')], { here: at(8529) }).own).toBe(false)
+    expect(check(rows, [map(8529)], { here: at(8529) }).consequences).toEqual([])
+  })
+
+  test('an endpoint that this browser cannot reach is not offered', () => {
+    const wide = { ...page, hostname: '10.0.0.4' }
+    const own = row(8529, [], 'listening', 0, 'tcp://10.0.0.4:8529')
+    const changes = [{ address: own.address, after: ['shop'] }]
+    const facts = { here: own.address, page: wide }
+    const cut = check([own, row(8530, []), row(1, [], 'listening', 0, 'unix:///a')], changes, facts)
+    expect(cut.wayOut).toBeUndefined()
+    expect(cut.consequences).toContain(
+      'No other endpoint with the console can be reached from this browser.',
+    )
+    const open = check([own, row(8530, [], 'listening', 0, 'tcp://0.0.0.0:8530')], changes, facts)
+    expect(open.wayOut?.url).toBe('http://10.0.0.4:8530/_console/endpoints')
+  })
+})
+
+describe('before several changes are made', () => {
+  const rows = [admin, row(8530, ['blog'], 'listening', 2), row(8531, ['shop'], 'listening', 1)]
+
+  test('an endpoint that is added counts as a way in', () => {
+    const changes = [remove(8529), { address: at(8540), after: ['_system'] }]
+    expect(check(rows, changes, { here: at(8529) })).toMatchObject({
+      refused: undefined,
+      own: true,
+      wayOut: { address: at(8540) },
+    })
+    expect(check(rows, [remove(8529), remove(8530)]).refused).toMatch('After this change')
+    const one = [remove(8529)]
+    expect(check(rows, one, { named: true }).refused).toMatch('After this change')
+  })
+
+  test('the own endpoint is named, and connections are added up', () => {
+    const changes = [remove(8529), remove(8530), remove(8531), map(8532, '_system')]
+    expect(check(rows, changes, { here: at(8529) }).consequences).toEqual([
+      `You are connected through ${at(8529)}. This page will stop working.`,
+      'New connections are refused at once; the 3 open ones get 30 s to finish.',
+      'No endpoint will reach blog or shop.',
+    ])
+  })
+})

@@ -1,0 +1,182 @@
+import { isLoopback, isLoopbackHost, parseAddress } from '../../../server/contract/address.ts'
+import { SYSTEM_DATABASE } from '../../../server/contract/database.ts'
+import { consoleUrl, isAdminAccess, type PageLocation } from '../model/admin-access.ts'
+import type { EndpointRow } from '../model/endpoint-rows.ts'
+import { listNames, reaches } from '../model/mapping.ts'
+
+/** The state of an endpoint before and after a change. */
+export interface EndpointChange {
+  readonly address: string
+  /** The mapping before the change; null if the endpoint is added. */
+  readonly before: readonly string[] | null
+  /** The mapping after the change; null if the endpoint is removed. */
+  readonly after: readonly string[] | null
+}
+
+/** The effects of changes to endpoints on this page and on other clients. */
+export interface ChangeGuard {
+  /** The reason why the changes are rejected. If set, the other fields are empty. */
+  readonly refused: string | undefined
+  /** The consequences, one sentence each, most serious first. */
+  readonly consequences: readonly string[]
+  /** Whether the changes disconnect this page. */
+  readonly own: boolean
+  /** Where the console stays available, if `own` is set and this browser can reach it. */
+  readonly wayOut: WayOut | undefined
+}
+
+/** Another endpoint that serves the console. */
+export interface WayOut {
+  readonly address: string
+  readonly url: string
+}
+
+export interface GuardFacts {
+  /** All changes of one request or confirmation. Additions are applied first. */
+  readonly changes: readonly Pick<EndpointChange, 'address' | 'after'>[]
+  readonly rows: readonly EndpointRow[]
+  /** The names of all databases; empty until they are loaded. */
+  readonly databases: readonly string[]
+  /** Address of the endpoint that serves this page. */
+  readonly here: string | undefined
+  /** Whether the sentences name the endpoint. Default: true for several changes. */
+  readonly named?: boolean
+  /** Drain time of removed endpoints, in seconds; omitted from the sentence if undefined. */
+  readonly drainSeconds: number | undefined
+  readonly page: PageLocation
+}
+
+/**
+ * Judges changes to endpoints before they are applied: additions, mapping changes and removals.
+ * Every confirmation in the console uses it and shows the result with `GuardNotice`:
+ *
+ * 1. `refused`: the changes would remove the last endpoint that serves the console. Don't send
+ *    them.
+ * 2. `own`: label the button "… and disconnect" ({@link guardedLabel}). Load the bar before the
+ *    request (`preloadUndo`), and call `undo.leadOut` afterwards instead of `undo.offer`.
+ */
+export function checkChanges(facts: GuardFacts): ChangeGuard {
+  const { changes, rows, here, named = changes.length > 1 } = facts
+  const changed = new Map(changes.map((change) => [change.address, change.after]))
+  const mappingAfter = (row: EndpointRow) =>
+    row.databases !== null && changed.has(row.address)
+      ? (changed.get(row.address) ?? null)
+      : row.databases
+  const configured = new Set(
+    rows.flatMap(({ address, databases }) => (databases === null ? [] : address)),
+  )
+  const added = changes.filter(({ address }) => !configured.has(address))
+  const waysIn = [
+    ...rows.filter((row) => isAdminAccess(row) && servesConsole(mappingAfter(row))),
+    ...added.filter(({ after }) => servesConsole(after)),
+  ].map(({ address }) => address)
+  if (rows.some(isAdminAccess) && waysIn.length === 0) {
+    const refused = named ? LAST_WAYS_IN : LAST_WAY_IN
+    return { refused, consequences: [], own: false, wayOut: undefined }
+  }
+  const own = rows.some(
+    (row) =>
+      row.address === here && servesConsole(row.databases) && !servesConsole(mappingAfter(row)),
+  )
+  const wayOut = own ? wayOutOf(waysIn, facts.page) : undefined
+  const removed = rows.filter(
+    (row) => row.databases !== null && mappingAfter(row) === null && changed.has(row.address),
+  )
+  const stranded = strandedBy(facts, mappingAfter, added)
+  return {
+    refused: undefined,
+    own,
+    wayOut,
+    consequences: [
+      own && formatOwn(named ? `${here}` : 'this endpoint'),
+      own && wayOut === undefined && NO_WAY_OUT,
+      removed.length > 0 && formatConnections(removed, facts.drainSeconds),
+      stranded.length > 0 && formatStranded(stranded, !named),
+    ].filter((sentence) => sentence !== false),
+  }
+}
+
+/** Returns the label of the confirming button, such as "Save and disconnect". */
+export const guardedLabel = (guard: ChangeGuard, verb: string, label: string): string =>
+  guard.own ? `${verb} and disconnect` : label
+
+const servesConsole = (mapping: readonly string[] | null): boolean =>
+  mapping !== null && reaches(mapping, SYSTEM_DATABASE)
+
+/**
+ * Returns the databases that the changed endpoints reach now and no endpoint reaches afterwards.
+ */
+function strandedBy(
+  { changes, rows, databases }: GuardFacts,
+  mappingAfter: (row: EndpointRow) => readonly string[] | null,
+  added: GuardFacts['changes'],
+): string[] {
+  const touched = new Set(changes.map(({ address }) => address))
+  const taken = new Set<string>()
+  for (const row of rows) {
+    if (row.databases === null || !touched.has(row.address)) continue
+    for (const name of row.databases.length === 0 ? databases : row.databases) taken.add(name)
+  }
+  const left = [
+    ...rows.filter(isOpen).map(mappingAfter),
+    ...added.map(({ after }) => after),
+    ...rows.filter((row) => !isOpen(row) && touched.has(row.address)).map(mappingAfter),
+  ].filter((mapping) => mapping !== null)
+  if (left.some((mapping) => mapping.length === 0)) return []
+  const reached = new Set(left.flat())
+  return [...taken].filter((name) => !reached.has(name))
+}
+
+const isOpen = ({ databases, state }: EndpointRow) =>
+  databases !== null && (state === 'listening' || state === 'opening')
+
+/**
+ * Returns the first endpoint that this browser can reach. Loopback counts only if the page uses it.
+ */
+function wayOutOf(waysIn: readonly string[], page: PageLocation): WayOut | undefined {
+  const onLoopback = isLoopbackHost(page.hostname.replace(/^\[|\]$/g, ''))
+  for (const address of waysIn) {
+    const parsed = parseAddress(address)
+    const url = consoleUrl(address, page)
+    if (!parsed.ok || url === undefined) continue
+    if (onLoopback || !isLoopback(parsed.address)) return { address, url }
+  }
+  return undefined
+}
+
+const formatOwn = (endpoint: string) =>
+  `You are connected through ${endpoint}. This page will stop working.`
+
+const NO_WAY_OUT = 'No other endpoint with the console can be reached from this browser.'
+
+const LAST_WAY_IN =
+  'Without this endpoint, no one can sign in, because no other endpoint reaches _system. ' +
+  'Add another one first.'
+
+const LAST_WAYS_IN =
+  'After this change, no one can sign in, because no endpoint reaches _system. ' +
+  'Keep one that does, or add one.'
+
+function formatConnections(removed: readonly EndpointRow[], drainSeconds: number | undefined) {
+  if (removed.every(({ state }) => state === 'failed')) {
+    return 'It is not open, so no connection is cut.'
+  }
+  const open = removed.reduce((sum, { connections }) => sum + connections, 0)
+  const refused = 'New connections are refused at once'
+  if (open === 0) return `${refused}; none is open now.`
+  const time = drainSeconds === undefined ? 'time' : `${drainSeconds} s`
+  return `${refused}; ${open === 1 ? 'the open one gets' : `the ${open} open ones get`} ${time} to finish.`
+}
+
+/** Maximum number of database names in a sentence; the rest is only counted. */
+const NAMED = 8
+
+function formatStranded(names: readonly string[], one: boolean): string {
+  return `${one ? 'No other endpoint reaches' : 'No endpoint will reach'} ${listOr(names)}.`
+}
+
+function listOr(names: readonly string[]): string {
+  const more = names.length - NAMED
+  if (more > 1) return `${names.slice(0, NAMED).join(', ')} or ${more} more`
+  return listNames(names).replace(/ and (?=[^ ]+$)/, ' or ')
+}

@@ -1,0 +1,31 @@
+import { useQuery } from '@tanstack/react-query'
+import { databasesQuery } from '../../app/queries.ts'
+import { ownEndpoint } from '../model/admin-access.ts'
+import type { EndpointRow } from '../model/endpoint-rows.ts'
+import { readDrainSeconds } from '../model/page-facts.ts'
+import { type ChangeGuard, checkChanges, type GuardFacts } from './check-changes.ts'
+
+/**
+ * Returns {@link judgeChanges} bound to the location, the databases and the drain time of this
+ * page.
+ * @example
+ * const judge = useChangeGuard(rows)
+ * const guard = judge([{ address, after: null }])
+ * return <GuardNotice guard={guard} />
+ */
+export function useChangeGuard(
+  rows: readonly EndpointRow[],
+  { named }: Pick<GuardFacts, 'named'> = {},
+): (changes: GuardFacts['changes']) => ChangeGuard {
+  const { data: databases = [] } = useQuery(databasesQuery)
+  return (changes) =>
+    checkChanges({
+      changes,
+      ...(named === undefined ? {} : { named }),
+      rows,
+      databases,
+      here: ownEndpoint(location, rows),
+      drainSeconds: readDrainSeconds(),
+      page: location,
+    })
+}

@@ -1,0 +1,93 @@
+import { createScanner, type ParseError, parse, printParseErrorCode } from 'jsonc-parser'
+
+/** An entry of a JSON array with the line on which it begins, from 1. */
+export interface JsonEntry {
+  readonly value: unknown
+  readonly line: number
+}
+
+/** A syntax error and its position, from 1. */
+export interface JsonSyntaxError {
+  readonly line: number
+  readonly column: number
+  readonly message: string
+}
+
+export type ReadEntries =
+  | { readonly ok: true; readonly entries: readonly JsonEntry[] }
+  | { readonly ok: false; readonly error: JsonSyntaxError }
+
+/** Maximum nesting depth: more than a valid entry needs, and safe for the call stack. */
+const DEEPEST = 100
+
+/**
+ * Parses a JSON array (RFC 8259) with the line of each entry. It has its own error messages, because
+ * those of browsers differ and some omit the position.
+ */
+export function readEntries(file: string): ReadEntries {
+  // Keep the length, so that positions are those of the file.
+  const text = file.replace(/^\uFEFF/, ' ')
+  const { first, lines, tooDeep } = scan(text)
+  if (first !== '[') return failure(text, text.search(/\S|$/), 'A list of endpoints begins with [.')
+  if (tooDeep !== undefined) return failure(text, tooDeep, 'This is nested too deeply.')
+  try {
+    const values = JSON.parse(text) as readonly unknown[]
+    return { ok: true, entries: values.map((value, index) => ({ value, line: lines[index] ?? 1 })) }
+  } catch {
+    const errors: ParseError[] = []
+    parse(text, errors, { disallowComments: true })
+    const [problem] = errors
+    if (problem === undefined) return failure(text, 0, NOT_JSON)
+    const { error, offset } = problem
+    const before = text.slice(0, offset).trimEnd()
+    if (before.endsWith(',') && /[\]}]/.test(text.charAt(offset))) {
+      return failure(text, before.length - 1, 'Nothing follows this comma.')
+    }
+    return failure(text, offset, messages[printParseErrorCode(error)] ?? NOT_JSON)
+  }
+}
+
+/** Returns the first token, the line of each entry, and the position of a nesting too deep. */
+function scan(text: string) {
+  const scanner = createScanner(text, true)
+  const lines: number[] = []
+  let first: string | undefined
+  let depth = 0
+  while (true) {
+    scanner.scan()
+    const token = text.charAt(scanner.getTokenOffset())
+    if (token === '') return { first, lines }
+    first ??= token
+    if (depth === 1 && !/^[\],]$/.test(token)) lines.push(scanner.getTokenStartLine() + 1)
+    if (token === '[' || token === '{') depth += 1
+    if (token === ']' || token === '}') depth -= 1
+    if (depth > DEEPEST) return { first, lines, tooDeep: scanner.getTokenOffset() }
+  }
+}
+
+const NOT_JSON = 'This is not JSON.'
+
+const badString = 'This text in quotes has no end, or a stray sign.'
+
+const messages: Readonly<Record<string, string>> = {
+  InvalidSymbol: 'This is not a JSON value. Texts and keys have double quotes.',
+  PropertyNameExpected: 'A key in double quotes is missing here.',
+  ValueExpected: 'A value is missing here.',
+  ColonExpected: 'A colon is missing here.',
+  CommaExpected: 'A comma is missing here.',
+  CloseBraceExpected: 'A comma or } is missing here.',
+  CloseBracketExpected: 'A comma or ] is missing here.',
+  EndOfFileExpected: 'The list has ended, and more follows.',
+  InvalidCommentToken: 'JSON has no comments.',
+  UnexpectedEndOfString: badString,
+  InvalidUnicode: badString,
+  InvalidEscapeCharacter: badString,
+  InvalidCharacter: badString,
+}
+
+function failure(text: string, at: number, message: string): ReadEntries {
+  const before = text.slice(0, at).split('\n')
+  const column = (before.at(-1) ?? '').length + 1
+  const ends = at < text.length ? '' : 'The text ends here. '
+  return { ok: false, error: { line: before.length, column, message: `${ends}${message}` } }
+}

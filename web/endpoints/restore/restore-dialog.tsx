@@ -1,0 +1,145 @@
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import type { AuditRow } from '../../../server/contract/audit.ts'
+import { answer, api } from '../../app/api.ts'
+import { databasesQuery } from '../../app/queries.ts'
+import { useMay } from '../../shared/session/person.ts'
+import { ConfirmDialog } from '../../shared/ui/overlay/confirm-dialog.tsx'
+import { MissingDefault } from '../form/missing/missing-default.tsx'
+import { type EndpointChange, guardedLabel } from '../guard/check-changes.ts'
+import { GuardNotice } from '../guard/guard-notice.tsx'
+import { useChangeGuard } from '../guard/use-change-guard.ts'
+import { DatabaseChips } from '../table/cells/database-chips.tsx'
+import { useEndpointRows } from '../table/use-endpoint-rows.ts'
+import classes from './restore-dialog.module.css'
+import { planRestore } from './restore-plan.ts'
+import { useRestore } from './use-restore.ts'
+
+/** Restores an endpoint to its state before a row of the audit log: `/activity/restore?row=7`. */
+export function RestoreDialog() {
+  const { row: seq } = useSearch({ from: '/activity/restore' })
+  const navigate = useNavigate()
+  const close = () =>
+    void navigate({
+      to: '/activity',
+      search: ({ row: _, ...rest }: Record<string, string>) => rest,
+      resetScroll: false,
+    })
+  const mayChange = useMay('operator')
+  const { data: row, error, isPending } = useQuery({ ...rowQuery(seq), enabled: mayChange })
+  const { rows, failure } = useEndpointRows()
+  const dialog = { title: 'Restore', keep: 'Close', onClose: close }
+  if (!mayChange) {
+    return (
+      <ConfirmDialog {...dialog}>
+        <p>You are a viewer: endpoints are changed by operators and admins.</p>
+      </ConfirmDialog>
+    )
+  }
+  const loadError = error ?? failure
+  if (loadError !== null) return <ConfirmDialog {...dialog} error={loadError.message} />
+  if (isPending || rows === undefined) {
+    return (
+      <ConfirmDialog {...dialog}>
+        <p role="status">Reading what would change…</p>
+      </ConfirmDialog>
+    )
+  }
+  if (row === undefined) {
+    return (
+      <ConfirmDialog {...dialog}>
+        <p>There is no row {seq} in the log.</p>
+      </ConfirmDialog>
+    )
+  }
+  return <Restore row={row} rows={rows} onClose={close} />
+}
+
+interface RestoreProps {
+  readonly row: AuditRow
+  readonly rows: NonNullable<ReturnType<typeof useEndpointRows>['rows']>
+  readonly onClose: () => void
+}
+
+function Restore({ row, rows, onClose }: RestoreProps) {
+  const { data: existing } = useQuery(databasesQuery)
+  const check = useChangeGuard(rows)
+  const address = row.target
+  const now = rows.find((each) => each.id === address)?.databases ?? null
+  const plan = planRestore(row, now)
+  const restore = useRestore(onClose)
+  const dialog = { title: `Restore ${address}?`, name: address, onClose }
+  // The dialog is still closing, and the plan now says that there is nothing to restore.
+  if (restore.isSuccess) return null
+  if (plan.kind !== 'change') {
+    return (
+      <ConfirmDialog {...dialog} keep="Close">
+        <p>
+          {plan.kind === 'same'
+            ? 'The endpoint already is as it was before this change.'
+            : 'This row is not a change of an endpoint that can be restored.'}
+        </p>
+      </ConfirmDialog>
+    )
+  }
+  const { change, conflict } = plan
+  const guard = check([change])
+  return (
+    <ConfirmDialog
+      {...dialog}
+      keep={change.before === null ? 'Leave it removed' : 'Keep it as it is'}
+      error={restore.error?.message ?? ''}
+      {...(guard.refused === undefined && {
+        confirm: {
+          label: guardedLabel(guard, 'Restore', labelOf(change)),
+          busy: restore.isPending,
+          harmless: !guard.own && change.after !== null,
+          run: () => restore.mutate({ change, guard }),
+        },
+      })}
+    >
+      {conflict && (
+        <p className={classes.conflict} role="status">
+          The endpoint was changed again after this row. Restoring replaces the later change, too.
+        </p>
+      )}
+      <dl className={classes.states}>
+        <dt>Now</dt>
+        <dd>
+          <State mapping={change.before} existing={existing} />
+        </dd>
+        <dt>Restored</dt>
+        <dd>
+          <State mapping={change.after} existing={existing} />
+        </dd>
+      </dl>
+      <MissingDefault mapping={change.after ?? []} existing={existing} />
+      <GuardNotice guard={guard} />
+    </ConfirmDialog>
+  )
+}
+
+function labelOf({ before, after }: EndpointChange): string {
+  if (after === null) return 'Remove endpoint'
+  return before === null ? 'Add endpoint' : 'Restore mapping'
+}
+
+function State(props: {
+  mapping: readonly string[] | null
+  existing: readonly string[] | undefined
+}) {
+  if (props.mapping === null) return <span className="dim">No such endpoint</span>
+  return <DatabaseChips {...props} room={Number.POSITIVE_INFINITY} />
+}
+
+/** Reads one row of the audit log. */
+const rowQuery = (seq: string) => ({
+  queryKey: ['activity', 'row', seq],
+  queryFn: async ({ signal }: { signal: AbortSignal }) => {
+    const query = { before: `${Number(seq) + 1}`, limit: '1' }
+    const { rows } = await answer(api._api.audit.$get({ query }, { init: { signal } }))
+    // TanStack Query does not accept `undefined` as data.
+    return rows.find((row) => row.seq === Number(seq)) ?? null
+  },
+  select: (row: AuditRow | null) => row ?? undefined,
+})

@@ -1,0 +1,113 @@
+import { useSyncExternalStore } from 'react'
+import { usePresence } from '../session/person.ts'
+
+const PREFIX = 'gatehouse-draft:'
+
+/**
+ * A form draft in `sessionStorage`, where it survives a new sign-in, which leaves the page, a reload,
+ * and an accidental close of the form. Never use it for secrets.
+ */
+export interface DraftStorage<T> {
+  /** Returns the stored draft, if there is one with the fields of the initial values. */
+  readonly read: () => T | undefined
+  /** Stores a draft, or deletes the stored one if the draft equals the initial values. */
+  readonly store: (draft: T) => void
+  readonly forget: () => void
+}
+
+/**
+ * Returns the storage of a person's draft.
+ *
+ * @param form identifies the form.
+ */
+export function draftStorage<T extends object>(
+  person: string,
+  form: string,
+  initialValues: T,
+): DraftStorage<T> {
+  const key = `${PREFIX}${person}:${form}`
+  return {
+    read: () => read(key, initialValues),
+    store: (draft) => {
+      if (isSame(draft, initialValues)) remove(key)
+      else store(key, draft)
+    },
+    forget: () => remove(key),
+  }
+}
+
+const listeners = new Set<() => void>()
+
+const subscribe = (listener: () => void) => {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+function notify(): void {
+  for (const listener of listeners) listener()
+}
+
+/** Returns whether this tab stores any draft of the person who opened the page. */
+export function useHasDrafts(): boolean {
+  const { person } = usePresence()
+  return useSyncExternalStore(subscribe, () => keysOf(person.id).length > 0)
+}
+
+/** Deletes all drafts of a person. */
+export function forgetDrafts(person: string): void {
+  for (const key of keysOf(person)) remove(key)
+}
+
+// The browser may block storage. Drafts are then lost, but forms still work.
+function attempt<T>(action: () => T, otherwise: T): T {
+  try {
+    return action()
+  } catch {
+    return otherwise
+  }
+}
+
+const keysOf = (person: string) =>
+  attempt(
+    () => Object.keys(sessionStorage).filter((key) => key.startsWith(`${PREFIX}${person}:`)),
+    [],
+  )
+
+function store(key: string, draft: object): void {
+  attempt(() => sessionStorage.setItem(key, JSON.stringify(draft)), undefined)
+  notify()
+}
+
+function remove(key: string): void {
+  attempt(() => sessionStorage.removeItem(key), undefined)
+  notify()
+}
+
+function read<T extends object>(key: string, initialValues: T): T | undefined {
+  const text = attempt(() => sessionStorage.getItem(key), null)
+  if (text === null) return undefined
+  const stored = attempt<unknown>(() => JSON.parse(text), undefined)
+  if (hasShape(stored, initialValues)) return { ...initialValues, ...stored }
+  // Stored by another version of the console. Listeners are not notified, because this runs during
+  // render.
+  attempt(() => sessionStorage.removeItem(key), undefined)
+  return undefined
+}
+
+const isSame = <T extends object>(draft: T, initialValues: T): boolean =>
+  Object.entries(initialValues).every(([key, field]) => {
+    const now = (draft as Record<string, unknown>)[key]
+    return (
+      now === field || (typeof field === 'object' && JSON.stringify(now) === JSON.stringify(field))
+    )
+  })
+
+const hasShape = <T extends object>(value: unknown, initialValues: T): value is T =>
+  typeof value === 'object' &&
+  value !== null &&
+  Object.entries(initialValues).every(
+    ([key, field]) =>
+      field === undefined ||
+      (typeof field === typeof (value as Record<string, unknown>)[key] &&
+        Array.isArray(field) === Array.isArray((value as Record<string, unknown>)[key])),
+  )

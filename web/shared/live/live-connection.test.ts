@@ -1,0 +1,145 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import {
+  CHECK_MS,
+  type Connection,
+  FIRST_BYTE_MS,
+  openStream,
+  PAUSES_MS,
+  SILENCE_MS,
+} from './live-connection.ts'
+
+/** Maximum time in ms for the console to report that a server hangs (docs/operating.md). */
+const REPORTED_WITHIN = 15_000
+const BACK_WITHIN = 5_000
+/** Interval of the server's heartbeats in ms (server/events/routes.ts). */
+const HEARTBEAT = 5_000
+
+/** Streams opened so far, newest last. */
+const opened: FakeSource[] = []
+
+class FakeSource extends EventTarget {
+  onopen?: () => void
+  onerror?: () => void
+  onmessage?: (message: MessageEvent) => void
+  readonly url: string
+  isOpen = true
+
+  constructor(url: string) {
+    super()
+    this.url = url
+    opened.push(this)
+  }
+
+  close() {
+    this.isOpen = false
+  }
+}
+
+const last = () => opened.at(-1) as FakeSource
+const heartbeat = () => last().dispatchEvent(new MessageEvent('heartbeat', { lastEventId: 'a-1' }))
+
+beforeEach(() => {
+  vi.useFakeTimers()
+  vi.stubGlobal('EventSource', FakeSource)
+  opened.length = 0
+})
+afterEach(() => {
+  vi.useRealTimers()
+  vi.unstubAllGlobals()
+})
+
+function watch(mayConnect: (signal: AbortSignal) => Promise<boolean>, after?: string) {
+  const states: Connection[] = []
+  const events: string[] = []
+  const stream = openStream({
+    url: '/events',
+    after,
+    onEvent: ({ type }) => events.push(type),
+    onState: (state) => states.push(state),
+    mayConnect,
+  })
+  return { stream, events, state: () => states.at(-1)?.state, states }
+}
+
+const hangs = () => new Promise<boolean>(() => {})
+const away = () => Promise.reject(new TypeError('Failed to fetch'))
+
+test('a server that hangs is reported in time, whenever it last sent a heartbeat', async () => {
+  const { state, states } = watch(hangs)
+  last().onopen?.()
+  await vi.advanceTimersByTimeAsync(HEARTBEAT)
+  heartbeat()
+  const heard = Date.now()
+  await vi.advanceTimersByTimeAsync(SILENCE_MS - 1)
+  expect(state()).toBe('live')
+  await vi.advanceTimersByTimeAsync(1)
+  expect(state()).toBe('lost')
+  expect(states.at(-1)).toMatchObject({ since: heard })
+  expect(SILENCE_MS).toBeLessThanOrEqual(REPORTED_WITHIN)
+  // One late heartbeat must not count as a failure.
+  expect(SILENCE_MS).toBeGreaterThan(2 * HEARTBEAT)
+  expect(last().isOpen).toBe(false)
+})
+
+test('a stream whose first byte does not come is reported in time', async () => {
+  const { state } = watch(hangs)
+  await vi.advanceTimersByTimeAsync(FIRST_BYTE_MS)
+  expect(state()).toBe('lost')
+  expect(FIRST_BYTE_MS).toBeLessThanOrEqual(REPORTED_WITHIN)
+})
+
+test.each([
+  ['rejects connections', away],
+  ['hangs', hangs],
+])('a server that %s is tried so often that it is back in time', async (_, unavailable) => {
+  const tries: number[] = []
+  let check = unavailable
+  const { state } = watch((signal) => {
+    tries.push(Date.now())
+    expect(signal.aborted).toBe(false)
+    return check()
+  })
+  last().onerror?.()
+  expect(state()).toBe('connecting')
+  await vi.advanceTimersByTimeAsync(120_000)
+  expect(state()).toBe('lost')
+  const gaps = tries.slice(1).map((time, at) => time - (tries[at] ?? 0))
+  expect(Math.max(...gaps)).toBeLessThanOrEqual(CHECK_MS + PAUSES_MS[0])
+  // Check the lower bound too: retries against an unavailable server must stay infrequent.
+  expect(Math.min(...gaps.slice(4))).toBeGreaterThanOrEqual(2_400)
+
+  check = () => Promise.resolve(true)
+  const back = Date.now()
+  while (last().isOpen === false) await vi.advanceTimersByTimeAsync(100)
+  last().onopen?.()
+  expect(state()).toBe('live')
+  expect(Date.now() - back).toBeLessThanOrEqual(BACK_WITHIN)
+})
+
+test('the first stream begins after a known event; a later one resets', async () => {
+  const { events, stream } = watch(() => Promise.resolve(true), 'run-7')
+  expect(last().url).toBe('/events?after=run-7')
+  last().onopen?.()
+  last().onmessage?.(
+    new MessageEvent('message', { data: '{"type":"audit"}', lastEventId: 'run-8' }),
+  )
+  expect(events).toEqual(['audit'])
+  expect(stream.lastId()).toBe('run-8')
+  last().onerror?.()
+  await vi.advanceTimersByTimeAsync(PAUSES_MS[0])
+  expect(last().url).toBe('/events')
+  last().onopen?.()
+  expect(events).toEqual(['audit', 'reset'])
+})
+
+test('a stream that may not connect stops, until it is tried again', async () => {
+  let signedIn = false
+  const { stream } = watch(() => Promise.resolve(signedIn))
+  last().onerror?.()
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect([opened.length, vi.getTimerCount()]).toEqual([1, 0])
+  signedIn = true
+  stream.tryNow()
+  await vi.advanceTimersByTimeAsync(0)
+  expect(opened.length).toBe(2)
+})

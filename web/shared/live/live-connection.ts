@@ -1,0 +1,163 @@
+import type { LiveEvent } from '../../../server/contract/event.ts'
+
+/** State of the stream of live events. Times are milliseconds since the Unix epoch. */
+export type Connection =
+  | { readonly state: 'connecting' | 'live' }
+  | { readonly state: 'lost'; readonly since: number; readonly nextTry: number }
+
+/** A live connection as an external store for React. */
+export interface LiveConnection {
+  /** Registers a listener for changes of {@link current}. Returns a function that removes it. */
+  subscribe(listener: () => void): () => void
+  current(): Connection
+  /** Retries immediately instead of at the scheduled time. */
+  tryNow(): void
+  close(): void
+}
+
+export interface StreamOptions {
+  readonly url: string
+  /** Id of the event to resume after. If undefined, the stream starts now and emits a `reset`. */
+  readonly after: string | undefined
+  /** Called with each event, and with a `reset` whenever events may have been missed. */
+  readonly onEvent: (event: LiveEvent) => void
+  /** Called on each change of the connection and on each heartbeat. */
+  readonly onState: (connection: Connection) => void
+  /**
+   * Called after a failure, before the stream is reopened, because an EventSource does not expose
+   * the status of a rejected request. The stream stops if it resolves to false. It rejects while
+   * the server is unavailable.
+   */
+  readonly mayConnect: (signal: AbortSignal) => Promise<boolean>
+}
+
+export interface Stream {
+  /** Retries immediately, even if the stream is paused or stopped. */
+  tryNow(): void
+  /** Closes the stream until {@link tryNow} is called. Does not call `onState`. */
+  rest(): void
+  /** Id of the last event received; undefined before the first. */
+  lastId(): string | undefined
+}
+
+/**
+ * Timeout in ms for an open stream that receives nothing. The server sends a heartbeat every 5 s,
+ * so a server that hangs is reported after 7 to 12 s.
+ */
+export const SILENCE_MS = 12_000
+/** Timeout in ms for the first byte of a stream. */
+export const FIRST_BYTE_MS = 10_000
+/** Timeout in ms for `mayConnect`. */
+export const CHECK_MS = 4_000
+/**
+ * Retry intervals in ms, measured from the start of one try to the start of the next. The last
+ * interval repeats, so that the stream recovers within 5 s of the server. The first is short
+ * because a restart takes little time. Each browser sends one small request per try, regardless of
+ * its number of tabs: 1,000 browsers send 333 to 417 requests per second.
+ */
+export const PAUSES_MS = [400, 1_000, 2_000, 3_000] as const
+/** Maximum fraction by which an interval is shortened at random, to spread reconnects. */
+const JITTER = 0.2
+/** Minimum pause in ms between the end of one try and the start of the next. */
+const SHORTEST_PAUSE_MS = 400
+
+/**
+ * Opens a stream of live events, in a page or a worker, and keeps it open.
+ *
+ * An EventSource alone hides response statuses, stops retrying after some of them, and does not
+ * detect a server that hangs. This function opens a new EventSource after each failure and each
+ * timeout, at increasing intervals, if `mayConnect` agrees. Most first failures are brief, so the
+ * state stays `connecting` after one; a timeout or a second failure sets it to `lost`.
+ */
+export function openStream(options: StreamOptions): Stream {
+  const { url, after, onEvent, onState, mayConnect } = options
+  let source: EventSource | undefined
+  let check: AbortController | undefined
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let limit: ReturnType<typeof setTimeout> | undefined
+  let failures = 0
+  let heardAt = Date.now()
+  let tryBegan = 0
+  let lastId: string | undefined
+  /** Whether no stream has been opened yet. Only the first one resumes after `after`. */
+  let isFirst = true
+  /** Counts tries, to discard the result of an outdated one. */
+  let tries = 0
+
+  const rest = () => {
+    tries += 1
+    clearTimeout(timer)
+    clearTimeout(limit)
+    check?.abort()
+    source?.close()
+    check = undefined
+    source = undefined
+  }
+
+  const limitSilence = (ms: number) => {
+    clearTimeout(limit)
+    limit = setTimeout(() => failed({ silent: true }), ms)
+  }
+
+  const heard = () => {
+    heardAt = Date.now()
+    limitSilence(SILENCE_MS)
+  }
+
+  const failed = ({ silent }: { silent: boolean }) => {
+    rest()
+    const planned = PAUSES_MS[Math.min(failures, PAUSES_MS.length - 1)] ?? 0
+    const left = planned * (1 - JITTER * Math.random()) - (Date.now() - tryBegan)
+    const pause = Math.max(left, SHORTEST_PAUSE_MS)
+    failures += 1
+    timer = setTimeout(connectAgain, pause)
+    if (failures === 1 && !silent) onState({ state: 'connecting' })
+    else onState({ state: 'lost', since: heardAt, nextTry: Date.now() + pause })
+  }
+
+  const connect = () => {
+    rest()
+    const resumes = isFirst && after !== undefined
+    isFirst = false
+    const stream = new EventSource(resumes ? `${url}?after=${encodeURIComponent(after)}` : url)
+    source = stream
+    limitSilence(FIRST_BYTE_MS)
+    stream.onopen = () => {
+      failures = 0
+      // Events between two streams are unknown, and requests may have failed in between.
+      if (!resumes) onEvent({ type: 'reset' })
+      onState({ state: 'live' })
+      heard()
+    }
+    stream.onerror = () => failed({ silent: false })
+    const noteId = (message: MessageEvent) => {
+      lastId = message.lastEventId
+      heard()
+    }
+    stream.addEventListener('hello', noteId)
+    stream.addEventListener('heartbeat', (message) => {
+      noteId(message)
+      onState({ state: 'live' })
+    })
+    stream.onmessage = (message) => {
+      noteId(message)
+      onEvent(JSON.parse(message.data) as LiveEvent)
+    }
+  }
+
+  const connectAgain = async () => {
+    rest()
+    tryBegan = Date.now()
+    const mine = tries
+    check = new AbortController()
+    limit = setTimeout(() => failed({ silent: true }), CHECK_MS)
+    const agreed = await mayConnect(check.signal).catch(() => undefined)
+    if (mine !== tries) return
+    if (agreed === undefined) failed({ silent: false })
+    else if (agreed) connect()
+    else rest()
+  }
+
+  connect()
+  return { tryNow: () => void connectAgain(), rest, lastId: () => lastId }
+}

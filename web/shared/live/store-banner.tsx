@@ -1,0 +1,20 @@
+import { useQuery } from '@tanstack/react-query'
+import { healthQuery } from '../../app/queries.ts'
+import { Banner } from '../ui/feedback/banner.tsx'
+import { useConnection } from './live-provider.tsx'
+
+/** Shows a warning while the server cannot store changes, with the reason. */
+export function StoreBanner() {
+  const { data: health } = useQuery(healthQuery)
+  const isLost = useConnection().state === 'lost'
+  return (
+    <Banner role="status">
+      {health?.writable === false && !isLost && (
+        <p>
+          <strong>Changes cannot be saved at the moment.</strong> {health.reason} What is stored can
+          still be read. This message disappears once changes can be saved again.
+        </p>
+      )}
+    </Banner>
+  )
+}

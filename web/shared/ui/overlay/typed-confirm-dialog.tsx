@@ -1,0 +1,50 @@
+import { TextInput } from '@mantine/core'
+import { type PropsWithChildren, useState } from 'react'
+import { ConfirmDialog, type ConfirmDialogProps } from './confirm-dialog.tsx'
+
+export interface TypedConfirmDialogProps extends ConfirmDialogProps {
+  /** The name to type. It is also part of the title. */
+  readonly name: string
+  /** What typing the name does, such as "drop it". */
+  readonly effect: string
+  /** Shown if the typed name differs. */
+  readonly mismatch: string
+  readonly confirm: NonNullable<ConfirmDialogProps['confirm']>
+}
+
+/** A {@link ConfirmDialog} that runs its action only once the user has typed the name. */
+export function TypedConfirmDialog(props: PropsWithChildren<TypedConfirmDialogProps>) {
+  const { effect, mismatch, confirm, children, ...dialog } = props
+  const [typed, setTyped] = useState('')
+  const [error, setError] = useState<string>()
+  const run = () => {
+    if (typed.trim() === dialog.name) confirm.run()
+    else setError(mismatch)
+  }
+  return (
+    <ConfirmDialog {...dialog} confirm={{ ...confirm, run }}>
+      {children}
+      <TextInput
+        label={
+          <>
+            Type <span className="mono">{dialog.name}</span> to {effect}
+          </>
+        }
+        classNames={{ input: 'mono' }}
+        spellCheck={false}
+        autoComplete="off"
+        autoCapitalize="off"
+        value={typed}
+        error={error}
+        data-autofocus
+        onChange={(event) => {
+          setTyped(event.currentTarget.value)
+          setError(undefined)
+        }}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && !confirm.busy) run()
+        }}
+      />
+    </ConfirmDialog>
+  )
+}

@@ -1,0 +1,27 @@
+import { formatCount } from '../text/format-bytes.ts'
+import classes from './printed-rows.module.css'
+import { usePrinting } from './use-printing.ts'
+
+/** Maximum rows that a table prints, about 40 pages. On screen, tables render only visible rows. */
+export const PRINTED_ROWS = 1_000
+
+/** Returns the indexes of the rows to print. */
+export const printedRange = (count: number): number[] =>
+  Array.from({ length: Math.min(count, PRINTED_ROWS) }, (_, index) => index)
+
+/** In print, reports rows that the table omits. `advice` says how to get them. */
+export function NotPrinted(props: { count: number; what: string; advice: string }) {
+  const { count, what, advice } = props
+  const printing = usePrinting()
+  if (!printing || count <= PRINTED_ROWS) return null
+  return (
+    <PrintNote>
+      The first {formatCount(PRINTED_ROWS)} of {formatCount(count)} {what} are printed. {advice}
+    </PrintNote>
+  )
+}
+
+/** A sentence that appears only in print. */
+export function PrintNote({ children }: { children: React.ReactNode }) {
+  return <p className={classes.note}>{children}</p>
+}
