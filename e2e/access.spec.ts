@@ -1,22 +1,24 @@
 import { rowOf } from './support/endpoints-page.ts'
+import { expectAccessible, expectAccessibleInBothThemes } from './support/expect-accessible.ts'
 import { watchFaults } from './support/faults.ts'
-import { expect, test } from './support/gatehouse.ts'
+import { expect, freshTest, test } from './support/gatehouse.ts'
 import { withProvider } from './support/with-provider.ts'
 
 test('A token is made, shown once, used by a program, and revoked', async ({ page, gatehouse }) => {
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   await gatehouse.signIn(page, '/_console/access/tokens')
-  await page.getByRole('button', { name: 'Make token' }).click()
-  const form = page.getByRole('dialog', { name: 'Make token' })
+  await page.getByRole('button', { name: 'Create token' }).click()
+  const form = page.getByRole('dialog', { name: 'Create token' })
   await expect(form.getByLabel('Name')).toBeFocused()
   await page.keyboard.press('Control+Enter')
-  await expect(form.getByLabel('Name')).toHaveAccessibleDescription(/The name is missing/)
+  await expect(form.getByLabel('Name')).toHaveAccessibleDescription(/Enter a name/)
   await expect(form.getByLabel('Name')).toBeFocused()
   await form.getByLabel('Name').fill('nightly backup')
-  await form.getByLabel('Lasts').selectOption('30 days')
+  await form.getByLabel('Expires').selectOption('30 days')
   await page.keyboard.press('Control+Enter')
 
-  const made = page.getByRole('dialog', { name: 'nightly backup was made' })
-  await expect(made.getByText('You will not see it again.')).toBeVisible()
+  const made = page.getByRole('dialog', { name: 'Token nightly backup created' })
+  await expect(made.getByText('Copy the token now. It is not shown again.')).toBeVisible()
   const token = (await made.locator('code').first().textContent()) ?? ''
   await expect(made.locator('code').last()).toContainText(`Authorization: Bearer ${token}`)
   const url = `${gatehouse.url}/_db/_system/_api/endpoint`
@@ -29,7 +31,26 @@ test('A token is made, shown once, used by a program, and revoked', async ({ pag
   })
   expect(change.status).toBe(403)
 
-  await made.getByRole('button', { name: 'Done' }).click()
+  // No key, click or navigation closes the dialog before the token is copied.
+  const copy = made.getByRole('button', { name: 'Copy token', exact: true })
+  await expect(copy).toBeFocused()
+  await page.keyboard.press('Escape')
+  await expect(
+    made.getByRole('alert').filter({ hasText: 'You haven’t copied the token yet' }),
+  ).toBeVisible()
+  await page.mouse.click(8, 400)
+  await made.getByRole('button', { name: 'Close', exact: true }).click()
+  await page.goBack()
+  await expect(copy).toBeFocused()
+  await expect(made.getByText(token, { exact: true })).toBeVisible()
+  await expect(page).toHaveURL(/\/access\/tokens\/new$/)
+  await expectAccessible(page)
+  await copy.click()
+  await expect(made.getByRole('alert')).toBeEmpty()
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(token)
+  await page.keyboard.press('Escape')
+  await expect(made).toBeHidden()
+  await expect(page).toHaveURL(/\/access\/tokens$/)
   const row = page.getByRole('row').filter({ hasText: 'nightly backup' })
   await expect(row).toContainText(`${token.slice(0, 8)}…`)
   await expect(row).toContainText('Viewer')
@@ -37,81 +58,120 @@ test('A token is made, shown once, used by a program, and revoked', async ({ pag
 
   await row.getByRole('button', { name: 'Revoke nightly backup' }).click()
   const question = page.getByRole('dialog', { name: 'Revoke nightly backup?' })
+  // The response arrives after the person has left the page, which must not move them.
+  const leave = Promise.withResolvers<void>()
+  await page.route(/\/_api\/token\//, async (route) => {
+    await leave.promise
+    await route.continue()
+  })
   await question.getByRole('button', { name: 'Revoke token' }).click()
+  await page.keyboard.press('Escape')
+  await page.getByRole('link', { name: 'Providers' }).click()
+  const revoked = page.waitForResponse(/\/_api\/token\//)
+  leave.resolve()
+  await revoked
+  await expect(page.getByText('nightly backup was revoked.')).toBeAttached()
+  await expect(page).toHaveURL(/\/access\/providers$/)
+  await page.getByRole('link', { name: 'Tokens' }).click()
   await expect(row).toBeHidden()
   expect((await ask()).status).toBe(401)
 })
 
-test('Somebody new waits for a role, is made viewer, and may then read and not change', async ({
-  page,
-  gatehouse,
-  browser,
-}) => {
-  // Two people sign in, and one waits for a look that comes every 15 s.
-  test.slow()
-  const provider = await withProvider(gatehouse)
-  const context = await browser.newContext()
-  const faults = await watchFaults(context)
-  faults.allow(/^http 401 /)
-  const ada = await context.newPage()
-  await ada.goto('/_console/endpoints')
-  await ada.getByRole('button', { name: 'Sign in with Example ID' }).click()
-  await expect(ada.getByRole('heading', { name: 'Waiting for a role' })).toBeVisible()
-  await expect(ada.getByText('You are signed in as oidc:')).toBeVisible()
+freshTest(
+  'A new person waits for a role, is made viewer, loses access, and gets it back',
+  async ({ page, gatehouse, browser }) => {
+    // Two people sign in.
+    test.slow()
+    const provider = await withProvider(gatehouse)
+    const context = await browser.newContext()
+    const faults = await watchFaults(context)
+    faults.allow(/^http 401 /)
+    const ada = await context.newPage()
+    await ada.clock.install()
+    await ada.goto('/_console/endpoints')
+    await ada.getByRole('button', { name: 'Sign in with Example ID' }).click()
+    await expect(ada.getByRole('heading', { name: 'Waiting for a role' })).toBeVisible()
+    await expect(ada.getByText('You are signed in as oidc:')).toBeVisible()
 
-  await gatehouse.signIn(page, '/_console/access/people')
-  const waiting = page.getByRole('table', { name: 'People who wait for a role' })
-  await waiting.getByRole('combobox', { name: /^Role of oidc:/ }).selectOption('Viewer')
-  const question = page.getByRole('dialog', { name: /^Make oidc:.* viewer\?$/ })
-  await expect(question).toContainText('signs in again as viewer.')
-  await question.getByRole('button', { name: 'Make viewer' }).click()
-  await expect(waiting).toBeHidden()
-  // Another role ended the sessions: nothing is there to be looked at.
-  const person = page.getByRole('row').filter({ hasText: 'oidc:' })
-  await expect(person.getByRole('cell').last()).toHaveText('None')
-  await expect(person.getByRole('button')).toHaveCount(0)
+    await gatehouse.signIn(page, '/_console/access/people')
+    const waiting = page.getByRole('table', { name: 'People waiting for a role' })
+    await waiting.getByRole('combobox', { name: /^Role of oidc:/ }).selectOption('Viewer')
+    const question = page.getByRole('dialog', { name: /^Make oidc:.* viewer\?$/ })
+    await expect(question).toContainText('has the role viewer.')
+    await question.getByRole('button', { name: 'Make viewer' }).click()
+    await expect(waiting).toBeHidden()
+    // The change of role ended the person's sessions, so there are none to show.
+    const person = page.getByRole('row').filter({ hasText: 'oidc:' })
+    await expect(person.getByRole('cell').last()).toHaveText('None')
+    await expect(person.getByRole('button')).toHaveCount(0)
 
-  // The waiting page looks every 15 s, and tells by itself.
-  await expect(ada.getByRole('heading', { name: 'Sign in again' })).toBeVisible({ timeout: 45_000 })
-  await ada.getByRole('link', { name: 'Sign in again' }).click()
-  await ada.getByRole('button', { name: 'Sign in with Example ID' }).click()
-  const own = `tcp://127.0.0.1:${gatehouse.port}`
-  await expect(rowOf(ada, own)).toContainText('Listening')
-  await expect(ada.getByText('You are a viewer: endpoints are changed by operators.')).toBeVisible()
-  expect(faults.list()).toEqual([])
-  await context.close()
-  provider.close()
-})
+    // The waiting page polls every 15 s and updates itself.
+    await ada.clock.fastForward(15_000)
+    await expect(ada.getByRole('heading', { name: 'Sign in again' })).toBeVisible()
+    await ada.getByRole('link', { name: 'Sign in again' }).click()
+    await ada.getByRole('button', { name: 'Sign in with Example ID' }).click()
+    const own = `tcp://127.0.0.1:${gatehouse.port}`
+    await expect(rowOf(ada, own)).toContainText('Listening')
+    await expect(
+      ada.getByText('You are a viewer: endpoints are changed by operators.'),
+    ).toBeVisible()
+    expect(faults.list()).toEqual([])
 
-test('The last admin stays one, and the page says why', async ({
-  page,
-  gatehouse,
-  browser,
-  faults,
-}) => {
-  faults.allow(/^http 409 PATCH /)
-  const provider = await withProvider(gatehouse)
-  const context = await browser.newContext()
-  const ada = await context.newPage()
-  await ada.goto('/_console/')
-  await ada.getByRole('button', { name: 'Sign in with Example ID' }).click()
-  await expect(ada.getByRole('heading', { name: 'Waiting for a role' })).toBeVisible()
-  await context.close()
+    await person.getByRole('combobox', { name: /^Role of / }).selectOption('Remove access…')
+    const removal = page.getByRole('dialog', { name: /^Remove access of / })
+    await expect(removal).toContainText('sessions and tokens end immediately on all nodes.')
+    await expectAccessibleInBothThemes(page)
+    await removal.getByRole('button', { name: 'Remove access' }).click()
+    const removed = page.getByRole('table', { name: 'People whose access was removed' })
+    await expect(removed).toContainText('oidc:')
+    faults.allow(/^http (401|403) /)
+    await ada.getByRole('link', { name: 'Sign in again' }).click()
+    await ada.getByRole('button', { name: 'Sign in with Example ID' }).click()
+    await expect(ada.getByRole('alert')).toContainText('Your access to this server was removed.')
+    await expect(ada.getByRole('button', { name: 'Sign in' })).toBeHidden()
 
-  await gatehouse.signIn(page, '/_console/access/people')
-  const role = page.getByRole('combobox', { name: /^Role of oidc:/ })
-  await role.selectOption('Admin')
-  await page.getByRole('button', { name: 'Make admin' }).click()
-  await expect(page.getByRole('dialog')).toBeHidden()
-  await expect(role).toHaveValue('admin')
-  await role.selectOption('Viewer')
-  const question = page.getByRole('dialog')
-  await question.getByRole('button', { name: 'Make viewer' }).click()
-  await expect(question.getByRole('alert').filter({ hasText: 'the last admin' })).toBeVisible()
-  await question.getByRole('button', { name: 'Keep admin' }).click()
-  await expect(role).toHaveValue('admin')
-  provider.close()
-})
+    await removed.getByRole('combobox').selectOption('No role yet')
+    await page.getByRole('button', { name: 'Make pending' }).click()
+    await expect(waiting).toContainText('oidc:')
+    await ada.goto('/_console/')
+    await ada.getByRole('button', { name: 'Sign in with Example ID' }).click()
+    await expect(ada.getByRole('heading', { name: 'Waiting for a role' })).toBeVisible()
+    await context.close()
+    provider.close()
+  },
+)
+
+freshTest(
+  'The last admin stays one, and the page says why',
+  async ({ page, gatehouse, browser, faults }) => {
+    faults.allow(/^http 409 PATCH /)
+    const provider = await withProvider(gatehouse)
+    const context = await browser.newContext()
+    const ada = await context.newPage()
+    await ada.goto('/_console/')
+    await ada.getByRole('button', { name: 'Sign in with Example ID' }).click()
+    await expect(ada.getByRole('heading', { name: 'Waiting for a role' })).toBeVisible()
+    await context.close()
+
+    await gatehouse.signIn(page, '/_console/access/people')
+    const role = page.getByRole('combobox', { name: /^Role of oidc:/ })
+    await role.selectOption('Admin')
+    await page.getByRole('button', { name: 'Make admin' }).click()
+    await expect(page.getByRole('dialog')).toBeHidden()
+    await expect(role).toHaveValue('admin')
+    await role.selectOption('Viewer')
+    const question = page.getByRole('dialog')
+    await question.getByRole('button', { name: 'Make viewer' }).click()
+    await expect(question.getByRole('alert').filter({ hasText: 'the last admin' })).toBeVisible()
+    await question.getByRole('button', { name: 'Keep admin' }).click()
+    await expect(role).toHaveValue('admin')
+    await role.selectOption('Remove access…')
+    await question.getByRole('button', { name: 'Remove access' }).click()
+    await expect(question.getByRole('alert').filter({ hasText: 'the last admin' })).toBeVisible()
+    await question.getByRole('button', { name: 'Keep access' }).click()
+    provider.close()
+  },
+)
 
 test('The providers tell what to register, and what to set', async ({ page, gatehouse }) => {
   await gatehouse.signIn(page, '/_console/access/providers')

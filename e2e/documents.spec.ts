@@ -9,13 +9,13 @@ const textOf = (page: Page) => page.getByRole('textbox', { name: 'Document as JS
 const dialogOf = (page: Page, title: string) =>
   page.getByRole('dialog', { name: title, exact: true })
 
-/** Makes the database blog, and in its collection articles these documents. */
+/** Creates the database blog with these documents in its collection articles. */
 async function makeBlog(gatehouse: Gatehouse, documents: readonly object[] = []): Promise<void> {
   await gatehouse.post('/_db/_system/_api/database', { name: 'blog' })
   if (documents.length > 0) await gatehouse.post('/_db/blog/articles', documents)
 }
 
-/** Changes a document as another program would. */
+/** Changes a document with the API, as another program would. */
 const replaceOutside = (gatehouse: Gatehouse, id: string, fields: object) =>
   gatehouse
     .delete(`/_db/blog/articles/${id}`)
@@ -31,7 +31,7 @@ test('Operators create the first document of a database, and reach it through it
   await gatehouse.signIn(page, '/_console/endpoints')
   await page.getByRole('link', { name: 'Documents' }).click()
   await page.getByRole('link', { name: 'blog', exact: true }).click()
-  await expect(page.getByText('blog holds no documents.')).toBeVisible()
+  await expect(page.getByText('blog contains no documents.')).toBeVisible()
 
   await page.getByRole('button', { name: 'Create the first document' }).click()
   const form = dialogOf(page, 'Create document')
@@ -40,16 +40,14 @@ test('Operators create the first document of a database, and reach it through it
   await textOf(page).fill('{\n  "title": "One"\n  "author": "ada"\n}')
   await page.keyboard.press('Control+Enter')
   await expect(form.getByLabel('Collection')).toHaveAccessibleDescription(
-    /begins with a small letter/,
+    /begins with a lowercase letter/,
   )
-  await expect(textOf(page)).toHaveAccessibleDescription(
-    /^This is not JSON from line 3, column 3 on\./,
-  )
+  await expect(textOf(page)).toHaveAccessibleDescription(/^Invalid JSON at line 3, column 3\./)
 
   await form.getByLabel('Collection').fill('articles')
   await textOf(page).fill('{ "id": "one", "title": "One", "title": "Two" }')
   await page.keyboard.press('Control+Enter')
-  await expect(textOf(page)).toHaveAccessibleDescription(/^The key "title" stands twice\./)
+  await expect(textOf(page)).toHaveAccessibleDescription(/^The key "title" occurs twice\./)
   await expect(textOf(page)).toBeFocused()
 
   await textOf(page).fill('{ "id": "one", "title": "One", "author": "ada" }')
@@ -98,7 +96,7 @@ test('Each violation of the schema of a collection stands with its place in the 
   await expect(textOf(page)).toBeFocused()
   await page.keyboard.press('End')
   await page.keyboard.type('x')
-  // What was sent is no longer what is written.
+  // The editor no longer contains the text that was sent.
   await expect(violations).toHaveCount(0)
   await expect(marked).toHaveCount(0)
 })
@@ -110,7 +108,7 @@ test('A document is written by the keyboard alone; Esc and Tab leave the text, a
   await makeBlog(gatehouse, [{ id: 'one', title: 'One' }])
   await gatehouse.signIn(page, `${articlesPath}?create=1`)
   await expect(textOf(page)).toBeFocused()
-  await expect(textOf(page)).toHaveAccessibleDescription(/Tab and Esc leave the text/)
+  await expect(textOf(page)).toHaveAccessibleDescription(/Press Tab or Esc to leave the editor/)
   await page.keyboard.press('Control+A')
   await page.keyboard.type('{"id": "two",')
   await page.keyboard.press('Enter')
@@ -144,7 +142,7 @@ test('What another has changed meanwhile stands beside what is being edited', as
   await replaceOutside(gatehouse, 'one', { title: 'Theirs' })
   await textOf(page).fill('{ "title": "Mine" }')
   await page.keyboard.press('Control+Enter')
-  const conflict = page.getByRole('alert').filter({ hasText: 'Somebody changed this document' })
+  const conflict = page.getByRole('alert').filter({ hasText: 'Someone changed this document' })
   await expect(conflict.getByRole('region', { name: 'Theirs' })).toContainText('"Theirs"')
   await expect(conflict.getByRole('region', { name: 'Yours' })).toContainText('"Mine"')
   await expectAccessibleInBothThemes(page)
@@ -170,8 +168,8 @@ test('A document that another deleted while it was edited can be created anew', 
   await textOf(page).fill('{ "title": "Mine" }')
   await gatehouse.delete('/_db/blog/articles/one')
   await page.keyboard.press('Control+Enter')
-  await expect(page.getByText('Somebody deleted this document in the meantime.')).toBeVisible()
-  await page.getByRole('button', { name: 'Create it anew' }).click()
+  await expect(page.getByText('Someone deleted this document.')).toBeVisible()
+  await page.getByRole('button', { name: 'Create it again' }).click()
   await expect(dialogOf(page, 'Document one')).toContainText('"title": "Mine"')
 })
 
@@ -231,7 +229,7 @@ test('A schema is written, held against what is stored, and removed', async ({
   await page.getByRole('link', { name: 'Schema' }).click()
   await expect(page.getByRole('heading', { name: 'Schema of articles' })).toBeVisible()
   const schema = page.getByRole('textbox', { name: 'Schema as JSON' })
-  await expect(schema).toHaveAccessibleDescription(/There is none yet/)
+  await expect(schema).toHaveAccessibleDescription(/No schema yet/)
   await schema.fill('{\n  "properties": {\n    "title": { "type": "sting" }\n  }\n}')
   await page.getByRole('button', { name: 'Save schema' }).click()
   await expect(schema).toHaveAttribute('aria-invalid', 'true')
@@ -240,7 +238,9 @@ test('A schema is written, held against what is stored, and removed', async ({
   ).toBeVisible()
   await schema.fill('{ "properties": { "title": { "type": "string" } } }')
   await schema.press('Control+Enter')
-  await expect(schema).toHaveAccessibleDescription(/already are not checked until they are changed/)
+  await expect(schema).toHaveAccessibleDescription(
+    /Existing documents are not checked until they are changed/,
+  )
   const refused = await gatehouse.post('/_db/blog/articles', { title: 2 })
   expect(refused.status).toBe(422)
   await page.getByRole('button', { name: 'Remove schema' }).click()
@@ -248,7 +248,7 @@ test('A schema is written, held against what is stored, and removed', async ({
     .getByRole('dialog', { name: 'Remove the schema of articles?' })
     .getByRole('button', { name: 'Remove schema' })
     .click()
-  await expect(schema).toHaveAccessibleDescription(/There is none yet/)
+  await expect(schema).toHaveAccessibleDescription(/No schema yet/)
   expect((await gatehouse.post('/_db/blog/articles', { title: 2 })).status).toBe(201)
 })
 
@@ -268,7 +268,7 @@ test('A file of documents is uploaded, filtered by several fields, and all of th
   }
   await choose('{}')
   await form.getByRole('button', { name: 'Upload documents' }).click()
-  await expect(form.getByText('The file holds no JSON array')).toBeVisible()
+  await expect(form.getByText('The file is not a JSON array')).toBeVisible()
   await choose(JSON.stringify(many))
   await form.getByRole('button', { name: 'Upload documents' }).click()
   const job = dialogOf(page, 'Creating documents')
@@ -287,7 +287,9 @@ test('A file of documents is uploaded, filtered by several fields, and all of th
   const question = dialogOf(page, 'Delete all documents of articles?')
   await expect(question).toContainText('1,200 documents')
   await question.getByRole('button', { name: 'Delete all documents' }).click()
-  await expect(question.getByRole('textbox')).toHaveAccessibleDescription(/Type articles to delete/)
+  await expect(question.getByRole('textbox')).toHaveAccessibleDescription(
+    /Type articles exactly as shown to delete/,
+  )
   await question.getByRole('textbox').fill('articles')
   await page.keyboard.press('Enter')
   const deleting = dialogOf(page, 'Deleting documents')

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import type { Page } from '@playwright/test'
 import { consolePath, rowOf } from './support/endpoints-page.ts'
 import { expectAccessible } from './support/expect-accessible.ts'
-import { expect, type Gatehouse, test } from './support/gatehouse.ts'
+import { expect, freshTest, type Gatehouse, test } from './support/gatehouse.ts'
 import { listen } from './support/listen.ts'
 
 const importPath = '/_console/endpoints/import'
@@ -28,7 +28,7 @@ const configured = async (gatehouse: Gatehouse) =>
 const add = (gatehouse: Gatehouse, endpoint: string, databases: string[]) =>
   gatehouse.post('/_db/_system/_api/endpoint', { endpoint, databases })
 
-/** Addresses of this machine that no other test uses: each port on an address of its own. */
+/** Returns addresses that no other test uses, each on its own loopback address. */
 const loopback = (count: number, port: number) =>
   Array.from(
     { length: count },
@@ -91,7 +91,6 @@ test('All faults of a file are told at once, and mended in place by the keyboard
   await page.keyboard.insertText(`[\n{"endpoint": "${address}"},\n{"endpoint": "tcp://127.1:1"},7]`)
   await expect(page.getByText('Entry 2, line 3')).toBeVisible()
   await expect(page.getByText('Entry 3, line 3')).toBeVisible()
-  await expectAccessible(page)
   await page.keyboard.press('Tab')
   await page.keyboard.press('Tab')
   await expect(page.getByRole('button', { name: 'Entry 2, line 3' })).toBeFocused()
@@ -115,27 +114,49 @@ test('All faults of a file are told at once, and mended in place by the keyboard
   expect((await configured(gatehouse)).map(({ endpoint }) => endpoint)).toContain(address)
 })
 
-test('An import that would leave no way in is refused before it starts', async ({
-  page,
-  gatehouse,
-}) => {
-  await gatehouse.signIn(page, importPath)
-  await choose(page, [{ endpoint: `tcp://127.0.0.1:${gatehouse.port}`, databases: ['blog'] }])
-  await expect(page.getByText('Nobody could sign in afterwards')).toBeVisible()
-  const button = page.getByRole('button', { name: 'Import 1 change' })
-  await expect(button).toBeDisabled()
-  await button.click({ force: true })
-  expect(await configured(gatehouse)).toEqual([
-    { endpoint: `tcp://127.0.0.1:${gatehouse.port}`, databases: [] },
-  ])
-})
+freshTest(
+  'An import that would leave no way in is refused, and one that cuts off the page is confirmed',
+  async ({ page, gatehouse, faults }) => {
+    faults.allow(/^(request failed|http 404) /)
+    await gatehouse.signIn(page, importPath)
+    await choose(page, [{ endpoint: `tcp://127.0.0.1:${gatehouse.port}`, databases: ['blog'] }])
+    await expect(page.getByText('After this change, no one can sign in')).toBeVisible()
+    await expect(
+      page.getByText(`The default database does not exist at tcp://127.0.0.1:${gatehouse.port}`),
+    ).toBeVisible()
+    const button = page.getByRole('button', { name: 'Import 1 change' })
+    await expect(button).toBeDisabled()
+    await button.click({ force: true })
+    const own = `tcp://127.0.0.1:${gatehouse.port}`
+    expect(await configured(gatehouse)).toEqual([{ endpoint: own, databases: [] }])
+
+    const port = await gatehouse.freePort()
+    const other = `tcp://127.0.0.1:${port}`
+    await page.getByRole('button', { name: 'Choose another' }).click()
+    await choose(page, [
+      { endpoint: own, databases: ['blog'] },
+      { endpoint: other, databases: [] },
+    ])
+    await page.getByRole('button', { name: 'Import 2 changes' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Import and disconnect?' })
+    await expect(dialog).toContainText(`You are connected through ${own}.`)
+    await expect(dialog.getByRole('link', { name: `Open the console at ${other}` })).toBeVisible()
+    await expectAccessible(page)
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    expect(await configured(gatehouse)).toHaveLength(1)
+    await page.getByRole('button', { name: 'Import 2 changes' }).click()
+    await dialog.getByRole('button', { name: 'Import and disconnect' }).click()
+    const bar = page.getByRole('region', { name: 'After the change' })
+    await bar.getByRole('link', { name: `Open the console at ${other}` }).click()
+    await expect(page).toHaveURL(`http://127.0.0.1:${port}${consolePath}`)
+    await expect(rowOf(page, own)).toContainText('blog')
+  },
+)
 
 test('What is refused is listed with its reason, nothing is removed meanwhile, and it is tried again', async ({
   page,
   gatehouse,
-  faults,
 }) => {
-  faults.allow(/^http 409 POST .*\/_api\/endpoint$/)
   const port = await gatehouse.freePort()
   const taken = `tcp://127.0.0.1:${port}`
   const [old, other] = loopback(2, gatehouse.port) as [string, string]
@@ -153,7 +174,7 @@ test('What is refused is listed with its reason, nothing is removed meanwhile, a
   await expect(page.getByText('1 of 3 changes was made. 1 was refused.').first()).toBeVisible()
   await expect(page.getByText('1 endpoint was not removed').first()).toBeVisible()
   await expect(page.getByRole('table', { name: 'Refused' })).toContainText(
-    `Port ${port} on 127.0.0.1 is taken by another program.`,
+    `Port ${port} on 127.0.0.1 is used by another program.`,
   )
   expect((await configured(gatehouse)).map(({ endpoint }) => endpoint)).toContain(old)
 
@@ -165,96 +186,79 @@ test('What is refused is listed with its reason, nothing is removed meanwhile, a
   expect(addresses).not.toContain(old)
 })
 
-test('Nobody’s change is overwritten', async ({ page, gatehouse, faults }) => {
-  faults.allow(/^http 412 POST .*\/_api\/endpoint$/)
+test('Nobody’s change is overwritten', async ({ page, gatehouse }) => {
   const [address] = loopback(1, gatehouse.port) as [string]
   await add(gatehouse, address, ['shop'])
   await gatehouse.signIn(page, importPath)
   await choose(page, [{ endpoint: address, databases: ['blog'] }])
   await expect(page.getByText('1 changed.')).toBeVisible()
-  // Somebody is quicker than the event that tells of it.
-  await page.route('**/_api/endpoint', async (route) => {
+  // Another change is made before its event reaches the page.
+  await page.route('**/_api/endpoint-change', async (route) => {
     if (route.request().method() === 'POST') await add(gatehouse, address, ['theirs'])
     await route.continue()
   })
   await page.getByRole('button', { name: 'Import 1 change' }).click()
   await expect(page.getByRole('table', { name: 'Refused' })).toContainText(
-    'The endpoint has been changed in the meantime.',
+    'The endpoint has been changed since you loaded it.',
   )
   expect(await configured(gatehouse)).toContainEqual({ endpoint: address, databases: ['theirs'] })
 })
 
-test('An import of 1,000 is stopped, goes on after a reload, and every socket is real', async ({
-  page,
-  gatehouse,
-}) => {
-  test.setTimeout(120_000)
-  const addresses = loopback(1_000, gatehouse.port)
-  await gatehouse.signIn(page, importPath)
-  await choose(
-    page,
-    addresses.map((endpoint) => ({ endpoint, databases: ['_system'] })),
-  )
-  await expect(page.getByText('1,000 added.')).toBeVisible()
-  await page.getByRole('button', { name: 'Import 1,000 changes' }).click()
-  const bar = page.getByRole('progressbar', { name: 'Changes made or refused' })
-  await expect.poll(async () => Number(await bar.getAttribute('value'))).toBeGreaterThan(20)
-  await page.getByRole('button', { name: 'Stop' }).click()
-  await expect(
-    page.getByText(/^Stopped\. [\d,]+ of 1,000 changes were made\./).first(),
-  ).toBeFocused()
-  const made = (await configured(gatehouse)).length - 1
-  await expect(
-    page.getByText(`Stopped. ${made.toLocaleString('en')} of 1,000`).first(),
-  ).toBeVisible()
+freshTest(
+  'An import of 5,000 goes on while the page is away, and is undone as a whole',
+  async ({ page, gatehouse }) => {
+    test.setTimeout(120_000)
+    const addresses = loopback(5_000, gatehouse.port)
+    await gatehouse.signIn(page, importPath)
+    await choose(
+      page,
+      addresses.map((endpoint) => ({ endpoint, databases: ['_system'] })),
+    )
+    await expect(page.getByText('5,000 added.')).toBeVisible()
+    await page.getByRole('button', { name: 'Import 5,000 changes' }).click()
+    await expect(page.getByRole('button', { name: 'Cancel' })).toBeFocused()
+    // Leave and reopen the page: the import continues or has ended.
+    await page.goto('about:blank')
+    await page.goto(`${gatehouse.url}${importPath}`)
+    await expect
+      .poll(async () => (await configured(gatehouse)).length, { timeout: 60_000 })
+      .toBe(5_001)
+    for (const address of [addresses[0], addresses[2_499], addresses[4_999]]) {
+      const url = `http://${address?.slice('tcp://'.length)}/`
+      expect((await gatehouse.get(url)).status, url).toBe(302)
+    }
+    const list = await gatehouse.get('/_db/_system/_api/endpoint-change')
+    const [latest] = list.body as { id: string }[]
+    await gatehouse.post(`/_db/_system/_api/endpoint-change/${latest?.id}/undo`, {})
+    const bar = page.getByRole('region', { name: 'Bulk change' })
+    await expect(bar).toContainText(/Undoing 5,000 changes|5,000 changes were undone/)
+    await expect(bar).toContainText('5,000 changes were undone.', { timeout: 60_000 })
+    expect(await configured(gatehouse)).toHaveLength(1)
+  },
+)
 
-  await page.reload()
-  await expect(page.getByText('What you chose before is back.')).toBeVisible()
-  await expect(
-    page.getByText(`This import was begun before: ${made.toLocaleString('en')} changes are made`),
-  ).toBeVisible()
-  const left = (1_000 - made).toLocaleString('en')
-  const started = performance.now()
-  await page.getByRole('button', { name: `Import ${left} changes` }).click()
-  await expect(page.getByText(`All ${left} changes were made.`).first()).toBeVisible({
-    timeout: 120_000,
-  })
-  const seconds = (performance.now() - started) / 1_000
-  test.info().annotations.push({ type: 'time', description: `${left} in ${seconds.toFixed(1)} s` })
-  expect(await configured(gatehouse)).toHaveLength(1_001)
-  for (const address of [addresses[0], addresses[499], addresses[999]]) {
-    const url = `http://${address?.slice('tcp://'.length)}/`
-    expect((await gatehouse.get(url)).status, url).toBe(302)
-  }
-})
-
-test('When the server is away in the middle, nothing is guessed, and one goes on', async ({
-  page,
-  gatehouse,
-  faults,
-}) => {
-  faults.allow(/./)
-  const addresses = loopback(600, gatehouse.port)
-  await gatehouse.signIn(page, importPath)
-  await choose(
-    page,
-    addresses.map((endpoint) => ({ endpoint })),
-  )
-  await page.getByRole('button', { name: 'Import 600 changes' }).click()
-  const bar = page.getByRole('progressbar', { name: 'Changes made or refused' })
-  await expect.poll(async () => Number(await bar.getAttribute('value'))).toBeGreaterThan(20)
-  await gatehouse.kill()
-  await expect(page.getByText(/^Gatehouse does not answer\./).first()).toBeVisible()
-  await expect(page.getByText('It is not known what is configured now.')).toBeVisible()
-
-  await gatehouse.restart()
-  await page.getByRole('button', { name: 'Compare again' }).click()
-  await page.getByRole('button', { name: /^Import \d+ changes$/ }).click()
-  await expect(page.getByText(/^All \d+ changes were made\./).first()).toBeVisible({
-    timeout: 90_000,
-  })
-  expect(await configured(gatehouse)).toHaveLength(601)
-})
+freshTest(
+  'An import that is cancelled keeps what was made, and says what is left',
+  async ({ page, gatehouse }) => {
+    test.setTimeout(120_000)
+    await gatehouse.signIn(page, importPath)
+    await choose(
+      page,
+      loopback(8_000, gatehouse.port).map((endpoint) => ({ endpoint, databases: ['_system'] })),
+    )
+    await page.getByRole('button', { name: 'Import 8,000 changes' }).click()
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    const outcome = page.getByText(/^Cancelled\. [\d,]+ of 8,000 changes were made\./).first()
+    await expect(outcome).toBeFocused({ timeout: 60_000 })
+    const made = (await configured(gatehouse)).length - 1
+    await expect(outcome).toContainText(`Cancelled. ${made.toLocaleString('en')} of 8,000`)
+    const left = (8_000 - made).toLocaleString('en')
+    await expect(page.getByRole('button', { name: `Import ${left} changes` })).toBeVisible()
+    if (made === 0) return
+    await page.getByRole('button', { name: 'Undo the import' }).click()
+    await expect.poll(async () => (await configured(gatehouse)).length, { timeout: 60_000 }).toBe(1)
+  },
+)
 
 test('Endpoints are exported as GET gives them, and an import of that changes nothing', async ({
   page,

@@ -10,7 +10,10 @@ const add = (gatehouse: Gatehouse, endpoint: string, ...databases: string[]) =>
 const address = (gatehouse: Gatehouse, host: number) =>
   `tcp://127.78.${(host >> 8) + 1}.${host & 255}:${gatehouse.port}`
 
-/** Two endpoints of one mapping, one with a name that does not exist, and a database of nobody. */
+/**
+ * Creates two endpoints with the same mapping, one with a missing database, and an unmapped
+ * database.
+ */
 async function makeSome(gatehouse: Gatehouse): Promise<void> {
   for (const name of ['shop', 'blog', 'idle']) {
     await gatehouse.post('/_db/_system/_api/database', { name })

@@ -5,11 +5,10 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import type { Page } from '@playwright/test'
 import { consolePath, rowOf } from './support/endpoints-page.ts'
-import { expect, type Gatehouse, test } from './support/gatehouse.ts'
+import { expect, freshTest, type Gatehouse, test } from './support/gatehouse.ts'
 import { listen } from './support/listen.ts'
-import { createToken } from './support/server-process.ts'
 
-/** Figures come every five seconds. */
+/** Traffic is sampled every five seconds. */
 const sampled = { timeout: 20_000 }
 
 const panelPath = (address: string) => `${consolePath}?${new URLSearchParams({ open: address })}`
@@ -17,7 +16,7 @@ const panelPath = (address: string) => `${consolePath}?${new URLSearchParams({ o
 const panelOf = (page: Page, address: string) =>
   page.getByRole('dialog', { name: address, exact: true })
 
-/** Adds an endpoint with databases that exist, and tells its address and where it answers. */
+/** Adds an endpoint with existing databases; returns its port, address and URL. */
 async function added(gatehouse: Gatehouse, ...databases: string[]) {
   for (const name of databases) await gatehouse.post('/_db/_system/_api/database', { name })
   const port = await gatehouse.freePort()
@@ -70,7 +69,7 @@ test('The panel blocks nothing of the table, and goes with the way back', async 
   const first = `tcp://127.0.0.1:${gatehouse.port}`
   await gatehouse.signIn(page, consolePath)
   await rowOf(page, address).focus()
-  // What has the focus as soon as the panel is there, before it can be seen.
+  // Record the focused element as soon as the panel exists, before it is painted.
   await page.evaluate(() =>
     new MutationObserver((_, observer) => {
       if (document.querySelector('[role="dialog"] h2') === null) return
@@ -83,7 +82,7 @@ test('The panel blocks nothing of the table, and goes with the way back', async 
   const heading = panelOf(page, address).getByRole('heading', { name: address })
   await expect(heading).toBeFocused()
 
-  // The table is sorted by address, and the ports are whichever were free.
+  // The table is sorted by address, and the ports are arbitrary.
   const [toOther, back] =
     address > first ? (['ArrowDown', 'ArrowUp'] as const) : (['ArrowUp', 'ArrowDown'] as const)
   await rowOf(page, first).focus()
@@ -106,7 +105,7 @@ test('The panel blocks nothing of the table, and goes with the way back', async 
 test('What is offered to be tried works in a shell', async ({ page, gatehouse, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
   const { address } = await added(gatehouse, 'blog', 'shop')
-  const TOKEN = await createToken(gatehouse.data)
+  const TOKEN = await gatehouse.token()
   const run = async (command: string) => {
     const env = { ...process.env, TOKEN }
     const { stdout } = await promisify(execFile)('sh', ['-c', `${command} -sS`], { env })
@@ -132,7 +131,7 @@ test('What is offered to be tried works in a shell', async ({ page, gatehouse, c
   await expect.poll(clipboard).toContain('/_db/shop/')
   expect(await run(await clipboard())).toEqual([])
 
-  await mkdir(path.join(gatehouse.data, 'sockets'))
+  await mkdir(path.join(gatehouse.data, 'sockets'), { recursive: true })
   const socket = `unix://${path.join(gatehouse.data, 'sockets', 'a socket')}`
   await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: socket, databases: ['blog'] })
   await page.goto(panelPath(socket))
@@ -140,7 +139,7 @@ test('What is offered to be tried works in a shell', async ({ page, gatehouse, c
   expect(await run((await commands())[1] ?? '')).toMatchObject([{ title: 'Hello' }])
 })
 
-test('A failed endpoint is tried now, once its port is free', async ({ page, gatehouse }) => {
+freshTest('A failed endpoint is tried now, once its port is free', async ({ page, gatehouse }) => {
   const { address, port } = await added(gatehouse)
   await gatehouse.stop()
   const other = await listen(port)
@@ -148,9 +147,10 @@ test('A failed endpoint is tried now, once its port is free', async ({ page, gat
   await gatehouse.signIn(page, panelPath(address))
   const state = panelOf(page, address).getByRole('region', { name: 'State' })
   await expect(state).toContainText('Failed')
-  await expect(state).toContainText(`Port ${port} on 127.0.0.1 is taken by another program.`)
+  await expect(state).toContainText(`Port ${port} on 127.0.0.1 is used by another program.`)
   await expect(panelOf(page, address)).toContainText('It does not listen now')
-  // Pressed while it is still taken: once it is free, the server finds that by itself, too.
+  // The button is pressed while the port is taken: once it is free, the server also retries by
+  // itself.
   await page.route('**/retry', async (route) => {
     await other.close()
     await route.continue()
@@ -161,61 +161,60 @@ test('A failed endpoint is tried now, once its port is free', async ({ page, gat
 })
 
 test.describe('While connections have time to finish', () => {
-  test.use({ drain: 30 })
+  freshTest.use({ drain: 30 })
 
-  test('Removed while it is looked at: what is shown stays, and what drains is closed now', async ({
-    page,
-    gatehouse,
-    faults,
-  }) => {
-    // Its figures may be asked for once more before the page knows that they are no more.
-    faults.allow(/^http 404 GET .*\/traffic$/)
-    const { address, port } = await added(gatehouse, 'blog')
-    await gatehouse.signIn(page, panelPath(address))
-    const panel = panelOf(page, address)
-    await expect(panel.getByRole('region', { name: 'State' })).toContainText('Listening')
-    const token = await createToken(gatehouse.data)
-    const client = connect(port, '127.0.0.1')
-    const closed = new Promise((resolve) => client.once('close', resolve))
-    // Read, or it would never hear of its end: an answer that nobody takes stands before that.
-    client.on('error', () => {}).resume()
-    // One without a request, which is not waited for.
-    connect(port, '127.0.0.1').on('error', () => {})
-    // A request under way: its body is still to come.
-    client.write(
-      'POST /articles HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n' +
-        `Authorization: Bearer ${token}\r\n\r\n{`,
-    )
+  freshTest(
+    'Removed while it is looked at: what is shown stays, and what drains is closed now',
+    async ({ page, gatehouse, faults }) => {
+      // The page may request the traffic of the removed endpoint once more.
+      faults.allow(/^http 404 GET .*\/traffic$/)
+      const { address, port } = await added(gatehouse, 'blog')
+      await gatehouse.signIn(page, panelPath(address))
+      const panel = panelOf(page, address)
+      await expect(panel.getByRole('region', { name: 'State' })).toContainText('Listening')
+      const token = await gatehouse.token()
+      const client = connect(port, '127.0.0.1')
+      const closed = new Promise((resolve) => client.once('close', resolve))
+      // Read the socket, because an unread response would delay the "close" event.
+      client.on('error', () => {}).resume()
+      // An idle connection, which draining does not wait for.
+      connect(port, '127.0.0.1').on('error', () => {})
+      // A request in progress: its body is incomplete.
+      client.write(
+        'POST /articles HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n' +
+          `Authorization: Bearer ${token}\r\n\r\n{`,
+      )
 
-    const query = new URLSearchParams({ endpoint: address })
-    const listener = async () => (await gatehouse.get(`/_db/_system/_api/listener?${query}`)).body
-    await expect.poll(listener).toMatchObject([{ connections: 2 }])
-    await expect.poll(listener).not.toMatchObject([{ bytesIn: 0 }])
-    const ofBothRows = (url: URL) => url.searchParams.getAll('endpoint').length === 2
-    const released = Promise.withResolvers<void>()
-    const asked = Promise.withResolvers<void>()
-    await page.route(ofBothRows, async (route) => {
-      asked.resolve()
-      await released.promise
-      await route.continue()
-    })
-    await gatehouse.delete(`/_db/_system/_api/endpoint/${encodeURIComponent(address)}`)
-    await expect(panel.getByRole('alert').filter({ hasText: 'was removed' })).toBeVisible()
-    await expect(panel).toContainText('1 connection is left')
-    // The next figures of the rows are kept back: what the last ones say is older than the removal.
-    await asked.promise
-    await expect(panel.getByRole('button', { name: 'Close now' })).toBeVisible()
-    released.resolve()
-    await expect(rowOf(page, address)).toContainText('1 left')
-    await panel.getByRole('button', { name: 'Close now' }).click()
-    await closed
-    await expect(panel.getByRole('button', { name: 'Edit mapping' })).toBeHidden()
-    await expect(panel.getByRole('region', { name: 'Changes' })).toContainText('Removed')
-    await expect(panel).toContainText('Closed: nothing of it runs any more.')
-    await expect(panel.getByRole('region', { name: 'Databases' })).toContainText('blog')
-    await panel.getByRole('button', { name: 'Back to the list' }).click()
-    await expect(panel).toBeHidden()
-  })
+      const query = new URLSearchParams({ endpoint: address })
+      const listener = async () => (await gatehouse.get(`/_db/_system/_api/listener?${query}`)).body
+      await expect.poll(listener).toMatchObject([{ connections: 2 }])
+      await expect.poll(listener).not.toMatchObject([{ bytesIn: 0 }])
+      const ofBothRows = (url: URL) => url.searchParams.getAll('endpoint').length === 2
+      const released = Promise.withResolvers<void>()
+      const asked = Promise.withResolvers<void>()
+      await page.route(ofBothRows, async (route) => {
+        asked.resolve()
+        await released.promise
+        await route.continue()
+      })
+      await gatehouse.delete(`/_db/_system/_api/endpoint/${encodeURIComponent(address)}`)
+      await expect(panel.getByRole('alert').filter({ hasText: 'was removed' })).toBeVisible()
+      await expect(panel).toContainText('1 connection is left')
+      // Hold back the next listener data: the last data is older than the removal.
+      await asked.promise
+      await expect(panel.getByRole('button', { name: 'Close now' })).toBeVisible()
+      released.resolve()
+      await expect(rowOf(page, address)).toContainText('1 left')
+      await panel.getByRole('button', { name: 'Close now' }).click()
+      await closed
+      await expect(panel.getByRole('button', { name: 'Edit mapping' })).toBeHidden()
+      await expect(panel.getByRole('region', { name: 'Changes' })).toContainText('Removed')
+      await expect(panel).toContainText('Closed: nothing of it runs any more.')
+      await expect(panel.getByRole('region', { name: 'Databases' })).toContainText('blog')
+      await panel.getByRole('button', { name: 'Back to the list' }).click()
+      await expect(panel).toBeHidden()
+    },
+  )
 })
 
 test('From the panel an endpoint is mapped, duplicated and removed', async ({
@@ -223,7 +222,7 @@ test('From the panel an endpoint is mapped, duplicated and removed', async ({
   gatehouse,
   faults,
 }) => {
-  // The figures of what has gone may be asked for once more.
+  // The page may request the traffic of the removed endpoint once more.
   faults.allow(/^http 404 GET .*\/traffic$/)
   const { address } = await added(gatehouse, 'blog', 'shop')
   await gatehouse.signIn(page, panelPath(address))
@@ -257,7 +256,7 @@ test('At 320 px the panel fills the screen, chart and all, and Esc closes it', a
   await gatehouse.signIn(page, panelPath(address))
   const panel = panelOf(page, address)
   await expect(panel).toHaveAttribute('aria-modal', 'true')
-  // Once it has come in.
+  // Wait for the end of the opening animation.
   await expect
     .poll(async () => {
       const { x, y, width, height } = (await panel.boundingBox()) ?? {}

@@ -1,10 +1,10 @@
 import { connect, type Socket } from 'node:net'
-import { chooseInMenu, consolePath, rowOf } from './support/endpoints-page.ts'
+import { addDatabases, chooseInMenu, consolePath, rowOf } from './support/endpoints-page.ts'
 import { expectAccessibleInBothThemes } from './support/expect-accessible.ts'
-import { expect, test } from './support/gatehouse.ts'
+import { expect, freshTest, test } from './support/gatehouse.ts'
 import { listen } from './support/listen.ts'
 
-/** Keeps a connection open to a port of 127.0.0.1, without a request. */
+/** Keeps a connection to a port of 127.0.0.1 open, without a request. */
 async function openConnection(port: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1').on('error', () => {})
   await new Promise((resolve) => socket.once('connect', resolve))
@@ -34,8 +34,8 @@ test('One sees what a removal cuts, removes, and takes it back', async ({ page, 
   await expect(question).toContainText('No other endpoint reaches shop.')
   await question.getByRole('button', { name: 'Remove endpoint' }).click()
   await expect(question).toBeHidden()
-  // Its time stands still under the pointer.
-  const bar = page.getByRole('region', { name: 'After the removal' })
+  // Hovering over the bar pauses its timeout.
+  const bar = page.getByRole('region', { name: 'After the change' })
   await bar.hover()
   await Promise.all(open.map(isClosed))
   await expect(rowOf(page, address)).toBeHidden()
@@ -63,7 +63,7 @@ test('By keyboard alone: Delete asks, Ctrl Z takes it back', async ({ page, gate
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
   await expect(rowOf(page, address)).toBeHidden()
-  // The focus is on what stands there now, and the keys act there.
+  // The focus moves to the row that took its place, and keys act there.
   await expect(rowOf(page, `tcp://127.0.0.1:${gatehouse.port}`)).toBeFocused()
   await page.keyboard.press('Control+z')
   await expect(rowOf(page, address)).toContainText('Listening')
@@ -85,12 +85,12 @@ test('What cannot be brought back says why, and is tried again', async ({
   await gatehouse.signIn(page, consolePath)
   await chooseInMenu(page, address, 'Remove endpoint')
   await page.getByRole('button', { name: 'Remove endpoint' }).click()
-  const bar = page.getByRole('region', { name: 'After the removal' })
+  const bar = page.getByRole('region', { name: 'After the change' })
   await expect(bar).toBeVisible()
   const other = await listen(port)
   await bar.getByRole('button', { name: 'Undo' }).click()
   await expect(bar).toContainText(`${address} is not back.`)
-  await expect(bar).toContainText(`Port ${port} on 127.0.0.1 is taken by another program.`)
+  await expect(bar).toContainText(`Port ${port} on 127.0.0.1 is used by another program.`)
   await expectAccessibleInBothThemes(page)
   await other.close()
   await bar.getByRole('button', { name: 'Try again' }).click()
@@ -108,11 +108,11 @@ test('What somebody has added anew meanwhile is left alone', async ({
   await gatehouse.signIn(page, consolePath)
   await chooseInMenu(page, address, 'Remove endpoint')
   await page.getByRole('button', { name: 'Remove endpoint' }).click()
-  const bar = page.getByRole('region', { name: 'After the removal' })
+  const bar = page.getByRole('region', { name: 'After the change' })
   await expect(bar).toBeVisible()
   await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: address, databases: ['news'] })
   await bar.getByRole('button', { name: 'Undo' }).click()
-  await expect(bar).toContainText('Somebody has added it anew meanwhile, with another mapping.')
+  await expect(bar).toContainText('Someone has changed it since: it now reaches news.')
   await expect(rowOf(page, address)).toContainText('news')
   await bar.getByRole('button', { name: 'Close' }).click()
   await expect(bar).toBeHidden()
@@ -128,7 +128,7 @@ test('The undo goes after ten seconds, which stand still while it is pointed at 
   await gatehouse.signIn(page, consolePath)
   await chooseInMenu(page, address, 'Remove endpoint')
   await page.getByRole('button', { name: 'Remove endpoint' }).click()
-  const bar = page.getByRole('region', { name: 'After the removal' })
+  const bar = page.getByRole('region', { name: 'After the change' })
   await bar.hover()
   await expectAccessibleInBothThemes(page)
   await page.clock.fastForward(11_000)
@@ -143,40 +143,111 @@ test('The undo goes after ten seconds, which stand still while it is pointed at 
   expect((await gatehouse.get('/_db/_system/_api/endpoint')).body).toHaveLength(1)
 })
 
-test('After the removal of one’s own endpoint the console goes on at another', async ({
+freshTest(
+  'After the removal of one’s own endpoint the console goes on at another',
+  async ({ page, gatehouse, faults }) => {
+    faults.allow(/^request failed /)
+    const port = await gatehouse.freePort()
+    const other = `tcp://127.0.0.1:${port}`
+    const own = `tcp://127.0.0.1:${gatehouse.port}`
+    await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: other, databases: [] })
+    // The undo bar loads slowly: the page must load it before the removal disconnects the page.
+    const loaded = Promise.withResolvers<void>()
+    await page.route('**/undo-bar-*.js', async (route) => {
+      await loaded.promise
+      await route.continue()
+    })
+    let removed = false
+    page.on('request', (request) => {
+      removed ||= request.method() === 'DELETE'
+    })
+    await gatehouse.signIn(page, consolePath)
+    await chooseInMenu(page, own, 'Remove endpoint')
+    const question = page.getByRole('dialog', { name: `Remove ${own}?` })
+    await expect(question.getByRole('list', { name: 'Consequences' })).toContainText(
+      'This page will stop working.',
+    )
+    await expect(question.getByRole('link', { name: `Open the console at ${other}` })).toBeVisible()
+    const remove = question.getByRole('button', { name: 'Remove and disconnect' })
+    await remove.click()
+    await expect(remove).toHaveAttribute('aria-disabled', 'true')
+    expect(removed).toBe(false)
+    loaded.resolve()
+    const bar = page.getByRole('region', { name: 'After the change' })
+    await expect(bar).toContainText(`${own} was removed.`)
+    await expect(bar.getByRole('button', { name: 'Undo' })).toBeHidden()
+    await bar.getByRole('link', { name: `Open the console at ${other}` }).click()
+    await expect(page).toHaveURL(`http://127.0.0.1:${port}${consolePath}`)
+    await expect(rowOf(page, other)).toContainText('Listening')
+    await expect(rowOf(page, own)).toBeHidden()
+  },
+)
+
+test('A mapping that is saved can be undone, unless someone has changed it since', async ({
   page,
   gatehouse,
-  faults,
 }) => {
-  faults.allow(/^request failed /)
-  const port = await gatehouse.freePort()
-  const other = `tcp://127.0.0.1:${port}`
-  const own = `tcp://127.0.0.1:${gatehouse.port}`
-  await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: other, databases: [] })
-  // What shows the way out is slow to load: it must be there before the door is closed.
-  const loaded = Promise.withResolvers<void>()
-  await page.route('**/undo-bar-*.js', async (route) => {
-    await loaded.promise
-    await route.continue()
-  })
-  let removed = false
-  page.on('request', (request) => {
-    removed ||= request.method() === 'DELETE'
-  })
+  await gatehouse.post('/_db/_system/_api/database', { name: 'blog' })
+  const address = `tcp://127.0.0.1:${await gatehouse.freePort()}`
+  const map = (...databases: string[]) =>
+    gatehouse.post('/_db/_system/_api/endpoint', { endpoint: address, databases })
+  await map('blog')
   await gatehouse.signIn(page, consolePath)
-  await chooseInMenu(page, own, 'Remove endpoint')
-  const question = page.getByRole('dialog', { name: `Remove ${own}?` })
-  await expect(question).toContainText('This page will stop working.')
-  const remove = question.getByRole('button', { name: 'Remove endpoint' })
-  await remove.click()
-  await expect(remove).toHaveAttribute('aria-disabled', 'true')
-  expect(removed).toBe(false)
-  loaded.resolve()
-  const bar = page.getByRole('region', { name: 'After the removal' })
-  await expect(bar).toContainText(`${own} was removed.`)
-  await expect(bar.getByRole('button', { name: 'Undo' })).toBeHidden()
-  await bar.getByRole('link', { name: `Open the console at ${other}` }).click()
-  await expect(page).toHaveURL(`http://127.0.0.1:${port}${consolePath}`)
-  await expect(rowOf(page, other)).toContainText('Listening')
-  await expect(rowOf(page, own)).toBeHidden()
+  const dialog = page.getByRole('dialog', { name: `Mapping of ${address}` })
+  const saveAll = async () => {
+    await chooseInMenu(page, address, 'Edit mapping')
+    await dialog.getByText('All databases (with _system)').click()
+    await dialog.getByRole('button', { name: 'Save mapping' }).click()
+    await expect(rowOf(page, address)).toContainText('All databases')
+  }
+  await saveAll()
+  const bar = page.getByRole('region', { name: 'After the change' })
+  await bar.hover()
+  await expect(bar).toContainText(`The mapping of ${address} was saved.`)
+  await bar.getByRole('button', { name: 'Undo' }).click()
+  await expect(rowOf(page, address)).toContainText('blog')
+  await expect(bar).toBeHidden()
+
+  await saveAll()
+  await bar.hover()
+  await map('blog', 'news')
+  await expect(rowOf(page, address)).toContainText('news')
+  await bar.getByRole('button', { name: 'Undo' }).click()
+  await expect(bar).toContainText(
+    `${address} was not changed back. Someone has changed it since: it now reaches blog and news.`,
+  )
+  await expect(rowOf(page, address)).toContainText('news')
 })
+
+freshTest(
+  'A mapping that cuts off the page says so, and the console continues at another endpoint',
+  async ({ page, gatehouse, faults }) => {
+    faults.allow(/^(request failed|http 404) /)
+    await gatehouse.post('/_db/_system/_api/database', { name: 'blog' })
+    const port = await gatehouse.freePort()
+    const other = `tcp://127.0.0.1:${port}`
+    const own = `tcp://127.0.0.1:${gatehouse.port}`
+    await gatehouse.signIn(page, consolePath)
+    await chooseInMenu(page, own, 'Edit mapping')
+    const dialog = page.getByRole('dialog', { name: `Mapping of ${own}` })
+    await dialog.getByText('Only these').click()
+    await addDatabases(page, 'blog')
+    await expect(dialog).toContainText('Without this endpoint, no one can sign in')
+    await dialog.getByRole('button', { name: 'Save mapping' }).click()
+    await expect(dialog.getByRole('alert').filter({ hasText: 'no one can sign in' })).toBeFocused()
+
+    await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: other, databases: [] })
+    await expect(dialog.getByRole('list', { name: 'Consequences' })).toContainText(
+      'You are connected through this endpoint. This page will stop working.',
+    )
+    await expect(dialog.getByRole('link', { name: `Open the console at ${other}` })).toBeVisible()
+    await expectAccessibleInBothThemes(page)
+    await dialog.getByRole('button', { name: 'Save and disconnect' }).click()
+    const bar = page.getByRole('region', { name: 'After the change' })
+    await expect(bar).toContainText(`The mapping of ${own} was saved.`)
+    await expect(bar.getByRole('button', { name: 'Undo' })).toBeHidden()
+    await bar.getByRole('link', { name: `Open the console at ${other}` }).click()
+    await expect(page).toHaveURL(`http://127.0.0.1:${port}${consolePath}`)
+    await expect(rowOf(page, own)).toContainText('blog')
+  },
+)

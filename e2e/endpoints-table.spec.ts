@@ -1,105 +1,135 @@
 import { consolePath, rowOf } from './support/endpoints-page.ts'
 import { expectAccessible } from './support/expect-accessible.ts'
-import { expect, test } from './support/gatehouse.ts'
+import { expect, freshTest, test } from './support/gatehouse.ts'
 import { listen } from './support/listen.ts'
 import { storeEndpoints } from './support/store-endpoints.ts'
 
-// The table with many rows, with several chosen, and beside other consoles.
+// Tests the table with many rows, with selected rows, and with other open consoles.
 
-test('Five thousand endpoints: a few rows in the page, filtered, sorted and gone through', async ({
-  page,
-  gatehouse,
-}) => {
-  test.slow()
-  const count = 5_000
-  await gatehouse.stop()
-  const last = await storeEndpoints(gatehouse.data, count)
-  await gatehouse.restart()
-  await gatehouse.signIn(page, consolePath)
-  const table = page.getByRole('table', { name: 'Endpoints and what runs for them' })
-  await expect(table).toHaveAttribute('aria-rowcount', `${count + 2}`, { timeout: 30_000 })
-  await expect(page.getByText('5,001 endpoints')).toBeVisible()
-  const elements = () => page.evaluate(() => document.querySelectorAll('*').length)
-  expect(await elements()).toBeLessThanOrEqual(3_000)
+freshTest(
+  'Five thousand endpoints: a few rows in the page, filtered, sorted and gone through',
+  async ({ page, gatehouse }) => {
+    test.slow()
+    const count = 5_000
+    await gatehouse.stop()
+    const last = await storeEndpoints(gatehouse.data, count)
+    await gatehouse.restart()
+    await gatehouse.signIn(page, consolePath)
+    const table = page.getByRole('table', { name: 'Endpoints and what runs for them' })
+    await expect(table).toHaveAttribute('aria-rowcount', `${count + 2}`, { timeout: 30_000 })
+    await expect(page.getByText('5,001 endpoints')).toBeVisible()
+    const elements = () => page.evaluate(() => document.querySelectorAll('*').length)
+    expect(await elements()).toBeLessThanOrEqual(3_000)
 
-  await page.getByRole('row').nth(1).focus()
-  await page.keyboard.press('End')
-  await expect(page.locator(':focus')).toHaveAttribute('aria-rowindex', `${count + 2}`)
-  await expect(page.locator(':focus')).toBeInViewport()
-  await page.keyboard.press('PageUp')
-  await page.keyboard.press('k')
-  await expect(page.locator(':focus')).toBeInViewport()
-  // The wheel takes the focused row out of sight, not out of the page.
-  const focused = await page.locator(':focus').getAttribute('aria-rowindex')
-  await page.getByRole('region', { name: 'Endpoints', exact: true }).evaluate((scroller) => {
-    scroller.scrollTop = 0
-  })
-  await expect(page.getByRole('row').nth(1)).toHaveAttribute('aria-rowindex', '2')
-  await expect(page.locator(':focus')).toHaveAttribute('aria-rowindex', focused ?? '')
-  expect(await elements()).toBeLessThanOrEqual(3_000)
+    await page.getByRole('row').nth(1).focus()
+    await page.keyboard.press('End')
+    await expect(page.locator(':focus')).toHaveAttribute('aria-rowindex', `${count + 2}`)
+    await expect(page.locator(':focus')).toBeInViewport()
+    await page.keyboard.press('PageUp')
+    await page.keyboard.press('k')
+    await expect(page.locator(':focus')).toBeInViewport()
+    // Scrolling moves the focused row out of view but keeps it in the DOM.
+    const focused = await page.locator(':focus').getAttribute('aria-rowindex')
+    await page.getByRole('region', { name: 'Endpoints', exact: true }).evaluate((scroller) => {
+      scroller.scrollTop = 0
+    })
+    await expect(page.getByRole('row').nth(1)).toHaveAttribute('aria-rowindex', '2')
+    await expect(page.locator(':focus')).toHaveAttribute('aria-rowindex', focused ?? '')
+    expect(await elements()).toBeLessThanOrEqual(3_000)
 
-  await page.getByRole('button', { name: 'Address' }).click()
-  await expect(page.getByRole('columnheader', { name: 'Address' })).toHaveAttribute(
-    'aria-sort',
-    'descending',
-  )
-  await expect(page).toHaveURL(/sort=-address/)
-  await page.getByRole('searchbox', { name: 'Filter endpoints' }).fill(last)
-  await expect(page.getByRole('rowheader')).toHaveCount(1)
-  await expect(rowOf(page, last)).toBeVisible()
-})
+    await page.getByRole('button', { name: 'Address' }).click()
+    await expect(page.getByRole('columnheader', { name: 'Address' })).toHaveAttribute(
+      'aria-sort',
+      'descending',
+    )
+    await expect(page).toHaveURL(/sort=-address/)
+    await page.getByRole('searchbox', { name: 'Filter endpoints' }).fill(last)
+    await expect(page.getByRole('rowheader')).toHaveCount(1)
+    await expect(rowOf(page, last)).toBeVisible()
+  },
+)
 
-test('Several are chosen and changed, and what fails stays chosen with its reason', async ({
-  page,
-  gatehouse,
-  faults,
-}) => {
-  faults.allow(/^http 412 POST .*\/_api\/endpoint$/)
-  const addresses: string[] = []
-  for (const databases of [['blog'], ['blog', 'shop'], ['news', 'shop']]) {
-    const endpoint = `tcp://127.0.0.1:${await gatehouse.freePort()}`
-    addresses.push(endpoint)
-    await gatehouse.post('/_db/_system/_api/endpoint', { endpoint, databases })
-  }
-  const [only = '', both = '', news = ''] = addresses
-  await gatehouse.signIn(page, consolePath)
-  for (const address of addresses) {
-    await page.getByRole('checkbox', { name: `Select ${address}` }).check()
-  }
-  const chosen = page.getByRole('region', { name: 'Selected endpoints' })
-  await expect(chosen).toContainText('3 selected')
+freshTest(
+  'Several are chosen and changed, and what fails stays chosen with its reason',
+  async ({ page, gatehouse, faults }) => {
+    const addresses: string[] = []
+    for (const databases of [['blog'], ['blog', 'shop'], ['news', 'shop']]) {
+      const endpoint = `tcp://127.0.0.1:${await gatehouse.freePort()}`
+      addresses.push(endpoint)
+      await gatehouse.post('/_db/_system/_api/endpoint', { endpoint, databases })
+    }
+    const [only = '', both = '', news = ''] = addresses
+    await gatehouse.signIn(page, consolePath)
+    for (const address of addresses) {
+      await page.getByRole('checkbox', { name: `Select ${address}` }).check()
+    }
+    const chosen = page.getByRole('region', { name: 'Selected endpoints' })
+    await expect(chosen).toContainText('3 selected')
 
-  await page.getByRole('searchbox', { name: 'Filter endpoints' }).fill('db:news')
-  await expect(chosen).toContainText('3 selected · 2 of 3 hidden')
-  await page.getByRole('searchbox', { name: 'Filter endpoints' }).fill('')
+    await page.getByRole('searchbox', { name: 'Filter endpoints' }).fill('db:news')
+    await expect(chosen).toContainText('3 selected · 2 of 3 hidden')
+    await page.getByRole('searchbox', { name: 'Filter endpoints' }).fill('')
 
-  await chosen.getByRole('button', { name: 'Take out a database' }).click()
-  const taking = page.getByRole('dialog', { name: 'Take a database out of 3 endpoints' })
-  await taking.getByLabel('Database').selectOption('blog')
-  await expect(taking).toContainText('blog is its only database.')
-  await expectAccessible(page)
-  await taking.getByRole('button', { name: 'Take out database' }).click()
-  await expect(taking.getByText('1 of 1 was changed.')).toBeVisible()
-  await taking.getByRole('button', { name: 'Close' }).last().click()
-  await expect(rowOf(page, both)).not.toContainText('blog')
-  await expect(rowOf(page, only)).toContainText('blog')
-  // The one with which it could not be done is chosen still.
-  await expect(chosen).toContainText('1 selected')
-  await expect(page.getByRole('checkbox', { name: `Select ${only}` })).toBeChecked()
-  expect((await gatehouse.get(`${both.replace('tcp', 'http')}/_db/blog/`)).status).toBe(404)
+    await chosen.getByRole('button', { name: 'Take out a database' }).click()
+    const taking = page.getByRole('dialog', { name: 'Take a database out of 3 endpoints' })
+    await taking.getByLabel('Database').selectOption('blog')
+    await expect(taking).toContainText('blog is its only database.')
+    await expect(taking.getByRole('list', { name: 'What will change' })).toHaveText(
+      `${both} blog, shop → shop`,
+    )
+    await taking.getByRole('button', { name: 'Take out database' }).click()
+    await expect(taking).toBeHidden()
+    const bar = page.getByRole('region', { name: 'Bulk change' })
+    await expect(bar).toContainText('1 endpoint was changed.')
+    await expect(rowOf(page, both)).not.toContainText('blog')
+    await expect(rowOf(page, only)).toContainText('blog')
+    // The endpoint whose change failed stays selected.
+    await expect(chosen).toContainText('1 selected')
+    await expect(page.getByRole('checkbox', { name: `Select ${only}` })).toBeChecked()
+    expect((await gatehouse.get(`${both.replace('tcp', 'http')}/_db/blog/`)).status).toBe(404)
 
-  await page.getByRole('checkbox', { name: 'Select all that are shown' }).click()
-  await expect(chosen).toContainText('4 selected')
-  await chosen.getByRole('button', { name: 'Remove' }).click()
-  const removing = page.getByRole('dialog', { name: 'Remove 4 endpoints?' })
-  await expect(removing).toContainText('3 of 4 will be removed.')
-  await expect(removing).toContainText('Nobody could sign in without it')
-  await removing.getByRole('button', { name: 'Remove endpoints' }).click()
-  await expect(removing.getByText('3 of 3 were removed.')).toBeVisible()
-  await page.keyboard.press('Escape')
-  await expect(removing).toBeHidden()
-  await (await listen(Number(news.split(':').at(-1)))).close()
-})
+    await page.getByRole('checkbox', { name: 'Select all that are shown' }).click()
+    await expect(chosen).toContainText('4 selected')
+    await chosen.getByRole('button', { name: 'Remove' }).click()
+    const removing = page.getByRole('dialog', { name: 'Remove 4 endpoints?' })
+    await expect(removing).toContainText('3 of 4 will be removed.')
+    await expect(removing).toContainText('No one could sign in without it')
+    await removing.getByRole('button', { name: 'Remove endpoints' }).click()
+    await expect(bar).toContainText('3 endpoints were removed.')
+    await expectAccessible(page)
+    await (await listen(Number(news.split(':').at(-1)))).close()
+
+    // One undo covers all changes; one fails because another program has its port.
+    const program = await listen(Number(news.split(':').at(-1)))
+    await bar.getByRole('button', { name: 'Undo' }).click()
+    await expect(bar).toContainText('2 of 3 changes were undone. 1 failed.')
+    await expect(bar).toContainText(`${news} Port`)
+    await expect(rowOf(page, both)).toContainText('shop')
+    await expect(rowOf(page, only)).toContainText('blog')
+    await program.close()
+    await bar.getByRole('button', { name: 'Close' }).click()
+    await expect(bar).toBeHidden()
+
+    // The dialog names the endpoint of this page, which is removed last.
+    faults.allow(/^(request failed|http 404) /)
+    const own = `tcp://127.0.0.1:${gatehouse.port}`
+    const other = `tcp://127.0.0.1:${await gatehouse.freePort()}`
+    await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: other, databases: ['_system'] })
+    await expect(rowOf(page, other)).toBeVisible()
+    for (const address of [own, both]) {
+      await page.getByRole('checkbox', { name: `Select ${address}` }).check()
+    }
+    await chosen.getByRole('button', { name: 'Remove' }).click()
+    const leaving = page.getByRole('dialog', { name: /^Remove \d endpoints\?$/ })
+    await expect(leaving).toContainText(`${own} (you are connected through it)`)
+    await expect(leaving).toContainText('This page will stop working.')
+    await leaving.getByRole('button', { name: 'Remove and disconnect' }).click()
+    const after = page.getByRole('region', { name: 'After the change' })
+    await after.getByRole('link', { name: `Open the console at ${other}` }).click()
+    await expect(rowOf(page, other)).toBeVisible()
+    await expect(rowOf(page, own)).toBeHidden()
+  },
+)
 
 test('Rows are chosen and removed by the keyboard alone, and the focus is never lost', async ({
   page,
@@ -143,7 +173,7 @@ test('In two consoles side by side no row moves by itself', async ({
   await expect(rowOf(other, own)).toBeVisible()
   const before = (await rowOf(other, own).boundingBox())?.y
 
-  // Its place would be before the one that is there.
+  // The new endpoint sorts before the existing one.
   const fresh = `tcp://127.0.0.0:${await gatehouse.freePort()}`.replace('127.0.0.0', '127.0.0.1')
   const early = fresh.replace(/tcp:\/\/127\.0\.0\.1/, 'tcp://0.0.0.0')
   await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: early, databases: ['blog'] })
@@ -160,22 +190,21 @@ test('In two consoles side by side no row moves by itself', async ({
   await expect(other.getByText('1 new ·')).toBeHidden()
 })
 
-test('On a phone the endpoints are a list of two lines, which scrolls with the page', async ({
-  page,
-  gatehouse,
-}) => {
-  test.slow()
-  await gatehouse.stop()
-  await storeEndpoints(gatehouse.data, 300)
-  await gatehouse.restart()
-  await page.setViewportSize({ width: 390, height: 844 })
-  await gatehouse.signIn(page, consolePath)
-  const items = page.getByRole('list', { name: 'Endpoints and what runs for them' })
-  await expect(items.getByRole('listitem').first()).toHaveAttribute('aria-setsize', '301')
-  expect(await items.getByRole('listitem').count()).toBeLessThan(60)
-  await items.getByRole('listitem').first().focus()
-  await page.keyboard.press('End')
-  await expect(page.locator(':focus')).toHaveAttribute('aria-posinset', '301')
-  await expect(page.locator(':focus')).toBeInViewport()
-  await expectAccessible(page)
-})
+freshTest(
+  'On a phone the endpoints are a list of two lines, which scrolls with the page',
+  async ({ page, gatehouse }) => {
+    test.slow()
+    await gatehouse.stop()
+    await storeEndpoints(gatehouse.data, 300)
+    await gatehouse.restart()
+    await page.setViewportSize({ width: 390, height: 844 })
+    await gatehouse.signIn(page, consolePath)
+    const items = page.getByRole('list', { name: 'Endpoints and what runs for them' })
+    await expect(items.getByRole('listitem').first()).toHaveAttribute('aria-setsize', '301')
+    expect(await items.getByRole('listitem').count()).toBeLessThan(60)
+    await items.getByRole('listitem').first().focus()
+    await page.keyboard.press('End')
+    await expect(page.locator(':focus')).toHaveAttribute('aria-posinset', '301')
+    await expect(page.locator(':focus')).toBeInViewport()
+  },
+)

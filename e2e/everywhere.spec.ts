@@ -1,12 +1,12 @@
-import type { Page } from '@playwright/test'
+import type { Locator, Page } from '@playwright/test'
 import { expectAccessible, expectAccessibleInBothThemes } from './support/expect-accessible.ts'
 import { FRONTS, PLACES, type Place } from './support/places.ts'
 import { findUnreachable } from './support/reach-controls.ts'
 import { expect, type Town, test } from './support/town.ts'
 
-// What holds for every page and every dialog of the console, each by its URL.
+// Tests the requirements of every page and dialog of the console, each by its URL.
 
-/** A page may take a moment to follow its window. */
+/** Soft polling, because a page may take a moment to follow a resize. */
 const softly = expect.configure({ soft: true })
 
 async function expectWhole(page: Page, town: Town, place: Place): Promise<void> {
@@ -18,7 +18,7 @@ async function expectWhole(page: Page, town: Town, place: Place): Promise<void> 
   await expect(page.locator('h1')).toHaveCount(1)
   await expectAccessibleInBothThemes(page)
 
-  // 1440 × 900 at 200 %, and what WCAG 1.4.10 asks for.
+  // 1440 × 900 at 200 %, and the width of WCAG 1.4.10.
   await page.setViewportSize({ width: 720, height: 450 })
   await softly.poll(() => findUnreachable(page), { message: 'at 200 %' }).toEqual([])
   await page.setViewportSize({ width: 320, height: 640 })
@@ -36,8 +36,164 @@ for (const front of FRONTS) {
   test.describe(() => {
     test.use({ role: front.as })
 
-    test(`Everybody can use: ${front.name}`, async ({ page, town }) => {
+    test(`Everybody can use: ${front.name}`, async ({ page, town, faults }) => {
+      if (front.status !== undefined) faults.allow(new RegExp(`^http ${front.status} GET `))
       await expectWhole(page, town, front)
     })
   })
 }
+
+test('A tooltip covers no control, can be pointed at, and closes by Escape alone', async ({
+  page,
+}) => {
+  await page.goto('/_console/databases?open=blog')
+  const drops = page.getByRole('row').getByRole('button', { name: /^Drop / })
+  await expect(drops.nth(1)).toBeVisible()
+  const panel = page.locator('[data-panel]')
+  await expect(panel).toBeVisible()
+  const tooltip = page.getByRole('tooltip')
+  for (const drop of (await drops.all()).slice(0, 3)) {
+    await drop.hover()
+    await expect(tooltip).toBeVisible()
+    await expect(drop).toHaveAccessibleDescription(/Drop|contains the administration/)
+    const covered = () =>
+      tooltip.evaluate((own) => {
+        const box = own.getBoundingClientRect()
+        return [...document.querySelectorAll('a[href], button, input')]
+          .filter((each) => {
+            const { left, right, top, bottom } = each.getBoundingClientRect()
+            return left < box.right && box.left < right && top < box.bottom && box.top < bottom
+          })
+          .map((each) => each.ariaLabel ?? each.textContent)
+      })
+    await expect.poll(covered).toEqual([])
+
+    // The tooltip stays open while the pointer moves to it and over it.
+    const from = await drop.boundingBox()
+    const to = await tooltip.boundingBox()
+    if (from === null || to === null) throw new Error('nothing to point at')
+    await page.mouse.move(from.x + from.width / 2, from.y + from.height / 2)
+    await page.mouse.move(to.x + to.width / 2, to.y + to.height / 2, { steps: 12 })
+    await expect(tooltip).toBeVisible()
+    await page.mouse.move(to.x + to.width / 2 + 2, to.y + to.height / 2, { steps: 2 })
+    await expect(tooltip).toBeVisible()
+    await page.keyboard.press('Escape')
+    await expect(tooltip).toBeHidden()
+    await expect(panel).toBeVisible()
+  }
+
+  // The tooltip closes when the pointer leaves, and opens on focus.
+  await drops.first().hover()
+  await expect(tooltip).toBeVisible()
+  await page.mouse.move(700, 10, { steps: 8 })
+  await expect(tooltip).toBeHidden()
+  await drops.first().focus()
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Shift+Tab')
+  await expect(tooltip).toBeVisible()
+  await page.keyboard.press('Tab')
+  await expect(tooltip).toBeHidden()
+})
+
+/** Returns the colors of an element, with the system color Highlight by name. */
+const colours = (goal: Locator) =>
+  goal.evaluate((each) => {
+    const probe = document.createElement('i')
+    probe.style.color = 'Highlight'
+    document.body.append(probe)
+    const highlight = getComputedStyle(probe).color
+    probe.remove()
+    const { backgroundColor, outlineColor, outlineStyle, outlineWidth } = getComputedStyle(each)
+    const outline = `${outlineWidth} ${outlineStyle} ${outlineColor}`
+    const name = (text: string) => text.replaceAll(highlight, 'Highlight')
+    return { background: name(backgroundColor), outline: name(outline) }
+  })
+
+test('With forced colours, what is selected, current or focused can be seen', async ({
+  page,
+  town,
+}) => {
+  await page.emulateMedia({ forcedColors: 'active' })
+  await page.goto(`/_console/endpoints?open=${encodeURIComponent(town.own)}`)
+  const row = (address: string) =>
+    page.locator(`[data-row]:has-text(${JSON.stringify(address.slice('tcp://'.length))})`)
+  await page.getByRole('checkbox', { name: `Select ${town.mapped}` }).check()
+  const marked = { outline: '2px solid Highlight' }
+  expect(await colours(row(town.mapped))).toMatchObject(marked)
+  expect(await colours(row(town.own))).toMatchObject(marked)
+  expect(await colours(row(town.failed))).not.toMatchObject(marked)
+
+  const filled = { background: 'Highlight' }
+  const main = page.getByRole('navigation', { name: 'Main' })
+  expect(await colours(main.getByRole('link', { name: 'Endpoints' }))).toMatchObject(filled)
+  expect(await colours(main.getByRole('link', { name: 'Activity' }))).not.toMatchObject(filled)
+  expect(await colours(page.locator('label:has([name="theme"]:checked)'))).toMatchObject(filled)
+  expect(await colours(page.locator('label:has([value="dark"])'))).not.toMatchObject(filled)
+  expect(await colours(page.locator('main button[aria-pressed="true"]'))).toMatchObject(filled)
+
+  await row(town.mapped).focus()
+  await page.keyboard.press('ArrowUp')
+  const focused = page.locator('[data-row]:focus-visible')
+  await expect(focused).toHaveCount(1)
+  expect((await colours(focused)).outline).toMatch(/^4px double/)
+  // Each state has its own icon.
+  const shapes = await page
+    .locator('[data-row] [data-state] svg')
+    .evaluateAll((all) => new Set(all.map((each) => each.innerHTML)).size)
+  expect(shapes).toBeGreaterThan(1)
+  await expectAccessible(page)
+
+  await page.goto('/_console/access/people')
+  const tabs = page.locator('main nav')
+  expect(await colours(tabs.getByRole('link', { name: 'People' }))).toMatchObject(filled)
+  expect(await colours(tabs.getByRole('link', { name: 'Tokens' }))).not.toMatchObject(filled)
+  await page.keyboard.press('Control+K')
+  const search = page.getByRole('dialog', { name: 'Search' })
+  expect(await colours(search.locator('[aria-selected="true"]'))).toMatchObject(marked)
+})
+
+/** The number of rows that a table prints (web/shared/ui/print/printed-rows.tsx), and the total. */
+const [PRINTED, ALL] = [1_000, 1_200]
+
+test('A page is printed in light colours, without the frame, and says which rows are missing', async ({
+  page,
+}) => {
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await page.route('**/_api/endpoint', (route) =>
+    route.fulfill({
+      json: Array.from({ length: ALL }, (_, at) => ({
+        endpoint: `tcp://a-rather-long-host-name.example.com:${20_000 + at}`,
+        databases: ['one', 'two', 'three', 'four', 'five'],
+      })),
+    }),
+  )
+  await page.goto('/_console/endpoints')
+  const rows = page.locator('tr[data-row]')
+  await expect(rows.first()).toBeVisible()
+  expect(await rows.count()).toBeLessThan(100)
+  const note = page.getByText('The first 1,000 of 1,200 endpoints are printed.')
+  await expect(note).toBeHidden()
+
+  await page.setViewportSize({ width: 794, height: 1123 })
+  await page.emulateMedia({ media: 'print' })
+  await page.evaluate(() => {
+    window.dispatchEvent(new Event('beforeprint'))
+  })
+  await expect(rows).toHaveCount(PRINTED)
+  await expect(note).toBeVisible()
+  await expect(rows.first().getByText('five')).toBeVisible()
+  await expect(page.getByRole('navigation', { name: 'Main' })).toBeHidden()
+  await expect(page.getByRole('searchbox')).toBeHidden()
+  await expect(page.locator('body')).toHaveCSS('background-color', 'rgb(255, 255, 255)')
+  await expect(page.locator('h1')).toHaveCSS('color', 'rgb(21, 24, 30)')
+  const cut = await rows.first().evaluate((row) => row.scrollWidth > row.clientWidth)
+  expect(cut).toBe(false)
+
+  await page.evaluate(() => {
+    window.dispatchEvent(new Event('afterprint'))
+  })
+  await page.emulateMedia({ media: null })
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await expect(note).toBeHidden()
+  await expect.poll(() => rows.count()).toBeLessThan(100)
+})

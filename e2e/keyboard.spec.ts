@@ -1,12 +1,12 @@
 import type { Locator, Page } from '@playwright/test'
 import { consolePath, rowOf } from './support/endpoints-page.ts'
-import { expect, test } from './support/gatehouse.ts'
+import { expect, freshTest, test } from './support/gatehouse.ts'
 import { openPeopleProvider, signInAs } from './support/people.ts'
 
-// Journeys by the keyboard alone that are not told elsewhere: nothing is pointed at, and what is to be
-// pressed is gone to as people go to it.
+// Keyboard-only journeys that other files do not cover: controls are reached with Tab, without a
+// pointer.
 
-/** So many presses of Tab lead past everything on a page of these journeys. */
+/** More presses of Tab than any page of these journeys has stops. */
 const STEPS = 60
 
 async function tabTo(page: Page, goal: Locator, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
@@ -30,7 +30,7 @@ test.beforeEach(async ({ page }) => {
   })
 })
 
-/** Signs in with the operator key, as whoever has no mouse. */
+/** Signs in with the operator key, using the keyboard only. */
 async function signIn(page: Page, key: string): Promise<void> {
   await page.goto('/_console/')
   await enter(page, page.getByRole('button', { name: 'Sign in with the operator key' }))
@@ -86,51 +86,108 @@ test('One signs in, adds an endpoint with ordered databases, maps it anew, and s
   await expect(page.getByText('You are signed out.')).toBeVisible()
 })
 
-test('One changes a document, makes a token, and gives somebody a role', async ({
+freshTest(
+  'One changes a document, makes a token, and gives somebody a role',
+  async ({ page, gatehouse }) => {
+    const { provider, env } = await openPeopleProvider()
+    await gatehouse.restart(env)
+    await gatehouse.post('/_db/_system/_api/database', { name: 'blog' })
+    await gatehouse.post('/_db/blog/articles', { id: 'one', title: 'One' })
+    await signInAs(gatehouse, provider, 'eve', 'pending')
+    provider.close()
+    await signIn(page, gatehouse.operatorKey)
+    await expect(page).toHaveURL(new RegExp(`${consolePath}$`))
+    const go = async (letter: string) => {
+      await page.keyboard.press('g')
+      await page.keyboard.press(letter)
+    }
+
+    await go('o')
+    await enter(page, page.getByRole('link', { name: 'blog', exact: true }))
+    await enter(page, page.getByRole('link', { name: 'articles', exact: true }))
+    await enter(page, page.getByRole('link', { name: 'one', exact: true }))
+    const shown = page.getByRole('dialog', { name: 'Document one', exact: true })
+    await enter(page, shown.getByRole('button', { name: 'Edit document' }))
+    await expect(page.getByRole('textbox', { name: 'Document as JSON' })).toBeFocused()
+    await page.keyboard.press('Control+A')
+    await page.keyboard.type('{ "title": "Two" }')
+    await page.keyboard.press('Control+Enter')
+    await expect(shown).toContainText('"title": "Two"')
+    await page.keyboard.press('Escape')
+    await expect(page.getByRole('link', { name: 'one', exact: true })).toBeFocused()
+
+    await go('a')
+    await tabTo(page, page.getByRole('combobox', { name: 'Role of Eve' }))
+    await page.keyboard.type('V')
+    const question = page.getByRole('dialog', { name: 'Make Eve viewer?' })
+    await enter(page, question.getByRole('button', { name: 'Make viewer' }))
+    await expect(page.getByRole('table', { name: 'People waiting for a role' })).toBeHidden()
+    await expect(page.getByRole('combobox', { name: 'Role of Eve' })).toHaveValue('viewer')
+
+    await enter(page, page.getByRole('link', { name: 'Tokens' }))
+    await enter(page, page.getByRole('button', { name: 'Create token' }))
+    await expect(page.getByLabel('Name')).toBeFocused()
+    await page.keyboard.type('nightly backup')
+    await page.keyboard.press('Control+Enter')
+    const made = page.getByRole('dialog', { name: 'Token nightly backup created' })
+    await enter(page, made.getByRole('button', { name: 'Copy token' }))
+    await enter(page, made.getByRole('button', { name: 'Done' }))
+    await expect(page.getByRole('row').filter({ hasText: 'nightly backup' })).toBeVisible()
+  },
+)
+
+test('Escape closes the topmost layer alone, and the focus returns to what opened it', async ({
   page,
   gatehouse,
 }) => {
-  const { provider, env } = await openPeopleProvider()
-  await gatehouse.restart(env)
   await gatehouse.post('/_db/_system/_api/database', { name: 'blog' })
-  await gatehouse.post('/_db/blog/articles', { id: 'one', title: 'One' })
-  await signInAs(gatehouse, provider, 'eve', 'pending')
-  provider.close()
   await signIn(page, gatehouse.operatorKey)
-  await expect(page).toHaveURL(new RegExp(`${consolePath}$`))
-  const go = async (letter: string) => {
-    await page.keyboard.press('g')
-    await page.keyboard.press(letter)
-  }
+  const own = `tcp://127.0.0.1:${gatehouse.port}`
+  const row = rowOf(page, own)
+  await tabTo(page, row)
+  await page.keyboard.press('Enter')
+  const panel = page.locator('[data-panel]')
+  await expect(panel).toBeVisible()
+  await tabTo(page, row, 'Shift+Tab')
 
-  await go('o')
-  await enter(page, page.getByRole('link', { name: 'blog', exact: true }))
-  await enter(page, page.getByRole('link', { name: 'articles', exact: true }))
-  await enter(page, page.getByRole('link', { name: 'one', exact: true }))
-  const shown = page.getByRole('dialog', { name: 'Document one', exact: true })
-  await enter(page, shown.getByRole('button', { name: 'Edit document' }))
-  await expect(page.getByRole('textbox', { name: 'Document as JSON' })).toBeFocused()
-  await page.keyboard.press('Control+A')
-  await page.keyboard.type('{ "title": "Two" }')
-  await page.keyboard.press('Control+Enter')
-  await expect(shown).toContainText('"title": "Two"')
+  // A list of suggestions over the search over a dialog over the panel.
+  await page.keyboard.press('e')
+  const mapping = page.getByRole('dialog', { name: `Mapping of ${own}` })
+  await tabTo(page, mapping.getByRole('radio', { name: /^All databases/ }))
+  await page.keyboard.press('ArrowDown')
+  const field = mapping.getByRole('combobox', { name: 'Add a database' })
+  await tabTo(page, field)
+  await page.keyboard.type('bl')
+  await expect(field.and(page.locator('[aria-expanded="true"]'))).toBeVisible()
   await page.keyboard.press('Escape')
-  await expect(page.getByRole('link', { name: 'one', exact: true })).toBeFocused()
+  await expect(field.and(page.locator('[aria-expanded="true"]'))).toBeHidden()
+  await expect(field).toBeFocused()
+  await page.keyboard.press('Control+K')
+  const search = page.getByRole('dialog', { name: 'Search' })
+  await expect(search.getByRole('combobox')).toBeFocused()
+  await page.keyboard.press('Escape')
+  await expect(search).toBeHidden()
+  await expect(field).toBeFocused()
+  await expect(field).toHaveValue('bl')
+  await page.keyboard.press('Escape')
+  await expect(mapping).toBeHidden()
+  await expect(panel).toBeVisible()
+  await expect(row).toBeFocused()
 
-  await go('a')
-  await tabTo(page, page.getByRole('combobox', { name: 'Role of Eve' }))
-  await page.keyboard.type('V')
-  const question = page.getByRole('dialog', { name: 'Make Eve viewer?' })
-  await enter(page, question.getByRole('button', { name: 'Make viewer' }))
-  await expect(page.getByRole('table', { name: 'People who wait for a role' })).toBeHidden()
-  await expect(page.getByRole('combobox', { name: 'Role of Eve' })).toHaveValue('viewer')
+  // A menu over the panel.
+  await enter(page, page.getByRole('button', { name: `Actions for ${own}` }))
+  await expect(page.getByRole('menu')).toBeVisible()
+  await page.keyboard.press('Escape')
+  await expect(page.getByRole('menu')).toBeHidden()
+  await expect(page.getByRole('button', { name: `Actions for ${own}` })).toBeFocused()
+  await expect(panel).toBeVisible()
 
-  await enter(page, page.getByRole('link', { name: 'Tokens' }))
-  await enter(page, page.getByRole('button', { name: 'Make token' }))
-  await expect(page.getByLabel('Name')).toBeFocused()
-  await page.keyboard.type('nightly backup')
-  await page.keyboard.press('Control+Enter')
-  const made = page.getByRole('dialog', { name: 'nightly backup was made' })
-  await enter(page, made.getByRole('button', { name: 'Done' }))
-  await expect(page.getByRole('row').filter({ hasText: 'nightly backup' })).toBeVisible()
+  // While the filter has the focus, Esc clears its text before it closes the panel.
+  await page.keyboard.press('/')
+  await page.keyboard.type('127')
+  await page.keyboard.press('Escape')
+  await expect(page.getByRole('searchbox', { name: 'Filter endpoints' })).toHaveValue('')
+  await expect(panel).toBeVisible()
+  await page.keyboard.press('Escape')
+  await expect(panel).toBeHidden()
 })

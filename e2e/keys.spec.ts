@@ -21,7 +21,7 @@ test('the page of keys opens with ? and closes with Esc or by going back', async
   await expect(keys).toBeHidden()
   await expect(page).toHaveURL(new RegExp(`${consolePath}$`))
 
-  // Before the browser has gone back: Esc once more, and a key that opens something else.
+  // Before the browser has navigated back: Esc again, and a key that opens something else.
   await page.keyboard.press('?')
   await expect(keys).toBeVisible()
   await page.evaluate(() => {
@@ -58,7 +58,7 @@ test('G and a letter go to the pages, also from a row whose own keys they are', 
     await page.keyboard.press(letter)
     await expect(page).toHaveURL(new RegExp(`/_console/${path}$`))
   }
-  // E alone edits the mapping of the row.
+  // E without G edits the mapping of the row.
   await page.getByRole('row', { name: `${gatehouse.port}` }).focus()
   await page.keyboard.press('g')
   await page.keyboard.press('e')
@@ -86,7 +86,7 @@ test('Keys that are a character alone can be switched off', async ({ page, gateh
   await expect(keys.getByText('Go to Endpoints')).toHaveCount(0)
   await expect(keys.getByText('Add an endpoint')).toHaveCount(0)
 
-  // So it is with the letters of the table; its other keys act as ever.
+  // The letter keys of the table are off too; its other keys still work.
   await page.goto(consolePath)
   const row = page.getByRole('row', { name: `${gatehouse.port}` })
   await row.focus()
@@ -118,7 +118,7 @@ test('/ goes to the filter, and no character acts in a field or over a dialog', 
   await close.focus()
   await page.keyboard.press('g')
   await page.keyboard.press('v')
-  // The page of keys lies over the form; Esc closes it and not the form.
+  // The keys dialog is above the form; Esc closes only the dialog.
   await page.keyboard.press('?')
   await expect(page.getByRole('dialog', { name: 'Keys' })).toBeVisible()
   await page.keyboard.press('Escape')

@@ -1,11 +1,11 @@
 import type { Page } from '@playwright/test'
 import { consolePath, rowOf } from './support/endpoints-page.ts'
 import { expectAccessible } from './support/expect-accessible.ts'
-import { expect, type Gatehouse, test } from './support/gatehouse.ts'
+import { expect, freshTest, type Gatehouse, test } from './support/gatehouse.ts'
 
 const isLive = (page: Page) => expect(page.getByText('Live', { exact: true })).toBeVisible()
 
-/** Adds an endpoint outside of the browser, and tells its address. */
+/** Adds an endpoint with the API; returns its address. */
 async function addEndpoint(gatehouse: Gatehouse): Promise<string> {
   const endpoint = `tcp://127.0.0.1:${await gatehouse.freePort()}`
   await gatehouse.post('/_db/_system/_api/endpoint', { endpoint, databases: ['blog'] })
@@ -20,7 +20,8 @@ test('Eight tabs share one stream: all of them work, and a change shows in each'
   test.slow()
   await gatehouse.signIn(page, consolePath)
   const tabs = [page]
-  // A browser has six connections to a server: with a stream each, the seventh tab would never load.
+  // A browser opens six connections per server: with one stream each, the seventh tab would never
+  // load.
   for (let n = 1; n < 8; n++) {
     const tab = await context.newPage()
     await tab.goto(consolePath)
@@ -30,7 +31,7 @@ test('Eight tabs share one stream: all of them work, and a change shows in each'
   const address = await addEndpoint(gatehouse)
   await Promise.all(tabs.map((tab) => expect(rowOf(tab, address)).toContainText('Listening')))
 
-  // The tab that opened the stream goes; the others keep it.
+  // The tab that opened the stream closes; the others keep the stream.
   await page.close()
   const next = await addEndpoint(gatehouse)
   await Promise.all(tabs.slice(1).map((tab) => expect(rowOf(tab, next)).toContainText('Listening')))
@@ -44,7 +45,7 @@ test('Without shared workers a page has a stream of its own', async ({ page, gat
   await expect(rowOf(page, address)).toContainText('Listening')
 })
 
-// How soon is measured by bench/console.ts.
+// bench/console.ts measures the delay.
 test('A change by somebody else shows in an open console at once', async ({
   page,
   gatehouse,
@@ -70,30 +71,92 @@ test('A change by somebody else shows in an open console at once', async ({
   await elsewhere.close()
 })
 
-test('The server is killed and started again: the page says so, and recovers by itself', async ({
+freshTest(
+  'The server is killed and started again: the page says so, and recovers by itself',
+  async ({ page, gatehouse, faults }) => {
+    test.slow()
+    faults.allow(/^request failed /)
+    await gatehouse.signIn(page, consolePath)
+    await isLive(page)
+    await gatehouse.kill()
+    await expect(page.getByText(/No connection since \d\d:\d\d:\d\d/)).toBeVisible()
+    await expect(page.getByText(/Trying again in \d+ s\./)).toBeVisible()
+    await expect(page.getByText('What you see may be out of date.')).toBeVisible()
+    await expectAccessible(page)
+
+    // A manual retry fails, and the page still shows the lost connection.
+    await page.getByRole('button', { name: 'Try now' }).click()
+    await expect(page.getByText(/Trying again in \d+ s\./)).toBeVisible()
+
+    await gatehouse.restart()
+    const address = await addEndpoint(gatehouse)
+    await expect(page.getByText(/No connection since/)).toBeHidden()
+    // There was no event without a connection, so all data was reloaded.
+    await expect(rowOf(page, address)).toContainText('Listening')
+
+    await isLive(page)
+  },
+)
+
+freshTest(
+  'A server that hangs is reported within 15 s, and the page recovers within 5 s',
+  async ({ page, gatehouse, faults }) => {
+    test.slow()
+    faults.allow(/^request failed /)
+    await gatehouse.signIn(page, consolePath)
+    await isLive(page)
+    process.kill(gatehouse.pid, 'SIGSTOP')
+    try {
+      await expect(page.getByText(/No connection since \d\d:\d\d:\d\d/)).toBeVisible({
+        timeout: 15_000,
+      })
+      await expect(page.locator('[data-stale]')).toBeVisible()
+      await page.getByRole('button', { name: 'Try now' }).click()
+    } finally {
+      process.kill(gatehouse.pid, 'SIGCONT')
+    }
+    await expect(page.getByText('Live', { exact: true })).toBeVisible({ timeout: 5_000 })
+    await expect(page.locator('[data-stale]')).toBeHidden()
+    const address = await addEndpoint(gatehouse)
+    await expect(rowOf(page, address)).toContainText('Listening')
+  },
+)
+
+test('A store that accepts no changes is reported once, with the reason, until it does again', async ({
   page,
   gatehouse,
   faults,
 }) => {
-  test.slow()
-  faults.allow(/^request failed /)
-  await gatehouse.signIn(page, consolePath)
-  await isLive(page)
-  await gatehouse.kill()
-  await expect(page.getByText(/No connection since \d\d:\d\d:\d\d/)).toBeVisible()
-  await expect(page.getByText(/Trying again in \d+ s\./)).toBeVisible()
-  await expect(page.getByText('What you see may be out of date.')).toBeVisible()
+  faults.allow(/^http 507 /)
+  const reason = 'Changes have been rejected since 2026-01-01T00:00:00.000Z: the disk is full.'
+  await page.clock.install()
+  await gatehouse.signIn(page, `${consolePath}/new`)
+  const banner = page.getByText('Changes cannot be saved at the moment.')
+  await expect(page.getByText('Live', { exact: true })).toBeVisible()
+  await expect(banner).toBeHidden()
+  // Simulates a full disk: each change fails, and the health check has the reason.
+  await page.route('**/_api/health/live', (route) =>
+    route.fulfill({
+      json: { alive: true, ready: true, waiting: 0, writable: false, reason },
+    }),
+  )
+  await page.route('**/_api/endpoint', (route) =>
+    route.request().method() === 'GET'
+      ? route.fallback()
+      : route.fulfill({
+          status: 507,
+          json: { error: true, code: 507, errorNum: 507, errorMessage: 'The disk is full.' },
+        }),
+  )
+  await page.getByLabel('Port').fill(String(await gatehouse.freePort()))
+  await page.keyboard.press('Control+Enter')
+  await expect(page.getByRole('dialog').getByText('The disk is full.')).toBeVisible()
+  await expect(banner).toBeVisible()
+  await expect(banner.locator('..')).toContainText(reason)
+  await page.keyboard.press('Escape')
   await expectAccessible(page)
 
-  // Tried now, and in vain: it says so still.
-  await page.getByRole('button', { name: 'Try now' }).click()
-  await expect(page.getByText(/Trying again in \d+ s\./)).toBeVisible()
-
-  await gatehouse.restart()
-  const address = await addEndpoint(gatehouse)
-  await expect(page.getByText(/No connection since/)).toBeHidden({ timeout: 45_000 })
-  // Nobody told of it while there was no connection: everything was read anew.
-  await expect(rowOf(page, address)).toContainText('Listening')
-
-  await isLive(page)
+  await page.unrouteAll()
+  await page.clock.fastForward(15_000)
+  await expect(banner).toBeHidden()
 })

@@ -6,7 +6,8 @@ import { browserOf } from './support/people.ts'
 import { PLACES, type Place } from './support/places.ts'
 import { expect, type Town, test } from './support/town.ts'
 
-// What each role sees and may do, with real sessions: whatever the server refuses fails the journey.
+// Tests what each role sees and may do, with real sessions. A request that the server rejects fails
+// the journey.
 
 const offered = (page: Page, name: RegExp) =>
   page
@@ -31,7 +32,7 @@ async function expectForRole(page: Page, town: Town, place: Place, role: 'viewer
   await expect(page.getByText(/^You are a(n operator| viewer)/)).toHaveCount(reasons)
 }
 
-/** What the pages of a role offer beside their own controls. */
+/** What a role's pages offer besides their own controls. */
 const expected = {
   viewer: {
     menu: ['Copy address'],
@@ -53,7 +54,7 @@ for (const role of ['viewer', 'operator'] as const) {
       page,
       town,
     }) => {
-      // Thirty visits.
+      // Visits thirty pages.
       test.slow()
       for (const place of PLACES) {
         const told = atLeast(role, place.needs ?? 'viewer') || place.refusal !== undefined
@@ -119,7 +120,7 @@ for (const role of ['viewer', 'operator'] as const) {
       }
 
       await page.goto('/_console/me/new-token')
-      const form = page.getByRole('dialog', { name: 'Make token' })
+      const form = page.getByRole('dialog', { name: 'Create token' })
       const choices = form.getByRole('radio', { name: /^(Viewer|Operator|Admin)/ })
       await expect(choices).toHaveCount(roles.length)
       for (const name of roles) await expect(form.getByRole('radio', { name })).toBeVisible()

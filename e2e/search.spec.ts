@@ -16,7 +16,7 @@ test('The search finds pages, actions, databases and endpoints, by the keyboard 
   const field = search.getByRole('combobox')
   const results = search.getByRole('option')
   await expect(field).toBeFocused()
-  // Before anything is typed it offers what is of most use.
+  // Before any input, the search suggests the most useful results.
   await expect(search.getByRole('group', { name: 'Pages' })).toContainText('Endpoints')
 
   await field.fill('sho')
@@ -34,7 +34,7 @@ test('The search finds pages, actions, databases and endpoints, by the keyboard 
   await expect(search).toBeHidden()
   await expect(page.getByRole('main')).toBeFocused()
 
-  // What was chosen last comes first.
+  // Recent choices come first.
   await page.keyboard.press('Control+k')
   await expect(search.getByRole('group', { name: 'Recent' })).toContainText('shop')
 
@@ -48,7 +48,7 @@ test('The search finds pages, actions, databases and endpoints, by the keyboard 
   await page.keyboard.press('Escape')
   await expect(search).toBeHidden()
   await expect(page).toHaveURL(/\/documents\/shop$/)
-  // One step back from where the search led, and not into the search.
+  // Going back from the result skips the search.
   await page.goBack()
   await expect(page).toHaveURL(new RegExp(`${consolePath}$`))
   await expect(search).toBeHidden()
@@ -66,7 +66,7 @@ for (const [path, label, key] of [
     await gatehouse.signIn(page, `/_console/${path}`)
     const filter = page.getByLabel(label)
     await expect(filter).toBeVisible()
-    // Whatever is done a moment later is done when the clock goes on.
+    // Debounced work runs when the clock resumes.
     await page.clock.pauseAt(Date.now() + 10_000)
     await filter.fill('853')
     await page.keyboard.press('Control+k')
@@ -94,7 +94,7 @@ test('Of 10,000 endpoints the best fifty are shown, and each letter chooses anew
       })),
     }),
   )
-  // Not the table of endpoints, which has its own measures.
+  // Not the table of endpoints, which has its own limits.
   await gatehouse.signIn(page, '/_console/me')
   await page.keyboard.press('Control+k')
   const field = page.getByRole('combobox')

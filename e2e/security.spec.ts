@@ -1,11 +1,11 @@
-import { startPlainProvider } from '../server/oauth2/plain-provider.testing.ts'
+import { startPlainProvider } from '../server/oauth2/providers/plain-provider.testing.ts'
 import { watchFaults } from './support/faults.ts'
-import { expect, test } from './support/gatehouse.ts'
+import { expect, freshTest as test } from './support/gatehouse.ts'
 
-/** What would run if any page took text for markup; it is short enough for every field. */
+/** Markup that would run if any page inserted it as HTML; short enough for every field. */
 const PAYLOAD = `<img src=x onerror="alert(1)"><script>alert(2)</script>'`
 
-/** What a page of ours never has; with it, the journey's own watch for violations would fail too. */
+/** Markup that console pages never contain. A policy violation would also fail the journey. */
 const MARKUP = 'img[src="x"], [onerror], script:not([src])'
 
 test('Markup in whatever people and providers can store is shown as text, and never runs', async ({
@@ -25,7 +25,7 @@ test('Markup in whatever people and providers can store is shown as text, and ne
     GATEHOUSE_OAUTH2_CALLBACK: 'exact',
   })
   try {
-    // Somebody signs in whose name, id and browser are markup: shown to admins.
+    // A person whose name, id and browser are markup signs in; admins see them.
     provider.user = { body: { id: PAYLOAD, name: PAYLOAD } }
     const began = await fetch(`${gatehouse.url}/_oauth2/oauth2/auth`, {
       method: 'POST',
@@ -44,7 +44,7 @@ test('Markup in whatever people and providers can store is shown as text, and ne
     await gatehouse.post('/_db/_system/_api/database', { name: 'blog' })
     const document = { id: PAYLOAD, title: PAYLOAD, [PAYLOAD]: [PAYLOAD] }
     expect((await gatehouse.post('/_db/blog/articles', document)).status).toBe(201)
-    // A refused change goes on record with the name that was asked for.
+    // A rejected change is audited with the requested name.
     await gatehouse.delete(`/_db/_system/_api/database/${encodeURIComponent(PAYLOAD)}`)
 
     await gatehouse.signIn(page, '/_console/access/people')
@@ -64,10 +64,10 @@ test('Markup in whatever people and providers can store is shown as text, and ne
       expect([path, await page.locator(MARKUP).count()]).toEqual([path, 0])
     }
 
-    // The sign-in page, and what the person who is all markup sees.
+    // The sign-in page, and the pages of that person.
     const other = await browser.newContext({ baseURL: gatehouse.url })
     const faults = await watchFaults(other)
-    // Who has no role yet is refused this and that.
+    // A person without a role gets 403 for some requests.
     faults.allow(/^http 403 /)
     const [name = '', value = ''] = session.split('=')
     await other.addCookies([{ name, value, url: gatehouse.url }])

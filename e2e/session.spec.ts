@@ -1,6 +1,8 @@
+import type { Page } from '@playwright/test'
 import { addDatabases, consolePath, rowOf } from './support/endpoints-page.ts'
 import { expectAccessible } from './support/expect-accessible.ts'
-import { expect, test } from './support/gatehouse.ts'
+import { watchFirstView } from './support/first-view.ts'
+import { expect, freshTest as test } from './support/gatehouse.ts'
 import { giveKey } from './support/sign-in.ts'
 
 test('Nobody sees the console without signing in, and the key leads to the page that was asked for', async ({
@@ -43,7 +45,7 @@ test('Signing out ends the session on the server, and the key is asked for again
   await page.getByRole('menuitem', { name: 'Sign out' }).click()
   await expect(page.getByText('You are signed out.')).toBeVisible()
 
-  // Not only the cookie is gone: what it held is worth nothing any more.
+  // The server has ended the session; restoring the cookie does not help.
   await page.context().addCookies(cookies)
   await page.goto(consolePath)
   await page.getByRole('button', { name: 'Sign in with the operator key' }).click()
@@ -81,7 +83,7 @@ test('A session that ends in the middle of adding an endpoint loses nothing that
   await expect(rowOf(page, `tcp://127.0.0.1:${port}`)).toContainText('Listening')
   await expect(form).toBeHidden()
 
-  // Done with: the next endpoint begins afresh.
+  // The draft was used, so the next form is empty.
   await page.getByRole('button', { name: 'Add endpoint' }).click()
   await expect(form.getByLabel('Port')).toHaveValue('')
 })
@@ -101,7 +103,7 @@ test('Where another person signs in, nothing that was typed is shown, and it is 
     const person = { ...session.person, id: 'other', username: 'github:2', name: null }
     await route.fulfill({ response: answer, json: { ...session, person } })
   })
-  // It looks who is signed in whenever it comes into sight.
+  // The page checks the session whenever it becomes visible.
   await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')))
   await expect(page.getByText('github:2 is signed in now.')).toBeVisible()
   await expect(page.getByText('What Operator typed is not shown')).toBeVisible()
@@ -125,7 +127,7 @@ test('A part of the page that a newer version no longer has leads to that versio
   faults.allow(/^console TypeError: Failed to fetch dynamically imported module: .*activity-page/)
   await gatehouse.signIn(page, `${consolePath}/new`)
   await page.getByLabel('Port').fill('8534')
-  // The files of the page are gone with its version: the server answers as it does for such.
+  // A new version has removed the page's files: the server responds as for any missing file.
   await page.route(/\/assets\/activity-page-[^/]*\.js$/, (route) =>
     route.continue({ url: `${gatehouse.url}/_console/assets/activity-page-gone.js` }),
   )
@@ -142,21 +144,52 @@ test('A part of the page that a newer version no longer has leads to that versio
   await expect(page.getByLabel('Port')).toHaveValue('8534')
 })
 
-/** Figures are asked for every five seconds. */
-const SOME_FIGURES = { timeout: 30_000 }
+test('A page that cannot be loaded while the server is away says so, and loads when it is back', async ({
+  page,
+  gatehouse,
+  faults,
+}) => {
+  faults.allow(/^request failed /)
+  // The form checks the typed address.
+  faults.allow(/^http 503 POST .*\/endpoint-check$/)
+  faults.allow(/^console (?:TypeError: Failed to fetch dynamically|Error: Unable to preload CSS)/)
+  await gatehouse.signIn(page, `${consolePath}/new`)
+  await page.getByLabel('Port').fill('8534')
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: 'Search pages' }).fill('activity')
+  await gatehouse.stop()
+  await page.keyboard.press('Enter')
+  const failure = page.getByText('Gatehouse does not respond. What you typed is kept.')
+  await expect(failure).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Activity' })).toBeVisible()
+  await expectAccessible(page)
+  // The retry fails, and the page stays.
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await expect(failure).toBeVisible()
+
+  await gatehouse.restart()
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await expect(page.getByRole('table', { name: /activity/i })).toBeVisible()
+  await page.goto(`${consolePath}/new`)
+  await expect(page.getByLabel('Port')).toHaveValue('8534')
+})
 
 test('An open page that nobody touches is no use of the session', async ({ page, gatehouse }) => {
   await page.clock.install()
   await gatehouse.signIn(page, consolePath)
-  const header = async () =>
-    (await page.waitForRequest(/_api\/listener/)).headers()['x-gatehouse-background']
+  const header = async () => {
+    const request = page.waitForRequest(/_api\/listener/)
+    // The page requests traffic every five seconds.
+    await page.clock.fastForward(5_000)
+    return (await request).headers()['x-gatehouse-background']
+  }
   await page.keyboard.press('Shift')
   expect(await header()).toBeUndefined()
-  // Far less than a session lasts, and more than somebody who reads holds still.
+  // Far less than the lifetime of a session, and longer than a reader pauses.
   await page.clock.fastForward('03:00')
-  await expect.poll(header, SOME_FIGURES).toBe('1')
+  await expect.poll(header).toBe('1')
   await page.keyboard.press('Shift')
-  await expect.poll(header, SOME_FIGURES).toBeUndefined()
+  await expect.poll(header).toBeUndefined()
 })
 
 test('Signed in again in another tab, the page goes on by itself', async ({
@@ -164,18 +197,33 @@ test('Signed in again in another tab, the page goes on by itself', async ({
   gatehouse,
   faults,
 }) => {
-  // It signs in twice and waits for a look that comes every 15 s.
-  test.slow()
   faults.allow(/^http 401 /)
+  await page.clock.install()
   await gatehouse.signIn(page)
   await expect(page.getByText('Live', { exact: true })).toBeVisible()
   await gatehouse.delete('/_db/_system/_api/user/me/session/all')
   await expect(page.getByText('You were signed out: this session was ended.')).toBeVisible()
   const other = await page.context().newPage()
   await gatehouse.signIn(other)
-  // It looks every 15 s.
-  await expect(page.getByText('You were signed out')).toBeHidden({ timeout: 45_000 })
+  // The page polls every 15 s.
+  await page.clock.fastForward(15_000)
+  await expect(page.getByText('You were signed out')).toBeHidden()
   await expect(page.getByText('Live', { exact: true })).toBeVisible()
+})
+
+test('Sign-ins in two tabs each lead to the page of their tab', async ({ page, gatehouse }) => {
+  const other = await page.context().newPage()
+  const begin = async (tab: Page, path: string) => {
+    await tab.goto(path)
+    await tab.getByRole('button', { name: 'Sign in with the operator key' }).click()
+    await expect(tab.getByLabel('Operator key')).toBeVisible()
+  }
+  await begin(page, '/_console/databases')
+  await begin(other, '/_console/activity')
+  await giveKey(page, gatehouse.operatorKey)
+  await expect(page.getByRole('heading', { name: 'Databases' })).toBeVisible()
+  await giveKey(other, gatehouse.operatorKey)
+  await expect(other.getByRole('heading', { name: 'Activity' })).toBeVisible()
 })
 
 test('One sees where one is signed in, and ends the other sessions', async ({
@@ -196,4 +244,54 @@ test('One sees where one is signed in, and ends the other sessions', async ({
   await expect(sessions).toHaveCount(2)
   await expect(there.getByText('You were signed out: this session was ended.')).toBeVisible()
   await elsewhere.close()
+})
+
+/** Limits of the first view with an empty browser cache. */
+const MOST_SCRIPTS = 15
+const MOST_SCRIPT_BYTES = 170_000
+/** Limit of the bytes before the first paint: half of what 50 kB/s transfers in 2 s. */
+const MOST_BYTES_BEFORE_PAINT = 50_000
+
+test('The first view paints a skeleton at once, loads few scripts, and reads everything once', async ({
+  page,
+  gatehouse,
+}) => {
+  await gatehouse.signIn(page, '/_console/me')
+  const fresh = await page
+    .context()
+    .browser()
+    ?.newContext({ baseURL: gatehouse.url, storageState: await page.context().storageState() })
+  const first = await fresh?.newPage()
+  if (fresh === undefined || first === undefined) throw new Error('the browser has closed')
+
+  // Hold back all files that the build names by hash: style sheets, scripts, fonts.
+  let release = () => {}
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  await first.route('**/_console/assets/**', (route) => held.then(() => route.continue()))
+  const loaded = await watchFirstView(first)
+  await first.goto(consolePath, { waitUntil: 'commit' })
+  await expect(first.getByText('Loading the console…')).toBeVisible()
+  await expect
+    .poll(() => first.evaluate(() => performance.getEntriesByType('paint').length))
+    .toBeGreaterThan(0)
+  expect(loaded.bytes()).toBeLessThanOrEqual(MOST_BYTES_BEFORE_PAINT)
+
+  release()
+  await expect(rowOf(first, `tcp://127.0.0.1:${gatehouse.port}`)).toBeVisible()
+  await expect(first.getByText('Live', { exact: true })).toBeVisible()
+  await expect(first.getByText('Loading the console…')).toBeHidden()
+  // The traffic of visible rows is read last.
+  await expect.poll(() => loaded.reads().some((read) => read.includes('recent='))).toBe(true)
+  const { count, bytes } = loaded.scripts()
+  expect(count).toBeLessThanOrEqual(MOST_SCRIPTS)
+  expect(bytes).toBeLessThanOrEqual(MOST_SCRIPT_BYTES)
+  // Traffic and health are read again at intervals.
+  const reads = loaded.reads().filter((read) => !/recent=|health/.test(read))
+  expect(reads).toEqual([...new Set(reads)])
+  for (const what of ['session', 'endpoint', 'listener', 'database', 'node']) {
+    expect(reads).toContain(`/_db/_system/_api/${what}`)
+  }
+  await fresh.close()
 })

@@ -6,20 +6,19 @@ import {
   openMenu,
   rowOf,
 } from '../support/endpoints-page.ts'
-import { expect, test } from '../support/gatehouse.ts'
+import { expect, freshTest as test } from '../support/gatehouse.ts'
 import { listen } from '../support/listen.ts'
-import { createToken } from '../support/server-process.ts'
 import { storeEndpoints } from '../support/store-endpoints.ts'
 import { shoot } from './shoot.ts'
 import { becomes, hold, refuse } from './states.ts'
 import { buildTown, tellAnHour } from './town.ts'
 
-// The Endpoints page: no state of it is left out.
+// Screenshots of the Endpoints page in all its states.
 
 const at = (search: Record<string, string>) => `${consolePath}?${new URLSearchParams(search)}`
 
 test.beforeEach(({ faults }) => {
-  // Refusals are what some of these pictures are of.
+  // Some of these screenshots show rejected requests.
   faults.allow(/./)
 })
 
@@ -158,7 +157,7 @@ test('endpoints: forms', async ({ page, gatehouse }, { parallelIndex }) => {
   await addDatabases(page, 'blog', 'shop', 'archive', 'later')
   await shoot(page, 'endpoint-add-filled')
   await page.keyboard.press('Control+Enter')
-  await expect(form.getByText('is taken by another program')).toBeVisible()
+  await expect(form.getByText('is used by another program')).toBeVisible()
   await shoot(page, 'endpoint-add-refused')
   await other.close()
   await page.goto(consolePath)
@@ -219,7 +218,7 @@ test('endpoints: removal, undo, several', async ({ page, gatehouse }, { parallel
   await page.reload()
   await chooseInMenu(page, town.blog, 'Remove endpoint')
   await page.getByRole('button', { name: 'Remove endpoint' }).click()
-  const bar = page.getByRole('region', { name: 'After the removal' })
+  const bar = page.getByRole('region', { name: 'After the change' })
   await expect(bar).toBeVisible()
   await bar.getByRole('button', { name: 'Undo' }).focus()
   await shoot(page, 'endpoints-undo')
@@ -233,9 +232,9 @@ test.describe('with time to drain', () => {
     const town = await buildTown(gatehouse, parallelIndex)
     await gatehouse.signIn(page)
     const address = `127.20.${parallelIndex}.4`
-    // Another program is in the middle of a request, whose body is still to come.
+    // A client with a request in progress, whose body is incomplete.
     const client = connect(8530, address).on('error', () => {})
-    const token = await createToken(gatehouse.data)
+    const token = await gatehouse.token()
     client.write(
       `POST /articles HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nContent-Length: 9\r\n\r\n{`,
     )

@@ -1,27 +1,27 @@
 import type { Page } from '@playwright/test'
-import { expect, type Gatehouse, test } from '../support/gatehouse.ts'
+import { expect, type Gatehouse, freshTest as test } from '../support/gatehouse.ts'
 import { withProvider } from '../support/with-provider.ts'
 import { shoot } from './shoot.ts'
 import { hold, refuse } from './states.ts'
 import { buildTown, tellAnHour } from './town.ts'
 
-// Databases, Documents, Access, Activity and one's own page.
+// Screenshots of Databases, Documents, Access, Activity and the profile page.
 
 const SYSTEM = '/_db/_system/_api'
 
 test.beforeEach(({ faults }) => {
-  // Refusals are what some of these pictures are of.
+  // Some of these screenshots show rejected requests.
   faults.allow(/./)
 })
 
-/** Goes to a page of the console, and waits until it shows what it is for. */
+/** Opens a page of the console, and waits until its content is loaded. */
 async function open(page: Page, path: string, ready: string | RegExp): Promise<void> {
   await page.goto(`/_console${path}`)
   await expect(page.getByText(ready).filter({ visible: true }).first()).toBeVisible()
   await expect(page.getByRole('status').filter({ hasText: 'Loading' })).toHaveCount(0)
 }
 
-/** The page while it loads, and when it could not be loaded. */
+/** Takes screenshots of a page while it loads and after loading failed. */
 async function loadingAndFailed(page: Page, path: string, api: string): Promise<void> {
   const name = path.split('/').filter(Boolean).join('-')
   const release = await hold(page, api)
@@ -40,7 +40,7 @@ async function loadingAndFailed(page: Page, path: string, api: string): Promise<
 
 test('databases', async ({ page, gatehouse }, { parallelIndex }) => {
   await gatehouse.signIn(page, '/_console/databases')
-  await expect(page.getByText('Only _system so far')).toBeVisible()
+  await expect(page.getByText('So far there is only _system')).toBeVisible()
   await shoot(page, 'databases-first')
   const town = await buildTown(gatehouse, parallelIndex)
   await open(page, '/databases', 'archive')
@@ -118,11 +118,11 @@ test('access', async ({ page, gatehouse, browser }) => {
   await page.getByRole('button', { name: 'Revoke nightly backup' }).click()
   await shoot(page, 'access-revoke')
   await page.keyboard.press('Escape')
-  await open(page, '/access/tokens/new', 'Make token')
+  await open(page, '/access/tokens/new', 'Create token')
   await shoot(page, 'access-token-new')
   await page.getByLabel('Name').fill('deploy')
   await page.keyboard.press('Control+Enter')
-  await expect(page.getByText('You will not see it again.')).toBeVisible()
+  await expect(page.getByText('Copy the token now. It is not shown again.')).toBeVisible()
   await shoot(page, 'access-token-made')
   await open(page, '/access/providers', 'Example ID')
   await shoot(page, 'access-providers')
@@ -148,13 +148,13 @@ test('activity', async ({ page, gatehouse }, { parallelIndex }) => {
   await tellAnHour(page)
   await gatehouse.post(`${SYSTEM}/endpoint`, { endpoint: town.blog, databases: ['blog', 'news'] })
   await gatehouse.signIn(page, '/_console/activity')
-  await open(page, '/activity', 'Endpoint mapped anew')
+  await open(page, '/activity', 'Mapping changed')
   await shoot(page, 'activity-full')
-  const mapped = page.getByRole('row').filter({ hasText: 'Endpoint mapped anew' })
+  const mapped = page.getByRole('row').filter({ hasText: 'Mapping changed' })
   await mapped.getByRole('button', { name: /before and after$/ }).click()
   await expect(page.getByRole('table', { name: 'Before and after' })).toBeVisible()
   await shoot(page, 'activity-open')
-  await open(page, '/activity?who=nobody', 'Nothing on record')
+  await open(page, '/activity?who=nobody', 'No activity matches')
   await shoot(page, 'activity-no-match')
   await loadingAndFailed(page, '/activity', '**/_api/audit*')
   await town.close()

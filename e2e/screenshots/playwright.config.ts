@@ -2,8 +2,8 @@ import { defineConfig } from '@playwright/test'
 import journeys from '../../playwright.config.ts'
 
 /**
- * Pictures of every page and state, `npm run screenshots`: real servers with data of their own, into
- * `docs/screenshots/`. Only a selection of them is committed. Some of them:
+ * Takes screenshots of every page and state: `npm run screenshots`. It starts servers with sample
+ * data and writes to `docs/screenshots/`; only a selection is committed. To take some of them:
  * `npm run screenshots -- --grep panel`.
  */
 export default defineConfig({

@@ -1,14 +1,14 @@
 import { consolePath, rowOf } from '../support/endpoints-page.ts'
-import { expect, test } from '../support/gatehouse.ts'
+import { expect, freshTest as test } from '../support/gatehouse.ts'
 import { giveKey } from '../support/sign-in.ts'
 import { withProvider } from '../support/with-provider.ts'
 import { shoot } from './shoot.ts'
 import { becomes } from './states.ts'
 
-// Signing in, and what happens to a session and to the connection.
+// Screenshots of sign-in, of ended sessions and of lost connections.
 
 test.beforeEach(({ faults }) => {
-  // Refusals are what some of these pictures are of.
+  // Some of these screenshots show rejected requests.
   faults.allow(/./)
 })
 

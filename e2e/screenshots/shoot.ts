@@ -3,22 +3,23 @@ import type { Page } from '@playwright/test'
 
 const FOLDER = fileURLToPath(new URL('../../docs/screenshots/', import.meta.url))
 
-/** Widths and heights of the windows: a desk, a small laptop or tablet, a phone. */
+/** Widths and heights of the windows: a desktop, a small laptop or tablet, a phone. */
 const WINDOWS = [
   [1440, 900],
   [1024, 768],
   [390, 844],
 ] as const
 
-/** What a series of pictures may need. */
 export interface ShootOptions {
-  /** Brings the page into the state, for each width anew: menus close when the window changes. */
+  /**
+   * Brings the page into its state at each width, because menus close when the window is resized.
+   */
   readonly prepare?: () => Promise<unknown>
 }
 
 /**
- * Takes pictures of what the page shows, at each width, light and dark:
- * `docs/screenshots/<name>-<width>-<theme>.png`. The page is left at the first width, light.
+ * Takes screenshots of the page at each width, in light and dark:
+ * `docs/screenshots/<name>-<width>-<theme>.png`. Leaves the page at the first width, in light.
  *
  * @param name page and state, `endpoints-full`
  */
@@ -41,7 +42,7 @@ export async function shoot(page: Page, name: string, options: ShootOptions = {}
   await page.emulateMedia({ colorScheme: 'light' })
 }
 
-/** Until the fonts are there, everything is drawn and nothing fades in any more. */
+/** Waits until fonts are loaded, frames are painted and animations have ended. */
 function settled(page: Page): Promise<unknown> {
   return page.evaluate(async () => {
     await document.fonts.ready

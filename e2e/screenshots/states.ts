@@ -1,6 +1,9 @@
 import type { Page } from '@playwright/test'
 
-/** Lets requests to these URLs wait, so that the page loads and loads; the answer lets them go. */
+/**
+ * Delays requests to these URLs, so that the page keeps loading. Returns a function that releases
+ * them.
+ */
 export async function hold(page: Page, urls: string): Promise<() => Promise<void>> {
   let release = () => {}
   const released = new Promise<void>((resolve) => {
@@ -8,7 +11,7 @@ export async function hold(page: Page, urls: string): Promise<() => Promise<void
   })
   await page.route(urls, async (route) => {
     await released
-    // What asked may be gone by then.
+    // The request may have been cancelled by then.
     await route.continue().catch(() => undefined)
   })
   return async () => {
@@ -17,7 +20,7 @@ export async function hold(page: Page, urls: string): Promise<() => Promise<void
   }
 }
 
-/** Answers requests to these URLs as a server without its store does; the answer ends that. */
+/** Responds to these URLs as a server without its store does. Returns a function that stops it. */
 export async function refuse(page: Page, urls: string): Promise<() => Promise<void>> {
   await page.route(urls, (route) =>
     route.fulfill({
@@ -26,14 +29,14 @@ export async function refuse(page: Page, urls: string): Promise<() => Promise<vo
         error: true,
         code: 503,
         errorNum: 503,
-        errorMessage: 'The store cannot be reached at the moment. Try again.',
+        errorMessage: 'The database is unavailable. Try again.',
       },
     }),
   )
   return () => page.unroute(urls)
 }
 
-/** The page is told that whoever looks is somebody with this role. */
+/** Changes the role in session responses, so that the page shows what this role sees. */
 export async function becomes(page: Page, role: 'viewer' | 'operator' | 'pending'): Promise<void> {
   await page.route('**/_api/session', async (route) => {
     const answer = await route.fetch()

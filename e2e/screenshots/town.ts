@@ -3,21 +3,21 @@ import { connect, type Socket } from 'node:net'
 import path from 'node:path'
 import type { Page } from '@playwright/test'
 import { SAMPLE_SECONDS, SAMPLES } from '../../server/contract/traffic.ts'
-import type { Gatehouse } from '../support/gatehouse.ts'
+import type { FreshGatehouse } from '../support/gatehouse.ts'
 import { listen } from '../support/listen.ts'
 
-/** Endpoints of a town's services, in every state, with traffic. */
+/** A server with endpoints in every state and with traffic. */
 export interface Town {
-  /** With three databases and traffic. */
+  /** An endpoint with three databases and traffic. */
   readonly shop: string
-  /** Reaches blog alone. */
+  /** An endpoint that reaches only blog. */
   readonly blog: string
-  /** Its port is taken by another program. */
+  /** An endpoint whose port another program uses. */
   readonly failed: string
   readonly unix: string
-  /** With an address that is too long for its column. */
+  /** An endpoint with an address that is too long for its column. */
   readonly long: string
-  /** Ends what was opened for it. */
+  /** Closes the connections and listeners of the sample data. */
   close(): Promise<void>
 }
 
@@ -25,11 +25,11 @@ const SYSTEM = '/_db/_system/_api'
 const STORED = ['blog', 'shop', 'archive', 'metrics', 'news', 'tickets']
 
 /**
- * Fills a server with databases, documents and endpoints. Each worker has addresses of its own.
+ * Fills a server with databases, documents and endpoints. Each worker has its own addresses.
  *
  * @param worker Playwright's `parallelIndex`
  */
-export async function buildTown(gatehouse: Gatehouse, worker: number): Promise<Town> {
+export async function buildTown(gatehouse: FreshGatehouse, worker: number): Promise<Town> {
   const host = `127.20.${worker}.4`
   const other = `127.20.${worker}.5`
   const shop = `tcp://${host}:8531`
@@ -57,7 +57,7 @@ export async function buildTown(gatehouse: Gatehouse, worker: number): Promise<T
   }
   await writeDocuments(gatehouse)
 
-  // Its port is taken while the server is away.
+  // The port is taken while the server is stopped.
   await gatehouse.stop()
   const taken = await listen(Number(failed.split(':').at(-1)))
   await gatehouse.restart()
@@ -82,7 +82,7 @@ export async function buildTown(gatehouse: Gatehouse, worker: number): Promise<T
   }
 }
 
-async function writeDocuments(gatehouse: Gatehouse): Promise<void> {
+async function writeDocuments(gatehouse: FreshGatehouse): Promise<void> {
   const authors = ['ada', 'grace', 'edsger', 'barbara']
   const articles = Array.from({ length: 240 }, (_, at) => ({
     id: `2026-${String(at + 1).padStart(3, '0')}`,
@@ -107,8 +107,8 @@ async function openConnection(host: string, port: number): Promise<Socket> {
 }
 
 /**
- * Tells the page an hour of traffic of every endpoint, which would take an hour to make: the same
- * at each run, with a gap where nothing is known.
+ * Responds to traffic requests with an hour of generated data, identical in each run and with a gap
+ * of unknown samples.
  */
 export async function tellAnHour(page: Page): Promise<void> {
   const wave = (at: number, period: number) => 1 + Math.sin((at / period) * Math.PI * 2)

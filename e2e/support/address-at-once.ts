@@ -1,8 +1,8 @@
 import type { Page } from '@playwright/test'
 
 /**
- * Begins to note what the address asks for when something has been typed, before the page is drawn:
- * whoever loads it anew in that moment is to find it. The function tells the last of it.
+ * Starts to record the query string on each input, before the page is painted, because a reload at
+ * that moment must keep the input. Returns a function that reads the last recorded value.
  */
 export async function addressAtOnce(page: Page): Promise<() => Promise<string | undefined>> {
   await page.evaluate(() =>

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-/** Where the path of the Chromium that was found to work is kept. */
+/** The file that stores the path of a working Chromium. */
 export const CHROMIUM_RECORD = fileURLToPath(
   new URL('../../node_modules/.cache/gatehouse/chromium', import.meta.url),
 )
 
-/** Chromium's own errands, which have no place in a test, and which a closed network refuses. */
+/** Disable Chromium's background requests, which tests do not need and closed networks block. */
 export const CHROMIUM_ARGS: string[] = [
   '--disable-background-networking',
   '--disable-component-update',
@@ -15,8 +15,8 @@ export const CHROMIUM_ARGS: string[] = [
 ]
 
 /**
- * The Chromium to use: `GATEHOUSE_CHROMIUM`, or the one found before; `undefined` leaves the
- * choice to Playwright.
+ * Returns the Chromium to use: `GATEHOUSE_CHROMIUM`, or the one found before; `undefined` leaves
+ * the choice to Playwright.
  */
 export function chromiumPath(): string | undefined {
   const named = process.env.GATEHOUSE_CHROMIUM

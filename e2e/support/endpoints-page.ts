@@ -1,9 +1,9 @@
 import type { Page } from '@playwright/test'
 
-/** The Endpoints page, below the base URL. */
+/** The path of the Endpoints page. */
 export const consolePath = '/_console/endpoints'
 
-/** The row of an endpoint, by its address. */
+/** Returns the row of an endpoint. */
 export const rowOf = (page: Page, address: string) =>
   page.getByRole('row').filter({ has: page.getByRole('rowheader').filter({ hasText: address }) })
 
@@ -11,13 +11,13 @@ export const rowOf = (page: Page, address: string) =>
 export const openMenu = (page: Page, address: string) =>
   page.getByRole('button', { name: `Actions for ${address}` }).click()
 
-/** Opens the menu of a row and chooses in it. */
+/** Chooses an item in the menu of a row. */
 export async function chooseInMenu(page: Page, address: string, item: string): Promise<void> {
   await openMenu(page, address)
   await page.getByRole('menuitem', { name: item }).click()
 }
 
-/** Types names into the mapping form, one after the other. */
+/** Adds names in the mapping form, one after the other. */
 export async function addDatabases(page: Page, ...names: string[]): Promise<void> {
   for (const name of names) {
     const field = page.getByRole('combobox', { name: 'Add a database' })

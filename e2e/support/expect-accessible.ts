@@ -3,20 +3,21 @@ import { expect, type Page } from '@playwright/test'
 
 const EVERYTHING = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
-/** The rules that judge colours: all that another theme can break in a page that was judged whole. */
+/** The rules for colors, which are all that a second theme of a fully checked page can violate. */
 const COLOURS = ['color-contrast', 'link-in-text-block']
 
 /**
- * Fails unless axe finds nothing against WCAG 2.2 AA, nor against its own best practices; `colours`:
- * in the rules that judge those alone.
+ * Fails if axe finds a violation of WCAG 2.2 AA or of its best practices. With `colours`, runs only
+ * the rules for colors.
  */
 export async function expectAccessible(page: Page, what?: 'colours'): Promise<void> {
-  // What fades in has its contrast only when it stands.
+  // Contrast is measured correctly only after animations have ended.
   await page.waitForFunction(() =>
     document.getAnimations().every((each) => each.playState !== 'running'),
   )
-  // Our pages have no frames: looking for some takes a page more each time.
-  const axe = new AxeBuilder({ page }).setLegacyMode()
+  // The pages have no frames; outside legacy mode, axe opens another page for each check.
+  // axe describes every element of the other result types as well, unless they are left out.
+  const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] })
   const { violations } = await (what === 'colours'
     ? axe.withRules(COLOURS)
     : axe.withTags(EVERYTHING)
@@ -29,7 +30,7 @@ export async function expectAccessible(page: Page, what?: 'colours'): Promise<vo
   expect(told).toEqual([])
 }
 
-/** {@link expectAccessible} in the light theme and in the dark one. */
+/** Runs {@link expectAccessible} in the light and the dark theme. */
 export async function expectAccessibleInBothThemes(page: Page): Promise<void> {
   await expectAccessible(page)
   await page.emulateMedia({ colorScheme: 'dark' })

@@ -1,7 +1,7 @@
 import { expect, type Page, test } from '@playwright/test'
 import { type Faults, watchFaults } from './faults.ts'
 
-/** Opens a page with this script, under a policy that allows that and nothing else. */
+/** Opens a page with this script, under a policy that allows nothing else. */
 async function open(page: Page, script: string): Promise<Faults> {
   const context = page.context()
   const faults = await watchFaults(context)

@@ -1,21 +1,21 @@
 import type { BrowserContext } from '@playwright/test'
 
-/** What goes wrong in the browser while a journey runs. */
+/** Errors in the browser while a journey runs. */
 export interface Faults {
   /**
-   * Says that the journey expects a fault, such as an answer that is a refusal. A fault is a line:
-   * `http 409 POST http://127.0.0.1:20000/_api/endpoint`, `console …`, `error …` (not caught),
+   * Allows an expected fault, such as a rejected request. A fault is a line:
+   * `http 409 POST http://127.0.0.1:20000/_api/endpoint`, `console …`, `error …` (uncaught),
    * `request failed …`.
    */
   allow(pattern: RegExp): void
-  /** The faults so far that were not allowed. */
+  /** Returns the faults so far that were not allowed. */
   list(): readonly string[]
 }
 
 /**
- * Watches every page of a browser context, also those opened later, for errors on the console,
- * violations of the content security policy, errors that nobody caught, answers of status 400 and
- * above, and requests that got no answer.
+ * Watches every page of a browser context, including later ones, for console errors, violations of
+ * the content security policy, uncaught errors, responses with status 400 or above, and requests
+ * without a response.
  */
 export async function watchFaults(context: BrowserContext): Promise<Faults> {
   const allowed: RegExp[] = []
@@ -23,7 +23,7 @@ export async function watchFaults(context: BrowserContext): Promise<Faults> {
 
   context.on('console', (message) => {
     if (message.type() !== 'error') return
-    // Chromium repeats on the console what "response" and "requestfailed" tell better.
+    // The events "response" and "requestfailed" report the same in more detail.
     if (message.text().startsWith('Failed to load resource')) return
     seen.push(`console ${message.text()}`)
   })
@@ -36,11 +36,11 @@ export async function watchFaults(context: BrowserContext): Promise<Faults> {
   })
   context.on('requestfailed', (request) => {
     const reason = request.failure()?.errorText ?? ''
-    // The page itself gave it up: it was left, or closed its event stream.
+    // The page cancelled the request: it was closed, or closed its event stream.
     if (reason === 'net::ERR_ABORTED') return
     seen.push(`request failed ${request.method()} ${request.url()}: ${reason}`)
   })
-  // A violation of a policy that only reports is not always written to the console.
+  // Violations of a report-only policy are not always logged to the console.
   await context.addInitScript(() => {
     document.addEventListener('securitypolicyviolation', (event) => {
       // biome-ignore lint/suspicious/noConsole: runs in the page, where the test listens to it

@@ -1,20 +1,20 @@
 import { createServer } from 'node:net'
 
-/** Ports for servers of tests: below those that the system gives to outgoing connections. */
+/** Ports for test servers, below the ephemeral ports of the system. */
 const [FIRST, LAST] = [20_000, 29_999]
-/** Each worker has a stretch of its own, so that two never try the same port at once. */
+/** Each worker has its own range of ports, so that two workers never try the same port. */
 const PER_WORKER = 500
 const WORKERS = (LAST - FIRST + 1) / PER_WORKER
 
-// A second run on the same machine starts elsewhere, and no port is used twice in a run.
+// Concurrent runs start at different ports, and no port is used twice in a run.
 const start = process.pid * 7
 let used = 0
 
 /**
- * A port of 127.0.0.1 that nobody listens on, in the stretch of this worker.
+ * Returns a free port of 127.0.0.1 in the range of this worker.
  *
  * @param worker Playwright's `parallelIndex`
- * @throws when the whole stretch is taken
+ * @throws if the whole range is taken
  */
 export async function freePort(worker: number): Promise<number> {
   const base = FIRST + (worker % WORKERS) * PER_WORKER

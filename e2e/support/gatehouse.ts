@@ -1,25 +1,73 @@
 import { test as base, expect } from '@playwright/test'
 import { type Faults, watchFaults } from './faults.ts'
-import { type Gatehouse, openGatehouse } from './open-gatehouse.ts'
+import { type FreshGatehouse, type Gatehouse, openGatehouse } from './open-gatehouse.ts'
+import { resetGatehouse } from './reset.ts'
 
-export type { Gatehouse } from './open-gatehouse.ts'
+export type { FreshGatehouse, Gatehouse } from './open-gatehouse.ts'
 
-/** What every journey may ask for. */
+/** Fixtures of every journey. */
 export interface Fixtures {
   gatehouse: Gatehouse
-  /** What starts the server (`test.use`), such as {@link unprivileged}. */
-  launcher: readonly string[]
-  /** How long it lets connections finish, in seconds. */
-  drain: number
-  /** Faults in the browser, which fail the test unless it allows them. */
+  /** Faults in the browser; a fault that the test does not allow fails it. */
   faults: Faults
 }
 
 /**
- * Playwright's `test` with a server for each test. A test fails, though all it expects is there,
- * when the browser met a fault that it did not allow.
+ * Playwright's `test` with a server that all tests of a worker share. A test that kills or restarts
+ * the server, removes its first endpoint, or ends sessions uses {@link freshTest}. A test also fails
+ * if the browser had a fault that it did not allow.
  */
-export const test = base.extend<Fixtures>({
+export const test = base.extend<Fixtures, { sharedGatehouse: FreshGatehouse }>({
+  sharedGatehouse: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads what a fixture needs from it
+    async ({}, use, { parallelIndex }) => {
+      const gatehouse = await openGatehouse({ worker: parallelIndex, oneSession: true })
+      await use(gatehouse)
+      await gatehouse.close()
+    },
+    { scope: 'worker' },
+  ],
+
+  gatehouse: async ({ sharedGatehouse }, use, testInfo) => {
+    const before = sharedGatehouse.log().length
+    try {
+      await use(sharedGatehouse)
+      // After a failure, Playwright closes the worker and its server.
+      if (testInfo.status === testInfo.expectedStatus) await resetGatehouse(sharedGatehouse)
+    } finally {
+      if (testInfo.status !== testInfo.expectedStatus) {
+        await testInfo.attach('gatehouse.log', {
+          body: sharedGatehouse.log().slice(before),
+          contentType: 'text/plain',
+        })
+      }
+    }
+  },
+
+  baseURL: async ({ gatehouse }, use) => {
+    await use(gatehouse.url)
+  },
+
+  faults: [
+    async ({ context }, use) => {
+      const faults = await watchFaults(context)
+      await use(faults)
+      expect(faults.list(), 'faults in the browser').toEqual([])
+    },
+    { auto: true },
+  ],
+})
+
+interface FreshFixtures {
+  gatehouse: FreshGatehouse
+  /** A program that starts the server (`freshTest.use`), such as {@link unprivileged}. */
+  launcher: readonly string[]
+  /** How long the server lets connections finish, seconds. */
+  drain: number
+}
+
+/** {@link test} with a server of its own. */
+export const freshTest = test.extend<FreshFixtures>({
   launcher: [[], { option: true }],
   drain: [1, { option: true }],
 
@@ -37,19 +85,6 @@ export const test = base.extend<Fixtures>({
       })
     }
   },
-
-  baseURL: async ({ gatehouse }, use) => {
-    await use(gatehouse.url)
-  },
-
-  faults: [
-    async ({ context }, use) => {
-      const faults = await watchFaults(context)
-      await use(faults)
-      expect(faults.list(), 'faults in the browser').toEqual([])
-    },
-    { auto: true },
-  ],
 })
 
 export { expect }

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 
-/** Another program that holds a port of 127.0.0.1, until it is closed. Fails if it is taken. */
+/** Listens on a port of 127.0.0.1, as another program would. Rejects if the port is taken. */
 export async function listen(port: number): Promise<{ close(): Promise<void> }> {
   const server = createServer()
   await new Promise<void>((resolve, reject) => {

@@ -1,34 +1,34 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { startOwnPostgres } from '../../server/storage/postgres-server.testing.ts'
+import { startOwnPostgres } from '../../server/storage/test-support/postgres-server.testing.ts'
 import { freePort } from './free-port.ts'
 import { type ServerProcess, startServer } from './server-process.ts'
 
-/** What the nodes' local provider asks for. */
+/** The operator key of the nodes. */
 export const NODES_KEY = 'operator-key-of-the-journeys-alone'
 
 /** One of several nodes. */
 export interface NodeOfSeveral {
   readonly name: string
-  /** Its first endpoint as a browser names it. */
+  /** The URL of its first endpoint. */
   readonly url: string
-  /** Ends it at once, as a power cut would. */
+  /** Kills it, as a power cut would. */
   kill(): Promise<void>
 }
 
-/** Several nodes on a PostgreSQL of their own. */
+/** Several nodes that share a new PostgreSQL. */
 export interface SeveralNodes {
   readonly nodes: readonly NodeOfSeveral[]
-  /** Ends all of it, with its data. */
+  /** Stops the nodes and PostgreSQL and removes their data. */
   remove(): Promise<void>
 }
 
 /**
- * Starts nodes that share a PostgreSQL, each with a first endpoint of its own, on this machine.
+ * Starts nodes that share a PostgreSQL, each with its own first endpoint, on this machine.
  *
- * @param homes where the host name `home.test` leads at each node, by its name: as if each machine had
- * an address of its own.
+ * @param homes the address of the host name `home.test` for each node, by node name, as if each
+ * machine had its own address.
  */
 export async function startSeveralNodes(
   worker: number,
@@ -62,7 +62,7 @@ export async function startSeveralNodes(
       undo.push(() => server.kill())
       return { name, url: `http://127.0.0.1:${port}`, kill: () => server.kill() }
     }
-    // The first one makes the store.
+    // The first node creates the store.
     const [first, ...rest] = Object.entries(homes)
     const nodes = first === undefined ? [] : [await start(first)]
     nodes.push(...(await Promise.all(rest.map(start))))
@@ -73,7 +73,7 @@ export async function startSeveralNodes(
   }
 }
 
-/** A module that makes `home.test` lead to an address, in the process that imports it. */
+/** Returns a module that resolves `home.test` to an address in the process that imports it. */
 function leadingTo(home: string): string {
   const script = `
     import dns from 'node:dns/promises'

@@ -4,46 +4,35 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Page } from '@playwright/test'
 import { freePort } from './free-port.ts'
-import { createToken, type ServerProcess, startServer } from './server-process.ts'
-import { signInWithKey } from './sign-in.ts'
+import { type ServerProcess, startServer } from './server-process.ts'
+import { type AdminAccess, openAdminAccess, openConsole, signInWithKey } from './sign-in.ts'
 
-/** An answer to a request made outside the browser. */
+/** A response to a request made outside the browser. */
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  /** The body, parsed where it is JSON, otherwise as text. */
+  /** The body, parsed if it is JSON, otherwise as text. */
   readonly body: unknown
 }
 
-/** A real Gatehouse with a data folder of its own, ready when the test begins. */
+/** A running Gatehouse. */
 export interface Gatehouse {
-  /** Its first endpoint as a browser names it, `http://127.0.0.1:20000`: the journey's `baseURL`. */
+  /** The URL of its first endpoint, `http://127.0.0.1:20000`: the journey's `baseURL`. */
   readonly url: string
   readonly port: number
-  /** Its data folder, removed after the test. */
+  /** Its data folder. */
   readonly data: string
-  /** The process that runs now. */
-  readonly pid: number
-  /** Everything it has printed so far, over all its starts. */
-  readonly log: () => string
-  /** Stops it in good order. */
-  stop(): Promise<void>
-  /** Ends it at once, as a power cut would. */
-  kill(): Promise<void>
-  /**
-   * Starts it again with the same port and data, after stopping it if it runs; from then on with
-   * these variables too.
-   */
-  restart(env?: Readonly<Record<string, string>>): Promise<void>
-  /** A port that nobody listens on, for another endpoint. */
+  /** Returns a free port for another endpoint. */
   freePort(): Promise<number>
-  /** The key that the local provider asks for. */
+  /** The operator key. */
   readonly operatorKey: string
-  /** Signs in with the operator key, as people do, and goes to a page of the console. */
+  /** Opens a page of the console as the operator. */
   signIn(page: Page, path?: string): Promise<void>
+  /** Returns an admin's token. */
+  token(): Promise<string>
   /**
-   * Asks outside the browser, as an admin by a token; `url` is a path, or a whole URL to ask another
-   * endpoint.
+   * Sends a GET request outside the browser, with an admin's token. `url` is a path, or a full URL
+   * for another endpoint.
    */
   get(url: string): Promise<Answer>
   /** Sends JSON outside the browser. */
@@ -54,26 +43,44 @@ export interface Gatehouse {
   delete(url: string): Promise<Answer>
 }
 
-/** What {@link openGatehouse} needs. */
+/** A Gatehouse that only one test uses. Each sign-in starts a session. */
+export interface FreshGatehouse extends Gatehouse {
+  /** The pid of the current process. */
+  readonly pid: number
+  /** Returns the output of all its starts. */
+  readonly log: () => string
+  /** Stops it gracefully. */
+  stop(): Promise<void>
+  /** Kills it, as a power cut would. */
+  kill(): Promise<void>
+  /**
+   * Restarts it with the same port and data, stopping it first if it runs. `env` is added for this
+   * and later starts.
+   */
+  restart(env?: Readonly<Record<string, string>>): Promise<void>
+}
+
 export interface GatehouseOptions {
-  /** Playwright's `parallelIndex`: each worker has ports of its own. */
+  /** Playwright's `parallelIndex`: each worker has its own ports. */
   readonly worker: number
-  /** What starts the server, before its own command line. */
+  /** A program that starts the server, with its arguments. */
   readonly launcher?: readonly string[]
-  /** How long it lets connections finish, in seconds; left out: 1. */
+  /** How long connections may finish, seconds; default 1. */
   readonly drain?: number
-  /** Added to the environment, from the first start on. */
+  /** Added to the environment of every start. */
   readonly env?: Readonly<Record<string, string>>
+  /** Whether all pages share the session of one sign-in; default false. */
+  readonly oneSession?: boolean
 }
 
 /**
- * Starts a server with a data folder of its own. `close` stops it in good order, throws where it does
- * not, and takes the folder away in any case.
+ * Starts a server with its own data folder. `close` stops it gracefully, throws if that fails, and
+ * always removes the folder.
  */
 export async function openGatehouse(
   options: GatehouseOptions,
-): Promise<Gatehouse & { close(): Promise<void> }> {
-  const { worker, launcher = [], drain = 1 } = options
+): Promise<FreshGatehouse & { close(): Promise<void> }> {
+  const { worker, launcher = [], drain = 1, oneSession = false } = options
   const data = await mkdtemp(path.join(tmpdir(), 'gatehouse-e2e-'))
   const port = await freePort(worker)
   const url = `http://127.0.0.1:${port}`
@@ -83,7 +90,7 @@ export async function openGatehouse(
     printed += text
   }
   let env: Readonly<Record<string, string>> = options.env ?? {}
-  let token: Promise<string> | undefined
+  let access: Promise<AdminAccess> | undefined
   const start = async () => {
     server = await startServer({ port, data, print, env, launcher, drain }).catch(
       (error: Error) => {
@@ -103,10 +110,14 @@ export async function openGatehouse(
     await rm(data, { recursive: true, force: true })
   }
 
+  const operatorKey = () => readFileSync(path.join(data, 'operator.key'), 'utf8').trim()
+  // Created on first use: many journeys send no request outside the browser.
+  const admin = () => {
+    access ??= openAdminAccess(url, operatorKey(), oneSession)
+    return access
+  }
   const ask = async (target: string, init?: RequestInit): Promise<Answer> => {
-    // Made when it is first needed: many journeys ask for nothing outside the browser.
-    token ??= createToken(data)
-    const headers = { authorization: `Bearer ${await token}`, ...init?.headers }
+    const headers = { authorization: `Bearer ${(await admin()).token}`, ...init?.headers }
     const response = await fetch(new URL(target, url), { redirect: 'manual', ...init, headers })
     const text = await response.text()
     const json = response.headers.get('content-type')?.startsWith('application/json')
@@ -125,10 +136,14 @@ export async function openGatehouse(
 
   try {
     await start()
-    const operatorKey = readFileSync(path.join(data, 'operator.key'), 'utf8').trim()
     return {
-      operatorKey,
-      signIn: (page, at = '/_console/endpoints') => signInWithKey(page, operatorKey, at),
+      operatorKey: operatorKey(),
+      async signIn(page, at = '/_console/endpoints') {
+        if (!oneSession) return signInWithKey(page, operatorKey(), at)
+        await page.context().addCookies((await admin()).cookies)
+        await openConsole(page, at)
+      },
+      token: async () => (await admin()).token,
       url,
       port,
       data,

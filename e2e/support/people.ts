@@ -3,10 +3,13 @@ import type { Role } from '../../server/contract/role.ts'
 import {
   type PlainProvider,
   startPlainProvider,
-} from '../../server/oauth2/plain-provider.testing.ts'
+} from '../../server/oauth2/providers/plain-provider.testing.ts'
 import type { Gatehouse } from './open-gatehouse.ts'
 
-/** A provider whose people are whoever a test names, and how Gatehouse is told of it. */
+/**
+ * Starts a provider that signs in any person that a test names. Returns it with the settings for
+ * Gatehouse.
+ */
 export async function openPeopleProvider() {
   const provider = await startPlainProvider()
   const { origin } = provider
@@ -22,10 +25,7 @@ export async function openPeopleProvider() {
   return { provider, env }
 }
 
-/**
- * Signs somebody in as a browser is signed in, and gives them the role first. Answers the cookie of
- * their session.
- */
+/** Signs a person in as a browser would, after giving them the role. Returns the session cookie. */
 export async function signInAs(
   gatehouse: Gatehouse,
   provider: PlainProvider,
@@ -40,13 +40,13 @@ export async function signInAs(
   const person = list.find(({ username }) => username === `oauth2:${id}`)
   const { status } = await gatehouse.patch(`${people}/${person?.id}`, { role })
   if (status !== 200) throw new Error(`${id} is not made ${role}: ${status}`)
-  // Whoever is given another role signs in anew.
+  // A change of role ends the session, so sign in again.
   return goThrough(gatehouse)
 }
 
 const nameOf = (id: string) => `${id.charAt(0).toUpperCase()}${id.slice(1)}`
 
-/** The whole way there and back, but for the pages of the provider. */
+/** Runs the whole sign-in flow except for the pages of the provider. */
 async function goThrough({ url }: Gatehouse): Promise<Cookie> {
   const callback = `${url}/_oauth2/oauth2/auth`
   const began = await fetch(callback, { method: 'POST', redirect: 'manual' })
@@ -73,7 +73,7 @@ function cookieOf(answer: Response): { name: string; value: string } {
   return { name, value }
 }
 
-/** A browser of somebody who is signed in by this cookie. */
+/** Returns a browser context with this session cookie. */
 export async function browserOf(
   browser: Browser,
   { url }: Gatehouse,

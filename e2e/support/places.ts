@@ -3,29 +3,31 @@ import type { Role } from '../../server/contract/role.ts'
 import { addDatabases } from './endpoints-page.ts'
 import type { Town } from './town.ts'
 
-/** A page or dialog of the console, by its URL, in the state in which it is looked at. */
+/** A page or dialog of the console in a certain state, by its URL. */
 export interface Place {
   readonly name: string
-  /** Its path, below the base URL. */
+  /** Returns its path. */
   readonly url: (town: Town) => string
-  /** What stands there once it is whole. */
+  /** Returns an element that exists once it is loaded. */
   readonly shows: (page: Page, town: Town) => Locator
-  /** What is done there first. */
+  /** Steps before it is checked. */
   readonly steps?: (page: Page, town: Town) => Promise<unknown>
-  /** The least role that has it; left out: viewers. */
+  /** The lowest role with access; default viewer. */
   readonly needs?: Role
-  /** What those see who may not have it. */
+  /** The text shown to lower roles. */
   readonly refusal?: string
-  /** Whether on a narrow screen it is made of other parts: a list instead of a table. */
+  /** The status of its response, if it is an error. */
+  readonly status?: number
+  /** Whether it has a different layout on narrow screens: a list instead of a table. */
   readonly list?: true
-  /** Names of what operators are offered there and viewers are not; the page tells those why. */
+  /** Names of controls that operators have and viewers do not; the page tells viewers why. */
   readonly changes?: readonly RegExp[]
 }
 
 const ENDPOINTS = '/_console/endpoints'
 const ARTICLES = '/_console/documents/blog/articles'
 const FORMS = 'Endpoints are changed by operators'
-const PEOPLE = 'people, the tokens of others and providers are for admins.'
+const PEOPLE = 'Only admins can see people, other people’s tokens and providers.'
 const VIEWER = 'You are a viewer'
 
 const withAddress = (key: string, address: string) =>
@@ -49,15 +51,15 @@ const several = (button: string, title: RegExp): Place => ({
   needs: 'operator',
 })
 
-// Long, as it is the list of all there is to look at.
+// This list is long because it contains every page and dialog.
 
-/** Every page and dialog that people with a role have. */
+/** Every page and dialog for people with a role. */
 export const PLACES: readonly Place[] = [
   {
     name: 'endpoints',
     list: true,
     url: () => ENDPOINTS,
-    shows: (page) => page.getByText('is taken by another program'),
+    shows: (page) => page.getByText('is used by another program'),
     changes: [/^Add endpoint$/, /^Import$/, /^Select /],
   },
   {
@@ -123,7 +125,7 @@ export const PLACES: readonly Place[] = [
   {
     name: 'endpoint: one’s own is the last way in',
     url: ({ own }) => withAddress('remove', own),
-    shows: (page) => page.getByText('Nobody could sign in without this endpoint'),
+    shows: (page) => page.getByText('Without this endpoint, no one can sign in'),
     needs: 'operator',
     refusal: FORMS,
   },
@@ -183,7 +185,7 @@ export const PLACES: readonly Place[] = [
     name: 'database: create',
     url: () => '/_console/databases/new',
     steps: (page) => page.getByLabel('Name').fill('a b'),
-    shows: (page) => page.getByText('A space cannot stand in a name'),
+    shows: (page) => page.getByText('A space is not allowed in a name'),
     needs: 'operator',
     refusal: VIEWER,
   },
@@ -230,7 +232,7 @@ export const PLACES: readonly Place[] = [
       await page.getByRole('textbox', { name: 'Document as JSON' }).fill('{')
       await save(page)
     },
-    shows: (page) => page.getByText('This is not JSON'),
+    shows: (page) => page.getByText('Invalid JSON'),
     needs: 'operator',
     refusal: VIEWER,
   },
@@ -303,10 +305,10 @@ export const PLACES: readonly Place[] = [
     url: () => '/_console/access/tokens/new',
     async steps(page) {
       await page.getByLabel('Only these').check()
-      await page.getByLabel('Lasts').selectOption('Until a day…')
+      await page.getByLabel('Expires').selectOption('Custom date…')
       await save(page)
     },
-    shows: (page) => page.getByText('The name is missing.'),
+    shows: (page) => page.getByText('Enter a name'),
     needs: 'admin',
     refusal: PEOPLE,
   },
@@ -339,7 +341,7 @@ export const PLACES: readonly Place[] = [
   {
     name: 'activity: nothing matches',
     url: () => '/_console/activity?who=nobody',
-    shows: (page) => page.getByText('Nothing on record matches the filter.'),
+    shows: (page) => page.getByText('No activity matches the filter.'),
   },
   {
     name: 'one’s own page',
@@ -354,7 +356,7 @@ export const PLACES: readonly Place[] = [
       await page.getByLabel('Name').fill('ci')
       await save(page)
     },
-    shows: (page) => page.getByText('You will not see it again.'),
+    shows: (page) => page.getByText('Copy the token now. It is not shown again.'),
   },
   {
     name: 'the person’s menu',
@@ -382,11 +384,11 @@ export const PLACES: readonly Place[] = [
   {
     name: 'no such page',
     url: () => '/_console/no/such/page',
-    shows: heading('There is no such page'),
+    shows: heading('Page not found'),
   },
 ]
 
-/** What those see who have no role yet, and nobody in particular. */
+/** Pages for people without a role and for visitors who are not signed in. */
 export const FRONTS: readonly (Place & { readonly as: 'pending' | 'nobody' })[] = [
   {
     name: 'waiting for a role',
@@ -406,6 +408,27 @@ export const FRONTS: readonly (Place & { readonly as: 'pending' | 'nobody' })[] 
     url: () => '/_console/sign-in',
     steps: (page) => page.getByRole('button', { name: 'Sign in with the operator key' }).click(),
     shows: heading('Sign in with the operator key'),
+  },
+  {
+    name: 'error page: not found',
+    as: 'nobody',
+    status: 404,
+    url: () => '/_console/assets/gone.js',
+    shows: heading('Page not found'),
+  },
+  {
+    name: 'error page: sign in first',
+    as: 'nobody',
+    status: 401,
+    url: () => '/_db/blog/articles',
+    shows: heading('Sign-in required'),
+  },
+  {
+    name: 'error page: a sign-in that failed',
+    as: 'nobody',
+    status: 400,
+    url: () => '/_oauth2/local/auth?code=a&state=b',
+    shows: heading('You are not signed in'),
   },
 ]
 

@@ -1,12 +1,12 @@
 import type { Page } from '@playwright/test'
 
 /**
- * Gives the focus to each control of the page, or of the dialog that lies over it, as the keyboard
- * would, and tells what is wrong: a page wider than the window, text that is cut off at its edge, and
- * controls that do not come into sight, are covered, or show no focus.
+ * Focuses each control of the page, or of its topmost dialog, as the keyboard would. Returns the
+ * problems: a page wider than the window, text cut off at its edge, and controls that do not scroll
+ * into view, are covered, or show no focus.
  */
 export async function findUnreachable(page: Page): Promise<readonly string[]> {
-  // What has the focus by the keyboard shows it.
+  // A key press makes the browser show keyboard focus.
   await page.keyboard.press('Shift')
   return page.evaluate(() => {
     const found: string[] = []
@@ -80,7 +80,7 @@ export async function findUnreachable(page: Page): Promise<readonly string[]> {
         continue
       }
       const hit = document.elementFromPoint(x, y)
-      // A list of choices opens with the focus of its field, and goes with it.
+      // A list of choices opens when its field gets the focus, and closes with it.
       if (hit?.closest('[role="listbox"]')) continue
       const own = hit !== null && (each.contains(hit) || hit.contains(each) || label.contains(hit))
       if (!own) found.push(`covered by ${hit === null ? 'nothing' : tell(hit)}: ${tell(each)}`)

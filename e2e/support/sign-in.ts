@@ -1,23 +1,61 @@
-import { expect, type Page } from '@playwright/test'
+import { type APIRequestContext, type Cookie, expect, type Page, request } from '@playwright/test'
 
-/**
- * Signs in through the real local provider and goes to `path`, a page of the console. By the browser's
- * own requests, without drawing their pages: `session.spec.ts` shows those, and every other journey
- * would draw them again.
- */
-export async function signInWithKey(page: Page, key: string, path: string): Promise<void> {
-  const { request } = page.context()
-  const asked = await request.post('/_oauth2/local/auth', { form: { returnTo: path } })
+/** The headers of a change that a page of the console requests. */
+const OUR_PAGE = { 'X-Gatehouse': '1', 'Sec-Fetch-Site': 'same-origin' }
+
+/** Sends the requests of a sign-in through the local provider, without rendering its pages. */
+async function sendKey(api: APIRequestContext, key: string, returnTo: string): Promise<void> {
+  const asked = await api.post('/_oauth2/local/auth', { form: { returnTo } })
   const action = /<form method="post" action="([^"]+)">/.exec(await asked.text())?.[1]
   expect(action, 'the form of the local provider').toBeDefined()
-  const answered = await request.post(action ?? '', { form: { key } })
+  const answered = await api.post(action ?? '', { form: { key } })
   expect(answered.ok(), 'the key is taken').toBe(true)
+}
+
+/** Opens a page of the console, and waits until it is rendered and handles keys. */
+export async function openConsole(page: Page, path: string): Promise<void> {
   await page.goto(path)
-  // Drawn, and its keys listened to: a page without its scripts takes none.
   await page.locator('h1').first().waitFor({ state: 'attached' })
 }
 
-/** Answers the page of the local provider. */
+/**
+ * Signs in through the local provider and opens `path`, a page of the console. Sends the browser's
+ * requests without rendering their pages, which `session.spec.ts` tests.
+ */
+export async function signInWithKey(page: Page, key: string, path: string): Promise<void> {
+  await sendKey(page.context().request, key, path)
+  await openConsole(page, path)
+}
+
+/** The credentials of the operator. */
+export interface AdminAccess {
+  readonly token: string
+  /** The cookies of a session; empty if it has ended. */
+  readonly cookies: Cookie[]
+}
+
+/** Creates an admin's token in a session, which ends unless it is kept. */
+export async function openAdminAccess(
+  baseURL: string,
+  key: string,
+  keepSession: boolean,
+): Promise<AdminAccess> {
+  const api = await request.newContext({ baseURL, extraHTTPHeaders: OUR_PAGE })
+  try {
+    await sendKey(api, key, '/_console/')
+    const data = { name: 'journey', role: 'admin' }
+    const made = await api.post('/_db/_system/_api/token', { data })
+    expect(made.status(), await made.text()).toBe(201)
+    const { token } = (await made.json()) as { token: string }
+    if (!keepSession) await api.delete('/_db/_system/_api/session')
+    const cookies = keepSession ? (await api.storageState()).cookies : []
+    return { token, cookies }
+  } finally {
+    await api.dispose()
+  }
+}
+
+/** Submits the operator key on the page of the local provider. */
 export async function giveKey(page: Page, key: string): Promise<void> {
   await expect(page.getByRole('heading', { name: 'Sign in with the operator key' })).toBeVisible()
   await page.getByLabel('Operator key').fill(key)

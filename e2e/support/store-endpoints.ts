@@ -1,13 +1,13 @@
 import { createRecorder, START } from '../../server/audit/record.ts'
-import { writeEndpoint } from '../../server/endpoints/repository.ts'
+import { writeEndpoint } from '../../server/endpoints/bulk/endpoint-writer.ts'
 import { openStore } from '../../server/storage/open.ts'
 
-/** First port of these endpoints: on an address of their own they meet no others. */
+/** First port of these endpoints, which have their own address. */
 const FIRST_PORT = 10_000
 
 /**
- * Stores that many endpoints in the data folder of a server that is stopped: it opens them at its
- * start. Answers the address of the last.
+ * Stores endpoints in the data folder of a stopped server, which opens them at its start. Returns
+ * the address of the last one.
  */
 export async function storeEndpoints(data: string, count: number): Promise<string> {
   const host = `127.${100 + (process.pid % 100)}.${Math.floor(process.pid / 100) % 250}.77`

@@ -1,26 +1,26 @@
 import type { Cookie } from '@playwright/test'
-import { ROLES, type Role } from '../../server/contract/role.ts'
-import type { PlainProvider } from '../../server/oauth2/plain-provider.testing.ts'
+import type { AccessRole } from '../../server/contract/role.ts'
+import type { PlainProvider } from '../../server/oauth2/providers/plain-provider.testing.ts'
 import { expect, test as journey } from './gatehouse.ts'
 import { listen } from './listen.ts'
 import { type Gatehouse, openGatehouse } from './open-gatehouse.ts'
 import { openPeopleProvider, signInAs } from './people.ts'
 
 /**
- * A Gatehouse in which there is something of everything, and somebody of every role. Tests share it:
- * they look, and change nothing that others look at.
+ * A Gatehouse with data of every kind and a person of every role. Tests share it, so they must not
+ * change what others read.
  */
 export interface Town {
   readonly gatehouse: Gatehouse
-  /** The endpoint through which one comes, which reaches every database. */
+  /** The endpoint of the page, which reaches every database. */
   readonly own: string
   /** An endpoint with five databases, some of which do not exist. */
   readonly mapped: string
-  /** An endpoint whose port another program holds. */
+  /** An endpoint whose port another program uses. */
   readonly failed: string
-  /** The session of somebody of each role. */
-  readonly sessions: Readonly<Record<Role, Cookie>>
-  /** The ids of two of the same people. */
+  /** A session for each role. */
+  readonly sessions: Readonly<Record<AccessRole, Cookie>>
+  /** The ids of two of these people. */
   readonly ids: Readonly<Record<'viewer' | 'admin', string>>
   /** The id of a token of the admin. */
   readonly token: string
@@ -52,7 +52,9 @@ async function openTown(worker: number): Promise<Town & { close(): Promise<void>
   }
 }
 
-/** Makes databases, documents, a schema and endpoints; answers the address of the one that is mapped. */
+/**
+ * Creates databases, documents, a schema and endpoints; returns the address of the mapped endpoint.
+ */
 async function fill(gatehouse: Gatehouse, failed: string): Promise<string> {
   const mapped = `tcp://127.0.0.1:${await gatehouse.freePort()}`
   for (const name of ['blog', 'shop']) await gatehouse.post(`${API}/database`, { name })
@@ -72,26 +74,26 @@ async function fill(gatehouse: Gatehouse, failed: string): Promise<string> {
   return mapped
 }
 
-/** Signs in somebody of each role, and makes a token. */
+/** Signs in a person of each role, and creates a token. */
 async function populate(gatehouse: Gatehouse, provider: PlainProvider) {
-  const sessions: Partial<Record<Role, Cookie>> = {}
-  for (const role of ROLES) {
+  const sessions: Partial<Record<AccessRole, Cookie>> = {}
+  for (const role of Object.keys(names) as AccessRole[]) {
     sessions[role] = await signInAs(gatehouse, provider, names[role], role)
   }
   const people = (await gatehouse.get(`${API}/user`)).body as { id: string; username: string }[]
-  const idOf = (role: Role) =>
+  const idOf = (role: AccessRole) =>
     people.find(({ username }) => username === `oauth2:${names[role]}`)?.id ?? ''
   const made = await gatehouse.post(`${API}/token`, { name: 'nightly backup', role: 'viewer' })
   return {
     own: `tcp://127.0.0.1:${gatehouse.port}`,
-    sessions: sessions as Record<Role, Cookie>,
+    sessions: sessions as Record<AccessRole, Cookie>,
     ids: { viewer: idOf('viewer'), admin: idOf('admin') },
     token: (made.body as { info: { id: string } }).info.id,
   }
 }
 
-/** Playwright's `test` with a {@link Town} for all tests of a worker, in which somebody is signed in. */
-export const test = journey.extend<{ role: Role | 'nobody' }, { town: Town }>({
+/** Playwright's `test` with a {@link Town} for all tests of a worker, and a signed-in person. */
+export const test = journey.extend<{ role: AccessRole | 'nobody' }, { town: Town }>({
   town: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads what a fixture needs from it
     async ({}, use, { parallelIndex }) => {
@@ -101,7 +103,7 @@ export const test = journey.extend<{ role: Role | 'nobody' }, { town: Town }>({
     },
     { scope: 'worker', timeout: 60_000 },
   ],
-  /** As whom one is signed in. */
+  /** The role of the signed-in person. */
   role: ['admin', { option: true }],
   baseURL: async ({ town }, use) => {
     await use(town.gatehouse.url)

@@ -1,18 +1,18 @@
 import { spawnSync } from 'node:child_process'
 
-/** Prints why the first port could not be listened on, if so. */
+/** Prints the error code if port 1 cannot be listened on. */
 const PROBE =
   "require('node:net').createServer().on('error', (e) => console.log(e.code)).listen(1, '127.0.0.1', () => process.exit())"
 
-// As it is, which suits everybody but root; and as a root that gave away the right to such ports.
+// Without a launcher, which works for users other than root; or as root without the capability.
 const launchers: readonly (readonly string[])[] = [
   [],
   ['setpriv', '--bounding-set', '-net_bind_service', '--inh-caps', '-net_bind_service'],
 ]
 
 /**
- * What to start a server with, so that the system refuses it the ports below 1024; `undefined` where
- * this machine refuses them to nobody. Tried out, as whoever runs the tests may be root.
+ * A program under which a server may not use ports below 1024; `undefined` if none works on this
+ * machine. Probed, because the tests may run as root.
  */
 export const unprivileged: readonly string[] | undefined = launchers.find((launcher) => {
   const [command = '', ...rest] = [...launcher, process.execPath, '-e', PROBE]
