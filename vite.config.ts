@@ -2,6 +2,8 @@ import react from '@vitejs/plugin-react'
 import type { Plugin } from 'vite'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { compressAssets } from './tools/compress-assets.ts'
+import { FIRST_VIEW_CHUNKS, PAGES, paintSkeletonFirst } from './tools/console-chunks.ts'
 
 /** Where `npm run dev` expects the server: the default of `--endpoint`. */
 const SERVER = 'http://127.0.0.1:8529'
@@ -18,7 +20,7 @@ const signInPage: Plugin = {
 }
 
 /** Files of a minute and more: as the last ones they would run while the other workers wait. */
-const LONG = /\.debootstrap\.test\.ts$|\/package\.test\.ts$/
+const LONG = /\.debootstrap\.test\.ts$|\/(?:package|many-changes|model\.property|kill)\.test\.ts$/
 
 /** Starts the {@link LONG} files first. */
 class LongestFirst extends BaseSequencer {
@@ -29,6 +31,20 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+/** The options of all tests. */
+const tests = {
+  environment: 'node',
+  pool: 'forks',
+  // More than cores: a third of the time is waiting for nodes and timers.
+  maxWorkers: 3,
+  // What hangs may take its time to say so: a busy machine takes several times as long.
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+  // Of one second a busy machine has little left: what never comes may take a moment to say so.
+  expect: { poll: { timeout: 10_000, interval: 10 } },
+  restoreMocks: true,
+} as const
+
 /**
  * The console's build and development server, and Vitest for everything that is not a browser
  * journey.
@@ -36,7 +52,7 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   base: '/_console/',
   publicDir: 'web/public',
-  plugins: [react(), signInPage],
+  plugins: [react(), signInPage, paintSkeletonFirst, compressAssets],
   build: {
     outDir: 'dist/console',
     emptyOutDir: true,
@@ -45,17 +61,11 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     rolldownOptions: {
-      // The sign-in page is a document of its own, without the code of the console.
-      input: ['index.html', 'sign-in.html'],
+      input: PAGES,
       // Making a schema changes nothing: of a contract, the console keeps what it uses.
       treeshake: { manualPureFunctions: ['z'] },
       output: {
-        codeSplitting: {
-          // React alone changes rarely enough to be worth a file of its own. Everything else is
-          // left to the splitting at import(): a group for a library would drag the parts that
-          // only dialogs need into the first view.
-          groups: [{ name: 'react', test: /node_modules\/(react|react-dom|scheduler)\// }],
-        },
+        codeSplitting: { groups: FIRST_VIEW_CHUNKS },
       },
     },
   },
@@ -72,34 +82,32 @@ export default defineConfig({
     ),
   },
   test: {
-    include: [
-      'server/**/*.test.ts',
-      'web/**/*.test.{ts,tsx}',
-      'bin/**/*.test.ts',
-      '.ci/**/*.test.ts',
-    ],
-    exclude: [
-      ...configDefaults.exclude,
-      // These watch the server's system calls, which not every machine allows: .ci/test.ts looks.
-      ...(process.env.GATEHOUSE_TEST_STRACE === '1' ? [] : ['**/*.strace.test.ts']),
-      // These make networks of their own, likewise.
-      ...(process.env.GATEHOUSE_TEST_NETNS === '1' ? [] : ['**/*.netns.test.ts']),
-      // These mount disks of their own, likewise.
-      ...(process.env.GATEHOUSE_TEST_MOUNT === '1' ? [] : ['**/*.mount.test.ts']),
-      // These install a Debian in a folder, likewise.
-      ...(process.env.GATEHOUSE_TEST_DEBOOTSTRAP === '1' ? [] : ['**/*.debootstrap.test.ts']),
-    ],
-    environment: 'node',
-    globalSetup: 'server/storage/postgres.global-setup.ts',
-    pool: 'forks',
     sequence: { sequencer: LongestFirst },
-    // More than cores: a third of the time is waiting for nodes and timers.
-    maxWorkers: 3,
-    // What hangs may take its time to say so: a busy machine takes several times as long.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    // Of one second a busy machine has little left: what never comes may take a moment to say so.
-    expect: { poll: { timeout: 10_000, interval: 10 } },
-    restoreMocks: true,
+    maxWorkers: tests.maxWorkers,
+    projects: [
+      {
+        // The modules of the console keep no state, so its tests share them.
+        test: { ...tests, name: 'console', include: ['web/**/*.test.{ts,tsx}'], isolate: false },
+      },
+      {
+        test: {
+          ...tests,
+          name: 'server',
+          include: ['server/**/*.test.ts', 'bin/**/*.test.ts', '.ci/**/*.test.ts'],
+          exclude: [
+            ...configDefaults.exclude,
+            // These watch the server's system calls, which not every machine allows: .ci/test.ts looks.
+            ...(process.env.GATEHOUSE_TEST_STRACE === '1' ? [] : ['**/*.strace.test.ts']),
+            // These make networks of their own, likewise.
+            ...(process.env.GATEHOUSE_TEST_NETNS === '1' ? [] : ['**/*.netns.test.ts']),
+            // These mount disks of their own, likewise.
+            ...(process.env.GATEHOUSE_TEST_MOUNT === '1' ? [] : ['**/*.mount.test.ts']),
+            // These install a Debian in a folder, likewise.
+            ...(process.env.GATEHOUSE_TEST_DEBOOTSTRAP === '1' ? [] : ['**/*.debootstrap.test.ts']),
+          ],
+          globalSetup: 'server/storage/test-support/postgres.global-setup.ts',
+        },
+      },
+    ],
   },
 })

@@ -2,14 +2,14 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { freePorts } from '../server/endpoints/free-ports.testing.ts'
-import { signInWithKey } from '../server/operator-session.testing.ts'
-import { ask } from '../server/start.testing.ts'
+import { freePorts } from '../server/endpoints/listeners/free-ports.testing.ts'
+import { signInWithKey } from '../server/test-support/operator-session.testing.ts'
+import { ask } from '../server/test-support/start.testing.ts'
 import { type BareRoot, makeBareRoot } from './bare-root.testing.ts'
 
-// What a new user does on a bare machine, by the commands of the README.
+// Runs the commands of the README on a bare machine, as a new user does.
 
-/** Of each step, in milliseconds: it downloads packages. On two cores of its own it takes 40 s. */
+/** Maximum time of each step, ms: it downloads packages. On two dedicated cores it takes 40 s. */
 const PATIENCE = 540_000
 
 let bare: BareRoot

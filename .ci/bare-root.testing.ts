@@ -16,11 +16,11 @@ import { promisify } from 'node:util'
 import { findMachineNode, findMirror, listSources } from './bare-root.ts'
 import { root as checkout } from './run-command.ts'
 
-/** A Debian or Ubuntu with this machine's Node.js and npm, git and nothing else, in a folder. */
+/** A Debian or Ubuntu in a folder, with only this machine's Node.js and npm, and git. */
 export interface BareRoot {
-  /** Its `/`, seen from outside. */
+  /** Its `/`, as a path outside. */
   readonly folder: string
-  /** Runs a shell script in it and returns what it printed; rejects if the script fails. */
+  /** Runs a shell script in it and returns its output; rejects if the script fails. */
   readonly run: (script: string) => Promise<string>
   /** Starts a shell script in it. Killing the process ends everything that the script started. */
   readonly start: (script: string, env?: Readonly<Record<string, string>>) => ChildProcess
@@ -28,8 +28,8 @@ export interface BareRoot {
 }
 
 /**
- * A mount and a process namespace of its own: however it ends, no process and no mount is left.
- * Arguments: the root, npm's cache and the script.
+ * Enters the root in new mount and process namespaces, so that no process and no mount remains
+ * after the script. Arguments: the root, npm's cache and the script.
  */
 const ENTER = [
   ...['--mount', '--pid', '--fork', '--kill-child', 'sh', '-ec'],
@@ -46,7 +46,7 @@ const npmConfig = (name: string) =>
     encoding: 'utf8',
   }).trim()
 
-/** Makes a {@link BareRoot} with the files of the checkout as a repository in `/src`. */
+/** Creates a {@link BareRoot} with the files of the checkout as a repository in `/src`. */
 export async function makeBareRoot(): Promise<BareRoot> {
   const mirror = findMirror()
   const machine = findMachineNode()
@@ -60,7 +60,7 @@ export async function makeBareRoot(): Promise<BareRoot> {
     copyFileSync(file, inside(to))
   }
 
-  // Without a sync of every file: the folder is removed in the end.
+  // Skip the sync of every file: the folder is removed afterwards.
   mkdirSync(inside('/etc/dpkg/dpkg.cfg.d'), { recursive: true })
   writeFileSync(inside('/etc/dpkg/dpkg.cfg.d/unsafe-io'), 'force-unsafe-io\n')
   const args = ['--variant=minbase', '--include=git,ca-certificates']
@@ -82,7 +82,7 @@ export async function makeBareRoot(): Promise<BareRoot> {
     cpSync(path.join(checkout, file), inside(`/src/${file}`))
   }
 
-  // How this machine reaches the network and the registry.
+  // Copy this machine's network and registry settings.
   for (const file of ['/etc/resolv.conf', '/etc/hosts']) copyIn(file)
   copyIn(npmConfig('userconfig'), '/root/.npmrc')
   copyIn(npmConfig('globalconfig'))

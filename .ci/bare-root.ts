@@ -4,14 +4,14 @@ import path from 'node:path'
 import { installFromDebian } from './debian.ts'
 import { root, runCommand } from './run-command.ts'
 
-/** Where this machine's packages come from. */
+/** The package mirror of this machine. */
 export interface Mirror {
   readonly uri: string
   /** The name of the release, such as `bookworm`. */
   readonly release: string
 }
 
-/** Returns the mirror that apt is configured for; `undefined` without apt or without one on HTTP. */
+/** Returns the mirror that apt uses; `undefined` without apt or without an HTTP mirror. */
 export function findMirror(): Mirror | undefined {
   const format = '$(REPO_URI) $(RELEASE)'
   const listed = spawnSync('apt-get', ['indextargets', '--format', format], { encoding: 'utf8' })
@@ -20,7 +20,7 @@ export function findMirror(): Mirror | undefined {
   const lines = listed.stdout.split('\n').map((line) => line.split(' '))
   const uri = lines.find(([from, name]) => name === release && from?.startsWith('http'))?.[0]
   if (uri === undefined) return undefined
-  // Mirrors do not serve paths with two slashes.
+  // Mirrors reject paths with two slashes.
   return { uri: uri.endsWith('/') ? uri.slice(0, -1) : uri, release }
 }
 
@@ -28,7 +28,7 @@ function readOsRelease(): string {
   return existsSync('/etc/os-release') ? readFileSync('/etc/os-release', 'utf8') : ''
 }
 
-/** Returns the executable of this name that is not one of npm's scripts, without symbolic links. */
+/** Returns the real path of an executable on the PATH, ignoring npm's scripts. */
 function findOnMachine(name: string): string | undefined {
   const folders = (process.env.PATH ?? '').split(path.delimiter)
   const file = folders
@@ -38,26 +38,32 @@ function findOnMachine(name: string): string | undefined {
   return file === undefined ? undefined : realpathSync(file)
 }
 
-/** This machine's own Node.js and npm. */
+/** The Node.js and npm of this machine. */
 export interface MachineNode {
   readonly node: string
   /** The folder of the package npm. */
   readonly npm: string
 }
 
-/** Returns them; `undefined` where a file alone does not make them run in another root. */
+/**
+ * Returns the machine's Node.js and npm; `undefined` if copying the file is not enough to run it in
+ * another root.
+ */
 export function findMachineNode(): MachineNode | undefined {
   const node = findOnMachine('node')
   const npm = findOnMachine('npm')
   if (node === undefined || !npm?.endsWith('/npm/bin/npm-cli.js')) return undefined
   const { status, stdout } = spawnSync('ldd', [node], { encoding: 'utf8' })
-  // Debian's own Node.js is a library with many others.
+  // Debian's own Node.js is a shared library with many dependencies.
   return status === 0 && !stdout.includes('libnode')
     ? { node, npm: path.join(npm, '../..') }
     : undefined
 }
 
-/** Returns the files of the checkout as Git sees them, with changes and without ignored files. */
+/**
+ * Returns the files of the checkout, including changed and untracked ones and excluding ignored
+ * ones.
+ */
 export const listSources = (): string[] =>
   execFileSync('git', ['ls-files', '-co', '--exclude-standard', '-z'], {
     cwd: root,
@@ -70,8 +76,8 @@ const works = async (command: string, ...args: string[]) =>
   (await runCommand(command, args, { limit: 30, quiet: true })) === 0
 
 /**
- * Whether a bare Debian or Ubuntu can be made in a folder: that takes root, debootstrap, which is
- * installed if it can be, namespaces and a mirror that answers.
+ * Returns whether a bare Debian or Ubuntu can be created. It requires root, debootstrap (installed
+ * if possible), namespaces and a reachable mirror.
  */
 export async function canMakeBareRoot(): Promise<boolean> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return false
@@ -82,7 +88,7 @@ export async function canMakeBareRoot(): Promise<boolean> {
     () => works('unshare', '--mount', '--pid', '--fork', '--kill-child', 'true'),
     async () =>
       (await works('debootstrap', '--version')) || (await installFromDebian('debootstrap')),
-    // What debootstrap itself fetches with.
+    // debootstrap downloads with wget.
     () => works('wget', '-q', '--spider', `${mirror.uri}/dists/${mirror.release}/InRelease`),
   ]
   for (const check of checks) if (!(await check())) return false

@@ -7,7 +7,7 @@ import { runCommand } from './run-command.ts'
 
 const DEBIAN = '/usr/bin/chromium'
 
-/** Whether this Chromium starts and shows a page; being there is not enough. */
+/** Returns whether this Chromium starts and shows a page. */
 async function launches(executablePath: string): Promise<boolean> {
   if (!existsSync(executablePath)) return false
   try {
@@ -36,16 +36,15 @@ const playwright = (...args: string[]) =>
   runCommand('playwright', args, { limit: 150, quiet: true })
 
 /**
- * Finds a Chromium that really starts, and fetches one if there is none: Playwright's own download
- * first, then Debian's package. What was found is kept in {@link CHROMIUM_RECORD}, so
- * that `npx playwright test` alone finds it too.
+ * Finds a Chromium that starts. If there is none, installs Playwright's download or else Debian's
+ * package. Stores the path in {@link CHROMIUM_RECORD}, where `npx playwright test` finds it too.
  *
- * @returns its path; `undefined` when none can be had
+ * @returns its path; `undefined` if none is available
  */
 export async function findChromium(): Promise<string | undefined> {
   const own = chromium.executablePath()
   const root = process.getuid?.() === 0
-  /** Ways to a Chromium, each tried only when the ones before led to none. */
+  /** Ways to get a Chromium, tried in order until one works. */
   const ways: readonly (() => Promise<string> | string)[] = [
     () => process.env.GATEHOUSE_CHROMIUM ?? '',
     found,
@@ -58,7 +57,7 @@ export async function findChromium(): Promise<string | undefined> {
       return own
     },
     async () => {
-      // Downloaded, but not starting: it misses libraries of the system.
+      // The download exists but does not start: system libraries are missing.
       if (root && existsSync(own)) await playwright('install-deps', 'chromium')
       return existsSync(own) ? own : ''
     },

@@ -2,32 +2,38 @@ import { stripVTControlCharacters } from 'node:util'
 import { STOPPED } from './run-command.ts'
 import type { TestEvent } from './test-events.ts'
 
-/** The sum of what a test runner reported. */
+/** The summary of a test run. */
 export interface Report {
   readonly passed: number
-  /** What failed and how, a line each: the sum repeats them, as a log that is cut keeps its end. */
+  /**
+   * A line per failure with its message. The summary repeats them because truncated logs keep their
+   * end.
+   */
   readonly failed: readonly string[]
-  /** Names of tests that did not run. There are none here by rule: they count as failed. */
+  /** Names of skipped tests, which count as failed. */
   readonly skipped: readonly string[]
   /** Names of tests that started and did not end. */
   readonly running: readonly string[]
-  /** How many planned tests did not start; 0 where the runner does not say what it plans. */
+  /** Number of planned tests that did not start; 0 if the runner does not report its plan. */
   readonly notStarted: number
 }
 
-/** How a stage ended. */
+/** The result of a stage. */
 export interface Count {
   readonly passed: number
   readonly failed: number
-  /** What failed, and why it counts so where the runner's own output does not say it. */
+  /** The failures, and reasons that the runner's own output does not show. */
   readonly notes: readonly string[]
 }
 
-// Playwright colours what it says.
+// Playwright's messages contain color codes.
 const how = (message?: string) =>
   message === undefined ? '' : ` – ${stripVTControlCharacters(message).split('\n', 1)[0]}`
 
-/** Sums up the events of a run, also of one that was cut off. Of a repeated test the last try counts. */
+/**
+ * Summarizes the events of a run, including an interrupted one. For a retried test the last attempt
+ * counts.
+ */
 export function sumUp(events: readonly TestEvent[]): Report {
   const tests = new Map<string, Extract<TestEvent, { type: 'started' | 'ended' }>>()
   const outside: string[] = []
@@ -51,15 +57,15 @@ export function sumUp(events: readonly TestEvent[]): Report {
   return { passed, failed: [...failed, ...outside], skipped, running, notStarted }
 }
 
-/** Counts a stage that is one check, such as the types: it passes or fails as a whole. */
+/** Counts a stage that is a single check, such as the types. */
 export const countCheck = (exitCode: number): Count =>
   exitCode === 0 ? { passed: 1, failed: 0, notes: [] } : { passed: 0, failed: 1, notes: [] }
 
 /**
- * Counts a stage that runs tests, so that nothing passes unseen: no report, no test, a skipped
- * test, a test that did not end and a runner that fails without saying why are failures.
+ * Counts a stage that runs tests. A missing report, no tests, a skipped test, a test that did not
+ * end and an unexplained failure of the runner all count as failures.
  *
- * @param report `undefined` when the runner reported nothing
+ * @param report `undefined` if the runner reported nothing
  */
 export function countTests(exitCode: number, report: Report | undefined): Count {
   if (report === undefined) {

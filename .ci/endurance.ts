@@ -1,12 +1,13 @@
-// What `npm run test:endurance` runs: the tests that kill servers and cause faults, many times.
+// Runs `npm run test:endurance`: the tests that kill servers and cause faults, with many
+// repetitions.
 
 import { randomInt } from 'node:crypto'
 import { runCommand } from './run-command.ts'
 
 /** The tests that `GATEHOUSE_TEST_KILLS` and `GATEHOUSE_TEST_FAULTS` repeat. */
-const TESTS = ['server/kill.test.ts', 'server/endurance']
+const TESTS = ['server/integration/kill.test.ts', 'server/integration/endurance']
 
-/** Time limit, in seconds: far more than 200 kills and 200 faults take on two cores. */
+/** Time limit, seconds: far more than 200 kills and 200 faults take on two cores. */
 const LIMIT = 4 * 60 * 60
 
 const {

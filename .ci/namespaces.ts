@@ -1,16 +1,16 @@
 import { runCommand } from './run-command.ts'
 
-/** What the tests do: two networks of their own, joined by a pair of interfaces and a bridge. */
+/** Creates a network namespace, a veth pair and a bridge, as the tests do. */
 const TRIAL =
   'unshare -n sh -c "ip link add name a type veth peer name b && ip link add name c type bridge"'
 
 /**
- * Whether networks can be made here, apart from that of the machine: that takes root, or what many
- * containers forbid, and iproute2.
+ * Returns whether network namespaces can be created. This requires iproute2 and root, and many
+ * containers forbid it.
  */
 export const hasNamespaces = () => works(TRIAL)
 
-/** Whether a disk in memory can be mounted here, seen by one process and what it starts alone. */
+/** Returns whether a tmpfs can be mounted in a private mount namespace. */
 export const hasMounts = () => works('unshare -m mount -t tmpfs none /mnt')
 
 async function works(command: string): Promise<boolean> {

@@ -61,8 +61,9 @@ describe('the Node.js that npm installs', () => {
     expect(versions.filter((version) => !/^24\.\d+\.\d+$/.test(version))).toEqual([])
   })
 
-  // At the top npm would make its own node_modules/.bin/node, which may not start: then nothing
-  // could run bin/link-node.js. `npm install --install-strategy=nested` locks a new one below.
+  // At the top level, npm would create node_modules/.bin/node, which may not start, and
+  // bin/link-node.js could then not run. `npm install --install-strategy=nested` locks a new
+  // version below the workspace.
   test('is installed in the folder of its workspace, not at the top', () => {
     const places = locked
       .map(([place]) => place)

@@ -8,10 +8,10 @@ import type {
 } from '@playwright/test/reporter'
 import { writeEvent } from './test-events.ts'
 
-// The first two are empty and the project's name.
+// The first two parts are an empty string and the name of the project.
 const titleOf = (test: TestCase) => test.titlePath().slice(2).join(': ')
 
-/** Appends what Playwright does to the file of events. */
+/** Appends Playwright's test events to the events file. */
 export default class PlaywrightReporter implements Reporter {
   onBegin(_: FullConfig, suite: Suite): void {
     writeEvent({ type: 'planned', tests: suite.allTests().length })
@@ -27,7 +27,7 @@ export default class PlaywrightReporter implements Reporter {
       type: 'ended',
       id: test.id,
       title: titleOf(test),
-      // A test that passes only at the second try is `flaky`.
+      // A test that passes only on a retry is `flaky`, which counts as failed.
       status: outcome === 'expected' ? 'passed' : outcome === 'skipped' ? 'skipped' : 'failed',
       error: result.error?.message,
     })

@@ -25,5 +25,5 @@ test.each([
 test('rejects a computed expression in a file that states no reason', async () => {
   const computed = { line: 1, pattern: undefined, flags: '' }
   expect(await judge({ file: 'server/a.ts', ...computed })).toContain('is computed')
-  expect(await judge({ file: 'server/config-access.ts', ...computed })).toBeUndefined()
+  expect(await judge({ file: 'server/cli/config-access.ts', ...computed })).toBeUndefined()
 })

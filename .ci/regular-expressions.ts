@@ -6,32 +6,38 @@ import { parseSync, Visitor } from 'vite'
 import { root } from './run-command.ts'
 
 // Part of `npm run lint`: `node .ci/regular-expressions.ts` fails if a regular expression of the
-// product can take more than linear time.
+// product may take more than linear time.
 
 /** A regular expression in a source file. */
 export interface Expression {
   readonly file: string
   readonly line: number
-  /** `undefined` for a `RegExp` that is made of more than one string. */
+  /** `undefined` for a `RegExp` that is not built from a single string literal. */
   readonly pattern: string | undefined
   readonly flags: string
 }
 
-/** Files of the product: tests run on no input of others. */
+/** Files of the product. Tests are excluded: they process no untrusted input. */
 const PRODUCT = /^(?:server|web|bin)\/.*\.(?:ts|tsx|js)$/
 const TEST = /\.(?:test|testing|global-setup)\.tsx?$/
 
-/** Files that compute a pattern, and why it is safe. Everything else is a literal. */
+/**
+ * Files that compute a pattern, with the reason why it is safe. All other patterns must be
+ * literals.
+ */
 const COMPUTED: Readonly<Record<string, string>> = {
   'server/access/secret-text.ts': 'a fixed length, anchored at both ends',
-  'server/config-access.ts': 'one repetition, anchored at both ends, over settings',
+  'server/cli/config-access.ts': 'one repetition, anchored at both ends, over settings',
   'server/oauth2/client.ts': 'alternatives of escaped text, without repetitions',
 }
 
-/** Expressions are checked by this many workers of recheck at the same time. */
+/** Number of concurrent recheck workers. */
 const ABREAST = 4
 
-/** Returns every regular expression of a source, literals and calls of `RegExp`. */
+/** Maximum time of a check, ms: far more than one takes on a busy machine. */
+const LIMIT = 120_000
+
+/** Returns every regular expression of a source: literals and calls of `RegExp`. */
 export function findExpressions(file: string, source: string): Expression[] {
   const { program, errors } = parseSync(file, source)
   if (errors[0] !== undefined) throw new SyntaxError(`${file}: ${errors[0].message}`)
@@ -72,7 +78,7 @@ export async function judge({ file, pattern, flags }: Expression): Promise<strin
   if (pattern === undefined) {
     return file in COMPUTED ? undefined : 'is computed: write a literal, or state why it is safe'
   }
-  const { status, complexity } = await check(pattern, flags)
+  const { status, complexity } = await check(pattern, flags, { timeout: LIMIT })
   if (status === 'safe') return undefined
   return status === 'unknown' ? 'could not be checked' : `takes ${complexity.summary} time`
 }

@@ -6,18 +6,17 @@ import { fileURLToPath } from 'node:url'
 /** The root of the repository. */
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** How {@link runCommand} runs a command. */
 export interface RunOptions {
-  /** Added to this process's environment. */
+  /** Added to the environment of this process. */
   readonly env?: Readonly<Record<string, string>>
-  /** In seconds; after it the command and all it started are killed. */
+  /** Time limit, seconds. The command and its process group are then killed. */
   readonly limit: number
   /**
    * A file that grows while the command makes progress. If it does not grow for `limit` seconds,
-   * the command is killed too.
+   * the command is killed.
    */
   readonly progress?: { readonly file: string; readonly limit: number }
-  /** Whether its output is thrown away. Default: shown. */
+  /** Whether its output is discarded. Default: shown. */
   readonly quiet?: boolean
 }
 
@@ -27,12 +26,12 @@ export const STOPPED = 124
 const windows = process.platform === 'win32'
 const running = new Set<number>()
 
-/** Ends a command with everything that it started and that stayed in its process group. */
+/** Kills the process group of a command. */
 function killGroup(pid: number): void {
   try {
     process.kill(windows ? pid : -pid, 'SIGKILL')
   } catch {
-    // Nothing of it is left.
+    // The group has already ended.
   }
 }
 
@@ -62,10 +61,10 @@ function watchProgress(
 }
 
 /**
- * Runs a command in the root of the repository, with the installed packages' commands first on
- * the path and nothing on standard input. Nothing that it leaves behind outlives it.
+ * Runs a command in the root of the repository, with the commands of installed packages first on
+ * the PATH and no standard input. Its process group is killed when it ends.
  *
- * @returns its exit code; 127 where there is no such command, {@link STOPPED} after a limit
+ * @returns its exit code; 127 for an unknown command, {@link STOPPED} after a limit
  */
 export function runCommand(
   command: string,

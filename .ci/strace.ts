@@ -1,14 +1,14 @@
 import { installFromDebian } from './debian.ts'
 import { runCommand } from './run-command.ts'
 
-/** The tests start processes through strace, and attach it to running ones. */
+/** Starts a process through strace and attaches strace to a running one, as the tests do. */
 const TRIAL = 'strace -o /dev/null true && { sleep 1 & strace -o /dev/null -p $!; }'
 
 const works = async () => (await runCommand('sh', ['-c', TRIAL], { limit: 10, quiet: true })) === 0
 
 /**
- * Whether system calls can be watched here, with strace installed first if it can be: some
- * containers forbid it, and other systems do not have it.
+ * Returns whether strace works here, installing it if possible. Some containers forbid it, and
+ * other systems do not have it.
  */
 export async function findStrace(): Promise<boolean> {
   if (process.platform !== 'linux') return false

@@ -5,7 +5,7 @@ import { z } from 'zod'
 export const EVENTS_VARIABLE = 'GATEHOUSE_TEST_EVENTS'
 
 const eventSchema = z.discriminatedUnion('type', [
-  /** The number of tests of the whole run, where the runner knows it in advance. */
+  /** The number of tests of the whole run, if the runner knows it in advance. */
   z.object({ type: z.literal('planned'), tests: z.number() }),
   z.object({ type: z.literal('started'), id: z.string(), title: z.string() }),
   z.object({
@@ -15,21 +15,21 @@ const eventSchema = z.discriminatedUnion('type', [
     status: z.enum(['passed', 'failed', 'skipped']),
     error: z.string().optional(),
   }),
-  /** A failure outside of a test: a file that cannot be loaded, a hook. */
+  /** A failure outside a test: a file that cannot be loaded, a hook. */
   z.object({ type: z.literal('failed'), title: z.string(), error: z.string().optional() }),
 ])
 
-/** What a test runner reports while it runs, one line of JSON each. */
+/** An event of a test run, stored as a line of JSON. */
 export type TestEvent = z.infer<typeof eventSchema>
 
-/** Appends an event at once: a runner that is killed leaves everything up to then. */
+/** Appends an event synchronously, so that a killed runner loses no earlier events. */
 export function writeEvent(event: TestEvent): void {
   const file = process.env[EVENTS_VARIABLE]
   if (file !== undefined) appendFileSync(file, `${JSON.stringify(event)}\n`)
 }
 
 /**
- * Reads the events in a file, without a last line that was cut off.
+ * Reads the events in a file, ignoring an incomplete last line.
  *
  * @returns `undefined` if there is no such file
  */

@@ -1,4 +1,4 @@
-// What `npm test` runs: every stage, also after one that failed, then their sum on the last line.
+// Runs `npm test`: every stage, even after a failed one, then a summary on the last line.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,20 +12,24 @@ import { type RunOptions, runCommand } from './run-command.ts'
 import { findStrace } from './strace.ts'
 import { EVENTS_VARIABLE, readEvents } from './test-events.ts'
 
-/** Time limit of everything, in seconds. Continuous integration allows 90 minutes with `npm ci`. */
+/**
+ * Time limit of all stages, seconds. Continuous integration allows 90 minutes, including `npm ci`.
+ */
 const TOTAL_LIMIT = 75 * 60
 
-/** Time limit of a check, such as the types, in seconds. It takes a twentieth on two cores. */
+/**
+ * Time limit of a check, such as the types, seconds. A check takes a twentieth of it on two cores.
+ */
 const CHECK_LIMIT = 10 * 60
 
 /**
- * Seconds after which a stage of tests is stopped if no test started or ended. A slow machine may
- * take as long as it needs; no single test may.
+ * Seconds without a started or ended test after which a stage is stopped. This limits single tests,
+ * not the whole stage on a slow machine.
  */
 const STALL_LIMIT = 10 * 60
 
 const reports = mkdtempSync(path.join(tmpdir(), 'gatehouse-test-'))
-// Hundreds of servers and commands are started from the same sources: compiled once is enough.
+// The tests start hundreds of processes from the same sources, which are compiled once.
 process.env.NODE_COMPILE_CACHE = path.join(reports, 'compiled')
 const say = (line: string) => process.stdout.write(`${line}\n`)
 
@@ -35,7 +39,22 @@ const secondsLeft = () => Math.max(0, TOTAL_LIMIT - (performance.now() - started
 const check = async (command: string, ...args: string[]) =>
   countCheck(await runCommand(command, args, { limit: Math.min(CHECK_LIMIT, secondsLeft()) }))
 
-/** Runs a test runner that has the reporter of `test-events.ts`. */
+/** The folder of the bundled server, two levels below the root like `dist/server`. */
+const BUNDLE = 'dist/test-server'
+
+/** Builds the console, and the bundled server that the tests start. */
+async function build(): Promise<Count> {
+  const console = await check('vite', 'build', '--logLevel', 'warn')
+  const server = await check('node', '.ci/bundle-server.ts', BUNDLE)
+  if (server.failed === 0) process.env.GATEHOUSE_TEST_MAIN = path.resolve(BUNDLE, 'main.mjs')
+  return {
+    passed: console.passed + server.passed,
+    failed: console.failed + server.failed,
+    notes: [...console.notes, ...server.notes],
+  }
+}
+
+/** Runs a test runner with the reporter of `test-events.ts`. */
 async function runTests(
   command: string,
   args: readonly string[],
@@ -101,8 +120,8 @@ const outOfTime: Count = {
 const stages: readonly (readonly [string, () => Promise<Count>])[] = [
   ['types', () => check('tsc', '--noEmit')],
   ['lint', () => check('npm', 'run', '--silent', 'lint')],
-  // Before the tests, so that they all see the server as `npm start` leaves it.
-  ['build', () => check('vite', 'build', '--logLevel', 'warn')],
+  // Before the tests, so that they see the server as `npm start` leaves it.
+  ['build', build],
   ['unit', unit],
   ['browser', browser],
 ]

@@ -7,7 +7,7 @@ function writeErrors(title: string, suite: TestSuite | TestModule): void {
   for (const { message } of suite.errors()) writeEvent({ type: 'failed', title, error: message })
 }
 
-/** Appends what Vitest does to the file of events. */
+/** Appends Vitest's test events to the events file. */
 export default class VitestReporter implements Reporter {
   onTestCaseReady(test: TestCase): void {
     writeEvent({ type: 'started', id: test.id, title: titleOf(test) })

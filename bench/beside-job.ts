@@ -1,26 +1,26 @@
 import { Agent, request } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** How long others took while jobs were running, ms; and the jobs themselves. */
+/** Times of other requests while jobs were running, and of the jobs, ms. */
 export interface BesideJobs {
   readonly reads: readonly number[]
   readonly inserts: readonly number[]
   readonly jobs: readonly { readonly kind: string; readonly time: number }[]
 }
 
-/** How often somebody reads a document and somebody inserts one, ms; whether answered or not. */
+/** Period of reads and of inserts, ms; a slow response does not delay the next request. */
 const EVERY = 10
 
-/** How often a job is asked how far it is, ms. */
+/** Polling interval of jobs, ms. */
 const LOOK = 50
 
 /**
- * Has many documents created, changed and deleted, each by a job, while others read and insert in
- * another collection. They do not wait for each other, so each of them that would have come while the
- * server stood still counts.
+ * Creates, changes and deletes many documents with one job each, while other requests read and
+ * insert in another collection. These requests do not wait for each other, so requests that are due
+ * while the server stalls count too.
  *
  * @param to the endpoint, and the value of the header `Authorization`.
- * @throws where a job does not end well, or somebody else is refused.
+ * @throws if a job fails or another request is rejected.
  */
 export async function besideJobs(
   to: { readonly host: string; readonly port: number; readonly token: string },

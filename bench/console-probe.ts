@@ -4,29 +4,29 @@ declare global {
   interface Window {
     /** When the first rows were painted, ms since the navigation began. */
     firstRows?: Promise<number>
-    /** When what was last asked for by {@link beforeInput} was painted, ms after the input. */
+    /** When the response to the input of {@link beforeInput} was painted, ms after the input. */
     answered?: Promise<number>
-    /** When the count of endpoints was painted in the form waited for, ms since 1970. */
+    /** When the expected number of endpoints was painted, ms since 1970. */
     told?: Promise<number>
   }
 }
 
-/** What is to be in the page when an input has been answered. */
+/** The expected state of the page after an input. */
 export interface Expected {
-  /** The event that begins the measure. */
+  /** The event that starts the measurement. */
   readonly event: 'keydown' | 'click'
-  /** An element that is there by then. */
+  /** An element that exists by then. */
   readonly selector: string
 }
 
-/** In every document of a page from now on, notes when the first rows of endpoints are painted. */
+/** Records in every later document of a page when the first rows of endpoints are painted. */
 export async function noteFirstRows(page: Page): Promise<void> {
   await page.addInitScript(() => {
     window.firstRows = new Promise((resolve) => {
       const observer = new MutationObserver(() => {
         if (document.querySelector('[data-row]') === null) return
         observer.disconnect()
-        // A message that is sent in a frame comes after its painting.
+        // A message that is posted in a frame is handled after the frame is painted.
         requestAnimationFrame(() => {
           const { port1, port2 } = new MessageChannel()
           port1.onmessage = () => resolve(performance.now())
@@ -38,7 +38,7 @@ export async function noteFirstRows(page: Page): Promise<void> {
   })
 }
 
-/** Waits for the next input; {@link answerTime} then has its time. */
+/** Starts measuring the next input; {@link answerTime} returns its time. */
 export async function beforeInput(page: Page, expected: Expected): Promise<void> {
   await page.evaluate(({ event, selector }) => {
     window.answered = new Promise((resolve) => {
@@ -58,11 +58,13 @@ export async function beforeInput(page: Page, expected: Expected): Promise<void>
   }, expected)
 }
 
-/** From the input until what it asks for was painted, ms. */
+/** Returns the time from the input until its result was painted, ms. */
 export const answerTime = (page: Page): Promise<number> =>
   page.evaluate(() => window.answered as Promise<number>)
 
-/** Waits until the page counts that many endpoints; {@link toldAt} then has the time. */
+/**
+ * Starts waiting until the page shows this number of endpoints; {@link toldAt} returns the time.
+ */
 export async function beforeChange(page: Page, endpoints: number): Promise<void> {
   await page.evaluate(
     (text) => {
@@ -83,22 +85,24 @@ export async function beforeChange(page: Page, endpoints: number): Promise<void>
   )
 }
 
-/** When the count was painted, ms since 1970. */
+/** Returns when the number of endpoints was painted, ms since 1970. */
 export const toldAt = (page: Page): Promise<number> =>
   page.evaluate(() => window.told as Promise<number>)
 
-/** What objects of JavaScript take in a page after collecting garbage, bytes. */
+/**
+ * Returns a function that measures the JavaScript heap of a page after garbage collection, bytes.
+ */
 export async function createHeapProbe(page: Page): Promise<() => Promise<number>> {
   const devtools = await page.context().newCDPSession(page)
   return async () => {
-    // Once marks, the second time frees what finalizers of the first let go.
+    // The second collection frees what finalizers of the first released.
     await devtools.send('HeapProfiler.collectGarbage')
     await devtools.send('HeapProfiler.collectGarbage')
     return (await devtools.send('Runtime.getHeapUsage')).usedSize
   }
 }
 
-/** What processor time the main thread of a page has had for its tasks, ms. */
+/** Returns a function that reads the processor time of a page's main-thread tasks, ms. */
 export async function createProcessorProbe(page: Page): Promise<() => Promise<number>> {
   const devtools = await page.context().newCDPSession(page)
   await devtools.send('Performance.enable', { timeDomain: 'threadTicks' })

@@ -18,11 +18,11 @@ import {
 } from './console-probe.ts'
 import { FIRST_PORT, quantile, type Subject, startGatehouse, storeEndpoints } from './support.ts'
 
-// How the console does with ten thousand endpoints that really listen, in a browser, as it is built.
-// What is measured and how to read it: docs/benchmarks.md.
+// Measures the built console in a browser with ten thousand listening endpoints. docs/benchmarks.md
+// explains the measurements.
 
 const { values } = parseArgs({ options: { minutes: { type: 'string', default: '10' } } })
-/** How long live events come while the heap is watched; 0 leaves that out. */
+/** How long live events arrive while the heap is measured, minutes; 0 skips this part. */
 const MINUTES = Number(values.minutes)
 if (!Number.isInteger(MINUTES) || MINUTES < 0 || MINUTES === 1) {
   process.stderr.write('--minutes takes a whole number: 0, or at least 2.\n')
@@ -31,9 +31,9 @@ if (!Number.isInteger(MINUTES) || MINUTES < 0 || MINUTES === 1) {
 const SIGN_INS = 5
 const ROUNDS = 5
 const CHANGES = 10
-/** How often an endpoint is added or removed while the heap is watched, ms. */
+/** Period of added and removed endpoints while the heap is measured, ms. */
 const EVERY = 1_000
-/** What is not done by then never will be, ms. */
+/** Maximum duration of the run, ms. */
 const LONGEST = (5 + 2 * MINUTES) * 60_000
 const BUILT = fileURLToPath(new URL('../dist/console/', import.meta.url))
 
@@ -46,7 +46,7 @@ function verdict(what: string, value: string, wanted: string, met: boolean, more
   )
 }
 
-/** What was measured of inputs, each in ms: until painted, and of the processor. */
+/** Measurements of inputs, ms: until painted, and of the processor. */
 interface Inputs {
   readonly painted: number[]
   readonly processor: number[]
@@ -58,7 +58,9 @@ function inputs(what: string, { painted, processor }: Inputs, most: number): voi
   print(`  ${'  of that, processor of the page'.padEnd(40)} ${text.padStart(18)}`)
 }
 
-/** The median is judged; the longest, and how many are within what is wanted, stand beside. */
+/**
+ * Prints times. The median is judged; the maximum and the number within the limit are printed too.
+ */
 function times(what: string, all: readonly number[], most: number): void {
   const median = quantile(all)
   const within = all.filter((one) => one <= most).length
@@ -66,14 +68,16 @@ function times(what: string, all: readonly number[], most: number): void {
   verdict(what, text, `at most ${count(most)} ms`, median <= most, `, ${within} of ${all.length}`)
 }
 
-/** How many endpoints a node may have here: each is an open file. */
+/** Returns how many endpoints a node can have here: each uses a file descriptor. */
 function sizeHere(): number {
   const limits = readFileSync('/proc/self/limits', 'utf8')
   const hard = /^Max open files\s+\S+\s+(\S+)/m.exec(limits)?.[1]
   return hard === 'unlimited' || Number(hard) > 11_000 ? 10_000 : 5_000
 }
 
-/** Notes the scripts that a page loads; answers their sum so far, gzip, kB. */
+/**
+ * Records the scripts that a page loads. Returns a function that sums their gzip sizes so far, kB.
+ */
 function weigh(page: Page): () => Promise<number> {
   const loaded = new Map<string, Promise<number>>()
   page.on('response', (response) => {
@@ -90,13 +94,13 @@ function weigh(page: Page): () => Promise<number> {
   }
 }
 
-/** What a shared worker loads is not told to the page. */
+/** The page does not see what a shared worker loads. */
 function workerSize(): number {
   const name = readdirSync(join(BUILT, 'assets')).find((file) => file.startsWith('live-worker'))
   return name === undefined ? 0 : gzipSync(readFileSync(join(BUILT, 'assets', name))).length / 1000
 }
 
-/** Signs a person in, in a browser that has nothing of the console yet. */
+/** Signs in with a new browser context, whose cache is empty. */
 async function signIn(browser: Browser, { origin, key }: { origin: string; key: string }) {
   const context = await browser.newContext({
     baseURL: origin,
@@ -119,7 +123,7 @@ async function signIn(browser: Browser, { origin, key }: { origin: string; key: 
   return { context, page, signInPage, firstRows, firstView: (await after()) + workerSize() }
 }
 
-/** Types into the filter what fewer and fewer rows pass, then takes it back, letter by letter. */
+/** Types into the filter, which narrows the rows, then deletes the text letter by letter. */
 async function measureKeystrokes(page: Page, addresses: readonly string[]): Promise<Inputs> {
   const digit = [...'3456890127'].find(
     (one) => !(addresses[0] as string).slice(6, -6).includes(one),
@@ -158,7 +162,8 @@ async function measureSorts(page: Page): Promise<Inputs> {
       for (let press = 0; press < 2; press++) {
         const now = await head.getAttribute('aria-sort')
         const next = now === 'ascending' ? 'descending' : 'ascending'
-        // By address it begins ascending: the second press goes back to that.
+        // The table is sorted by address, ascending, at first; the second press restores that
+        // order.
         await beforeInput(page, { event: 'click', selector: `th[aria-sort="${next}"]` })
         const before = await processor()
         await button.click()
@@ -171,7 +176,7 @@ async function measureSorts(page: Page): Promise<Inputs> {
   return all
 }
 
-/** Adds and removes an endpoint, by the API, and has a console tell when it showed it. */
+/** Adds and removes an endpoint with the API, and measures when a console shows it. */
 async function measureChanges(page: Page, node: Subject): Promise<number[]> {
   const all: number[] = []
   for (let round = 0; round < CHANGES; round++) {
@@ -184,14 +189,17 @@ async function measureChanges(page: Page, node: Subject): Promise<number[]> {
       const begun = Date.now()
       await node[change](port)
       all.push((await toldAt(page)) - begun)
-      // A removed one has to be drained, too, before the next.
+      // A removed endpoint must finish draining before the next change.
       await pause(1_500)
     }
   }
   return all
 }
 
-/** Live events for some minutes: endpoints come and go, and those in sight are asked. */
+/**
+ * Measures the heap during live events: endpoints are added and removed, and visible ones get
+ * requests.
+ */
 async function watchHeap(page: Page, node: Subject): Promise<void> {
   const heapOf = await createHeapProbe(page)
   const asked = Array.from({ length: 20 }, (_, at) => FIRST_PORT + at)
@@ -210,7 +218,7 @@ async function watchHeap(page: Page, node: Subject): Promise<void> {
       await pause(EVERY)
       events += 2
     }
-    // What was removed is drained by then, and the page has read it.
+    // Removed endpoints are drained by then, and the page has loaded the result.
     await pause(5_000)
     heaps.push((await heapOf()) / 1e6)
     print(`  minute ${`${minute}`.padStart(2)}: ${heaps.at(-1)?.toFixed(1)} MB, ${events} changes`)
@@ -241,7 +249,7 @@ print(
   `Node.js ${process.version}, Chromium ${browser.version()}, ${availableParallelism()} cores, ` +
     `load ${load()} at the begin`,
 )
-// Seven mappings, so that there is something to sort; through the first the console comes.
+// Seven different mappings, to have something to sort. The first endpoint serves the console.
 const stored = await storeEndpoints(size, (port) =>
   port === FIRST_PORT ? [] : ['shop', 'blog', `of-${'abcdefg'[port % 7]}`],
 )

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 
-// Bare `node:http`, in a process of its own: to every request the same JSON, and nothing else.
-// Arguments: host, port, and the answer's body.
+// Bare `node:http` in a separate process: responds to every request with the same JSON. Arguments:
+// host, port, and response body.
 
 const [host, port, text = ''] = process.argv.slice(2)
 const body = Buffer.from(text)

@@ -4,9 +4,8 @@ import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createDocumentRepository } from '../server/documents/repository.ts'
-import { ask, makeToken } from '../server/start.testing.ts'
 import { openStore } from '../server/storage/open.ts'
-import { type BesideJobs, besideJobs } from './beside-job.ts'
+import { ask, makeToken } from '../server/test-support/start.testing.ts'
 import { type Load, openLoad } from './load.ts'
 import {
   answers,
@@ -22,35 +21,35 @@ import {
   storeEndpoints,
 } from './support.ts'
 
-// Reading a document by id and inserting one, against bare `node:http` and json-server. What is
-// measured and how to read it: docs/benchmarks.md.
+// Measures reads by id and inserts, compared with bare `node:http` and json-server.
+// docs/benchmarks.md explains the measurements.
 
 const JSON_SERVER = '0.17.4'
 const DATABASE = 'library'
-/** Where the administration of a node answers, and where its documents do. */
+/** Port of a node's administration, and port of its documents. */
 const [ADMIN = 0] = portsOf(1)
 const DATA = ADMIN + 1
 const FEW = 1_000
-/** So many are in json-server and in what is compared with it: its figures fall with each one more. */
+/** Number of documents in comparisons with json-server, which gets slower with each document. */
 const SAME = 10_000
 const MANY = 1_000_000
-/** So many are created, changed and deleted by jobs, while others go on. */
-const OF_JOBS = 100_000
-/** So many documents are stored in one transaction. */
+/** Number of documents stored in one transaction. */
 const AT_ONCE = 10_000
-/** So many different ones are asked for in turn; of {@link MANY} they are spread over all. */
+/**
+ * Number of different documents that are read in turn; with {@link MANY} they are spread over all.
+ */
 const READ = 1_000
-/** More than a node remembers: of these, each is looked for anew. */
+/** More than a node caches, so that every read queries the store. */
 const ANY = 50_000
 const CONNECTIONS = 64
-/** Rounds, each with a slice of every load of a group in random order; ms. */
+/** Rounds, each with a slice of every load of a group in random order, and slice duration, ms. */
 const ROUNDS = 30
 const SLICE = 400
-/** A server that takes no processor time for so long has come to rest, ms. */
+/** A server is idle once it uses no processor time for this time, ms. */
 const RESTING = 50
-/** What each load asks before rounds count, ms: the code of the server gets warm. */
+/** Warm-up of each load before rounds count, ms. */
 const WARM_UP = 3_000
-/** What is not done by then never will be, ms. */
+/** Maximum duration of the run, ms. */
 const LONGEST = 10 * 60_000
 
 const print = (line = '') => process.stdout.write(`${line}\n`)
@@ -58,7 +57,7 @@ const count = (number: number) => Math.round(number).toLocaleString('en')
 const spread = (numbers: readonly number[], show: (number: number) => string) =>
   `${show(quantile(numbers))} (${show(quantile(numbers, 0.25))}–${show(quantile(numbers, 0.75))})`
 
-/** All ids, and all documents, are as long as each other. */
+/** All ids have the same length, and so do all documents. */
 const idOf = (at: number) => `article-${String(at).padStart(8, '0')}`
 const documentOf = (at: number) => ({ id: idOf(at), ...NEW })
 const NEW = { title: 'On the measurement of servers', author: 'ada', year: 2026, tags: ['a', 'b'] }
@@ -76,23 +75,25 @@ const WHAT = {
 
 type Kind = keyof typeof WHAT
 
-/** A load, and the process that answers it. */
+/** A load, and the process that serves it. */
 interface Asked {
-  /** Anew for each slice: between two of them, some servers close connections for being idle. */
+  /** Opens new connections per slice: some servers close idle ones between slices. */
   readonly openLoad: () => Promise<Load>
   readonly server: Pick<Subject, 'process'>
 }
 
-/** What one load did in one round. */
+/** The results of one load in one round. */
 interface Slice {
-  /** Answers per second. */
+  /** Responses per second. */
   readonly rate: number
-  /** Processor time of the server for each answer, µs. */
+  /** Processor time of the server per response, µs. */
   readonly cost: number
   readonly times: readonly number[]
 }
 
-/** Gives all servers one core, and this process the others; where that can be done. */
+/**
+ * Pins all servers to one core and this process to the others; undefined if that is not possible.
+ */
 function createPinning(): ((process: Subject['process']) => void) | undefined {
   const last = availableParallelism() - 1
   const pin = (cores: string, pid: number | undefined) =>
@@ -115,7 +116,7 @@ const post = (host: string, port: number, path: string, token = '') => {
   return `POST ${path} HTTP/1.1\r\nHost: ${host}:${port}\r\n${token}${type}\r\n${body}`
 }
 
-/** A node with a database that holds that many documents, and an endpoint for that one alone. */
+/** Starts a node with a database of `size` documents, and an endpoint for that database only. */
 async function startNode(size: number) {
   const folder = await storeEndpoints(1)
   const { host, data } = folder
@@ -137,7 +138,7 @@ async function startNode(size: number) {
   return { host, node, token: `Authorization: ${token}\r\n` }
 }
 
-/** Stores documents beside all routes, many in each transaction. */
+/** Stores documents directly, without the API, many in each transaction. */
 async function fill(data: string, size: number): Promise<void> {
   const store = await openStore({ data }, 'tool')
   const { id: database } = await store.db
@@ -156,7 +157,9 @@ async function fill(data: string, size: number): Promise<void> {
   await store.close()
 }
 
-/** Installs json-server into a folder of the run and starts it; undefined where there is none. */
+/**
+ * Installs json-server into a folder of the run and starts it; undefined if it cannot be installed.
+ */
 async function startJsonServer(host: string) {
   const folder = makeFolder('json-server')
   const flags = ['--prefix', folder, '--no-audit', '--no-fund', '--silent', '--ignore-scripts']
@@ -173,7 +176,7 @@ async function startJsonServer(host: string) {
   const articles = Array.from({ length: SAME }, (_, at) => documentOf(at))
   writeFileSync(file, JSON.stringify({ articles }))
   const cli = join(folder, 'node_modules', 'json-server', 'lib', 'cli', 'bin.js')
-  // Otherwise as it is started by default, like Gatehouse: with --quiet it is a third quicker.
+  // With default logging, like Gatehouse: with --quiet it is a third faster.
   const listen = ['--host', host, '--port', String(DATA)]
   return startProcess(process.execPath, [cli, ...listen, file], process.env, () =>
     answers(host, DATA, `/articles/${idOf(0)}`),
@@ -254,7 +257,7 @@ async function slice({ openLoad, server }: Asked, duration: number): Promise<Sli
   return { rate: (answers / time) * 1000, cost, times }
 }
 
-/** Waits until a server has done what it was still asked for: the next one is to have its core alone. */
+/** Waits until a server is idle, so that the next one has the core to itself. */
 async function rest(server: Asked['server']): Promise<void> {
   for (let before = processorTime(server); ; ) {
     await pause(RESTING)
@@ -265,8 +268,8 @@ async function rest(server: Asked['server']): Promise<void> {
 }
 
 /**
- * What is compared shares its rounds. Reads come first: for a while after something was stored, the
- * system is busy with it, at the cost of whoever is asked next.
+ * Loads that are compared share their rounds. Reads come first: the system stays busy for a while
+ * after inserts, which would slow down later requests.
  */
 const GROUPS = [
   { title: 'Reads', kinds: ['bare', 'few', 'same', 'many', 'any', 'jsonServerRead'] },
@@ -303,7 +306,7 @@ function showSlices(title: string, slices: Map<Kind, Slice[]>): void {
   print()
 }
 
-/** One against the other in each round. */
+/** Returns the ratio of two loads in each round. */
 const ratios = (slices: Map<Kind, Slice[]>, kind: Kind, to: Kind, of: 'rate' | 'cost') =>
   (slices.get(kind) ?? []).map(
     (each, round) => each[of] / (slices.get(to)?.[round]?.[of] ?? Number.NaN),
@@ -358,35 +361,6 @@ function showRatios(reads: Map<Kind, Slice[]>, inserts: Map<Kind, Slice[]>): voi
   print()
 }
 
-/** Beside jobs, on a node of its own: the others would be slower for what it stores. */
-async function measureJobs(): Promise<BesideJobs> {
-  const { host, node, token } = await startNode(FEW)
-  const authorization = token.replace(/^Authorization: |\r\n$/g, '')
-  const documents = Array.from({ length: OF_JOBS }, (_, at) => documentOf(at))
-  try {
-    return await besideJobs({ host, port: DATA, token: authorization }, documents)
-  } finally {
-    await node.stop()
-  }
-}
-
-function showJobs({ reads, inserts, jobs }: BesideJobs): void {
-  const took = jobs.map(({ kind, time }) => `${kind} ${(time / 1000).toFixed(1)} s`).join(', ')
-  print(`Beside jobs of ${count(OF_JOBS)} documents (${took}):`)
-  for (const [what, times] of [
-    ['read by id', reads],
-    ['insert', inserts],
-  ] as const) {
-    const p99 = quantile(times, 0.99)
-    const shown = [0.5, 0.99, 1].map((share) => quantile(times, share).toFixed(1))
-    print(
-      `  ${`${what}, ms, median, p99, longest`.padEnd(38)} ${shown.join(', ').padEnd(26)} ` +
-        `wanted: p99 under 60 – ${p99 < 60 ? 'met' : 'NOT MET'}`,
-    )
-  }
-  print()
-}
-
 setTimeout(() => {
   process.stderr.write('The run took too long and was given up.\n')
   process.exit(1)
@@ -407,7 +381,6 @@ for (const { title, kinds } of GROUPS) {
 }
 const [reads = new Map(), inserts = new Map()] = measured
 showRatios(reads, inserts)
-showJobs(await measureJobs())
 print(`${Math.round((performance.now() - begun) / 1000)} s, load ${machineLoad()} at the end`)
-// What was started ends with the run; its files go too.
+// Exiting stops all started processes and removes their files.
 process.exit()

@@ -18,20 +18,23 @@ import {
   until,
 } from './support.ts'
 
-// How long it takes to add, remove and restore endpoints, and what an idle one costs: Gatehouse and
-// Caddy in one run. What is measured and how to read it: docs/benchmarks.md.
+// Measures how long it takes to add, remove and restore endpoints, and the cost of an idle one, for
+// Gatehouse and Caddy in one run. docs/benchmarks.md explains the measurements.
 
 const SIZES = [1, 100, 1_000, 5_000]
 const ROUNDS = 30
 const WARM_UP = 5
-/** The port that is added and removed: above those of the largest subject. */
+/** The port that is added and removed, above the ports of the largest subject. */
 const CHANGED_PORT = 18_000
 const STARTS = 7
 const STORED = 1_000
 const MEMORY_RUNS = 3
-/** What is not done by then never will be, ms. */
+/** Number of endpoints in a bulk change, and number of endpoints added by single requests. */
+const BULK = 5_000
+const SINGLE = 300
+/** Maximum duration of the run, ms. */
 const LONGEST = 20 * 60_000
-/** How long a node is left alone before its memory is read, ms. */
+/** How long a node is idle before its memory is read, ms. */
 const SETTLE = 3_000
 
 const print = (line = '') => process.stdout.write(`${line}\n`)
@@ -46,7 +49,7 @@ function verdict(what: string, value: string, wanted: string, met: boolean): voi
   )
 }
 
-/** What is installed as `caddy`, or `undefined`. */
+/** Returns the version of the installed `caddy`, or `undefined`. */
 function caddyVersion(): string | undefined {
   try {
     return execFileSync('caddy', ['version'], { encoding: 'utf8' }).split(' ')[0]?.trim()
@@ -55,7 +58,7 @@ function caddyVersion(): string | undefined {
   }
 }
 
-/** Writes 4 KiB and has the disk keep them, on call; answers how long it took, ms. */
+/** Returns a function that writes and syncs 4 KiB and returns the time this took, ms. */
 function createDiskProbe(): () => number {
   const file = openSync(join(makeFolder('disk'), 'probe'), 'w')
   const page = Buffer.alloc(4096, 1)
@@ -101,7 +104,7 @@ async function measureChanges(withCaddy: boolean): Promise<void> {
       const subject = subjects[at] as Subject
       const into = round < WARM_UP ? { add: [], remove: [] } : times.get(subject)
       await changeOnce(subject, CHANGED_PORT + (round % 10), into as Times)
-      // What it still does after its answer is not to fall into the next one's time.
+      // Work that continues after the response must not count towards the next change.
       await pause(subject.name === 'Caddy' ? 20 + subject.size / 10 : 20)
     }
   }
@@ -151,11 +154,11 @@ async function measureStarts(): Promise<void> {
     await one.stop()
     const all = await startGatehouse(STORED, many)
     for (const port of portsOf(STORED)) {
-      // Not asked a second time: what did not listen when the node said so would show here.
+      // Requested once only, to detect listeners that were not open when the node reported ready.
       if (!(await answers(all.host, port, all.path))) silent++
     }
     await all.stop()
-    // The first run of each fills the caches of files.
+    // The first run of each fills the file caches and does not count.
     if (run === 0) continue
     times.few.push(one.startTime)
     times.many.push(all.startTime)
@@ -205,6 +208,48 @@ async function measureMemory(): Promise<void> {
   print()
 }
 
+/** Changes 5,000 endpoints in one request each, and some with single requests, on one node. */
+async function measureBulk(): Promise<void> {
+  const node = await startGatehouse(1, await storeEndpoints(1))
+  const ports = Array.from({ length: BULK }, (_, at) => CHANGED_PORT + at)
+  const endpointOf = (port: number) => `tcp://${node.host}:${port}`
+  const health: number[] = []
+  const bulk = async (changes: readonly unknown[]): Promise<number> => {
+    const begun = performance.now()
+    const { json } = await node.administer('POST', '/_api/endpoint-change', { changes })
+    for (;;) {
+      const asked = performance.now()
+      await node.administer('GET', '/_api/health')
+      health.push(performance.now() - asked)
+      const { json: now } = await node.administer('GET', `/_api/endpoint-change/${json.id}`)
+      if (now.state !== 'running') {
+        if (now.made !== changes.length) throw new Error(`${now.failed} changes failed`)
+        return (changes.length / (performance.now() - begun)) * 1_000
+      }
+      await pause(10)
+    }
+  }
+  const begun = performance.now()
+  for (const port of ports.slice(0, SINGLE)) await node.add(port)
+  const single = (SINGLE / (performance.now() - begun)) * 1_000
+  for (const port of ports.slice(0, SINGLE)) await node.remove(port)
+  const rates = {
+    added: await bulk(ports.map((port) => ({ endpoint: endpointOf(port), databases: ['a'] }))),
+    mapped: await bulk(ports.map((port) => ({ endpoint: endpointOf(port), databases: ['b'] }))),
+    removed: await bulk(ports.map((port) => ({ endpoint: endpointOf(port), remove: true }))),
+  }
+  await node.stop()
+  print(`Bulk changes: ${count(BULK)} endpoints in one request; endpoints a second`)
+  print(`  added by single requests, one after the other  ${single.toFixed(0)}`)
+  for (const [what, rate] of Object.entries(rates)) {
+    verdict(`${what} in bulk`, rate.toFixed(0), 'at least 200', rate >= 200)
+  }
+  print(`  added in bulk : by single requests  ${(rates.added / single).toFixed(1)}`)
+  const worst = Math.max(...health)
+  verdict('slowest health check meanwhile, ms', worst.toFixed(0), 'under 100', worst < 100)
+  print()
+}
+
 setTimeout(() => {
   process.stderr.write('The run took too long and was given up.\n')
   process.exit(1)
@@ -223,4 +268,5 @@ print()
 await measureChanges(caddy !== undefined)
 await measureStarts()
 await measureMemory()
+await measureBulk()
 print(`${Math.round((performance.now() - begun) / 1000)} s, load ${load()} at the end`)

@@ -1,25 +1,27 @@
 import { connect, type Socket } from 'node:net'
 
-/** Many connections that ask for one thing again and again. */
+/** Connections that repeat the same requests. */
 export interface Load {
-  /** Asks for that many ms, and answers how many answers came, and how long it really took, ms. */
+  /**
+   * Sends requests for `duration` ms. Returns the number of responses and the actual duration, ms.
+   */
   run(duration: number): Promise<{
     readonly answers: number
     readonly time: number
-    /** How long each took, ms; of a load that is `timed`. */
+    /** The time of each response, ms; empty unless the load is `timed`. */
     readonly times: readonly number[]
   }>
   close(): void
 }
 
 /**
- * Opens connections that are kept alive, each of which sends the next request when the last one's
- * answer is complete. It reads as little as possible, so that the server is what is measured: the
- * first answer is read in full, and all others must begin like it and be as long.
+ * Opens keep-alive connections. Each sends the next request when the last response is complete. To
+ * measure mainly the server, only the first response is parsed; all others must begin like it and
+ * have the same length.
  *
- * @param requests what is asked in turn, ready to be sent.
- * @param timed whether the time of each is taken, which costs the client a little.
- * @throws when the first answer has neither status 200 nor 201.
+ * @param requests the requests to send in turn, already serialized.
+ * @param timed whether to measure each response, which costs the client a little.
+ * @throws if the status of the first response is neither 200 nor 201.
  */
 export async function openLoad(
   { host, port }: { host: string; port: number },
@@ -106,7 +108,7 @@ function opened(host: string, port: number): Promise<Socket> {
   })
 }
 
-/** Asks once and reads the whole answer, which must have a `Content-Length`. */
+/** Sends one request and reads the whole response, which must have a `Content-Length`. */
 function readOne(
   socket: Socket,
   request: Buffer,

@@ -1,23 +1,23 @@
-// Loaded into a node whose memory is measured (`node --expose-gc --import`): asked over its channel,
-// it collects garbage or not, and says how much memory the process has. A node that serves people
-// runs without it.
+// Loaded into a node whose memory is measured (`node --expose-gc --import`). On a message over its
+// channel, it optionally collects garbage and reports the memory use of the process. Production
+// nodes run without it.
 
-/** What a measured node answers, bytes. */
+/** The memory use of a node, bytes. */
 export interface MemoryUse {
-  /** All that the process holds of the machine's memory (resident set). */
+  /** Resident set size of the process. */
   readonly rss: number
-  /** What of it is in use by objects of JavaScript. */
+  /** The used part of the JavaScript heap. */
   readonly heap: number
 }
 
 process.on('message', (question) => {
   if (question === 'collected') {
-    // Once marks, the second time frees what finalizers of the first let go.
+    // The second collection frees what finalizers of the first released.
     globalThis.gc?.()
     globalThis.gc?.()
   }
   const { rss, heapUsed } = process.memoryUsage()
   process.send?.({ rss, heap: heapUsed } satisfies MemoryUse)
 })
-// Waiting for questions is no reason to stay.
+// The open channel must not keep the process alive.
 process.channel?.unref()

@@ -4,28 +4,28 @@ import { Agent, request } from 'node:http'
 import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { freePorts } from '../server/endpoints/free-ports.testing.ts'
+import { freePorts } from '../server/endpoints/listeners/free-ports.testing.ts'
 import { type NodeProcess, startNodes } from '../server/nodes/node-processes.testing.ts'
-import { killProcesses } from '../server/server-process.testing.ts'
-import startPostgres from '../server/storage/postgres.global-setup.ts'
+import startPostgres from '../server/storage/test-support/postgres.global-setup.ts'
+import { killProcesses } from '../server/test-support/server-process.testing.ts'
 import { openLoad } from './load.ts'
 import { makeFolder, quantile, shuffled, startProcess } from './support.ts'
 
-// How soon a change at one node is served by another. What is measured and how to read it:
-// docs/benchmarks.md.
+// Measures how soon a change on one node is served by another. docs/benchmarks.md explains the
+// measurements.
 
-/** How many changes of each kind count, after some that do not. */
+/** Number of counted changes of each kind, after a warm-up. */
 const ROUNDS = 200
 const WARM_UP = 20
-/** What has not arrived by then never will, ms. */
+/** Maximum time until a change arrives, ms. */
 const LONGEST = 10_000
-/** Reads: connections, rounds that count, ms of each way in a round, ms before. */
+/** Reads: connections, counted rounds, ms per setup in a round, ms of warm-up. */
 const READS = { connections: 64, rounds: 20, slice: 500, warmUp: 2_000 }
 
 const print = (line = '') => process.stdout.write(`${line}\n`)
 const milliseconds = (number: number) => number.toFixed(1)
 
-/** One connection to a node, kept alive: asking takes as little as can be. */
+/** Returns a function that sends requests over one keep-alive connection, with little overhead. */
 function asker(node: NodeProcess) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   return (path: string) =>
@@ -42,7 +42,9 @@ function asker(node: NodeProcess) {
     })
 }
 
-/** From when a change is sent to one node until another answers so, and until it is answered. */
+/**
+ * Measures from sending a change to one node until another node serves it, and until the response.
+ */
 async function measure(
   change: (round: number) => Promise<{ status: number; text: string }>,
   isServed: (round: number) => Promise<boolean>,
@@ -70,7 +72,7 @@ async function measure(
 const row = (what: string, times: readonly number[]) =>
   `| ${what} | ${[0.5, 0.95, 0.99, 1].map((at) => milliseconds(quantile(times, at))).join(' | ')} |`
 
-/** HAProxy with a port for each list of nodes: a connection goes to the next of them. */
+/** Starts HAProxy with a port for each list of nodes and round-robin per connection. */
 async function startBalancer(ways: readonly (readonly NodeProcess[])[]) {
   const ports = await freePorts(ways.length)
   const lines = ways.flatMap((nodes, at) => [
@@ -91,7 +93,10 @@ async function startBalancer(ways: readonly (readonly NodeProcess[])[]) {
   return { ports, stop }
 }
 
-/** Reads by id through the balancer, per second, with the first node behind it and with both. */
+/**
+ * Measures reads by id per second through the balancer, with the first node behind it and with
+ * both.
+ */
 async function measureReads(nodes: readonly [NodeProcess, NodeProcess]) {
   const [a] = nodes
   await a.ask('POST', '/articles', { id: 'one', title: 'One', text: 'x'.repeat(80) })

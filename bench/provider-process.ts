@@ -1,8 +1,7 @@
-import { startTestProvider } from '../server/oauth2/provider.testing.ts'
+import { startTestProvider } from '../server/oauth2/providers/provider.testing.ts'
 
-// A provider of somebody else in a process of its own, forked by `sign-in.ts`: it is told the
-// redirect URI, says its issuer, and ends with whoever has started it. Each sign-in at it is that of
-// the same person.
+// A third-party provider in a separate process, forked by `sign-in.ts`. It receives the redirect
+// URI, replies with its issuer, and exits with its parent. Every sign-in is by the same person.
 
 process.once('message', async (redirectUri: string) => {
   const provider = await startTestProvider([

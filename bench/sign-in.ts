@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs'
 import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { createBrowser } from '../server/oauth2/browser.testing.ts'
-import { callbackPath } from '../server/oauth2/sign-in.ts'
-import { makeToken } from '../server/start.testing.ts'
+import { createBrowser } from '../server/oauth2/sign-in/browser.testing.ts'
+import { callbackPath } from '../server/oauth2/sign-in/sign-in.ts'
+import { makeToken } from '../server/test-support/start.testing.ts'
 import { type Load, openLoad } from './load.ts'
 import {
   portsOf,
@@ -18,23 +18,23 @@ import {
   storeEndpoints,
 } from './support.ts'
 
-// How many people can sign in per second, and what it costs a request to be known. What is measured
-// and how to read it: docs/benchmarks.md.
+// Measures sign-ins per second, and the cost of authentication per request. docs/benchmarks.md
+// explains the measurements.
 
 const [PORT = 0] = portsOf(1)
-/** How many people sign in at the same time. */
+/** Number of concurrent sign-ins. */
 const AT_ONCE = 8
-/** How long sign-ins are counted at each provider, and how long they run before that, ms. */
+/** Duration of the warm-up and of the counted sign-ins at each provider, ms. */
 const SIGN_INS = { warmUp: 3_000, counted: 10_000 }
 /** Connections of each load. */
 const CONNECTIONS = 64
-/** How often the nodes are started anew, and the rounds of each start; ms of each load in a round. */
+/** Number of node starts, rounds per start, and ms of each load in a round. */
 const STARTS = 3
 const ROUNDS = 25
 const SLICE = 400
-/** What each load asks before rounds count, ms: the code of the server gets warm. */
+/** Warm-up of each load before rounds count, ms. */
 const WARM_UP = 2_000
-/** What is not done by then never will be, ms. */
+/** Maximum duration of the run, ms. */
 const LONGEST = 5 * 60_000
 
 const print = (line = '') => process.stdout.write(`${line}\n`)
@@ -44,7 +44,10 @@ const spread = (numbers: readonly number[], show: (number: number) => string) =>
 
 const originOf = (host: string) => `http://${host}:${PORT}`
 
-/** One sign-in of a new browser, from the POST to the 303 that gives the session's cookie. */
+/**
+ * Signs in with a new browser, from the POST to the 303 with the session cookie. Returns the
+ * cookie.
+ */
 async function signIn(origin: string, provider: string, key?: string): Promise<string> {
   const browser = createBrowser()
   const isRoot = ({ href }: URL) => href === `${origin}/`
@@ -60,11 +63,11 @@ async function signIn(origin: string, provider: string, key?: string): Promise<s
 
 interface SignIns {
   readonly perSecond: number
-  /** How long each took, ms. */
+  /** The time of each sign-in, ms. */
   readonly times: readonly number[]
 }
 
-/** Has new people sign in for that long, ms, {@link AT_ONCE} of them at any time. */
+/** Signs in new browsers for `duration` ms, {@link AT_ONCE} at a time. */
 async function signInFor(
   duration: number,
   origin: string,
@@ -83,7 +86,7 @@ async function signInFor(
   return { perSecond: (times.length / (performance.now() - begun)) * 1000, times }
 }
 
-/** Starts a provider of somebody else in a process of its own. */
+/** Starts a third-party provider in a separate process. */
 async function startProvider(
   redirectUri: string,
 ): Promise<{ readonly issuer: string; readonly process: ChildProcess }> {
@@ -126,20 +129,20 @@ async function measureSignIns(): Promise<void> {
 
 const readKey = (data: string) => readFileSync(join(data, 'operator.key'), 'utf8').trim()
 
-/** The ways to ask that are compared. */
+/** The compared kinds of authentication. */
 const WAYS = ['without', 'session', 'token'] as const
 
 type Way = (typeof WAYS)[number]
 
-/** What one load did in one round. */
+/** The results of one load in one round. */
 interface Slice {
-  /** Answers per second. */
+  /** Responses per second. */
   readonly rate: number
-  /** Processor time of the server for each answer, µs. */
+  /** Processor time of the server per response, µs. */
   readonly cost: number
 }
 
-/** Starts a node with authentication and one without, and has all three ways ask in each round. */
+/** Starts a node with authentication and one without, and runs all three loads in each round. */
 async function runRounds(): Promise<Record<Way, Slice>[]> {
   const folder = await storeEndpoints(1)
   const openFolder = await storeEndpoints(1)

@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import type { Attack } from './stalls/attack.ts'
 import { measure, type Row } from './stalls/measure.ts'
 
-// Health on one endpoint while requests to another one attack the node. What is measured and how to
-// read it: docs/benchmarks.md.
+// Measures health checks on one endpoint while requests to another endpoint attack the node.
+// docs/benchmarks.md explains the measurements.
 //
 //   npm run bench:stalls                  every attack
 //   npm run bench:stalls -- number merge  the attacks whose file names contain one of these words
 
-/** What an attack must keep health below, ms. */
+/** Maximum time of a health check during an attack, ms. */
 const MOST = 100
 
 const print = (line = '') => process.stdout.write(`${line}\n`)

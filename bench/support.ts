@@ -7,67 +7,67 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { createRecorder, START } from '../server/audit/record.ts'
-import { writeEndpoint } from '../server/endpoints/repository.ts'
-import { ask, endpointPath, makeToken } from '../server/start.testing.ts'
+import { writeEndpoint } from '../server/endpoints/bulk/endpoint-writer.ts'
 import { openStore } from '../server/storage/open.ts'
+import { ask, endpointPath, makeToken } from '../server/test-support/start.testing.ts'
 import type { MemoryUse } from './memory-probe.ts'
 
-/** A server under measurement, a process of its own, with listeners on an address of its own. */
+/** A measured server in a separate process, listening on its own address. */
 export interface Subject {
   readonly name: 'Gatehouse' | 'Caddy'
-  /** How many listeners it had when it was ready. */
+  /** Number of listeners when it was ready. */
   readonly size: number
   readonly host: string
   readonly process: ChildProcess
-  /** From spawning it until it said that all its listeners listen, ms. */
+  /** From spawning the process until it reported that all listeners are open, ms. */
   readonly startTime: number
-  /** What a listener answers with 200. */
+  /** A path that every listener serves with 200. */
   readonly path: string
-  /** Has it add a listener on a port; resolves when that is answered. */
+  /** Adds a listener on a port; resolves on the response. */
   add(port: number): Promise<void>
-  /** Has it remove one; resolves when that is answered. */
+  /** Removes a listener; resolves on the response. */
   remove(port: number): Promise<void>
   stop(): Promise<void>
 }
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-/** First port of every subject; below those that the system gives to outgoing connections. */
+/** First port of every subject, below the ephemeral ports of the system. */
 export const FIRST_PORT = 10_000
-/** How long a server may take to be ready, or an answer to come, ms. */
+/** Maximum time until a server is ready or a response arrives, ms. */
 const PATIENCE = 120_000
 
 const children = new Set<ChildProcess>()
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-bench-'))
 let subjects = 0
 
-// However the run ends, nothing of it stays: no process, no file.
+// Kill all processes and remove all files, however the run ends.
 process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL')
   rmSync(folder, { recursive: true, force: true })
 })
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 
-/** A folder inside the run's own, which goes when the run ends. */
+/** Creates a folder that is removed when the run ends. */
 export function makeFolder(name: string): string {
   const path = join(folder, name)
   mkdirSync(path, { recursive: true })
   return path
 }
 
-/** The ports on which a subject of that size listens before anything is added. */
+/** Returns the ports on which a subject of this size listens at first. */
 export const portsOf = (size: number): number[] =>
   Array.from({ length: size }, (_, at) => FIRST_PORT + at)
 
 /**
- * An address in 127.0.0.0/8, all of which Linux answers, for one subject alone: their ports cannot
- * meet, nor those of another run or of tests on 127.0.0.1.
+ * Returns an unused address in 127.0.0.0/8, all of which Linux serves. The ports of subjects then
+ * conflict neither with each other nor with other runs or with tests on 127.0.0.1.
  */
 export const nextHost = (): string =>
   `127.${100 + (process.pid % 100)}.${Math.floor(process.pid / 100) % 250}.${++subjects}`
 
 /**
- * A data folder with that many endpoints stored in it, each reaching every database unless
- * `databasesOf` a port says otherwise.
+ * Creates a data folder with `size` stored endpoints. Each reaches every database unless
+ * `databasesOf` returns others for its port.
  */
 export async function storeEndpoints(
   size: number,
@@ -89,18 +89,24 @@ export async function storeEndpoints(
   return { data, host }
 }
 
+/** A measured node. */
+export interface Gatehouse extends Subject {
+  /** Sends a request with a token of the operator. */
+  readonly administer: (method: string, path: string, body?: unknown) => ReturnType<typeof asked>
+}
+
 /**
  * Starts a node on a data folder of {@link storeEndpoints}.
  *
  * @param nodeFlags flags of Node.js itself.
- * @param settings variables of the environment, `GATEHOUSE_…`; those of the caller do not count.
+ * @param settings environment variables, `GATEHOUSE_…`; those of the caller are ignored.
  */
 export async function startGatehouse(
   size: number,
   { data, host }: { data: string; host: string },
   nodeFlags: readonly string[] = [],
   settings: Readonly<Record<string, string>> = {},
-): Promise<Subject> {
+): Promise<Gatehouse> {
   const flags = ['--data', data, '--endpoint', `tcp://${host}:${FIRST_PORT}`, '--drain', '1']
   const env = Object.entries(process.env).filter(([name]) => !name.startsWith('GATEHOUSE_'))
   const started = await startProcess(
@@ -123,8 +129,10 @@ export async function startGatehouse(
     host,
     ...started,
     path: '/_api/health',
+    administer,
     async add(port) {
-      await administer('POST', '/_api/endpoint', { endpoint: `tcp://${host}:${port}` })
+      const endpoint = `tcp://${host}:${port}`
+      await administer('POST', '/_api/endpoint', { endpoint, databases: [] })
     },
     async remove(port) {
       await administer('DELETE', endpointPath(`tcp://${host}:${port}`))
@@ -132,7 +140,9 @@ export async function startGatehouse(
   }
 }
 
-/** What a node has in memory, as it is or after collecting its garbage; see `memory-probe.ts`. */
+/**
+ * Returns the memory use of a node, as it is or after garbage collection; see `memory-probe.ts`.
+ */
 export function memoryOf(subject: Subject, which: 'as it is' | 'collected'): Promise<MemoryUse> {
   return new Promise((resolve) => {
     subject.process.once('message', (answer) => resolve(answer as MemoryUse))
@@ -141,9 +151,9 @@ export function memoryOf(subject: Subject, which: 'as it is' | 'collected'): Pro
 }
 
 /**
- * Starts a Caddy whose configuration has that many servers, each with one listener and the same
- * short answer. Everything that would make it slower and that Gatehouse does not do either is off:
- * certificates, HTTP/2, its access log, and keeping the configuration in a file.
+ * Starts a Caddy with `size` servers, each with one listener and the same short response. Features
+ * that would slow it down and that Gatehouse does not have are off: certificates, HTTP/2, the
+ * access log, and persisting the configuration.
  */
 export async function startCaddy(size: number): Promise<Subject> {
   const host = nextHost()
@@ -154,7 +164,7 @@ export async function startCaddy(size: number): Promise<Subject> {
     automatic_https: { disable: true },
     routes: [{ handle: [{ handler: 'static_response', status_code: 200, body: 'ok' }] }],
   })
-  // The administration's port stands before the first.
+  // The administration listens on the port before the first.
   const admin = FIRST_PORT - 1
   const config = {
     admin: { listen: `${host}:${admin}`, config: { persist: false } },
@@ -189,10 +199,10 @@ export async function startCaddy(size: number): Promise<Subject> {
 }
 
 /**
- * Starts a process that ends with the run, if nobody stops it before.
+ * Starts a process, which is killed at the end of the run at the latest.
  *
- * @param isReady asked again and again; `printed` is the end of what the process has printed.
- * @throws when it ends, or is not ready after two minutes.
+ * @param isReady polled; `printed` returns the end of the output.
+ * @throws if the process ends, or is not ready after two minutes.
  */
 export async function startProcess(
   command: string,
@@ -201,7 +211,7 @@ export async function startProcess(
   isReady: (printed: () => string) => Promise<boolean>,
 ): Promise<Pick<Subject, 'process' | 'startTime' | 'stop'>> {
   const begun = performance.now()
-  // A channel is opened for the memory probe alone: a node that is timed has none.
+  // Only the memory probe gets a channel: nodes that are timed have none.
   const channel = args.includes('--expose-gc') ? (['ipc'] as const) : []
   const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe', ...channel] })
   children.add(child)
@@ -253,11 +263,14 @@ async function asked(
     body === undefined ? {} : { 'Content-Type': 'application/json' }
   const headers = { ...type, ...credentials }
   const answer = await ask(port, method, path, { host, body, headers })
-  if (answer.status === 200) return answer
+  if (answer.status >= 200 && answer.status < 300) return answer
   throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text}`)
 }
 
-/** Caddy opens its administration anew at each change, and a connection that comes then is reset. */
+/**
+ * Retries connections: Caddy reopens its administration at each change, which resets new
+ * connections.
+ */
 async function patiently<T>(task: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
@@ -268,22 +281,22 @@ async function patiently<T>(task: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Whether a port answers a request with 200, over a connection made for it. */
+/** Returns whether a port responds with 200, over a new connection. */
 export const answers = (host: string, port: number, path: string): Promise<boolean> =>
   ask(port, 'GET', path, { host }).then(
     ({ status }) => status === 200,
     () => false,
   )
 
-/** Processor time that a process has had, µs (Linux; it counts in steps of 10 ms). */
+/** Returns the processor time of a process, µs (Linux; a multiple of 10 ms). */
 export function processorTime({ process: { pid } }: Pick<Subject, 'process'>): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  // The name may have spaces in it and stands in parentheses; utime and stime are fields 14 and 15.
+  // The name is in parentheses and may contain spaces; utime and stime are fields 14 and 15.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11]) + Number(fields[12])) * 10_000
 }
 
-/** Whether the system refuses connections to a port. */
+/** Returns whether the system refuses connections to a port. */
 export function refuses(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host, port })
@@ -295,7 +308,11 @@ export function refuses(host: string, port: number): Promise<boolean> {
   })
 }
 
-/** Asks again at once until it is so. @throws when it is not so after two minutes. */
+/**
+ * Polls without a pause until the condition holds.
+ *
+ * @throws if it does not hold after two minutes.
+ */
 export async function until(isSo: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + PATIENCE
   while (!(await isSo())) {
@@ -303,7 +320,7 @@ export async function until(isSo: () => Promise<boolean>): Promise<void> {
   }
 }
 
-/** The value below which that share of the numbers lies: 0.5 is the median. */
+/** Returns a quantile of the numbers: 0.5 is the median. */
 export function quantile(numbers: readonly number[], share = 0.5): number {
   const sorted = numbers.toSorted((a, b) => a - b)
   const at = (sorted.length - 1) * share
@@ -312,7 +329,10 @@ export function quantile(numbers: readonly number[], share = 0.5): number {
   return low + (high - low) * (at - Math.floor(at))
 }
 
-/** Numbers 0 to `count` - 1 in random order, so that none always follows the same other. */
+/**
+ * Returns the numbers 0 to `count` - 1 in random order, so that no load always follows the same
+ * other.
+ */
 export function shuffled(count: number): number[] {
   return Array.from({ length: count }, (_, at) => ({ at, key: Math.random() }))
     .sort((a, b) => a.key - b.key)

@@ -1,12 +1,12 @@
 import { registerHooks } from 'node:module'
 import { pathToFileURL } from 'node:url'
 
-// Loaded into a node that is measured for comparison (`node --import`): wherever it imports
-// `server/http/permit.ts`, it gets `open-permit.ts`. All else is the server as it is, in which there
-// is no switch for this.
+// Loaded into a node for comparison (`node --import`): replaces
+// `server/http/guards/require-role.ts` with `open-require-role.ts` in all imports. The rest is the
+// unchanged server, which has no switch for this.
 
-const REAL = new URL('../server/http/permit.ts', import.meta.url).href
-const OPEN = pathToFileURL(`${import.meta.dirname}/open-permit.ts`).href
+const REAL = new URL('../server/http/guards/require-role.ts', import.meta.url).href
+const OPEN = pathToFileURL(`${import.meta.dirname}/open-require-role.ts`).href
 
 registerHooks({
   resolve(specifier, context, nextResolve) {

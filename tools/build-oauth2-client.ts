@@ -1,8 +1,8 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 
-// Part of `npm run build`: makes dist/oauth2-client, a package of the OAuth 2.0 client alone, from
-// packages/oauth2-client and the compiled module. `npm pack ./dist/oauth2-client` packs it.
+// Part of `npm run build`: creates dist/oauth2-client, a package with only the OAuth 2.0 client,
+// from packages/oauth2-client and the compiled module. `npm pack ./dist/oauth2-client` packs it.
 
 const root = path.join(import.meta.dirname, '..')
 const source = path.join(root, 'packages/oauth2-client')

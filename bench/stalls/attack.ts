@@ -1,4 +1,4 @@
-import type { Answer, AskOptions } from '../../server/start.testing.ts'
+import type { Answer, AskOptions } from '../../server/test-support/start.testing.ts'
 
 /** A node that is attacked through one endpoint, while health is requested through another. */
 export interface AttackedNode {
@@ -14,8 +14,8 @@ export interface AttackedNode {
   /** Creates an API token with another role. */
   createToken(role: 'viewer' | 'operator'): Promise<string>
   /**
-   * Sends a request to the attacked endpoint, by default with the admin's token, over a connection
-   * of its own. The table counts the answers of the attack by status.
+   * Sends a request to the attacked endpoint over a new connection, by default with the admin's
+   * token. The table counts the responses by status.
    */
   send(
     method: string,
@@ -23,20 +23,18 @@ export interface AttackedNode {
     body?: unknown,
     options?: Pick<AskOptions, 'headers'>,
   ): Promise<Answer>
-  /** Counts an answer that did not come through {@link send}. */
+  /** Counts a response that did not come through {@link send}. */
   count(status: number | string): void
 }
 
-/**
- * One row of the table. Each file in `attacks/` exports one as `attack`; the table finds it there.
- */
+/** One row of the table. Each file in `attacks/` exports one as `attack`. */
 export interface Attack {
   readonly name: string
-  /** More variables of the node's environment, `GATEHOUSE_…`. */
+  /** More environment variables of the node, `GATEHOUSE_…`. */
   readonly settings?: Readonly<Record<string, string>>
   /**
-   * Prepares a fresh node and returns the attack. Health is measured until the attack resolves; it is
-   * cut off after a minute.
+   * Prepares a new node and returns the attack. Health is measured until the attack resolves; the
+   * attack is stopped after a minute.
    */
   prepare(node: AttackedNode): Promise<() => Promise<unknown>>
 }

@@ -1,19 +1,19 @@
 import { Agent, request } from 'node:http'
 
-// Requests `/_api/health` every 10 ms, also while earlier requests are unanswered, between the
-// messages "begin" and "end"; then waits for the outstanding answers and reports.
+// Requests `/_api/health` every 10 ms between the messages "begin" and "end", without waiting for
+// earlier responses. Then waits for the outstanding responses and reports.
 
-/** What the process reports after "end". */
+/** The report of the process after "end". */
 export interface HealthTimes {
-  /** From sending a request to its complete answer, ms. */
+  /** From sending a request to its complete response, ms. */
   readonly times: readonly number[]
   readonly failed: number
 }
 
 const PERIOD = 10
-/** More requests than this are not outstanding at the same time: a stall is measured by the first. */
+/** Maximum number of outstanding requests: the first ones already measure a stall. */
 const MOST = 200
-/** An answer that takes longer counts as failed, ms. */
+/** A response that takes longer counts as failed, ms. */
 const PATIENCE = 70_000
 
 const [host, port] = process.argv.slice(2)

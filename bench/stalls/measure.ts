@@ -2,33 +2,35 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { ask, makeToken } from '../../server/start.testing.ts'
+import { ask, makeToken } from '../../server/test-support/start.testing.ts'
 import { FIRST_PORT, quantile, startGatehouse, storeEndpoints } from '../support.ts'
 import type { Attack, AttackedNode } from './attack.ts'
 import type { HealthTimes } from './health-process.ts'
 
-/** Health during an attack. */
+/** Health checks during an attack. */
 export interface Row {
   readonly name: string
   /** Median, 99th percentile and maximum, ms. */
   readonly times: readonly number[]
-  /** Health requests that failed, or were answered by another status than 200. */
+  /** Health checks that failed or got another status than 200. */
   readonly failed: number
-  /** The answers to the attack, by status. */
+  /** Responses to the attack, by status. */
   readonly answers: ReadonlyMap<number | string, number>
   /** How long the attack took, ms. */
   readonly duration: number
   readonly ended: boolean
 }
 
-/** An attack is cut off after this time, ms. */
+/** An attack is stopped after this time, ms. */
 const LONGEST = 60_000
-/** Health is measured at least this long, also during an attack that is over at once, ms. */
+/** Minimum duration of the measurement, even if the attack ends at once, ms. */
 const SHORTEST = 500
-/** The time for the node and the health process to settle, ms. */
+/** Time for the node and the health process to settle, ms. */
 const SETTLE = 500
 
-/** Starts a node with two endpoints, and measures health at the first while the second is attacked. */
+/**
+ * Starts a node with two endpoints, and measures health at the first while the second is attacked.
+ */
 export async function measure({ name, settings = {}, prepare }: Attack): Promise<Row> {
   const folder = await storeEndpoints(2)
   const server = await startGatehouse(2, folder, [], settings)
@@ -57,7 +59,7 @@ export async function measure({ name, settings = {}, prepare }: Attack): Promise
       health.stop()
     }
   } finally {
-    // After an attack that was cut off the node may not obey; the run kills what remains.
+    // After a stopped attack the node may not stop in time; the run kills remaining processes.
     await server.stop()
   }
 }
@@ -101,7 +103,7 @@ async function openNode(
   }
 }
 
-/** Requests health from a process of its own, so that the work of the attack does not delay it. */
+/** Requests health from a separate process, so that the work of the attack does not delay it. */
 function startHealth(host: string) {
   const file = join(import.meta.dirname, 'health-process.ts')
   const child = fork(file, [host, String(FIRST_PORT)], { serialization: 'advanced' })

@@ -4,7 +4,7 @@ import type { Attack } from '../attack.ts'
 
 const ROWS = 1_000_000
 const AT_ONCE = 50_000
-/** Filters that many rows pass, few, and none. */
+/** Filters that match many rows, few, and none. */
 const FILTERS = [
   'who=nobody',
   'who=github:777',

@@ -1,4 +1,4 @@
-import { ask } from '../../../server/start.testing.ts'
+import { ask } from '../../../server/test-support/start.testing.ts'
 import { FIRST_PORT } from '../../support.ts'
 import type { Attack } from '../attack.ts'
 
@@ -12,7 +12,7 @@ export const attack: Attack = {
     const add = async () => {
       for (let port = ports.pop(); port !== undefined; port = ports.pop()) {
         await send('POST', '/_api/endpoint', { endpoint: `tcp://${host}:${port}`, databases: [] })
-        // One that has answered nothing has no durations.
+        // A listener without requests has no durations in the metrics.
         await ask(port, 'GET', '/_api/health', { host })
       }
     }

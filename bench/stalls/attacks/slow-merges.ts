@@ -1,8 +1,8 @@
 import type { Attack, AttackedNode } from '../attack.ts'
 
-/** Backtracks: one more letter takes twice the time. What it does not match is valid here. */
+/** Backtracks: each further letter doubles the time. Text that it does not match is valid here. */
 const SCHEMA = { properties: { a: { not: { pattern: '^(a+)+$' } } } }
-/** One check of the attack takes about this time, ms; it must not be cut off. */
+/** Approximate time of one check of the attack, ms; short enough not to be stopped. */
 const SLOW = 50
 
 export const attack: Attack = {
@@ -20,7 +20,7 @@ async function findSlowPatch({ send }: AttackedNode) {
   await send('PUT', '/_schema/trials', SCHEMA)
   for (let length = 16; ; length++) {
     const patch = { a: `${'a'.repeat(length)}!` }
-    // The first of two compiles the pattern.
+    // The first request compiles the pattern.
     await send('POST', '/trials', patch)
     const begun = performance.now()
     await send('POST', '/trials', patch)

@@ -1,0 +1,75 @@
+import { availableParallelism, loadavg } from 'node:os'
+import type { TestProject } from 'vitest/node'
+import { freePorts } from '../server/endpoints/listeners/free-ports.testing.ts'
+import { SECRETS } from '../server/nodes/node-processes.testing.ts'
+import startPostgres from '../server/storage/test-support/postgres.global-setup.ts'
+import { killProcesses, startProcess } from '../server/test-support/server-process.testing.ts'
+import { makeToken } from '../server/test-support/start.testing.ts'
+import { besideJobs } from './beside-job.ts'
+import { makeFolder, quantile } from './support.ts'
+
+// Reads and inserts of other clients while jobs create, change and delete many documents, on both
+// engines. What is measured and how to read it: docs/benchmarks.md.
+//
+//   npm run bench:jobs
+
+/** How many documents each job creates, changes or deletes. */
+const DOCUMENTS = 200_000
+
+/** What the 99th percentile of others must stay below, ms. */
+const MOST = 60
+
+const print = (line = '') => process.stdout.write(`${line}\n`)
+const documents = Array.from({ length: DOCUMENTS }, (_, n) => ({
+  id: `d${1_000_000 + n}`,
+  title: `Document ${n}`,
+  text: 'x'.repeat(80),
+}))
+
+async function measure(engine: string, databaseUrl: string | undefined): Promise<void> {
+  const data = makeFolder(engine)
+  const [port = 0] = await freePorts(1)
+  const store = databaseUrl === undefined ? ['--data', data] : ['--database-url', databaseUrl]
+  const node = await startProcess([...store, '--endpoint', `tcp://127.0.0.1:${port}`], {
+    env: databaseUrl === undefined ? {} : SECRETS,
+  })
+  const token = `Bearer ${await makeToken({ data, databaseUrl })}`
+  const { reads, inserts, jobs } = await besideJobs({ host: '127.0.0.1', port, token }, documents)
+  for (const [what, times] of [
+    ['read by id', reads],
+    ['insert', inserts],
+  ] as const) {
+    const shown = [0.5, 0.99, 1].map((share) => quantile(times, share).toFixed(1))
+    const verdict = quantile(times, 0.99) < MOST ? 'met' : 'NOT MET'
+    print(`| ${engine}: ${what} | ${shown.join(' | ')} | ${verdict} |`)
+  }
+  const took = jobs.map(({ kind, time }) => `${kind} ${(time / 1000).toFixed(1)} s`)
+  print(`| ${engine}: jobs | ${took.join(', ')} | | | |`)
+  node.signal('SIGTERM')
+  await node.exit
+}
+
+let url = ''
+const stop = await startPostgres({
+  provide: (_: string, value: string) => {
+    url = value
+  },
+} as unknown as TestProject)
+try {
+  const load = () => (loadavg()[0] ?? 0).toFixed(1)
+  print(
+    `Node.js ${process.versions.node}, ${availableParallelism()} cores, load ${load()} at the beginning`,
+  )
+  print()
+  print(
+    `| ms, beside jobs of ${DOCUMENTS.toLocaleString('en')} documents | median | 99 % | longest | 99 % < ${MOST} ms |`,
+  )
+  print('|---|---:|---:|---:|---|')
+  await measure('SQLite', undefined)
+  await measure('PostgreSQL', url)
+  print()
+  print(`load ${load()} at the end`)
+} finally {
+  await killProcesses()
+  await stop()
+}

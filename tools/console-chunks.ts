@@ -1,0 +1,61 @@
+import type { Plugin, Rolldown } from 'vite'
+
+/** The documents of the console. The sign-in page loads no code of the console. */
+const [CONSOLE, SIGN_IN] = ['index.html', 'sign-in.html']
+
+/** The entries of the build. */
+export const PAGES = [CONSOLE, SIGN_IN]
+
+/** Returns a function that names the chunk of modules that all of these pages use. */
+const nameIfUsedBy =
+  (name: string, ...pages: readonly string[]): Rolldown.CodeSplittingNameFunction =>
+  (id, context) => {
+    const isUsedBy = (page: string) => {
+      const seen = new Set<string>()
+      const leadsTo = (module: string): boolean => {
+        if (seen.has(module)) return false
+        seen.add(module)
+        if (module.endsWith(`/${page}`)) return true
+        return context.getModuleInfo(module)?.importers.some(leadsTo) ?? false
+      }
+      return leadsTo(id)
+    }
+    return pages.every(isUsedBy) ? name : null
+  }
+
+const tags: Rolldown.CodeSplittingGroup['tags'] = ['$initial']
+
+/**
+ * The chunks of the first view: React, code shared by both pages, and the rest in one file, because
+ * each further file costs a request and compresses worse. Other code is split at `import()`.
+ */
+export const FIRST_VIEW_CHUNKS: Rolldown.CodeSplittingGroup[] = [
+  // Changes rarely, so browsers keep it cached across versions.
+  { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\//, priority: 2 },
+  { name: nameIfUsedBy('shared', CONSOLE, SIGN_IN), debugName: 'shared', tags, priority: 1 },
+  { name: nameIfUsedBy('first-view', CONSOLE), debugName: 'first-view', tags },
+]
+
+/**
+ * Moves the style sheets and preloads of the console after the skeleton in its body, so that a
+ * browser paints the skeleton before they arrive.
+ */
+export const paintSkeletonFirst: Plugin = {
+  name: 'paint-skeleton-first',
+  apply: 'build',
+  transformIndexHtml: {
+    order: 'post',
+    handler(html, { path }) {
+      if (!path.endsWith(CONSOLE)) return html
+      const links: string[] = []
+      const rest = html.replace(
+        /\n *(<link rel="(?:stylesheet|modulepreload)"[^>]*>|<script type="module"[^>]*><\/script>)/g,
+        (_, link: string) => {
+          links.push(link)
+          return ''
+        },
+      )
+      return rest.replace('</body>', `${links.map((link) => `  ${link}\n`).join('')}  </body>`)
+    },
+  },
+}
