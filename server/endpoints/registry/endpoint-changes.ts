@@ -91,11 +91,16 @@ export function createEndpointChanges(deps: EndpointChangesDeps): EndpointChange
       const { reason } = explainObstacle(error as Failure, address, listeners.listed())
       return failureAt('/endpoint', reason)
     }
-    const desired = await put(opened.name, mapping, change).catch((error: unknown) => {
-      opened.close()
-      throw error
-    })
-    await reconcile(opened.name, { desired, opened })
+    const store = async () => {
+      const desired = await put(opened.name, mapping, change).catch((error: unknown) => {
+        opened.close()
+        throw error
+      })
+      await reconcile(opened.name, { desired, opened })
+    }
+    // Opening port 0 gives an address whose lock is not held. Without it, a sync that reads the new
+    // endpoint would open the address a second time.
+    await (opened.name === formatAddress(address) ? store() : withLock(opened.name, store))
     return undefined
   }
 

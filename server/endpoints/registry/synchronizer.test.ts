@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createRecorder, START } from '../../audit/record.ts'
 import type { Store } from '../../storage/open.ts'
 import { forEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { readAddress } from '../address.ts'
 import { freePorts } from '../listeners/free-ports.testing.ts'
 import { createHttpEngine } from '../listeners/http-engine.ts'
 import type { Listener } from '../listeners/listener.ts'
@@ -42,6 +43,20 @@ forEngine('postgres', (engine) => {
     await endpoints.add({ endpoint, databases: [] }, START)
   })
   afterEach(() => endpoints.stop(0))
+
+  test('an endpoint on port 0 that a sync reads before its change has returned stays open', async () => {
+    const { change } = store
+    Object.assign(store, {
+      change: async <T>(work: Parameters<typeof change<T>>[0]) => {
+        const result = await change(work)
+        await endpoints.sync()
+        return result
+      },
+    })
+    await endpoints.ensure(readAddress('tcp://127.0.0.1:0', { anyPort: true }), START, true)
+    const states = endpoints.listeners().map(({ state }) => state)
+    expect(states).toEqual(['listening', 'listening'])
+  })
 
   /** Runs `act` while a change of the endpoint by this node waits for a lock in the database. */
   async function whileChanging(act: () => Promise<void>): Promise<void> {
