@@ -11,7 +11,7 @@ import type { AppEnv } from '../../http/env.ts'
 import { createRateLimit } from '../../http/guards/rate-limit.ts'
 import type { RequireRole } from '../../http/guards/require-role.ts'
 import { jsonBody } from '../../http/input/json-body.ts'
-import type { Obstacle } from '../registry/clash.ts'
+import type { Obstacle } from '../registry/placement/obstacle.ts'
 import type { EndpointRegistry } from '../registry/registry.ts'
 import { CHECKS_A_MINUTE, createCheckLimit } from './check-limit.ts'
 

@@ -3,8 +3,8 @@ import type { PeerCommand } from '../../nodes/repository.ts'
 import { canonicalAddress } from '../address.ts'
 import { notFound } from './endpoint-changes.ts'
 import type { ListenerSet } from './listener-set.ts'
-import type { Peers } from './peers.ts'
-import type { Reconciler } from './reconciler.ts'
+import type { Peers } from './placement/peers.ts'
+import type { Reconciler } from './reconciler/reconciler.ts'
 
 /** Commands to the listeners of an address, on all nodes. */
 export interface ListenerCommands {

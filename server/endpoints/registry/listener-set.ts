@@ -3,9 +3,9 @@ import type { Address } from '../../contract/address.ts'
 import type { LiveEvent } from '../../contract/event.ts'
 import { createConnectionLimit } from '../listeners/connection-limit.ts'
 import { Listener, type ListenerDeps } from '../listeners/listener.ts'
-import type { AdminAccess } from './admin-access.ts'
-import type { Mapping } from './mapping.ts'
-import type { Peers } from './peers.ts'
+import type { AdminAccess } from './mapping/admin-access.ts'
+import type { Mapping } from './mapping/mapping.ts'
+import type { Peers } from './placement/peers.ts'
 
 /**
  * The listeners of this node: one per endpoint, and those of removed endpoints that still drain.

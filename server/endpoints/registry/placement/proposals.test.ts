@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { forEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { forEngine } from '../../../storage/test-support/each-engine.testing.ts'
 import { propose, readProposals, sweepProposals } from './proposals.ts'
 
 forEngine('postgres', (engine) => {

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
-import type { Actor } from '../../contract/audit.ts'
-import type { EndpointRecord } from '../../contract/endpoint.ts'
-import { nextRevision } from '../../storage/changes/next-revision.ts'
-import type { Recorder } from '../../storage/changes/recorder.ts'
-import type { Store } from '../../storage/open.ts'
-import { storeClock } from '../../storage/store-clock.ts'
-import { type BulkPart, fence, recordOutcomes } from '../bulk/outcomes.ts'
-import { type ExpectedRevision, requireRevision } from './repository.ts'
+import type { Actor } from '../../../contract/audit.ts'
+import type { EndpointRecord } from '../../../contract/endpoint.ts'
+import { nextRevision } from '../../../storage/changes/next-revision.ts'
+import type { Recorder } from '../../../storage/changes/recorder.ts'
+import type { Store } from '../../../storage/open.ts'
+import { storeClock } from '../../../storage/store-clock.ts'
+import { type BulkPart, fence, recordOutcomes } from '../../bulk/outcomes.ts'
+import { type ExpectedRevision, requireRevision } from '../repository.ts'
 
 /** A requested endpoint that the receiving node cannot open. Another node may open it. */
 export interface Proposal extends EndpointRecord {

@@ -1,10 +1,10 @@
 import type { Transaction } from 'kysely'
-import { SYSTEM_DATABASE } from '../../contract/database.ts'
-import { Failure } from '../../failure.ts'
-import type { Tables } from '../../storage/tables.ts'
-import type { Listener } from '../listeners/listener.ts'
+import { SYSTEM_DATABASE } from '../../../contract/database.ts'
+import { Failure } from '../../../failure.ts'
+import type { Tables } from '../../../storage/tables.ts'
+import type { Listener } from '../../listeners/listener.ts'
+import type { Peers } from '../placement/peers.ts'
 import { reaches } from './mapping.ts'
-import type { Peers } from './peers.ts'
 
 /**
  * The listeners that currently serve `_system`. The last one can be neither removed nor remapped,

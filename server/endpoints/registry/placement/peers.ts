@@ -1,11 +1,11 @@
 import type { Transaction } from 'kysely'
-import type { Address } from '../../contract/address.ts'
-import type { Nodes } from '../../nodes/nodes.ts'
-import type { Tables } from '../../storage/tables.ts'
-import { readAddress } from '../address.ts'
-import { listenerStatus } from '../listener-status.ts'
-import type { Listener } from '../listeners/listener.ts'
-import { clash } from './clash.ts'
+import type { Address } from '../../../contract/address.ts'
+import type { Nodes } from '../../../nodes/nodes.ts'
+import type { Tables } from '../../../storage/tables.ts'
+import { readAddress } from '../../address.ts'
+import { listenerStatus } from '../../listener-status.ts'
+import type { Listener } from '../../listeners/listener.ts'
+import { clash } from './obstacle.ts'
 
 /** The other nodes that share the database, as the endpoint registry sees them. */
 export interface Peers extends Pick<Nodes, 'sendCommand'> {

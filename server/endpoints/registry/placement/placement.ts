@@ -1,12 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Address } from '../../contract/address.ts'
-import { type Failure, systemCode } from '../../failure.ts'
-import type { Recorder } from '../../storage/changes/recorder.ts'
-import type { Store } from '../../storage/open.ts'
-import { readAddress } from '../address.ts'
-import type { KeyedLock } from './keyed-lock.ts'
-import type { ListenerSet } from './listener-set.ts'
-import { createMapping } from './mapping.ts'
+import type { Address } from '../../../contract/address.ts'
+import { type Failure, systemCode } from '../../../failure.ts'
+import type { Recorder } from '../../../storage/changes/recorder.ts'
+import type { Store } from '../../../storage/open.ts'
+import { readAddress } from '../../address.ts'
+import type { KeyedLock } from '../keyed-lock.ts'
+import type { ListenerSet } from '../listener-set.ts'
+import { createMapping } from '../mapping/mapping.ts'
+import type { Reconciler } from '../reconciler/reconciler.ts'
+import type { ExpectedRevision } from '../repository.ts'
 import type { Peers } from './peers.ts'
 import {
   confirmProposal,
@@ -16,8 +18,6 @@ import {
   readProposals,
   withdrawProposal,
 } from './proposals.ts'
-import type { Reconciler } from './reconciler.ts'
-import type { ExpectedRevision } from './repository.ts'
 
 /** How long an endpoint that cannot be opened here waits for another node to open it, ms. */
 const PROPOSED = 2_000

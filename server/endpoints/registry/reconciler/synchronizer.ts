@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Store } from '../../storage/open.ts'
-import type { KeyedLock } from './keyed-lock.ts'
-import type { ListenerSet } from './listener-set.ts'
-import type { Placement } from './placement.ts'
+import type { Store } from '../../../storage/open.ts'
+import type { KeyedLock } from '../keyed-lock.ts'
+import type { ListenerSet } from '../listener-set.ts'
+import type { Placement } from '../placement/placement.ts'
+import { readChangedEndpoints, readEndpoint, readEndpoints } from '../repository.ts'
 import type { Reconciler } from './reconciler.ts'
-import { readChangedEndpoints, readEndpoint, readEndpoints } from './repository.ts'
 
 /** Maximum time a sync waits for listeners to open, ms. */
 const OPENING = 500

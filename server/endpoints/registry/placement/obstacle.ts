@@ -1,6 +1,6 @@
-import { type Address, isWildcard } from '../../contract/address.ts'
-import { Failure } from '../../failure.ts'
-import type { Listener } from '../listeners/listener.ts'
+import { type Address, isWildcard } from '../../../contract/address.ts'
+import { Failure } from '../../../failure.ts'
+import type { Listener } from '../../listeners/listener.ts'
 
 /**
  * Whether two addresses on one machine cannot both be bound. Host names are not resolved: a name is

@@ -1,6 +1,6 @@
-import { DATABASE_NAME_RULE, isDatabaseName, SYSTEM_DATABASE } from '../../contract/database.ts'
-import { MAPPING_NAMES } from '../../contract/endpoint.ts'
-import { Failure } from '../../failure.ts'
+import { DATABASE_NAME_RULE, isDatabaseName, SYSTEM_DATABASE } from '../../../contract/database.ts'
+import { MAPPING_NAMES } from '../../../contract/endpoint.ts'
+import { Failure } from '../../../failure.ts'
 
 /**
  * The databases that an endpoint serves (docs/http-api.md, "Endpoints"). Immutable: remapping an

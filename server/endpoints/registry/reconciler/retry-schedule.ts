@@ -1,4 +1,4 @@
-import type { Listener } from '../listeners/listener.ts'
+import type { Listener } from '../../listeners/listener.ts'
 
 /** Delays between attempts to open a failed endpoint, ms; doubled each time, up to `longest`. */
 const BACKOFF = { first: 1_000, longest: 60_000 }
