@@ -1,7 +1,7 @@
 import { availableParallelism, loadavg } from 'node:os'
 import type { TestProject } from 'vitest/node'
 import { freePorts } from '../server/endpoints/listeners/free-ports.testing.ts'
-import { SECRETS } from '../server/nodes/node-processes.testing.ts'
+import { SECRETS } from '../server/nodes/integration/node-processes.testing.ts'
 import startPostgres from '../server/storage/test-support/postgres.global-setup.ts'
 import { killProcesses, startProcess } from '../server/test-support/server-process.testing.ts'
 import { makeToken } from '../server/test-support/start.testing.ts'

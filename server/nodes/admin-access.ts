@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import { Failure } from '../failure.ts'
 import type { Tables } from '../storage/tables.ts'
-import { aliveSince } from './alive.ts'
+import { aliveSince } from './liveness.ts'
 
 /**
  * Checks that an endpoint other than this one serves `_system` on a live node. Called in the

@@ -1,6 +1,6 @@
 import type { ListenerStatus } from '../contract/listener.ts'
 import type { NodeStatus } from '../contract/node.ts'
-import { DEAD_AFTER } from './alive.ts'
+import { DEAD_AFTER } from './liveness.ts'
 import type { Identity, NodeRepository, OtherNode } from './repository.ts'
 
 /** The other nodes and their listeners, as last read from the database. */

@@ -3,8 +3,8 @@ import type { ListenerStatus } from '../contract/listener.ts'
 import type { Store } from '../storage/open.ts'
 import { storeClock } from '../storage/store-clock.ts'
 import type { Tables } from '../storage/tables.ts'
-import { aliveSince, DEAD_AFTER } from './alive.ts'
 import type { Report, ReportedListener } from './listener-reports.ts'
+import { aliveSince, DEAD_AFTER } from './liveness.ts'
 
 /** How long a dead node stays listed, ms, so that users can see which one it was. */
 const DEAD_LISTED = 600_000

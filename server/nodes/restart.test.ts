@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { forEngine } from '../storage/test-support/each-engine.testing.ts'
-import { DEAD_AFTER } from './alive.ts'
+import { DEAD_AFTER } from './liveness.ts'
 import { createNodes } from './nodes.ts'
 
 /** Time until the killed predecessor counts as dead, ms. Longer than a few retries take. */

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type NodeProcess, startNodes } from '../../nodes/node-processes.testing.ts'
+import { type NodeProcess, startNodes } from '../../nodes/integration/node-processes.testing.ts'
 import {
   type OwnPostgres,
   startOwnPostgres,

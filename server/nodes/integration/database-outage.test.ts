@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
+import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
 import {
   type OwnPostgres,
   startOwnPostgres,
-} from '../storage/test-support/postgres-server.testing.ts'
-import { startTcpProxy, type TcpProxy } from '../storage/test-support/tcp-proxy.testing.ts'
-import { killProcesses } from '../test-support/server-process.testing.ts'
-import type { Answer } from '../test-support/start.testing.ts'
+} from '../../storage/test-support/postgres-server.testing.ts'
+import { startTcpProxy, type TcpProxy } from '../../storage/test-support/tcp-proxy.testing.ts'
+import { killProcesses } from '../../test-support/server-process.testing.ts'
+import type { Answer } from '../../test-support/start.testing.ts'
 import { type NodeProcess, startNodes } from './node-processes.testing.ts'
 
 // Two nodes, each with its own proxy to a PostgreSQL that becomes unavailable for both or for one.

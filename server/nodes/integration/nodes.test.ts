@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
-import { openStore } from '../storage/open.ts'
-import { makeDatabase } from '../storage/test-support/each-engine.testing.ts'
-import { killProcesses } from '../test-support/server-process.testing.ts'
-import { type Answer, endpointPath } from '../test-support/start.testing.ts'
+import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
+import { openStore } from '../../storage/open.ts'
+import { makeDatabase } from '../../storage/test-support/each-engine.testing.ts'
+import { killProcesses } from '../../test-support/server-process.testing.ts'
+import { type Answer, endpointPath } from '../../test-support/start.testing.ts'
 import { type NodeProcess, startNode, startNodes, statesAt } from './node-processes.testing.ts'
 
 // Two nodes in processes of their own, on one PostgreSQL and one machine. They start slowly, so all

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest'
-import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
-import { makeDatabase } from '../storage/test-support/each-engine.testing.ts'
-import { startForTest, type TestNode } from '../test-support/start.testing.ts'
+import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
+import { makeDatabase } from '../../storage/test-support/each-engine.testing.ts'
+import { startForTest, type TestNode } from '../../test-support/start.testing.ts'
 
 // A node whose role allows fewer connections than it needs, beside one without such a limit.
 

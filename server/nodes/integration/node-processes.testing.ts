@@ -1,7 +1,7 @@
-import type { ListenerStatus } from '../contract/listener.ts'
-import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
-import { type ServerProcess, startProcess } from '../test-support/server-process.testing.ts'
-import { type Answer, ask, makeToken } from '../test-support/start.testing.ts'
+import type { ListenerStatus } from '../../contract/listener.ts'
+import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
+import { type ServerProcess, startProcess } from '../../test-support/server-process.testing.ts'
+import { type Answer, ask, makeToken } from '../../test-support/start.testing.ts'
 
 /** The operator key for the local provider of {@link startNodes}. */
 export const OPERATOR_KEY = 'operator-key-of-the-tests-and-nothing-else'

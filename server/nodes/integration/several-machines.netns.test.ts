@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openStore } from '../storage/open.ts'
-import { makeDatabase } from '../storage/test-support/each-engine.testing.ts'
+import { openStore } from '../../storage/open.ts'
+import { makeDatabase } from '../../storage/test-support/each-engine.testing.ts'
 import {
   killProcesses,
   type ServerProcess,
   startProcess,
-} from '../test-support/server-process.testing.ts'
-import { type Answer, ask, endpointPath, makeToken } from '../test-support/start.testing.ts'
+} from '../../test-support/server-process.testing.ts'
+import { type Answer, ask, endpointPath, makeToken } from '../../test-support/start.testing.ts'
 import { createNetworks, type Networks } from './networks.testing.ts'
 import { SECRETS } from './node-processes.testing.ts'
 
