@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { atLeast } from '../server/contract/role.ts'
+import { atLeast } from '../server/contract/access/role.ts'
 import { consolePath, openMenu, rowOf } from './support/endpoints-page.ts'
 import { watchFaults } from './support/faults.ts'
 import { browserOf } from './support/people.ts'

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import path from 'node:path'
 import type { Page } from '@playwright/test'
-import { SAMPLE_SECONDS, SAMPLES } from '../../server/contract/traffic.ts'
+import { SAMPLE_SECONDS, SAMPLES } from '../../server/contract/endpoints/traffic.ts'
 import type { FreshGatehouse } from '../support/gatehouse.ts'
 import { listen } from '../support/listen.ts'
 

@@ -1,5 +1,5 @@
 import type { Locator, Page } from '@playwright/test'
-import type { Role } from '../../server/contract/role.ts'
+import type { Role } from '../../server/contract/access/role.ts'
 import { addDatabases } from './endpoints-page.ts'
 import type { Town } from './town.ts'
 

@@ -1,5 +1,5 @@
 import type { Cookie } from '@playwright/test'
-import type { AccessRole } from '../../server/contract/role.ts'
+import type { AccessRole } from '../../server/contract/access/role.ts'
 import type { PlainProvider } from '../../server/oauth2/providers/plain-provider.testing.ts'
 import { expect, test as journey } from './gatehouse.ts'
 import { listen } from './listen.ts'

@@ -1,5 +1,5 @@
-import type { Principal } from '../contract/principal.ts'
-import { lowerOf, type Role } from '../contract/role.ts'
+import type { Principal } from '../contract/access/principal.ts'
+import { lowerOf, type Role } from '../contract/access/role.ts'
 import { Failure } from '../failure.ts'
 import type { Store } from '../storage/open.ts'
 import { hashSecret, isTokenText } from './secret-text.ts'

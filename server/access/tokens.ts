@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import type { Actor } from '../contract/audit.ts'
-import { DATABASE_NAME_RULE, isDatabaseName } from '../contract/database.ts'
-import { atLeast, type Role } from '../contract/role.ts'
+import { atLeast, type Role } from '../contract/access/role.ts'
 import {
   TOKEN_DATABASES,
   TOKENS_PER_PERSON,
   type TokenInfo,
   type TokenInput,
-} from '../contract/token.ts'
+} from '../contract/access/token.ts'
+import type { Actor } from '../contract/audit.ts'
+import { DATABASE_NAME_RULE, isDatabaseName } from '../contract/database.ts'
 import { Failure } from '../failure.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
 import type { Store } from '../storage/open.ts'

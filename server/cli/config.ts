@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { formatAddress, parseAddress } from '../contract/address.ts'
+import { formatAddress, parseAddress } from '../contract/endpoints/address.ts'
 import {
   type AccessConfig,
   type Environment,

@@ -1,6 +1,6 @@
 import { COMMAND_LINE } from '../audit/record.ts'
-import { formatAddress } from '../contract/address.ts'
 import { SYSTEM_DATABASE } from '../contract/database.ts'
+import { formatAddress } from '../contract/endpoints/address.ts'
 import { readAddress } from '../endpoints/address.ts'
 import { deleteEndpoint, writeEndpoint } from '../endpoints/bulk/endpoint-writer.ts'
 import { createMapping } from '../endpoints/registry/mapping/mapping.ts'

@@ -6,7 +6,7 @@ import {
   formatHost,
   isLinkLocal,
   parseAddress,
-} from '../contract/address.ts'
+} from '../contract/endpoints/address.ts'
 import { Failure, systemCode } from '../failure.ts'
 
 /**

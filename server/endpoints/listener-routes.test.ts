@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { ListenerStatus } from '../contract/listener.ts'
-import { type EndpointTraffic, SAMPLES } from '../contract/traffic.ts'
+import type { ListenerStatus } from '../contract/endpoints/listener.ts'
+import { type EndpointTraffic, SAMPLES } from '../contract/endpoints/traffic.ts'
 import { endpointPath, startForTest, type TestNode } from '../test-support/start.testing.ts'
 
 const asked = (...addresses: string[]) =>

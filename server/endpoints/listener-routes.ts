@@ -1,15 +1,15 @@
 import { networkInterfaces } from 'node:os'
 import { Hono } from 'hono'
 import { type Acknowledgement, acknowledgement } from '../contract/acknowledgement.ts'
-import { formatHost } from '../contract/address.ts'
+import { formatHost } from '../contract/endpoints/address.ts'
 import {
   type AddressList,
   addressList,
   type ListenerStatus,
   listenerList,
   listenerQuery,
-} from '../contract/listener.ts'
-import { endpointTraffic, SAMPLE_SECONDS } from '../contract/traffic.ts'
+} from '../contract/endpoints/listener.ts'
+import { endpointTraffic, SAMPLE_SECONDS } from '../contract/endpoints/traffic.ts'
 import { Failure } from '../failure.ts'
 import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'

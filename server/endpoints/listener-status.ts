@@ -1,4 +1,4 @@
-import type { ListenerStatus } from '../contract/listener.ts'
+import type { ListenerStatus } from '../contract/endpoints/listener.ts'
 import type { Listener } from './listeners/listener.ts'
 
 const time = (ms: number | undefined) =>

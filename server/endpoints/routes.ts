@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
 import { type Acknowledgement, acknowledgement } from '../contract/acknowledgement.ts'
-import { endpointInput, endpointList, endpointQuery } from '../contract/endpoint.ts'
+import { endpointInput, endpointList, endpointQuery } from '../contract/endpoints/endpoint.ts'
 import { Failure } from '../failure.ts'
 import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'

@@ -1,10 +1,10 @@
 import type { Hono } from 'hono'
 import { generateSpecs } from 'hono-openapi'
 import * as z from 'zod/mini'
+import { person } from '../contract/access/person.ts'
 import { acknowledgement, errorBody, errorObject } from '../contract/acknowledgement.ts'
-import { endpointRecord } from '../contract/endpoint.ts'
+import { endpointRecord } from '../contract/endpoints/endpoint.ts'
 import { jobView } from '../contract/job.ts'
-import { person } from '../contract/person.ts'
 import type { AppEnv } from './env.ts'
 import { type Declared, permissionOf } from './guards/require-role.ts'
 

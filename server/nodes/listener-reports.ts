@@ -1,4 +1,4 @@
-import type { ListenerStatus } from '../contract/listener.ts'
+import type { ListenerStatus } from '../contract/endpoints/listener.ts'
 
 /** A listener as its node reports it. */
 export interface ReportedListener {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Transaction } from 'kysely'
-import type { ListenerStatus } from '../contract/listener.ts'
+import type { ListenerStatus } from '../contract/endpoints/listener.ts'
 import { Failure } from '../failure.ts'
 import type { Store } from '../storage/open.ts'
 import type { Tables } from '../storage/tables.ts'

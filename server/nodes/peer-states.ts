@@ -1,4 +1,4 @@
-import type { ListenerStatus } from '../contract/listener.ts'
+import type { ListenerStatus } from '../contract/endpoints/listener.ts'
 import type { NodeStatus } from '../contract/node.ts'
 import { DEAD_AFTER } from './liveness.ts'
 import type { Identity, NodeRepository, OtherNode } from './repository.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { expect, test, vi } from 'vitest'
-import type { ListenerStatus } from '../contract/listener.ts'
+import type { ListenerStatus } from '../contract/endpoints/listener.ts'
 import type { Store } from '../storage/open.ts'
 import { forEngine } from '../storage/test-support/each-engine.testing.ts'
 import { createNodes } from './nodes.ts'

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { ListenerStatus } from '../contract/listener.ts'
+import type { ListenerStatus } from '../contract/endpoints/listener.ts'
 import type { Store } from '../storage/open.ts'
 import { storeClock } from '../storage/store-clock.ts'
 import type { Tables } from '../storage/tables.ts'

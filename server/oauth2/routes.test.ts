@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { describe, expect, test } from 'vitest'
-import { providerList, providerSetupList } from '../contract/session.ts'
+import { providerList, providerSetupList } from '../contract/access/session.ts'
 import { Failure } from '../failure.ts'
 import type { AppEnv } from '../http/env.ts'
 import { createClientOf } from '../http/guards/client-address.ts'

@@ -1,4 +1,4 @@
-import type { ProviderSetupList } from '../../server/contract/session.ts'
+import type { ProviderSetupList } from '../../server/contract/access/session.ts'
 
 /** A provider that the server supports. */
 export interface KnownProvider {

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import type { ProviderSetupList } from '../../server/contract/session.ts'
+import type { ProviderSetupList } from '../../server/contract/access/session.ts'
 import { Notice } from '../shared/ui/feedback/notice.tsx'
 import { QueryResult } from '../shared/ui/feedback/query-result.tsx'
 import { Section } from '../shared/ui/layout/section.tsx'

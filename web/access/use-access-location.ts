@@ -1,5 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { ROLES, type Role } from '../../server/contract/role.ts'
+import { ROLES, type Role } from '../../server/contract/access/role.ts'
 
 const textOf = (search: Record<string, unknown>, key: string) => {
   const value = search[key]

@@ -1,8 +1,8 @@
 import { hc } from 'hono/client'
 import type { Api } from '../../server/app.ts'
+import { BACKGROUND_HEADER } from '../../server/contract/access/session-use.ts'
 import type { ErrorBody, ErrorObject } from '../../server/contract/acknowledgement.ts'
 import type { Violation } from '../../server/contract/schema.ts'
-import { BACKGROUND_HEADER } from '../../server/contract/session-use.ts'
 import { noteRequest } from '../shared/session/session-use.ts'
 import { fetchInTime, ResponseTimeout } from './fetch-in-time.ts'
 

@@ -6,7 +6,7 @@ import {
   IconUsers,
 } from '@tabler/icons-react'
 import { Link, Outlet } from '@tanstack/react-router'
-import { atLeast, type Role } from '../../server/contract/role.ts'
+import { atLeast, type Role } from '../../server/contract/access/role.ts'
 import { BulkOutlet } from '../endpoints/bulk/bulk-outlet.tsx'
 import { UndoOutlet } from '../endpoints/remove/undo-outlet.tsx'
 import { NodeStatus } from '../nodes/node-status.tsx'

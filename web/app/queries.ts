@@ -1,6 +1,6 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
-import type { EndpointRecord } from '../../server/contract/endpoint.ts'
-import { LAST_EVENT_HEADER } from '../../server/contract/session-use.ts'
+import { LAST_EVENT_HEADER } from '../../server/contract/access/session-use.ts'
+import type { EndpointRecord } from '../../server/contract/endpoints/endpoint.ts'
 import { answer, api, isSignedOut, whileSignedIn } from './api.ts'
 import { mergeParts } from './merge-parts.ts'
 

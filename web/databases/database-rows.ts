@@ -1,5 +1,5 @@
 import type { SizeList } from '../../server/contract/document.ts'
-import type { EndpointRecord } from '../../server/contract/endpoint.ts'
+import type { EndpointRecord } from '../../server/contract/endpoints/endpoint.ts'
 
 export interface Reach {
   readonly endpoint: string

@@ -1,4 +1,4 @@
-import type { EndpointRecord } from '../../server/contract/endpoint.ts'
+import type { EndpointRecord } from '../../server/contract/endpoints/endpoint.ts'
 import { ApiFailure, answer, api, NoAnswer } from '../app/api.ts'
 import type { EndpointChange } from './guard/check-changes.ts'
 import { formatList } from './model/list/format-list.ts'

@@ -1,4 +1,4 @@
-import type { EndpointRecord } from '../../server/contract/endpoint.ts'
+import type { EndpointRecord } from '../../server/contract/endpoints/endpoint.ts'
 import { fileTime, saveFile } from '../shared/ui/text/save-file.ts'
 import type { EndpointRow } from './model/endpoint-rows.ts'
 

@@ -1,5 +1,5 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
-import type { ListenerStatus } from '../../server/contract/listener.ts'
+import type { ListenerStatus } from '../../server/contract/endpoints/listener.ts'
 import { answer, api, whileSignedIn } from '../app/api.ts'
 import { mergeParts } from '../app/merge-parts.ts'
 

@@ -9,7 +9,7 @@ import {
   CHANGES_LISTED,
   CHANGES_UNDER_WAY,
   type EndpointChangeInput,
-} from '../../contract/endpoint-change.ts'
+} from '../../contract/endpoints/endpoint-change.ts'
 import { Failure } from '../../failure.ts'
 import { StoreUnavailable } from '../../storage/availability/unavailable.ts'
 import type { Store } from '../../storage/open.ts'

@@ -1,10 +1,10 @@
-import { formatAddress } from '../../contract/address.ts'
 import type { Actor } from '../../contract/audit.ts'
+import { formatAddress } from '../../contract/endpoints/address.ts'
 import type {
   EndpointChangeInput,
   EndpointChangePage,
   EndpointChangeView,
-} from '../../contract/endpoint-change.ts'
+} from '../../contract/endpoints/endpoint-change.ts'
 import type { LiveEvent } from '../../contract/event.ts'
 import { Failure, failureAt } from '../../failure.ts'
 import type { Recorder } from '../../storage/changes/recorder.ts'

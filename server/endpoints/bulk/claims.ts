@@ -5,7 +5,7 @@ import {
   CHANGES_LISTED,
   CHANGES_MOST,
   type EndpointChangeInput,
-} from '../../contract/endpoint-change.ts'
+} from '../../contract/endpoints/endpoint-change.ts'
 import { type Failure, toErrorObject } from '../../failure.ts'
 import type { Store } from '../../storage/open.ts'
 import type { Tables } from '../../storage/tables.ts'

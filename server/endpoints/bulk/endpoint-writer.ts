@@ -1,4 +1,4 @@
-import type { EndpointRecord } from '../../contract/endpoint.ts'
+import type { EndpointRecord } from '../../contract/endpoints/endpoint.ts'
 import type { OnRecord, Recorder } from '../../storage/changes/recorder.ts'
 import type { Store } from '../../storage/open.ts'
 import { type EndpointChange, type EndpointWrite, writeBatch } from './write-batch.ts'

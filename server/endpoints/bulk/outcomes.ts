@@ -1,4 +1,4 @@
-import { ROLES } from '../../contract/role.ts'
+import { ROLES } from '../../contract/access/role.ts'
 import type { Change } from '../../storage/changes/transactions.ts'
 
 /** The position of a change in a bulk change, and the claim under which a node makes it. */

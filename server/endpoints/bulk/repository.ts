@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { Principal } from '../../contract/access/principal.ts'
 import type { Actor } from '../../contract/audit.ts'
 import type { AuditAction } from '../../contract/audit-action.ts'
 import {
@@ -8,8 +9,7 @@ import {
   type EndpointChangeInput,
   type EndpointChangePage,
   type EndpointChangeView,
-} from '../../contract/endpoint-change.ts'
-import type { Principal } from '../../contract/principal.ts'
+} from '../../contract/endpoints/endpoint-change.ts'
 import { Failure } from '../../failure.ts'
 import { nextRevision } from '../../storage/changes/next-revision.ts'
 import type { Recorder } from '../../storage/changes/recorder.ts'

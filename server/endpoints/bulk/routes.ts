@@ -1,4 +1,5 @@
 import { type Context, Hono } from 'hono'
+import type { Principal } from '../../contract/access/principal.ts'
 import {
   CHANGES_BODY,
   endpointChangeInput,
@@ -6,8 +7,7 @@ import {
   endpointChangePage,
   endpointChangeQuery,
   endpointChangeView,
-} from '../../contract/endpoint-change.ts'
-import type { Principal } from '../../contract/principal.ts'
+} from '../../contract/endpoints/endpoint-change.ts'
 import { describe } from '../../http/describe.ts'
 import type { AppEnv } from '../../http/env.ts'
 import { audited } from '../../http/guards/audit-change.ts'

@@ -1,5 +1,5 @@
 import { SYSTEM_DATABASE } from '../../contract/database.ts'
-import type { EndpointChangeInput } from '../../contract/endpoint-change.ts'
+import type { EndpointChangeInput } from '../../contract/endpoints/endpoint-change.ts'
 import { Failure, isStoreFailure, systemCode } from '../../failure.ts'
 import { createBackgroundLoop } from '../../storage/changes/background-loop.ts'
 import type { EndpointRegistry } from '../registry/registry.ts'

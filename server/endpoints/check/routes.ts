@@ -1,11 +1,11 @@
 import { Hono } from 'hono'
-import { type Address, parseAddress } from '../../contract/address.ts'
+import { type Address, parseAddress } from '../../contract/endpoints/address.ts'
 import {
   type EndpointCheck,
   endpointCheck,
   endpointCheckInput,
   partOfSystemCode,
-} from '../../contract/endpoint-check.ts'
+} from '../../contract/endpoints/endpoint-check.ts'
 import { describe } from '../../http/describe.ts'
 import type { AppEnv } from '../../http/env.ts'
 import { createRateLimit } from '../../http/guards/rate-limit.ts'

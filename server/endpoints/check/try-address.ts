@@ -1,7 +1,7 @@
 import { access, constants } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
-import type { Address } from '../../contract/address.ts'
+import type { Address } from '../../contract/endpoints/address.ts'
 import { Failure } from '../../failure.ts'
 import { bindingFailure, resolveHost } from '../address.ts'
 import { bind } from '../listeners/bind.ts'

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Config } from '../../cli/config.ts'
-import type { ListenerStatus } from '../../contract/listener.ts'
+import type { ListenerStatus } from '../../contract/endpoints/listener.ts'
 import {
   killProcesses,
   type ServerProcess,

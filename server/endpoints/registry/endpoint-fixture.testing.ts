@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach } from 'vitest'
 import type { Config } from '../../cli/config.ts'
-import type { EndpointRecord } from '../../contract/endpoint.ts'
-import type { ListenerStatus } from '../../contract/listener.ts'
+import type { EndpointRecord } from '../../contract/endpoints/endpoint.ts'
+import type { ListenerStatus } from '../../contract/endpoints/listener.ts'
 import { killProcesses } from '../../test-support/server-process.testing.ts'
 import {
   type Answer,

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Address } from '../../contract/address.ts'
+import type { Address } from '../../contract/endpoints/address.ts'
 import type { LiveEvent } from '../../contract/event.ts'
 import { createConnectionLimit } from '../listeners/connection-limit.ts'
 import { Listener, type ListenerDeps } from '../listeners/listener.ts'

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { EndpointRecord } from '../../contract/endpoint.ts'
-import type { ListenerStatus } from '../../contract/listener.ts'
+import type { EndpointRecord } from '../../contract/endpoints/endpoint.ts'
+import type { ListenerStatus } from '../../contract/endpoints/listener.ts'
 import {
   type Answer,
   ask,

@@ -1,4 +1,4 @@
-import type { EndpointRecord } from '../../contract/endpoint.ts'
+import type { EndpointRecord } from '../../contract/endpoints/endpoint.ts'
 import { Failure } from '../../failure.ts'
 import type { Store } from '../../storage/open.ts'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
-import type { ListenerStatus } from '../../contract/listener.ts'
+import type { ListenerStatus } from '../../contract/endpoints/listener.ts'
 import { ask, startForTest, type TestNode } from '../../test-support/start.testing.ts'
 import {
   add,

@@ -1,4 +1,4 @@
-import { SAMPLE_SECONDS } from '../../contract/traffic.ts'
+import { SAMPLE_SECONDS } from '../../contract/endpoints/traffic.ts'
 
 /** Delay after the end of a traffic sample, ms: timers may fire slightly early. */
 const SAMPLE_AFTER = 20

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { SAMPLES } from '../../contract/traffic.ts'
+import { SAMPLES } from '../../contract/endpoints/traffic.ts'
 import { type Counters, lastSampleAt, sampleEnd, TrafficHistory } from './traffic-history.ts'
 
 const START = 350_000_000

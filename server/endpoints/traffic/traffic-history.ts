@@ -1,4 +1,4 @@
-import { SAMPLE_SECONDS, SAMPLES } from '../../contract/traffic.ts'
+import { SAMPLE_SECONDS, SAMPLES } from '../../contract/endpoints/traffic.ts'
 
 /** The series of a sample: amounts per sampling period, except `connections`, a current value. */
 export const SERIES = ['requests', 'errors', 'bytesIn', 'bytesOut', 'connections'] as const

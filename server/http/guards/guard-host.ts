@@ -1,5 +1,5 @@
 import { createMiddleware } from 'hono/factory'
-import { isIpLiteral, isLoopbackHost } from '../../contract/address.ts'
+import { isIpLiteral, isLoopbackHost } from '../../contract/endpoints/address.ts'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../env.ts'
 

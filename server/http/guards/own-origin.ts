@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { isLoopbackHost } from '../../contract/address.ts'
+import { isLoopbackHost } from '../../contract/endpoints/address.ts'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../env.ts'
 import { type ClientOf, isPlainHost } from './client-address.ts'

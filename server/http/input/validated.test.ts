@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod/mini'
-import { endpointInput, endpointQuery, MAPPING_NAMES } from '../../contract/endpoint.ts'
-import { TOKEN_DATABASES, tokenInput } from '../../contract/token.ts'
+import { TOKEN_DATABASES, tokenInput } from '../../contract/access/token.ts'
+import { endpointInput, endpointQuery, MAPPING_NAMES } from '../../contract/endpoints/endpoint.ts'
 import { validated } from './validated.ts'
 
 const many = (length: number, item: unknown) => Array.from({ length }, () => item)

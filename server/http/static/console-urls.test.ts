@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseAddress } from '../../contract/address.ts'
+import { parseAddress } from '../../contract/endpoints/address.ts'
 import { consoleUrls } from './console-urls.ts'
 
 const addresses = (...texts: string[]) =>

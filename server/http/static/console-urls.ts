@@ -1,4 +1,9 @@
-import { type Address, formatHost, isLoopback, isWildcard } from '../../contract/address.ts'
+import {
+  type Address,
+  formatHost,
+  isLoopback,
+  isWildcard,
+} from '../../contract/endpoints/address.ts'
 
 /** The URLs of the console and advice on reaching it from elsewhere. */
 export interface ConsoleUrls {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { EndpointRecord } from '../../contract/endpoint.ts'
+import type { EndpointRecord } from '../../contract/endpoints/endpoint.ts'
 import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
 import { listeningAddresses } from '../../endpoints/listeners/kernel-sockets.testing.ts'
 import { readEndpoints } from '../../endpoints/registry/repository.ts'

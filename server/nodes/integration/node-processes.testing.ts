@@ -1,4 +1,4 @@
-import type { ListenerStatus } from '../../contract/listener.ts'
+import type { ListenerStatus } from '../../contract/endpoints/listener.ts'
 import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
 import { type ServerProcess, startProcess } from '../../test-support/server-process.testing.ts'
 import { type Answer, ask, makeToken } from '../../test-support/start.testing.ts'

@@ -1,5 +1,5 @@
 import type { AdapterFactory, Provider as OidcProvider } from 'oidc-provider'
-import { isLoopbackHost } from '../../contract/address.ts'
+import { isLoopbackHost } from '../../contract/endpoints/address.ts'
 import { SIGN_IN_SECONDS } from '../sign-in/csrf-token.ts'
 import { callbackPath } from '../sign-in/sign-in.ts'
 import type { LocalProviderKeys } from './local-provider-keys.ts'

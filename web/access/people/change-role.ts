@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import type { Person } from '../../../server/contract/person.ts'
-import type { Role } from '../../../server/contract/role.ts'
+import type { Person } from '../../../server/contract/access/person.ts'
+import type { Role } from '../../../server/contract/access/role.ts'
 import { answer, api } from '../../app/api.ts'
 import { nameOf } from '../../shared/session/person.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import type { SessionInfo } from '../../../server/contract/session.ts'
+import type { SessionInfo } from '../../../server/contract/access/session.ts'
 import { answer, api } from '../../app/api.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { peopleQuery } from '../queries.ts'

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import type { Person } from '../../../server/contract/person.ts'
-import type { Role } from '../../../server/contract/role.ts'
+import type { Person } from '../../../server/contract/access/person.ts'
+import type { Role } from '../../../server/contract/access/role.ts'
 import { QueryResult } from '../../shared/ui/feedback/query-result.tsx'
 import { Section } from '../../shared/ui/layout/section.tsx'
 import { usePageTitle } from '../../shared/ui/layout/use-page-title.ts'

@@ -1,6 +1,6 @@
 import { Button, NativeSelect } from '@mantine/core'
-import type { Person } from '../../../server/contract/person.ts'
-import type { Role } from '../../../server/contract/role.ts'
+import type { Person } from '../../../server/contract/access/person.ts'
+import type { Role } from '../../../server/contract/access/role.ts'
 import { nameOf, usePresence } from '../../shared/session/person.ts'
 import { type Column, RecordTable } from '../../shared/ui/table/record-table.tsx'
 import { RelativeTime } from '../../shared/ui/text/relative-time.tsx'

@@ -1,5 +1,5 @@
-import type { Person } from '../../../server/contract/person.ts'
-import type { Role } from '../../../server/contract/role.ts'
+import type { Person } from '../../../server/contract/access/person.ts'
+import type { Role } from '../../../server/contract/access/role.ts'
 import { nameOf, usePresence } from '../../shared/session/person.ts'
 import { ConfirmDialog } from '../../shared/ui/overlay/confirm-dialog.tsx'
 import { usePeopleLocation } from '../use-access-location.ts'

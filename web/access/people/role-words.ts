@@ -1,5 +1,5 @@
-import type { Role } from '../../../server/contract/role.ts'
-import type { TokenInput } from '../../../server/contract/token.ts'
+import type { Role } from '../../../server/contract/access/role.ts'
+import type { TokenInput } from '../../../server/contract/access/token.ts'
 
 /** Labels of the roles. */
 export const roleWords: Readonly<Record<Role, string>> = {

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import type { SessionInfo } from '../../../server/contract/session.ts'
+import type { SessionInfo } from '../../../server/contract/access/session.ts'
 import { Notice } from '../../shared/ui/feedback/notice.tsx'
 import { QueryResult } from '../../shared/ui/feedback/query-result.tsx'
 import { type Column, RecordTable } from '../../shared/ui/table/record-table.tsx'

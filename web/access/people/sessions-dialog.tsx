@@ -1,4 +1,4 @@
-import type { Person } from '../../../server/contract/person.ts'
+import type { Person } from '../../../server/contract/access/person.ts'
 import { nameOf } from '../../shared/session/person.ts'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
 import { usePeopleLocation } from '../use-access-location.ts'

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import type { TokenInput } from '../../../server/contract/token.ts'
+import type { TokenInput } from '../../../server/contract/access/token.ts'
 import { answer, api } from '../../app/api.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 

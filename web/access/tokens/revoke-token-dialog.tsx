@@ -1,4 +1,4 @@
-import type { TokenInfo } from '../../../server/contract/token.ts'
+import type { TokenInfo } from '../../../server/contract/access/token.ts'
 import { ConfirmDialog } from '../../shared/ui/overlay/confirm-dialog.tsx'
 import { UnavailableDialog } from '../../shared/ui/overlay/unavailable-dialog.tsx'
 import { RelativeTime } from '../../shared/ui/text/relative-time.tsx'

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import type { TokenInfo } from '../../../server/contract/token.ts'
+import type { TokenInfo } from '../../../server/contract/access/token.ts'
 import { answer, api, ignoreMissing } from '../../app/api.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import type { TokenInput } from '../../../server/contract/token.ts'
+import type { TokenInput } from '../../../server/contract/access/token.ts'
 
 /** Lifetime of a token: a number of days, until a date, or unlimited. */
 export type Lasting = '30' | '90' | '365' | 'date' | 'never'

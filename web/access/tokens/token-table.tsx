@@ -1,5 +1,5 @@
 import { IconTrash } from '@tabler/icons-react'
-import type { TokenInfo } from '../../../server/contract/token.ts'
+import type { TokenInfo } from '../../../server/contract/access/token.ts'
 import { IconButton } from '../../shared/ui/layout/icon-button.tsx'
 import { type Column, RecordTable } from '../../shared/ui/table/record-table.tsx'
 import { RelativeTime } from '../../shared/ui/text/relative-time.tsx'

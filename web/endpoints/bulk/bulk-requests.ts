@@ -4,7 +4,7 @@ import {
   type EndpointChangeInput,
   type EndpointChangeView,
   FAILURES_PAGE,
-} from '../../../server/contract/endpoint-change.ts'
+} from '../../../server/contract/endpoints/endpoint-change.ts'
 import { answer, api, isSignedOut } from '../../app/api.ts'
 import { trackBulk } from './tracked-bulk.ts'
 

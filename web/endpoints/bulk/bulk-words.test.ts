@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { EndpointChangeView } from '../../../server/contract/endpoint-change.ts'
+import type { EndpointChangeView } from '../../../server/contract/endpoints/endpoint-change.ts'
 import { formatEnded, formatRunning } from './bulk-words.ts'
 
 const view = (more: Partial<EndpointChangeView>): EndpointChangeView => ({

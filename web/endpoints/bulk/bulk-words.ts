@@ -1,4 +1,4 @@
-import type { EndpointChangeView } from '../../../server/contract/endpoint-change.ts'
+import type { EndpointChangeView } from '../../../server/contract/endpoints/endpoint-change.ts'
 import { formatCount } from '../model/traffic.ts'
 
 type Kind = Pick<EndpointChangeView, 'total' | 'removals' | 'undoOf'>

@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import type { EndpointChangeFailure } from '../../../server/contract/endpoint-change.ts'
+import type { EndpointChangeFailure } from '../../../server/contract/endpoints/endpoint-change.ts'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
 import { formatCount } from '../model/traffic.ts'
 import classes from './change-list.module.css'

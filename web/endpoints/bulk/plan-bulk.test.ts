@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ListenerStatus } from '../../../server/contract/listener.ts'
+import type { ListenerStatus } from '../../../server/contract/endpoints/listener.ts'
 import { joinRows } from '../model/endpoint-rows.ts'
 import { type BulkFacts, planBulk } from './plan-bulk.ts'
 

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import type { EndpointRecord } from '../../../server/contract/endpoint.ts'
+import type { EndpointRecord } from '../../../server/contract/endpoints/endpoint.ts'
 import { sameMapping } from '../model/mapping.ts'
 import { endpointsQuery } from '../queries.ts'
 import { bulkChangesQuery, isRunning } from './bulk-requests.ts'

@@ -1,7 +1,7 @@
 import type { FormErrors } from '@mantine/form'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef } from 'react'
-import type { AddressPart } from '../../../server/contract/address.ts'
+import type { AddressPart } from '../../../server/contract/endpoints/address.ts'
 import { ChoiceGroup } from '../../shared/ui/form/choice-group.tsx'
 import { CodeInput } from '../../shared/ui/form/code-input.tsx'
 import { hasCertificate } from '../model/page-facts.ts'

@@ -1,13 +1,13 @@
 import * as z from 'zod/mini'
+import { DATABASE_NAME_RULE, isDatabaseName } from '../../../server/contract/database.ts'
 import {
   type Address,
   formatAddress,
   formatHost,
   isLoopback,
   parseAddress,
-} from '../../../server/contract/address.ts'
-import { DATABASE_NAME_RULE, isDatabaseName } from '../../../server/contract/database.ts'
-import { type EndpointRecord, MAPPING_NAMES } from '../../../server/contract/endpoint.ts'
+} from '../../../server/contract/endpoints/address.ts'
+import { type EndpointRecord, MAPPING_NAMES } from '../../../server/contract/endpoints/endpoint.ts'
 import { type AddressDraft, splitAddress } from './address/split-address.ts'
 
 /** The field of the form that an error belongs to; `form` for the whole form. */

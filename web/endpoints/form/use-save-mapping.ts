@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
-import type { EndpointRecord } from '../../../server/contract/endpoint.ts'
+import type { EndpointRecord } from '../../../server/contract/endpoints/endpoint.ts'
 import { ApiFailure } from '../../app/api.ts'
 import { endpointsQuery } from '../../app/queries.ts'
 import { readEndpoint, readRevision } from '../endpoint-requests.ts'

@@ -1,5 +1,5 @@
-import { atLeast } from '../../../server/contract/role.ts'
-import type { CurrentSession } from '../../../server/contract/session.ts'
+import { atLeast } from '../../../server/contract/access/role.ts'
+import type { CurrentSession } from '../../../server/contract/access/session.ts'
 import type { SignedIn } from '../../shared/session/person.ts'
 
 /**

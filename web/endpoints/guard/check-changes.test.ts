@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ListenerState } from '../../../server/contract/listener.ts'
+import type { ListenerState } from '../../../server/contract/endpoints/listener.ts'
 import { type EndpointRow, joinRows } from '../model/endpoint-rows.ts'
 import { listener } from '../model/listener.testing.ts'
 import { checkChanges, type GuardFacts, guardedLabel } from './check-changes.ts'

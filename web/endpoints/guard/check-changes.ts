@@ -1,5 +1,9 @@
-import { isLoopback, isLoopbackHost, parseAddress } from '../../../server/contract/address.ts'
 import { SYSTEM_DATABASE } from '../../../server/contract/database.ts'
+import {
+  isLoopback,
+  isLoopbackHost,
+  parseAddress,
+} from '../../../server/contract/endpoints/address.ts'
 import { consoleUrl, isAdminAccess, type PageLocation } from '../model/admin-access.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
 import { listNames, reaches } from '../model/mapping.ts'

@@ -1,4 +1,4 @@
-import { isLoopback, parseAddress } from '../../../server/contract/address.ts'
+import { isLoopback, parseAddress } from '../../../server/contract/endpoints/address.ts'
 import { formatList } from '../model/list/format-list.ts'
 import { missingFrom } from '../model/mapping.ts'
 import type { ImportPlan } from './import-plan.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { ListenerState } from '../../../server/contract/listener.ts'
+import type { ListenerState } from '../../../server/contract/endpoints/listener.ts'
 import { type EndpointRow, joinRows } from '../model/endpoint-rows.ts'
 import { listener } from '../model/listener.testing.ts'
 import { warnOfImport } from './import-consequences.ts'

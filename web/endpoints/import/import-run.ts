@@ -4,7 +4,7 @@ import {
   CHANGES_MOST,
   type EndpointChangeInput,
   type EndpointChangeView,
-} from '../../../server/contract/endpoint-change.ts'
+} from '../../../server/contract/endpoints/endpoint-change.ts'
 import { NoAnswer } from '../../app/api.ts'
 import {
   beginBulk,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { ListenerState } from '../../../server/contract/listener.ts'
+import type { ListenerState } from '../../../server/contract/endpoints/listener.ts'
 import { type EndpointRow, joinRows } from '../model/endpoint-rows.ts'
 import { ALL, makeGraph } from './map-graph.ts'
 import { countCrossings, orderGraph } from './map-layout.ts'

@@ -1,10 +1,10 @@
+import { SYSTEM_DATABASE } from '../../../server/contract/database.ts'
 import {
   type Address,
   formatHost,
   isWildcard,
   parseAddress,
-} from '../../../server/contract/address.ts'
-import { SYSTEM_DATABASE } from '../../../server/contract/database.ts'
+} from '../../../server/contract/endpoints/address.ts'
 import { type EndpointRow, stateOf } from './endpoint-rows.ts'
 import { reaches } from './mapping.ts'
 

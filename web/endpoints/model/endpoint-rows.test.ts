@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ListenerStatus } from '../../../server/contract/listener.ts'
+import type { ListenerStatus } from '../../../server/contract/endpoints/listener.ts'
 import { countRows, joinRows } from './endpoint-rows.ts'
 import { listener } from './listener.testing.ts'
 

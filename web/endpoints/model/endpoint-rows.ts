@@ -1,6 +1,6 @@
-import { parseAddress } from '../../../server/contract/address.ts'
-import type { EndpointRecord } from '../../../server/contract/endpoint.ts'
-import type { ListenerState, ListenerStatus } from '../../../server/contract/listener.ts'
+import { parseAddress } from '../../../server/contract/endpoints/address.ts'
+import type { EndpointRecord } from '../../../server/contract/endpoints/endpoint.ts'
+import type { ListenerState, ListenerStatus } from '../../../server/contract/endpoints/listener.ts'
 import { sumFigures } from './live-figures.ts'
 
 /** The state of a row: the most severe state of the listeners that {@link judgedOf} returns. */

@@ -1,4 +1,4 @@
-import type { ListenerState, ListenerStatus } from '../../../server/contract/listener.ts'
+import type { ListenerState, ListenerStatus } from '../../../server/contract/endpoints/listener.ts'
 
 /** Returns a listener of node `a`, idle by default. */
 export const listener = (

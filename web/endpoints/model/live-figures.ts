@@ -1,4 +1,4 @@
-import type { ListenerStatus } from '../../../server/contract/listener.ts'
+import type { ListenerStatus } from '../../../server/contract/endpoints/listener.ts'
 
 /** The figures of a row that change with traffic. */
 export interface Figures {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ListenerState } from '../../../server/contract/listener.ts'
+import type { ListenerState } from '../../../server/contract/endpoints/listener.ts'
 import { listener } from './listener.testing.ts'
 import { reconcile } from './reconcile.ts'
 

@@ -1,4 +1,4 @@
-import type { ListenerStatus } from '../../../server/contract/listener.ts'
+import type { ListenerStatus } from '../../../server/contract/endpoints/listener.ts'
 import { mergeParts } from '../../app/merge-parts.ts'
 import { stateOf } from './endpoint-rows.ts'
 

@@ -1,4 +1,4 @@
-import { partOfSystemCode } from '../../../server/contract/endpoint-check.ts'
+import { partOfSystemCode } from '../../../server/contract/endpoints/endpoint-check.ts'
 import { ApiFailure } from '../../app/api.ts'
 import type { Field, FieldErrors } from '../form/endpoint-draft.ts'
 

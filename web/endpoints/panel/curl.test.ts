@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseAddress } from '../../../server/contract/address.ts'
+import { parseAddress } from '../../../server/contract/endpoints/address.ts'
 import { tryCommands } from './curl.ts'
 
 const page = { protocol: 'http:', hostname: '[::1]', port: '8529' }

@@ -1,5 +1,5 @@
-import { type Address, formatHost, isWildcard } from '../../../server/contract/address.ts'
 import { SYSTEM_DATABASE } from '../../../server/contract/database.ts'
+import { type Address, formatHost, isWildcard } from '../../../server/contract/endpoints/address.ts'
 import type { PageLocation } from '../model/admin-access.ts'
 import { defaultOf } from '../model/mapping.ts'
 

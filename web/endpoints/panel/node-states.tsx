@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import type { ListenerStatus } from '../../../server/contract/listener.ts'
+import type { ListenerStatus } from '../../../server/contract/endpoints/listener.ts'
 import { useMay } from '../../shared/session/person.ts'
 import { Countdown } from '../../shared/ui/feedback/countdown.tsx'
 import { StateBadge } from '../../shared/ui/feedback/state-badge.tsx'

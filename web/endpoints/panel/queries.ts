@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { SAMPLE_SECONDS } from '../../../server/contract/traffic.ts'
+import { SAMPLE_SECONDS } from '../../../server/contract/endpoints/traffic.ts'
 import { ApiFailure, answer, api, whileSignedIn } from '../../app/api.ts'
 
 /** Number of audit log rows in the panel. */

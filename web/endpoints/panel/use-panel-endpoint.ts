@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useCallback, useEffect, useState } from 'react'
-import type { EndpointRecord } from '../../../server/contract/endpoint.ts'
-import type { ListenerStatus } from '../../../server/contract/listener.ts'
+import type { EndpointRecord } from '../../../server/contract/endpoints/endpoint.ts'
+import type { ListenerStatus } from '../../../server/contract/endpoints/listener.ts'
 import { endpointsQuery, figuresQuery, listenersQuery } from '../queries.ts'
 
 /** The endpoint shown in the panel. */

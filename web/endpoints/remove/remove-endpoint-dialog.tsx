@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import type { ListenerStatus } from '../../../server/contract/listener.ts'
+import type { ListenerStatus } from '../../../server/contract/endpoints/listener.ts'
 import { ConfirmDialog } from '../../shared/ui/overlay/confirm-dialog.tsx'
 import { GoneDialog } from '../form/gone-dialog.tsx'
 import { guardedLabel } from '../guard/check-changes.ts'

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import type { EndpointRecord } from '../../../server/contract/endpoint.ts'
+import type { EndpointRecord } from '../../../server/contract/endpoints/endpoint.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { deleteEndpoint } from '../endpoint-requests.ts'
 import type { ChangeGuard } from '../guard/check-changes.ts'

@@ -1,4 +1,4 @@
-import type { Role } from '../../../server/contract/role.ts'
+import type { Role } from '../../../server/contract/access/role.ts'
 
 /** Where a shortcut acts: on every page, in a table, in a mapping's list, or in a form. */
 export type KeyScope = 'anywhere' | 'table' | 'mapping' | 'form'

@@ -1,8 +1,8 @@
 // Shared worker that holds the browser's only stream of live events and forwards each event to
 // every open page. The stream closes when the last page leaves.
 
+import { BACKGROUND_HEADER } from '../../../server/contract/access/session-use.ts'
 import type { LiveEvent } from '../../../server/contract/event.ts'
-import { BACKGROUND_HEADER } from '../../../server/contract/session-use.ts'
 import { type Connection, openStream, type Stream } from './live-connection.ts'
 
 /** Messages from a page to the worker. */

@@ -1,6 +1,6 @@
 import { createContext, useContext } from 'react'
-import { atLeast, type Role } from '../../../server/contract/role.ts'
-import type { CurrentSession } from '../../../server/contract/session.ts'
+import { atLeast, type Role } from '../../../server/contract/access/role.ts'
+import type { CurrentSession } from '../../../server/contract/access/session.ts'
 
 export type Session = NonNullable<CurrentSession>
 

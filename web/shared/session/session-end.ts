@@ -1,4 +1,4 @@
-import { SESSION_IDLE } from '../../../server/contract/session-use.ts'
+import { SESSION_IDLE } from '../../../server/contract/access/session-use.ts'
 import type { Session } from './person.ts'
 
 /** Input of {@link formatEndReason}. Times are milliseconds since the Unix epoch. */

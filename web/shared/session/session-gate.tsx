@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type PropsWithChildren, useEffect, useMemo, useState } from 'react'
-import type { CurrentSession } from '../../../server/contract/session.ts'
+import type { CurrentSession } from '../../../server/contract/access/session.ts'
 import { sessionQuery } from '../../app/queries.ts'
 import { CenteredPage } from '../ui/layout/centered-page.tsx'
 import { usePageTitle } from '../ui/layout/use-page-title.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { MAPPING_NAMES } from '../../../contract/endpoint.ts'
+import { MAPPING_NAMES } from '../../../contract/endpoints/endpoint.ts'
 import { createMapping } from './mapping.ts'
 
 const namesOf = (length: number) => Array.from({ length }, (_, at) => `n${at}`)

@@ -1,5 +1,5 @@
 import { DATABASE_NAME_RULE, isDatabaseName, SYSTEM_DATABASE } from '../../../contract/database.ts'
-import { MAPPING_NAMES } from '../../../contract/endpoint.ts'
+import { MAPPING_NAMES } from '../../../contract/endpoints/endpoint.ts'
 import { Failure } from '../../../failure.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { type Address, isWildcard } from '../../../contract/address.ts'
+import { type Address, isWildcard } from '../../../contract/endpoints/address.ts'
 import { Failure } from '../../../failure.ts'
 import type { Listener } from '../../listeners/listener.ts'
 

@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import type { Address } from '../../../contract/address.ts'
+import type { Address } from '../../../contract/endpoints/address.ts'
 import type { Nodes } from '../../../nodes/nodes.ts'
 import type { Tables } from '../../../storage/tables.ts'
 import { readAddress } from '../../address.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Address } from '../../../contract/address.ts'
+import type { Address } from '../../../contract/endpoints/address.ts'
 import { type Failure, systemCode } from '../../../failure.ts'
 import type { Recorder } from '../../../storage/changes/recorder.ts'
 import type { Store } from '../../../storage/open.ts'

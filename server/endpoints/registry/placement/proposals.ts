@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Actor } from '../../../contract/audit.ts'
-import type { EndpointRecord } from '../../../contract/endpoint.ts'
+import type { EndpointRecord } from '../../../contract/endpoints/endpoint.ts'
 import { nextRevision } from '../../../storage/changes/next-revision.ts'
 import type { Recorder } from '../../../storage/changes/recorder.ts'
 import type { Store } from '../../../storage/open.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { ListenerState } from '../../../contract/listener.ts'
+import type { ListenerState } from '../../../contract/endpoints/listener.ts'
 import type { Listener } from '../../listeners/listener.ts'
 import { createRetrySchedule, type RetrySchedule } from './retry-schedule.ts'
 

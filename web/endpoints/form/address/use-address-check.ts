@@ -1,6 +1,6 @@
 import { useDebouncedValue } from '@mantine/hooks'
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { type AddressPart, parseAddress } from '../../../../server/contract/address.ts'
+import { type AddressPart, parseAddress } from '../../../../server/contract/endpoints/address.ts'
 import { answer, api } from '../../../app/api.ts'
 import { nodesQuery } from '../../../app/queries.ts'
 import { canonicalAddress, draftAddress, type EndpointDraft } from '../endpoint-draft.ts'

@@ -1,6 +1,6 @@
-import { formatAddress, parseAddress } from '../../../../server/contract/address.ts'
 import { DATABASE_NAME_RULE, isDatabaseName } from '../../../../server/contract/database.ts'
-import { MAPPING_NAMES } from '../../../../server/contract/endpoint.ts'
+import { formatAddress, parseAddress } from '../../../../server/contract/endpoints/address.ts'
+import { MAPPING_NAMES } from '../../../../server/contract/endpoints/endpoint.ts'
 import { type JsonEntry, readEntries } from './json-entries.ts'
 
 /** Maximum number of endpoints per import. */

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useMemo, useState } from 'react'
-import type { ListenerStatus } from '../../../../server/contract/listener.ts'
+import type { ListenerStatus } from '../../../../server/contract/endpoints/listener.ts'
 import { LoadFailure } from '../../../shared/ui/feedback/load-failure.tsx'
 import { ChoiceGroup } from '../../../shared/ui/form/choice-group.tsx'
 import { RelativeTime } from '../../../shared/ui/text/relative-time.tsx'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { EndpointTraffic, NodeTraffic } from '../../../../server/contract/traffic.ts'
+import type { EndpointTraffic, NodeTraffic } from '../../../../server/contract/endpoints/traffic.ts'
 import {
   formatBytes,
   formatFigure,

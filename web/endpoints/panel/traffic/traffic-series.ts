@@ -1,4 +1,4 @@
-import type { EndpointTraffic, NodeTraffic } from '../../../../server/contract/traffic.ts'
+import type { EndpointTraffic, NodeTraffic } from '../../../../server/contract/endpoints/traffic.ts'
 
 /** What a chart shows. */
 export type TrafficKind = 'requests' | 'bytes' | 'connections'

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { errorObject } from './acknowledgement.ts'
+import { errorObject } from '../acknowledgement.ts'
 import { MAPPING_NAMES } from './endpoint.ts'
 
 /** Maximum number of changes in one bulk change. */
