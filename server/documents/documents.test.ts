@@ -5,8 +5,8 @@ import { createDocuments } from './documents.ts'
 import { createBodyOf } from './json/create-body.ts'
 import { parseDocumentQuery } from './query/query.ts'
 import type { ScanBounds } from './query/read-page.ts'
-import { createDocumentRepository } from './repository.ts'
-import type { DocumentRepository } from './stored-documents.ts'
+import { createDocumentRepository } from './repository/repository.ts'
+import type { DocumentRepository } from './repository/stored-documents.ts'
 
 const WHERE = { database: 'a', collection: 'b' }
 

@@ -3,7 +3,6 @@ import { Failure } from '../failure.ts'
 import { createTurns } from '../storage/changes/turns.ts'
 import type { CollectionRef, DocumentRef } from '../storage/document-ref.ts'
 import { createVault, type Vault } from '../storage/vault.ts'
-import { type CreatedMany, createMany, exists, type LargeArrays, naming } from './create-many.ts'
 import { type MadeDocument, quoted, requireDocumentId, toDocument } from './document.ts'
 import { type Conditions, matches, matchesNone } from './entity-tag.ts'
 import { mergePatch } from './json/merge-patch.ts'
@@ -13,8 +12,15 @@ import type { Position } from './query/order.ts'
 import type { DocumentQuery } from './query/query.ts'
 import { createReadInIdOrder, type Page, type ReadInIdOrder, readPage } from './query/read-page.ts'
 import { type CheckScan, ScanLimit } from './query/scan-limit.ts'
+import {
+  type CreatedMany,
+  createMany,
+  exists,
+  type LargeArrays,
+  naming,
+} from './repository/create-many.ts'
+import type { DocumentRepository, StoredDocument } from './repository/stored-documents.ts'
 import type { CheckDocuments } from './schemas/schemas.ts'
-import type { DocumentRepository, StoredDocument } from './stored-documents.ts'
 
 /** What {@link Documents.find} needs to know of a request. */
 export interface FindOptions {

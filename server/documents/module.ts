@@ -6,13 +6,13 @@ import type { JobsModule } from '../jobs/module.ts'
 import { StoreUnavailable } from '../storage/availability/unavailable.ts'
 import type { Store } from '../storage/open.ts'
 import type { Vault } from '../storage/vault.ts'
-import { collectionRoutes, sizeRoutes } from './collection-routes.ts'
+import { collectionRoutes, sizeRoutes } from './collections/collection-routes.ts'
+import { createSizes } from './collections/sizes.ts'
 import { createDocuments } from './documents.ts'
-import { createPurge } from './purge.ts'
+import { createPurge } from './repository/purge.ts'
+import type { DocumentRepository } from './repository/stored-documents.ts'
 import { documentRoutes } from './routes.ts'
 import type { SchemasModule } from './schemas/module.ts'
-import { createSizes } from './sizes.ts'
-import type { DocumentRepository } from './stored-documents.ts'
 
 export interface DocumentsDeps {
   readonly store: Store

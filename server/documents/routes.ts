@@ -24,18 +24,18 @@ import { textBody } from '../http/input/text-body.ts'
 import { acceptedVersion } from '../http/input/version.ts'
 import type { Reserve } from '../http/output/response-room.ts'
 import type { CollectionRef, DocumentRef } from '../storage/document-ref.ts'
-import type { CreatedMany } from './create-many.ts'
+import {
+  accepted,
+  type WholeCollections,
+  wholeCollectionRoutes,
+} from './collections/whole-collection-routes.ts'
 import { collection, document } from './describe-routes.ts'
 import type { Documents, FoundPage } from './documents.ts'
 import { type Conditions, matchesNone, readConditions } from './entity-tag.ts'
 import { type CreateBody, createBodyOf, readCreateBody } from './json/create-body.ts'
 import { type DocumentQuery, parseDocumentQuery } from './query/query.ts'
-import type { StoredDocument } from './stored-documents.ts'
-import {
-  accepted,
-  type WholeCollections,
-  wholeCollectionRoutes,
-} from './whole-collection-routes.ts'
+import type { CreatedMany } from './repository/create-many.ts'
+import type { StoredDocument } from './repository/stored-documents.ts'
 
 export interface DocumentRoutesDeps {
   readonly documents: Documents

@@ -1,5 +1,5 @@
 import { BULK_AT_ONCE } from '../contract/document.ts'
-import type { LargeArrays } from '../documents/create-many.ts'
+import type { LargeArrays } from '../documents/repository/create-many.ts'
 import { Failure } from '../failure.ts'
 import { resolveOutcome } from '../storage/availability/resolve-outcome.ts'
 import { OutcomeUnknown } from '../storage/availability/unavailable.ts'

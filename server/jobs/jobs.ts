@@ -1,5 +1,5 @@
 import { JOBS_UNDER_WAY, type JobKind } from '../contract/job.ts'
-import type { LargeArrays } from '../documents/create-many.ts'
+import type { LargeArrays } from '../documents/repository/create-many.ts'
 import { Failure, isStoreFailure } from '../failure.ts'
 import { DamagedStore } from '../storage/availability/unavailable.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'

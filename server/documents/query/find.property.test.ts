@@ -4,7 +4,7 @@ import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createDocuments, type Documents } from '../documents.ts'
 import type { Json } from '../json/strict-json.ts'
-import { createDocumentRepository } from '../repository.ts'
+import { createDocumentRepository } from '../repository/repository.ts'
 import { parseDocumentQuery } from './query.ts'
 
 // Generated documents and queries. The pages of a query, joined, must be what a plain reference

@@ -3,15 +3,15 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Expression, type QueryResult, type RawBuilder, sql } from 'kysely'
-import { SYSTEM_DATABASE } from '../contract/database.ts'
-import { Failure } from '../failure.ts'
-import { resolveOutcome } from '../storage/availability/resolve-outcome.ts'
-import { limitBytes } from '../storage/changes/limit-bytes.ts'
-import { databaseExists, requireDatabase } from '../storage/database-exists.ts'
-import type { CollectionRef, DocumentRef } from '../storage/document-ref.ts'
-import type { Store } from '../storage/open.ts'
-import { beforeNul } from './document-id.ts'
-import { createEntityTag } from './entity-tag.ts'
+import { SYSTEM_DATABASE } from '../../contract/database.ts'
+import { Failure } from '../../failure.ts'
+import { resolveOutcome } from '../../storage/availability/resolve-outcome.ts'
+import { limitBytes } from '../../storage/changes/limit-bytes.ts'
+import { databaseExists, requireDatabase } from '../../storage/database-exists.ts'
+import type { CollectionRef, DocumentRef } from '../../storage/document-ref.ts'
+import type { Store } from '../../storage/open.ts'
+import { beforeNul } from '../document-id.ts'
+import { createEntityTag } from '../entity-tag.ts'
 
 /** A stored document. The body is its JSON with the `id`; the tag identifies this state. */
 export interface StoredDocument {

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { storeDatabases } from '../storage/test-support/databases.testing.ts'
-import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
-import { createDocumentRepository } from './repository.ts'
+import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
+import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { createDocumentRepository } from '../repository/repository.ts'
+import type { DocumentRepository } from '../repository/stored-documents.ts'
 import { createSizes, FRESH, STEP } from './sizes.ts'
-import type { DocumentRepository } from './stored-documents.ts'
 
 forEachEngine((engine) => {
   let repository: DocumentRepository

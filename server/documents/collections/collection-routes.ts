@@ -1,11 +1,11 @@
 import { Hono } from 'hono'
-import { collectionList, collectionQuery, sizeList } from '../contract/document.ts'
-import { Failure } from '../failure.ts'
-import { describe } from '../http/describe.ts'
-import type { AppEnv } from '../http/env.ts'
-import { queryInput } from '../http/input/query-input.ts'
-import type { SendList } from '../http/output/send-list.ts'
-import type { DocumentRoutesDeps } from './routes.ts'
+import { collectionList, collectionQuery, sizeList } from '../../contract/document.ts'
+import { Failure } from '../../failure.ts'
+import { describe } from '../../http/describe.ts'
+import type { AppEnv } from '../../http/env.ts'
+import { queryInput } from '../../http/input/query-input.ts'
+import type { SendList } from '../../http/output/send-list.ts'
+import type { DocumentRoutesDeps } from '../routes.ts'
 import type { DatabaseSize, Sizes } from './sizes.ts'
 
 export interface CollectionRoutesDeps extends Omit<DocumentRoutesDeps, 'whole' | 'reserve'> {

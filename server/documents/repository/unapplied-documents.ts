@@ -1,6 +1,6 @@
-import type { CollectionWrites } from '../storage/changes/collection-writes.ts'
-import { limitBytes } from '../storage/changes/limit-bytes.ts'
-import { beforeNul } from './document-id.ts'
+import type { CollectionWrites } from '../../storage/changes/collection-writes.ts'
+import { limitBytes } from '../../storage/changes/limit-bytes.ts'
+import { beforeNul } from '../document-id.ts'
 import type { DocumentRepository } from './stored-documents.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { DocumentRepository } from './stored-documents.ts'
+import type { DocumentRepository } from '../repository/stored-documents.ts'
 
 export interface CollectionSize {
   readonly name: string

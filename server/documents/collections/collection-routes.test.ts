@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createRecorder } from '../audit/record.ts'
-import { createTokenByCommand } from '../cli/access-command.ts'
-import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
-import { type EngineNode, forEachEngineNode } from '../test-support/each-engine-node.testing.ts'
-import { ask } from '../test-support/start.testing.ts'
+import { createRecorder } from '../../audit/record.ts'
+import { createTokenByCommand } from '../../cli/access-command.ts'
+import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
+import { type EngineNode, forEachEngineNode } from '../../test-support/each-engine-node.testing.ts'
+import { ask } from '../../test-support/start.testing.ts'
 
 // Lists the collections of a database on a running node.
 

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { resolveOutcome } from '../storage/availability/resolve-outcome.ts'
-import { OutcomeUnknown } from '../storage/availability/unavailable.ts'
-import type { Store } from '../storage/open.ts'
-import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
+import { resolveOutcome } from '../../storage/availability/resolve-outcome.ts'
+import { OutcomeUnknown } from '../../storage/availability/unavailable.ts'
+import type { Store } from '../../storage/open.ts'
+import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createDocumentRepository } from './repository.ts'
 import type { DocumentRepository } from './stored-documents.ts'
 
