@@ -5,7 +5,7 @@ import { randomInt } from 'node:crypto'
 import { runCommand } from './run-command.ts'
 
 /** The tests that `GATEHOUSE_TEST_KILLS` and `GATEHOUSE_TEST_FAULTS` repeat. */
-const TESTS = ['server/integration/kill.test.ts', 'server/integration/endurance']
+const TESTS = ['server/integration/failures/kill.test.ts', 'server/integration/endurance']
 
 /** Time limit, seconds: far more than 200 kills and 200 faults take on two cores. */
 const LIMIT = 4 * 60 * 60

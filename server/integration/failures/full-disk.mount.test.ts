@@ -3,9 +3,9 @@ import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
-import { killProcesses, MAIN, startProcess } from '../test-support/server-process.testing.ts'
-import { type Answer, ask } from '../test-support/start.testing.ts'
+import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
+import { killProcesses, MAIN, startProcess } from '../../test-support/server-process.testing.ts'
+import { type Answer, ask } from '../../test-support/start.testing.ts'
 
 // Tests a server whose data folder is on a small disk (tmpfs) that fills up. The disk is in a mount
 // namespace that ends with the server.

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
-import { start } from '../start.ts'
-import { makeDatabase } from '../storage/test-support/each-engine.testing.ts'
-import { startTcpProxy, type TcpProxy } from '../storage/test-support/tcp-proxy.testing.ts'
-import { ask, SETTINGS } from '../test-support/start.testing.ts'
+import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
+import { start } from '../../start.ts'
+import { makeDatabase } from '../../storage/test-support/each-engine.testing.ts'
+import { startTcpProxy, type TcpProxy } from '../../storage/test-support/tcp-proxy.testing.ts'
+import { ask, SETTINGS } from '../../test-support/start.testing.ts'
 
 // Tests starts during which PostgreSQL becomes unavailable.
 

@@ -2,14 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
-import { damagePages, pagesOf } from '../storage/test-support/damage.testing.ts'
+import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
+import { damagePages, pagesOf } from '../../storage/test-support/damage.testing.ts'
 import {
   killProcesses,
   type ServerProcess,
   startProcess,
-} from '../test-support/server-process.testing.ts'
-import { type Answer, ask, makeToken } from '../test-support/start.testing.ts'
+} from '../../test-support/server-process.testing.ts'
+import { type Answer, ask, makeToken } from '../../test-support/start.testing.ts'
 
 // Tests a server process whose SQLite file has damaged pages.
 

@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import {
   type OwnPostgres,
   startOwnPostgres,
-} from '../storage/test-support/postgres-server.testing.ts'
-import { startForTest, type TestNode } from '../test-support/start.testing.ts'
+} from '../../storage/test-support/postgres-server.testing.ts'
+import { startForTest, type TestNode } from '../../test-support/start.testing.ts'
 
 // Tests a node whose PostgreSQL rejects changes for a while, as after a failover or on a full disk.
 

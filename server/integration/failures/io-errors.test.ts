@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
-import { killProcesses, startProcess } from '../test-support/server-process.testing.ts'
-import { type Answer, ask, makeToken } from '../test-support/start.testing.ts'
+import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
+import { killProcesses, startProcess } from '../../test-support/server-process.testing.ts'
+import { type Answer, ask, makeToken } from '../../test-support/start.testing.ts'
 
 // Tests a server whose SQLite calls fail with I/O errors: no error may end the process.
 
 const FAULTS = pathToFileURL(
-  join(import.meta.dirname, '../storage/test-support/faults.testing.ts'),
+  join(import.meta.dirname, '../../storage/test-support/faults.testing.ts'),
 ).href
 
 let data: string

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, expect, test } from 'vitest'
-import { failureKinds } from '../failure.ts'
-import { openApp } from '../test-support/app.testing.ts'
+import { failureKinds } from '../../failure.ts'
+import { openApp } from '../../test-support/app.testing.ts'
 
 // docs/http-api.md must list every route of the application as code, such as `GET /_api/endpoint`.
 
 const { app, close } = await openApp()
 afterAll(close)
 
-const page = readFileSync(new URL('../../docs/http-api.md', import.meta.url), 'utf8')
+const page = readFileSync(new URL('../../../docs/http-api.md', import.meta.url), 'utf8')
 
 /** The routes of the application in the notation of the page: `DELETE /_api/endpoint/<address>`. */
 const served = app.routes

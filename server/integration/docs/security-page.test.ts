@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 
 // docs/security.md names a test for each defense. This test checks that those tests exist.
 
-const root = new URL('../..', import.meta.url)
+const root = new URL('../../..', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
 const readAny = (path: string) => {
   for (const place of ['server/', '']) {

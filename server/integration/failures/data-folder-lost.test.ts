@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { openOperatorKey, openSecretKey } from '../access/secret-files.ts'
-import { openStore } from '../storage/open.ts'
-import { createVault } from '../storage/vault.ts'
-import { MAIN } from '../test-support/server-process.testing.ts'
-import { ask, startForTest, type TestNode } from '../test-support/start.testing.ts'
+import { openOperatorKey, openSecretKey } from '../../access/secret-files.ts'
+import { openStore } from '../../storage/open.ts'
+import { createVault } from '../../storage/vault.ts'
+import { MAIN } from '../../test-support/server-process.testing.ts'
+import { ask, startForTest, type TestNode } from '../../test-support/start.testing.ts'
 
 // Tests a node whose data folder is deleted or moved while it runs, and a start with keys but no
 // database.

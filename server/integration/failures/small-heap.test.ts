@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { killProcesses, startProcess } from '../test-support/server-process.testing.ts'
-import { ask, makeToken } from '../test-support/start.testing.ts'
+import { killProcesses, startProcess } from '../../test-support/server-process.testing.ts'
+import { ask, makeToken } from '../../test-support/start.testing.ts'
 
 // Tests a server process with a small heap that receives more than the heap can hold.
 

@@ -5,21 +5,21 @@ import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
+import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
 import {
   type OwnPostgres,
   startOwnPostgres,
-} from '../storage/test-support/postgres-server.testing.ts'
-import { startTcpProxy, type TcpProxy } from '../storage/test-support/tcp-proxy.testing.ts'
-import { operatorSession } from '../test-support/operator-session.testing.ts'
-import { killProcesses, MAIN, startProcess } from '../test-support/server-process.testing.ts'
+} from '../../storage/test-support/postgres-server.testing.ts'
+import { startTcpProxy, type TcpProxy } from '../../storage/test-support/tcp-proxy.testing.ts'
+import { operatorSession } from '../../test-support/operator-session.testing.ts'
+import { killProcesses, MAIN, startProcess } from '../../test-support/server-process.testing.ts'
 import {
   type Answer,
   ask,
   endpointPath,
   startForTest,
   type TestNode,
-} from '../test-support/start.testing.ts'
+} from '../../test-support/start.testing.ts'
 
 // Tests a node whose PostgreSQL becomes unavailable and returns, from a client's point of view. The
 // store itself is tested in storage/postgres-away.test.ts.

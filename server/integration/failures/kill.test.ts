@@ -3,21 +3,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from 'vitest'
-import type { EndpointRecord } from '../contract/endpoints/endpoint.ts'
-import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
-import { expectListening } from '../endpoints/listeners/kernel-sockets.testing.ts'
-import type { StoreLocation } from '../storage/open.ts'
-import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
-import { type BundledServer, bundleServer } from '../test-support/bundle-server.testing.ts'
+import type { EndpointRecord } from '../../contract/endpoints/endpoint.ts'
+import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
+import { expectListening } from '../../endpoints/listeners/kernel-sockets.testing.ts'
+import type { StoreLocation } from '../../storage/open.ts'
+import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { type BundledServer, bundleServer } from '../../test-support/bundle-server.testing.ts'
 import {
   killProcesses,
   type ServerProcess,
   SOURCE,
   startProcess,
-} from '../test-support/server-process.testing.ts'
-import { ask, endpointPath, makeToken } from '../test-support/start.testing.ts'
-import { createDocumentWriter, readAll } from './endurance/document-writer.testing.ts'
-import { KILLS, randomNumbers, SEED } from './endurance/settings.testing.ts'
+} from '../../test-support/server-process.testing.ts'
+import { ask, endpointPath, makeToken } from '../../test-support/start.testing.ts'
+import { createDocumentWriter, readAll } from '../endurance/document-writer.testing.ts'
+import { KILLS, randomNumbers, SEED } from '../endurance/settings.testing.ts'
 
 // Each round starts a server on the store that the previous round left, checks it, changes
 // endpoints and documents with several clients at once, and kills the server (SIGKILL) during the

@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 
-const root = path.join(import.meta.dirname, '../..')
+const root = path.join(import.meta.dirname, '../../..')
 const pages = globSync(['README.md', 'docs/**/*.md', 'packages/*/README.md'], { cwd: root })
 
 const textOf = (page: string) =>
