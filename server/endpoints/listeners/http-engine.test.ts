@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { Traffic } from '../traffic/traffic.ts'
+import { ResponseBudget } from './connections/response-budget.ts'
 import {
   createHttpEngine,
   type Door,
@@ -9,7 +10,6 @@ import {
   type HttpEngine,
   type HttpLimits,
 } from './http-engine.ts'
-import { ResponseBudget } from './response-budget.ts'
 
 // The engine never listens. These tests check that it treats connections passed to it like those
 // that a listening server accepts itself.

@@ -2,11 +2,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Socket } from 'node:net'
 import { BODY_PROGRESS } from '../../contract/request-body.ts'
 import type { Traffic } from '../traffic/traffic.ts'
-import { BodyProgress } from './body-progress.ts'
-import { answerClientError } from './client-error.ts'
-import { Connection } from './connection.ts'
-import { CountedResponse } from './counted-response.ts'
-import { ResponseBudget } from './response-budget.ts'
+import { BodyProgress } from './connections/body-progress.ts'
+import { answerClientError } from './connections/client-error.ts'
+import { Connection } from './connections/connection.ts'
+import { CountedResponse } from './connections/counted-response.ts'
+import { ResponseBudget } from './connections/response-budget.ts'
 
 /** The listener that accepted a request, as the engine sees it. */
 export interface Door {

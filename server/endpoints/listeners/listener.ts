@@ -10,9 +10,9 @@ import { Traffic } from '../traffic/traffic.ts'
 import { TrafficHistory } from '../traffic/traffic-history.ts'
 import { bind } from './bind.ts'
 import { type Certificate, missingCertificate } from './certificate.ts'
-import type { ConnectionLimit } from './connection-limit.ts'
+import type { ConnectionLimit } from './connections/connection-limit.ts'
+import { ListenerConnections } from './connections/listener-connections.ts'
 import type { HttpEngine } from './http-engine.ts'
-import { ListenerConnections } from './listener-connections.ts'
 import { clearStaleSocket, requireSafeFolder, restrictSocket } from './unix-socket.ts'
 
 /** Interval at which a draining listener checks for idle connections, ms. */

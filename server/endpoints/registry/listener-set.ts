@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { Address } from '../../contract/endpoints/address.ts'
 import type { LiveEvent } from '../../contract/event.ts'
-import { createConnectionLimit } from '../listeners/connection-limit.ts'
+import { createConnectionLimit } from '../listeners/connections/connection-limit.ts'
 import { Listener, type ListenerDeps } from '../listeners/listener.ts'
 import type { AdminAccess } from './mapping/admin-access.ts'
 import type { Mapping } from './mapping/mapping.ts'

@@ -1,6 +1,6 @@
 import { getHeapStatistics } from 'node:v8'
-import { PAGE_BYTES } from '../../contract/document.ts'
-import { Failure } from '../../failure.ts'
+import { PAGE_BYTES } from '../../../contract/document.ts'
+import { Failure } from '../../../failure.ts'
 
 /** Share of the heap limit that unsent responses may use. */
 const RESPONSE_SHARE = 1 / 4

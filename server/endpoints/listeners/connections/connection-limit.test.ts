@@ -3,12 +3,12 @@ import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { START } from '../../audit/record.ts'
-import { openStore } from '../../storage/open.ts'
-import { createEndpointRegistry } from '../registry/registry.ts'
+import { START } from '../../../audit/record.ts'
+import { openStore } from '../../../storage/open.ts'
+import { createEndpointRegistry } from '../../registry/registry.ts'
+import { createHttpEngine } from '../http-engine.ts'
+import type { Listener } from '../listener.ts'
 import { createConnectionLimit, openFilesLimit } from './connection-limit.ts'
-import { createHttpEngine } from './http-engine.ts'
-import type { Listener } from './listener.ts'
 
 describe('createConnectionLimit', () => {
   it('keeps descriptors for the store, for listeners and for the administration', () => {

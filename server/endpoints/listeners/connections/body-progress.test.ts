@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { BODY_PROGRESS, BODY_STALLED } from '../../contract/request-body.ts'
+import { BODY_PROGRESS, BODY_STALLED } from '../../../contract/request-body.ts'
 import { BodyProgress } from './body-progress.ts'
 
 describe('BodyProgress', () => {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { BODY_PROGRESS, BODY_STALLED } from '../../contract/request-body.ts'
+import { BODY_PROGRESS, BODY_STALLED } from '../../../contract/request-body.ts'
 
 interface Upload {
   readonly response: ServerResponse

@@ -1,10 +1,10 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
-import type { Traffic } from '../traffic/traffic.ts'
-import type { Certificate } from './certificate.ts'
+import type { Traffic } from '../../traffic/traffic.ts'
+import type { Certificate } from '../certificate.ts'
+import { HTTP_LIMITS } from '../http-engine.ts'
 import { type Connection, IDLE_BEFORE_CLOSE } from './connection.ts'
 import type { ConnectionLimit } from './connection-limit.ts'
-import { HTTP_LIMITS } from './http-engine.ts'
 
 export interface ListenerConnectionsDeps {
   readonly serve: (socket: Socket) => Connection

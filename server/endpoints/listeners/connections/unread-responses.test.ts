@@ -3,8 +3,8 @@ import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { killProcesses, startProcess } from '../../test-support/server-process.testing.ts'
-import { ask, makeToken } from '../../test-support/start.testing.ts'
+import { killProcesses, startProcess } from '../../../test-support/server-process.testing.ts'
+import { ask, makeToken } from '../../../test-support/start.testing.ts'
 
 // In its own process, because the test limits the server's memory.
 

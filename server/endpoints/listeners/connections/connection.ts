@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
-import { PAGE_BYTES } from '../../contract/document.ts'
-import { Failure } from '../../failure.ts'
+import { PAGE_BYTES } from '../../../contract/document.ts'
+import { Failure } from '../../../failure.ts'
 import type { ByteAccount, CountedResponse } from './counted-response.ts'
 import type { ResponseBudget } from './response-budget.ts'
 

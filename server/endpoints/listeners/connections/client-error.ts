@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import type { ErrorBody, ErrorObject } from '../../contract/acknowledgement.ts'
-import { type FailureCode, failureKinds, systemCode } from '../../failure.ts'
+import type { ErrorBody, ErrorObject } from '../../../contract/acknowledgement.ts'
+import { type FailureCode, failureKinds, systemCode } from '../../../failure.ts'
 
 /** The error that Node.js reports for a request it cannot parse. */
 type ParseError = Error & { readonly code?: string; readonly rawPacket?: Buffer }
