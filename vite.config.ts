@@ -20,7 +20,8 @@ const signInPage: Plugin = {
 }
 
 /** Files of a minute and more: as the last ones they would run while the other workers wait. */
-const LONG = /\.debootstrap\.test\.ts$|\/(?:package|many-changes|model\.property|kill)\.test\.ts$/
+const LONG =
+  /\.debootstrap\.test\.ts$|\/(?:package|concurrent-changes|model\.property|kill)\.test\.ts$/
 
 /** Starts the {@link LONG} files first. */
 class LongestFirst extends BaseSequencer {
