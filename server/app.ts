@@ -9,7 +9,7 @@ import type { DocumentsModule } from './documents/module.ts'
 import type { SchemasModule } from './documents/schemas/module.ts'
 import type { EndpointsModule } from './endpoints/module.ts'
 import type { EventsModule } from './events/module.ts'
-import type { FaultLog } from './health/log-fault.ts'
+import type { ErrorLog } from './health/error-log.ts'
 import type { HealthModule } from './health/module.ts'
 import { createDispatch } from './http/dispatch.ts'
 import type { AppEnv } from './http/env.ts'
@@ -49,7 +49,7 @@ export interface AppModules {
   readonly oauth2: OAuth2Module
   readonly schemas: SchemasModule
   readonly log: Logger
-  readonly logFault: FaultLog
+  readonly logError: ErrorLog
   /** The folder of the built console. */
   readonly consoleFolder: string
   readonly pageFacts: PageFacts
@@ -113,7 +113,7 @@ export function createApp(modules: AppModules) {
     .route('/_console', consoleRoutes(modules.consoleFolder, modules.pageFacts))
 
   const dispatch = createDispatch(base, {
-    onError: createErrorHandler(modules.logFault),
+    onError: createErrorHandler(modules.logError),
     notFound(c) {
       throw noRoute(base, c.req.method, c.req.path)
     },

@@ -17,7 +17,7 @@ import type { Listener } from './endpoints/listeners/listener.ts'
 import { createEndpointsModule } from './endpoints/module.ts'
 import { createEventHub } from './events/hub.ts'
 import { createEventsModule } from './events/module.ts'
-import { createFaultLog } from './health/log-fault.ts'
+import { createErrorLog } from './health/error-log.ts'
 import { createHealthModule } from './health/module.ts'
 import type { NodeReadiness } from './health/readiness.ts'
 import { createHttpModule } from './http/module.ts'
@@ -51,15 +51,15 @@ export interface ModulesDeps {
 
 /**
  * Creates the modules of a node, in an order in which each uses only earlier ones, and adds them to
- * `stack`. Nothing runs yet, except that notices of the store are followed.
+ * `stack`. Nothing runs yet, except that notifications of the store are followed.
  */
 export async function createModules(deps: ModulesDeps, stack: AsyncDisposableStack) {
   const { config, store, vault, secretKey, operatorKey, certificate, consoleFolder, log } = deps
   const { readiness, untilAvailable } = deps
-  const logFault = createFaultLog(store, log)
+  const logError = createErrorLog(store, log)
   const record = createRecorder()
   const events = createEventHub()
-  const failures = createFailureLimit(store, Date.now, logFault('cannot store failed sign-ins'))
+  const failures = createFailureLimit(store, Date.now, logError('cannot store failed sign-ins'))
   stack.defer(() => failures.stop())
   const engine = createHttpEngine<Listener>()
   stack.defer(() => engine.close())
@@ -76,7 +76,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
   )
   const access = stack.use(
     createAccessModule({
-      ...{ store, vault, record, events, http, logFault },
+      ...{ store, vault, record, events, http, logError },
       admins: config.admins,
       operatorKey: () => fingerprint(operatorKey()),
       countFailure: failures.count,
@@ -90,7 +90,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
   const nodes = createNodesModule({
     ...{ store, events, requireRole },
     name: config.node,
-    onError: logFault('the nodes could not exchange their status'),
+    onError: logError('the nodes could not exchange their status'),
   })
 
   const repository = createDocumentRepository(store)
@@ -101,12 +101,12 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
       rules: createDocumentRules(Date.now, schemas.current),
       documents: { page: createReadInIdOrder({ repository, nextTurn: createTurns() }) },
       now: nodes.now,
-      onError: logFault('a job failed to continue'),
+      onError: logError('a job failed to continue'),
     }),
   )
   const documents = stack.use(
     createDocumentsModule({
-      ...{ store, repository, schemas, jobs, databases, http, requireRole, vault, logFault },
+      ...{ store, repository, schemas, jobs, databases, http, requireRole, vault, logError },
     }),
   )
   events.on('database', () => {
@@ -116,7 +116,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
 
   const endpoints = stack.use(
     createEndpointsModule({
-      ...{ store, record, engine, certificate, nodes, events, http, requireRole, log, logFault },
+      ...{ store, record, engine, certificate, nodes, events, http, requireRole, log, logError },
       grace: config.drain,
       reservedFolders: [config.data, ...config.keyFolders],
     }),
@@ -137,7 +137,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
       },
       onAccess: access.sync,
       onBulkChange: bulkChanges.changed,
-      onError: logFault('cannot read the changes of other nodes'),
+      onError: logError('cannot read the changes of other nodes'),
     }),
   )
   nodes.onHeartbeat(changes.retry)
@@ -145,10 +145,10 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
   const health = stack.use(createHealthModule({ store, readiness, changes, requireRole }))
 
   const { metrics } = endpoints
-  const audit = stack.use(createAuditModule({ store, events, metrics, requireRole, logFault }))
+  const audit = stack.use(createAuditModule({ store, events, metrics, requireRole, logError }))
   const oauth2 = stack.use(
     await createOAuth2Module({
-      ...{ store, vault, secretKey, fingerprint, access, audit, events, http, log, logFault },
+      ...{ store, vault, secretKey, fingerprint, access, audit, events, http, log, logError },
       operatorKey,
       providers: config.providers,
       countFailure: failures.count,
@@ -157,7 +157,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
   )
   return {
     ...{ http, access, databases, nodes, schemas, jobs, documents, endpoints, health, audit },
-    ...{ oauth2, changes, engine, log, logFault },
+    ...{ oauth2, changes, engine, log, logError },
     hub: events,
     events: stack.use(createEventsModule({ hub: events, access, http, requireRole })),
     consoleFolder,

@@ -1,6 +1,6 @@
 import type { EventHub } from '../events/hub.ts'
 import { Failure } from '../failure.ts'
-import type { FaultLog } from '../health/log-fault.ts'
+import type { ErrorLog } from '../health/error-log.ts'
 import type { RequestView } from '../http/env.ts'
 import { createRequireRole } from '../http/guards/require-role.ts'
 import type { HttpModule } from '../http/module.ts'
@@ -15,7 +15,7 @@ export interface AccessModuleDeps
   readonly http: Pick<HttpModule, 'clientOf' | 'cookie' | 'hosts' | 'publicOrigin' | 'sendList'>
   /** Counts a failed attempt; see `storage/changes/failure-limit.ts`. */
   readonly countFailure: (key: string) => void
-  readonly logFault: FaultLog
+  readonly logError: ErrorLog
 }
 
 /** Creates the access of people, with the guard of all routes and its own routes. */
@@ -27,7 +27,7 @@ export function createAccessModule(deps: AccessModuleDeps) {
     now: Date.now,
     onEnded: events.nudge,
     publish: events.publish,
-    onError: deps.logFault('cannot store the last use of sessions and tokens'),
+    onError: deps.logError('cannot store the last use of sessions and tokens'),
   })
   const requireRole = createRequireRole({
     authenticate: access.authenticate,

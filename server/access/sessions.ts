@@ -112,8 +112,8 @@ export function beginSession(
  * @param place identifies the row, for example `sessions/<id>`.
  */
 const sealTokens = (vault: Vault, place: string, tokens: ProviderTokens) => ({
-  access_token: vault.seal(tokens.access, `${place}/access`),
-  refresh_token: tokens.refresh && vault.seal(tokens.refresh, `${place}/refresh`),
+  access_token: vault.encrypt(tokens.access, `${place}/access`),
+  refresh_token: tokens.refresh && vault.encrypt(tokens.refresh, `${place}/refresh`),
   token_expires_at: tokens.expires,
 })
 

@@ -1,6 +1,6 @@
 import { Counter, type Registry } from 'prom-client'
 import type { EventHub } from '../events/hub.ts'
-import type { FaultLog } from '../health/log-fault.ts'
+import type { ErrorLog } from '../health/error-log.ts'
 import { recordRefusals } from '../http/guards/audit-change.ts'
 import { createRateLimit } from '../http/guards/rate-limit.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
@@ -13,14 +13,14 @@ export interface AuditDeps {
   readonly events: Pick<EventHub, 'publish'>
   readonly metrics: Registry
   readonly requireRole: RequireRole
-  readonly logFault: FaultLog
+  readonly logError: ErrorLog
 }
 
 /** Maximum number of rejected changes audited per person and minute. */
 const REFUSALS = 60
 
 /** Creates the audit log, its routes, and the middleware that records rejected changes. */
-export function createAuditModule({ store, events, metrics, requireRole, logFault }: AuditDeps) {
+export function createAuditModule({ store, events, metrics, requireRole, logError }: AuditDeps) {
   const log = createAuditLog(store)
   const anonymous = new Counter({
     name: 'gatehouse_anonymous_refusals_total',
@@ -35,7 +35,7 @@ export function createAuditModule({ store, events, metrics, requireRole, logFaul
       countAnonymous: () => anonymous.inc(),
       onRecorded: () => events.publish({ type: 'audit' }),
       allow: createRateLimit(REFUSALS, 60_000, Date.now),
-      onError: logFault('cannot write a rejected change to the audit log'),
+      onError: logError('cannot write a rejected change to the audit log'),
     }),
     recordRefusal: log.recordRefusal,
     async [Symbol.asyncDispose]() {},

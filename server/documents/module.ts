@@ -1,5 +1,5 @@
 import type { DatabasesModule } from '../databases/module.ts'
-import type { FaultLog } from '../health/log-fault.ts'
+import type { ErrorLog } from '../health/error-log.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
 import type { HttpModule } from '../http/module.ts'
 import type { JobsModule } from '../jobs/module.ts'
@@ -23,19 +23,19 @@ export interface DocumentsDeps {
   readonly http: Pick<HttpModule, 'reserve' | 'sendList'>
   readonly requireRole: RequireRole
   readonly vault: Vault
-  readonly logFault: FaultLog
+  readonly logError: ErrorLog
 }
 
 /** Creates the documents with the purge of dropped databases and their sizes, and their routes. */
 export function createDocumentsModule(deps: DocumentsDeps) {
-  const { store, repository, schemas, jobs, databases, requireRole, logFault } = deps
+  const { store, repository, schemas, jobs, databases, requireRole, logError } = deps
   const { reserve, sendList } = deps.http
   const { has: exists, idOf, list } = databases
   const pause = () => new Promise(setImmediate)
 
   // Held until the process exits; another node then acquires it.
   const holdPurge = () =>
-    store.hold('purge').catch((error: unknown) => {
+    store.acquireLock('purge').catch((error: unknown) => {
       if (error instanceof StoreUnavailable) return false
       throw error
     })
@@ -43,7 +43,7 @@ export function createDocumentsModule(deps: DocumentsDeps) {
     repository,
     holdPurge,
     pause,
-    logFault('cannot delete the documents of a dropped database'),
+    logError('cannot delete the documents of a dropped database'),
     schemas.purge,
   )
   let isHolder = false
@@ -53,7 +53,7 @@ export function createDocumentsModule(deps: DocumentsDeps) {
     repository,
     now: Date.now,
     pause,
-    onError: logFault('cannot measure the size of a database'),
+    onError: logError('cannot measure the size of a database'),
   })
   return {
     routes: documentRoutes({ documents, whole: jobs, requireRole, reserve, idOf }),

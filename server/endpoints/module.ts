@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { SYSTEM_DATABASE } from '../contract/database.ts'
 import type { EventHub } from '../events/hub.ts'
-import type { FaultLog } from '../health/log-fault.ts'
+import type { ErrorLog } from '../health/error-log.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
 import type { HttpModule } from '../http/module.ts'
 import type { NodesModule } from '../nodes/module.ts'
@@ -29,7 +29,7 @@ export interface EndpointsDeps
   readonly http: Pick<HttpModule, 'hosts' | 'reserve' | 'sendList'>
   readonly requireRole: RequireRole
   readonly log: Logger
-  readonly logFault: FaultLog
+  readonly logError: ErrorLog
 }
 
 /** Creates the registry of endpoints, their bulk changes and metrics, and their routes. */
@@ -46,7 +46,7 @@ export function createEndpointsModule(deps: EndpointsDeps) {
     endpoints: registry,
     publish: events.publish,
     now: nodes.now,
-    onError: deps.logFault('a bulk change of endpoints failed to continue'),
+    onError: deps.logError('a bulk change of endpoints failed to continue'),
   })
   const metrics = createMetrics(registry.listeners, () => deps.engine.unsent)
 

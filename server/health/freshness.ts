@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Failure } from '../failure.ts'
-import { within } from '../storage/availability/health-monitor.ts'
+import { withTimeout } from '../storage/availability/health-monitor.ts'
 
 /**
  * Maximum age of the state that a node serves, ms: the time since it last confirmed with the store
@@ -103,7 +103,7 @@ export function createFreshness(deps: FreshnessDeps): Freshness {
    * Tries to confirm the state. An attempt that times out continues beside the next. Never throws.
    */
   function attempt(): Promise<void> {
-    attempting ??= within(PATIENCE, confirm(), new Error('no answer'))
+    attempting ??= withTimeout(PATIENCE, confirm(), new Error('no answer'))
       .catch((error: unknown) => error)
       .then((error) => {
         attempting = undefined

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { Gauge, type Registry } from 'prom-client'
 import type { ConnectionUse } from '../storage/availability/connection-limits.ts'
-import type { Unavailability } from '../storage/availability/health-monitor.ts'
+import type { Outage } from '../storage/availability/health-monitor.ts'
 import type { ReadOnly } from '../storage/availability/write-check.ts'
 import type { Stale } from './freshness.ts'
 
@@ -21,7 +21,7 @@ export interface NodeReadiness extends Readiness {
    * Called when the store becomes unavailable, on each retry, and with undefined when it is
    * available again.
    */
-  readonly storeIs: (away: Unavailability | undefined) => void
+  readonly storeIs: (outage: Outage | undefined) => void
   /**
    * Called when the state of the node becomes stale (`freshness.ts`), and with undefined when it is
    * fresh again.
@@ -42,12 +42,12 @@ export interface NodeReadiness extends Readiness {
  */
 export function createReadiness(log: Logger): NodeReadiness {
   let own: string | null = 'The node is starting.'
-  let away: Unavailability | undefined
+  let outage: Outage | undefined
   let unwritable: ReadOnly | undefined
   const seconds = (since: number) => Math.round((Date.now() - since) / 1000)
-  const whyAway = () => {
-    if (away === undefined) return null
-    const { since, advice } = away
+  const outageReason = () => {
+    if (outage === undefined) return null
+    const { since, advice } = outage
     const sentence = `The database has been unavailable since ${new Date(since).toISOString()}.`
     return advice === undefined ? sentence : `${sentence} ${advice}`
   }
@@ -55,10 +55,10 @@ export function createReadiness(log: Logger): NodeReadiness {
     isFresh: () => true,
     connections: () => ({ used: 0, waiting: 0 }),
     get reason() {
-      return own ?? whyAway() ?? (this.isFresh() ? null : STALE)
+      return own ?? outageReason() ?? (this.isFresh() ? null : STALE)
     },
     get readOnly() {
-      if (away !== undefined || unwritable === undefined) return whyAway()
+      if (outage !== undefined || unwritable === undefined) return outageReason()
       const since = new Date(unwritable.since).toISOString()
       return `Changes have been rejected since ${since}: ${unwritable.reason}.`
     },
@@ -69,10 +69,10 @@ export function createReadiness(log: Logger): NodeReadiness {
       if (now !== undefined) {
         const { reason, since } = now
         log.warn({ reason, seconds: seconds(since) }, 'the database is unavailable, retrying')
-      } else if (away !== undefined) {
-        log.info({ seconds: seconds(away.since) }, 'the database is available again')
+      } else if (outage !== undefined) {
+        log.info({ seconds: seconds(outage.since) }, 'the database is available again')
       }
-      away = now
+      outage = now
     },
     stateIs(stale) {
       if (stale === undefined) return log.info('the state of this node is current again')
@@ -100,7 +100,7 @@ export function createReadiness(log: Logger): NodeReadiness {
             this.set(Number(value()))
           },
         })
-      gauge('gatehouse_store_up', '1 if the database is available', () => away === undefined)
+      gauge('gatehouse_store_up', '1 if the database is available', () => outage === undefined)
       gauge(
         'gatehouse_store_writable',
         '1 if the database accepts changes',

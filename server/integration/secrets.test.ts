@@ -257,9 +257,9 @@ forEachEngine((engine) => {
       .where('provider', '=', 'oauth2')
       .executeTakeFirstOrThrow()
     const vault = createVault(Buffer.from(env.GATEHOUSE_SECRET_KEY ?? '', 'base64'))
-    secret('access-token', vault.open(access_token ?? '', `people/${id}/access`))
+    secret('access-token', vault.decrypt(access_token ?? '', `people/${id}/access`))
     if (refresh_token !== null) {
-      secret('refresh-token', vault.open(refresh_token, `people/${id}/refresh`))
+      secret('refresh-token', vault.decrypt(refresh_token, `people/${id}/refresh`))
     }
     const audit = JSON.stringify(await store.db.selectFrom('audit').selectAll().execute())
     await store.close()

@@ -17,7 +17,7 @@ export interface ChangeFollower extends AsyncDisposable {
 }
 
 export interface ChangeFollowerDeps {
-  readonly store: Pick<Store, 'changedOutside' | 'onNotice' | 'readRevision'>
+  readonly store: Pick<Store, 'changedOutside' | 'onNotification' | 'readRevision'>
   /** Reloads the state that is kept in memory. Returns the revision up to which it is current. */
   readonly sync: () => Promise<number>
   /** Called when another process has changed people, sessions or tokens. */
@@ -27,7 +27,7 @@ export interface ChangeFollowerDeps {
   readonly onError: (error: unknown) => void
 }
 
-/** Starts to follow the notices of a store. */
+/** Starts to follow the notifications of a store. */
 export function createChangeFollower(deps: ChangeFollowerDeps): ChangeFollower {
   const { store, onError } = deps
   let followed: number | undefined
@@ -38,7 +38,7 @@ export function createChangeFollower(deps: ChangeFollowerDeps): ChangeFollower {
   const followInBackground = () => void follower.follow().catch(onError)
   let checked = false
 
-  const unsubscribe = store.onNotice((topic) => {
+  const unsubscribe = store.onNotification((topic) => {
     if (topic === 'access') deps.onAccess()
     else if (topic === 'endpoint-changes') deps.onBulkChange()
     else if (topic !== 'nodes') followInBackground()
@@ -58,7 +58,7 @@ export function createChangeFollower(deps: ChangeFollowerDeps): ChangeFollower {
       return changed ? follower.follow() : follower.running
     },
     async followTo(revision) {
-      // A notice of the same change may have started a sync already.
+      // A notification of the same change may have started a sync already.
       await follower.running?.catch(() => {})
       if (follower.behind || followed !== revision) await follower.follow()
     },

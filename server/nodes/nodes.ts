@@ -99,7 +99,7 @@ export function createNodes(deps: NodesDeps): Nodes {
   async function register(): Promise<void> {
     const until = performance.now() + NAME_PATIENCE
     for (;;) {
-      const ownsName = await store.hold(`node ${self.name}`)
+      const ownsName = await store.acquireLock(`node ${self.name}`)
       if (await clock.set(repository.register(self, ownsName))) return
       if (started || performance.now() > until) break
       await pause(100)
@@ -179,10 +179,11 @@ export function createNodes(deps: NodesDeps): Nodes {
       await register()
       await reader.follow()
       started = true
-      unsubscribe = store.onNotice((topic) => {
+      unsubscribe = store.onNotification((topic) => {
         if (topic === 'nodes' || topic === 'all') void inBackground(reader.follow())
         // The advisory lock on the name was lost with the connection.
-        if (topic === 'all') void inBackground(store.hold(`node ${self.name}`).then(() => {}))
+        if (topic === 'all')
+          void inBackground(store.acquireLock(`node ${self.name}`).then(() => {}))
       })
       reportSoon()
       let beating = false

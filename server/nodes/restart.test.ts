@@ -9,7 +9,7 @@ const REMAINING = 4_000
 forEngine('postgres', (engine) => {
   test('a restarted node waits for its name while PostgreSQL keeps the connection of its killed predecessor', async () => {
     const [predecessor, store] = [await engine.open(), await engine.open()]
-    expect(await predecessor.hold('node a')).toBe(true)
+    expect(await predecessor.acquireLock('node a')).toBe(true)
     const seen = Date.now() - DEAD_AFTER + REMAINING
     await predecessor.db
       .insertInto('nodes')

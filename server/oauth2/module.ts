@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { AccessModule } from '../access/module.ts'
 import type { AuditModule } from '../audit/module.ts'
 import type { EventHub } from '../events/hub.ts'
-import type { FaultLog } from '../health/log-fault.ts'
+import type { ErrorLog } from '../health/error-log.ts'
 import type { HttpModule } from '../http/module.ts'
 import { findPageFonts } from '../http/static/page-fonts.ts'
 import type { Store } from '../storage/open.ts'
@@ -36,7 +36,7 @@ export interface OAuth2ModuleDeps {
   /** The folder of the built console, whose fonts the pages use. */
   readonly consoleFolder: string
   readonly log: Logger
-  readonly logFault: FaultLog
+  readonly logError: ErrorLog
 }
 
 /** Creates the providers, the sign-in flow and their routes. */
@@ -63,7 +63,7 @@ export async function createOAuth2Module(deps: OAuth2ModuleDeps) {
     record: audit.recordRefusal,
     now: Date.now,
     onRecorded: () => deps.events.publish({ type: 'audit' }),
-    onError: deps.logFault('cannot write a failed sign-in to the audit log'),
+    onError: deps.logError('cannot write a failed sign-in to the audit log'),
   })
   return {
     routes: oauth2Routes({

@@ -1,15 +1,15 @@
 import type { CompiledQuery, Dialect, QueryResult } from 'kysely'
 import type { ConnectionUse } from './availability/connection-limits.ts'
-import type { Unavailability } from './availability/health-monitor.ts'
+import type { Outage } from './availability/health-monitor.ts'
 
 export type EngineName = 'sqlite' | 'postgres'
 
 /**
  * State that a node has to reload: `changes` (endpoints, databases, people), `access` (ended
  * sessions and tokens, changed roles), `nodes` (reports of other nodes), `endpoint-changes` (bulk
- * changes of endpoints), or `all` if notices may have been missed.
+ * changes of endpoints), or `all` if notifications may have been missed.
  */
-export type NoticeTopic = 'changes' | 'access' | 'nodes' | 'endpoint-changes' | 'all'
+export type NotificationTopic = 'changes' | 'access' | 'nodes' | 'endpoint-changes' | 'all'
 
 /**
  * Database-specific part of a store. Code outside of the engines is the same for both databases.
@@ -28,29 +28,29 @@ export interface Engine {
   readonly read?: <R>(query: CompiledQuery<R>) => QueryResult<R>
   /**
    * Starts to detect changes by other processes. Called once, after the migrations. `heard`: see
-   * `Store.onNotice`.
+   * `Store.onNotification`.
    */
-  watch(heard: (topic: NoticeTopic) => void): Promise<void>
+  watch(heard: (topic: NotificationTopic) => void): Promise<void>
   /** See `Store.changedOutside`. @throws Failure `unavailable` */
   changedOutside(): boolean
   /** See `Store.connections`. Missing if the engine has no connection pool. */
   readonly connections?: () => ConnectionUse
   /** Runs a long transaction when capacity is available. Missing if there is no limit. */
   readonly runLong?: <T>(run: () => Promise<T>) => Promise<T>
-  /** See `Store.hold`. */
-  hold(name: string): Promise<boolean>
+  /** See `Store.acquireLock`. */
+  acquireLock(name: string): Promise<boolean>
   /** See `Store.readRevision`. */
   readonly readRevision?: () => Promise<number>
   /** Registers a callback for failed changes that may mean that the store is read-only. */
   onWriteFailure(callback: (failure: unknown) => void): void
-  /** See `WriteCheckDeps.looksFull`. */
-  readonly looksFull?: () => Promise<boolean>
+  /** See `WriteCheckDeps.isDiskFull`. */
+  readonly isDiskFull?: () => Promise<boolean>
   /** Replaces every connection before its next use, because an open session may stay read-only. */
   readonly renewConnections?: () => void
-  /** See `Store.away`. Missing if the engine cannot become unavailable. */
-  readonly away?: () => Unavailability | undefined
-  /** See `Store.returned`. Missing if the engine cannot become unavailable. */
-  readonly returned?: () => Promise<boolean>
+  /** See `Store.outage`. Missing if the engine cannot become unavailable. */
+  readonly outage?: () => Outage | undefined
+  /** See `Store.recovered`. Missing if the engine cannot become unavailable. */
+  readonly recovered?: () => Promise<boolean>
   /** See `Store.close`. */
   close(): Promise<void>
 }

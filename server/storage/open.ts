@@ -1,6 +1,6 @@
 import { type CompiledQuery, Kysely, type QueryResult } from 'kysely'
 import type { ConnectionUse } from './availability/connection-limits.ts'
-import type { Unavailability } from './availability/health-monitor.ts'
+import type { Outage } from './availability/health-monitor.ts'
 import type { UntilAvailable } from './availability/until-available.ts'
 import { createWriteCheck, type ReadOnly } from './availability/write-check.ts'
 import { ChangeQueue } from './changes/change-queue.ts'
@@ -12,7 +12,7 @@ import {
   type RunTransaction,
   Transactions,
 } from './changes/transactions.ts'
-import type { Engine, EngineName, NoticeTopic } from './engine.ts'
+import type { Engine, EngineName, NotificationTopic } from './engine.ts'
 import { migrate } from './migrate.ts'
 import { allMigrations } from './migrations/all-migrations.ts'
 import { openPostgres } from './postgres/open-postgres.ts'
@@ -51,7 +51,7 @@ export interface Store {
    * made them. The topic says what to reload. SQLite never calls back, because a single node uses
    * it. Returns the unsubscribe function.
    */
-  onNotice(callback: (topic: NoticeTopic) => void): () => void
+  onNotification(callback: (topic: NotificationTopic) => void): () => void
   /** Returns the use of the connections to PostgreSQL; zeros with SQLite. */
   connections(): ConnectionUse
   /**
@@ -63,9 +63,9 @@ export interface Store {
    *
    * @throws Failure `unavailable`
    */
-  hold(name: string): Promise<boolean>
+  acquireLock(name: string): Promise<boolean>
   /**
-   * Reads the revision of the store over the connection for notices, or over the pool if that
+   * Reads the revision of the store over the connection for notifications, or over the pool if that
    * connection does not respond. Missing with SQLite, where {@link changedOutside} is cheap.
    *
    * @throws Failure `unavailable` if neither responds.
@@ -82,9 +82,9 @@ export interface Store {
    * While it is unavailable, all queries throw `unavailable` immediately, and health checks
    * continue until it recovers.
    */
-  away(): Unavailability | undefined
+  outage(): Outage | undefined
   /** Checks the database, and waits until it is available. Returns false if it was available. */
-  returned(): Promise<boolean>
+  recovered(): Promise<boolean>
   /**
    * Rejects new work, waits for work in progress, and closes. Later calls return the same promise.
    */
@@ -96,10 +96,10 @@ export type StoreLocation = { readonly data: string } | { readonly databaseUrl: 
 
 /**
  * Opens the store and runs pending migrations. This is the only place that chooses the engine. A
- * `node` locks its data folder and listens for notices. A `tool` (a command that runs beside a
+ * `node` locks its data folder and listens for notifications. A `tool` (a command that runs beside a
  * node) does neither.
  *
- * @param onReach called when the database becomes unavailable, again when the reason changes, and
+ * @param onAvailabilityChange called when the database becomes unavailable, again when the reason changes, and
  * with undefined when it recovers. With SQLite: called when its files are deleted, moved or
  * replaced.
  * @param untilAvailable retries steps of the start until PostgreSQL is available. By default there
@@ -110,17 +110,17 @@ export type StoreLocation = { readonly data: string } | { readonly databaseUrl: 
 export async function openStore(
   location: StoreLocation,
   role: 'node' | 'tool',
-  onReach: (away: Unavailability | undefined) => void = () => {},
+  onAvailabilityChange: (outage: Outage | undefined) => void = () => {},
   untilAvailable?: UntilAvailable,
 ): Promise<Store> {
   const engine: Engine =
     'data' in location
-      ? await openSqlite(location.data, role, onReach)
-      : await openPostgres(location.databaseUrl, role, onReach, untilAvailable)
+      ? await openSqlite(location.data, role, onAvailabilityChange)
+      : await openPostgres(location.databaseUrl, role, onAvailabilityChange, untilAvailable)
   const transactions = new Transactions()
   const changes = new ChangeQueue()
   const db = new Kysely<Tables>({ dialect: transactions.guard(engine.dialect) })
-  const listeners = new Set<(topic: NoticeTopic) => void>()
+  const listeners = new Set<(topic: NotificationTopic) => void>()
   try {
     const prepare = async () => {
       await migrate(db, allMigrations(engine.name))
@@ -138,14 +138,14 @@ export async function openStore(
   const writes = createWriteCheck({
     write() {
       if (writes.readOnly !== undefined) engine.renewConnections?.()
-      return touch(db)
+      return writeCheckRow(db)
     },
-    looksFull: engine.looksFull,
+    isDiskFull: engine.isDiskFull,
     changed(readOnly) {
       for (const listener of readOnlyListeners) listener(readOnly)
     },
   })
-  engine.onWriteFailure(writes.suspect)
+  engine.onWriteFailure(writes.reportFailure)
   const execute = engine.execute ?? (<R>(query: CompiledQuery<R>) => db.executeQuery(query))
   const read = engine.read ?? execute
   let closing: Promise<void> | undefined
@@ -175,19 +175,19 @@ export async function openStore(
         return read({ query, sql, queryId, parameters })
       },
     changedOutside: () => engine.changedOutside(),
-    onNotice(callback) {
+    onNotification(callback) {
       listeners.add(callback)
       return () => listeners.delete(callback)
     },
     connections: () => engine.connections?.() ?? { used: 0, waiting: 0 },
-    hold: (name) => engine.hold(name),
+    acquireLock: (name) => engine.acquireLock(name),
     ...(engine.readRevision && { readRevision: engine.readRevision }),
     onReadOnly(callback) {
       readOnlyListeners.add(callback)
       return () => readOnlyListeners.delete(callback)
     },
-    away: () => engine.away?.(),
-    returned: async () => (await engine.returned?.()) ?? false,
+    outage: () => engine.outage?.(),
+    recovered: async () => (await engine.recovered?.()) ?? false,
     close() {
       changes.close()
       closing ??= Promise.all([writes.stop(), engine.close()]).then(() => {})
@@ -197,7 +197,7 @@ export async function openStore(
 }
 
 /** Makes the smallest possible change, to test whether the store accepts writes. */
-async function touch(db: Kysely<Tables>): Promise<void> {
+async function writeCheckRow(db: Kysely<Tables>): Promise<void> {
   await db
     .insertInto('settings')
     .values({ name: 'write-check', value: String(Date.now()) })

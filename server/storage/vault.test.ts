@@ -7,25 +7,25 @@ describe('createVault', () => {
   const vault = createVault(key)
 
   it('opens what it has sealed, and seals the same secret otherwise each time', () => {
-    const sealed = vault.seal('sécret', 'sessions/1/access')
-    expect(vault.open(sealed, 'sessions/1/access')).toBe('sécret')
-    expect(vault.seal('sécret', 'sessions/1/access')).not.toBe(sealed)
+    const sealed = vault.encrypt('sécret', 'sessions/1/access')
+    expect(vault.decrypt(sealed, 'sessions/1/access')).toBe('sécret')
+    expect(vault.encrypt('sécret', 'sessions/1/access')).not.toBe(sealed)
     expect(sealed).not.toContain('cret')
   })
 
   it('does not open a ciphertext that was moved to another row', () => {
-    const sealed = vault.seal('one', 'sessions/1/access')
-    expect(() => vault.open(sealed, 'sessions/2/access')).toThrow()
-    expect(() => vault.open(sealed, 'sessions/1/refresh')).toThrow()
+    const sealed = vault.encrypt('one', 'sessions/1/access')
+    expect(() => vault.decrypt(sealed, 'sessions/2/access')).toThrow()
+    expect(() => vault.decrypt(sealed, 'sessions/1/refresh')).toThrow()
   })
 
   it('does not open an altered text, or one of another key', () => {
-    const sealed = vault.seal('one', 'a')
+    const sealed = vault.encrypt('one', 'a')
     const at = sealed.length - 3
     const altered = sealed.slice(0, at) + (sealed[at] === 'A' ? 'B' : 'A') + sealed.slice(at + 1)
-    expect(() => vault.open(altered, 'a')).toThrow()
-    expect(() => vault.open('', 'a')).toThrow()
-    expect(() => createVault(randomBytes(32)).open(sealed, 'a')).toThrow('another key')
+    expect(() => vault.decrypt(altered, 'a')).toThrow()
+    expect(() => vault.decrypt('', 'a')).toThrow()
+    expect(() => createVault(randomBytes(32)).decrypt(sealed, 'a')).toThrow('another key')
   })
 
   it('refuses a key that has not 32 bytes', () => {

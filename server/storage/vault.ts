@@ -11,13 +11,13 @@ export interface Vault {
    * authenticated as additional data, so a ciphertext that is copied to another row cannot be
    * decrypted there.
    */
-  seal(secret: string, place: string): string
+  encrypt(secret: string, place: string): string
   /**
    * Decrypts a text.
    *
    * @throws Error if the text was encrypted with another key or for another place, or was altered.
    */
-  open(sealed: string, place: string): string
+  decrypt(sealed: string, place: string): string
 }
 
 const NONCE_BYTES = 12
@@ -34,14 +34,14 @@ export function createVault(key: Uint8Array): Vault {
   const keyId = createHash('sha256').update('gatehouse vault').update(key).digest('hex').slice(0, 8)
   return {
     prefix: `${keyId}.`,
-    seal(secret, place) {
+    encrypt(secret, place) {
       const nonce = randomBytes(NONCE_BYTES)
       const cipher = createCipheriv('aes-256-gcm', key, nonce)
       cipher.setAAD(Buffer.from(`${keyId}/${place}`))
       const text = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()])
       return `${keyId}.${Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64url')}`
     },
-    open(sealed, place) {
+    decrypt(sealed, place) {
       const [id, data = ''] = sealed.split('.')
       if (id !== keyId) throw new Error('encrypted with another key')
       const bytes = Buffer.from(data, 'base64url')

@@ -25,7 +25,7 @@ export interface CursorScope {
 export function printCursor(vault: Vault, scope: CursorScope, { values, id }: Position): string {
   // A missing value is an empty array, because JSON has no undefined.
   const wrapped = values.map((value) => (value === undefined ? [] : [value]))
-  const cursor = vault.seal(JSON.stringify([wrapped, id]), placeOf(scope))
+  const cursor = vault.encrypt(JSON.stringify([wrapped, id]), placeOf(scope))
   if (cursor.length <= CURSOR_LENGTH) return cursor
   throw new Failure(
     'query-too-expensive',
@@ -39,7 +39,7 @@ export function printCursor(vault: Vault, scope: CursorScope, { values, id }: Po
 export function parseCursor(vault: Vault, scope: CursorScope, cursor: string): Position {
   let text: string
   try {
-    text = vault.open(cursor, placeOf(scope))
+    text = vault.decrypt(cursor, placeOf(scope))
   } catch (cause) {
     throw new Failure(
       'bad-parameter',

@@ -365,7 +365,7 @@ forEngine('postgres', (engine) => {
     const { bulk, request } = await setUp(one)
     const elsewhere = await setUp(other)
     const heard = vi.fn()
-    other.onNotice(heard)
+    other.onNotification(heard)
     const { id } = await bulk.begin(request(puts(3)))
     await vi.waitFor(() => expect(heard).toHaveBeenCalledWith('endpoint-changes'))
     expect(await ended(elsewhere.bulk, id)).toMatchObject({ made: 3 })

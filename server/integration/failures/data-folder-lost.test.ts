@@ -123,7 +123,7 @@ test('a secret key that is lost stops a start until the tokens that it encrypted
   await first.stop()
   const store = await openStore({ data }, 'tool')
   const people = { issuer: 'a', subject: '1', username: 'github:1', role: 'viewer', created_at: 1 }
-  const access_token = createVault(openSecretKey(data, undefined)).seal('x', 'people/1/access')
+  const access_token = createVault(openSecretKey(data, undefined)).encrypt('x', 'people/1/access')
   await store.db
     .insertInto('people')
     .values({ id: '1', provider: 'github', ...people, access_token })

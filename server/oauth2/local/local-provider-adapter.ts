@@ -34,7 +34,7 @@ export function createLocalProviderStore(
 
   const read = (row: { key: string; payload: string; consumed_at: number | null } | undefined) => {
     if (row === undefined) return undefined
-    const payload: AdapterPayload = JSON.parse(vault.open(row.payload, placeOf(row.key)))
+    const payload: AdapterPayload = JSON.parse(vault.decrypt(row.payload, placeOf(row.key)))
     return row.consumed_at === null
       ? payload
       : { ...payload, consumed: Math.floor(row.consumed_at / 1000) }
@@ -52,7 +52,7 @@ export function createLocalProviderStore(
     async upsert(id, payload, expiresIn) {
       const key = keyOf(kind, id)
       const values = {
-        payload: vault.seal(JSON.stringify(payload), placeOf(key)),
+        payload: vault.encrypt(JSON.stringify(payload), placeOf(key)),
         uid: payload.uid === undefined ? null : hashOf(payload.uid),
         grant_id: payload.grantId === undefined ? null : hashOf(payload.grantId),
         expires_at: expiresIn === undefined ? null : now() + expiresIn * 1000,

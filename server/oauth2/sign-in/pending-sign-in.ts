@@ -52,7 +52,7 @@ export function createPendingSignIns(
         form: signIn.form,
         redirect_uri: signIn.redirectUri,
         exchange_uri: signIn.exchangeUri,
-        verifier: vault.seal(signIn.verifier, placeOf(hash)),
+        verifier: vault.encrypt(signIn.verifier, placeOf(hash)),
         nonce: signIn.nonce,
         return_to: signIn.returnTo,
         expires_at: now() + SIGN_IN_SECONDS * 1000,
@@ -83,7 +83,7 @@ export function createPendingSignIns(
         form: row.form as CallbackForm,
         redirectUri: row.redirect_uri,
         exchangeUri: row.exchange_uri,
-        verifier: vault.open(row.verifier, placeOf(hash)),
+        verifier: vault.decrypt(row.verifier, placeOf(hash)),
         nonce: row.nonce ?? '',
         returnTo: row.return_to,
       }

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Failure } from '../../failure.ts'
 import type { Store } from '../open.ts'
 import { forEngine } from '../test-support/each-engine.testing.ts'
-import { CONNECTIONS, ConnectionLimits, MOST_WAITING } from './connection-limits.ts'
+import { CONNECTIONS, ConnectionLimits, MAX_WAITING } from './connection-limits.ts'
 import { HealthMonitor } from './health-monitor.ts'
 
 describe('ConnectionLimits', () => {
@@ -11,7 +11,7 @@ describe('ConnectionLimits', () => {
   let reach: HealthMonitor
 
   beforeEach(() => {
-    reach = new HealthMonitor({ look, changed: () => {} })
+    reach = new HealthMonitor({ probe: look, changed: () => {} })
   })
   afterEach(() => reach.stop())
 
@@ -42,7 +42,7 @@ describe('ConnectionLimits', () => {
     const first = await limits.connection('write')
     await expect(limits.connection('read')).rejects.toMatchObject(busy)
     await expect(limits.connection('write')).rejects.toMatchObject(busy)
-    const waiting = Array.from({ length: MOST_WAITING }, () => limits.connection('read'))
+    const waiting = Array.from({ length: MAX_WAITING }, () => limits.connection('read'))
     await expect(limits.connection('read')).rejects.toMatchObject(busy)
     await Promise.allSettled(waiting)
     first()
@@ -51,11 +51,11 @@ describe('ConnectionLimits', () => {
 
   test('rejects what waits when the store goes away', async () => {
     const away = { answers: false, reason: 'gone' } as const
-    const gone = new HealthMonitor({ look: async () => away, changed: () => {} })
+    const gone = new HealthMonitor({ probe: async () => away, changed: () => {} })
     const limits = new ConnectionLimits(gone, { all: 1, writes: 1, long: 1 })
     await limits.connection('read')
     const waits = limits.connection('read')
-    gone.suspect()
+    gone.checkNow()
     await expect(waits).rejects.toThrow('The database is unavailable')
     expect(limits.use).toEqual({ used: 1, waiting: 0 })
     await gone.stop()

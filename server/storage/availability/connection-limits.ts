@@ -13,7 +13,7 @@ export const CONNECTIONS = { all: 10, writes: 8, long: 5 } as const
 export const CONNECTION_WAIT = { statement: 5_000, long: 30_000 } as const
 
 /** Maximum number of waiters for a connection. Further ones are rejected immediately. */
-export const MOST_WAITING = 2_000
+export const MAX_WAITING = 2_000
 
 export interface ConnectionUse {
   /** Number of connections in use. */
@@ -24,18 +24,18 @@ export interface ConnectionUse {
 
 /** Allocates the connections of a node to reads, writes and long transactions. */
 export class ConnectionLimits {
-  readonly #reach: HealthMonitor
+  readonly #health: HealthMonitor
   readonly #all: Semaphore
   readonly #writes: Semaphore
   readonly #long: Semaphore
   readonly #wait: { readonly statement: number; readonly long: number }
 
   constructor(
-    reach: HealthMonitor,
+    health: HealthMonitor,
     connections: { all: number; writes: number; long: number } = CONNECTIONS,
     wait: { statement: number; long: number } = CONNECTION_WAIT,
   ) {
-    this.#reach = reach
+    this.#health = health
     this.#all = new Semaphore(connections.all)
     this.#writes = new Semaphore(connections.writes)
     this.#long = new Semaphore(connections.long)
@@ -85,9 +85,9 @@ export class ConnectionLimits {
     let done = () => {}
     try {
       await semaphore.enter(() => {
-        if (this.use.waiting >= MOST_WAITING)
-          throw tooBusy(`${MOST_WAITING} requests are already waiting`)
-        done = this.#reach.queue((failure) => given.abort(failure))
+        if (this.use.waiting >= MAX_WAITING)
+          throw tooBusy(`${MAX_WAITING} requests are already waiting`)
+        done = this.#health.trackQueued((failure) => given.abort(failure))
         timer = setTimeout(
           () => given.abort(tooBusy(`no connection became free within ${wait} ms`)),
           wait,

@@ -3,7 +3,7 @@ import type { Failure } from '../../failure.ts'
 import { StoreUnavailable } from './unavailable.ts'
 
 /** Since when the database has been unavailable, ms since 1970, and a human-readable reason. */
-export interface Unavailability {
+export interface Outage {
   readonly since: number
   /** For the log only: it may contain addresses and paths. */
   readonly reason: string
@@ -12,15 +12,15 @@ export interface Unavailability {
 }
 
 /** A pending query or connection request. */
-export interface Waiting {
+export interface PendingOperation {
   /** Process id of the backend that runs the query, if known. */
-  readonly worker?: number | undefined
+  readonly backendPid?: number | undefined
   /** Fails the query, because the database is unavailable or has lost the query. */
-  readonly abandon: (failure: Failure) => void
+  readonly fail: (failure: Failure) => void
 }
 
 /** Result of a health check. */
-export type Look =
+export type ProbeResult =
   /**
    * The database responded. `idle`: those of the given processes that are not running a query.
    * `roundTrip`: duration of one query, ms.
@@ -32,19 +32,19 @@ export interface HealthMonitorDeps {
   /**
    * Checks the database over a separate connection, and the state of these processes. Never throws.
    */
-  readonly look: (processes: readonly number[]) => Promise<Look>
+  readonly probe: (processes: readonly number[]) => Promise<ProbeResult>
   /** Called when the database becomes unavailable, and with undefined when it recovers. */
-  readonly changed: (away: Unavailability | undefined) => void
+  readonly changed: (outage: Outage | undefined) => void
 }
 
 /** Time beyond a round trip that a query may be pending before a health check, ms. */
-const PATIENCE = 300
+const PROBE_AFTER = 300
 
 /** Interval at which pending queries are checked, ms. */
 const TICK = 50
 
 /** Pause between two health checks while the database is unavailable, ms. */
-const AGAIN = 250
+const RETRY_DELAY = 250
 
 /**
  * Tracks whether the database is available, and fails pending queries when it is not. While it is
@@ -56,15 +56,15 @@ const AGAIN = 250
  */
 export class HealthMonitor {
   readonly #deps: HealthMonitorDeps
-  readonly #waiting = new Set<Waiting & { readonly since: number }>()
-  readonly #queued = new Set<Waiting['abandon']>()
+  readonly #pending = new Set<PendingOperation & { readonly since: number }>()
+  readonly #queued = new Set<PendingOperation['fail']>()
   readonly #timer: NodeJS.Timeout
-  #idle: ReadonlySet<Waiting> = new Set()
-  #away: Unavailability | undefined
-  #looking: Promise<void> | undefined
-  #answered = 0
+  #idle: ReadonlySet<PendingOperation> = new Set()
+  #outage: Outage | undefined
+  #probing: Promise<void> | undefined
+  #lastResponse = 0
   #roundTrip = 0
-  #returns = 0
+  #recoveries = 0
   #stopped = false
 
   constructor(deps: HealthMonitorDeps) {
@@ -74,21 +74,21 @@ export class HealthMonitor {
   }
 
   /** Since when the database has been unavailable; undefined if it is available. */
-  get away(): Unavailability | undefined {
-    return this.#away
+  get outage(): Outage | undefined {
+    return this.#outage
   }
 
   /** @throws Failure `unavailable` while the database is unavailable. */
   require(): void {
-    if (this.#away !== undefined) throw unavailableError()
+    if (this.#outage !== undefined) throw unavailableError()
   }
 
   /** Registers a pending query. Returns a function that removes it. */
-  wait(waiting: Waiting): () => void {
+  track(waiting: PendingOperation): () => void {
     const entry = { ...waiting, since: performance.now() }
-    this.#waiting.add(entry)
+    this.#pending.add(entry)
     return () => {
-      this.#waiting.delete(entry)
+      this.#pending.delete(entry)
     }
   }
 
@@ -97,8 +97,8 @@ export class HealthMonitor {
    * triggers a health check, but fails when the database becomes unavailable. Returns a function
    * that removes it.
    */
-  queue(abandon: Waiting['abandon']): () => void {
-    const entry = (failure: Failure) => abandon(failure)
+  trackQueued(fail: PendingOperation['fail']): () => void {
+    const entry = (failure: Failure) => fail(failure)
     this.#queued.add(entry)
     return () => {
       this.#queued.delete(entry)
@@ -106,10 +106,10 @@ export class HealthMonitor {
   }
 
   /** Runs a health check immediately, after a connection broke or could not be opened. */
-  suspect(): void {
+  checkNow(): void {
     if (this.#stopped) return
-    this.#looking ??= this.#look().finally(() => {
-      this.#looking = undefined
+    this.#probing ??= this.#probe().finally(() => {
+      this.#probing = undefined
     })
   }
 
@@ -117,71 +117,71 @@ export class HealthMonitor {
    * Runs a health check, and waits until the database is available. Returns false if it was
    * available.
    */
-  async returned(): Promise<boolean> {
-    const wasAway = this.#away !== undefined
-    const before = this.#returns
+  async recovered(): Promise<boolean> {
+    const wasUnavailable = this.#outage !== undefined
+    const before = this.#recoveries
     // A check in progress may have read its answer before the failure that led to this call.
-    await this.#looking
-    this.suspect()
-    await this.#looking
-    return wasAway || this.#returns !== before
+    await this.#probing
+    this.checkNow()
+    await this.#probing
+    return wasUnavailable || this.#recoveries !== before
   }
 
   /** Stops the health checks. Pending queries are no longer failed. */
   async stop(): Promise<void> {
     this.#stopped = true
     clearInterval(this.#timer)
-    await this.#looking
+    await this.#probing
   }
 
   #tick(): void {
     // A Set keeps insertion order, so the first entry has been pending for longest.
-    const [first] = this.#waiting
+    const [first] = this.#pending
     if (first === undefined) return
-    const waited = performance.now() - Math.max(first.since, this.#answered)
-    if (waited >= PATIENCE + this.#roundTrip) this.suspect()
+    const waited = performance.now() - Math.max(first.since, this.#lastResponse)
+    if (waited >= PROBE_AFTER + this.#roundTrip) this.checkNow()
   }
 
-  async #look(): Promise<void> {
+  async #probe(): Promise<void> {
     do {
       const now = performance.now()
-      const late = [...this.#waiting].filter(({ since }) => now - since >= PATIENCE)
-      const processes = late.flatMap((each) => each.worker ?? [])
-      const found = await this.#deps.look(processes)
+      const late = [...this.#pending].filter(({ since }) => now - since >= PROBE_AFTER)
+      const processes = late.flatMap((each) => each.backendPid ?? [])
+      const found = await this.#deps.probe(processes)
       if (this.#stopped) return
       if (found.answers) {
-        this.#answered = performance.now()
+        this.#lastResponse = performance.now()
         this.#roundTrip = found.roundTrip ?? this.#roundTrip
-        this.#isBack()
-        this.#endLost(late, found.idle)
+        this.#setAvailable()
+        this.#failLost(late, found.idle)
       } else {
-        this.#isAway(found.reason)
-        await pause(AGAIN)
+        this.#setUnavailable(found.reason)
+        await pause(RETRY_DELAY)
       }
-    } while (this.#away !== undefined && !this.#stopped)
+    } while (this.#outage !== undefined && !this.#stopped)
   }
 
-  #isAway(reason: string): void {
-    const before = this.#away
-    this.#away = { since: before?.since ?? Date.now(), reason }
+  #setUnavailable(reason: string): void {
+    const before = this.#outage
+    this.#outage = { since: before?.since ?? Date.now(), reason }
     this.#idle = new Set()
-    for (const { abandon } of [...this.#waiting]) abandon(unavailableError())
-    for (const abandon of [...this.#queued]) abandon(unavailableError())
-    if (before?.reason !== reason) this.#deps.changed(this.#away)
+    for (const { fail } of [...this.#pending]) fail(unavailableError())
+    for (const fail of [...this.#queued]) fail(unavailableError())
+    if (before?.reason !== reason) this.#deps.changed(this.#outage)
   }
 
-  #isBack(): void {
-    if (this.#away === undefined) return
-    this.#away = undefined
-    this.#returns++
+  #setAvailable(): void {
+    if (this.#outage === undefined) return
+    this.#outage = undefined
+    this.#recoveries++
     this.#deps.changed(undefined)
   }
 
-  #endLost(late: readonly Waiting[], idle: ReadonlySet<number>): void {
-    const lost = late.filter(({ worker }) => worker !== undefined && idle.has(worker))
+  #failLost(late: readonly PendingOperation[], idle: ReadonlySet<number>): void {
+    const lost = late.filter(({ backendPid }) => backendPid !== undefined && idle.has(backendPid))
     const before = this.#idle
     this.#idle = new Set(lost)
-    for (const each of lost) if (before.has(each)) each.abandon(unavailableError())
+    for (const each of lost) if (before.has(each)) each.fail(unavailableError())
   }
 }
 
@@ -193,7 +193,7 @@ export const unavailableError = (cause?: unknown): Failure =>
  * Resolves with the result of the work, or with `late` after `limit` ms. The process may have been
  * suspended, so pending I/O events are handled before the timeout takes effect.
  */
-export async function within<T, L>(limit: number, work: Promise<T>, late: L): Promise<T | L> {
+export async function withTimeout<T, L>(limit: number, work: Promise<T>, late: L): Promise<T | L> {
   const given = new AbortController()
   const over = (async () => {
     await pause(limit, undefined, { signal: given.signal })

@@ -2,9 +2,9 @@ import pg from 'pg'
 import { Failure, type FailureOptions, isStoreFailure, systemCode } from '../../failure.ts'
 
 /** SQLite's result code SQLITE_BUSY: another connection holds a lock. */
-export const busy = 5
+export const SQLITE_BUSY = 5
 
-const someTrouble = 'The database is unavailable. Try again.'
+const UNAVAILABLE = 'The database is unavailable. Try again.'
 
 /** SQLite's result codes that are handled separately (https://sqlite.org/rescode.html). */
 const [readOnly, ioError, corrupt, full, cannotOpen, notADatabase] = [8, 10, 11, 13, 14, 26]
@@ -13,15 +13,15 @@ const [readOnly, ioError, corrupt, full, cannotOpen, notADatabase] = [8, 10, 11,
  * SQLite's primary result codes for problems of the system rather than the query, with their
  * messages (https://sqlite.org/rescode.html). {@link full} has a separate failure.
  */
-const sqliteTrouble = new Map<number, string>([
-  [busy, 'Another process has locked the database. Try again.'],
+const sqliteSystemErrors = new Map<number, string>([
+  [SQLITE_BUSY, 'Another process has locked the database. Try again.'],
   [6, 'Another process has locked the database. Try again.'], // LOCKED
-  [7, someTrouble], // NOMEM
+  [7, UNAVAILABLE], // NOMEM
   [readOnly, 'The database files are read-only.'],
   [ioError, 'The disk failed to read or write this part of the database.'],
   [corrupt, 'This part of the database is damaged and cannot be read.'],
   [cannotOpen, 'The database files cannot be opened.'],
-  [15, someTrouble], // PROTOCOL
+  [15, UNAVAILABLE], // PROTOCOL
   [notADatabase, 'The database file is not a SQLite database.'],
 ])
 
@@ -29,20 +29,20 @@ const sqliteTrouble = new Map<number, string>([
  * SQLSTATEs for problems of the server rather than the query: whole classes, then single codes
  * (https://www.postgresql.org/docs/current/errcodes-appendix.html).
  */
-const postgresTrouble = /^(08|28|3D|53|57|58|XX)|^(25006|25P03|40001|40P01|55P03)$/
+const postgresSystemErrors = /^(08|28|3D|53|57|58|XX)|^(25006|25P03|40001|40P01|55P03)$/
 
 /** SQLSTATEs of a full disk, and of a write in a read-only transaction. */
 const [postgresDiskFull, postgresReadOnly] = ['53100', '25006']
 
 /** SQLSTATE of a text that contains the character U+0000, which PostgreSQL cannot store. */
-const unstorable = '22021'
+const invalidCharacter = '22021'
 
 /** SQLSTATEs that end the connection, independent of the query. */
-const ending = /^(08|57P0)/
+const connectionEnded = /^(08|57P0)/
 
 /** PostgreSQL is unavailable or unreachable. The same operation may succeed later. */
 export class StoreUnavailable extends Failure {
-  constructor(message = someTrouble, options: FailureOptions = {}) {
+  constructor(message = UNAVAILABLE, options: FailureOptions = {}) {
     super('unavailable', message, options)
   }
 }
@@ -69,8 +69,8 @@ export class DamagedStore extends Failure {
 }
 
 /** Returns whether PostgreSQL itself rejected the statement, so that it had no effect. */
-export const hasSpoken = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError && !ending.test(error.code ?? '')
+export const isRejectedByServer = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && !connectionEnded.test(error.code ?? '')
 
 /** Returns SQLite's primary result code of an error of `node:sqlite`, or undefined. */
 export function sqliteCode(error: unknown): number | undefined {
@@ -87,7 +87,7 @@ export function sqliteCode(error: unknown): number | undefined {
 export function sqliteError(error: unknown): unknown {
   const code = sqliteCode(error)
   if (code === full) return diskFull(error)
-  const message = sqliteTrouble.get(code ?? 0)
+  const message = sqliteSystemErrors.get(code ?? 0)
   if (message === undefined) return error
   if (code === ioError || code === corrupt || code === notADatabase) {
     return new DamagedStore(message, error)
@@ -127,7 +127,7 @@ export function postgresError(error: unknown): unknown {
   if (error instanceof Failure || error instanceof TypeError || error instanceof RangeError) {
     return error
   }
-  if (error instanceof pg.DatabaseError && error.code === unstorable) {
+  if (error instanceof pg.DatabaseError && error.code === invalidCharacter) {
     return new Failure('bad-parameter', 'A string contains the character U+0000.', { cause: error })
   }
   if (error instanceof pg.DatabaseError && error.code === postgresDiskFull) return diskFull(error)
@@ -137,12 +137,13 @@ export function postgresError(error: unknown): unknown {
     })
   }
   // `pg` has no class for connection errors. Errors sent by the server are DatabaseErrors.
-  if (error instanceof pg.DatabaseError && !postgresTrouble.test(error.code ?? '')) return error
-  return new StoreUnavailable(someTrouble, { cause: error })
+  if (error instanceof pg.DatabaseError && !postgresSystemErrors.test(error.code ?? ''))
+    return error
+  return new StoreUnavailable(UNAVAILABLE, { cause: error })
 }
 
 /** Reasons why the database accepts no writes, by the error code of SQLite or PostgreSQL. */
-const refusals = new Map<number | string | undefined, string>([
+const writeFailureReasons = new Map<number | string | undefined, string>([
   [readOnly, 'the database files are read-only'],
   [ioError, 'the disk failed'],
   [full, 'the disk is full'],
@@ -155,8 +156,8 @@ const refusals = new Map<number | string | undefined, string>([
  * Returns a human-readable reason if a failed change suggests that the database accepts no writes
  * at all; otherwise undefined.
  */
-export function refusesWrites(failure: unknown): string | undefined {
+export function writeFailureReason(failure: unknown): string | undefined {
   if (!isStoreFailure(failure)) return undefined
   const { cause } = failure
-  return refusals.get(cause instanceof pg.DatabaseError ? cause.code : sqliteCode(cause))
+  return writeFailureReasons.get(cause instanceof pg.DatabaseError ? cause.code : sqliteCode(cause))
 }

@@ -2,16 +2,16 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { StoreUnavailable } from './unavailable.ts'
 
 /** Backoff between attempts, ms. Doubles from `first` to `longest`. */
-const PAUSE = { first: 50, longest: 1_000 } as const
+const BACKOFF = { first: 50, longest: 1_000 } as const
 
 /** Interval at which a waiting start is reported, ms. */
-export const SAY_AGAIN = 10_000
+export const REPORT_INTERVAL = 10_000
 
 /** How the steps of a start wait for the database. */
-export interface Waiting {
+export interface WaitOptions {
   /** Aborted when the node stops. */
   readonly signal: AbortSignal
-  /** Called with the reason for the wait, immediately and then every {@link SAY_AGAIN}. */
+  /** Called with the reason for the wait, immediately and then every {@link REPORT_INTERVAL}. */
   readonly onWait: (error: StoreUnavailable) => void
 }
 
@@ -23,8 +23,8 @@ export type UntilAvailable = <T>(step: () => Promise<T>) => Promise<T>
  *
  * @throws any error of the step except {@link StoreUnavailable}; the reason of the signal.
  */
-export function createUntilAvailable({ signal, onWait }: Waiting): UntilAvailable {
-  let said = -Infinity
+export function createUntilAvailable({ signal, onWait }: WaitOptions): UntilAvailable {
+  let reportedAt = -Infinity
   return async (step) => {
     for (let attempt = 0; ; attempt++) {
       signal.throwIfAborted()
@@ -32,12 +32,12 @@ export function createUntilAvailable({ signal, onWait }: Waiting): UntilAvailabl
         return await step()
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error
-        if (performance.now() - said >= SAY_AGAIN) {
-          said = performance.now()
+        if (performance.now() - reportedAt >= REPORT_INTERVAL) {
+          reportedAt = performance.now()
           onWait(error)
         }
       }
-      const ms = Math.min(PAUSE.first * 2 ** attempt, PAUSE.longest)
+      const ms = Math.min(BACKOFF.first * 2 ** attempt, BACKOFF.longest)
       // If the signal is aborted, the next iteration throws.
       await pause(ms, undefined, { signal }).catch(() => {})
     }

@@ -21,7 +21,7 @@ function open(looksFull?: () => Promise<boolean>) {
       state.writes++
       if (state.error !== undefined) throw state.error
     },
-    looksFull,
+    isDiskFull: looksFull,
     changed: (readOnly) => state.changes.push(readOnly?.reason),
     wait: (_ms, signal) =>
       new Promise<void>((resolve, reject) => {
@@ -44,7 +44,7 @@ function open(looksFull?: () => Promise<boolean>) {
 test('a store counts as read-only once a change of its own fails, and until one succeeds', async () => {
   const { check, state, wait } = open()
   state.error = full
-  check.suspect(full)
+  check.reportFailure(full)
   await wait()
   expect(check.readOnly?.reason).toBe('the disk is full')
   const { since } = check.readOnly ?? {}
@@ -70,10 +70,10 @@ test('a store counts as read-only once a change of its own fails, and until one 
 
 test('a change that was too large for the disk does not make the store read-only', async () => {
   const { check, state, wait } = open()
-  for (let n = 0; n < 5; n++) check.suspect(full)
+  for (let n = 0; n < 5; n++) check.reportFailure(full)
   await wait()
   expect(state).toMatchObject({ writes: 1, changes: [] })
-  check.suspect(full)
+  check.reportFailure(full)
   await wait()
   await wait()
   expect(state.writes).toBe(2)
@@ -82,9 +82,9 @@ test('a change that was too large for the disk does not make the store read-only
 
 test('other failures are no reason to check', async () => {
   const { check, state, wait } = open()
-  check.suspect(busy)
-  check.suspect(new Failure('conflict', 'there is one'))
-  check.suspect(new Error('on purpose'))
+  check.reportFailure(busy)
+  check.reportFailure(new Failure('conflict', 'there is one'))
+  check.reportFailure(new Error('on purpose'))
   await wait()
   expect(state.writes).toBe(0)
   await check.stop()

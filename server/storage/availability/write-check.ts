@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
-import { refusesWrites } from './unavailable.ts'
+import { writeFailureReason } from './unavailable.ts'
 
 /** Since when the store has been read-only, ms since 1970, and a human-readable reason. */
 export interface ReadOnly {
@@ -9,17 +9,17 @@ export interface ReadOnly {
 }
 
 /** Pause between two write attempts while the store is read-only, ms. */
-const AGAIN = 1_000
+const RETRY_DELAY = 1_000
 
 /** Interval between checks for a full disk, ms. */
-const LOOK = 5_000
+const DISK_CHECK_INTERVAL = 5_000
 
 /** Tracks whether the store accepts writes. */
 export interface WriteCheck {
   /** Undefined if the store accepts writes as far as is known. */
   readonly readOnly: ReadOnly | undefined
   /** Reports a failed change. Tests a write if the store may be the cause. Never throws. */
-  suspect(error: unknown): void
+  reportFailure(error: unknown): void
   stop(): Promise<void>
 }
 
@@ -30,7 +30,7 @@ export interface WriteCheckDeps {
    * Checks, without writing, whether the next write is likely to fail. Missing if there is no such
    * check.
    */
-  readonly looksFull?: (() => Promise<boolean>) | undefined
+  readonly isDiskFull?: (() => Promise<boolean>) | undefined
   /** Called when the store becomes read-only, and with undefined when it accepts writes again. */
   readonly changed: (readOnly: ReadOnly | undefined) => void
   /** Replaces the timer in tests. */
@@ -64,18 +64,18 @@ export function createWriteCheck(deps: WriteCheckDeps): WriteCheck {
       set(undefined)
     } catch (error) {
       // Other errors, such as a lock or a lost connection, do not predict later writes.
-      const reason = refusesWrites(error)
+      const reason = writeFailureReason(error)
       if (reason !== undefined) set({ since: readOnly?.since ?? Date.now(), reason })
     }
   }
 
-  /** Tries a write until one succeeds, at most once per {@link AGAIN}. */
+  /** Tries a write until one succeeds, at most once per {@link RETRY_DELAY}. */
   async function check(): Promise<void> {
     try {
       while (!signal.aborted && (suspected || readOnly !== undefined)) {
         suspected = false
         await tryOnce()
-        await wait(AGAIN, signal)
+        await wait(RETRY_DELAY, signal)
       }
     } catch {
       // Stopped during the pause.
@@ -90,28 +90,28 @@ export function createWriteCheck(deps: WriteCheckDeps): WriteCheck {
     })
   }
 
-  async function look(looksFull: () => Promise<boolean>): Promise<void> {
+  async function watchDisk(looksFull: () => Promise<boolean>): Promise<void> {
     try {
       for (;;) {
-        await wait(LOOK, signal)
+        await wait(DISK_CHECK_INTERVAL, signal)
         if (await looksFull()) begin()
       }
     } catch {
       // Stopped.
     }
   }
-  const looking = deps.looksFull && look(deps.looksFull)
+  const watching = deps.isDiskFull && watchDisk(deps.isDiskFull)
 
   return {
     get readOnly() {
       return readOnly
     },
-    suspect(error) {
-      if (refusesWrites(error) !== undefined) outside(begin)
+    reportFailure(error) {
+      if (writeFailureReason(error) !== undefined) outside(begin)
     },
     async stop() {
       stopping.abort()
-      await Promise.all([checking, looking])
+      await Promise.all([checking, watching])
     },
   }
 }

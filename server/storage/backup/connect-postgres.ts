@@ -1,8 +1,8 @@
 import pg from 'pg'
 import { Failure } from '../../failure.ts'
-import { placeOf } from '../postgres/open-postgres.ts'
+import { locationOf } from '../postgres/open-postgres.ts'
 import { postgresTypes } from '../postgres/pool.ts'
-import { leave, reasonOf } from '../postgres/probe.ts'
+import { disconnect, reasonOf } from '../postgres/probe.ts'
 
 /** Maximum time to connect, ms. */
 const CONNECT = 10_000
@@ -22,7 +22,7 @@ export interface PostgresConnection {
  * @throws Failure `unavailable`
  */
 export async function connectPostgres(databaseUrl: string): Promise<PostgresConnection> {
-  const place = placeOf(databaseUrl)
+  const place = locationOf(databaseUrl)
   const client = new pg.Client({
     connectionString: databaseUrl,
     application_name: 'gatehouse',
@@ -39,10 +39,10 @@ export async function connectPostgres(databaseUrl: string): Promise<PostgresConn
   try {
     await client.connect()
   } catch (error) {
-    leave(client)
+    disconnect(client)
     throw new Failure('unavailable', `PostgreSQL at ${place} cannot be used: ${reasonOf(error)}.`, {
       cause: error,
     })
   }
-  return { client, place, close: () => leave(client) }
+  return { client, place, close: () => disconnect(client) }
 }

@@ -13,7 +13,7 @@ import { Failure } from '../../failure.ts'
 import type { Change } from '../changes/transactions.ts'
 import { DATABASE_FILE, KEY_FILES, LOCK_FILE, RESTORE_FOLDER, sizeOf } from '../data-folder.ts'
 import { openStore } from '../open.ts'
-import { holdDataFolder } from '../sqlite/files.ts'
+import { lockDataFolder } from '../sqlite/files.ts'
 import { copyKey } from './back-up.ts'
 import { describeFile, openFolder, someOf, syncFile, syncFolder } from './files.ts'
 import { type Manifest, STORE_FILE } from './manifest.ts'
@@ -32,7 +32,7 @@ export async function restoreToSqlite(
   adjust: (trx: Change) => Promise<void>,
 ): Promise<void> {
   openFolder(data)
-  const release = holdDataFolder(data)
+  const release = lockDataFolder(data)
   try {
     const keys = KEY_FILES.filter((name) => manifest.files[name] !== undefined)
     requireEmpty(data, folder, keys)

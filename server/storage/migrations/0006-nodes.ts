@@ -5,7 +5,7 @@ import { codePointText } from './code-point-text.ts'
 
 /**
  * Adds support for several nodes on one store: the nodes and their listeners, proposed endpoints,
- * and triggers that send notices in the transaction of a change (`postgres/notifications.ts`).
+ * and triggers that send notifications in the transaction of a change (`postgres/notifications.ts`).
  */
 export function nodes(engine: EngineName): Migration {
   const text = codePointText(engine)

@@ -4,7 +4,7 @@ import type { EngineName } from '../engine.ts'
 
 /**
  * Notifies all nodes when a person's role changes. The person's sessions are deleted with the
- * change, which already sends a notice. Tokens are kept, but their permissions change.
+ * change, which already sends a notification. Tokens are kept, but their permissions change.
  */
 export function roleNotices(engine: EngineName): Migration {
   return {

@@ -3,7 +3,7 @@ import { nextRevision } from '../changes/next-revision.ts'
 import { openStore, type Store } from '../open.ts'
 import { makeDatabase } from '../test-support/each-engine.testing.ts'
 import { startTcpProxy, type TcpProxy } from '../test-support/tcp-proxy.testing.ts'
-import { LONGEST_ROUND_TRIP } from './probe.ts'
+import { MAX_ROUND_TRIP } from './probe.ts'
 
 /** A store whose connections to the server have a simulated latency. */
 interface Distant extends AsyncDisposable {
@@ -39,7 +39,7 @@ async function openDistant(roundTrip: number): Promise<Distant> {
 const read = ({ db }: Store) => db.selectFrom('counters').selectAll().execute()
 
 describe.concurrent('a server that is far away', () => {
-  test.for([300, LONGEST_ROUND_TRIP])(
+  test.for([300, MAX_ROUND_TRIP])(
     'answers everything, %i ms away',
     async (roundTrip, { expect }) => {
       await using distant = await openDistant(roundTrip)
@@ -53,15 +53,15 @@ describe.concurrent('a server that is far away', () => {
   )
 
   test('is missed when it vanishes, and used again when it is back', async ({ expect }) => {
-    await using distant = await openDistant(LONGEST_ROUND_TRIP)
+    await using distant = await openDistant(MAX_ROUND_TRIP)
     const { store, proxy } = distant
     await read(store)
     proxy.swallow()
     await expect(read(store)).rejects.toMatchObject({ code: 'unavailable' })
     await expect(store.change(nextRevision)).rejects.toMatchObject({ code: 'unavailable' })
-    expect(store.away()).toMatchObject({ reason: 'no answer' })
+    expect(store.outage()).toMatchObject({ reason: 'no answer' })
     proxy.heal()
-    await expect.poll(() => store.away(), { timeout: 20_000 }).toBeUndefined()
+    await expect.poll(() => store.outage(), { timeout: 20_000 }).toBeUndefined()
     expect(await read(store)).toHaveLength(1)
   })
 })

@@ -64,7 +64,7 @@ forEngine('postgres', (engine) => {
 
   test('tells all nodes when somebody gets another role, and not when they sign in', async () => {
     let told = 0
-    store.onNotice((topic) => {
+    store.onNotification((topic) => {
       if (topic === 'access') told++
     })
     const other = await engine.open()
@@ -73,7 +73,7 @@ forEngine('postgres', (engine) => {
     const person = { ...who, username: 'github:1', name: 'Ada', role: 'admin', created_at: 1 }
     await other.db.insertInto('people').values(person).execute()
     await change("name = 'Ada Lovelace', role = 'admin'")
-    // Notices arrive in order, so a notice of the first change would arrive before the second.
+    // Notices arrive in order, so a notification of the first change would arrive before the second.
     await change("role = 'viewer'")
     await vi.waitFor(() => expect(told).toBeGreaterThan(0), moment)
     expect(told).toBe(1)
@@ -96,15 +96,18 @@ forEngine('postgres', (engine) => {
 
   test('loses a name with the connection that held it, and says so', async () => {
     const other = await engine.open()
-    expect([await store.hold('a name'), await other.hold('a name')]).toEqual([true, false])
+    expect([await store.acquireLock('a name'), await other.acquireLock('a name')]).toEqual([
+      true,
+      false,
+    ])
     await sql`
       select pg_terminate_backend(pid) from pg_locks
       where locktype = 'advisory' and database = (
         select oid from pg_database where datname = current_database())`.execute(other.db)
-    await vi.waitFor(async () => expect(await other.hold('a name')).toBe(true), moment)
-    await vi.waitFor(async () => expect(await store.hold('a name')).toBe(false), moment)
+    await vi.waitFor(async () => expect(await other.acquireLock('a name')).toBe(true), moment)
+    await vi.waitFor(async () => expect(await store.acquireLock('a name')).toBe(false), moment)
     await other.close()
-    await vi.waitFor(async () => expect(await store.hold('a name')).toBe(true), moment)
+    await vi.waitFor(async () => expect(await store.acquireLock('a name')).toBe(true), moment)
   })
 
   test('does not reuse a connection on which a query ran out of time', async () => {

@@ -2,85 +2,89 @@ import { PostgresDialect, type PostgresPool } from 'kysely'
 import type pg from 'pg'
 import { Failure, systemCode } from '../../failure.ts'
 import { ConnectionLimits } from '../availability/connection-limits.ts'
-import { HealthMonitor, type Unavailability, within } from '../availability/health-monitor.ts'
-import { hasSpoken, StoreUnavailable } from '../availability/unavailable.ts'
+import { HealthMonitor, type Outage, withTimeout } from '../availability/health-monitor.ts'
+import { isRejectedByServer, StoreUnavailable } from '../availability/unavailable.ts'
 import type { UntilAvailable } from '../availability/until-available.ts'
 import { InFlight } from '../changes/in-flight.ts'
-import type { Engine, NoticeTopic } from '../engine.ts'
-import { listenForNotices, REVISION } from './notifications.ts'
+import type { Engine, NotificationTopic } from '../engine.ts'
+import { listenForNotifications, REVISION_QUERY } from './notifications.ts'
 import { createPool, guardPool } from './pool.ts'
-import { lookAtPostgres, reasonOf } from './probe.ts'
+import { probePostgres, reasonOf } from './probe.ts'
 
 /** Delay before the revision is also requested over the pool, ms. */
-const HEDGE = 500
+const HEDGE_DELAY = 500
 
 /**
- * Connects to PostgreSQL. A `node` listens for notices from other nodes. A `tool` (a command) does
+ * Connects to PostgreSQL. A `node` listens for notifications from other nodes. A `tool` (a command) does
  * not, because it is short-lived.
  *
- * @param onReach see `openStore`.
+ * @param onAvailabilityChange see `openStore`.
  * @throws Failure `unavailable` if the server is unreachable or rejects the connection.
  */
 export async function openPostgres(
   databaseUrl: string,
   role: 'node' | 'tool',
-  onReach: (away: Unavailability | undefined) => void,
+  onAvailabilityChange: (outage: Outage | undefined) => void,
   untilAvailable: UntilAvailable = (step) => step(),
 ): Promise<Engine> {
-  const place = placeOf(databaseUrl)
+  const location = locationOf(databaseUrl)
   const connections = createPool(databaseUrl)
   const { pool } = connections
   try {
-    await untilAvailable(() => connectFirst(pool))
+    await untilAvailable(() => openFirstConnection(pool))
   } catch (error) {
     await pool.end()
-    if (!(error instanceof StoreUnavailable) && !hasSpoken(error)) throw error
+    if (!(error instanceof StoreUnavailable) && !isRejectedByServer(error)) throw error
     const cause = error instanceof StoreUnavailable ? error.cause : error
-    throw new Failure('unavailable', `PostgreSQL at ${place} cannot be used: ${reasonOf(cause)}.`, {
-      cause,
-    })
+    throw new Failure(
+      'unavailable',
+      `PostgreSQL at ${location} cannot be used: ${reasonOf(cause)}.`,
+      {
+        cause,
+      },
+    )
   }
   const inFlight = new InFlight()
-  const reach = new HealthMonitor({
-    look: (processes) => lookAtPostgres(databaseUrl, processes),
-    changed(away) {
-      if (away === undefined) {
-        notices.back()
+  const health = new HealthMonitor({
+    probe: (processes) => probePostgres(databaseUrl, processes),
+    changed(outage) {
+      if (outage === undefined) {
+        notifications.onAvailable()
       } else {
-        connections.cutOff()
-        notices.away()
+        connections.destroyConnections()
+        notifications.onUnavailable()
       }
-      onReach(away)
+      onAvailabilityChange(outage)
     },
   })
   let changed = false
-  let tell: (topic: NoticeTopic) => void = () => {}
+  let notify: (topic: NotificationTopic) => void = () => {}
   let writeFailed: (failure: unknown) => void = () => {}
-  const notices = listenForNotices(
+  const notifications = listenForNotifications(
     databaseUrl,
     (topic) => {
       if (topic === 'changes' || topic === 'all') changed = true
-      tell(topic)
+      notify(topic)
     },
     // The node queries this connection periodically, so an outage is detected even when the node is
     // idle.
-    () => reach.suspect(),
+    () => health.checkNow(),
   )
-  const limits = new ConnectionLimits(reach)
+  const limits = new ConnectionLimits(health)
   const guarded = guardPool({
     connections,
     connectionString: databaseUrl,
     inFlight,
-    reach,
+    health,
     limits,
-    failed: (failure) => writeFailed(failure),
+    onFailure: (failure) => writeFailed(failure),
   })
   return {
     name: 'postgres',
     dialect: new PostgresDialect({ pool: guarded }),
     async watch(heard) {
-      tell = heard
-      if (role === 'node') await notices.start()
+      notify = heard
+      if (role === 'node') await notifications.start()
     },
     changedOutside() {
       const was = changed
@@ -89,11 +93,11 @@ export async function openPostgres(
     },
     connections: () => limits.use,
     runLong: (run) => limits.long(run),
-    hold: (name) => notices.hold(name),
+    acquireLock: (name) => notifications.acquireLock(name),
     async readRevision() {
-      const heard = notices.readRevision()
-      const early = await within(
-        HEDGE,
+      const heard = notifications.readRevision()
+      const early = await withTimeout(
+        HEDGE_DELAY,
         heard.catch(() => undefined),
         undefined,
       )
@@ -107,15 +111,15 @@ export async function openPostgres(
     },
     // An open session keeps the `default_transaction_read_only` that it started with.
     renewConnections: () => connections.renew(),
-    away: () => reach.away,
-    returned: () => reach.returned(),
+    outage: () => health.outage,
+    recovered: () => health.recovered(),
     async close() {
-      await Promise.all([inFlight.close(), notices.stop()])
-      // A notice about this node's last changes may have arrived.
+      await Promise.all([inFlight.close(), notifications.stop()])
+      // A notification about this node's last changes may have arrived.
       changed = false
-      await reach.stop()
+      await health.stop()
       // The pool would wait for an unavailable server to close each connection.
-      if (reach.away !== undefined) connections.cutOff()
+      if (health.outage !== undefined) connections.destroyConnections()
       await pool.end()
     },
   }
@@ -125,7 +129,7 @@ export async function openPostgres(
 async function readRevision(pool: PostgresPool): Promise<number> {
   const client = await pool.connect()
   try {
-    const { rows } = await client.query<{ value: number }>(REVISION, [])
+    const { rows } = await client.query<{ value: number }>(REVISION_QUERY, [])
     return Number(rows[0]?.value)
   } finally {
     client.release()
@@ -133,7 +137,7 @@ async function readRevision(pool: PostgresPool): Promise<number> {
 }
 
 /** Returns host and database of the URL, without user and password. */
-export function placeOf(databaseUrl: string): string {
+export function locationOf(databaseUrl: string): string {
   // No `cause`: the error of the URL parser contains the whole URL, including the password.
   if (!URL.canParse(databaseUrl)) {
     throw new Failure('unavailable', 'The database URL is invalid.')
@@ -148,11 +152,11 @@ export function placeOf(databaseUrl: string): string {
  * @throws StoreUnavailable if a later attempt may succeed; otherwise the error of the server, such
  * as a wrong password.
  */
-async function connectFirst(pool: pg.Pool): Promise<void> {
+async function openFirstConnection(pool: pg.Pool): Promise<void> {
   try {
     await pool.query('select 1')
   } catch (error) {
-    if (hasSpoken(error) && !/^53/.test(systemCode(error) ?? '')) throw error
+    if (isRejectedByServer(error) && !/^53/.test(systemCode(error) ?? '')) throw error
     throw new StoreUnavailable(undefined, { cause: error })
   }
 }

@@ -2,31 +2,35 @@ import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kyse
 import pg from 'pg'
 import { Failure } from '../../failure.ts'
 import { CONNECTIONS, type ConnectionLimits } from '../availability/connection-limits.ts'
-import { type HealthMonitor, unavailableError, within } from '../availability/health-monitor.ts'
-import { hasSpoken, OutcomeUnknown, postgresError } from '../availability/unavailable.ts'
+import {
+  type HealthMonitor,
+  unavailableError,
+  withTimeout,
+} from '../availability/health-monitor.ts'
+import { isRejectedByServer, OutcomeUnknown, postgresError } from '../availability/unavailable.ts'
 import type { InFlight } from '../changes/in-flight.ts'
-import { type ServerLife, settleCommit } from './outcome.ts'
-import { Client, CONNECT, cutOff } from './probe.ts'
+import { resolveCommit, type ServerRun } from './outcome.ts'
+import { Client, CONNECT_TIMEOUT, destroyConnection } from './probe.ts'
 
 /**
  * OID of `int8`, which `pg` returns as a string because it may exceed 2^53. Values in the store do
  * not.
  */
-const int8 = 20
+const INT8 = 20
 
 /** Type parsers of `pg`, except that `int8` is parsed as a number. */
 export const postgresTypes = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-    oid === int8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format),
+    oid === INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format),
 }
 
 /** Properties of a connection, read when it is opened. */
-interface Known extends ServerLife {
+interface ConnectionInfo extends ServerRun {
   /** Process id of the backend; undefined if a connection pooler is in between. */
-  readonly worker: number | undefined
+  readonly backendPid: number | undefined
 }
 
-const known = new WeakMap<pg.ClientBase, Known>()
+const connectionInfo = new WeakMap<pg.ClientBase, ConnectionInfo>()
 
 /** Connection pool of one PostgreSQL database. */
 export interface Pool {
@@ -35,7 +39,7 @@ export interface Pool {
    * Closes every connection immediately, with its pending queries, because the server is
    * unavailable.
    */
-  cutOff(): void
+  destroyConnections(): void
   /** Marks every connection for replacement before its next use. */
   renew(): void
   /** Returns whether a connection is marked for replacement. */
@@ -63,7 +67,7 @@ export function createPool(connectionString: string): Pool {
     Client: PoolClient as unknown as new () => pg.ClientBase,
     application_name: 'gatehouse',
     max: CONNECTIONS.all,
-    connectionTimeoutMillis: CONNECT,
+    connectionTimeoutMillis: CONNECT_TIMEOUT,
     idleTimeoutMillis: 60_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
@@ -74,7 +78,7 @@ export function createPool(connectionString: string): Pool {
     // Their `lock_timeout` is longer, so they succeed afterwards.
     idle_in_transaction_session_timeout: 5_000,
     lock_timeout: 10_000,
-    onConnect: getToKnow,
+    onConnect: readConnectionInfo,
     types: postgresTypes,
   })
   // The pool discards broken connections, and their next query fails. Without a listener, the error
@@ -84,8 +88,8 @@ export function createPool(connectionString: string): Pool {
   let outdated = new WeakSet<pg.ClientBase>()
   return {
     pool,
-    cutOff() {
-      for (const client of clients) cutOff(client)
+    destroyConnections() {
+      for (const client of clients) destroyConnection(client)
     },
     renew() {
       outdated = new WeakSet(clients)
@@ -94,18 +98,18 @@ export function createPool(connectionString: string): Pool {
   }
 }
 
-async function getToKnow(client: pg.ClientBase): Promise<void> {
-  const asked = client.query<{ worker: number; life: string | null }>(
-    'select pg_backend_pid() as worker, stats_reset::text as life from pg_stat_bgwriter',
+async function readConnectionInfo(client: pg.ClientBase): Promise<void> {
+  const asked = client.query<{ pid: number; run_start: string | null }>(
+    'select pg_backend_pid() as pid, stats_reset::text as run_start from pg_stat_bgwriter',
   )
-  const answer = await within(CONNECT, asked, undefined)
+  const answer = await withTimeout(CONNECT_TIMEOUT, asked, undefined)
   // The pool closes rejected connections gracefully, which would wait for the server.
-  if (answer === undefined) cutOff(client)
+  if (answer === undefined) destroyConnection(client)
   const [row] = (await asked).rows
   const { processID } = client as unknown as { processID: number | null }
-  known.set(client, {
-    worker: row?.worker === processID ? row?.worker : undefined,
-    life: row?.life ?? undefined,
+  connectionInfo.set(client, {
+    backendPid: row?.pid === processID ? row?.pid : undefined,
+    runStart: row?.run_start ?? undefined,
   })
 }
 
@@ -113,10 +117,10 @@ export interface GuardedPoolDeps {
   readonly connections: Pool
   readonly connectionString: string
   readonly inFlight: InFlight
-  readonly reach: HealthMonitor
+  readonly health: HealthMonitor
   readonly limits: ConnectionLimits
   /** Called with the failure of each query. */
-  readonly failed: (failure: unknown) => void
+  readonly onFailure: (failure: unknown) => void
 }
 
 /**
@@ -129,14 +133,14 @@ export interface GuardedPoolDeps {
  * writing.
  */
 export function guardPool(deps: GuardedPoolDeps): PostgresPool {
-  const { connections, inFlight, reach } = deps
+  const { connections, inFlight, health } = deps
   return {
     options: connections.pool.options,
     async connect(): Promise<PostgresPoolClient> {
       inFlight.enter()
       try {
-        reach.require()
-        return connectLater(deps)
+        health.require()
+        return lazyClient(deps)
       } catch (error) {
         inFlight.leave()
         throw error
@@ -147,18 +151,18 @@ export function guardPool(deps: GuardedPoolDeps): PostgresPool {
 }
 
 /** Returns whether a statement outside of transactions is read-only. */
-const onlyReads = (sql: string): boolean =>
+const isReadOnly = (sql: string): boolean =>
   /^\s*(?:select|set|show|values|with recursive)\b/i.test(sql)
 
 /** Returns a client that acquires its connection with the first query. */
-function connectLater(deps: GuardedPoolDeps): PostgresPoolClient {
-  let connected: { readonly client: GuardedClient; readonly giveBack: () => void } | undefined
+function lazyClient(deps: GuardedPoolDeps): PostgresPoolClient {
+  let connected: { readonly client: GuardedClient; readonly release: () => void } | undefined
   const connect = async (sql: string): Promise<GuardedClient> => {
-    const giveBack = await deps.limits.connection(onlyReads(sql) ? 'read' : 'write')
+    const giveBack = await deps.limits.connection(isReadOnly(sql) ? 'read' : 'write')
     try {
-      deps.reach.require()
-      const client = guardClient(await acquire(deps.connections, deps.reach), deps)
-      connected = { client, giveBack }
+      deps.health.require()
+      const client = guardClient(await acquire(deps.connections, deps.health), deps)
+      connected = { client, release: giveBack }
       return client
     } catch (error) {
       giveBack()
@@ -174,7 +178,7 @@ function connectLater(deps: GuardedPoolDeps): PostgresPoolClient {
     query: query as unknown as PostgresPoolClient['query'],
     release(destroy?: boolean): void {
       connected?.client.release(destroy)
-      connected?.giveBack()
+      connected?.release()
       deps.inFlight.leave()
     },
   }
@@ -184,19 +188,19 @@ function connectLater(deps: GuardedPoolDeps): PostgresPoolClient {
  * Acquires a connection of the pool, and closes outdated ones. Rejects if the database becomes
  * unavailable while it waits.
  */
-async function acquire(connections: Pool, reach: HealthMonitor): Promise<pg.PoolClient> {
+async function acquire(connections: Pool, health: HealthMonitor): Promise<pg.PoolClient> {
   for (;;) {
-    const client = await acquireAny(connections.pool, reach)
+    const client = await acquireAny(connections.pool, health)
     if (!connections.isOutdated(client)) return client
     client.release(true)
   }
 }
 
-function acquireAny(pool: pg.Pool, reach: HealthMonitor): Promise<pg.PoolClient> {
+function acquireAny(pool: pg.Pool, health: HealthMonitor): Promise<pg.PoolClient> {
   return new Promise((resolve, reject) => {
     let refused = false
-    const done = reach.wait({
-      abandon(failure) {
+    const done = health.track({
+      fail(failure) {
         refused = true
         reject(failure)
       },
@@ -209,14 +213,14 @@ function acquireAny(pool: pg.Pool, reach: HealthMonitor): Promise<pg.PoolClient>
       },
       (error: unknown) => {
         done()
-        reach.suspect()
+        health.checkNow()
         reject(error)
       },
     )
   })
 }
 
-const nothing: PostgresQueryResult<never> = { command: 'ROLLBACK', rowCount: 0, rows: [] }
+const ROLLED_BACK: PostgresQueryResult<never> = { command: 'ROLLBACK', rowCount: 0, rows: [] }
 
 interface GuardedClient {
   query(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<never>>
@@ -225,14 +229,14 @@ interface GuardedClient {
 
 function guardClient(
   client: pg.PoolClient,
-  { connectionString, reach, failed }: GuardedPoolDeps,
+  { connectionString, health, onFailure }: GuardedPoolDeps,
 ): GuardedClient {
-  const { worker, life } = known.get(client) ?? {}
-  const abandon = () => cutOff(client)
+  const { backendPid, runStart } = connectionInfo.get(client) ?? {}
+  const fail = () => destroyConnection(client)
   let broken = false
   /** Id of the open transaction, assigned by the server. */
   let transaction: string | undefined
-  const ask = async (sql: string, parameters: readonly unknown[]): Promise<unknown> => {
+  const send = async (sql: string, parameters: readonly unknown[]): Promise<unknown> => {
     if (sql !== 'begin') return client.query(sql, [...parameters])
     // One message for both statements, so that the transaction id costs no additional round trip.
     const answers: unknown = await client.query('begin; select pg_current_xact_id()::text as name')
@@ -242,25 +246,25 @@ function guardClient(
   }
   const query: GuardedClient['query'] = async (sql, parameters) => {
     // The broken connection is closed, which rolls back the transaction.
-    if (broken && sql === 'rollback') return nothing
-    const done = reach.wait({ worker, abandon })
+    if (broken && sql === 'rollback') return ROLLED_BACK
+    const done = health.track({ backendPid, fail })
     try {
-      return (await ask(sql, parameters)) as PostgresQueryResult<never>
+      return (await send(sql, parameters)) as PostgresQueryResult<never>
     } catch (error) {
       const thrown = postgresError(error)
-      failed(thrown)
+      onFailure(thrown)
       // A query that timed out here may still be running on the server.
       broken ||= thrown instanceof Failure && thrown.code === 'unavailable'
-      if (!broken || hasSpoken(error)) throw thrown
-      reach.suspect()
+      if (!broken || isRejectedByServer(error)) throw thrown
+      health.checkNow()
       if (sql === 'commit' && transaction !== undefined) {
-        await settleCommit(connectionString, transaction, { life }, reach, thrown)
+        await resolveCommit(connectionString, transaction, { runStart }, health, thrown)
         return { command: 'COMMIT', rowCount: 0, rows: [] }
       }
-      if (transaction === undefined && !onlyReads(sql)) {
+      if (transaction === undefined && !isReadOnly(sql)) {
         throw new OutcomeUnknown({ cause: error })
       }
-      throw reach.away === undefined ? thrown : unavailableError(error)
+      throw health.outage === undefined ? thrown : unavailableError(error)
     } finally {
       done()
       if (sql === 'commit' || sql === 'rollback') transaction = undefined

@@ -1,49 +1,49 @@
 import type { Socket } from 'node:net'
 import pg from 'pg'
 import { systemCode } from '../../failure.ts'
-import type { Look } from '../availability/health-monitor.ts'
+import type { ProbeResult } from '../availability/health-monitor.ts'
 
 /** Maximum supported round-trip time to PostgreSQL, ms. */
-export const LONGEST_ROUND_TRIP = 1_000
+export const MAX_ROUND_TRIP = 1_000
 
 /** Maximum time between two packets from a responsive server, ms: a round trip and a margin. */
-const STEP = LONGEST_ROUND_TRIP + 250
+const PACKET_TIMEOUT = MAX_ROUND_TRIP + 250
 
 /** Maximum time to connect, ms. TCP, TLS 1.2, SCRAM and a query take nine round trips. */
-export const CONNECT = 10 * LONGEST_ROUND_TRIP
+export const CONNECT_TIMEOUT = 10 * MAX_ROUND_TRIP
 
 /** Reason reported for a server that accepts connections but sends nothing. */
-const SILENT = 'no answer'
+const NO_ANSWER = 'no answer'
 
 /** Interval at which the received bytes are checked, ms. */
 const TICK = 50
 
 /**
  * Checks PostgreSQL over a separate connection: whether it accepts the connection and responds, and
- * which of these backend processes are idle. Never throws. The check ends {@link STEP} after the
+ * which of these backend processes are idle. Never throws. The check ends {@link PACKET_TIMEOUT} after the
  * server's last packet, so an unreachable server takes no longer than that.
  */
-export async function lookAtPostgres(
+export async function probePostgres(
   connectionString: string,
   processes: readonly number[],
-): Promise<Look> {
-  const client = connectOnce(connectionString)
-  const nothing: Look = { answers: false, reason: SILENT }
+): Promise<ProbeResult> {
+  const client = createClient(connectionString)
+  const nothing: ProbeResult = { answers: false, reason: NO_ANSWER }
   try {
-    return await whileAnswering(client, ask(client, processes), nothing)
+    return await withPacketTimeout(client, queryProcesses(client, processes), nothing)
   } finally {
-    leave(client)
+    disconnect(client)
   }
 }
 
 /**
  * Creates a client for a few queries. Connection errors are ignored; pending queries still fail.
  */
-export function connectOnce(connectionString: string): pg.Client {
+export function createClient(connectionString: string): pg.Client {
   const client = new pg.Client({
     connectionString,
     application_name: 'gatehouse',
-    connectionTimeoutMillis: CONNECT,
+    connectionTimeoutMillis: CONNECT_TIMEOUT,
   })
   client.on('error', () => {})
   return client
@@ -51,10 +51,10 @@ export function connectOnce(connectionString: string): pg.Client {
 
 /**
  * Resolves with the result of the work on a client that is not connected yet, or with `late` if no
- * packet arrives for {@link STEP} or the work takes longer than {@link CONNECT}. Counts intervals
+ * packet arrives for {@link PACKET_TIMEOUT} or the work takes longer than {@link CONNECT_TIMEOUT}. Counts intervals
  * instead of elapsed time, so that a process that was suspended reads pending packets first.
  */
-export async function whileAnswering<T, L>(
+export async function withPacketTimeout<T, L>(
   client: pg.Client,
   work: Promise<T>,
   late: L,
@@ -70,7 +70,7 @@ export async function whileAnswering<T, L>(
     const now = progress()
     silent = now === seen ? silent + 1 : 0
     seen = now
-    if (silent * TICK >= STEP || ++checks * TICK >= CONNECT) over.resolve(late)
+    if (silent * TICK >= PACKET_TIMEOUT || ++checks * TICK >= CONNECT_TIMEOUT) over.resolve(late)
   }, TICK)
   try {
     return await Promise.race([work, over.promise])
@@ -79,34 +79,37 @@ export async function whileAnswering<T, L>(
   }
 }
 
-/** A client that stops connecting if the server sends no packet for {@link STEP}. */
+/** A client that stops connecting if the server sends no packet for {@link PACKET_TIMEOUT}. */
 export class Client extends pg.Client {
   constructor(config: pg.ClientConfig) {
-    super({ connectionTimeoutMillis: CONNECT, ...config })
+    super({ connectionTimeoutMillis: CONNECT_TIMEOUT, ...config })
     const connected = new Promise<void>((resolve) => {
       this.once('connect', resolve)
       this.once('end', resolve)
     })
-    void whileAnswering(this, connected, SILENT).then((late) => {
-      if (late === SILENT) cutOff(this, new Error(SILENT))
+    void withPacketTimeout(this, connected, NO_ANSWER).then((late) => {
+      if (late === NO_ANSWER) destroyConnection(this, new Error(NO_ANSWER))
     })
   }
 }
 
 /** Closes a connection without waiting for the server. */
-export function leave(client: pg.Client): void {
+export function disconnect(client: pg.Client): void {
   client.end().catch(() => {})
-  cutOff(client)
+  destroyConnection(client)
 }
 
 /** Destroys a connection immediately. Its pending queries fail with the error, if one is given. */
-export function cutOff(client: pg.ClientBase, error?: Error): void {
+export function destroyConnection(client: pg.ClientBase, error?: Error): void {
   // Not in the types of `pg`, but its pool does the same. `end` would wait for the server.
   const { connection } = client as unknown as { connection: { stream: Socket } }
   connection.stream.destroy(error)
 }
 
-async function ask(client: pg.Client, processes: readonly number[]): Promise<Look> {
+async function queryProcesses(
+  client: pg.Client,
+  processes: readonly number[],
+): Promise<ProbeResult> {
   try {
     await client.connect()
     const asked = performance.now()
@@ -116,10 +119,10 @@ async function ask(client: pg.Client, processes: readonly number[]): Promise<Loo
                          where other.pid = pid.pid and coalesce(other.state, '') not like 'idle%')`,
       [processes],
     )
-    const roundTrip = Math.min(LONGEST_ROUND_TRIP, performance.now() - asked)
+    const roundTrip = Math.min(MAX_ROUND_TRIP, performance.now() - asked)
     return { answers: true, idle: new Set(rows.map(({ pid }) => pid)), roundTrip }
   } catch (error) {
-    return judge(error)
+    return toProbeResult(error)
   }
 }
 
@@ -127,7 +130,7 @@ async function ask(client: pg.Client, processes: readonly number[]): Promise<Loo
  * Returns the result for an error. A server that is out of connections or rejects the password is
  * available.
  */
-function judge(error: unknown): Look {
+function toProbeResult(error: unknown): ProbeResult {
   const comesOrGoes = /^(57P|08)/.test(systemCode(error) ?? '')
   if (error instanceof pg.DatabaseError && !comesOrGoes) return { answers: true, idle: new Set() }
   return { answers: false, reason: reasonOf(error) }

@@ -8,7 +8,7 @@ import { nextRevision } from '../changes/next-revision.ts'
 import { openStore, type Store } from '../open.ts'
 import { type OwnPostgres, startOwnPostgres } from '../test-support/postgres-server.testing.ts'
 import { startTcpProxy, type TcpProxy } from '../test-support/tcp-proxy.testing.ts'
-import { settleCommit } from './outcome.ts'
+import { resolveCommit } from './outcome.ts'
 
 // The server becomes unavailable in different ways, and recovers. Requests are rejected within two
 // seconds, or immediately once the outage is detected. The store is available within five seconds
@@ -50,7 +50,7 @@ afterEach(async () => {
 })
 
 /** Health check that a test does not expect to run. */
-const never = { look: () => Promise.reject(new Error('looked')), changed: () => {} }
+const never = { probe: () => Promise.reject(new Error('looked')), changed: () => {} }
 
 const revise = () => store.change(nextRevision)
 const revision = async () => {
@@ -83,14 +83,14 @@ describe.each(ways)('a server that $way', ({ go, back }) => {
     const all = await Promise.all(Array.from({ length: 50 }, () => refused(revision())))
     expect(Math.min(...all)).toBeLessThan(REFUSED)
     expect(Math.max(...all)).toBeLessThan(REFUSED + LATE)
-    await vi.waitFor(() => expect(store.away()?.reason).toEqual(expect.any(String)), soon)
+    await vi.waitFor(() => expect(store.outage()?.reason).toEqual(expect.any(String)), soon)
     // Takes the fastest of three, because the machine may be busy.
     const known = [await refused(revise()), await refused(revise()), await refused(revise())]
     expect(Math.min(...known)).toBeLessThan(100)
 
     await back()
     await vi.waitFor(async () => expect(await revise()).toBe(before + 1), soon)
-    expect(store.away()).toBeUndefined()
+    expect(store.outage()).toBeUndefined()
     expect(reached.at(-1)).toBe(true)
     // The pool returns no dead connections, and no queries of the outage remain queued.
     await ask()
@@ -110,9 +110,9 @@ test('connections that are cut under a server that stays are made anew', async (
   expect(missed).toContain(0)
 })
 
-test('notices are heard again after their connection broke, and all is looked at once', async () => {
+test('notifications are heard again after their connection broke, and all is looked at once', async () => {
   const heard: string[] = []
-  store.onNotice((topic) => heard.push(topic))
+  store.onNotification((topic) => heard.push(topic))
   proxy.cut()
   // Notices sent in the meantime are lost.
   await vi.waitFor(() => expect(heard).toEqual(['all']), soon)
@@ -188,9 +188,9 @@ test('a name that another transaction has since a crash does not tell what becam
   }
   const one = async (client: pg.Client, text: string): Promise<string> =>
     Object.values((await client.query(`select ${text}`)).rows[0])[0] as string
-  const lifeOf = '(select stats_reset::text from pg_stat_bgwriter)'
+  const runStartOf = '(select stats_reset::text from pg_stat_bgwriter)'
   const first = await connected()
-  const life = await one(first, lifeOf)
+  const runStart = await one(first, runStartOf)
   await first.query('begin')
   const name = await one(first, 'pg_current_xact_id()::text')
   await server.stop('SIGKILL')
@@ -198,10 +198,10 @@ test('a name that another transaction has since a crash does not tell what becam
   const second = await connected()
   // The crash discarded the first transaction, so its id is assigned again.
   while (BigInt(await one(second, 'pg_current_xact_id()::text')) < BigInt(name));
-  const settle = (known: string) =>
-    settleCommit(server.url, name, { life: known }, new HealthMonitor(never), new Error('lost'))
-  await settle(await one(second, lifeOf))
-  await expect(settle(life)).rejects.toBeInstanceOf(OutcomeUnknown)
+  const resolve = (runStart: string) =>
+    resolveCommit(server.url, name, { runStart }, new HealthMonitor(never), new Error('lost'))
+  await resolve(await one(second, runStartOf))
+  await expect(resolve(runStart)).rejects.toBeInstanceOf(OutcomeUnknown)
   await second.end()
 })
 

@@ -28,8 +28,8 @@ export class SqliteDriver implements Driver {
     this.#inFlight = inFlight
     this.#reads = new SqliteReads(reader)
     this.#commits = new GroupCommit(writer, {
-      committed: () => this.#reads.lookAgain(),
-      failed: onWriteFailure,
+      onCommit: () => this.#reads.refresh(),
+      onFailure: onWriteFailure,
     })
     this.#writing = new SqliteStatements(writer)
   }
@@ -38,7 +38,7 @@ export class SqliteDriver implements Driver {
   async execute<R>(query: CompiledQuery<R>): Promise<QueryResult<R>> {
     this.#inFlight.enter()
     try {
-      if (onlyReads(query)) return this.#reads.cached(query)
+      if (isReadOnly(query)) return this.#reads.cached(query)
       return await this.#commits.write(() => this.#writing.execute<R>(query))
     } finally {
       this.#inFlight.leave()
@@ -56,8 +56,8 @@ export class SqliteDriver implements Driver {
   }
 
   /** Ends the read snapshot, so that the next read sees the commits of other processes. */
-  lookAgain(): void {
-    this.#reads.lookAgain()
+  refresh(): void {
+    this.#reads.refresh()
   }
 
   async init(): Promise<void> {}
@@ -108,7 +108,7 @@ class SqliteConnection implements DatabaseConnection {
     if (unit !== undefined) {
       return this.#commits.run(unit, () => this.#writing.execute<R>(query))
     }
-    if (!onlyReads(query)) {
+    if (!isReadOnly(query)) {
       return this.#commits.write(() => this.#writing.execute<R>(query))
     }
     return this.#reads.execute<R>(query)
@@ -120,6 +120,6 @@ class SqliteConnection implements DatabaseConnection {
   }
 }
 
-function onlyReads({ query, sql }: CompiledQuery): boolean {
+function isReadOnly({ query, sql }: CompiledQuery): boolean {
   return query.kind === 'SelectQueryNode' || /^\s*(select|values|explain)\b/i.test(sql)
 }

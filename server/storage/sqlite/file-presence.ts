@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 
 /** Interval at which the database files are checked, ms. */
-const CHECK_EVERY = 1_000
+const CHECK_INTERVAL = 1_000
 
 /** Identifies a file independently of its name. */
 interface FileIdentity {
@@ -22,7 +22,7 @@ interface FileIdentity {
 export function watchPresence(
   paths: readonly string[],
   changed: (missing: string | undefined) => void,
-  every = CHECK_EVERY,
+  every = CHECK_INTERVAL,
 ): () => void {
   const files = paths.flatMap((path) => {
     const identity = statSync(path, { bigint: true, throwIfNoEntry: false })

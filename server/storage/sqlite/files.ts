@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Failure, systemCode } from '../../failure.ts'
-import { busy, sqliteCode } from '../availability/unavailable.ts'
+import { SQLITE_BUSY, sqliteCode } from '../availability/unavailable.ts'
 import { LOCK_FILE } from '../data-folder.ts'
 
 /**
@@ -29,13 +29,13 @@ export function createFile(data: string, name: string): string {
  *
  * @throws Failure `conflict` if another node holds the lock.
  */
-export function holdDataFolder(data: string): () => void {
+export function lockDataFolder(data: string): () => void {
   const lock = new DatabaseSync(createFile(data, LOCK_FILE), { timeout: 0 })
   try {
     lock.exec('begin exclusive')
   } catch (error) {
     lock.close()
-    if (sqliteCode(error) !== busy) throw error
+    if (sqliteCode(error) !== SQLITE_BUSY) throw error
     throw new Failure(
       'conflict',
       `Another Gatehouse is using the data folder ${data}. Stop it first, or use another folder with --data.`,

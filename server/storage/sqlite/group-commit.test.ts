@@ -291,7 +291,7 @@ forEngine('sqlite', (engine) => {
   test('gives up when another process does not stop writing', async () => {
     outside.exec('begin immediate')
     const own = new DatabaseSync(fileOf(engine), { timeout: 0 })
-    const commits = new GroupCommit(own, { patience: 30 })
+    const commits = new GroupCommit(own, { lockTimeout: 30 })
     const work = () => own.exec("insert into databases (name, created_at) values ('a', 0)")
     const inVain = await Promise.allSettled([commits.write(work), commits.write(work)])
     for (const result of inVain) {

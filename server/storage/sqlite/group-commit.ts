@@ -2,29 +2,29 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Failure } from '../../failure.ts'
 import {
-  busy,
   DamagedStore,
   notCommitted,
+  SQLITE_BUSY,
   sqliteCode,
   sqliteError,
 } from '../availability/unavailable.ts'
 
 /** Maximum time that a write waits for another process that holds SQLite's write lock, ms. */
-const defaultPatience = 5_000
+const DEFAULT_LOCK_TIMEOUT = 5_000
 
 /** Pause between two attempts to lock, ms. */
-const betweenTries = 5
+const LOCK_RETRY_DELAY = 5
 
 interface GroupCommitOptions {
-  readonly patience?: number
-  readonly committed?: () => void
-  readonly failed?: (failure: unknown) => void
+  readonly lockTimeout?: number
+  readonly onCommit?: () => void
+  readonly onFailure?: (failure: unknown) => void
 }
 
 /** Writes that share one COMMIT. */
 interface Group {
   /** Settles with the COMMIT. Members of the group resolve only after it. */
-  readonly resolveOutcome: Promise<void>
+  readonly outcome: Promise<void>
   readonly resolve: () => void
   readonly reject: (failure: Failure) => void
   /** The turn has ended but a unit is still open: commit as soon as that unit ends. */
@@ -60,31 +60,31 @@ export class GroupCommit {
   readonly #savepoint: StatementSync
   readonly #release: StatementSync
   readonly #undo: StatementSync
-  readonly #patience: number
-  readonly #committed: () => void
-  readonly #failed: (failure: unknown) => void
+  readonly #lockTimeout: number
+  readonly #onCommit: () => void
+  readonly #onFailure: (failure: unknown) => void
   readonly #waiting: (() => void)[] = []
   #locked = false
   #group: Group | undefined
 
   /**
    * @param db must have a short `busy_timeout`.
-   * @param options `patience`: maximum wait for another process, ms, 5,000 by default; `committed`:
-   * called after each COMMIT, before the members resolve; `failed`: called with the failure of a
+   * @param options `lockTimeout`: maximum wait for another process, ms, 5,000 by default; `onCommit`:
+   * called after each COMMIT, before the members resolve; `onFailure`: called with the failure of a
    * group or of its BEGIN.
    */
   constructor(
     db: DatabaseSync,
     {
-      patience = defaultPatience,
-      committed = () => {},
-      failed = () => {},
+      lockTimeout = DEFAULT_LOCK_TIMEOUT,
+      onCommit = () => {},
+      onFailure = () => {},
     }: GroupCommitOptions = {},
   ) {
     this.#db = db
-    this.#patience = patience
-    this.#committed = committed
-    this.#failed = failed
+    this.#lockTimeout = lockTimeout
+    this.#onCommit = onCommit
+    this.#onFailure = onFailure
     this.#begin = db.prepare('begin immediate')
     this.#commit = db.prepare('commit')
     this.#savepoint = db.prepare('savepoint gatehouse_unit')
@@ -103,11 +103,11 @@ export class GroupCommit {
       this.#leave()
       // A rejected statement leaves no changes, but its error may depend on uncommitted writes of
       // another member.
-      if (!groupFailed) await resolveOutcome(group, error)
+      if (!groupFailed) await memberOutcome(group, error)
       throw error
     }
     this.#leave()
-    await group.resolveOutcome
+    await group.outcome
     return result
   }
 
@@ -138,7 +138,7 @@ export class GroupCommit {
     this.#attempt(unit.group, () => this.#release.run())
     unit.open = false
     this.#leave()
-    await unit.group.resolveOutcome
+    await unit.group.outcome
   }
 
   /**
@@ -161,11 +161,11 @@ export class GroupCommit {
       this.#fail(group, notCommitted(error, 'statement'))
     }
     this.#leave()
-    await resolveOutcome(group, unit.damage)
+    await memberOutcome(group, unit.damage)
   }
 
   async #enter(): Promise<Group> {
-    const deadline = performance.now() + this.#patience
+    const deadline = performance.now() + this.#lockTimeout
     if (this.#locked) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     this.#locked = true
     if (this.#group !== undefined) return this.#group
@@ -173,14 +173,14 @@ export class GroupCommit {
       await this.#beginImmediate(deadline)
     } catch (error) {
       this.#leave()
-      this.#failed(error)
+      this.#onFailure(error)
       throw error
     }
     return this.#openGroup()
   }
 
   #leave(): void {
-    if (this.#group?.due) this.#settle(this.#group)
+    if (this.#group?.due) this.#commitGroup(this.#group)
     const next = this.#waiting.shift()
     // The lock passes directly to the next waiter, so that a new write cannot overtake it.
     if (next !== undefined) next()
@@ -194,9 +194,10 @@ export class GroupCommit {
         this.#begin.run()
         return
       } catch (error) {
-        if (sqliteCode(error) !== busy || performance.now() >= deadline) throw sqliteError(error)
+        if (sqliteCode(error) !== SQLITE_BUSY || performance.now() >= deadline)
+          throw sqliteError(error)
       }
-      await pause(betweenTries)
+      await pause(LOCK_RETRY_DELAY)
     }
   }
 
@@ -205,7 +206,7 @@ export class GroupCommit {
     // Each member handles the failure itself, and all members may have ended already.
     promise.catch(() => {})
     const group: Group = {
-      resolveOutcome: promise,
+      outcome: promise,
       resolve,
       reject,
       due: false,
@@ -215,7 +216,7 @@ export class GroupCommit {
     setImmediate(() => {
       if (this.#group !== group) return
       if (this.#locked) group.due = true
-      else this.#settle(group)
+      else this.#commitGroup(group)
     })
     return group
   }
@@ -231,7 +232,7 @@ export class GroupCommit {
     }
   }
 
-  #settle(group: Group): void {
+  #commitGroup(group: Group): void {
     try {
       this.#commit.run()
     } catch (error) {
@@ -239,7 +240,7 @@ export class GroupCommit {
       return
     }
     this.#group = undefined
-    this.#committed()
+    this.#onCommit()
     group.resolve()
   }
 
@@ -252,7 +253,7 @@ export class GroupCommit {
       // Retried before the next group begins. The members get the original failure.
     }
     group.reject(failure)
-    this.#failed(failure)
+    this.#onFailure(failure)
   }
 
   #leaveTransaction(): void {
@@ -264,9 +265,9 @@ export class GroupCommit {
  * Waits for the COMMIT of a group. SQLite does not commit after a read of a damaged page: the
  * member that read it rejects with its own error, the others with the failure of the group.
  */
-async function resolveOutcome(group: Group, own: unknown): Promise<void> {
+async function memberOutcome(group: Group, own: unknown): Promise<void> {
   try {
-    await group.resolveOutcome
+    await group.outcome
   } catch (failure) {
     throw own instanceof DamagedStore ? own : failure
   }

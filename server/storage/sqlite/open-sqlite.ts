@@ -4,17 +4,17 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Dialect, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
 import { Failure, systemCode } from '../../failure.ts'
-import type { Unavailability } from '../availability/health-monitor.ts'
-import { busy, sqliteCode, sqliteError } from '../availability/unavailable.ts'
+import type { Outage } from '../availability/health-monitor.ts'
+import { SQLITE_BUSY, sqliteCode, sqliteError } from '../availability/unavailable.ts'
 import { InFlight } from '../changes/in-flight.ts'
 import { DATABASE_FILE, LOCK_FILE, requireDatabase } from '../data-folder.ts'
 import type { Engine } from '../engine.ts'
 import { SqliteDriver } from './driver.ts'
 import { watchPresence } from './file-presence.ts'
-import { createFile, holdDataFolder } from './files.ts'
+import { createFile, lockDataFolder } from './files.ts'
 
 /** Maximum time that opening waits for other processes that open the same store, ms. */
-const openingPatience = 5_000
+const OPEN_TIMEOUT = 5_000
 
 /**
  * SQLite's `busy_timeout`, in milliseconds. The wait blocks the event loop, so it is short for
@@ -36,7 +36,7 @@ const RESTART =
 /**
  * Opens `gatehouse.sqlite` in the data folder, and creates both if they do not exist.
  *
- * @param onReach called when the database files are deleted, moved or replaced (role `node` only),
+ * @param onAvailabilityChange called when the database files are deleted, moved or replaced (role `node` only),
  * and with undefined when they are back.
  * @throws Failure `conflict` if another node uses the folder (role `node` only); `unavailable` if
  * the folder or the file is unusable, or if the folder contains keys but no database.
@@ -44,7 +44,7 @@ const RESTART =
 export async function openSqlite(
   data: string,
   role: 'node' | 'tool',
-  onReach: (away: Unavailability | undefined) => void,
+  onAvailabilityChange: (outage: Outage | undefined) => void,
 ): Promise<Engine> {
   const opened: (() => void)[] = []
   const closeAll = () => {
@@ -52,7 +52,7 @@ export async function openSqlite(
   }
   try {
     requireDatabase(data)
-    if (role === 'node') opened.unshift(holdDataFolder(data))
+    if (role === 'node') opened.unshift(lockDataFolder(data))
     const path = createFile(data, DATABASE_FILE)
     const writer = new DatabaseSync(path, { timeout: busyTimeout.writing })
     opened.unshift(() => writer.close())
@@ -70,7 +70,7 @@ export async function openSqlite(
         opened.unshift(watchPresence(files, changed))
       }
     }
-    return engineOf({ writer, reader, path, watchFiles, onReach, closeAll })
+    return engineOf({ writer, reader, path, watchFiles, onAvailabilityChange, closeAll })
   } catch (error) {
     closeAll()
     throw explain(error, data)
@@ -84,19 +84,26 @@ interface Opened {
   readonly path: string
   /** Calls back when a database file is missing, and with undefined when all are present. */
   readonly watchFiles: (changed: (missing: string | undefined) => void) => void
-  readonly onReach: (away: Unavailability | undefined) => void
+  readonly onAvailabilityChange: (outage: Outage | undefined) => void
   readonly closeAll: () => void
 }
 
-function engineOf({ writer, reader, path, watchFiles, onReach, closeAll }: Opened): Engine {
+function engineOf({
+  writer,
+  reader,
+  path,
+  watchFiles,
+  onAvailabilityChange,
+  closeAll,
+}: Opened): Engine {
   const inFlight = new InFlight()
   let writeFailed: (failure: unknown) => void = () => {}
-  let away: Unavailability | undefined
+  let outage: Outage | undefined
   const filesChanged = (missing: string | undefined) => {
     const reason = `${missing} was deleted, moved or replaced`
-    away = missing === undefined ? undefined : { since: Date.now(), reason, advice: RESTART }
-    inFlight.refuse(away && new Failure('unavailable', `The database is unavailable. ${RESTART}`))
-    onReach(away)
+    outage = missing === undefined ? undefined : { since: Date.now(), reason, advice: RESTART }
+    inFlight.refuse(outage && new Failure('unavailable', `The database is unavailable. ${RESTART}`))
+    onAvailabilityChange(outage)
   }
   const driver = new SqliteDriver({
     writer,
@@ -129,18 +136,18 @@ function engineOf({ writer, reader, path, watchFiles, onReach, closeAll }: Opene
       seen = version()
       watchFiles(filesChanged)
     },
-    hold: async () => true,
+    acquireLock: async () => true,
     onWriteFailure(callback) {
       writeFailed = callback
     },
-    looksFull: () => looksFull(path),
-    away: () => away,
+    isDiskFull: () => looksFull(path),
+    outage: () => outage,
     changedOutside() {
       if (!writer.isOpen) return false
       const now = version()
       if (now === seen) return false
       seen = now
-      driver.lookAgain()
+      driver.refresh()
       return true
     },
     async close() {
@@ -151,14 +158,14 @@ function engineOf({ writer, reader, path, watchFiles, onReach, closeAll }: Opene
 }
 
 /** Free disk space below which the next change may fail, bytes. */
-const LITTLE_SPACE = 1024 * 1024
+const MIN_FREE_SPACE = 1024 * 1024
 
 /** Returns whether the disk of a file is nearly full, or the file is not writable. */
 async function looksFull(path: string): Promise<boolean> {
   try {
     const { bavail, bsize } = await statfs(path)
     await access(path, constants.W_OK)
-    return bavail * bsize < LITTLE_SPACE
+    return bavail * bsize < MIN_FREE_SPACE
   } catch {
     return true
   }
@@ -169,13 +176,13 @@ async function looksFull(path: string): Promise<boolean> {
  * the same without waiting for `busy_timeout`.
  */
 async function enableWal(db: DatabaseSync): Promise<void> {
-  const deadline = performance.now() + openingPatience
+  const deadline = performance.now() + OPEN_TIMEOUT
   for (;;) {
     try {
       db.exec('pragma journal_mode = wal')
       return
     } catch (error) {
-      if (sqliteCode(error) !== busy || performance.now() >= deadline) throw error
+      if (sqliteCode(error) !== SQLITE_BUSY || performance.now() >= deadline) throw error
     }
     await pause(10)
   }

@@ -1,51 +1,51 @@
 import { expect, test } from 'vitest'
-import { areTexts, QueryCache } from './query-cache.ts'
+import { areTextParameters, QueryCache } from './query-cache.ts'
 
 const answer = (body: string) => ({ rows: [{ body }] })
 
 test('remembers an answer until the store is of another version', () => {
   const remembered = new QueryCache()
   const first = answer('first')
-  expect(remembered.find(1, 'select', ['key'])).toBeUndefined()
-  remembered.keep('select', ['key'], first)
-  expect(remembered.find(1, 'select', ['key'])).toBe(first)
-  expect(remembered.find(1, 'select', ['another'])).toBeUndefined()
-  expect(remembered.find(2, 'select', ['key'])).toBeUndefined()
+  expect(remembered.get(1, 'select', ['key'])).toBeUndefined()
+  remembered.set('select', ['key'], first)
+  expect(remembered.get(1, 'select', ['key'])).toBe(first)
+  expect(remembered.get(1, 'select', ['another'])).toBeUndefined()
+  expect(remembered.get(2, 'select', ['key'])).toBeUndefined()
   // The cache was cleared at version 2, so version 1 misses even if it recurs.
-  expect(remembered.find(1, 'select', ['key'])).toBeUndefined()
+  expect(remembered.get(1, 'select', ['key'])).toBeUndefined()
 })
 
 test('keeps nothing of a version that is not known', () => {
   const remembered = new QueryCache()
-  remembered.find(undefined, 'select', ['key'])
-  remembered.keep('select', ['key'], answer('of some version'))
-  expect(remembered.find(undefined, 'select', ['key'])).toBeUndefined()
+  remembered.get(undefined, 'select', ['key'])
+  remembered.set('select', ['key'], answer('of some version'))
+  expect(remembered.get(undefined, 'select', ['key'])).toBeUndefined()
 })
 
 test('lets nobody change what it answers again', () => {
   const remembered = new QueryCache()
-  remembered.find(1, 'select', ['key'])
+  remembered.get(1, 'select', ['key'])
   const kept = answer('as it is stored')
-  remembered.keep('select', ['key'], kept)
+  remembered.set('select', ['key'], kept)
   expect(() => Object.assign(kept.rows[0] as object, { body: 'changed' })).toThrow(TypeError)
 })
 
 test('keeps no answer that is long, and begins anew when it is full', () => {
   const remembered = new QueryCache()
-  remembered.find(1, 'select', [''])
-  remembered.keep('select', ['long'], answer('x'.repeat(33_000)))
-  expect(remembered.find(1, 'select', ['long'])).toBeUndefined()
+  remembered.get(1, 'select', [''])
+  remembered.set('select', ['long'], answer('x'.repeat(33_000)))
+  expect(remembered.get(1, 'select', ['long'])).toBeUndefined()
   const body = 'x'.repeat(30_000)
   const kept = () =>
-    Array.from({ length: 1_000 }, (_, at) => remembered.find(1, 'select', [`key ${at}`]))
+    Array.from({ length: 1_000 }, (_, at) => remembered.get(1, 'select', [`key ${at}`]))
   let most = 0
   for (let at = 0; at < 1_000; at += 1) {
-    remembered.keep('select', [`key ${at}`], answer(body))
+    remembered.set('select', [`key ${at}`], answer(body))
     most = Math.max(most, kept().filter((each) => each !== undefined).length)
   }
   expect(most).toBeGreaterThan(200)
   expect(most).toBeLessThan(300)
-  expect(remembered.find(1, 'select', ['key 999'])).toBeDefined()
+  expect(remembered.get(1, 'select', ['key 999'])).toBeDefined()
 })
 
 test('tells statements and their parameters apart, whatever they hold', () => {
@@ -60,18 +60,18 @@ test('tells statements and their parameters apart, whatever they hold', () => {
     ['select 1'],
     ['select ? ? ?', 'ab', 'c', ''],
   ] as const
-  remembered.find(1, '', [])
+  remembered.get(1, '', [])
   for (const [sql, ...parameters] of all) {
-    expect(remembered.find(1, sql, parameters)).toBeUndefined()
-    remembered.keep(sql, parameters, answer([sql, ...parameters].join('|')))
+    expect(remembered.get(1, sql, parameters)).toBeUndefined()
+    remembered.set(sql, parameters, answer([sql, ...parameters].join('|')))
   }
   for (const [sql, ...parameters] of all) {
-    expect(remembered.find(1, sql, parameters)).toEqual(answer([sql, ...parameters].join('|')))
+    expect(remembered.get(1, sql, parameters)).toEqual(answer([sql, ...parameters].join('|')))
   }
 })
 
 test('is for texts as parameters alone', () => {
-  expect(areTexts(['a', ''])).toBe(true)
-  expect(areTexts([1])).toBe(false)
-  expect(areTexts(['a', null])).toBe(false)
+  expect(areTextParameters(['a', ''])).toBe(true)
+  expect(areTextParameters([1])).toBe(false)
+  expect(areTextParameters(['a', null])).toBe(false)
 })

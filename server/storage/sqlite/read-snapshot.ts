@@ -11,7 +11,7 @@ export class ReadSnapshot {
   readonly #reader: DatabaseSync
   readonly #begin: StatementSync
   readonly #commit: StatementSync
-  readonly #look: StatementSync
+  readonly #readVersion: StatementSync
   #open = false
   #version: unknown
 
@@ -21,7 +21,7 @@ export class ReadSnapshot {
     this.#begin = reader.prepare('begin')
     this.#commit = reader.prepare('commit')
     // Changes with each commit of any other connection.
-    this.#look = reader.prepare('pragma data_version')
+    this.#readVersion = reader.prepare('pragma data_version')
   }
 
   /**
@@ -39,7 +39,7 @@ export class ReadSnapshot {
     setImmediate(() => this.end())
     // If the query fails, the reads of this turn have no known version and are not cached.
     this.#version = undefined
-    this.#version = this.#look.get()?.data_version
+    this.#version = this.#readVersion.get()?.data_version
     return this.#version
   }
 

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { CompiledQuery, QueryResult } from 'kysely'
 import { sqliteError } from '../availability/unavailable.ts'
-import { areTexts, QueryCache } from './query-cache.ts'
+import { areTextParameters, QueryCache } from './query-cache.ts'
 import { ReadSnapshot } from './read-snapshot.ts'
 import { SqliteStatements } from './statements.ts'
 
@@ -32,16 +32,16 @@ export class SqliteReads {
   /** Runs a query, or returns its cached result. Rows may be shared and frozen. */
   cached<R>(query: CompiledQuery<R>): QueryResult<R> {
     const { sql, parameters } = query
-    if (!areTexts(parameters)) return this.execute(query)
-    const known = this.#cache.find(this.#version(), sql, parameters)
+    if (!areTextParameters(parameters)) return this.execute(query)
+    const known = this.#cache.get(this.#version(), sql, parameters)
     if (known !== undefined) return known as QueryResult<R>
     const found = this.execute<R>(query)
-    this.#cache.keep(sql, parameters, found)
+    this.#cache.set(sql, parameters, found)
     return found
   }
 
   /** Ends the snapshot, so that the next read sees all commits. */
-  lookAgain(): void {
+  refresh(): void {
     this.#snapshot.end()
   }
 
