@@ -4,16 +4,16 @@ import { pino } from 'pino'
 import pretty from 'pino-pretty'
 import { discardSecrets } from './access/stored-secrets.ts'
 import { COMMAND_LINE, createRecorder } from './audit/record.ts'
+import { verifyAuditLog } from './cli/commands/audit-verify.ts'
+import { backUpByCommand, restoreByCommand } from './cli/commands/backup.ts'
+import { addEndpoint, listEndpoints, removeEndpoint } from './cli/commands/endpoint-add.ts'
 import {
   changeRoleByCommand,
   createTokenByCommand,
   operatorKeyByCommand,
-} from './cli/access-command.ts'
-import { verifyAuditLog } from './cli/audit-command.ts'
-import { backUpByCommand, restoreByCommand } from './cli/backup-command.ts'
-import { type Command, helpText, parseCommandLine, type StoreCommand } from './cli/command-line.ts'
+} from './cli/commands/token-create.ts'
 import type { Config } from './cli/config.ts'
-import { addEndpoint, listEndpoints, removeEndpoint } from './cli/endpoint-command.ts'
+import { type Command, helpText, parseCommandLine, type StoreCommand } from './cli/program.ts'
 import { Failure } from './failure.ts'
 import { consoleUrls } from './http/static/console-urls.ts'
 import { type Node, start } from './start.ts'

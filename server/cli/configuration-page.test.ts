@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { helpText } from './command-line.ts'
+import { helpText } from './program.ts'
 import { SETTINGS, VARIABLES } from './settings.ts'
 
 const read = (page: string) => readFileSync(new URL(`../../docs/${page}`, import.meta.url), 'utf8')

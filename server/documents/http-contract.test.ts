@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRecorder } from '../audit/record.ts'
-import { createTokenByCommand } from '../cli/access-command.ts'
+import { createTokenByCommand } from '../cli/commands/token-create.ts'
 import { DEPTH } from '../contract/json-depth.ts'
 import { type EngineNode, forEachEngineNode } from '../test-support/each-engine-node.testing.ts'
 import { type Answer, ask } from '../test-support/start.testing.ts'

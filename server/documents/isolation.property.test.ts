@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createRecorder } from '../audit/record.ts'
-import { createTokenByCommand } from '../cli/access-command.ts'
+import { createTokenByCommand } from '../cli/commands/token-create.ts'
 import { atLeast, type Role } from '../contract/access/role.ts'
 import { SYSTEM_DATABASE } from '../contract/database.ts'
 import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'

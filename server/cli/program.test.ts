@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { helpText, parseCommandLine } from './command-line.ts'
+import { helpText, parseCommandLine } from './program.ts'
 import { SETTINGS, VARIABLES } from './settings.ts'
 
 const parse = (...argv: string[]) => parseCommandLine(argv, {}, '/')

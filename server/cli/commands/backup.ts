@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { COMMAND_LINE, createRecorder } from '../audit/record.ts'
-import { backUp } from '../storage/backup/back-up.ts'
-import type { Manifest } from '../storage/backup/manifest.ts'
-import { restore } from '../storage/backup/restore.ts'
-import { KEY_FILES, OPERATOR_KEY_FILE, SECRET_KEY_FILE } from '../storage/data-folder.ts'
-import type { StoreLocation } from '../storage/open.ts'
-import type { Config } from './config.ts'
+import { COMMAND_LINE, createRecorder } from '../../audit/record.ts'
+import { backUp } from '../../storage/backup/back-up.ts'
+import type { Manifest } from '../../storage/backup/manifest.ts'
+import { restore } from '../../storage/backup/restore.ts'
+import { KEY_FILES, OPERATOR_KEY_FILE, SECRET_KEY_FILE } from '../../storage/data-folder.ts'
+import type { StoreLocation } from '../../storage/open.ts'
+import type { Config } from '../config.ts'
 
 type BackupConfig = Pick<Config, 'data' | 'databaseUrl' | 'operatorKey' | 'secretKey'>
 

@@ -1,13 +1,13 @@
-import { COMMAND_LINE } from '../audit/record.ts'
-import { SYSTEM_DATABASE } from '../contract/database.ts'
-import { formatAddress } from '../contract/endpoints/address.ts'
-import { readAddress } from '../endpoints/address.ts'
-import { deleteEndpoint, writeEndpoint } from '../endpoints/bulk/endpoint-writer.ts'
-import { createMapping } from '../endpoints/registry/mapping/mapping.ts'
-import { readEndpoints } from '../endpoints/registry/repository.ts'
-import { Failure } from '../failure.ts'
-import type { Recorder } from '../storage/changes/recorder.ts'
-import type { Store } from '../storage/open.ts'
+import { COMMAND_LINE } from '../../audit/record.ts'
+import { SYSTEM_DATABASE } from '../../contract/database.ts'
+import { formatAddress } from '../../contract/endpoints/address.ts'
+import { readAddress } from '../../endpoints/address.ts'
+import { deleteEndpoint, writeEndpoint } from '../../endpoints/bulk/endpoint-writer.ts'
+import { createMapping } from '../../endpoints/registry/mapping/mapping.ts'
+import { readEndpoints } from '../../endpoints/registry/repository.ts'
+import { Failure } from '../../failure.ts'
+import type { Recorder } from '../../storage/changes/recorder.ts'
+import type { Store } from '../../storage/open.ts'
 
 /** Returns a line per stored endpoint: its address, and its databases or `*` for all. */
 export async function listEndpoints(store: Store): Promise<string[]> {

@@ -1,6 +1,6 @@
-import { type KnownRow, verifyChain } from '../audit/verify.ts'
-import { Failure } from '../failure.ts'
-import type { Store } from '../storage/open.ts'
+import { type KnownRow, verifyChain } from '../../audit/verify.ts'
+import { Failure } from '../../failure.ts'
+import type { Store } from '../../storage/open.ts'
 
 /**
  * Verifies the whole audit log. Returns the sequence number and hash of its last row: `118:3fa9…`.

@@ -2,20 +2,16 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createAuthenticator } from '../access/authenticate.ts'
-import { OPERATOR } from '../access/people.ts'
-import { fingerprint, openOperatorKey } from '../access/secret-files.ts'
-import { beginSession, type SignIn } from '../access/sessions.ts'
-import { createUseRecorder } from '../access/use-recorder.ts'
-import { createRecorder } from '../audit/record.ts'
-import type { Store } from '../storage/open.ts'
-import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
-import { createVault } from '../storage/vault.ts'
-import {
-  changeRoleByCommand,
-  createTokenByCommand,
-  operatorKeyByCommand,
-} from './access-command.ts'
+import { createAuthenticator } from '../../access/authenticate.ts'
+import { OPERATOR } from '../../access/people.ts'
+import { fingerprint, openOperatorKey } from '../../access/secret-files.ts'
+import { beginSession, type SignIn } from '../../access/sessions.ts'
+import { createUseRecorder } from '../../access/use-recorder.ts'
+import { createRecorder } from '../../audit/record.ts'
+import type { Store } from '../../storage/open.ts'
+import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { createVault } from '../../storage/vault.ts'
+import { changeRoleByCommand, createTokenByCommand, operatorKeyByCommand } from './token-create.ts'
 
 const now = Date.parse('2026-11-20T12:00:00Z')
 const record = createRecorder(() => now)

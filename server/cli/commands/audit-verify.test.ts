@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { entry, recordAll } from '../audit/audit.testing.ts'
-import { forEngine } from '../storage/test-support/each-engine.testing.ts'
-import { verifyAuditLog } from './audit-command.ts'
+import { entry, recordAll } from '../../audit/audit.testing.ts'
+import { forEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { verifyAuditLog } from './audit-verify.ts'
 
 forEngine('sqlite', (engine) => {
   describe('gatehouse audit verify', () => {
