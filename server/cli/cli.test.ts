@@ -48,7 +48,7 @@ describe('gatehouse', () => {
   it('prints its help and its version, with code 0', async () => {
     const help = await gatehouse('--help').ended
     expect(help).toMatchObject({ code: 0, err: '' })
-    expect(help.out).toContain('gatehouse endpoint add ADDRESS')
+    expect(help.out).toContain('endpoint add ADDRESS')
     const version = await gatehouse('--version').ended
     expect(version).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })
   })

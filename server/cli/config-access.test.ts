@@ -30,13 +30,13 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const config = (env: Environment, argv: string[] = []) => {
-  const parsed = parseConfig(argv, env, folder)
+const config = (env: Environment, flags = {}) => {
+  const parsed = parseConfig(flags, env, folder)
   if (!parsed.ok) throw new Error(parsed.faults.join('\n'))
   return parsed.config
 }
-const faults = (env: Environment, argv: string[] = []) => {
-  const parsed = parseConfig(argv, env, folder)
+const faults = (env: Environment, flags = {}) => {
+  const parsed = parseConfig(flags, env, folder)
   return parsed.ok ? [] : parsed.faults
 }
 
@@ -64,7 +64,7 @@ describe('the keys', () => {
     expect(faults({ [name]: value })).toEqual([expect.stringContaining(`${name} ${says}`)])
   })
 
-  const postgres = ['--database-url', 'postgres://h/d']
+  const postgres = { databaseUrl: 'postgres://h/d' }
   it('must be given to a node where several may share the store', () => {
     expect(faults({}, postgres)).toEqual([
       expect.stringContaining('GATEHOUSE_OPERATOR_KEY is missing'),
@@ -76,8 +76,7 @@ describe('the keys', () => {
   })
 
   it('are not needed by a command beside a running node', () => {
-    const command = { command: 'endpoint list', flags: {} }
-    expect(parseConfig(postgres, {}, folder, command)).toMatchObject({ ok: true })
+    expect(parseConfig(postgres, {}, folder, 'endpoint list')).toMatchObject({ ok: true })
   })
 })
 

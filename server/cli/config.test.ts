@@ -19,19 +19,21 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const faults = (argv: string[], env: Environment = {}) => {
-  const parsed = parseConfig(argv, env, folder)
+type Flags = Readonly<Record<string, string | string[]>>
+
+const faults = (flags: Flags, env: Environment = {}) => {
+  const parsed = parseConfig(flags, env, folder)
   return parsed.ok ? [] : parsed.faults
 }
-const config = (argv: string[], env: Environment = {}): Config => {
-  const parsed = parseConfig(argv, env, folder)
+const config = (flags: Flags, env: Environment = {}): Config => {
+  const parsed = parseConfig(flags, env, folder)
   if (!parsed.ok) throw new Error(parsed.faults.join('\n'))
   return parsed.config
 }
 
 describe('parseConfig', () => {
   it('has a default for everything', () => {
-    expect(config([])).toEqual({
+    expect(config({})).toEqual({
       endpoints: [],
       data: join(folder, 'data'),
       databaseUrl: undefined,
@@ -51,55 +53,55 @@ describe('parseConfig', () => {
   })
 
   it('answers what cannot be changed', () => {
-    const frozen = config(['--endpoint', 'tcp://a:1'])
+    const frozen = config({ endpoint: ['tcp://a:1'] })
     expect(Object.isFrozen(frozen) && Object.isFrozen(frozen.endpoints)).toBe(true)
     expect(Object.isFrozen(frozen.admins) && Object.isFrozen(frozen.providers)).toBe(true)
   })
 
-  const cases: [string, string[], Environment, Partial<Config>][] = [
+  const cases: [string, Flags, Environment, Partial<Config>][] = [
     [
       'endpoints',
-      ['--endpoint=TCP://A:1', '--endpoint', 'tcp://b:2'],
+      { endpoint: ['TCP://A:1', 'tcp://b:2'] },
       {},
       { endpoints: ['tcp://a:1', 'tcp://b:2'] },
     ],
     [
       'endpoints of the environment',
-      [],
+      {},
       { GATEHOUSE_ENDPOINTS: 'tcp://a:1, tcp://b:2,' },
       { endpoints: ['tcp://a:1', 'tcp://b:2'] },
     ],
     [
       'an endpoint given twice',
-      ['--endpoint=tcp://a:1', '--endpoint=tcp://A:1'],
+      { endpoint: ['tcp://a:1', 'tcp://A:1'] },
       {},
       { endpoints: ['tcp://a:1'] },
     ],
-    ['seconds', ['--drain', '1.5', '--ready-delay=3'], {}, { drain: 1500, readyDelay: 3000 }],
+    ['seconds', { drain: '1.5', readyDelay: '3' }, {}, { drain: 1500, readyDelay: 3000 }],
     [
       'seconds of the environment',
-      [],
+      {},
       { GATEHOUSE_DRAIN: '0', GATEHOUSE_READY_DELAY: '2' },
       { drain: 0, readyDelay: 2000 },
     ],
     [
       'a public URL',
-      ['--public-url', 'https://Gate.example.org:443/'],
+      { publicUrl: 'https://Gate.example.org:443/' },
       {},
       { publicOrigin: 'https://gate.example.org' },
     ],
-    ['a level', [], { GATEHOUSE_LOG: 'debug' }, { log: 'debug' }],
-    ['a node', [], { GATEHOUSE_NODE: 'a' }, { node: 'a' }],
-    ['an empty variable, which is none', [], { GATEHOUSE_NODE: '' }, { node: hostname() }],
-    ['a store', ['--database-url', 'postgresql://h/d'], KEYS, { databaseUrl: 'postgresql://h/d' }],
+    ['a level', {}, { GATEHOUSE_LOG: 'debug' }, { log: 'debug' }],
+    ['a node', {}, { GATEHOUSE_NODE: 'a' }, { node: 'a' }],
+    ['an empty variable, which is none', {}, { GATEHOUSE_NODE: '' }, { node: hostname() }],
+    ['a store', { databaseUrl: 'postgresql://h/d' }, KEYS, { databaseUrl: 'postgresql://h/d' }],
   ]
-  it.each(cases)('reads %s', (_what, argv, env, expected) => {
-    expect(config(argv, env)).toMatchObject(expected)
+  it.each(cases)('reads %s', (_what, flags, env, expected) => {
+    expect(config(flags, env)).toMatchObject(expected)
   })
 
   it('lets a flag win over the environment', () => {
     const env = { GATEHOUSE_NODE: 'env', GATEHOUSE_ENDPOINTS: 'tcp://env:1', GATEHOUSE_LOG: 'warn' }
-    expect(config(['--node', 'flag', '--endpoint', 'tcp://flag:1'], env)).toMatchObject({
+    expect(config({ node: 'flag', endpoint: ['tcp://flag:1'] }, env)).toMatchObject({
       node: 'flag',
       endpoints: ['tcp://flag:1'],
       log: 'warn',
@@ -107,21 +109,21 @@ describe('parseConfig', () => {
   })
 
   it('resolves files from the folder it was started in', () => {
-    const { tls, data } = config(['--tls-cert=cert.pem', '--tls-key=key.pem', '--data=x/../y'])
+    const { tls, data } = config({ tlsCert: 'cert.pem', tlsKey: 'key.pem', data: 'x/../y' })
     expect(tls).toEqual({ cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') })
     expect(data).toBe(join(folder, 'y'))
   })
 
   it('reads the URL of the store from a file, and leaves it out of what it says', () => {
     const env = { ...KEYS, GATEHOUSE_DATABASE_URL_FILE: 'url' }
-    expect(config([], env).databaseUrl).toBe('postgres://u:p@host/db')
-    const said = faults(['--database-url', 'mysql://u:secret@host/db'], KEYS)
+    expect(config({}, env).databaseUrl).toBe('postgres://u:p@host/db')
+    const said = faults({ databaseUrl: 'mysql://u:secret@host/db' }, KEYS)
     expect(said).toEqual(['--database-url must be a URL that begins with postgres://.'])
   })
 
   it('reports every fault of flags and environment at once', () => {
     const said = faults(
-      ['--endpoint', 'tcp://127.1:80', '--drain=soon', '--nonsense', '--node', '--log=loud'],
+      { endpoint: ['tcp://127.1:80'], drain: 'soon', log: 'loud' },
       {
         GATEHOUSE_READY_DELAY: '-1',
         GATEHOUSE_PUBLIC_URL: 'gate.example.org',
@@ -131,8 +133,6 @@ describe('parseConfig', () => {
     for (const part of [
       '--endpoint "tcp://127.1:80": “127.1” is not an IPv4 address',
       '--drain must be a number of seconds',
-      'Unknown flag --nonsense',
-      '--node requires a value',
       '--log must be one of trace, debug',
       'GATEHOUSE_READY_DELAY must be a number of seconds',
       'GATEHOUSE_PUBLIC_URL must consist of scheme, host and port only',
@@ -145,17 +145,12 @@ describe('parseConfig', () => {
   it.each(['https://a.org/path', 'https://a.org/?q', 'https://u@a.org', 'ftp://a.org'])(
     'refuses the public URL %s',
     (url) => {
-      expect(faults(['--public-url', url])).toHaveLength(1)
+      expect(faults({ publicUrl: url })).toHaveLength(1)
     },
   )
 
   it('names a certificate that cannot be read', () => {
-    const said = faults(['--tls-cert=missing.pem', '--tls-key=key.pem'])
+    const said = faults({ tlsCert: 'missing.pem', tlsKey: 'key.pem' })
     expect(said).toEqual([expect.stringMatching(/^--tls-cert cannot be read: .*missing\.pem/)])
-  })
-
-  it('hands back the words that are no flags', () => {
-    const parsed = parseConfig(['endpoint', '--node', 'a', 'list'], {}, folder)
-    expect(parsed).toMatchObject({ ok: true, words: ['endpoint', 'list'] })
   })
 })

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
+import * as z from 'zod/mini'
 import { formatAddress, parseAddress } from '../contract/endpoints/address.ts'
+import { invariant } from '../contract/invariant.ts'
 import {
   type AccessConfig,
   type Environment,
@@ -12,7 +13,7 @@ import {
   readAccess,
   readSecret,
 } from './config-access.ts'
-import { LOG_LEVELS, type LogLevel, SETTINGS, type Setting } from './settings.ts'
+import { LOG_LEVELS, type LogLevel, SETTINGS } from './settings.ts'
 
 /** The configuration of a node. Frozen. */
 export interface Config extends AccessConfig {
@@ -38,90 +39,128 @@ export interface Config extends AccessConfig {
 }
 
 /** The settings, or a message for each error. */
-export type ParsedConfig = (
+export type ParsedConfig =
   | { readonly ok: true; readonly config: Config }
   | { readonly ok: false; readonly faults: readonly string[] }
-) & {
-  /** The arguments that are not flags. */
-  readonly words: readonly string[]
-  /** The command's own flags that were given; '' for a flag without a value. */
-  readonly extra: Readonly<Record<string, string>>
-}
 
-/** The command that a configuration is parsed for. */
-export interface For {
-  readonly command: string
-  /** Its own flags, by name; `null` for a flag without a value. */
-  readonly flags: Readonly<Record<string, string | null>>
-}
+/** The settings that are given as flags, by the attribute names of the command line. */
+const givenFlags = z.object({
+  endpoint: z.optional(z.array(z.string())),
+  data: z.optional(z.string()),
+  databaseUrl: z.optional(z.string()),
+  publicUrl: z.optional(z.string()),
+  node: z.optional(z.string()),
+  drain: z.optional(z.string()),
+  readyDelay: z.optional(z.string()),
+  tlsCert: z.optional(z.string()),
+  tlsKey: z.optional(z.string()),
+  log: z.optional(z.string()),
+})
+
+/** Name of a setting with a single value. */
+type SettingName = Exclude<keyof typeof givenFlags.shape, 'endpoint'>
+
+const seconds = z.pipe(
+  z
+    .string()
+    .check(z.regex(/^[0-9]{1,5}(?:\.[0-9]{1,3})?$/, 'must be a number of seconds, such as 30')),
+  z.transform((text) => Number(text) * 1000),
+)
+
+const logLevel = z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` })
+
+const publicOrigin = z.pipe(
+  z
+    .string()
+    .check(
+      z.refine(
+        isOrigin,
+        'must consist of scheme, host and port only, such as https://gatehouse.example.org',
+      ),
+    ),
+  z.transform((text) => new URL(text).origin),
+)
+
+const databaseUrl = z
+  .string()
+  .check(z.regex(/^postgres(?:ql)?:\/\//, 'must be a URL that begins with postgres://'))
 
 /**
  * Parses flags and environment into a {@link Config}. Reports all errors at once. An empty variable
- * counts as unset. Arguments that are not flags are returned for the command-line parser.
+ * counts as unset.
  *
- * @param argv the arguments after the program name.
+ * @param flags the settings of the command line, by attribute name.
  * @param folder the folder that relative paths are resolved against.
+ * @param command `start` requires keys. Other commands only work on the store.
  */
 export function parseConfig(
-  argv: readonly string[],
+  flags: Readonly<Record<string, unknown>>,
   env: Environment,
   folder: string,
-  { command, flags: own }: For = { command: 'start', flags: {} },
+  command = 'start',
 ): ParsedConfig {
   const faults: string[] = []
-  const { flags, words } = readFlags(argv, own, faults)
-  const extra = Object.fromEntries(
-    Object.keys(own).flatMap((flag) => {
-      const value = flags.get(flag)?.at(-1)
-      return value === undefined ? [] : [[flag, value]]
-    }),
-  )
+  const given = givenFlags.parse(flags)
 
-  /** Returns the value of a setting and the name of its source. */
-  const read = (flag: string): Given => {
-    const setting = SETTINGS.find((each) => each.flag === flag) as Setting
-    const given = flags.get(flag)?.at(-1)
-    if (given !== undefined) return { text: given, from: `--${flag}` }
-    const text = env[setting.env]
-    return text === undefined || text === '' ? undefined : { text, from: setting.env }
+  const read = (name: SettingName): Given => {
+    const { flag, variable } = sourcesOf(name)
+    const text = given[name]
+    if (text !== undefined) return { text, from: flag }
+    return env[variable] ? { text: env[variable], from: variable } : undefined
   }
-  const seconds = (flag: string, otherwise: number): number => {
-    const given = read(flag)
-    if (given === undefined) return otherwise * 1000
-    if (!/^[0-9]{1,5}(?:\.[0-9]{1,3})?$/.test(given.text)) {
-      faults.push(
-        `${given.from} must be a number of seconds, such as 30, not ${quoted(given.text)}.`,
-      )
-    }
-    return Number(given.text) * 1000
-  }
+  const parse = <T>(name: SettingName, schema: z.ZodMiniType<T, string>, otherwise: T): T =>
+    parseSetting(read(name), schema, faults) ?? otherwise
 
-  const databaseUrl = readDatabaseUrl(
-    flags.has('database-url')
-      ? read('database-url')
-      : readSecret('GATEHOUSE_DATABASE_URL', env, folder, faults),
-    faults,
-  )
-  // Only `start` requires keys: other commands only work on the store.
-  const runs = command === 'start'
-  const tls = readTls(read('tls-cert'), read('tls-key'), folder, faults)
+  // Its errors omit the value, which may contain a password.
+  const url =
+    given.databaseUrl === undefined
+      ? readSecret('GATEHOUSE_DATABASE_URL', env, folder, faults)
+      : read('databaseUrl')
+  parseSetting(url, databaseUrl, faults, { secret: true })
+  const shared = command === 'start' && url !== undefined
+  const tls = readTls(read('tlsCert'), read('tlsKey'), folder, faults)
   const config: Config = {
-    endpoints: readEndpoints(flags.get('endpoint'), env, faults),
+    endpoints: readEndpoints(given.endpoint, env, faults),
     data: resolve(folder, read('data')?.text ?? 'data'),
-    databaseUrl,
-    publicOrigin: readPublicOrigin(read('public-url'), faults),
+    databaseUrl: url?.text,
+    publicOrigin: parse<string | undefined>('publicUrl', publicOrigin, undefined),
     node: read('node')?.text ?? hostname(),
-    drain: seconds('drain', 30),
-    readyDelay: seconds('ready-delay', 0),
+    drain: parse('drain', seconds, 30_000),
+    readyDelay: parse('readyDelay', seconds, 0),
     tls,
     keyFolders: [...(tls === undefined ? [] : [dirname(tls.key)]), ...secretFolders(env, folder)],
-    log: readLevel(read('log'), faults),
-    ...readAccess(env, folder, runs && databaseUrl !== undefined, faults),
+    log: parse('log', logLevel, 'info'),
+    ...readAccess(env, folder, shared, faults),
   }
-  const rest = { words, extra }
-  return faults.length > 0
-    ? { ok: false, faults, ...rest }
-    : { ok: true, config: freeze(config), ...rest }
+  return faults.length > 0 ? { ok: false, faults } : { ok: true, config: freeze(config) }
+}
+
+/** Returns the flag and the variable of a setting. */
+function sourcesOf(name: SettingName): { flag: string; variable: string } {
+  const kebab = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+  const setting = SETTINGS.find(({ flag }) => flag === kebab)
+  invariant(setting, `--${kebab} is a setting`)
+  return { flag: `--${setting.flag}`, variable: setting.env }
+}
+
+/**
+ * Returns the value of a setting, or `undefined` if it is not set or wrong.
+ *
+ * @param secret leaves the value out of the error.
+ */
+function parseSetting<T>(
+  given: Given,
+  schema: z.ZodMiniType<T, string>,
+  faults: string[],
+  { secret = false } = {},
+): T | undefined {
+  if (given === undefined) return undefined
+  const parsed = schema.safeParse(given.text)
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  const value = secret ? '' : `, not ${quoted(given.text)}`
+  faults.push(`${given.from} ${issue?.message}${value}.`)
+  return undefined
 }
 
 /** Returns the folders of the files that contain secrets. */
@@ -135,47 +174,11 @@ function freeze(config: Config): Config {
   return Object.freeze(config)
 }
 
-function readFlags(argv: readonly string[], own: For['flags'], faults: string[]) {
-  const valued = Object.keys(own).filter((flag) => own[flag] !== null)
-  const bare = Object.keys(own).filter((flag) => own[flag] === null)
-  const known = [...SETTINGS.map(({ flag }) => flag), ...valued]
-  // parseArgs would take a following flag for the missing value of this one.
-  const args = argv.map((word, at) => {
-    const wants = word.startsWith('--') && known.includes(word.slice(2))
-    return wants && argv[at + 1]?.startsWith('--') ? `${word}=` : word
-  })
-  const { tokens } = parseArgs({
-    args,
-    options: {
-      ...Object.fromEntries(known.map((flag) => [flag, { type: 'string', multiple: true }])),
-      ...Object.fromEntries(bare.map((flag) => [flag, { type: 'boolean' }])),
-    },
-    allowPositionals: true,
-    strict: false,
-    tokens: true,
-  })
-  const flags = new Map<string, string[]>()
-  const words: string[] = []
-  for (const token of tokens) {
-    if (token.kind === 'positional') words.push(token.value)
-    if (token.kind !== 'option') continue
-    if (bare.includes(token.name)) {
-      if (token.value !== undefined) faults.push(`--${token.name} does not take a value.`)
-      flags.set(token.name, [''])
-    } else if (!known.includes(token.name)) {
-      faults.push(
-        `Unknown flag ${token.rawName} for this command. Run gatehouse --help for a list.`,
-      )
-    } else if (token.value === undefined || token.value === '') {
-      faults.push(`--${token.name} requires a value.`)
-    } else {
-      flags.set(token.name, [...(flags.get(token.name) ?? []), token.value])
-    }
-  }
-  return { flags, words }
-}
-
-function readEndpoints(flags: string[] | undefined, env: Environment, faults: string[]): string[] {
+function readEndpoints(
+  flags: readonly string[] | undefined,
+  env: Environment,
+  faults: string[],
+): string[] {
   const from = flags === undefined ? 'GATEHOUSE_ENDPOINTS' : '--endpoint'
   const texts = flags ?? list(env.GATEHOUSE_ENDPOINTS)
   const addresses = texts.flatMap((text) => {
@@ -187,26 +190,11 @@ function readEndpoints(flags: string[] | undefined, env: Environment, faults: st
   return [...new Set(addresses)]
 }
 
-function readDatabaseUrl(given: Given, faults: string[]): string | undefined {
-  // The message omits the value, which may contain a password.
-  if (given !== undefined && !/^postgres(?:ql)?:\/\//.test(given.text)) {
-    faults.push(`${given.from} must be a URL that begins with postgres://.`)
-  }
-  return given?.text
-}
-
-function readPublicOrigin(given: Given, faults: string[]): string | undefined {
-  if (given === undefined) return undefined
-  const url = URL.canParse(given.text) ? new URL(given.text) : undefined
-  const bare = url?.pathname === '/' && url.search === '' && url.hash === '' && url.username === ''
-  if (url === undefined || !/^https?:$/.test(url.protocol) || !bare) {
-    faults.push(
-      `${given.from} must consist of scheme, host and port only, such as https://gatehouse.example.org, ` +
-        `not ${quoted(given.text)}.`,
-    )
-    return undefined
-  }
-  return url.origin
+/** Returns whether a URL has nothing but scheme, host and port. */
+function isOrigin(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, pathname, search, hash, username } = new URL(text)
+  return /^https?:$/.test(protocol) && pathname === '/' && search + hash + username === ''
 }
 
 function readTls(cert: Given, key: Given, folder: string, faults: string[]): Config['tls'] {
@@ -228,14 +216,4 @@ function readTls(cert: Given, key: Given, folder: string, faults: string[]): Con
     }
   }
   return files
-}
-
-function readLevel(given: Given, faults: string[]): LogLevel {
-  const level = LOG_LEVELS.find((each) => each === (given?.text ?? 'info'))
-  if (level === undefined) {
-    faults.push(
-      `${given?.from} must be one of ${LOG_LEVELS.join(', ')}, not ${quoted(given?.text ?? '')}.`,
-    )
-  }
-  return level ?? 'info'
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createTokenText } from '../access/secret-text.ts'
 import { createRecorder } from '../audit/record.ts'
-import { changeRoleByCommand } from '../cli/commands/token-create.ts'
+import { changeRoleByCommand } from '../cli/commands/user-role.ts'
 import {
   type PlainProvider,
   startPlainProvider,

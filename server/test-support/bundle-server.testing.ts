@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { build } from 'vite'
 import { MAIN, SOURCE } from './server-process.testing.ts'
@@ -32,6 +33,8 @@ export async function buildServerBundle(folder: string): Promise<string> {
       rolldownOptions: {
         input: {
           main: SOURCE,
+          // Loaded by the main file when it starts a node.
+          'start-command': join(SOURCE, '../cli/commands/start.ts'),
           // A worker thread, which the server starts as a file beside its own.
           'schema-worker': join(SOURCE, '../documents/schemas/schema-worker.ts'),
         },
@@ -50,7 +53,15 @@ export async function bundleServer(folder: string): Promise<BundledServer> {
   if (MAIN !== SOURCE) return { main: MAIN, env: {} }
   const main = await buildServerBundle(folder)
   const env = { NODE_COMPILE_CACHE: join(folder, 'compiled') }
-  // Node.js writes the compile cache only when a process exits normally; killed processes do not.
-  await promisify(execFile)(process.execPath, [main, '--help'], { env })
+  await fillCompileCache(main, env)
   return { main, env }
+}
+
+/**
+ * Fills the compile cache of a bundle. Node.js writes it only when a process exits normally; killed
+ * processes do not.
+ */
+export async function fillCompileCache(main: string, env?: NodeJS.ProcessEnv): Promise<void> {
+  const start = pathToFileURL(join(main, '../start-command.mjs')).href
+  await promisify(execFile)(process.execPath, ['--import', start, main, '--help'], { env })
 }

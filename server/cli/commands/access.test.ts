@@ -11,7 +11,9 @@ import { createRecorder } from '../../audit/record.ts'
 import type { Store } from '../../storage/open.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createVault } from '../../storage/vault.ts'
-import { changeRoleByCommand, createTokenByCommand, operatorKeyByCommand } from './token-create.ts'
+import { operatorKeyByCommand } from './operator-key.ts'
+import { createTokenByCommand } from './token-create.ts'
+import { changeRoleByCommand } from './user-role.ts'
 
 const now = Date.parse('2026-11-20T12:00:00Z')
 const record = createRecorder(() => now)

@@ -1,6 +1,16 @@
+import * as z from 'zod/mini'
 import { type KnownRow, verifyChain } from '../../audit/verify.ts'
 import { Failure } from '../../failure.ts'
 import type { Store } from '../../storage/open.ts'
+import type { RunCommand } from '../command.ts'
+import { withStore } from '../with-store.ts'
+
+const input = z.object({ options: z.object({ last: z.optional(z.string()) }) })
+
+export const run: RunCommand = async (context) => {
+  const { last } = input.parse(context).options
+  return [await withStore(context.config, (store) => verifyAuditLog(store, last))]
+}
 
 /**
  * Verifies the whole audit log. Returns the sequence number and hash of its last row: `118:3fa9…`.

@@ -1,0 +1,64 @@
+import { join } from 'node:path'
+import { pino } from 'pino'
+import pretty from 'pino-pretty'
+import { consoleUrls } from '../../http/static/console-urls.ts'
+import { type Node, start } from '../../start.ts'
+import type { CommandContext } from '../command.ts'
+import type { Config } from '../config.ts'
+
+/** Starts a node, which runs until a signal stops it. Returns when the node is ready or stopped. */
+export async function run({ config, root }: CommandContext): Promise<readonly string[]> {
+  const log = createLog(config)
+  const stopping = new AbortController()
+  let node: Node | undefined
+  let signals = 0
+  const stop = (signal: NodeJS.Signals) => {
+    if (++signals > 2) process.exit(1)
+    log.info({ signal }, signals === 1 ? 'stopping' : 'stopping immediately')
+    stopping.abort()
+    void node?.stop().then(() => {
+      log.info('stopped')
+      process.exitCode = 0
+    })
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+  process.on('SIGHUP', stop)
+  try {
+    node = await start(config, log, join(root, 'dist', 'console'), stopping.signal)
+  } catch (error) {
+    if (!stopping.signal.aborted) throw error
+    log.info('stopped')
+    return []
+  }
+  log.info({ addresses: node.addresses.length, pid: process.pid }, 'gatehouse is ready')
+  // Only on a terminal: log files must not contain the key.
+  return process.stdout.isTTY ? welcome(node, config) : []
+}
+
+function createLog(config: Config) {
+  const options = { level: config.log, base: { node: config.node } }
+  if (!process.stdout.isTTY) return pino(options)
+  return pino(
+    options,
+    pretty({
+      ignore: 'pid,hostname,node',
+      translateTime: 'HH:MM:ss',
+      singleLine: true,
+      sync: true,
+    }),
+  )
+}
+
+/** Returns the lines that tell an operator where the console is and how to sign in. */
+function welcome({ adminAddresses, operatorKey }: Node, config: Config): string[] {
+  const { urls, advice } = consoleUrls(adminAddresses, config.publicOrigin)
+  const { isNew, file, read } = operatorKey
+  const places = urls.join('\n                    ') || 'no sign-in URL available'
+  return [
+    `\n  The console:      ${places}`,
+    ...(advice === undefined ? [] : [`  ${advice}`]),
+    ...(isNew ? [`  The operator key: ${read()}\n  It is kept in     ${file}\n`] : []),
+    ...(!isNew && file !== null ? [`  The operator key is in ${file}\n`] : []),
+  ]
+}

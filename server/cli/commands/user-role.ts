@@ -1,0 +1,66 @@
+import * as z from 'zod/mini'
+import { changeRole } from '../../access/people.ts'
+import { COMMAND_LINE, createRecorder } from '../../audit/record.ts'
+import { role as roles } from '../../contract/access/role.ts'
+import { Failure } from '../../failure.ts'
+import type { Recorder } from '../../storage/changes/recorder.ts'
+import type { Store } from '../../storage/open.ts'
+import type { RunCommand } from '../command.ts'
+import { withStore } from '../with-store.ts'
+
+const input = z.object({
+  operands: z.tuple([z.string(), z.string()]),
+  options: z.object({ issuer: z.optional(z.string()) }),
+})
+
+export const run: RunCommand = async (context) => {
+  const {
+    operands: [username, role],
+    options: { issuer },
+  } = input.parse(context)
+  await withStore(context.config, (store) =>
+    changeRoleByCommand(store, createRecorder(), username, role, issuer, context.config.admins),
+  )
+  return [`${username} is ${role}`]
+}
+
+/**
+ * Changes the role of the person with a username.
+ *
+ * @throws Failure `bad-parameter`, `not-found`; `conflict` if several issuers have the username and
+ * none is given; and the failures of `changeRole`.
+ */
+export async function changeRoleByCommand(
+  store: Store,
+  record: Recorder,
+  username: string,
+  text: string,
+  issuer: string | undefined,
+  admins: readonly string[],
+): Promise<void> {
+  const role = roles.safeParse(text)
+  if (!role.success) {
+    throw new Failure('bad-parameter', `Unknown role ${JSON.stringify(text)}.`)
+  }
+  let query = store.db
+    .selectFrom('people')
+    .select(['id', 'issuer'])
+    .where('username', '=', username)
+  if (issuer !== undefined) query = query.where('issuer', '=', issuer)
+  const found = await query.execute()
+  const [person, ...others] = found
+  if (person === undefined) {
+    throw new Failure(
+      'not-found',
+      `No person with the username ${username} has signed in yet. Use GATEHOUSE_ADMINS to make people admins before their first sign-in.`,
+    )
+  }
+  if (others.length > 0) {
+    const issuers = found.map((each) => each.issuer).join(', ')
+    throw new Failure(
+      'conflict',
+      `Several issuers have the username ${username}. Add --issuer with one of ${issuers}.`,
+    )
+  }
+  await changeRole(store, record, person.id, role.data, { admins, actor: COMMAND_LINE })
+}

@@ -1,0 +1,15 @@
+import { openStore, type Store } from '../storage/open.ts'
+import type { Config } from './config.ts'
+
+/** Opens the store for one task, while a node may be running, and closes it afterwards. */
+export async function withStore<T>(
+  { data, databaseUrl }: Pick<Config, 'data' | 'databaseUrl'>,
+  task: (store: Store) => Promise<T>,
+): Promise<T> {
+  const store = await openStore(databaseUrl === undefined ? { data } : { databaseUrl }, 'tool')
+  try {
+    return await task(store)
+  } finally {
+    await store.close()
+  }
+}
