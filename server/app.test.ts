@@ -9,7 +9,7 @@ import { createTokenByCommand } from './cli/commands/token-create.ts'
 import { Failure } from './failure.ts'
 import type { ListenerContext } from './http/env.ts'
 import { actionOf } from './http/guards/audit-change.ts'
-import { blog, openApp, outside, via } from './test-support/app.testing.ts'
+import { blog, listener, openApp, outside } from './test-support/app.testing.ts'
 
 // Behavior common to all routes, and routes without a folder of their own. Permissions are tested
 // in app-guards.test.ts and console pages in app-console.test.ts.
@@ -67,7 +67,7 @@ describe('failures', () => {
     const stranger = await app.request(
       '/articles/1',
       { headers: { ...headers, Host: 'localhost' } },
-      { via: blog },
+      { listener: blog },
     )
     expect(stranger.status).toBe(401)
     expect(await stranger.text()).toContain('<a href="/_console/sign-in">Sign in</a>')
@@ -79,7 +79,7 @@ describe('failures', () => {
     }
     const broken = createApp({ ...modules, changes: { catchUp } })
     const headers = { Host: 'localhost', Authorization: `Bearer ${token}` }
-    const answer = await broken.request('/_api/endpoint', { headers }, { via: via() })
+    const answer = await broken.request('/_api/endpoint', { headers }, { listener: listener() })
     expect(answer.status).toBe(500)
     expect(await answer.json()).toMatchObject({ error: true, code: 500, errorNum: 4 })
     expect(lines.join()).toContain('the secret inside')
@@ -95,7 +95,7 @@ describe('the order of checks', () => {
   const nobody = as('Bearer nobody')
   const post = (role: string) => as(`Bearer <${role}>`)
   const rows: [number, string, RequestInit, ListenerContext][] = [
-    [421, '/_db/no/_console/', { headers: { Host: 'evil.example' } }, via()],
+    [421, '/_db/no/_console/', { headers: { Host: 'evil.example' } }, listener()],
     [404, '/_db/no/_api/nothing', nobody, blog],
     [400, '/_db/blog/_api/nothing', nobody, blog],
     [404, '/_db/_system/_api/nothing', nobody, outside],
@@ -119,11 +119,11 @@ test('a read by id is answered synchronously, by the fast router', async () => {
   const headers = { Host: 'localhost', Authorization: `Bearer ${token}` }
   const body = JSON.stringify({ id: 'one' })
   await ask('/_db/blog/articles', { method: 'POST', headers, body })
-  const read = () => app.request('/_db/blog/articles/one', { headers }, { via: blog })
+  const read = () => app.request('/_db/blog/articles/one', { headers }, { listener: blog })
   // Without a connection, the security headers are added to the response asynchronously.
   const outgoing = new ServerResponse(new IncomingMessage(new Socket()))
   const readOverConnection = () =>
-    app.request('/_db/blog/articles/one', { headers }, { via: blog, outgoing })
+    app.request('/_db/blog/articles/one', { headers }, { listener: blog, outgoing })
   expect((await read()).status).toBe(200)
   expect(readOverConnection()).toBeInstanceOf(Response)
   expect(app.router.name).toBe('TwoPartRouter (SmartRouter + RegExpRouter)')
@@ -152,11 +152,11 @@ describe('every answer', () => {
     const away = await createApp({ ...modules, changes: { catchUp } }).request(
       '/_console/',
       { headers: { Host: 'localhost' } },
-      { via: via() },
+      { listener: listener() },
     )
     expect(away.status).toBe(503)
     expect(away.headers.get('X-Content-Type-Options')).toBe('nosniff')
-    const encrypted = await ask('/', {}, via({ address: { scheme: 'ssl' } }))
+    const encrypted = await ask('/', {}, listener({ address: { scheme: 'ssl' } }))
     expect(encrypted.headers.get('Strict-Transport-Security')).toBe('max-age=31536000')
   })
 })
@@ -197,7 +197,7 @@ describe('/_api/openapi.json', () => {
     const answer = await app.request(
       '/_api/openapi.json',
       { headers: { Host: 'localhost' } },
-      { via: via() },
+      { listener: listener() },
     )
     return (await answer.json()) as {
       openapi: string
@@ -330,7 +330,7 @@ describe('/_api/events', () => {
 
   it('ends when its endpoint drains', async () => {
     const closing = new AbortController()
-    const stream = await ask('/_api/events', {}, via({ draining: closing.signal }))
+    const stream = await ask('/_api/events', {}, listener({ draining: closing.signal }))
     const reader = stream.body?.getReader()
     await reader?.read()
     closing.abort()

@@ -128,7 +128,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
     createChangeFollower({
       store,
       async sync() {
-        schemas.forget()
+        schemas.clearCache()
         const revisions = await Promise.all([databases.sync(), endpoints.sync()])
         // Only after a successful sync: while the store is unavailable, recently known callers keep
         // read access.

@@ -82,12 +82,12 @@ async function open(
   const store = await openStore(
     databaseUrl === undefined ? { data } : { databaseUrl },
     'node',
-    readiness.storeIs,
+    readiness.setOutage,
     untilAvailable,
   )
   stack.defer(() => store.close())
   readiness.connections = store.connections
-  store.onReadOnly(readiness.storeIsReadOnly)
+  store.onReadOnly(readiness.setReadOnly)
 
   await untilAvailable(() => requireSecretKey(store, data, config.secretKey))
   const operatorKey = openOperatorKey(data, config.operatorKey)
@@ -108,7 +108,7 @@ async function open(
   )
   const { changes, documents, endpoints, engine, health, jobs, nodes, oauth2 } = modules
   const { bulkChanges } = endpoints
-  engine.onRequest(nodeHandler(createApp(modules).fetch, engine.doorOf))
+  engine.onRequest(nodeHandler(createApp(modules).fetch, engine.ownerOf))
 
   // The node leaves the others before it closes what it reports to them.
   stack.use(nodes)

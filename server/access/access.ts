@@ -80,7 +80,7 @@ export function createAccess(deps: AccessDeps): Access {
     try {
       return await change
     } finally {
-      authenticator.forget()
+      authenticator.clearCache()
     }
   }
   const ending = async <T>(change: Promise<T>): Promise<T> => {
@@ -119,7 +119,7 @@ export function createAccess(deps: AccessDeps): Access {
       publish({ type: 'token', owner: await ending(revokeToken(deps, owner, id, actor)) })
     },
     sync() {
-      authenticator.forget()
+      authenticator.clearCache()
       deps.onEnded?.()
       // The server doesn't know which rows changed, so it announces all of them.
       publish({ type: 'person', id: null })

@@ -37,10 +37,10 @@ export interface Authenticator {
    */
   lastKnown(credentials: Credentials): Principal | undefined
   /** Clears the cache. Call it after sessions, tokens or roles have changed. */
-  forget(): void
+  clearCache(): void
 }
 
-interface Remembered {
+interface CachedPrincipal {
   /** Replaced when it changes, never mutated. */
   principal: Principal
   /**
@@ -52,8 +52,8 @@ interface Remembered {
 }
 
 /** A principal that the database has confirmed, and when, ms since 1970. */
-interface Known {
-  readonly found: Remembered
+interface ConfirmedPrincipal {
+  readonly found: CachedPrincipal
   readonly at: number
 }
 
@@ -61,10 +61,10 @@ interface Known {
 const PRECISION = 1_000
 
 /** How long {@link Authenticator.lastKnown} trusts a principal, ms. */
-const LAST_KNOWN = 30_000
+const LAST_KNOWN_FOR = 30_000
 
 /** Maximum number of cached sessions, and of cached tokens. A full cache is cleared. */
-const MOST_REMEMBERED = 10_000
+const MAX_CACHED = 10_000
 
 /**
  * Creates an {@link Authenticator}. On SQLite, principals are cached until something changes: the
@@ -77,45 +77,48 @@ export function createAuthenticator(
   now: () => number,
   uses: Pick<UseRecorder, 'session' | 'sessionUse' | 'token'>,
 ): Authenticator {
-  const remembers = store.engine === 'sqlite'
+  const isCached = store.engine === 'sqlite'
   // Separate maps, so that a session secret is never accepted as a token or the reverse.
-  const sessions = new Map<string, Remembered>()
-  const tokens = new Map<string, Remembered>()
-  const last = { session: new Map<string, Known>(), token: new Map<string, Known>() }
-  let forgotten = 0
+  const sessions = new Map<string, CachedPrincipal>()
+  const tokens = new Map<string, CachedPrincipal>()
+  const last = {
+    session: new Map<string, ConfirmedPrincipal>(),
+    token: new Map<string, ConfirmedPrincipal>(),
+  }
+  let cleared = 0
 
   /**
    * Caches a principal, unless the cache was cleared after the query began.
    *
-   * @param since value of `forgotten` when the query began.
+   * @param since value of `cleared` when the query began.
    */
-  function remember(
-    remembered: Map<string, Remembered>,
+  function cache(
+    cachedPrincipals: Map<string, CachedPrincipal>,
     hash: string,
-    found: Remembered,
+    found: CachedPrincipal,
     since: number,
-  ): Remembered {
-    if (!remembers && since === forgotten) {
+  ): CachedPrincipal {
+    if (!isCached && since === cleared) {
       const known = last[found.principal.by]
-      if (known.size >= MOST_REMEMBERED) known.clear()
+      if (known.size >= MAX_CACHED) known.clear()
       known.set(hash, { found, at: now() })
     }
-    if (remembers && since === forgotten) {
-      if (remembered.size >= MOST_REMEMBERED) remembered.clear()
-      remembered.set(hash, found)
+    if (isCached && since === cleared) {
+      if (cachedPrincipals.size >= MAX_CACHED) cachedPrincipals.clear()
+      cachedPrincipals.set(hash, found)
     }
     return found
   }
 
-  function sessionUsed(found: Remembered, hash: string, at: number): Principal {
+  function sessionUsed(found: CachedPrincipal, hash: string, at: number): Principal {
     if (at - found.recorded >= TOUCH) {
       found.recorded = at
       uses.session(hash, at)
     }
-    return slide(found, at)
+    return extendSession(found, at)
   }
 
-  function tokenUsed(found: Remembered, at: number): Principal {
+  function tokenUsed(found: CachedPrincipal, at: number): Principal {
     if (at - found.recorded >= TOUCH) {
       found.recorded = at
       uses.token(found.principal.credential, at)
@@ -123,31 +126,35 @@ export function createAuthenticator(
     return found.principal
   }
 
-  function bySession(found: Remembered, hash: string, background: boolean): Principal | undefined {
+  function bySession(
+    found: CachedPrincipal,
+    hash: string,
+    background: boolean,
+  ): Principal | undefined {
     const at = now()
     if (isOver(found, at)) return undefined
     return background ? found.principal : sessionUsed(found, hash, at)
   }
 
-  function byToken(found: Remembered): Principal {
+  function byToken(found: CachedPrincipal): Principal {
     const at = now()
     if (isOver(found, at)) throw notValid('The token has expired.')
     return tokenUsed(found, at)
   }
 
-  async function queriedSession(hash: string): Promise<Remembered | undefined> {
-    const since = forgotten
+  async function queriedSession(hash: string): Promise<CachedPrincipal | undefined> {
+    const since = cleared
     const row = await findSession(store, hash)
     if (row !== undefined)
-      return remember(sessions, hash, ofSession(row, uses.sessionUse(hash)), since)
+      return cache(sessions, hash, ofSession(row, uses.sessionUse(hash)), since)
     last.session.delete(hash)
     return undefined
   }
 
-  async function queriedToken(hash: string): Promise<Remembered> {
-    const since = forgotten
+  async function queriedToken(hash: string): Promise<CachedPrincipal> {
+    const since = cleared
     const row = await findToken(store, hash)
-    if (row !== undefined) return remember(tokens, hash, ofToken(row), since)
+    if (row !== undefined) return cache(tokens, hash, ofToken(row), since)
     last.token.delete(hash)
     throw notValid('The token is not valid.')
   }
@@ -174,13 +181,13 @@ export function createAuthenticator(
       if (secret === undefined) return undefined
       const known = last[isToken ? 'token' : 'session'].get(hashSecret(secret))
       const at = now()
-      if (known === undefined || at >= known.at + LAST_KNOWN || isOver(known.found, at)) {
+      if (known === undefined || at >= known.at + LAST_KNOWN_FOR || isOver(known.found, at)) {
         return undefined
       }
-      return isToken ? known.found.principal : slide(known.found, at)
+      return isToken ? known.found.principal : extendSession(known.found, at)
     },
-    forget() {
-      forgotten++
+    clearCache() {
+      cleared++
       last.session.clear()
       last.token.clear()
       sessions.clear()
@@ -192,12 +199,12 @@ export function createAuthenticator(
 /**
  * Whether the credential has expired, or the session has been idle for longer than {@link IDLE}.
  */
-function isOver({ principal: { by, expires }, used }: Remembered, at: number): boolean {
+function isOver({ principal: { by, expires }, used }: CachedPrincipal, at: number): boolean {
   return (expires !== null && at >= expires) || (by === 'session' && at >= used + IDLE)
 }
 
 /** Sets the last use of a session and returns the principal with its new idle expiry. */
-function slide(found: Remembered, at: number): Principal {
+function extendSession(found: CachedPrincipal, at: number): Principal {
   if (at - found.used >= PRECISION) {
     found.used = at
     const idleExpires = Math.min(at + IDLE, found.principal.expires ?? Infinity)
@@ -227,7 +234,7 @@ function tokenOf(header: string): string {
 
 const notValid = (message: string) => new Failure('unauthenticated', message)
 
-function ofSession(row: FoundSession, unstoredUse = 0): Remembered {
+function ofSession(row: FoundSession, unstoredUse = 0): CachedPrincipal {
   const used = Math.max(row.last_seen_at, unstoredUse)
   return {
     used,
@@ -247,7 +254,7 @@ function ofSession(row: FoundSession, unstoredUse = 0): Remembered {
   }
 }
 
-function ofToken(row: FoundToken): Remembered {
+function ofToken(row: FoundToken): CachedPrincipal {
   return {
     used: 0,
     recorded: row.last_used_at ?? 0,

@@ -35,7 +35,7 @@ export function createAccessModule(deps: AccessModuleDeps) {
     countFailure: ({ address }) => deps.countFailure(failureKey('token', address)),
     clientOf,
     cookie,
-    isOurHost: http.hosts.has,
+    isOwnHost: http.hosts.has,
     publicOrigin: http.publicOrigin,
   })
   const authenticateSession = async (c: RequestView) =>

@@ -58,11 +58,11 @@ export async function listPeople(store: Store, now: number): Promise<Person[]> {
       lastSignIn: row.last_sign_in_at === null ? null : new Date(row.last_sign_in_at).toISOString(),
       sessions: Number(row.sessions),
     }))
-    .sort((a, b) => placeOf(a) - placeOf(b) || (a.username < b.username ? -1 : 1))
+    .sort((a, b) => sortRank(a) - sortRank(b) || (a.username < b.username ? -1 : 1))
 }
 
 /** Returns the sort rank of a person's role. */
-const placeOf = ({ role }: Person): number => (role === 'pending' ? 0 : role === 'none' ? 2 : 1)
+const sortRank = ({ role }: Person): number => (role === 'pending' ? 0 : role === 'none' ? 2 : 1)
 
 /**
  * Finds or creates the person of an identity, inside the transaction of a sign-in. Provider, issuer
@@ -73,7 +73,7 @@ const placeOf = ({ role }: Person): number => (role === 'pending' ? 0 : role ===
  *   transaction.
  * @throws Failure `forbidden` if the person's access was removed.
  */
-export async function recognise(
+export async function findOrCreatePerson(
   trx: Transaction<Tables>,
   identity: ProviderIdentity,
   options: { admins: readonly string[]; actor: Actor; now: number },
@@ -99,7 +99,7 @@ export async function recognise(
       .where('role', '=', known.role)
       .executeTakeFirst()
     // An admin has changed the role since it was read.
-    if (updated.numUpdatedRows === 0n) return recognise(trx, identity, options)
+    if (updated.numUpdatedRows === 0n) return findOrCreatePerson(trx, identity, options)
     const changed = { before: { role: known.role }, after: { role } }
     return {
       person: after,
@@ -135,7 +135,7 @@ export async function recognise(
     .onConflict((conflict) => conflict.columns(['provider', 'issuer', 'subject']).doNothing())
     .executeTakeFirst()
   // A concurrent first sign-in has created the person.
-  if (inserted.numInsertedOrUpdatedRows === 0n) return recognise(trx, identity, options)
+  if (inserted.numInsertedOrUpdatedRows === 0n) return findOrCreatePerson(trx, identity, options)
   return {
     person: made,
     entry: {

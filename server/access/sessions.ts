@@ -8,7 +8,7 @@ import type { Recorder } from '../storage/changes/recorder.ts'
 import type { Store } from '../storage/open.ts'
 import type { PeopleTable, SessionsTable } from '../storage/tables.ts'
 import type { Vault } from '../storage/vault.ts'
-import { type ProviderIdentity, recognise } from './people.ts'
+import { findOrCreatePerson, type ProviderIdentity } from './people.ts'
 import { createSessionSecret, hashSecret } from './secret-text.ts'
 
 /** Maximum idle time of a session, ms. */
@@ -72,10 +72,14 @@ export function beginSession(
     if (wasRenewed(signIn, deps)) {
       throw new Failure('bad-parameter', 'The operator key has changed. Sign in with the new key.')
     }
-    const { person, entry } = await recognise(trx, signIn, { admins: deps.admins, actor, now })
+    const { person, entry } = await findOrCreatePerson(trx, signIn, {
+      admins: deps.admins,
+      actor,
+      now,
+    })
     await trx
       .updateTable('people')
-      .set(sealTokens(vault, `people/${person.id}`, signIn.tokens))
+      .set(encryptTokens(vault, `people/${person.id}`, signIn.tokens))
       .where('id', '=', person.id)
       .execute()
     await trx
@@ -90,7 +94,7 @@ export function beginSession(
         address: from.address,
         user_agent: from.userAgent?.slice(0, 256) ?? null,
         operator_key: signIn.operatorKey,
-        ...sealTokens(vault, `sessions/${id}`, signIn.tokens),
+        ...encryptTokens(vault, `sessions/${id}`, signIn.tokens),
       })
       .execute()
     if (entry !== undefined) await record(trx, entry)
@@ -111,7 +115,7 @@ export function beginSession(
  *
  * @param place identifies the row, for example `sessions/<id>`.
  */
-const sealTokens = (vault: Vault, place: string, tokens: ProviderTokens) => ({
+const encryptTokens = (vault: Vault, place: string, tokens: ProviderTokens) => ({
   access_token: vault.encrypt(tokens.access, `${place}/access`),
   refresh_token: tokens.refresh && vault.encrypt(tokens.refresh, `${place}/refresh`),
   token_expires_at: tokens.expires,

@@ -8,7 +8,7 @@ import { createVault } from '../storage/vault.ts'
 import { type Access, createAccess } from './access.ts'
 import { OPERATOR } from './people.ts'
 import { TOUCH } from './sessions.ts'
-import { createUseRecorder, FLUSH_DELAY, MOST_WAITING } from './use-recorder.ts'
+import { createUseRecorder, FLUSH_DELAY, MAX_WAITING } from './use-recorder.ts'
 
 forEachEngine((engine) => {
   let store: Store
@@ -133,9 +133,9 @@ forEachEngine((engine) => {
 
   it('drops the oldest of too many uses', async () => {
     const uses = createUseRecorder(store, () => {})
-    for (let n = 0; n <= MOST_WAITING; n++) uses.session(`${n}`, n)
-    const kept = ['0', '1', `${MOST_WAITING}`].map((hash) => uses.sessionUse(hash))
-    expect(kept).toEqual([undefined, 1, MOST_WAITING])
+    for (let n = 0; n <= MAX_WAITING; n++) uses.session(`${n}`, n)
+    const kept = ['0', '1', `${MAX_WAITING}`].map((hash) => uses.sessionUse(hash))
+    expect(kept).toEqual([undefined, 1, MAX_WAITING])
     await uses.stop()
   })
 })

@@ -5,7 +5,7 @@ import type { Store } from '../storage/open.ts'
 export const FLUSH_DELAY = 1_000
 
 /** Maximum number of pending uses of each kind. Beyond it, the oldest is dropped. */
-export const MOST_WAITING = 10_000
+export const MAX_WAITING = 10_000
 
 /** Maximum number of uses per statement. Both engines limit the parameters of a statement. */
 const PER_STATEMENT = 1_000
@@ -46,7 +46,7 @@ export function createUseRecorder(
 
   function note(uses: Map<string, number>, key: string, at: number): void {
     const [oldest] = uses.keys()
-    if (uses.size >= MOST_WAITING && oldest !== undefined && !uses.has(key)) uses.delete(oldest)
+    if (uses.size >= MAX_WAITING && oldest !== undefined && !uses.has(key)) uses.delete(oldest)
     uses.set(key, at)
     schedule()
   }

@@ -9,16 +9,16 @@ export interface SearchBounds {
   /** Maximum number of rows that one statement reads. */
   readonly rows: number
   /** Maximum number of statements. */
-  readonly looks: number
+  readonly lookups: number
 }
 
 /** Keeps a statement to a few ms and a page to 20,000 rows. */
-const BOUNDS: SearchBounds = { rows: 1_000, looks: 20 }
+const BOUNDS: SearchBounds = { rows: 1_000, lookups: 20 }
 
 /**
  * Maximum number of actors that are looked up in the index. Beyond it, the search scans the log.
  */
-const MOST_ACTORS = 5
+const MAX_ACTORS = 5
 
 /**
  * Maximum clock difference between nodes, ms. Rows are ordered by time except for this difference.
@@ -59,7 +59,7 @@ export async function findAuditRows(
   const branches = await branchesOf(store, query)
   let span = await spanOf(store, query)
   const found: FoundRows['found'][number][] = []
-  for (let look = 1; ; look++) {
+  for (let lookup = 1; ; lookup++) {
     if (conditions.length > 0) await nextTurn()
     // One row more than requested shows whether there is a next page.
     const most = limit + 1 - found.length
@@ -77,7 +77,7 @@ export async function findAuditRows(
       .select(({ fn }) => [fn.min('seq').as('last'), fn.countAll().as('count')])
       .executeTakeFirstOrThrow()
     if (last === null || Number(count) < bounds.rows) return { found, next: null }
-    if (look >= bounds.looks) return { found, next: last }
+    if (lookup >= bounds.lookups) return { found, next: last }
     span = { ...span, before: last }
   }
 }
@@ -155,7 +155,7 @@ const beginsWith = (column: RawBuilder<unknown>, text: string): Condition =>
 
 /**
  * Returns the actors whose names begin with a text, or undefined if there are more than {@link
- * MOST_ACTORS}.
+ * MAX_ACTORS}.
  */
 async function actorsOf(store: Store, text: string): Promise<string[] | undefined> {
   const actor = foldedActor(store)
@@ -168,7 +168,7 @@ async function actorsOf(store: Store, text: string): Promise<string[] | undefine
       order by ${actor} limit 1`.execute(store.db)
     const [next] = rows
     if (next === undefined || !next.fits) return actors
-    if (actors.length === MOST_ACTORS) return undefined
+    if (actors.length === MAX_ACTORS) return undefined
     actors.push(next.actor)
   }
 }

@@ -10,7 +10,7 @@ export const START: Actor = { name: 'start', by: 'system', address: null }
 export const COMMAND_LINE: Actor = { name: 'command-line', by: 'command-line', address: null }
 
 /** Maximum length of a text from outside the server, in UTF-16 units. */
-const LONGEST = 1_024
+const MAX_LENGTH = 1_024
 
 /**
  * Creates the {@link Recorder} of a store. Recording must be the last statement of a transaction:
@@ -69,4 +69,4 @@ export function recordRefusal(store: Store, entry: AuditEntry): Promise<void> {
  * Returns a text that both engines return unchanged. Otherwise the row would not match its hash.
  */
 const storable = (text: string): string =>
-  text.slice(0, LONGEST).toWellFormed().replaceAll('\0', '\u{FFFD}')
+  text.slice(0, MAX_LENGTH).toWellFormed().replaceAll('\0', '\u{FFFD}')

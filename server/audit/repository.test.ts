@@ -94,7 +94,7 @@ forEachEngine((engine) => {
       while (next !== null) {
         const page: AuditPage = await readAuditPage(store, { ...query, before: next }, nextTurn, {
           rows: 1,
-          looks: 1,
+          lookups: 1,
         })
         pages.push(page.rows.map(({ seq }) => seq))
         next = page.next

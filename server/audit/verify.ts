@@ -35,11 +35,11 @@ export async function verifyChain(store: Store, known?: KnownRow): Promise<Verdi
     const head = await readHead(store)
     const rows = await readRows(store, seq)
     if (rows.length === 0) {
-      return judgeEnd(seq, hash, head) ?? (met ? { fits: true, seq, hash } : missed(seq, known))
+      return checkEnd(seq, hash, head) ?? (met ? { fits: true, seq, hash } : missed(seq, known))
     }
     for (const row of rows) {
-      const fault = judgeRow(row, seq, hash)
-      if (fault !== undefined) return fault
+      const error = checkRow(row, seq, hash)
+      if (error !== undefined) return error
       seq++
       hash = row.hash
       const isKnown = known?.hash === hash
@@ -60,7 +60,7 @@ const misfit = (seq: number | string, reason: string): Verdict => ({
 type Row = HashedColumns & { readonly hash: string }
 
 /** Returns the error of a row that does not follow the last verified row. */
-function judgeRow(row: Row, last: number, hash: string): Verdict | undefined {
+function checkRow(row: Row, last: number, hash: string): Verdict | undefined {
   const next = String(last + 1)
   if (row.seq !== next) {
     return Number(row.seq) > last
@@ -75,7 +75,7 @@ function judgeRow(row: Row, last: number, hash: string): Verdict | undefined {
 }
 
 /** Returns the error of a log that does not end at its head. */
-function judgeEnd(
+function checkEnd(
   last: number,
   hash: string,
   head: { readonly seq: string; readonly hash: string } | undefined,

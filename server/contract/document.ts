@@ -32,7 +32,7 @@ export const BULK_BYTES = 64 * 1024 * 1024
 export const BULK_DOCUMENTS = 1_000_000
 
 /** Larger arrays are always created by a job, whether or not the request asks for one. */
-export const BULK_AT_ONCE = 10_000
+export const MAX_BULK_REQUESTS = 10_000
 
 /**
  * Maximum length of the value of `contains`, in characters. The search for a longer text can take

@@ -32,10 +32,10 @@ export const jobView = z.object({
 export type JobView = z.infer<typeof jobView>
 
 /** How long the result of a job is kept, ms: a day. */
-export const JOB_KEPT = 24 * 60 * 60_000
+export const JOB_RETENTION = 24 * 60 * 60_000
 
 /** Maximum number of finished listings per database; beyond it, the oldest are deleted early. */
-export const LISTINGS_KEPT = 1000
+export const MAX_LISTINGS = 1000
 
 /** Maximum number of running jobs per database. */
-export const JOBS_UNDER_WAY = 100
+export const MAX_UNFINISHED_JOBS = 100

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { LiveEvent } from '../contract/event.ts'
 
 /** Number of events that are kept for readers that reconnect. */
-export const KEPT_EVENTS = 1000
+export const MAX_STORED_EVENTS = 1000
 
 /** An event, and the id from which a reader can resume. */
 export interface NumberedEvent {
@@ -31,7 +31,7 @@ export interface EventHub {
 }
 
 /** Returns an event hub. Readers pull events, so a slow reader uses no memory. */
-export function createEventHub(kept: number = KEPT_EVENTS): EventHub {
+export function createEventHub(kept: number = MAX_STORED_EVENTS): EventHub {
   // Numbers restart with each process, so ids carry a random prefix.
   const run = randomUUID().slice(0, 8)
   const recent: NumberedEvent[] = []

@@ -32,7 +32,7 @@ export function createEventsModule({ hub, access, http, requireRole }: EventsDep
   const authenticateReader: AuthenticateReader = async (c) => {
     // Streams call this repeatedly; the mapping of their endpoint may have changed since they
     // began.
-    const { names } = c.env.via.mapping
+    const { names } = c.env.listener.mapping
     if (names.length > 0 && !names.includes(SYSTEM_DATABASE)) return undefined
     const authorization = c.req.header('Authorization')
     const session = cookie.read(c, clientOf(c).secure)

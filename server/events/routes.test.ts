@@ -6,7 +6,7 @@ import type { Principal } from '../contract/access/principal.ts'
 import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
 import type { AppEnv } from '../http/env.ts'
 import { renderFailure, toFailure } from '../http/output/render-failure.ts'
-import { OUR_PAGE, operatorSession } from '../test-support/operator-session.testing.ts'
+import { CONSOLE_HEADERS, operatorSession } from '../test-support/operator-session.testing.ts'
 import { ask, startForTest, type TestNode } from '../test-support/start.testing.ts'
 import { createEventHub } from './hub.ts'
 import { eventRoutes, HEARTBEAT } from './routes.ts'
@@ -48,7 +48,7 @@ describe('a stream of a running node', () => {
       await follow(node.port, { Cookie: other }),
     ]
     const out = await ask(node.port, 'DELETE', '/_api/session', {
-      headers: { Cookie: mine, ...OUR_PAGE },
+      headers: { Cookie: mine, ...CONSOLE_HEADERS },
     })
     expect(out.status).toBe(200)
     const told = performance.now()
@@ -155,8 +155,8 @@ test('nobody learns of others but an admin', async () => {
         async () => who,
       ),
     )
-    const via = { draining: draining.signal } as AppEnv['Bindings']['via']
-    const answer = await app.request('/', { headers: { 'Last-Event-ID': from } }, { via })
+    const listener = { draining: draining.signal } as AppEnv['Bindings']['listener']
+    const answer = await app.request('/', { headers: { 'Last-Event-ID': from } }, { listener })
     let text = ''
     for await (const part of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
       text += part
@@ -183,8 +183,8 @@ test('a stream whose session ends while it looks who is in ends at once, too', a
     '/',
     eventRoutes(hub, () => pass, whoIsIn),
   )
-  const via = { draining: new AbortController().signal } as AppEnv['Bindings']['via']
-  const answer = await app.request('/', {}, { via })
+  const listener = { draining: new AbortController().signal } as AppEnv['Bindings']['listener']
+  const answer = await app.request('/', {}, { listener })
   // Otherwise the stream would stay open until the next authentication, after 15 s.
   expect(await answer.text()).toContain('hello')
   expect(asked).toBe(2)
@@ -203,8 +203,8 @@ test('a person has so many streams at most, and has room again when one ends', a
   )
   app.onError((error, c) => renderFailure(toFailure(error), c))
   const draining = new AbortController()
-  const via = { draining: draining.signal } as AppEnv['Bindings']['via']
-  const open = async (who: string) => app.request('/', { headers: { 'X-Who': who } }, { via })
+  const listener = { draining: draining.signal } as AppEnv['Bindings']['listener']
+  const open = async (who: string) => app.request('/', { headers: { 'X-Who': who } }, { listener })
   const [first, second] = [await open('a'), await open('a')]
   const refused = await open('a')
   expect([first.status, second.status, refused.status]).toEqual([200, 200, 429])
@@ -235,10 +235,10 @@ describe('a quiet stream', () => {
       '/',
       eventRoutes(hub, () => pass, whoIsIn),
     )
-    const via = { draining: new AbortController().signal } as AppEnv['Bindings']['via']
+    const listener = { draining: new AbortController().signal } as AppEnv['Bindings']['listener']
     const before = hub.lastId
     hub.publish({ type: 'audit' })
-    const response = await app.request(`/?after=${before}`, {}, { via })
+    const response = await app.request(`/?after=${before}`, {}, { listener })
     const text = response.text()
     const ended = vi.fn()
     text.then(ended)
@@ -282,8 +282,8 @@ test('HEAD leaves no reader behind', async () => {
       async () => undefined,
     ),
   )
-  const via = { draining: new AbortController().signal } as AppEnv['Bindings']['via']
-  const answer = await app.request('/', { method: 'HEAD' }, { via })
+  const listener = { draining: new AbortController().signal } as AppEnv['Bindings']['listener']
+  const answer = await app.request('/', { method: 'HEAD' }, { listener })
   expect([answer.status, answer.headers.get('Content-Type')]).toEqual([200, 'text/event-stream'])
   expect(readers).toBe(0)
 })

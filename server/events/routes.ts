@@ -50,7 +50,7 @@ export const eventRoutes = (
     requireRole('viewer', { background: true }),
     queryInput(eventQuery),
     (c) => {
-      const draining = c.env.via.draining
+      const draining = c.env.listener.draining
       // Disables response buffering in nginx.
       c.header('X-Accel-Buffering', 'no')
       // A HEAD request never reads a body, so the stream would never end.

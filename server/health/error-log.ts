@@ -6,7 +6,7 @@ import type { Store } from '../storage/open.ts'
 /** Minimum interval between log lines of the same store failure, ms: requests repeat it. */
 export const REPEAT_AFTER = 60_000
 
-/** Maximum number of remembered log lines; the set is then cleared. */
+/** Maximum number of stored log lines; the set is then cleared. */
 const MAX_LINES = 100
 
 /** Returns a function that logs errors under a message. */

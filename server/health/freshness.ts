@@ -21,7 +21,7 @@ const MEASUREMENTS = 10
 const PERIOD = { fresh: 1_000, stale: 250 } as const
 
 /** Maximum time that a request waits for a confirmation, ms. */
-const PATIENCE = 2_000
+const CONFIRM_TIMEOUT = 2_000
 
 /** Tracks the age of the state that a node keeps in memory: databases, endpoints and mappings. */
 export interface Freshness {
@@ -103,7 +103,7 @@ export function createFreshness(deps: FreshnessDeps): Freshness {
    * Tries to confirm the state. An attempt that times out continues beside the next. Never throws.
    */
   function attempt(): Promise<void> {
-    attempting ??= withTimeout(PATIENCE, confirm(), new Error('no answer'))
+    attempting ??= withTimeout(CONFIRM_TIMEOUT, confirm(), new Error('no answer'))
       .catch((error: unknown) => error)
       .then((error) => {
         attempting = undefined

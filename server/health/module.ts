@@ -20,7 +20,7 @@ export function createHealthModule({ store, readiness, changes, requireRole }: H
     createFreshness({
       readRevision: store.readRevision,
       follow: changes.followTo,
-      changed: readiness.stateIs,
+      changed: readiness.setStale,
     })
   if (freshness !== undefined) readiness.isFresh = freshness.isFresh
   return {

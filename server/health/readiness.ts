@@ -21,16 +21,16 @@ export interface NodeReadiness extends Readiness {
    * Called when the store becomes unavailable, on each retry, and with undefined when it is
    * available again.
    */
-  readonly storeIs: (outage: Outage | undefined) => void
+  readonly setOutage: (outage: Outage | undefined) => void
   /**
    * Called when the state of the node becomes stale (`freshness.ts`), and with undefined when it is
    * fresh again.
    */
-  readonly stateIs: (stale: Stale | undefined) => void
+  readonly setStale: (stale: Stale | undefined) => void
   /** Returns whether the state is fresh; by default always true. */
   isFresh: () => boolean
   /** Called when the store accepts no changes, and with undefined when it does again. */
-  readonly storeIsReadOnly: (readOnly: ReadOnly | undefined) => void
+  readonly setReadOnly: (readOnly: ReadOnly | undefined) => void
   /** Adds its gauges to the metrics. */
   register(metrics: Registry): void
 }
@@ -65,7 +65,7 @@ export function createReadiness(log: Logger): NodeReadiness {
     set reason(reason) {
       own = reason
     },
-    storeIs(now) {
+    setOutage(now) {
       if (now !== undefined) {
         const { reason, since } = now
         log.warn({ reason, seconds: seconds(since) }, 'the database is unavailable, retrying')
@@ -74,7 +74,7 @@ export function createReadiness(log: Logger): NodeReadiness {
       }
       outage = now
     },
-    stateIs(stale) {
+    setStale(stale) {
       if (stale === undefined) return log.info('the state of this node is current again')
       const { reason } = stale
       log.warn(
@@ -82,7 +82,7 @@ export function createReadiness(log: Logger): NodeReadiness {
         'cannot confirm that the state of this node is current, rejecting requests',
       )
     },
-    storeIsReadOnly(now) {
+    setReadOnly(now) {
       if (now !== undefined) {
         log.warn({ reason: now.reason }, 'the database does not accept changes, retrying')
       } else if (unwritable !== undefined) {

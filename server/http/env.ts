@@ -34,7 +34,7 @@ export interface AuditedChange {
 }
 
 export interface AppEnv {
-  Bindings: Partial<HttpBindings> & { readonly via: ListenerContext }
+  Bindings: Partial<HttpBindings> & { readonly listener: ListenerContext }
   Variables: {
     /** The database that the request addresses. */
     database: string

@@ -12,11 +12,11 @@ export const logRequests =
     if (!log.isLevelEnabled('debug')) return fetch(request, env)
     const begun = performance.now()
     const logged = (response: Response) => {
-      const { via } = env as AppEnv['Bindings']
+      const { listener } = env as AppEnv['Bindings']
       const { method } = request
       const { path } = splitRequestPath(request)
       const ms = Math.round((performance.now() - begun) * 1000) / 1000
-      log.debug({ via: via.name, method, path, status: response.status, ms }, 'request')
+      log.debug({ via: listener.name, method, path, status: response.status, ms }, 'request')
       return response
     }
     const response = fetch(request, env)

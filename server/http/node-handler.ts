@@ -22,7 +22,7 @@ export function nodeHandler(
   const answer = getRequestListener(
     (request, bindings) => {
       const { incoming, outgoing } = bindings as HttpBindings
-      return fetch(request, { incoming, outgoing, via: viaOf(incoming) })
+      return fetch(request, { incoming, outgoing, listener: viaOf(incoming) })
     },
     { hostname: NO_HOST },
   )

@@ -1,6 +1,6 @@
 import { brotliDecompressSync } from 'node:zlib'
 import { afterAll, describe, expect, it } from 'vitest'
-import { blog, openApp, via } from '../test-support/app.testing.ts'
+import { blog, listener, openApp } from '../test-support/app.testing.ts'
 
 // Tests the pages and files of the console, and its fonts on sign-in pages.
 
@@ -85,7 +85,7 @@ describe('the console', () => {
 
   it('is served whatever the default database, where _system is reached', async () => {
     expect((await ask('/_console/', {}, blog)).status).toBe(200)
-    const closed = via({ mapping: { names: ['blog'], defaultDatabase: 'blog' } })
+    const closed = listener({ mapping: { names: ['blog'], defaultDatabase: 'blog' } })
     expect((await ask('/_console/', {}, closed)).status).toBe(404)
   })
 })

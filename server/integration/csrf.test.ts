@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { OUR_PAGE, operatorSession } from '../test-support/operator-session.testing.ts'
+import { CONSOLE_HEADERS, operatorSession } from '../test-support/operator-session.testing.ts'
 import { ask, startForTest, type TestNode } from '../test-support/start.testing.ts'
 
 // Tests every changing route with requests from any page in a browser. The routes come from
@@ -145,6 +145,6 @@ test('nobody is signed out by another page', async () => {
     })
     expect([headers, answer.status]).toEqual([headers, 403])
   }
-  const headers = { Cookie: cookie, ...OUR_PAGE }
+  const headers = { Cookie: cookie, ...CONSOLE_HEADERS }
   expect((await ask(node.port, 'DELETE', '/_api/session', { headers })).status).toBe(200)
 })

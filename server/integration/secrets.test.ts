@@ -15,7 +15,7 @@ import { createBrowser } from '../oauth2/sign-in/browser.testing.ts'
 import { openStore } from '../storage/open.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { createVault } from '../storage/vault.ts'
-import { OUR_PAGE } from '../test-support/operator-session.testing.ts'
+import { CONSOLE_HEADERS } from '../test-support/operator-session.testing.ts'
 import { killProcesses, startProcess } from '../test-support/server-process.testing.ts'
 import { type Answer, ask } from '../test-support/start.testing.ts'
 
@@ -216,7 +216,7 @@ forEachEngine((engine) => {
     expect(issuer.heard).toContain(canaries.get('issuer-client-secret'))
 
     // Tokens: created, used in both forms, invalid, revoked. Changes: successful and rejected.
-    const ours = { Cookie: session, ...OUR_PAGE }
+    const ours = { Cookie: session, ...CONSOLE_HEADERS }
     const made = await tell('POST', '/_api/token', ours, { name: 'canary', role: 'admin' })
     expect(made.status).toBe(201)
     const token = secret('token', made.json.token)

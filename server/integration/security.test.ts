@@ -11,7 +11,7 @@ import { UNFINISHED_SIGN_INS } from '../oauth2/sign-in/sign-in-limit.ts'
 import { FAILURES } from '../storage/changes/failure-limit.ts'
 import { openStore, type StoreLocation } from '../storage/open.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
-import { OUR_PAGE, operatorSession } from '../test-support/operator-session.testing.ts'
+import { CONSOLE_HEADERS, operatorSession } from '../test-support/operator-session.testing.ts'
 import { type Answer, ask, startForTest, type TestNode } from '../test-support/start.testing.ts'
 
 // Tests defenses that involve several parts of a node, from outside. docs/security.md lists all
@@ -88,7 +88,7 @@ forEachEngine((engine) => {
     const answers = await Promise.all(
       cookies.map((cookie, at) =>
         ask(node.port, 'PATCH', `/_api/user/${ids[1 - at]}`, {
-          headers: { Cookie: cookie, ...OUR_PAGE },
+          headers: { Cookie: cookie, ...CONSOLE_HEADERS },
           body: { role: 'viewer' },
         }),
       ),
@@ -116,7 +116,7 @@ forEachEngine((engine) => {
   test('a session is over on the server with its sign-out', async () => {
     const cookie = await signIn(1)
     expect(await whoIs(cookie)).not.toBeNull()
-    const headers = { Cookie: cookie, ...OUR_PAGE }
+    const headers = { Cookie: cookie, ...CONSOLE_HEADERS }
     const answer = await ask(node.port, 'DELETE', '/_api/session', { headers })
     expect(answer.headers['set-cookie']).toEqual([expect.stringMatching(/=; Max-Age=0; /)])
     expect(await whoIs(cookie)).toBeNull()
@@ -195,7 +195,7 @@ forEachEngine((engine) => {
       // An id that is not printable ASCII is invalid, so the provider's response is rejected.
       const id = text.slice(0, 200)
       expect([id, signedIn.status]).toEqual([id, /^[\x20-\x7e]+$/.test(id) ? 303 : 503])
-      const headers = { Cookie: session, ...OUR_PAGE, 'User-Agent': 'Mozilla/5.0 \u{FF}' }
+      const headers = { Cookie: session, ...CONSOLE_HEADERS, 'User-Agent': 'Mozilla/5.0 \u{FF}' }
       const refused = await ask(node.port, 'DELETE', `/_api/token/${part}`, { headers })
       answers.push([`refused ${part}`, refused.status])
     }

@@ -9,8 +9,8 @@ import type { Tables } from '../storage/tables.ts'
 import { forEngine } from '../storage/test-support/each-engine.testing.ts'
 import { prepareApply } from './apply.ts'
 import type { Job } from './job.ts'
-import { look } from './look.ts'
 import { createJobRepository, type JobRepository } from './repository.ts'
+import { scanNext } from './scan.ts'
 
 const COUNT = 2_000
 const where = { database: '_system', collection: 'articles' }
@@ -52,7 +52,7 @@ forEngine('postgres', (engine) => {
   /** Runs a job up to its last change. */
   async function prepared(store: Store, repository: JobRepository, job: Job): Promise<Job> {
     for (;;) {
-      const step = await look(store, rules, job)
+      const step = await scanNext(store, rules, job)
       if (step === undefined) return job
       job = await repository.advance(job, step)
     }

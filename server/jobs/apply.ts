@@ -8,10 +8,10 @@ import type { DocumentRules, Job, Merge } from './job.ts'
 /**
  * Maximum number of documents and of bytes that one statement changes, a few milliseconds of work.
  */
-export const CHANGED = { documents: 4_000, bytes: 512 * 1024 } as const
+export const STATEMENT_LIMIT = { documents: 4_000, bytes: 512 * 1024 } as const
 
 /** Number of documents changed one by one between two pauses. */
-const SOME = 50
+const CHANGES_PER_TURN = 50
 
 /**
  * Maximum time that a transaction merges documents which have changed since the scan, ms. Other
@@ -62,11 +62,11 @@ export async function prepareApply(
 ): Promise<Apply> {
   const { filter, patch } = job.request
   const matches = rules.matcher(filter)
-  const merge = patch === undefined ? undefined : limited(await rules.merger(job, patch), now)
+  const merge = patch === undefined ? undefined : withTimeLimit(await rules.merger(job, patch), now)
   const change = async (target: Target, range: Range): Promise<number> => {
     if (job.kind === 'create') return create(target, range)
-    const unmoved = job.kind === 'delete' ? deleteUnmoved : patchUnmoved
-    return (await unmoved(target, range)) + (await changeMoved(target, range))
+    const changeUnchanged = job.kind === 'delete' ? deleteUnchanged : patchUnchanged
+    return (await changeUnchanged(target, range)) + (await mergeChanged(target, range))
   }
   return async (trx) => {
     const target = { trx, engine, rules, matches, job, merge, pause }
@@ -84,10 +84,10 @@ export async function prepareApply(
 }
 
 /**
- * Returns a merge that fails with `busy` once its calls have taken {@link MERGE_TIME} in total. A
+ * Returns a merge that fails with `busy` once its calls have staged {@link MERGE_TIME} in total. A
  * schema can make each of them slow.
  */
-export function limited(merge: Merge, now: () => number): Merge {
+export function withTimeLimit(merge: Merge, now: () => number): Merge {
   let spent = 0
   return async (id, body) => {
     const begun = now()
@@ -103,7 +103,7 @@ export function limited(merge: Merge, now: () => number): Merge {
 }
 
 /** Maximum number of documents that are changed together, and of their bytes. */
-export interface Portion {
+export interface BatchLimit {
   readonly documents: number
   readonly bytes: number
   /** Whether deleted documents count with their stored size; otherwise they count as 0 bytes. */
@@ -115,7 +115,7 @@ export async function rangeAfter(
   db: Kysely<Tables>,
   job: Job,
   after: string,
-  most: Portion = CHANGED,
+  limit: BatchLimit = STATEMENT_LIMIT,
 ): Promise<Range | undefined> {
   const some = db
     .selectFrom('job_documents')
@@ -123,10 +123,10 @@ export async function rangeAfter(
     .where('job', '=', job.id)
     .where('id', '>', after)
     .orderBy('id')
-    .limit(most.documents)
+    .limit(limit.documents)
     .as('some')
   const length =
-    job.kind === 'delete' && most.countsDeleted
+    job.kind === 'delete' && limit.countsDeleted
       ? sql`(select octet_length(documents.body) from documents
           where documents.database = ${job.database} and documents.collection = ${job.collection}
           and documents.id = some.id)`
@@ -138,9 +138,9 @@ export async function rangeAfter(
   const { last, first, count } = await db
     .selectFrom(summed)
     .select(({ fn }) => [
-      fn.max('id').filterWhere('bytes', '<=', most.bytes).as('last'),
+      fn.max('id').filterWhere('bytes', '<=', limit.bytes).as('last'),
       fn.min('id').as('first'),
-      fn.countAll().filterWhere('bytes', '<=', most.bytes).as('count'),
+      fn.countAll().filterWhere('bytes', '<=', limit.bytes).as('count'),
     ])
     .executeTakeFirstOrThrow()
   if (first === null) return undefined
@@ -157,35 +157,35 @@ async function create(target: Target, range: Range): Promise<number> {
     order by id
     on conflict do nothing`.execute(trx)
   if (Number(numAffectedRows) === range.count) return range.count
-  const [taken = ''] = await movedIds(target, range)
-  const id = JSON.stringify(taken.slice(0, 64))
+  const [existing = ''] = await changedIds(target, range)
+  const id = JSON.stringify(existing.slice(0, 64))
   throw new Failure('conflict', `A document with the id ${id} exists already.`)
 }
 
-async function deleteUnmoved(target: Target, range: Range): Promise<number> {
+async function deleteUnchanged(target: Target, range: Range): Promise<number> {
   const { numDeletedRows } = await target.trx
     .deleteFrom('documents')
     .where(isIn(target, range))
-    .where('tag', '=', takenOf(target).select('taken.seen'))
+    .where('tag', '=', stagedOf(target).select('staged.seen'))
     .executeTakeFirst()
   return Number(numDeletedRows)
 }
 
-async function patchUnmoved(target: Target, range: Range): Promise<number> {
+async function patchUnchanged(target: Target, range: Range): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     update documents
-    set (tag, body) = ${takenOf(target).select(['taken.tag', 'taken.body'])}
+    set (tag, body) = ${stagedOf(target).select(['staged.tag', 'staged.body'])}
     where ${isIn(target, range)}
-    and tag = ${takenOf(target).select('taken.seen')}`.execute(target.trx)
+    and tag = ${stagedOf(target).select('staged.seen')}`.execute(target.trx)
   return Number(numAffectedRows)
 }
 
 /** Changes the documents of a range that have changed since the job scanned them. */
-async function changeMoved(target: Target, range: Range): Promise<number> {
+async function mergeChanged(target: Target, range: Range): Promise<number> {
   let changed = 0
-  for (const [at, id] of (await movedIds(target, range)).entries()) {
+  for (const [at, id] of (await changedIds(target, range)).entries()) {
     if (await changeOne(target, id)) changed++
-    if (at % SOME === SOME - 1) await target.pause()
+    if (at % CHANGES_PER_TURN === CHANGES_PER_TURN - 1) await target.pause()
   }
   return changed
 }
@@ -220,12 +220,12 @@ async function changeOne(
 }
 
 /** Returns the ids of the stored documents of a range whose state is not the job's. */
-async function movedIds(target: Target, range: Range): Promise<string[]> {
+async function changedIds(target: Target, range: Range): Promise<string[]> {
   const rows = await target.trx
     .selectFrom('documents')
     .select('id')
     .where(isIn(target, range))
-    .where('tag', '!=', takenOf(target).select('taken.tag'))
+    .where('tag', '!=', stagedOf(target).select('staged.tag'))
     .execute()
   return rows.map(({ id }) => id)
 }
@@ -237,13 +237,13 @@ async function movedIds(target: Target, range: Range): Promise<string[]> {
  */
 function isIn({ trx, engine, job }: Target, { after, last }: Range) {
   const ids = trx
-    .selectFrom('job_documents as taken')
-    .where('taken.job', '=', job.id)
-    .where('taken.id', '>', after)
-    .where('taken.id', '<=', last)
+    .selectFrom('job_documents as staged')
+    .where('staged.job', '=', job.id)
+    .where('staged.id', '>', after)
+    .where('staged.id', '<=', last)
   if (engine === 'sqlite') {
     return sql<boolean>`database = ${job.database} and collection = ${job.collection}
-      and id in ${ids.select('taken.id')}`
+      and id in ${ids.select('staged.id')}`
   }
   const rows = ids.select((eb) =>
     eb
@@ -251,18 +251,18 @@ function isIn({ trx, engine, job }: Target, { after, last }: Range) {
       .select(sql`found.ctid`.as('ctid'))
       .where('found.database', '=', job.database)
       .where('found.collection', '=', job.collection)
-      .whereRef('found.id', '=', 'taken.id')
+      .whereRef('found.id', '=', 'staged.id')
       .as('ctid'),
   )
   return sql<boolean>`documents.ctid = any(array${rows})`
 }
 
 /** Selects the staged state of a document; a subquery, for the same reason. */
-const takenOf = ({ trx, job }: Target) =>
+const stagedOf = ({ trx, job }: Target) =>
   trx
-    .selectFrom('job_documents as taken')
-    .where('taken.job', '=', job.id)
-    .where('taken.id', '=', sql.ref<string>('documents.id'))
+    .selectFrom('job_documents as staged')
+    .where('staged.job', '=', job.id)
+    .where('staged.id', '=', sql.ref<string>('documents.id'))
 
 /** Casts a value where PostgreSQL cannot infer its type. */
 const param = (text: string) => sql`cast(${text} as text)`

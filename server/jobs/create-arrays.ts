@@ -1,11 +1,11 @@
-import { BULK_AT_ONCE } from '../contract/document.ts'
+import { MAX_BULK_REQUESTS } from '../contract/document.ts'
 import type { LargeArrays } from '../documents/repository/create-many.ts'
 import { Failure } from '../failure.ts'
 import { resolveOutcome } from '../storage/availability/resolve-outcome.ts'
 import { OutcomeUnknown } from '../storage/availability/unavailable.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
 import type { DocumentRules, Job } from './job.ts'
-import { type JobRepository, LEASE, Lost } from './repository.ts'
+import { type JobRepository, LEASE, LeaseLost } from './repository.ts'
 
 /** Maximum number of documents whose bodies are read together, and of their bytes. */
 const READ = { documents: 100, bytes: 256 * 1024 } as const
@@ -61,16 +61,16 @@ export function createArrays(deps: CreateArraysDeps): LargeArrays['create'] {
     try {
       for await (const part of parts) {
         job ??= await begin()
-        const taken = part.map((each) => ({ ...each, seen: '', tag: rules.createTag() }))
-        job = await repository.stage(job, taken)
-        if (!later && job.done > BULK_AT_ONCE) {
+        const staged = part.map((each) => ({ ...each, seen: '', tag: rules.createTag() }))
+        job = await repository.stage(job, staged)
+        if (!later && job.done > MAX_BULK_REQUESTS) {
           later = true
           sent.length = 0
           await allow(where)
         }
         if (!later) {
           sent.push(
-            ...taken.map(({ id, tag, body }) => ({ id, tag, bytes: Buffer.byteLength(body) })),
+            ...staged.map(({ id, tag, body }) => ({ id, tag, bytes: Buffer.byteLength(body) })),
           )
         }
         await pause()
@@ -96,7 +96,7 @@ export function createArrays(deps: CreateArraysDeps): LargeArrays['create'] {
       }
     } catch (error) {
       if (job !== undefined) await discard(job)
-      if (error instanceof Lost) {
+      if (error instanceof LeaseLost) {
         throw new Failure('unavailable', 'The change was cancelled. Nothing was changed.')
       }
       if (!(error instanceof OutcomeUnknown)) throw error

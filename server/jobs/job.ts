@@ -51,7 +51,7 @@ export interface Job extends CollectionRef {
 }
 
 /** A document that a job has staged. `seen` is the tag of the state that the job scanned. */
-export interface Taken {
+export interface StagedDocument {
   readonly id: string
   readonly seen: string
   readonly tag: string

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { JOB_KEPT, JOBS_UNDER_WAY, LISTINGS_KEPT } from '../contract/job.ts'
+import { JOB_RETENTION, MAX_LISTINGS, MAX_UNFINISHED_JOBS } from '../contract/job.ts'
 import { createDocumentRules } from '../documents/document-rules.ts'
 import { createDocuments } from '../documents/documents.ts'
 import { createBodyOf } from '../documents/json/create-body.ts'
@@ -435,7 +435,7 @@ forEachEngine((engine) => {
       const oldest = await ended(jobs, await jobs.begin(where, 'list', everything))
       await jobs.stop()
       const { id, ...row } = await store.db.selectFrom('jobs').selectAll().executeTakeFirstOrThrow()
-      const more = Array.from({ length: LISTINGS_KEPT - 1 }, (_, n) => n)
+      const more = Array.from({ length: MAX_LISTINGS - 1 }, (_, n) => n)
       for (let at = 0; at < more.length; at += 50) {
         const rows = more.slice(at, at + 50).map((n) => ({
           ...row,
@@ -444,7 +444,7 @@ forEachEngine((engine) => {
         }))
         await store.db.insertInto('jobs').values(rows).execute()
       }
-      now += LISTINGS_KEPT
+      now += MAX_LISTINGS
       await jobs.begin({ ...where, database: 'x' }, 'list', everything)
       await jobs.begin(where, 'list', everything)
       expect((await jobs.read('_system', oldest.id)).state).toBe('done')
@@ -572,7 +572,7 @@ forEachEngine((engine) => {
   it('is kept for a day after its end', async () => {
     const jobs = node()
     const job = await ended(jobs, await jobs.begin(where, 'delete', everything))
-    now += JOB_KEPT - 1
+    now += JOB_RETENTION - 1
     jobs.wake()
     expect((await jobs.read('_system', job.id)).state).toBe('done')
     now += 1
@@ -586,7 +586,7 @@ forEachEngine((engine) => {
   it('is refused where too many of the database are under way', async () => {
     const jobs = node()
     await jobs.stop()
-    for (let n = 0; n < JOBS_UNDER_WAY; n++) await jobs.begin(where, 'list', everything)
+    for (let n = 0; n < MAX_UNFINISHED_JOBS; n++) await jobs.begin(where, 'list', everything)
     const refused = { code: 'too-many-requests' }
     for (const state of ['preparing', 'attached', 'running']) {
       await store.db.updateTable('jobs').set({ state }).execute()

@@ -1,4 +1,4 @@
-import { JOBS_UNDER_WAY, type JobKind } from '../contract/job.ts'
+import { type JobKind, MAX_UNFINISHED_JOBS } from '../contract/job.ts'
 import type { LargeArrays } from '../documents/repository/create-many.ts'
 import { Failure, isStoreFailure } from '../failure.ts'
 import { DamagedStore } from '../storage/availability/unavailable.ts'
@@ -8,9 +8,9 @@ import { prepareApply, rangeAfter } from './apply.ts'
 import { createArrays } from './create-arrays.ts'
 import { type DocumentRules, failureOf, type Job, type JobRequest, type JobState } from './job.ts'
 import { createLargeChanges } from './large-changes.ts'
-import { look } from './look.ts'
-import { createJobRepository, Lost, SchemaChanged } from './repository.ts'
+import { createJobRepository, LeaseLost, SchemaChanged } from './repository.ts'
 import { createRunner } from './runner.ts'
+import { scanNext } from './scan.ts'
 
 /** Operations on whole collections, in steps that yield to other requests. */
 export interface Jobs extends LargeArrays {
@@ -46,18 +46,20 @@ export interface JobsDeps {
 export function createJobs({ store, rules, now, pause, onError }: JobsDeps): Jobs {
   const repository = createJobRepository(store, now)
 
-  const applyAtOnce = async (job: Job, keep?: boolean): Promise<Job> =>
+  const applyInTransaction = async (job: Job, keep?: boolean): Promise<Job> =>
     repository.finish(job, await prepareApply(store.engine, rules, job, pause, now), keep)
   const writes = store.collectionWrites
   const large =
     writes &&
     createLargeChanges({
-      ...{ store, writes, repository, rules, now, pause, onError, applyAtOnce },
+      ...{ store, writes, repository, rules, now, pause, onError, applyInTransaction },
       wake: () => runner.wake(),
     })
 
   const commitChecked = (job: Job, keep?: boolean): Promise<Job> =>
-    large === undefined || job.kind === 'list' ? applyAtOnce(job, keep) : large.commit(job, keep)
+    large === undefined || job.kind === 'list'
+      ? applyInTransaction(job, keep)
+      : large.commit(job, keep)
 
   /** Stores a job with the tag of the current schema, which validates its documents from now on. */
   async function create(where: CollectionRef, kind: JobKind, state: JobState, request: JobRequest) {
@@ -110,11 +112,11 @@ export function createJobs({ store, rules, now, pause, onError }: JobsDeps): Job
     try {
       // The job starts after earlier committed changes are applied.
       if (job.done === 0) await writes?.whenApplied(job)
-      const next = await look(store, rules, job)
+      const next = await scanNext(store, rules, job)
       if (next !== undefined) return await repository.advance(job, next)
       return await commit(job)
     } catch (error) {
-      if (error instanceof Lost) throw error
+      if (error instanceof LeaseLost) throw error
       if (error instanceof Failure && (error.kind.status < 500 || error.code === 'busy')) {
         return repository.fail(job, error)
       }
@@ -137,7 +139,7 @@ export function createJobs({ store, rules, now, pause, onError }: JobsDeps): Job
   const runner = createRunner({ repository, step, pause, onError })
 
   async function allow({ database }: CollectionRef): Promise<void> {
-    if ((await repository.underWay(database)) < JOBS_UNDER_WAY) return
+    if ((await repository.countUnfinished(database)) < MAX_UNFINISHED_JOBS) return
     throw new Failure('too-many-requests', 'This database has too many running jobs.')
   }
 
@@ -161,7 +163,7 @@ export function createJobs({ store, rules, now, pause, onError }: JobsDeps): Job
         if (failure !== undefined) throw failure
         return job.found
       } catch (error) {
-        if (!(error instanceof Lost)) throw error
+        if (!(error instanceof LeaseLost)) throw error
         throw new Failure('unavailable', 'The change was cancelled. Nothing was changed.')
       } finally {
         await discard(job)

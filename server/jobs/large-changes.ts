@@ -1,7 +1,7 @@
 import { Failure } from '../failure.ts'
 import type { CollectionWrites, Turn } from '../storage/changes/collection-writes.ts'
 import type { Store } from '../storage/open.ts'
-import { CHANGED, limited, rangeAfter } from './apply.ts'
+import { rangeAfter, STATEMENT_LIMIT, withTimeLimit } from './apply.ts'
 import type { DocumentRules, Job, Merge } from './job.ts'
 import type { JobRepository } from './repository.ts'
 import { createUnapplied, writeRange } from './unapplied.ts'
@@ -10,19 +10,19 @@ import { createUnapplied, writeRange } from './unapplied.ts'
  * Maximum number of documents that one commit writes, and of their bytes; a few milliseconds of
  * work.
  */
-const WRITTEN = { documents: 1_000, bytes: 256 * 1024, countsDeleted: true } as const
+const COMMIT_LIMIT = { documents: 1_000, bytes: 256 * 1024, countsDeleted: true } as const
 
 /** A change up to this size is made in one transaction. */
-const SMALL = { ...CHANGED, countsDeleted: true } as const
+const SMALL_CHANGE = { ...STATEMENT_LIMIT, countsDeleted: true } as const
 
 /** Number of concurrently written documents that are checked at a time. */
-const SOME = 100
+const CHECK_BATCH = 100
 
 /** Maximum number of check rounds before writes to the collection must wait. */
-const ROUNDS = 10
+const MAX_ROUNDS = 10
 
 /** Delay before a failed write is retried, ms. */
-const RETRY = 1_000
+const RETRY_DELAY = 1_000
 
 export interface LargeChangesDeps {
   readonly store: Store
@@ -35,7 +35,7 @@ export interface LargeChangesDeps {
   /** Triggers the deletion of the rows of ended jobs. */
   readonly wake: () => void
   /** Applies a job in the transaction that ends it. */
-  readonly applyAtOnce: (job: Job, keep: boolean) => Promise<Job>
+  readonly applyInTransaction: (job: Job, keep: boolean) => Promise<Job>
 }
 
 /**
@@ -50,7 +50,7 @@ export interface LargeChangesDeps {
  * later writes wait for the commit.
  */
 export function createLargeChanges(deps: LargeChangesDeps) {
-  const { store, writes, repository, rules, now, pause, onError, wake, applyAtOnce } = deps
+  const { store, writes, repository, rules, now, pause, onError, wake, applyInTransaction } = deps
   const { db, transaction } = store
   const applying = new Map<string, Promise<void>>()
   /** Jobs to delete once they are applied. */
@@ -66,33 +66,33 @@ export function createLargeChanges(deps: LargeChangesDeps) {
   ): Promise<Job> {
     let checked = job
     for (let after = ''; ; ) {
-      const range = ids === undefined ? await rangeAfter(db, job, after, WRITTEN) : undefined
+      const range = ids === undefined ? await rangeAfter(db, job, after, COMMIT_LIMIT) : undefined
       if (ids === undefined && range === undefined) return checked
-      const moved = await repository.moved(checked, ids ?? range ?? [])
-      if (moved.length > 0) checked = await retake(checked, merge, moved)
+      const changed = await repository.changed(checked, ids ?? range ?? [])
+      if (changed.length > 0) checked = await restage(checked, merge, changed)
       if (range === undefined) return checked
       after = range.last
       await pause()
     }
   }
 
-  async function retake(
+  async function restage(
     job: Job,
     merge: Merge | undefined,
-    moved: Awaited<ReturnType<JobRepository['moved']>>,
+    changed: Awaited<ReturnType<JobRepository['changed']>>,
   ): Promise<Job> {
-    if (job.kind === 'create') throw exists(moved[0]?.id ?? '')
-    const taken: { id: string; seen: string; tag: string; body: string }[] = []
+    if (job.kind === 'create') throw exists(changed[0]?.id ?? '')
+    const staged: { id: string; seen: string; tag: string; body: string }[] = []
     const matches = rules.matcher(job.request.filter)
-    for (const { id, tag, body } of moved) {
+    for (const { id, tag, body } of changed) {
       if (tag === null || body === null || !(await matches(body))) continue
-      if (merge === undefined) taken.push({ id, seen: tag, tag: '', body: '' })
-      else taken.push({ id, seen: tag, tag: rules.createTag(), body: await merge(id, body) })
+      if (merge === undefined) staged.push({ id, seen: tag, tag: '', body: '' })
+      else staged.push({ id, seen: tag, tag: rules.createTag(), body: await merge(id, body) })
     }
-    return repository.retake(
+    return repository.restage(
       job,
-      moved.map(({ id }) => id),
-      taken,
+      changed.map(({ id }) => id),
+      staged,
     )
   }
 
@@ -102,29 +102,31 @@ export function createLargeChanges(deps: LargeChangesDeps) {
     turn.watch()
     let checked = await recheck(job, merge)
     const checkWritten = async (by: Merge | undefined) => {
-      const ids = [...turn.written].slice(0, SOME)
+      const ids = [...turn.written].slice(0, CHECK_BATCH)
       for (const id of ids) turn.written.delete(id)
       checked = await recheck(checked, by, ids)
     }
-    for (let round = 0; turn.written.size > SOME / 10 && round < ROUNDS; round++) {
+    for (let round = 0; turn.written.size > CHECK_BATCH / 10 && round < MAX_ROUNDS; round++) {
       await checkWritten(merge)
       await pause()
     }
-    const isSmall = await fitsOnce(checked)
+    const isSmall = await isSmallChange(checked)
     await turn.close()
     // Writes wait from here on, so slow schema validation must be limited.
-    const soon = merge && limited(merge, now)
-    while (turn.written.size > 0) await checkWritten(soon)
-    if (isSmall) return applyAtOnce(checked, keep)
+    const timedMerge = merge && withTimeLimit(merge, now)
+    while (turn.written.size > 0) await checkWritten(timedMerge)
+    if (isSmall) return applyInTransaction(checked, keep)
     const committed = await repository.commit(checked, keep)
     turn.commit(createUnapplied(store, committed))
     start(committed)
     return committed
   }
 
-  async function fitsOnce(job: Job): Promise<boolean> {
-    const first = await rangeAfter(db, job, '', SMALL)
-    return first === undefined || (await rangeAfter(db, job, first.last, SMALL)) === undefined
+  async function isSmallChange(job: Job): Promise<boolean> {
+    const first = await rangeAfter(db, job, '', SMALL_CHANGE)
+    return (
+      first === undefined || (await rangeAfter(db, job, first.last, SMALL_CHANGE)) === undefined
+    )
   }
 
   function start(job: Job): void {
@@ -140,7 +142,7 @@ export function createLargeChanges(deps: LargeChangesDeps) {
       } catch (error) {
         if (!isFailing) onError(error)
         isFailing = true
-        await Promise.race([stopping.promise, later(RETRY)])
+        await Promise.race([stopping.promise, later(RETRY_DELAY)])
       }
     }
     if (stopped) return
@@ -156,7 +158,7 @@ export function createLargeChanges(deps: LargeChangesDeps) {
     transaction(async (trx) => {
       const cursor = await repository.cursorOf(trx, job)
       if (cursor === undefined) return false
-      const range = await rangeAfter(trx, job, cursor, WRITTEN)
+      const range = await rangeAfter(trx, job, cursor, COMMIT_LIMIT)
       if (range === undefined) {
         await repository.endApplied(trx, job)
         return false

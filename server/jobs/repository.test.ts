@@ -5,11 +5,11 @@ import type { Store } from '../storage/open.ts'
 import { storeDatabases } from '../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import type { Job } from './job.ts'
-import { createJobRepository, type JobRepository, LEASE, Lost } from './repository.ts'
+import { createJobRepository, type JobRepository, LEASE, LeaseLost } from './repository.ts'
 
 const where = { database: '_system', collection: 'articles' }
 const everything = { filter: [], schema: null }
-const step = { passed: 1, cursor: 'a', found: 0, taken: [] }
+const step = { scanned: 1, cursor: 'a', found: 0, staged: [] }
 
 forEachEngine((engine) => {
   let store: Store
@@ -54,7 +54,7 @@ forEachEngine((engine) => {
     await happen(job)
     const before = await jobs.read(job.id)
     const late = [
-      jobs.advance(job, { ...step, taken: [{ id: 'a', seen: '', tag: 't', body: '{}' }] }),
+      jobs.advance(job, { ...step, staged: [{ id: 'a', seen: '', tag: 't', body: '{}' }] }),
       jobs.stage(job, [{ id: 'a', seen: '', tag: 't', body: '{}' }]),
       jobs.begin(job),
       jobs.fail(job, new Failure('conflict', 'late')),
@@ -68,7 +68,7 @@ forEachEngine((engine) => {
       }),
     ]
     for (const each of await Promise.allSettled(late)) {
-      expect(each).toMatchObject({ status: 'rejected', reason: expect.any(Lost) })
+      expect(each).toMatchObject({ status: 'rejected', reason: expect.any(LeaseLost) })
     }
     expect(await jobs.read(job.id)).toEqual(before)
     expect(await documents()).toEqual([])

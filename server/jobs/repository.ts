@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { sql, type Transaction } from 'kysely'
 import { SYSTEM_DATABASE } from '../contract/database.ts'
-import { JOB_KEPT, type JobKind, LISTINGS_KEPT } from '../contract/job.ts'
+import { JOB_RETENTION, type JobKind, MAX_LISTINGS } from '../contract/job.ts'
 import { Failure } from '../failure.ts'
 import { limitBytes } from '../storage/changes/limit-bytes.ts'
 import { lockedSchemaTag } from '../storage/current-schema.ts'
@@ -10,27 +10,27 @@ import type { CollectionRef } from '../storage/document-ref.ts'
 import type { Store } from '../storage/open.ts'
 import type { Tables } from '../storage/tables.ts'
 import type { Range } from './apply.ts'
-import { type Job, type JobRequest, type JobState, type Taken, toJob } from './job.ts'
+import { type Job, type JobRequest, type JobState, type StagedDocument, toJob } from './job.ts'
 
 /** How long a node holds a job after each step, ms. */
 export const LEASE = 15_000
 
 /** Maximum number of rows that one cleanup step deletes, and of their bytes. */
-const SOME = 500
-const DELETED_BYTES = 4 * 1024 * 1024
+const CLEANUP_ROWS = 500
+const CLEANUP_BYTES = 4 * 1024 * 1024
 
 /** Number of rows per insert, because engines limit the parameters of a statement. */
-const ROWS = 100
+const INSERT_ROWS = 100
 
 /** One step of a job. */
 export interface Step {
   /** Number of documents that were scanned. */
-  readonly passed: number
+  readonly scanned: number
   readonly cursor: string | null
   /** Number of documents that will be created, changed or deleted, or are listed. */
   readonly found: number
   /** The documents to stage; empty for a listing. */
-  readonly taken: readonly Taken[]
+  readonly staged: readonly StagedDocument[]
 }
 
 /** The jobs of a store, with the leases of one node. */
@@ -40,7 +40,7 @@ export type JobRepository = ReturnType<typeof createJobRepository>
  * Thrown if this node no longer holds a job: it was deleted or discarded, or another node took it
  * over.
  */
-export class Lost extends Error {}
+export class LeaseLost extends Error {}
 
 /** Thrown if the schema of a collection has changed since the documents of a job were validated. */
 export class SchemaChanged extends Error {}
@@ -53,7 +53,7 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
   const me = randomBytes(8).toString('hex')
   const lease = () => ({ claimed_by: me, claimed_until: now() + LEASE })
 
-  /** Updates a job that this node holds in an unfinished state; otherwise throws {@link Lost}. */
+  /** Updates a job that this node holds in an unfinished state; otherwise throws {@link LeaseLost}. */
   async function own(trx: Transaction<Tables>, job: Job, set: Partial<Tables['jobs']>) {
     const row = await trx
       .updateTable('jobs')
@@ -64,7 +64,7 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
       .where('done', '=', job.done)
       .returningAll()
       .executeTakeFirst()
-    if (row === undefined) throw new Lost()
+    if (row === undefined) throw new LeaseLost()
     return toJob(row)
   }
 
@@ -114,13 +114,16 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
      *
      * @throws Failure `conflict` for a duplicate id.
      */
-    stage(job: Job, taken: readonly Taken[]): Promise<Job> {
-      const [done, found] = [job.done + taken.length, job.found + taken.length]
+    stage(job: Job, staged: readonly StagedDocument[]): Promise<Job> {
+      const [done, found] = [job.done + staged.length, job.found + staged.length]
       return transaction(async (trx) => {
         const next = await own(trx, job, { done, found })
-        if ((await insert(trx, job, taken)) === taken.length) return next
-        const twice = await firstTwice(trx, job, taken)
-        throw new Failure('conflict', `The id ${JSON.stringify(twice.slice(0, 64))} occurs twice.`)
+        if ((await insert(trx, job, staged)) === staged.length) return next
+        const duplicate = await firstDuplicate(trx, job, staged)
+        throw new Failure(
+          'conflict',
+          `The id ${JSON.stringify(duplicate.slice(0, 64))} occurs twice.`,
+        )
       })
     },
 
@@ -176,7 +179,7 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
     },
 
     /** Returns the number of unfinished jobs of a database. */
-    async underWay(database: string): Promise<number> {
+    async countUnfinished(database: string): Promise<number> {
       const { count } = await db
         .selectFrom('jobs')
         .select((eb) => eb.fn.countAll().as('count'))
@@ -224,7 +227,7 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
      * Releases the jobs of earlier processes on SQLite, which has a single node. On PostgreSQL,
      * leases expire instead.
      */
-    async releaseOfTheDead(): Promise<void> {
+    async releaseDeadNodes(): Promise<void> {
       if (engine !== 'sqlite') return
       await db
         .updateTable('jobs')
@@ -235,11 +238,11 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
     },
 
     /** Stores a step and the job's progress, both or neither. */
-    advance(job: Job, { passed, cursor, taken, ...step }: Step): Promise<Job> {
-      const [done, found] = [job.done + passed, job.found + step.found]
+    advance(job: Job, { scanned, cursor, staged, ...step }: Step): Promise<Job> {
+      const [done, found] = [job.done + scanned, job.found + step.found]
       return transaction(async (trx) => {
         const next = await own(trx, job, { cursor, done, found })
-        await insert(trx, job, taken)
+        await insert(trx, job, staged)
         return next
       })
     },
@@ -273,30 +276,30 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
      * Returns the staged documents, of a range or by ids, whose stored state differs from the one
      * that the job scanned. `tag` is null if the document does not exist.
      */
-    async moved({ id, kind, database, collection }: Job, which: Range | readonly string[]) {
-      const isMeant =
+    async changed({ id, kind, database, collection }: Job, which: Range | readonly string[]) {
+      const isSelected =
         'last' in which
-          ? sql`taken.id > ${which.after} and taken.id <= ${which.last}`
-          : sql`taken.id in (select value from json_each(${JSON.stringify(which)}))`
+          ? sql`staged.id > ${which.after} and staged.id <= ${which.last}`
+          : sql`staged.id in (select value from json_each(${JSON.stringify(which)}))`
       const { rows } = await sql<{ id: string; tag: string | null; body: string | null }>`
-        select taken.id, documents.tag, documents.body from job_documents as taken
+        select staged.id, documents.tag, documents.body from job_documents as staged
         left join documents on documents.database = ${database}
-          and documents.collection = ${collection} and documents.id = taken.id
-        where taken.job = ${id} and ${isMeant}
-        and ${kind === 'create' ? sql`documents.tag is not null` : sql`documents.tag is not taken.seen`}
-        order by taken.id`.execute(db)
+          and documents.collection = ${collection} and documents.id = staged.id
+        where staged.job = ${id} and ${isSelected}
+        and ${kind === 'create' ? sql`documents.tag is not null` : sql`documents.tag is not staged.seen`}
+        order by staged.id`.execute(db)
       return rows
     },
 
     /** Replaces staged documents of a job. */
-    retake(job: Job, ids: readonly string[], taken: readonly Taken[]): Promise<Job> {
-      const found = job.found - ids.length + taken.length
+    restage(job: Job, ids: readonly string[], staged: readonly StagedDocument[]): Promise<Job> {
+      const found = job.found - ids.length + staged.length
       return transaction(async (trx) => {
         const next = await own(trx, job, { found })
         await sql`
           delete from job_documents where job = ${job.id}
           and id in (select value from json_each(${JSON.stringify(ids)}))`.execute(trx)
-        await insert(trx, job, taken)
+        await insert(trx, job, staged)
         return next
       })
     },
@@ -357,7 +360,7 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
         own(trx, job, { state: 'failed', failure: JSON.stringify({ code, message, details }) }),
       ),
 
-    /** Discards the oldest completed listings of a database, beyond {@link LISTINGS_KEPT}. */
+    /** Discards the oldest completed listings of a database, beyond {@link MAX_LISTINGS}. */
     async discardListings(database: string): Promise<void> {
       const oldest = db
         .selectFrom('jobs')
@@ -366,8 +369,8 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
         .where('kind', '=', 'list')
         .where('state', '=', 'done')
         .orderBy('created_at', 'desc')
-        .limit(SOME)
-        .offset(LISTINGS_KEPT)
+        .limit(CLEANUP_ROWS)
+        .offset(MAX_LISTINGS)
       const rows = await oldest.execute()
       if (rows.length > 0) await this.discard(rows.map(({ id }) => id))
     },
@@ -394,7 +397,7 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
           eb.or([
             eb.and([
               eb('state', 'in', ['done', 'failed']),
-              eb('updated_at', '<=', now() - JOB_KEPT),
+              eb('updated_at', '<=', now() - JOB_RETENTION),
             ]),
             eb.and([eb('state', 'in', ['preparing', 'attached']), eb('claimed_until', '<', now())]),
             eb.and([
@@ -403,7 +406,7 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
             ]),
           ]),
         )
-        .limit(SOME)
+        .limit(CLEANUP_ROWS)
         .execute()
       return rows.map(({ id }) => id)
     },
@@ -423,9 +426,9 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
         .select(['id', sql<number>`octet_length(body)`.as('bytes')])
         .where('job', '=', job.id)
         .orderBy('id')
-        .limit(SOME)
+        .limit(CLEANUP_ROWS)
         .execute()
-      const last = documents[limitBytes(documents, DELETED_BYTES) - 1]
+      const last = documents[limitBytes(documents, CLEANUP_BYTES) - 1]
       if (last !== undefined) {
         await db
           .deleteFrom('job_documents')
@@ -454,13 +457,13 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
 async function insert(
   trx: Transaction<Tables>,
   { id }: Job,
-  taken: readonly Taken[],
+  staged: readonly StagedDocument[],
 ): Promise<number> {
   let inserted = 0
-  for (let at = 0; at < taken.length; at += ROWS) {
+  for (let at = 0; at < staged.length; at += INSERT_ROWS) {
     const { numInsertedOrUpdatedRows = 0n } = await trx
       .insertInto('job_documents')
-      .values(taken.slice(at, at + ROWS).map((each) => ({ job: id, ...each })))
+      .values(staged.slice(at, at + INSERT_ROWS).map((each) => ({ job: id, ...each })))
       .onConflict((conflict) => conflict.doNothing())
       .executeTakeFirstOrThrow()
     inserted += Number(numInsertedOrUpdatedRows)
@@ -469,12 +472,12 @@ async function insert(
 }
 
 /** Returns a duplicate id among the staged documents. */
-async function firstTwice(
+async function firstDuplicate(
   trx: Transaction<Tables>,
   { id }: Job,
-  taken: readonly Taken[],
+  staged: readonly StagedDocument[],
 ): Promise<string> {
-  for (const each of taken) {
+  for (const each of staged) {
     const { tag } = await trx
       .selectFrom('job_documents')
       .select('tag')

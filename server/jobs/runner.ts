@@ -1,17 +1,17 @@
 import { createBackgroundLoop } from '../storage/changes/background-loop.ts'
 import type { Job } from './job.ts'
-import { type JobRepository, Lost } from './repository.ts'
+import { type JobRepository, LeaseLost } from './repository.ts'
 
 /** Maximum number of jobs that a node runs concurrently, one step of each in turn. */
-const ABREAST = 4
+const CONCURRENCY = 4
 
 /** Number of job steps per cleanup step. */
-const STEPS = 16
+const STEPS_PER_CLEANUP = 16
 
 export interface RunnerDeps {
   readonly repository: Pick<
     JobRepository,
-    'claim' | 'release' | 'releaseOfTheDead' | 'stale' | 'discard' | 'tidy'
+    'claim' | 'release' | 'releaseDeadNodes' | 'stale' | 'discard' | 'tidy'
   >
   readonly step: (job: Job) => Promise<Job>
   readonly pause: () => Promise<unknown>
@@ -23,23 +23,24 @@ export function createRunner({ repository, step, pause, onError }: RunnerDeps) {
   let begun = false
 
   async function run(isStopped: () => boolean): Promise<void> {
-    if (!begun) await repository.releaseOfTheDead()
+    if (!begun) await repository.releaseDeadNodes()
     begun = true
     const stale = await repository.stale()
     if (stale.length > 0) await repository.discard(stale)
     const active: Job[] = []
     try {
       for (let steps = 1; !isStopped(); steps++) {
-        if (active.length < ABREAST) {
+        if (active.length < CONCURRENCY) {
           const claimed = await repository.claim()
           if (claimed !== undefined) active.push(claimed)
         }
         const job = active.shift()
         if (job !== undefined) {
-          const next = await step(job).catch(unlessLost)
+          const next = await step(job).catch(ignoreLeaseLost)
           if (next?.state === 'running') active.push(next)
         }
-        const tidied = (job === undefined || steps % STEPS === 0) && (await repository.tidy())
+        const tidied =
+          (job === undefined || steps % STEPS_PER_CLEANUP === 0) && (await repository.tidy())
         if (job === undefined && !tidied) return
         await pause()
       }
@@ -51,7 +52,7 @@ export function createRunner({ repository, step, pause, onError }: RunnerDeps) {
   return createBackgroundLoop(run, onError)
 }
 
-/** Ignores {@link Lost}: another node holds the job, or it no longer exists. */
-function unlessLost(error: unknown): undefined {
-  if (!(error instanceof Lost)) throw error
+/** Ignores {@link LeaseLost}: another node holds the job, or it no longer exists. */
+function ignoreLeaseLost(error: unknown): undefined {
+  if (!(error instanceof LeaseLost)) throw error
 }

@@ -6,7 +6,7 @@ import type { Tables } from '../storage/tables.ts'
 import type { Job } from './job.ts'
 
 /** Number of stored documents that one query combines with a change. */
-const WINDOW = 1_000
+const WINDOW_ROWS = 1_000
 
 /** Value of `seen` in a staged row after the change is applied to its document. */
 const APPLIED = '*'
@@ -30,15 +30,15 @@ export function createUnapplied({ db, transaction }: Store, job: Job): Unapplied
     for (let from = after; ; ) {
       const { rows: window } = await sql<{ id: string }>`
         select id from documents where ${isHere} and id > ${from}
-        ${upTo(last)} order by id limit 1 offset ${WINDOW - 1}`.execute(db)
+        ${upTo(last)} order by id limit 1 offset ${WINDOW_ROWS - 1}`.execute(db)
       const end = window[0]?.id ?? last
       const { rows } = await sql<R>`
         select id, ${columns} from documents where ${isHere} and id > ${from} ${upTo(end)}
         and not exists (
-          select 1 from job_documents as taken where ${isPending} and taken.id = documents.id)
+          select 1 from job_documents as staged where ${isPending} and staged.id = documents.id)
         union all
-        select id, ${columns} from job_documents as taken
-        where ${isPending} and taken.id > ${from} ${upTo(end)} and taken.tag <> ''
+        select id, ${columns} from job_documents as staged
+        where ${isPending} and staged.id > ${from} ${upTo(end)} and staged.tag <> ''
         order by id limit ${limit - found.length}`.execute(db)
       found.push(...rows)
       if (found.length === limit || window[0] === undefined) return found
@@ -52,8 +52,8 @@ export function createUnapplied({ db, transaction }: Store, job: Job): Unapplied
     creates: job.kind === 'create',
     async read(id) {
       const { rows } = await sql<ChangedDocument>`
-        select taken.id, taken.tag, taken.body from job_documents as taken
-        where ${isPending} and taken.id = ${id}`.execute(db)
+        select staged.id, staged.tag, staged.body from job_documents as staged
+        where ${isPending} and staged.id = ${id}`.execute(db)
       const [found] = rows
       return found?.tag === '' ? 'deleted' : found
     },
@@ -61,14 +61,14 @@ export function createUnapplied({ db, transaction }: Store, job: Job): Unapplied
     sizes: (after, limit, last) => rows(sql`octet_length(body) as bytes`, after, limit, last),
     async apply(ids) {
       const list = JSON.stringify(ids)
-      const isMeant = sql`${isPending} and taken.id in (select value from json_each(${list}))`
+      const isSelected = sql`${isPending} and staged.id in (select value from json_each(${list}))`
       const { rows } = await sql`
-        select 1 from job_documents as taken where ${isMeant} limit 1`.execute(db)
+        select 1 from job_documents as staged where ${isSelected} limit 1`.execute(db)
       if (rows.length === 0) return
       await transaction(async (trx) => {
-        await write(trx, job, isMeant)
+        await write(trx, job, isSelected)
         await sql`
-          update job_documents as taken set seen = ${APPLIED} where ${isMeant}`.execute(trx)
+          update job_documents as staged set seen = ${APPLIED} where ${isSelected}`.execute(trx)
       })
     },
   }
@@ -76,8 +76,8 @@ export function createUnapplied({ db, transaction }: Store, job: Job): Unapplied
 
 /** Returns the condition that a staged document is not yet written. */
 const pendingOf = ({ id }: Job) =>
-  sql`taken.job = ${id} and taken.seen <> ${APPLIED}
-    and taken.id > (select cursor from jobs where id = ${id} and state = 'applying')`
+  sql`staged.job = ${id} and staged.seen <> ${APPLIED}
+    and staged.id > (select cursor from jobs where id = ${id} and state = 'applying')`
 
 /** Writes the documents of a range that are not yet written. */
 export const writeRange = (
@@ -85,30 +85,30 @@ export const writeRange = (
   job: Job,
   { after, last }: { readonly after: string; readonly last: string },
 ): Promise<void> =>
-  write(trx, job, sql`${pendingOf(job)} and taken.id > ${after} and taken.id <= ${last}`)
+  write(trx, job, sql`${pendingOf(job)} and staged.id > ${after} and staged.id <= ${last}`)
 
-/** @param isMeant a condition on `job_documents as taken`. */
+/** @param isSelected a condition on `job_documents as staged`. */
 async function write(
   trx: Transaction<Tables>,
   { kind, id, database, collection }: Job,
-  isMeant: RawBuilder<unknown>,
+  isSelected: RawBuilder<unknown>,
 ): Promise<void> {
-  const isTaken = sql`
+  const isStaged = sql`
     database = ${database} and collection = ${collection}
-    and id in (select taken.id from job_documents as taken where ${isMeant})`
+    and id in (select staged.id from job_documents as staged where ${isSelected})`
   if (kind === 'delete') {
-    await sql`delete from documents where ${isTaken}`.execute(trx)
+    await sql`delete from documents where ${isStaged}`.execute(trx)
   } else if (kind === 'patch') {
     await sql`
       update documents set (tag, body) = (
-        select taken.tag, taken.body from job_documents as taken
-        where taken.job = ${id} and taken.id = documents.id)
-      where ${isTaken}`.execute(trx)
+        select staged.tag, staged.body from job_documents as staged
+        where staged.job = ${id} and staged.id = documents.id)
+      where ${isStaged}`.execute(trx)
   } else {
     await sql`
       insert into documents (database, collection, id, tag, body)
-      select ${database}, ${collection}, taken.id, taken.tag, taken.body
-      from job_documents as taken where ${isMeant} order by taken.id`.execute(trx)
+      select ${database}, ${collection}, staged.id, staged.tag, staged.body
+      from job_documents as staged where ${isSelected} order by staged.id`.execute(trx)
   }
 }
 

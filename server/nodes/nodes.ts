@@ -23,7 +23,7 @@ const REPORT_DELAY = 5
  * How long startup waits for the node name, ms. PostgreSQL keeps the lock of a killed predecessor while
  * its connection seems open, so startup waits until the predecessor counts as dead.
  */
-const NAME_PATIENCE = DEAD_AFTER + 1_000
+const NAME_TIMEOUT = DEAD_AFTER + 1_000
 
 /** This node among the nodes that share the database. */
 export interface Nodes {
@@ -97,7 +97,7 @@ export function createNodes(deps: NodesDeps): Nodes {
   const reader = createFollower(read)
 
   async function register(): Promise<void> {
-    const until = performance.now() + NAME_PATIENCE
+    const until = performance.now() + NAME_TIMEOUT
     for (;;) {
       const ownsName = await store.acquireLock(`node ${self.name}`)
       if (await clock.set(repository.register(self, ownsName))) return

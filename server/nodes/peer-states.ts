@@ -103,7 +103,10 @@ export function createPeerStates(deps: PeerStatesDeps): PeerStates {
         const [before, next] = node.silence < DEAD_AFTER ? [alive, nextAlive] : [dead, nextDead]
         next.set(node.name, await readPeer(before.get(node.name), node, changed))
       }
-      for (const { endpoint } of [...left(alive, nextAlive), ...left(dead, nextDead)]) {
+      for (const { endpoint } of [
+        ...removedListeners(alive, nextAlive),
+        ...removedListeners(dead, nextDead),
+      ]) {
         changed.add(endpoint)
       }
       const isOtherSet =
@@ -129,7 +132,10 @@ function* reported({ listeners, seenAt }: Peer): Generator<ListenerStatus> {
 }
 
 /** Yields the listeners of the nodes that are missing in the next state. */
-function* left(before: Map<string, Peer>, next: Map<string, Peer>): Generator<ListenerStatus> {
+function* removedListeners(
+  before: Map<string, Peer>,
+  next: Map<string, Peer>,
+): Generator<ListenerStatus> {
   for (const [name, { listeners }] of before) if (!next.has(name)) yield* listeners.values()
 }
 

@@ -7,7 +7,7 @@ import type { Report, ReportedListener } from './listener-reports.ts'
 import { aliveSince, DEAD_AFTER } from './liveness.ts'
 
 /** How long a dead node stays listed, ms, so that users can see which one it was. */
-const DEAD_LISTED = 600_000
+const DEAD_LISTED_FOR = 600_000
 
 export interface Identity {
   readonly name: string
@@ -157,11 +157,11 @@ export function createNodeRepository({ db, change }: Store) {
       return rows as { id: number; command: PeerCommand }[]
     },
 
-    /** Deletes nodes that have been dead for {@link DEAD_LISTED}, with their listeners. */
+    /** Deletes nodes that have been dead for {@link DEAD_LISTED_FOR}, with their listeners. */
     async deleteDead(): Promise<void> {
       await sql`
         with gone as (
-          delete from nodes where seen_at < ${storeClock} - ${DEAD_AFTER + DEAD_LISTED}::bigint
+          delete from nodes where seen_at < ${storeClock} - ${DEAD_AFTER + DEAD_LISTED_FOR}::bigint
           returning name
         )
         delete from node_listeners where node in (select name from gone)`.execute(db)

@@ -32,11 +32,11 @@ const rig = (publicOrigin?: string) => {
   )
   app.onError((error, c) => renderFailure(toFailure(error), c))
   return async (path: string, headers: Record<string, string> = {}) => {
-    const via = { address: { scheme: 'tcp' } } as AppEnv['Bindings']['via']
+    const listener = { address: { scheme: 'tcp' } } as AppEnv['Bindings']['listener']
     const answer = await app.request(
       path,
       { headers: { Host: 'localhost:8529', ...headers } },
-      { via },
+      { listener },
     )
     return { status: answer.status, json: await answer.json() }
   }

@@ -109,7 +109,7 @@ export function oauth2Routes(deps: OAuth2Deps) {
           if (origin === undefined) throw new NoOrigin()
           deps.limit.begin('start', clientOf(c).address)
           const token = createCsrfToken()
-          const place = placeOf(provider)
+          const place = cookieScope(provider)
           const supersedes = setSignInCookies(c, place, token, origin.startsWith('https:'))
           const location = await startSignIn(provider, pending, {
             token,
@@ -128,7 +128,7 @@ export function oauth2Routes(deps: OAuth2Deps) {
         // Hono also routes HEAD here. Link scanners send it, and it must not use up the code.
         if (c.req.raw.method === 'HEAD') return c.body(null, 200)
         const query = new URL(c.req.url).searchParams
-        const place = placeOf(provider)
+        const place = cookieScope(provider)
         let username: string | undefined
         const cookies = readSignInCookies(c, place, query.get(tokenParameter(provider)))
         try {
@@ -157,7 +157,7 @@ export function oauth2Routes(deps: OAuth2Deps) {
 }
 
 /** Returns where the cookies of a sign-in are set, and for how long. */
-const placeOf = ({ name }: Provider) => ({
+const cookieScope = ({ name }: Provider) => ({
   provider: name,
   path: callbackPath(name),
   seconds: SIGN_IN_SECONDS,

@@ -19,7 +19,7 @@ import { SETTINGS } from './start.testing.ts'
 const OPERATOR_KEY = 'the operator key'
 
 /** An endpoint that receives a request; by default it reaches every database. */
-export const via = (over: Partial<ListenerContext> = {}): ListenerContext => ({
+export const listener = (over: Partial<ListenerContext> = {}): ListenerContext => ({
   name: 'tcp://127.0.0.1:8529',
   address: { scheme: 'tcp' },
   mapping: { names: [], defaultDatabase: '_system' },
@@ -28,10 +28,10 @@ export const via = (over: Partial<ListenerContext> = {}): ListenerContext => ({
 })
 
 /** An endpoint whose default database is `blog`. */
-export const blog = via({ mapping: { names: ['blog', '_system'], defaultDatabase: 'blog' } })
+export const blog = listener({ mapping: { names: ['blog', '_system'], defaultDatabase: 'blog' } })
 
 /** An endpoint that is reachable from other machines. */
-export const outside = via({ name: 'tcp://0.0.0.0:8529' })
+export const outside = listener({ name: 'tcp://0.0.0.0:8529' })
 
 /**
  * Opens the application with its own store, console and database `blog`, for tests of routes
@@ -93,13 +93,13 @@ export async function openApp() {
     /** The lines of the log. */
     lines,
     /** Sends a request with the admin's token unless it carries other credentials. */
-    async ask(path: string, init: RequestInit = {}, through = via()) {
+    async ask(path: string, init: RequestInit = {}, through = listener()) {
       const headers = new Headers(init.headers)
       if (!headers.has('Host')) headers.set('Host', 'localhost:8529')
       if (!headers.has('Authorization') && !headers.has('Cookie')) {
         headers.set('Authorization', `Bearer ${token}`)
       }
-      return app.request(path, { ...init, headers }, { via: through })
+      return app.request(path, { ...init, headers }, { listener: through })
     },
     /** Signs in as the operator. Returns the header `Cookie`. */
     async signedIn() {

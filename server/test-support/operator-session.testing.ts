@@ -2,7 +2,7 @@ import { createBrowser } from '../oauth2/sign-in/browser.testing.ts'
 import type { TestNode } from './start.testing.ts'
 
 /** Headers that a console page sends with a change, besides the cookie. */
-export const OUR_PAGE = { 'Sec-Fetch-Site': 'same-origin', 'X-Gatehouse': '1' }
+export const CONSOLE_HEADERS = { 'Sec-Fetch-Site': 'same-origin', 'X-Gatehouse': '1' }
 
 /**
  * Signs in with the operator key at a loopback port, as a browser does. Returns the header `Cookie`

@@ -24,7 +24,11 @@ export const UNIX_PATH_BYTES = 107
 /** Maximum length of an address, in characters. */
 export const ADDRESS_LENGTH = 1_024
 
-const fault = (part: AddressPart, text: string): ParsedAddress => ({ ok: false, part, fault: text })
+const invalid = (part: AddressPart, text: string): ParsedAddress => ({
+  ok: false,
+  part,
+  fault: text,
+})
 
 /**
  * Parses `tcp://host:port`, `ssl://host:port` or `unix:///path`. Never throws.
@@ -35,11 +39,11 @@ const fault = (part: AddressPart, text: string): ParsedAddress => ({ ok: false, 
  */
 export function parseAddress(text: string, { anyPort = false } = {}): ParsedAddress {
   if (text.length > ADDRESS_LENGTH) {
-    return fault('host', 'An address can have at most 1,024 characters.')
+    return invalid('host', 'An address can have at most 1,024 characters.')
   }
   const match = /^([A-Za-z][A-Za-z0-9+.-]*):\/\/(.*)$/s.exec(text)
   if (match === null) {
-    return fault(
+    return invalid(
       'scheme',
       'Enter an address such as tcp://host:port, ssl://host:port or unix:///path.',
     )
@@ -48,7 +52,7 @@ export function parseAddress(text: string, { anyPort = false } = {}): ParsedAddr
   const rest = match[2] ?? ''
   if (scheme === 'unix') return parsePath(rest)
   if (scheme === 'tcp' || scheme === 'ssl') return parseHostAndPort(scheme, rest, anyPort)
-  return fault('scheme', `Unknown scheme ${JSON.stringify(match[1])}. Use tcp, ssl or unix.`)
+  return invalid('scheme', `Unknown scheme ${JSON.stringify(match[1])}. Use tcp, ssl or unix.`)
 }
 
 /** Formats an address in canonical form. Addresses are stored and compared in this form. */
@@ -88,7 +92,7 @@ function parseHostAndPort(scheme: 'tcp' | 'ssl', rest: string, anyPort: boolean)
   const stray = /[/?#@\\\s]/.exec(rest)
   if (stray !== null) {
     const what = stray[0].trim() === '' ? 'a space' : `“${stray[0]}”`
-    return fault(
+    return invalid(
       'host',
       `A ${scheme} address consists of a host and a port and cannot contain ${what}.`,
     )
@@ -96,18 +100,18 @@ function parseHostAndPort(scheme: 'tcp' | 'ssl', rest: string, anyPort: boolean)
   // Only a bracketed host may contain colons.
   const match = /^(\[[^\]]*\]|[^:[\]]*)(?::([^:]*))?$/.exec(rest)
   if (match === null) {
-    return fault('host', 'Put an IPv6 address in brackets, as in tcp://[::1]:8530.')
+    return invalid('host', 'Put an IPv6 address in brackets, as in tcp://[::1]:8530.')
   }
   const host = parseHost(match[1] ?? '')
-  if (!host.ok) return fault('host', host.fault)
+  if (!host.ok) return invalid('host', host.fault)
   const digits = match[2]
   if (digits === undefined || digits === '') {
-    return fault('port', 'The port is missing. Add one, as in tcp://127.0.0.1:8530.')
+    return invalid('port', 'The port is missing. Add one, as in tcp://127.0.0.1:8530.')
   }
   const port = /^[0-9]{1,5}$/.test(digits) ? Number(digits) : Number.NaN
   const lowest = anyPort ? 0 : 1
   if (!(port >= lowest && port <= 65535) || String(port) !== digits) {
-    return fault('port', 'The port must be a whole number from 1 to 65535.')
+    return invalid('port', 'The port must be a whole number from 1 to 65535.')
   }
   return { ok: true, address: { scheme, host: host.host, port } }
 }
@@ -178,7 +182,7 @@ function compressIpv6(text: string): string | undefined {
 
 function parsePath(path: string): ParsedAddress {
   if (!path.startsWith('/')) {
-    return fault(
+    return invalid(
       'path',
       'The path of a Unix socket must be absolute, as in unix:///run/gatehouse.sock.',
     )
@@ -189,13 +193,13 @@ function parsePath(path: string): ParsedAddress {
     !path.isWellFormed() ||
     path.trim() !== path
   ) {
-    return fault(
+    return invalid(
       'path',
       'The path contains a character that is not allowed in the name of a socket.',
     )
   }
   if (/\/(?:\.{0,2})$/.test(path))
-    return fault('path', 'The path must end with the name of a socket, not with a folder.')
+    return invalid('path', 'The path must end with the name of a socket, not with a folder.')
   const parts: string[] = []
   for (const part of path.split('/')) {
     if (part === '..') parts.pop()
@@ -204,7 +208,7 @@ function parsePath(path: string): ParsedAddress {
   const normal = `/${parts.join('/')}`
   const bytes = new TextEncoder().encode(normal).length
   if (bytes > UNIX_PATH_BYTES) {
-    return fault(
+    return invalid(
       'path',
       `The path has ${bytes} bytes. The operating system allows at most ${UNIX_PATH_BYTES}.`,
     )

@@ -3,19 +3,19 @@ import { errorObject } from '../acknowledgement.ts'
 import { MAPPING_NAMES } from './endpoint.ts'
 
 /** Maximum number of changes in one bulk change. */
-export const CHANGES_MOST = 10_000
+export const MAX_CHANGES = 10_000
 
 /** Maximum size of the body of `POST /_api/endpoint-change`, bytes: 4 MiB. */
-export const CHANGES_BODY = 4 * 1024 * 1024
+export const CHANGES_BYTES = 4 * 1024 * 1024
 
 /** Maximum number of queued and running bulk changes. */
-export const CHANGES_UNDER_WAY = 10
+export const MAX_UNFINISHED_CHANGES = 10
 
 /** How long a bulk change is listed after it was requested, ms: a day. */
-export const CHANGE_KEPT = 24 * 60 * 60_000
+export const CHANGE_RETENTION = 24 * 60 * 60_000
 
 /** Maximum number of bulk changes that are listed. */
-export const CHANGES_LISTED = 50
+export const MAX_LISTED_CHANGES = 50
 
 /** Maximum number of failures on one page. */
 export const FAILURES_PAGE = 500
@@ -51,7 +51,7 @@ export const endpointChangeInput = z.object({
     .array(endpointChange)
     .check(
       z.minLength(1, 'at least one change'),
-      z.maxLength(CHANGES_MOST, 'at most 10,000 changes'),
+      z.maxLength(MAX_CHANGES, 'at most 10,000 changes'),
       z.describe('each endpoint at most once; applied in this order'),
     ),
   keepOnFailure: z
@@ -116,7 +116,7 @@ const wholeNumber = (least: number, greatest: number) => {
 /** Query of `GET /_api/endpoint-change/<id>`. */
 export const endpointChangeQuery = z.object({
   after: z.optional(
-    wholeNumber(0, CHANGES_MOST).check(z.describe('returns only failures after this index')),
+    wholeNumber(0, MAX_CHANGES).check(z.describe('returns only failures after this index')),
   ),
   limit: z.optional(
     wholeNumber(1, FAILURES_PAGE).check(

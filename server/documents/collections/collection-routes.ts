@@ -48,7 +48,7 @@ export const collectionRoutes = ({
       const { database } = c.req.valid('query')
       // Collection names are data: the endpoint's mapping and the token's scope apply to them as
       // they do to documents.
-      const { names } = c.env.via.mapping
+      const { names } = c.env.listener.mapping
       if ((names.length > 0 && !names.includes(database)) || !exists(database)) {
         throw new Failure('database-not-found', 'database not found')
       }

@@ -19,7 +19,7 @@ export interface DatabaseSize {
 export interface Sizes {
   /**
    * Returns the known sizes by the databases' ids; databases that were never measured are missing.
-   * Outdated sizes are measured again, which the call waits for up to {@link PATIENCE}.
+   * Outdated sizes are measured again, which the call waits for up to {@link MAX_WAIT}.
    */
   of(databases: readonly string[]): Promise<ReadonlyMap<string, DatabaseSize>>
   /** Stops after the current step. */
@@ -36,13 +36,13 @@ export const FRESH = 1_000
 const SHARE = 20
 
 /** Maximum time that a call waits for a measurement, ms. */
-export const PATIENCE = 200
+export const MAX_WAIT = 200
 
 /** Documents counted in one step, about a millisecond of work. */
 export const STEP = 1_000
 
 /** Maximum number of cached databases; the oldest measurement is evicted first. */
-const MOST = 10_000
+const MAX_CACHED = 10_000
 
 export interface SizesDeps {
   readonly repository: Pick<DocumentRepository, 'measure'>
@@ -53,14 +53,14 @@ export interface SizesDeps {
   readonly onError: (error: unknown) => void
 }
 
-interface Known extends DatabaseSize {
+interface KnownSize extends DatabaseSize {
   /** Time until which the size is valid, ms since 1970. */
   readonly until: number
 }
 
 /** Returns the sizes of databases, measured on demand. */
 export function createSizes({ repository, now, pause, onError }: SizesDeps): Sizes {
-  const known = new Map<string, Known>()
+  const known = new Map<string, KnownSize>()
   const wanted = new Set<string>()
   let running: Promise<void> | undefined
   let stopped = false
@@ -84,7 +84,7 @@ export function createSizes({ repository, now, pause, onError }: SizesDeps): Siz
         const measured = now()
         const until = measured + Math.max(FRESH, SHARE * (measured - begun))
         const [oldest] = known.keys()
-        if (oldest !== undefined && known.size >= MOST) known.delete(oldest)
+        if (oldest !== undefined && known.size >= MAX_CACHED) known.delete(oldest)
         known.delete(database)
         known.set(database, { measured, until, collections: [...sizes.values()] })
         return
@@ -112,7 +112,7 @@ export function createSizes({ repository, now, pause, onError }: SizesDeps): Siz
         running ??= run().finally(() => {
           running = undefined
         })
-        await atMost(PATIENCE, running)
+        await atMost(MAX_WAIT, running)
       }
       return new Map(
         databases.flatMap((each) => {

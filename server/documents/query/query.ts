@@ -29,7 +29,7 @@ const isParameter = (name: string): name is Parameter =>
  * Parameters of other servers, and what to use here. They are rejected, because a filter on a field
  * of that name would match nothing.
  */
-const FOREIGN: Readonly<Record<string, string>> = {
+const PARAMETER_ADVICE: Readonly<Record<string, string>> = {
   order: 'Use sort, such as sort=-year.',
   page: 'Use the URL in the Link header, or after.',
   offset: 'Use the URL in the Link header, or after.',
@@ -38,8 +38,8 @@ const FOREIGN: Readonly<Record<string, string>> = {
 }
 
 /** Maximum number of fields to sort by, and to select. */
-const MOST_SORTED = 8
-const MOST_SELECTED = 50
+const MAX_SORT_FIELDS = 8
+const MAX_SELECTED_FIELDS = 50
 
 /**
  * Parses the query of `GET /<collection>`.
@@ -48,8 +48,8 @@ const MOST_SELECTED = 50
  */
 export function parseDocumentQuery(query: URLSearchParams): DocumentQuery {
   const { filter, given } = split(query)
-  const sort = listOf(given, 'sort', MOST_SORTED)
-  const fields = given.has('fields') ? listOf(given, 'fields', MOST_SELECTED) : undefined
+  const sort = listOf(given, 'sort', MAX_SORT_FIELDS)
+  const fields = given.has('fields') ? listOf(given, 'fields', MAX_SELECTED_FIELDS) : undefined
   if (fields?.some(({ isDescending }) => isDescending)) {
     throw badParameter('fields', 'fields takes names without a hyphen before them.')
   }
@@ -114,7 +114,7 @@ function requireFilter(name: string): void {
   const { path, operator } = parseFilterName(name)
   if (operator !== undefined || path.length > 1) return
   const [field = ''] = path
-  const advice = Object.hasOwn(FOREIGN, field) ? FOREIGN[field] : undefined
+  const advice = Object.hasOwn(PARAMETER_ADVICE, field) ? PARAMETER_ADVICE[field] : undefined
   const similar = PARAMETERS.find((each) => isMisspelling(field, each))
   if (advice === undefined && similar === undefined && !field.startsWith('_')) return
   const shown = field.slice(0, 64)

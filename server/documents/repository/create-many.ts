@@ -9,7 +9,7 @@ import type { CheckDocuments } from '../schemas/schemas.ts'
 import type { DocumentRepository } from './stored-documents.ts'
 
 /** Arrays up to this size are stored in one transaction; `bytes` counts the elements as sent. */
-const SMALL = { documents: 1_000, bytes: 1024 * 1024 } as const
+const SMALL_REQUEST = { documents: 1_000, bytes: 1024 * 1024 } as const
 
 /** A first part of an array up to this size is parsed as soon as it arrives; in characters. */
 const QUICK = 4 * 1024
@@ -68,7 +68,7 @@ export async function createMany(
   const made: MadeDocument[] = []
   let bytes = 0
   try {
-    while (!later && made.length <= SMALL.documents && bytes <= SMALL.bytes) {
+    while (!later && made.length <= SMALL_REQUEST.documents && bytes <= SMALL_REQUEST.bytes) {
       const { done, value } = await rest.next()
       if (done) return await storeSmall(deps, where, made)
       if (made.length > 0 || sizeOf(value) > QUICK) await deps.nextTurn()
@@ -126,7 +126,7 @@ async function storeSmall(
 ): Promise<CreatedMany> {
   await check(where, made, true)
   const ids = made.map(({ id }) => id)
-  const twice = firstTwice(ids)
+  const twice = firstDuplicate(ids)
   if (twice !== undefined) {
     throw new Failure('conflict', `The id ${quoted(ids[twice] ?? '')} occurs twice.`, {
       field: jsonPointer([twice, 'id']),
@@ -146,7 +146,7 @@ async function storeSmall(
 }
 
 /** Returns the index of the first id that repeats an earlier one. */
-function firstTwice(ids: readonly string[]): number | undefined {
+function firstDuplicate(ids: readonly string[]): number | undefined {
   const seen = new Set<string>()
   const at = ids.findIndex((id) => seen.size === seen.add(id).size)
   return at === -1 ? undefined : at

@@ -11,13 +11,13 @@ export interface Purge {
 /**
  * Returns a {@link Purge}.
  *
- * @param isOurs returns whether this node does the work; checked before each run.
+ * @param isOwner returns whether this node does the work; checked before each run.
  * @param pause awaited between two deletions, so that other work can run.
  * @param others delete the other rows of dropped databases.
  */
 export function createPurge(
   repository: DocumentRepository,
-  isOurs: () => Promise<boolean>,
+  isOwner: () => Promise<boolean>,
   pause: () => Promise<unknown>,
   onError: (error: unknown) => void,
   ...others: (() => Promise<void>)[]
@@ -28,7 +28,7 @@ export function createPurge(
     wake() {
       running = running
         .then(async () => {
-          if (!(await isOurs())) return
+          if (!(await isOwner())) return
           await purgeDropped(repository, pause, () => stopped)
           for (const purge of others) if (!stopped) await purge()
         })

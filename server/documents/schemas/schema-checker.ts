@@ -52,8 +52,8 @@ const TOGETHER = 64
 /** A schema is quick while its checks take less processor time than this, ms. */
 const QUICK = 2
 
-/** Maximum number of rejected schemas that are remembered. */
-const MOST_REJECTED = 1_000
+/** Maximum number of rejected schemas that are cached. */
+const MAX_REJECTED = 1_000
 
 /**
  * Returns a schema checker. The worker starts with the first schema.
@@ -75,7 +75,8 @@ export function createSchemaChecker(
   let closed = false
 
   const queue = createCheckQueue(
-    ({ schema, documents }) => documents !== undefined && thread.held(schema.key)?.isQuick === true,
+    ({ schema, documents }) =>
+      documents !== undefined && thread.loaded(schema.key)?.isQuick === true,
     { checks: TOGETHER, size: STEP },
   )
 
@@ -97,7 +98,7 @@ export function createSchemaChecker(
   function reject(schema: Schema): string {
     const until = now() + pause
     const [oldest] = rejected.keys()
-    if (rejected.size >= MOST_REJECTED && oldest !== undefined) rejected.delete(oldest)
+    if (rejected.size >= MAX_REJECTED && oldest !== undefined) rejected.delete(oldest)
     rejected.set(schema.key, until)
     for (const { fail } of queue.remove(schema.key)) {
       waiting--
@@ -109,7 +110,7 @@ export function createSchemaChecker(
 
   function settle({ schema, done, fail }: Waiting, { findings, refusal, time: took }: Outcome) {
     waiting--
-    const held = thread.held(schema.key)
+    const held = thread.loaded(schema.key)
     if (held !== undefined) held.isQuick = took < QUICK
     if (refusal !== undefined) fail(new Failure('invalid', refusal.message, refusal.details))
     else done(findings ?? NONE)
@@ -118,7 +119,7 @@ export function createSchemaChecker(
   /** Compiles the schema of a check if the worker does not hold it. */
   async function compileFor(one: Waiting): Promise<boolean> {
     const { schema, documents } = one
-    if (thread.held(schema.key) !== undefined && documents !== undefined) return true
+    if (thread.loaded(schema.key) !== undefined && documents !== undefined) return true
     const outcome = await thread.compile(schema, compile)
     if (outcome.refusal === undefined && documents !== undefined) return true
     settle(one, outcome)

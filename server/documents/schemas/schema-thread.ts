@@ -46,7 +46,7 @@ export interface Schema {
 }
 
 /** The state of a compiled schema. */
-export interface Held {
+export interface LoadedSchema {
   /** Whether the last check was quick. */
   isQuick: boolean
 }
@@ -54,7 +54,7 @@ export interface Held {
 /** A worker thread that compiles schemas and validates documents. */
 export interface SchemaThread {
   /** Returns the state of a schema that the worker holds, or undefined. */
-  held(key: string): Held | undefined
+  loaded(key: string): LoadedSchema | undefined
   /**
    * Compiles a schema.
    *
@@ -79,20 +79,20 @@ export class TooSlow extends Error {}
 const MEMORY = 256
 
 /** Maximum number of compiled schemas in the worker, and of characters of their texts. */
-const HELD = { entries: 1_000, size: 4 * 1024 * 1024 } as const
+const MAX_LOADED = { entries: 1_000, size: 4 * 1024 * 1024 } as const
 
 /**
  * A step is terminated when its wall-clock time exceeds its budget by this factor, whatever its
  * processor time: the machine is overloaded, or the worker does not report.
  */
-const PATIENCE = 20
+const WALL_TIME_FACTOR = 20
 
 // The built file has the extension of this one, `.js`.
 const FILE = new URL(`./schema-worker${extname(import.meta.url)}`, import.meta.url)
 
 interface Running {
   readonly worker: Worker
-  readonly held: SizedCache<Held>
+  readonly held: SizedCache<LoadedSchema>
   /** Keys to drop with the next message. */
   drop: string[]
   /** Total processor time of the thread at its last reply, ms. */
@@ -115,7 +115,7 @@ export function createSchemaThread(): SchemaThread {
     worker.unref()
     // The next call reports the error; without a listener it would end the process.
     worker.on('error', () => {})
-    const started: Running = { worker, held: new SizedCache(HELD), drop: [], used: 0 }
+    const started: Running = { worker, held: new SizedCache(MAX_LOADED), drop: [], used: 0 }
     started.used = (await reply(started)).used
     running = started
     return started
@@ -150,7 +150,7 @@ export function createSchemaThread(): SchemaThread {
   }
 
   return {
-    held: (key) => running?.held.get(key),
+    loaded: (key) => running?.held.get(key),
     async compile({ key, text }, budget) {
       const [outcome] = await ask([{ key, schema: text, documents: [] }], budget)
       if (outcome === undefined) throw new Error('the worker did not complete a task')
@@ -202,16 +202,16 @@ function watch({ worker, used }: Running, budget: number, onOver: () => void): (
     end()
     onOver()
   }
-  const look = async () => {
+  const checkCpuTime = async () => {
     const { user, system } = await worker.cpuUsage()
     const left = used + budget - (user + system) / 1000
     if (ended) return
     if (left <= 0) over()
-    else next = setTimeout(lookAgain, Math.max(left, 10))
+    else next = setTimeout(checkNow, Math.max(left, 10))
   }
   // Fails if the worker has just exited, which its reply reports.
-  const lookAgain = () => void look().catch(() => {})
-  let next = setTimeout(lookAgain, budget)
-  const last = setTimeout(over, budget * PATIENCE)
+  const checkNow = () => void checkCpuTime().catch(() => {})
+  let next = setTimeout(checkNow, budget)
+  const last = setTimeout(over, budget * WALL_TIME_FACTOR)
   return end
 }

@@ -139,7 +139,7 @@ forEachEngine((engine) => {
         expect(await takes(n)).toBe(true)
         await other.put(where, schema, none)
         // start.ts does the same before each request; PostgreSQL does not need it.
-        if (engine.name === 'sqlite' && store.changedOutside()) schemas.forget()
+        if (engine.name === 'sqlite' && store.changedOutside()) schemas.clearCache()
         expect(await takes(n)).toBe(false)
       }
     })

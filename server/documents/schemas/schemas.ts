@@ -42,7 +42,7 @@ export interface Schemas {
   check: CheckDocuments
   current: CurrentSchemaOf
   /** Clears the cache of tags after another process has changed the database. */
-  forget(): void
+  clearCache(): void
   /** Deletes the schemas of dropped databases. */
   purge(): Promise<void>
 }
@@ -73,7 +73,7 @@ export interface CurrentSchema {
 export type CurrentSchemaOf = (where: CollectionRef) => Promise<CurrentSchema>
 
 /** Maximum number of cached schemas, and of their characters. Others are read when needed. */
-const REMEMBERED = { entries: 1_000, size: 8 * 1024 * 1024 } as const
+const MAX_CACHED = { entries: 1_000, size: 8 * 1024 * 1024 } as const
 
 /**
  * Returns the schemas of a store. On SQLite, which notices every outside change before the next
@@ -83,29 +83,29 @@ const REMEMBERED = { entries: 1_000, size: 8 * 1024 * 1024 } as const
  */
 export function createSchemas(store: Store, checker: SchemaChecker): Schemas {
   const repository = createSchemaRepository(store)
-  const remembers = store.engine === 'sqlite'
-  const texts = new SizedCache<Schema>(REMEMBERED)
+  const isCached = store.engine === 'sqlite'
+  const texts = new SizedCache<Schema>(MAX_CACHED)
   let known: Map<string, string> | undefined
-  let forgotten = 0
+  let cleared = 0
 
-  function forget(): void {
-    forgotten++
+  function clearCache(): void {
+    cleared++
     known = undefined
   }
 
-  async function look(): Promise<Map<string, string>> {
-    const since = forgotten
+  async function readTags(): Promise<Map<string, string>> {
+    const since = cleared
     const rows = await repository.tags()
     const found = new Map(rows.map((row) => [keyOf(row), row.tag]))
     // Tags read before a change must not be cached after it.
-    if (since === forgotten) known = found
+    if (since === cleared) known = found
     return found
   }
 
   /** Returns a schema by its tag, or the current one if it was replaced. */
   async function schemaOf(where: CollectionRef, tag: string) {
-    const remembered = texts.get(tag)
-    if (remembered !== undefined) return { tag, schema: remembered }
+    const cached = texts.get(tag)
+    if (cached !== undefined) return { tag, schema: cached }
     const found = await repository.read(where)
     return found && { tag: found.tag, schema: keep(where, found) }
   }
@@ -117,13 +117,13 @@ export function createSchemas(store: Store, checker: SchemaChecker): Schemas {
   }
 
   /** Queries the tag of a collection's schema. */
-  async function askFor(where: CollectionRef): Promise<string | undefined> {
-    if (remembers) return (await look()).get(keyOf(where))
+  async function readTag(where: CollectionRef): Promise<string | undefined> {
+    if (isCached) return (await readTags()).get(keyOf(where))
     return repository.tag(where)
   }
 
   const current: CurrentSchemaOf = async (where) => {
-    const tag = known === undefined ? await askFor(where) : known.get(keyOf(where))
+    const tag = known === undefined ? await readTag(where) : known.get(keyOf(where))
     const found = tag === undefined ? undefined : await schemaOf(where, tag)
     if (found === undefined) return { tag: null }
     return { tag: found.tag, validate: validatorBy(checker, found.schema) }
@@ -156,7 +156,7 @@ export function createSchemas(store: Store, checker: SchemaChecker): Schemas {
         const tag = await repository.put(where, found?.tag, body)
         if (tag === undefined) continue
         keep(where, { tag, body })
-        forget()
+        clearCache()
         return { tag, body }
       }
     },
@@ -165,7 +165,7 @@ export function createSchemas(store: Store, checker: SchemaChecker): Schemas {
         const found = await required(where, conditions)
         if (!matchesNone(conditions, found.tag)) throw preconditionFailed()
         if (!(await repository.delete(where, found.tag))) continue
-        forget()
+        clearCache()
         return found
       }
     },
@@ -174,7 +174,7 @@ export function createSchemas(store: Store, checker: SchemaChecker): Schemas {
       return checkNow(where, documents, indexed, from)
     },
     current,
-    forget,
+    clearCache,
     purge: repository.purge,
   }
 }

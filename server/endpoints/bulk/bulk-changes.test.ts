@@ -5,10 +5,10 @@ import { createRecorder } from '../../audit/record.ts'
 import { verifyChain } from '../../audit/verify.ts'
 import type { Actor } from '../../contract/audit.ts'
 import {
-  CHANGE_KEPT,
-  CHANGES_LISTED,
-  CHANGES_UNDER_WAY,
+  CHANGE_RETENTION,
   type EndpointChangeInput,
+  MAX_LISTED_CHANGES,
+  MAX_UNFINISHED_CHANGES,
 } from '../../contract/endpoints/endpoint-change.ts'
 import { Failure } from '../../failure.ts'
 import { StoreUnavailable } from '../../storage/availability/unavailable.ts'
@@ -337,22 +337,22 @@ forEachEngine((engine) => {
       now += 1
       return bulk.begin(request([{ endpoint: at(3000 + n), databases: [] }]))
     }
-    for (let n = 0; n < CHANGES_UNDER_WAY; n++) await one(n)
+    for (let n = 0; n < MAX_UNFINISHED_CHANGES; n++) await one(n)
     await expect(one(100)).rejects.toMatchObject({ code: 'too-many-requests' })
     gate.open()
-    for (let n = 0; n < CHANGES_LISTED; n++) {
+    for (let n = 0; n < MAX_LISTED_CHANGES; n++) {
       const { id } = await vi.waitFor(() => one(200 + n))
       await ended(bulk, id)
     }
     const list = await bulk.list()
-    expect(list).toHaveLength(CHANGES_LISTED)
+    expect(list).toHaveLength(MAX_LISTED_CHANGES)
     expect(list.map(({ created }) => created)).toEqual(
       list
         .map(({ created }) => created)
         .toSorted()
         .reverse(),
     )
-    now += CHANGE_KEPT
+    now += CHANGE_RETENTION
     expect(await bulk.list()).toEqual([])
   })
 })

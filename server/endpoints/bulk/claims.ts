@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { Actor } from '../../contract/audit.ts'
 import {
-  CHANGE_KEPT,
-  CHANGES_LISTED,
-  CHANGES_MOST,
+  CHANGE_RETENTION,
   type EndpointChangeInput,
+  MAX_CHANGES,
+  MAX_LISTED_CHANGES,
 } from '../../contract/endpoints/endpoint-change.ts'
 import { type Failure, toErrorObject } from '../../failure.ts'
 import type { Store } from '../../storage/open.ts'
@@ -178,14 +178,14 @@ export function createClaims(store: Store, now: () => number) {
         .where('state', '!=', 'running')
         .orderBy('created_at', 'desc')
         .orderBy('id')
-        .offset(CHANGES_LISTED)
+        .offset(MAX_LISTED_CHANGES)
         .limit(1)
         .executeTakeFirst()
       const old = await db
         .selectFrom('endpoint_changes')
         .select('id')
         .where('state', '!=', 'running')
-        .where('created_at', '<=', now() - CHANGE_KEPT)
+        .where('created_at', '<=', now() - CHANGE_RETENTION)
         .limit(1)
         .executeTakeFirst()
       const id = (old ?? beyond)?.id
@@ -201,7 +201,7 @@ export function createClaims(store: Store, now: () => number) {
       await db
         .deleteFrom('endpoint_change_outcomes')
         .where('change', '=', id)
-        .where('at', '<=', last?.at ?? CHANGES_MOST)
+        .where('at', '<=', last?.at ?? MAX_CHANGES)
         .execute()
       if (last === undefined) await db.deleteFrom('endpoint_changes').where('id', '=', id).execute()
       return true

@@ -21,7 +21,7 @@ export interface Outcome {
 }
 
 /** The roles that may change endpoints. */
-const MAY_CHANGE = ROLES.slice(ROLES.indexOf('operator'))
+const OPERATOR_ROLES = ROLES.slice(ROLES.indexOf('operator'))
 
 /**
  * Locks the bulk changes of these parts until the transaction ends. Returns the ids of those that
@@ -39,7 +39,7 @@ export async function fence(trx: Change, parts: readonly BulkPart[]): Promise<Se
       .where('claimed_by', '=', claim)
       .where('state', '=', 'running')
       .where('person', 'in', (eb) =>
-        eb.selectFrom('people').select('people.id').where('role', 'in', MAY_CHANGE),
+        eb.selectFrom('people').select('people.id').where('role', 'in', OPERATOR_ROLES),
       )
       .where((eb) =>
         eb.or([
@@ -47,7 +47,7 @@ export async function fence(trx: Change, parts: readonly BulkPart[]): Promise<Se
           eb(
             'token',
             'in',
-            eb.selectFrom('tokens').select('tokens.id').where('role', 'in', MAY_CHANGE),
+            eb.selectFrom('tokens').select('tokens.id').where('role', 'in', OPERATOR_ROLES),
           ),
         ]),
       )

@@ -3,12 +3,12 @@ import type { Principal } from '../../contract/access/principal.ts'
 import type { Actor } from '../../contract/audit.ts'
 import type { AuditAction } from '../../contract/audit-action.ts'
 import {
-  CHANGE_KEPT,
-  CHANGES_LISTED,
-  CHANGES_UNDER_WAY,
+  CHANGE_RETENTION,
   type EndpointChangeInput,
   type EndpointChangePage,
   type EndpointChangeView,
+  MAX_LISTED_CHANGES,
+  MAX_UNFINISHED_CHANGES,
 } from '../../contract/endpoints/endpoint-change.ts'
 import { Failure } from '../../failure.ts'
 import { nextRevision } from '../../storage/changes/next-revision.ts'
@@ -51,10 +51,10 @@ export function createChangeRepository(
       .select((eb) => eb.fn.countAll().as('count'))
       .where('state', '=', 'running')
       .executeTakeFirstOrThrow()
-    if (Number(count) >= CHANGES_UNDER_WAY) {
+    if (Number(count) >= MAX_UNFINISHED_CHANGES) {
       throw new Failure(
         'too-many-requests',
-        `${CHANGES_UNDER_WAY} bulk changes are already waiting or running. Try again after one has ended.`,
+        `${MAX_UNFINISHED_CHANGES} bulk changes are already waiting or running. Try again after one has ended.`,
       )
     }
     const id = randomBytes(16).toString('base64url')
@@ -93,7 +93,7 @@ export function createChangeRepository(
       .selectFrom('endpoint_changes')
       .select(LISTED)
       .where((eb) =>
-        eb.or([eb('state', '=', 'running'), eb('created_at', '>', now() - CHANGE_KEPT)]),
+        eb.or([eb('state', '=', 'running'), eb('created_at', '>', now() - CHANGE_RETENTION)]),
       )
 
   async function requireView(id: string): Promise<EndpointChangeView> {
@@ -129,7 +129,7 @@ export function createChangeRepository(
           .selectFrom('endpoint_changes')
           .select(['state', 'changes', 'undone_by'])
           .where('id', '=', id)
-          .where('created_at', '>', now() - CHANGE_KEPT)
+          .where('created_at', '>', now() - CHANGE_RETENTION)
           .executeTakeFirst()
         if (row === undefined) throw notFound()
         if (row.state === 'running') {
@@ -196,7 +196,7 @@ export function createChangeRepository(
       const rows = await recent()
         .orderBy('created_at', 'desc')
         .orderBy('id')
-        .limit(CHANGES_LISTED)
+        .limit(MAX_LISTED_CHANGES)
         .execute()
       return rows.map(toView)
     },

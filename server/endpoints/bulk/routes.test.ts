@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { CHANGES_BODY, CHANGES_MOST } from '../../contract/endpoints/endpoint-change.ts'
+import { CHANGES_BYTES, MAX_CHANGES } from '../../contract/endpoints/endpoint-change.ts'
 import { forEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { type EngineNode, forEachEngineNode } from '../../test-support/each-engine-node.testing.ts'
 import { killProcesses, startProcess } from '../../test-support/server-process.testing.ts'
@@ -109,12 +109,12 @@ forEachEngineNode((start) => {
       expect([status, json.errorMessage]).toEqual([400, expect.stringContaining(message)])
     }
     await rejected([], 'at least one change')
-    await rejected(Array(CHANGES_MOST + 1).fill(change), 'at most 10,000 changes')
+    await rejected(Array(MAX_CHANGES + 1).fill(change), 'at most 10,000 changes')
     await rejected([change, { ...change, databases: [] }], 'changes[1]')
     await rejected([{ ...change, expect: -1 }], 'changes[0]')
     await rejected([{ endpoint: 'x', remove: true }], 'changes[0]')
     await rejected([change, change], 'is listed twice')
-    const large = JSON.stringify({ changes }) + ' '.repeat(CHANGES_BODY)
+    const large = JSON.stringify({ changes }) + ' '.repeat(CHANGES_BYTES)
     expect((await ask('POST', PATH, large)).status).toBe(413)
     await node.stop()
   })

@@ -1,7 +1,7 @@
 import { type Context, Hono } from 'hono'
 import type { Principal } from '../../contract/access/principal.ts'
 import {
-  CHANGES_BODY,
+  CHANGES_BYTES,
   endpointChangeInput,
   endpointChangeList,
   endpointChangePage,
@@ -38,7 +38,7 @@ export const endpointChangeRoutes = (bulk: BulkChanges, requireRole: RequireRole
       }),
       audited('endpoint.change', () => undefined),
       requireRole('operator'),
-      jsonBody(endpointChangeInput, CHANGES_BODY),
+      jsonBody(endpointChangeInput, CHANGES_BYTES),
       async (c) => {
         const { changes, keepOnFailure = false } = c.req.valid('json')
         const view = await bulk.begin({ ...callerOf(c), changes, keepOnFailure })
@@ -104,5 +104,5 @@ const callerOf = (c: Context<AppEnv>) => ({
   actor: c.get('actor'),
   // `requireRole` has already rejected requests without a principal.
   principal: c.get('principal') as Principal,
-  requestEndpoint: c.env.via.name,
+  requestEndpoint: c.env.listener.name,
 })

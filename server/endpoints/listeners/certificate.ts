@@ -24,7 +24,7 @@ export interface Certificate {
 }
 
 /** Interval at which the files are polled, ms. */
-const LOOK_EVERY = 1000
+const CHECK_INTERVAL = 1000
 
 /**
  * Loads a certificate and reloads it when its files change. If the new files are invalid or do not
@@ -62,7 +62,7 @@ export async function loadCertificate(
   const changed = () => void renew()
   for (const file of [files.cert, files.key]) {
     // Polling, because a watch by inode misses a replaced symbolic link, as renewals use.
-    watchFile(file, { interval: LOOK_EVERY, persistent: false }, changed)
+    watchFile(file, { interval: CHECK_INTERVAL, persistent: false }, changed)
   }
   return {
     get context() {

@@ -4,8 +4,8 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { Traffic } from '../traffic/traffic.ts'
 import { ResponseBudget } from './connections/response-budget.ts'
 import {
+  type ConnectionOwner,
   createHttpEngine,
-  type Door,
   HTTP_LIMITS,
   type HttpEngine,
   type HttpLimits,
@@ -19,9 +19,9 @@ afterEach(() => {
   for (const close of open.splice(0)) close()
 })
 
-async function serve(engine: HttpEngine<Door>, door: Door): Promise<number> {
+async function serve(engine: HttpEngine<ConnectionOwner>, owner: ConnectionOwner): Promise<number> {
   const server: Server = createServer({ allowHalfOpen: true }, (socket) => {
-    engine.serve(socket, door)
+    engine.serve(socket, owner)
     open.push(() => socket.destroy())
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -45,7 +45,10 @@ const untilClosed = (socket: Socket) =>
     socket.on('close', () => resolve(read))
   })
 
-const aDoor = (): Door & { traffic: Traffic } => ({ traffic: new Traffic(), closing: false })
+const createOwner = (): ConnectionOwner & { traffic: Traffic } => ({
+  traffic: new Traffic(),
+  closing: false,
+})
 
 describe('createHttpEngine', () => {
   const short = {
@@ -56,7 +59,7 @@ describe('createHttpEngine', () => {
   }
 
   it('cuts a client that does not finish its headers', async () => {
-    const port = await serve(createHttpEngine(short), aDoor())
+    const port = await serve(createHttpEngine(short), createOwner())
     const socket = connect(port, '127.0.0.1', () => socket.write('GET / HTTP/1.1\r\nHost: x\r\n'))
     expect(await untilClosed(socket)).toMatch(/^HTTP\/1\.1 408 /)
   })
@@ -64,14 +67,14 @@ describe('createHttpEngine', () => {
   it('cuts a client whose body stalls', async () => {
     const engine = createHttpEngine(short)
     engine.onRequest((request) => request.resume())
-    const port = await serve(engine, aDoor())
+    const port = await serve(engine, createOwner())
     const head = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf'
     const socket = connect(port, '127.0.0.1', () => socket.write(head))
     expect(await untilClosed(socket)).toMatch(/^HTTP\/1\.1 408 /)
   })
 
   it('answers 431 to headers that are too large', async () => {
-    const port = await serve(createHttpEngine(), aDoor())
+    const port = await serve(createHttpEngine(), createOwner())
     const head = `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`
     const socket = connect(port, '127.0.0.1', () => socket.write(head))
     expect(await untilClosed(socket)).toMatch(/^HTTP\/1\.1 431 /)
@@ -85,24 +88,24 @@ describe('createHttpEngine', () => {
     })
   })
 
-  it('counts answers by status at their door', async () => {
-    const engine = createHttpEngine<Door>()
-    const door = aDoor()
+  it('counts answers by status at their owner', async () => {
+    const engine = createHttpEngine<ConnectionOwner>()
+    const owner = createOwner()
     engine.onRequest((request, response) => {
-      expect(engine.doorOf(request)).toBe(door)
+      expect(engine.ownerOf(request)).toBe(owner)
       response.writeHead(request.url === '/no' ? 404 : 200).end()
     })
-    const port = await serve(engine, door)
+    const port = await serve(engine, owner)
     const socket = connect(port, '127.0.0.1', () => {
       socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\nGET /no HTTP/1.1\r\nHost: x\r\n\r\n')
       socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
     })
     await untilClosed(socket)
-    expect([...door.traffic.statuses]).toEqual([
+    expect([...owner.traffic.statuses]).toEqual([
       [200, 2],
       [404, 1],
     ])
-    expect(door.traffic.durations.buckets.reduce((sum, count) => sum + count)).toBe(3)
+    expect(owner.traffic.durations.buckets.reduce((sum, count) => sum + count)).toBe(3)
   })
 
   it('has what follows a change wait for it, and reads no more than a little meanwhile', async () => {
@@ -116,7 +119,7 @@ describe('createHttpEngine', () => {
       if (request.method === 'GET') response.end()
       else end = () => response.end()
     })
-    const socket = connect(await serve(engine, aDoor()), '127.0.0.1')
+    const socket = connect(await serve(engine, createOwner()), '127.0.0.1')
     open.push(() => socket.destroy())
     let answers = ''
     socket.on('data', (part) => {
@@ -138,7 +141,7 @@ describe('createHttpEngine', () => {
     const engine = createHttpEngine()
     const under: (() => void)[] = []
     engine.onRequest((_request, response) => under.push(() => response.end()))
-    const socket = connect(await serve(engine, aDoor()), '127.0.0.1')
+    const socket = connect(await serve(engine, createOwner()), '127.0.0.1')
     open.push(() => socket.destroy())
     let answers = ''
     socket.on('data', (part) => {
@@ -166,12 +169,12 @@ describe('createHttpEngine', () => {
     async function pipeline(
       limit: number,
       requests: number,
-      handle: (response: ServerResponse, engine: HttpEngine<Door>) => unknown,
+      handle: (response: ServerResponse, engine: HttpEngine<ConnectionOwner>) => unknown,
       limits: HttpLimits = HTTP_LIMITS,
     ) {
       const engine = createHttpEngine(limits, new ResponseBudget(limit))
       engine.onRequest((_request, response) => handle(response, engine))
-      const socket = connect(await serve(engine, aDoor()), '127.0.0.1')
+      const socket = connect(await serve(engine, createOwner()), '127.0.0.1')
       open.push(() => socket.destroy())
       socket.pause().write(get.repeat(requests))
       return { engine, socket }
@@ -298,10 +301,10 @@ describe('createHttpEngine', () => {
     }, 30_000)
   })
 
-  it('tells every client of a closing door that its connection ends', async () => {
-    const engine = createHttpEngine<Door>()
+  it('tells every client of a closing owner that its connection ends', async () => {
+    const engine = createHttpEngine<ConnectionOwner>()
     engine.onRequest((_request, response) => response.end('bye'))
-    const port = await serve(engine, { ...aDoor(), closing: true })
+    const port = await serve(engine, { ...createOwner(), closing: true })
     const socket = connect(port, '127.0.0.1', () =>
       socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'),
     )

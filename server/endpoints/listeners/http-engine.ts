@@ -9,20 +9,20 @@ import { CountedResponse } from './connections/counted-response.ts'
 import { ResponseBudget } from './connections/response-budget.ts'
 
 /** The listener that accepted a request, as the engine sees it. */
-export interface Door {
+export interface ConnectionOwner {
   readonly traffic: Traffic
   /** Whether responses announce that the connection will close. */
   readonly closing: boolean
 }
 
 /** Serves HTTP/1.1 on connections that listeners accept. */
-export interface HttpEngine<D extends Door> {
+export interface HttpEngine<D extends ConnectionOwner> {
   /** Sets the request handler. Called once, before the first connection is served. */
   onRequest(handle: (request: IncomingMessage, response: ServerResponse) => void): void
   /** Returns the listener that accepted a request. */
-  doorOf(request: IncomingMessage): D
+  ownerOf(request: IncomingMessage): D
   /** Serves a connection that a listener accepted. Its record is kept until the socket closes. */
-  serve(socket: Socket, door: D): Connection
+  serve(socket: Socket, owner: D): Connection
   /** Bytes of responses that are being prepared or have not been read by clients. */
   readonly unsent: number
   /**
@@ -71,10 +71,10 @@ const isSafe = (method: string | undefined) =>
   method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
 
 const CONNECTION = Symbol('connection')
-const DOOR = Symbol('door')
+const OWNER = Symbol('owner')
 const BEGUN = Symbol('begun')
 
-type Served<D> = Socket & { [CONNECTION]?: Connection; [DOOR]?: D }
+type Served<D> = Socket & { [CONNECTION]?: Connection; [OWNER]?: D }
 type Timed = CountedResponse & { [BEGUN]?: number }
 
 /**
@@ -86,7 +86,7 @@ type Timed = CountedResponse & { [BEGUN]?: number }
  *
  * @param budget for all responses that clients have not read yet.
  */
-export function createHttpEngine<D extends Door>(
+export function createHttpEngine<D extends ConnectionOwner>(
   limits: HttpLimits = HTTP_LIMITS,
   budget = new ResponseBudget(),
 ): HttpEngine<D> {
@@ -100,7 +100,7 @@ export function createHttpEngine<D extends Door>(
   const checking = setInterval(() => {
     uploads.check(performance.now())
     for (const connection of connections) {
-      if (connection.lookForProgress() >= mostLooks) connection.socket.destroy()
+      if (connection.checkProgress() >= mostLooks) connection.socket.destroy()
     }
   }, limits.connectionsCheckingInterval).unref()
   // Node.js starts its check of slow clients on 'listening', which this server never emits itself.
@@ -117,13 +117,13 @@ export function createHttpEngine<D extends Door>(
     connection?.leave(isSafe(this.req.method))
     // The client disconnected before its response, so there is no status to count.
     if (!this.headersSent) return
-    socket[DOOR]?.traffic.count(this.statusCode, now - ((this as Timed)[BEGUN] ?? now), Date.now())
+    socket[OWNER]?.traffic.count(this.statusCode, now - ((this as Timed)[BEGUN] ?? now), Date.now())
   }
 
-  const doorOf = (request: IncomingMessage): D => {
-    const door = (request.socket as Served<D>)[DOOR]
-    if (door === undefined) throw new Error('received a request on an unknown connection')
-    return door
+  const ownerOf = (request: IncomingMessage): D => {
+    const owner = (request.socket as Served<D>)[OWNER]
+    if (owner === undefined) throw new Error('received a request on an unknown connection')
+    return owner
   }
 
   return {
@@ -135,18 +135,18 @@ export function createHttpEngine<D extends Door>(
         uploads.add(request, response, now)
         // The event fires once; `once` would only add a wrapper.
         response.on('close', finished)
-        connection?.begin(response, doorOf(request).closing)
+        connection?.begin(response, ownerOf(request).closing)
         if (connection === undefined) handle(request, response)
         else connection.enter(isSafe(request.method), () => handle(request, response))
       })
     },
-    doorOf,
-    serve(socket: Served<D>, door) {
+    ownerOf,
+    serve(socket: Served<D>, owner) {
       const connection = new Connection(socket, budget)
       connections.add(connection)
       socket.once('close', () => connections.delete(connection))
       socket[CONNECTION] = connection
-      socket[DOOR] = door
+      socket[OWNER] = owner
       http.emit('connection', socket)
       return connection
     },

@@ -48,7 +48,7 @@ export class KeepAliveClient {
   #received = ''
   #waiting: { resolve: (answer: ClientAnswer) => void; reject: (error: Error) => void } | undefined
   #sentPart = false
-  #told = false
+  #toldToClose = false
   #left = false
 
   private constructor(socket: Socket) {
@@ -63,7 +63,13 @@ export class KeepAliveClient {
       socket.once('close', () => {
         this.endedAt = performance.now()
         const underWay = this.#waiting !== undefined || this.#sentPart
-        this.ending = this.#left ? 'left' : this.#told ? 'told' : underWay ? 'reset' : 'between'
+        this.ending = this.#left
+          ? 'left'
+          : this.#toldToClose
+            ? 'told'
+            : underWay
+              ? 'reset'
+              : 'between'
         this.#waiting?.reject(new Reset('the connection ended before the answer'))
         this.#waiting = undefined
         resolve(this.ending)
@@ -150,11 +156,11 @@ export class KeepAliveClient {
     this.#received = this.#received.slice(whole)
     this.answered++
     this.lastAnswer = performance.now()
-    this.#told = /^connection: *close$/im.test(head)
+    this.#toldToClose = /^connection: *close$/im.test(head)
     this.#sentPart = false
     const waiting = this.#waiting
     this.#waiting = undefined
-    waiting?.resolve({ status: Number(head.slice(9, 12)), close: this.#told, body })
+    waiting?.resolve({ status: Number(head.slice(9, 12)), close: this.#toldToClose, body })
   }
 }
 

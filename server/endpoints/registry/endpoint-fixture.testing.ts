@@ -17,7 +17,7 @@ import {
 import { freePorts } from '../listeners/free-ports.testing.ts'
 
 /** How long a test waits for an event that is due, on a busy machine as well. */
-export const moment = { timeout: 10_000, interval: 20 }
+export const shortDelay = { timeout: 10_000, interval: 20 }
 /** How late a timer may be on a busy machine, ms. */
 export const LATE = 2_000
 export const DONE = { result: true, error: false, code: 200 }

@@ -10,8 +10,8 @@ import {
   dataFrom,
   listenerOf,
   listenersOf,
-  moment,
   remove,
+  shortDelay,
 } from './endpoint-fixture.testing.ts'
 
 const fixture = createEndpointFixture()
@@ -61,7 +61,7 @@ describe('a port taken while the server was down', () => {
       expect(now?.since).not.toBe(first?.since)
       expect(now?.state).toBe('failed')
       return now
-    }, moment)
+    }, shortDelay)
     const pause = (status: ListenerStatus | undefined) =>
       Date.parse(status?.nextTry ?? '') - Date.parse(status?.since ?? '')
     expect(pause(second)).toBeGreaterThan(pause(first) * 1.4)
@@ -72,7 +72,7 @@ describe('a port taken while the server was down', () => {
         error: null,
         nextTry: null,
       })
-    }, moment)
+    }, shortDelay)
     expect((await ask(port, 'GET', '/_api/health')).status).toBe(200)
   })
 

@@ -4,7 +4,7 @@ import type { Listener } from '../listeners/listener.ts'
 import { printListenerMetrics } from './listener-metrics.ts'
 
 /** How long the rendered metrics are cached, ms. */
-const KEPT = 1_000
+const CACHED_FOR = 1_000
 
 export interface Metrics {
   /** The metrics that are not per listener. Other modules register theirs here. */
@@ -60,7 +60,7 @@ export function createMetrics(
     read() {
       if (built === undefined) {
         built = build()
-        built.then(() => setTimeout(forget, KEPT).unref(), forget)
+        built.then(() => setTimeout(forget, CACHED_FOR).unref(), forget)
       }
       return built
     },

@@ -74,7 +74,7 @@ export class TrafficHistory {
   #at(sample: number, kind: number): number | null {
     if (sample > this.#last || sample <= this.#last - SAMPLES) return null
     if (this.#ring === undefined) return sample >= (this.#from ?? GAP) ? 0 : null
-    const amount = this.#ring[placeOf(sample) + kind]
+    const amount = this.#ring[offsetOf(sample) + kind]
     return amount === undefined || amount === GAP ? null : amount
   }
 
@@ -84,7 +84,7 @@ export class TrafficHistory {
     if (now === undefined) return
     for (const [kind, name] of SERIES.entries()) {
       const amount = name === 'connections' ? now[name] : now[name] - this.#before[name]
-      ring[placeOf(sample) + kind] = Math.min(amount, GAP - 1)
+      ring[offsetOf(sample) + kind] = Math.min(amount, GAP - 1)
     }
     this.#before = now
   }
@@ -115,10 +115,10 @@ export class TrafficHistory {
 export const recentRates = (history: TrafficHistory, last: number, count: number) =>
   history.read(last, count).requests.map((n) => (n === null ? null : n / SAMPLE_SECONDS))
 
-const placeOf = (sample: number) => (sample % SAMPLES) * SERIES.length
+const offsetOf = (sample: number) => (sample % SAMPLES) * SERIES.length
 
 const fill = (ring: Uint32Array, sample: number, amount: number) =>
-  ring.fill(amount, placeOf(sample), placeOf(sample) + SERIES.length)
+  ring.fill(amount, offsetOf(sample), offsetOf(sample) + SERIES.length)
 
 /** Whether there was no traffic and no connection is open. */
 const isQuiet = (before: Counters, now: Counters) =>

@@ -30,10 +30,10 @@ export function createClientOf(trusted: readonly string[]): ClientOf {
     const peer = withoutMapping(socket?.remoteAddress) ?? null
     const direct: Client = {
       address: peer,
-      secure: c.env.via.address.scheme === 'ssl',
+      secure: c.env.listener.address.scheme === 'ssl',
       host: c.req.header('Host') ?? '',
     }
-    const viaUnix = c.env.via.address.scheme === 'unix' && trusted.length > 0
+    const viaUnix = c.env.listener.address.scheme === 'unix' && trusted.length > 0
     if (trusted.length === 0 || !(peer === null ? viaUnix : isTrusted(peer))) return direct
     const hops = (c.req.header('X-Forwarded-For') ?? '').split(',').map((hop) => plain(hop.trim()))
     const client = hops.findLast((hop) => hop === null || !isTrusted(hop))

@@ -12,28 +12,28 @@ export function hostName(header: string | undefined): string {
 }
 
 /** Maximum number of cached headers; the cache is cleared when it is full. */
-const MOST_REMEMBERED = 100
+const MAX_CACHED = 100
 
 // Caches headers that are allowed by every configuration. Requests with a session check the header
 // each time, and the check takes four regular expressions.
-const alwaysOurs = new Set<string>()
+const knownHosts = new Set<string>()
 
 /**
  * Checks that a browser may use the console under this `Host`: a loopback name, an IP address, or a
- * host that `isOurs` accepts (hosts of endpoints and of the public URL). This defends against DNS
+ * host that `isOwnHost` accepts (hosts of endpoints and of the public URL). This defends against DNS
  * rebinding, where a foreign page is same-origin to its browser.
  *
  * @throws Failure `misdirected`
  */
-export function requireOwnHost(header: string, isOurs: (host: string) => boolean): void {
-  if (alwaysOurs.has(header)) return
+export function requireOwnHost(header: string, isOwnHost: (host: string) => boolean): void {
+  if (knownHosts.has(header)) return
   const host = hostName(header)
   if (isLoopbackHost(host) || isIpLiteral(host)) {
-    if (alwaysOurs.size >= MOST_REMEMBERED) alwaysOurs.clear()
-    alwaysOurs.add(header)
+    if (knownHosts.size >= MAX_CACHED) knownHosts.clear()
+    knownHosts.add(header)
     return
   }
-  if (isOurs(host)) return
+  if (isOwnHost(host)) return
   throw new Failure(
     'misdirected',
     'This host name does not belong to this server. Use an address of this machine, or ' +
@@ -45,8 +45,8 @@ export function requireOwnHost(header: string, isOurs: (host: string) => boolean
  * Rejects requests for a foreign host with 421: those for the console and the sign-in pages. Data
  * is served under any host name; requests with a session cookie are checked in `require-role.ts`.
  */
-export const guardHost = (isOurs: (host: string) => boolean) =>
+export const guardHost = (isOwnHost: (host: string) => boolean) =>
   createMiddleware<AppEnv>((c, next) => {
-    requireOwnHost(c.req.header('Host') ?? new URL(c.req.url).host, isOurs)
+    requireOwnHost(c.req.header('Host') ?? new URL(c.req.url).host, isOwnHost)
     return next()
   })

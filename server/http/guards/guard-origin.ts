@@ -45,10 +45,10 @@ export function guardBasic(c: RequestView, publicOrigin: string | undefined): vo
   if (SAFE.has(c.req.method)) return
   const origin = c.req.header('Origin')
   const site = c.req.header('Sec-Fetch-Site')
-  const isOurs =
+  const isSameOrigin =
     (site === undefined || site === 'same-origin' || site === 'none') &&
     (origin === undefined || origin === publicOrigin || isHost(origin, c.req.header('Host')))
-  if (!isOurs) throw foreignPage()
+  if (!isSameOrigin) throw foreignPage()
 }
 
 const foreignPage = () =>

@@ -37,10 +37,10 @@ export function guardForm(
   const origin = c.req.header('Origin')
   const site = c.req.header('Sec-Fetch-Site')
   const { host } = clientOf(c)
-  const ours =
+  const isOwn =
     origin === undefined ||
     origin === publicOrigin ||
     (URL.canParse(origin) && new URL(origin).host === host.toLowerCase())
-  if (ours && (site === undefined || site === 'same-origin' || site === 'none')) return
+  if (isOwn && (site === undefined || site === 'same-origin' || site === 'none')) return
   throw new Failure('forbidden', 'This form was sent by a page of another site and was rejected.')
 }

@@ -2,7 +2,7 @@
 export type RateLimit = (key: string) => boolean
 
 /** Maximum number of keys counted at a time; all counts are reset when it is reached. */
-const MOST_KEYS = 10_000
+const MAX_KEYS = 10_000
 
 /**
  * Returns a rate limit that counts in this process only. It limits disk use and is not a security
@@ -15,7 +15,7 @@ export function createRateLimit(most: number, period: number, now: () => number)
   const counts = new Map<string, number>()
   let ends = now() + period
   return (key) => {
-    if (now() >= ends || counts.size >= MOST_KEYS) {
+    if (now() >= ends || counts.size >= MAX_KEYS) {
       counts.clear()
       ends = now() + period
     }

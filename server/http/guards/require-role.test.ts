@@ -13,7 +13,7 @@ import {
 } from './require-role.ts'
 import { createSessionCookie } from './session-cookie.ts'
 
-const via: ListenerContext = {
+const listener: ListenerContext = {
   name: 'tcp://127.0.0.1:8529',
   address: { scheme: 'tcp' },
   mapping: { names: [], defaultDatabase: '_system' },
@@ -60,7 +60,7 @@ const deps: RequireRoleDeps = {
   },
   clientOf: (c) => ({ address: '10.0.0.9', secure: false, host: c.req.header('Host') ?? '' }),
   cookie: createSessionCookie('x', 1000),
-  isOurHost: (host) => host === 'ours',
+  isOwnHost: (host) => host === 'ours',
   publicOrigin: undefined,
 }
 const requireRole = createRequireRole(deps)
@@ -78,7 +78,7 @@ function ask(
     })
     .all('/', by(permission), (c) => c.json({ actor: c.get('actor') ?? null }))
   app.onError((error, c) => renderFailure(toFailure(error), c))
-  return app.request('/', { method, headers: { Host: 'ours', ...headers } }, { via })
+  return app.request('/', { method, headers: { Host: 'ours', ...headers } }, { listener })
 }
 const bearer = (text: string) => ({ Authorization: `Bearer ${text}` })
 const cookie = (text: string) => ({ Cookie: `gatehouse_x=${text}` })

@@ -28,7 +28,7 @@ export interface RequireRoleDeps {
   readonly clientOf: ClientOf
   readonly cookie: SessionCookie
   /** Returns whether a host belongs to an endpoint or to the public URL. */
-  readonly isOurHost: (host: string) => boolean
+  readonly isOwnHost: (host: string) => boolean
   readonly publicOrigin: string | undefined
 }
 
@@ -149,10 +149,10 @@ function guardBrowser(
   { authorization }: Credentials,
 ): void {
   if (authorization === undefined) {
-    requireOwnHost(client.host, deps.isOurHost)
+    requireOwnHost(client.host, deps.isOwnHost)
     guardOrigin(c, deps.publicOrigin)
   } else if (isBasic(authorization) && isFromBrowser(c)) {
-    requireOwnHost(client.host, deps.isOurHost)
+    requireOwnHost(client.host, deps.isOwnHost)
     guardBasic(c, deps.publicOrigin)
   }
 }

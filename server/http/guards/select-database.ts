@@ -31,7 +31,7 @@ export function requireReachable(
  */
 export const selectDatabase = (exists: (name: string) => boolean) =>
   createMiddleware<AppEnv>((c, next) => {
-    const { mapping } = c.env.via
+    const { mapping } = c.env.listener
     const { path, database: named } = splitRequestPath(c.req.raw)
     // Paths of data need no further tests.
     const isSystem = path.startsWith('/_')

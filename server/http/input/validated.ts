@@ -5,7 +5,7 @@ import { Failure } from '../../failure.ts'
 z.config(z.locales.en())
 
 /** Maximum number of issues in a message. */
-const ISSUES_TOLD = 10
+const MAX_ISSUES = 10
 
 /**
  * Parses the body or the query string of a request with a schema.
@@ -20,7 +20,7 @@ export function validated<S extends z.ZodMiniType>(
 ): z.output<S> {
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  const faults = result.error.issues.slice(0, ISSUES_TOLD).map((issue) => {
+  const faults = result.error.issues.slice(0, MAX_ISSUES).map((issue) => {
     const reason = issue.message.replace(/^Invalid input: /, '')
     const field = z.core.toDotPath(issue.path)
     return field === '' ? `the ${whole}: ${reason}` : `${field}: ${reason}`

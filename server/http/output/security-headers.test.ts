@@ -14,7 +14,7 @@ test('an answer that Node writes by itself keeps its own headers, and gets the o
     c.env.outgoing?.end('done')
     return RESPONSE_ALREADY_SENT
   })
-  const via = { address: { scheme: 'ssl' } } as AppEnv['Bindings']['via']
+  const via = { address: { scheme: 'ssl' } } as AppEnv['Bindings']['listener']
   const server = createServer(nodeHandler(app.fetch, () => via))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo

@@ -52,7 +52,7 @@ const writeEncrypted = writeHeadWith(ENCRYPTED)
 
 /** Adds the headers of every response. A page replaces the policy with {@link pagePolicy}. */
 export const securityHeaders = createMiddleware<AppEnv>((c, next) => {
-  const encrypted = c.env.via.address.scheme === 'ssl'
+  const encrypted = c.env.listener.address.scheme === 'ssl'
   const { outgoing } = c.env
   if (outgoing instanceof ServerResponse) {
     outgoing.writeHead = encrypted ? writeEncrypted : writePlain

@@ -5,7 +5,7 @@ import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
 import { createBrowser } from '../../oauth2/sign-in/browser.testing.ts'
 import { openStore, type Store } from '../../storage/open.ts'
 import { makeDatabase } from '../../storage/test-support/each-engine.testing.ts'
-import { OUR_PAGE } from '../../test-support/operator-session.testing.ts'
+import { CONSOLE_HEADERS } from '../../test-support/operator-session.testing.ts'
 import { killProcesses } from '../../test-support/server-process.testing.ts'
 import { ask } from '../../test-support/start.testing.ts'
 import { type NodeProcess, OPERATOR_KEY, startNodes } from './node-processes.testing.ts'
@@ -65,7 +65,7 @@ test('a sign-in goes on at whichever node; its session is good at both, and ende
 
   const stream = await follow(b, headers)
   const out = await ask(a.port, 'DELETE', '/_api/session', {
-    headers: { ...headers, ...OUR_PAGE },
+    headers: { ...headers, ...CONSOLE_HEADERS },
   })
   expect(out.status).toBe(200)
   expect(await who(b)).toBeNull()

@@ -1,4 +1,4 @@
-const HIDDEN = '[redacted]'
+const REDACTED = '[redacted]'
 
 /** Returns a function that redacts secrets in a text, in all spellings in which they were sent. */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
@@ -11,7 +11,7 @@ export function createRedactor(secrets: readonly string[]): (text: string) => st
       JSON.stringify(secret).slice(1, -1),
     ])
     .sort((a, b) => b.length - a.length)
-  return (text) => spellings.reduce((rest, each) => rest.replaceAll(each, HIDDEN), text)
+  return (text) => spellings.reduce((rest, each) => rest.replaceAll(each, REDACTED), text)
 }
 
 /**

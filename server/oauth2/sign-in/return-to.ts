@@ -1,5 +1,5 @@
 /** Maximum length of a stored path. */
-const LONGEST = 2_048
+const MAX_LENGTH = 2_048
 
 /**
  * Returns the normalized path on this origin to redirect to after the sign-in. Returns `/` if the
@@ -8,7 +8,7 @@ const LONGEST = 2_048
  * @param text as submitted by the form of the sign-in page.
  */
 export function returnPath(text: string | undefined): string {
-  if (!text?.startsWith('/') || text.length > LONGEST) return '/'
+  if (!text?.startsWith('/') || text.length > MAX_LENGTH) return '/'
   // Browsers treat backslashes as slashes and drop control characters (WHATWG URL, "basic URL
   // parser"). `URL` implements the same parser.
   const base = 'http://gatehouse.invalid'

@@ -8,7 +8,7 @@ export const UNFINISHED_SIGN_INS = 300
 const PERIOD = 60
 
 /** Maximum number of counters. When it is reached, all counters are reset. */
-const MOST_KEYS = 10_000
+const MAX_KEYS = 10_000
 
 /**
  * Counted steps: `start` is the start of a sign-in at any provider, `key` a request for the key
@@ -43,7 +43,7 @@ export function createSignInLimit(now: () => number): SignInLimit {
   let ends = 0
   return {
     begin(step, address) {
-      if (now() >= ends || counts.size >= MOST_KEYS) {
+      if (now() >= ends || counts.size >= MAX_KEYS) {
         counts.clear()
         ends = now() + PERIOD * 1000
       }

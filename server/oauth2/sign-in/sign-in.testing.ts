@@ -61,7 +61,7 @@ export function createRig(options: RigOptions) {
     }),
   )
   app.onError((error, c) => renderFailure(toFailure(error), c))
-  const via: ListenerContext = {
+  const listener: ListenerContext = {
     name: 'tcp://127.0.0.1:8529',
     address: { scheme: 'tcp' },
     mapping: { names: [], defaultDatabase: '_system' },
@@ -71,7 +71,7 @@ export function createRig(options: RigOptions) {
     app.request(
       path,
       { method, headers: { Host: 'localhost:8529', ...headers }, ...(body && { body }) },
-      { via },
+      { listener },
     )
 
   return {

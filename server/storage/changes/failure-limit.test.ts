@@ -5,7 +5,7 @@ import {
   createFailureLimit,
   FAILURES,
   failureKey,
-  MOST_KEYS,
+  MAX_KEYS,
   PERIOD,
   STORED_AT_ONCE,
 } from './failure-limit.ts'
@@ -86,7 +86,7 @@ forEachEngine((engine) => {
     const store = await engine.open()
     const limit = limitOf(store)
     countAll(limit, 'first')
-    for (let n = 0; n < MOST_KEYS; n++) limit.count(`key ${n}`)
+    for (let n = 0; n < MAX_KEYS; n++) limit.count(`key ${n}`)
     // Does not throw: the count was dropped when the maximum number of keys was exceeded.
     limit.count('first')
     await limit.store()

@@ -17,10 +17,10 @@ export const PERIOD = 5 * 60 * 1000
  */
 export function failureKey(kind: string, address: string | null): string {
   if (address === null) return `${kind}/unix`
-  return `${kind}/${address.includes(':') ? firstHalf(address) : address}`
+  return `${kind}/${address.includes(':') ? networkPrefix(address) : address}`
 }
 
-function firstHalf(address: string): string {
+function networkPrefix(address: string): string {
   const [head = '', tail] = address.toLowerCase().split('::')
   const groups = (text = '') => text.split(':').filter((group) => group !== '')
   const [before, after] = [groups(head), groups(tail)]
@@ -41,7 +41,7 @@ export const STORED_AT_ONCE = 500
 /**
  * Maximum number of keys counted in memory. Beyond it, the key whose period ends first is dropped.
  */
-export const MOST_KEYS = 10_000
+export const MAX_KEYS = 10_000
 
 /** Maximum number of expired rows deleted at a time. */
 const DELETED_AT_ONCE = 2 * STORED_AT_ONCE
@@ -93,7 +93,7 @@ export function createFailureLimit(
     // Re-insert to keep the map ordered by end of period.
     forget(key)
     const [first] = counted.keys()
-    if (counted.size >= MOST_KEYS && first !== undefined) forget(first)
+    if (counted.size >= MAX_KEYS && first !== undefined) forget(first)
     const failures = { stored: 0, pending: 0, expires: now() + PERIOD }
     counted.set(key, failures)
     return failures

@@ -190,7 +190,7 @@ export class GroupCommit {
   async #beginImmediate(deadline: number): Promise<void> {
     for (;;) {
       try {
-        this.#leaveTransaction()
+        this.#rollBackIfOpen()
         this.#begin.run()
         return
       } catch (error) {
@@ -248,7 +248,7 @@ export class GroupCommit {
     this.#group = undefined
     group.failure = failure
     try {
-      this.#leaveTransaction()
+      this.#rollBackIfOpen()
     } catch {
       // Retried before the next group begins. The members get the original failure.
     }
@@ -256,7 +256,7 @@ export class GroupCommit {
     this.#onFailure(failure)
   }
 
-  #leaveTransaction(): void {
+  #rollBackIfOpen(): void {
     if (this.#db.isTransaction) this.#db.exec('rollback')
   }
 }

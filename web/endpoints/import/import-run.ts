@@ -1,9 +1,9 @@
 import { type QueryClient, useQuery } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
 import {
-  CHANGES_MOST,
   type EndpointChangeInput,
   type EndpointChangeView,
+  MAX_CHANGES,
 } from '../../../server/contract/endpoints/endpoint-change.ts'
 import { NoAnswer } from '../../app/api.ts'
 import {
@@ -159,7 +159,7 @@ async function end(
 }
 
 function requireFew(changes: readonly ImportChange[]): void {
-  if (changes.length <= CHANGES_MOST) return
+  if (changes.length <= MAX_CHANGES) return
   throw new Error('An import makes at most 10,000 changes. Split the file.')
 }
 

@@ -9,7 +9,11 @@ type ParseError = Error & { readonly code?: string; readonly rawPacket?: Buffer 
 const LARGE_HEADERS = 'The URL and the headers together can have at most 16 KiB.'
 
 /** Status 431, 408 and 417 occur only here, so they have no `FailureCode`. */
-function describe(code: string | undefined): { status: number; code: FailureCode; text: string } {
+function responseFor(code: string | undefined): {
+  status: number
+  code: FailureCode
+  text: string
+} {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
       return { status: 431, code: 'too-large', text: LARGE_HEADERS }
@@ -39,9 +43,9 @@ export function answerClientError(error: ParseError, socket: Socket): void {
     socket.destroy()
     return
   }
-  const { status, code, text } = describe(error.code)
+  const { status, code, text } = responseFor(error.code)
   const { errorNum, id } = failureKinds[code]
-  const isApi = API_TARGET.test(error.rawPacket?.toString('latin1', 0, LOOK) ?? '')
+  const isApi = API_TARGET.test(error.rawPacket?.toString('latin1', 0, TARGET_BYTES) ?? '')
   const body: ErrorObject | ErrorBody = isApi
     ? {
         error: true,
@@ -59,6 +63,6 @@ export function answerClientError(error: ParseError, socket: Socket): void {
 }
 
 /** Number of bytes of the request that are searched for its path. */
-const LOOK = 128
+const TARGET_BYTES = 128
 
 const API_TARGET = /^[A-Z-]{1,32} (?:\/_db\/[^/ ]{1,64})?\/_api(?:[/ ?]|$)/

@@ -15,7 +15,7 @@ export interface ConnectionLimit {
 const OTHERS = 96
 
 /** Connections reserved for endpoints that serve `_system`. */
-const KEPT = 32
+const RESERVED_FILES = 32
 
 /**
  * Creates a {@link ConnectionLimit} from the limit on open files. It keeps descriptors free for the
@@ -28,7 +28,7 @@ export function createConnectionLimit(files: number, listeners: () => number): C
   let open = 0
   return {
     enter(kept) {
-      const places = files - OTHERS - listeners() - (kept ? 0 : KEPT)
+      const places = files - OTHERS - listeners() - (kept ? 0 : RESERVED_FILES)
       // Allow some connections even if the limit on open files is too low.
       if (open >= Math.max(places, kept ? 16 : 8)) return false
       open++

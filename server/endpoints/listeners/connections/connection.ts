@@ -10,10 +10,10 @@ export const IDLE_BEFORE_CLOSE = 1000
 /**
  * Maximum number of queued requests per connection. At the limit, the server stops reading from it.
  */
-const MOST_WAITING = 100
+const MAX_WAITING = 100
 
 /** Maximum number of safe requests that are processed concurrently on one connection. */
-const MOST_READS = 10
+const MAX_READS = 10
 
 /** Bytes of unsent responses above which no further request of the connection is started. */
 export const CONNECTION_UNSENT = 1024 * 1024
@@ -61,7 +61,7 @@ export class Connection implements ByteAccount {
   readonly #waitingForRoom: WaitingForRoom[] = []
   #closed = false
   #written = Number.NaN
-  #looksWithoutProgress = 0
+  #checksWithoutProgress = 0
 
   constructor(socket: Socket, budget: ResponseBudget) {
     this.socket = socket
@@ -111,7 +111,7 @@ export class Connection implements ByteAccount {
       if (next === undefined || !this.#mayStart(next.safe)) return
       this.#waiting.shift()
       this.#budget.release(WAITING_BYTES)
-      if (this.#waiting.length === MOST_WAITING - 1) this.socket.resume()
+      if (this.#waiting.length === MAX_WAITING - 1) this.socket.resume()
       this.#start(next)
     }
   }
@@ -164,18 +164,18 @@ export class Connection implements ByteAccount {
    * consecutive checks without progress. It counts checks instead of time so that a suspended
    * process does not close connections when it resumes.
    */
-  lookForProgress(): number {
+  checkProgress(): number {
     const { writableLength, bytesWritten } = this.socket
     const written = bytesWritten - writableLength
-    if (writableLength === 0 || written !== this.#written) this.#looksWithoutProgress = 0
-    else this.#looksWithoutProgress++
+    if (writableLength === 0 || written !== this.#written) this.#checksWithoutProgress = 0
+    else this.#checksWithoutProgress++
     this.#written = written
-    return this.#looksWithoutProgress
+    return this.#checksWithoutProgress
   }
 
   #mayStart(safe: boolean): boolean {
     if (this.#held >= CONNECTION_UNSENT) return false
-    return this.#changes === 0 && this.#reads < (safe ? MOST_READS : 1)
+    return this.#changes === 0 && this.#reads < (safe ? MAX_READS : 1)
   }
 
   #start({ safe, answer }: Waiting): void {
@@ -193,11 +193,11 @@ export class Connection implements ByteAccount {
     this.#waiting.push(request)
     this.#budget.hold(WAITING_BYTES)
     // Deferred, because Node.js resumes the socket at the end of the request.
-    if (this.#waiting.length >= MOST_WAITING) setImmediate(() => this.#pause())
+    if (this.#waiting.length >= MAX_WAITING) setImmediate(() => this.#pause())
   }
 
   #pause(): void {
-    if (this.#waiting.length >= MOST_WAITING) this.socket.pause()
+    if (this.#waiting.length >= MAX_WAITING) this.socket.pause()
   }
 
   /** Returns false if the connection may not prepare the response yet. */

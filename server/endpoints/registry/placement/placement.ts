@@ -20,10 +20,10 @@ import {
 } from './proposals.ts'
 
 /** How long an endpoint that cannot be opened here waits for another node to open it, ms. */
-const PROPOSED = 2_000
+const PROPOSAL_TIMEOUT = 2_000
 
 /** Interval at which a proposal is polled, ms. */
-const POLL = 50
+const POLL_INTERVAL = 50
 
 /**
  * Decides with the other nodes which of them opens an endpoint
@@ -72,7 +72,7 @@ export function createPlacement(deps: PlacementDeps): Placement {
       await reconcile(address)
       if (listeners.get(address) !== undefined) return true
       if (performance.now() > until) return false
-      await pause(POLL)
+      await pause(POLL_INTERVAL)
     }
   }
 
@@ -81,7 +81,7 @@ export function createPlacement(deps: PlacementDeps): Placement {
     for (;;) {
       const outcome = await outcomeOf(store, address, id)
       if (outcome !== 'waiting') return outcome === 'configured'
-      if (performance.now() < until) await pause(POLL)
+      if (performance.now() < until) await pause(POLL_INTERVAL)
       else if (await withdrawProposal(store, address, id)) return false
     }
   }
@@ -109,7 +109,7 @@ export function createPlacement(deps: PlacementDeps): Placement {
       if (!peers.any) throw refusal
       const { endpoint } = proposal
       const id = await propose(store, { ...proposal, node: peers.node }, expected)
-      const until = performance.now() + PROPOSED
+      const until = performance.now() + PROPOSAL_TIMEOUT
       if (id === undefined) {
         if (await waitForEndpoint(endpoint, until)) return 'exists'
         throw refusal

@@ -23,7 +23,7 @@ export interface Proposal extends EndpointRecord {
 type Proposed = Pick<Proposal, 'id' | 'node' | 'actor' | 'part'>
 
 /** Age after which a proposal is deleted because its node has stopped, ms. */
-const ABANDONED = 5_000
+const ABANDONED_AFTER = 5_000
 
 /**
  * Stores a proposal. Returns its id, or `undefined` if the address is already configured or
@@ -151,7 +151,7 @@ export async function sweepProposals(store: Store): Promise<void> {
   await store.db
     .deleteFrom('endpoints')
     .where('proposal', 'is not', null)
-    .where('proposed_at', '<', sql<number>`${storeClock} - ${ABANDONED}::bigint`)
+    .where('proposed_at', '<', sql<number>`${storeClock} - ${ABANDONED_AFTER}::bigint`)
     .execute()
 }
 

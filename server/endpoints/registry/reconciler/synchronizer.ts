@@ -7,7 +7,7 @@ import { readChangedEndpoints, readEndpoint, readEndpoints } from '../repository
 import type { Reconciler } from './reconciler.ts'
 
 /** Maximum time a sync waits for listeners to open, ms. */
-const OPENING = 500
+const OPEN_TIMEOUT = 500
 
 /** Reconciles the addresses that have changed in the store. */
 export interface Synchronizer {
@@ -99,9 +99,9 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
         .filter(({ endpoint }) => listeners.get(endpoint) === undefined)
         .map(({ endpoint }) => reconcileLocked(endpoint))
       // A host name that resolves slowly must not delay other changes.
-      await Promise.race([Promise.all(opening), pause(OPENING)])
+      await Promise.race([Promise.all(opening), pause(OPEN_TIMEOUT)])
       syncedTo = revision
-      for (const each of opening) each.catch(() => void pause(OPENING).then(syncAgain))
+      for (const each of opening) each.catch(() => void pause(OPEN_TIMEOUT).then(syncAgain))
       return revision
     },
   }

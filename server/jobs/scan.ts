@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
 import type { Store } from '../storage/open.ts'
-import type { DocumentRules, Job, Taken } from './job.ts'
+import type { DocumentRules, Job, StagedDocument } from './job.ts'
 import type { Step } from './repository.ts'
 
 /**
  * Maximum number of documents that one step scans, and of their bytes; a few milliseconds of work.
  */
-const DOCUMENTS = 250
-const BYTES = 256 * 1024
+const MAX_DOCUMENTS = 250
+const MAX_BYTES = 256 * 1024
 
 /**
  * Computes the next step of a job: scans some documents and determines their new states. Writes
@@ -15,16 +15,16 @@ const BYTES = 256 * 1024
  *
  * @throws Failure `invalid`, `too-large` if a document cannot be changed as requested.
  */
-export async function look(
+export async function scanNext(
   store: Store,
   rules: DocumentRules,
   job: Job,
 ): Promise<Step | undefined> {
   // The documents of a creation were staged as they arrived.
-  return job.kind === 'create' ? undefined : lookAtStored(store, rules, job)
+  return job.kind === 'create' ? undefined : scanStored(store, rules, job)
 }
 
-async function lookAtStored({ db }: Store, rules: DocumentRules, job: Job) {
+async function scanStored({ db }: Store, rules: DocumentRules, job: Job) {
   const { filter, patch = '' } = job.request
   const here = db
     .selectFrom('documents')
@@ -35,30 +35,35 @@ async function lookAtStored({ db }: Store, rules: DocumentRules, job: Job) {
   // Sizes first: this many documents of the maximum size would take too much memory.
   const sizes = await here
     .select(['id', sql<number>`octet_length(body)`.as('bytes')])
-    .limit(DOCUMENTS)
+    .limit(MAX_DOCUMENTS)
     .execute()
   let bytes = 0
   const some = sizes.filter(({ bytes: more }, at) => {
     bytes += more + patch.length
-    return at === 0 || bytes <= BYTES
+    return at === 0 || bytes <= MAX_BYTES
   })
   const last = some.at(-1)
   if (last === undefined) return undefined
   if (job.kind === 'list' && filter.length === 0) {
-    return { passed: sizes.length, cursor: sizes.at(-1)?.id ?? '', found: sizes.length, taken: [] }
+    return {
+      scanned: sizes.length,
+      cursor: sizes.at(-1)?.id ?? '',
+      found: sizes.length,
+      staged: [],
+    }
   }
   const rows = await here.select(['id', 'tag', 'body']).where('id', '<=', last.id).execute()
   const merge = job.kind === 'patch' ? await rules.merger(job, patch) : undefined
   const matches = rules.matcher(filter)
-  const taken: Taken[] = []
+  const staged: StagedDocument[] = []
   let found = 0
   for (const { id, tag, body } of rows) {
     if (!(await matches(body))) continue
     found++
     // The results of a listing are read from the collection, up to the job's cursor.
     if (job.kind === 'list') continue
-    if (merge === undefined) taken.push({ id, seen: tag, tag: '', body: '' })
-    else taken.push({ id, seen: tag, tag: rules.createTag(), body: await merge(id, body) })
+    if (merge === undefined) staged.push({ id, seen: tag, tag: '', body: '' })
+    else staged.push({ id, seen: tag, tag: rules.createTag(), body: await merge(id, body) })
   }
-  return { passed: rows.length, cursor: last.id, found, taken }
+  return { scanned: rows.length, cursor: last.id, found, staged }
 }
