@@ -1,7 +1,7 @@
 // The rules that imports follow. `npm run lint` checks them.
 //
 // The server's imports go one way: main → start → modules, app → <noun>/module → <noun>/routes → <noun> →
-// storage. Every layer may import contract (what crosses the wire) and failure. The console imports contract
+// storage. Every layer may import contract (what crosses the wire), failure and rate-limit. The console imports contract
 // and, as types, the API.
 
 const TEST = '\\.(test|testing|global-setup)\\.tsx?$'
@@ -55,13 +55,13 @@ export default {
       'storage',
       'The storage knows no noun and no HTTP.',
       { path: '^server/storage/', pathNot: TEST },
-      { path: '^server/', pathNot: '^server/(storage/|contract/|failure\\.ts$)' },
+      { path: '^server/', pathNot: '^server/(storage/|contract/|failure\\.ts$|rate-limit\\.ts$)' },
     ),
     rule(
       'http',
       'What all routes share knows no noun and no storage.',
       { path: '^server/http/', pathNot: TEST },
-      { path: '^server/', pathNot: '^server/(http/|contract/|failure\\.ts$)' },
+      { path: '^server/', pathNot: '^server/(http/|contract/|failure\\.ts$|rate-limit\\.ts$)' },
     ),
     rule(
       'noun-below-routes',

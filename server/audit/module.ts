@@ -2,8 +2,8 @@ import { Counter, type Registry } from 'prom-client'
 import type { EventHub } from '../events/hub.ts'
 import type { ErrorLog } from '../health/error-log.ts'
 import { recordRefusals } from '../http/guards/audit-change.ts'
-import { createRateLimit } from '../http/guards/rate-limit.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
+import { createRateLimit } from '../rate-limit.ts'
 import type { Store } from '../storage/open.ts'
 import { createAuditLog } from './audit-log.ts'
 import { auditRoutes } from './routes.ts'
@@ -34,7 +34,7 @@ export function createAuditModule({ store, events, metrics, requireRole, logErro
       record: log.recordRefusal,
       countAnonymous: () => anonymous.inc(),
       onRecorded: () => events.publish({ type: 'audit' }),
-      allow: createRateLimit(REFUSALS, 60_000, Date.now),
+      limit: createRateLimit({ max: REFUSALS, period: 60_000 }),
       onError: logError('cannot write a rejected change to the audit log'),
     }),
     recordRefusal: log.recordRefusal,

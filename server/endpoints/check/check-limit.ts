@@ -1,4 +1,4 @@
-import { Failure } from '../../failure.ts'
+import { type RateLimit, tooManyRequests } from '../../rate-limit.ts'
 
 /** Maximum number of checks per person and minute. The console sends at most three per second. */
 export const CHECKS_A_MINUTE = 120
@@ -22,18 +22,19 @@ export interface CheckLimit {
 /**
  * Creates a {@link CheckLimit}.
  *
- * @param allow enforces the rate limit {@link CHECKS_A_MINUTE} per person.
+ * @param rate allows {@link CHECKS_A_MINUTE} per person.
  */
-export function createCheckLimit(allow: (personId: string) => boolean): CheckLimit {
+export function createCheckLimit(rate: Pick<RateLimit, 'consume'>): CheckLimit {
   const running = new Map<string, number>()
   let total = 0
   return {
     async run(personId, check) {
       const own = running.get(personId) ?? 0
       if (own >= CHECKS_OF_PERSON || total >= CHECKS) {
-        throw tooMany(`${Math.max(own, total)} checks are running`, 1)
+        throw tooManyRequests(`${Math.max(own, total)} checks are running`, 1_000)
       }
-      if (!allow(personId)) throw tooMany(`${CHECKS_A_MINUTE} checks per minute are allowed`, 60)
+      const wait = rate.consume(personId)
+      if (wait > 0) throw tooManyRequests(`${CHECKS_A_MINUTE} checks per minute are allowed`, wait)
       running.set(personId, own + 1)
       total++
       try {
@@ -47,8 +48,3 @@ export function createCheckLimit(allow: (personId: string) => boolean): CheckLim
     },
   }
 }
-
-const tooMany = (what: string, seconds: number) =>
-  new Failure('too-many-requests', `${what}. Try again in ${seconds} s.`, {
-    headers: { 'Retry-After': String(seconds) },
-  })

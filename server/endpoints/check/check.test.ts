@@ -14,7 +14,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { EndpointCheck } from '../../contract/endpoints/endpoint-check.ts'
 import { partOfSystemCode } from '../../contract/endpoints/endpoint-check.ts'
-import { createRateLimit } from '../../http/guards/rate-limit.ts'
+import { createRateLimit } from '../../rate-limit.ts'
 import { startForTest, type TestNode } from '../../test-support/start.testing.ts'
 import { bind } from '../listeners/bind.ts'
 import { canListen, freePorts } from '../listeners/free-ports.testing.ts'
@@ -211,7 +211,7 @@ test.each([
 
 describe('checks are limited', () => {
   test('to some at once', async () => {
-    const limit = createCheckLimit(() => true)
+    const limit = createCheckLimit({ consume: () => 0 })
     const slow = Promise.withResolvers<void>()
     const running = Array.from({ length: CHECKS_OF_PERSON }, () =>
       limit.run('ada', () => slow.promise),
@@ -228,7 +228,9 @@ describe('checks are limited', () => {
 
   test('to some a minute', async () => {
     let now = 0
-    const limit = createCheckLimit(createRateLimit(CHECKS_A_MINUTE, 60_000, () => now))
+    const limit = createCheckLimit(
+      createRateLimit({ max: CHECKS_A_MINUTE, period: 60_000, now: () => now }),
+    )
     for (let count = 0; count < CHECKS_A_MINUTE; count++) await limit.run('ada', async () => {})
     await expect(limit.run('ada', async () => {})).rejects.toMatchObject({
       message: '120 checks per minute are allowed. Try again in 60 s.',

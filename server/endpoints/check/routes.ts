@@ -8,9 +8,9 @@ import {
 } from '../../contract/endpoints/endpoint-check.ts'
 import { describe } from '../../http/describe.ts'
 import type { AppEnv } from '../../http/env.ts'
-import { createRateLimit } from '../../http/guards/rate-limit.ts'
 import type { RequireRole } from '../../http/guards/require-role.ts'
 import { jsonBody } from '../../http/input/json-body.ts'
+import { createRateLimit } from '../../rate-limit.ts'
 import type { Obstacle } from '../registry/placement/obstacle.ts'
 import type { EndpointRegistry } from '../registry/registry.ts'
 import { CHECKS_A_MINUTE, createCheckLimit } from './check-limit.ts'
@@ -23,7 +23,7 @@ export interface EndpointCheckRoutesDeps {
 
 /** `/_api/endpoint-check`: checks whether an address is free before an endpoint is added. */
 export function endpointCheckRoutes({ endpoints, node, requireRole }: EndpointCheckRoutesDeps) {
-  const limit = createCheckLimit(createRateLimit(CHECKS_A_MINUTE, 60_000, Date.now))
+  const limit = createCheckLimit(createRateLimit({ max: CHECKS_A_MINUTE, period: 60_000 }))
   return new Hono<AppEnv>().post(
     '/',
     describe({

@@ -31,7 +31,7 @@ async function ask(code: FailureCode | undefined, signedIn = true, method = 'DEL
       recordRefusals({
         record: (entry) => keep(entry),
         countAnonymous: () => void anonymous++,
-        allow: () => allowed,
+        limit: { consume: () => (allowed ? 0 : 1) },
         onRecorded: () => void recorded++,
         onError: (error) => void errors.push(error),
       }),

@@ -3,8 +3,8 @@ import { createMiddleware } from 'hono/factory'
 import type { AuditEntry } from '../../contract/audit.ts'
 import type { AuditAction } from '../../contract/audit-action.ts'
 import { Failure } from '../../failure.ts'
+import type { RateLimit } from '../../rate-limit.ts'
 import type { AppEnv, AuditedChange } from '../env.ts'
-import type { RateLimit } from './rate-limit.ts'
 
 const ACTION = Symbol('action')
 
@@ -50,7 +50,7 @@ export interface RefusalDeps {
    */
   readonly countAnonymous: () => void
   /** Limits the recorded rejections per person. */
-  readonly allow: RateLimit
+  readonly limit: Pick<RateLimit, 'consume'>
   /** Called after a change or a rejection is recorded. */
   readonly onRecorded: () => void
   /** Called when recording a rejection fails. The response does not change. */
@@ -62,12 +62,12 @@ const REFUSED = new Set([401, 403, 409, 412])
 
 /**
  * Records every rejected change of an authenticated caller before the response is sent, up to the
- * limit of `allow`.
+ * rate limit.
  */
 export const recordRefusals = ({
   record,
   countAnonymous,
-  allow,
+  limit,
   onRecorded,
   onError,
 }: RefusalDeps) =>
@@ -86,7 +86,7 @@ export const recordRefusals = ({
     if (!(failure instanceof Failure)) return
     if (!REFUSED.has(failure.kind.status)) return
     if (actor === undefined) return countAnonymous()
-    if (!allow(actor.name)) return
+    if (limit.consume(actor.name) > 0) return
     const { action } = change
     const after = { refused: failure.code }
     try {

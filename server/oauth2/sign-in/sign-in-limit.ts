@@ -1,14 +1,11 @@
-import { Failure } from '../../failure.ts'
+import { createRateLimit, tooManyRequests } from '../../rate-limit.ts'
 import { failureKey } from '../../storage/changes/failure-limit.ts'
 
 /** Maximum number of unfinished sign-ins from one address per period. */
 export const UNFINISHED_SIGN_INS = 300
 
-/** Length of a period, s. */
-const PERIOD = 60
-
-/** Maximum number of counters. When it is reached, all counters are reset. */
-const MAX_KEYS = 10_000
+/** Length of a period, ms. */
+const PERIOD = 60_000
 
 /**
  * Counted steps: `start` is the start of a sign-in at any provider, `key` a request for the key
@@ -39,30 +36,14 @@ export interface SignInLimit {
  * @param now returns the time, ms since 1970.
  */
 export function createSignInLimit(now: () => number): SignInLimit {
-  const counts = new Map<string, number>()
-  let ends = 0
+  const limit = createRateLimit({ max: UNFINISHED_SIGN_INS, period: PERIOD, now })
   return {
     begin(step, address) {
-      if (now() >= ends || counts.size >= MAX_KEYS) {
-        counts.clear()
-        ends = now() + PERIOD * 1000
+      const wait = limit.consume(failureKey(step, address))
+      if (wait > 0) {
+        throw tooManyRequests('Too many sign-ins were started from this address', wait)
       }
-      const key = failureKey(step, address)
-      const count = counts.get(key) ?? 0
-      if (count < UNFINISHED_SIGN_INS) {
-        counts.set(key, count + 1)
-        return
-      }
-      const seconds = Math.ceil((ends - now()) / 1000)
-      throw new Failure(
-        'too-many-requests',
-        `Too many sign-ins were started from this address. Try again in ${seconds} s.`,
-        { headers: { 'Retry-After': String(seconds) } },
-      )
     },
-    finish(step, address) {
-      const key = failureKey(step, address)
-      counts.set(key, Math.max(0, (counts.get(key) ?? 0) - 1))
-    },
+    finish: (step, address) => limit.refund(failureKey(step, address)),
   }
 }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { RATE_LIMIT_KEYS } from '../../rate-limit.ts'
 import type { Store } from '../open.ts'
 import { forEachEngine } from '../test-support/each-engine.testing.ts'
 import {
   createFailureLimit,
   FAILURES,
   failureKey,
-  MAX_KEYS,
   PERIOD,
   STORED_AT_ONCE,
 } from './failure-limit.ts'
@@ -86,7 +86,7 @@ forEachEngine((engine) => {
     const store = await engine.open()
     const limit = limitOf(store)
     countAll(limit, 'first')
-    for (let n = 0; n < MAX_KEYS; n++) limit.count(`key ${n}`)
+    for (let n = 0; n < RATE_LIMIT_KEYS; n++) limit.count(`key ${n}`)
     // Does not throw: the count was dropped when the maximum number of keys was exceeded.
     limit.count('first')
     await limit.store()

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { Failure } from '../../failure.ts'
+import { createRateLimit, tooManyRequests } from '../../rate-limit.ts'
 import type { Store } from '../open.ts'
 
 /** Number of failed attempts that are allowed per key in one period. */
@@ -38,11 +38,6 @@ const STORE_AFTER = 1_000
 /** Maximum number of keys stored in a batch. The rest follow in the next batch. */
 export const STORED_AT_ONCE = 500
 
-/**
- * Maximum number of keys counted in memory. Beyond it, the key whose period ends first is dropped.
- */
-export const MAX_KEYS = 10_000
-
 /** Maximum number of expired rows deleted at a time. */
 const DELETED_AT_ONCE = 2 * STORED_AT_ONCE
 
@@ -61,16 +56,6 @@ export interface FailureLimit {
   stop(): Promise<void>
 }
 
-/** Failures of one key in the current period. */
-interface Failures {
-  /** Number in the database at the last write, including failures counted by other nodes. */
-  stored: number
-  /** Number not stored yet. */
-  pending: number
-  /** End of the period, ms since 1970. */
-  expires: number
-}
-
 /**
  * Creates the failure limit of a node. Failures are counted in memory and stored in batches, once a
  * second, so that a flood of failures does not cause one transaction each. Once a key exceeds the
@@ -81,28 +66,17 @@ export function createFailureLimit(
   now: () => number,
   onError: (error: unknown) => void,
 ): FailureLimit {
-  const counted = new Map<string, Failures>()
-  const pending = new Set<string>()
+  /** Failures by key that are not stored yet. */
+  const pending = new Map<string, number>()
+  const limit = createRateLimit({
+    max: FAILURES,
+    period: PERIOD,
+    onForget: (key) => pending.delete(key),
+    now,
+  })
   let timer: NodeJS.Timeout | undefined
   let storing: Promise<void> | undefined
   let stopped = false
-
-  function failuresOf(key: string): Failures {
-    const known = counted.get(key)
-    if (known !== undefined && known.expires > now()) return known
-    // Re-insert to keep the map ordered by end of period.
-    forget(key)
-    const [first] = counted.keys()
-    if (counted.size >= MAX_KEYS && first !== undefined) forget(first)
-    const failures = { stored: 0, pending: 0, expires: now() + PERIOD }
-    counted.set(key, failures)
-    return failures
-  }
-
-  function forget(key: string): void {
-    counted.delete(key)
-    pending.delete(key)
-  }
 
   function wake(): void {
     if (stopped || timer !== undefined || pending.size === 0) return
@@ -122,14 +96,13 @@ export function createFailureLimit(
 
   async function write(): Promise<void> {
     const at = now()
-    for (const [key, { expires }] of counted) {
-      if (expires <= at) forget(key)
-    }
+    for (const key of pending.keys()) if (limit.get(key) === undefined) pending.delete(key)
     // All nodes lock the rows in the same order, which prevents deadlocks.
-    const keys = [...pending].slice(0, STORED_AT_ONCE).sort()
+    const keys = [...pending.keys()].slice(0, STORED_AT_ONCE).sort()
     const rows = keys.flatMap((key) => {
-      const failures = counted.get(key)
-      return failures ? [{ key, count: failures.pending, expires_at: failures.expires }] : []
+      const count = pending.get(key)
+      const ends = limit.get(key)?.ends
+      return count === undefined || ends === undefined ? [] : [{ key, count, expires_at: ends }]
     })
     if (rows.length === 0) return
     const stored = await db
@@ -140,12 +113,12 @@ export function createFailureLimit(
       .execute()
     const written = new Map(rows.map(({ key, count }) => [key, count]))
     for (const { key, count, expires_at } of stored) {
-      const failures = counted.get(key)
-      if (failures === undefined) continue
-      failures.stored = count
-      failures.pending -= written.get(key) ?? 0
-      failures.expires = expires_at
-      if (failures.pending === 0) pending.delete(key)
+      if (limit.get(key) === undefined) continue
+      const left = Math.max(0, (pending.get(key) ?? 0) - (written.get(key) ?? 0))
+      if (left === 0) pending.delete(key)
+      else pending.set(key, left)
+      // The stored count includes failures that other nodes counted.
+      limit.set(key, { count: count + left, ends: expires_at })
     }
     const expired = db
       .selectFrom('failures')
@@ -157,17 +130,9 @@ export function createFailureLimit(
 
   return {
     count(key) {
-      const failures = failuresOf(key)
-      if (failures.stored + failures.pending >= FAILURES) {
-        const seconds = Math.ceil((failures.expires - now()) / 1000)
-        throw new Failure(
-          'too-many-requests',
-          `Too many failed attempts from this address. Try again in ${seconds} s.`,
-          { headers: { 'Retry-After': String(seconds) } },
-        )
-      }
-      failures.pending++
-      pending.add(key)
+      const wait = limit.consume(key)
+      if (wait > 0) throw tooManyRequests('Too many failed attempts from this address', wait)
+      pending.set(key, (pending.get(key) ?? 0) + 1)
       wake()
     },
     store: storeSome,

@@ -1,0 +1,110 @@
+import { Failure } from './failure.ts'
+
+export interface RateLimitOptions {
+  /** Maximum number of actions of a key in a period. */
+  readonly max: number
+  /** Length of a period, ms. The period of a key begins with its first action. */
+  readonly period: number
+  /** Maximum number of keys in memory. Beyond it, the key counted for the longest is forgotten. */
+  readonly maxKeys?: number
+  /** Called with each key that is forgotten. */
+  readonly onForget?: (key: string) => void
+  /** Returns the time, ms since 1970. */
+  readonly now?: () => number
+}
+
+/** Actions of a key in its current period. */
+export interface RateCount {
+  readonly count: number
+  /** End of the period, ms since 1970. */
+  readonly ends: number
+}
+
+/**
+ * Counts actions by key in the memory of this process. It is synchronous, because requests that are
+ * answered without a promise use it (docs/decisions/0024).
+ */
+export interface RateLimit {
+  /**
+   * Counts an action of a key. Returns 0 if it is allowed, otherwise the time until the period ends,
+   * ms. Rejected actions are not counted.
+   */
+  consume(key: string): number
+  /** Removes an action from the count of a key. */
+  refund(key: string): void
+  /** Returns the count of a key, or `undefined` if its period has ended. */
+  get(key: string): RateCount | undefined
+  /** Replaces the count of a key. */
+  set(key: string, count: RateCount): void
+}
+
+/** Maximum number of keys of a limit, unless it is given. */
+export const RATE_LIMIT_KEYS = 10_000
+
+export function createRateLimit({
+  max,
+  period,
+  maxKeys = RATE_LIMIT_KEYS,
+  onForget = () => {},
+  now = Date.now,
+}: RateLimitOptions): RateLimit {
+  // In the order in which the periods began, so that the first keys end first.
+  const counts = new Map<string, { count: number; ends: number }>()
+
+  function forget(key: string): void {
+    counts.delete(key)
+    onForget(key)
+  }
+
+  /** Makes room for a key: forgets keys whose period has ended, or else the first one. */
+  function insert(key: string, entry: { count: number; ends: number }, at: number): void {
+    if (counts.has(key)) forget(key)
+    for (const [first, { ends }] of counts) {
+      if (ends > at && counts.size < maxKeys) break
+      forget(first)
+    }
+    counts.set(key, entry)
+  }
+
+  const current = (key: string, at: number) => {
+    const entry = counts.get(key)
+    return entry !== undefined && entry.ends > at ? entry : undefined
+  }
+
+  return {
+    consume(key) {
+      const at = now()
+      const entry = current(key, at)
+      if (entry === undefined) {
+        insert(key, { count: 1, ends: at + period }, at)
+        return 0
+      }
+      if (entry.count >= max) return entry.ends - at
+      entry.count++
+      return 0
+    },
+    refund(key) {
+      const entry = current(key, now())
+      if (entry !== undefined && entry.count > 0) entry.count--
+    },
+    get: (key) => current(key, now()),
+    set(key, { count, ends }) {
+      const at = now()
+      const entry = current(key, at)
+      if (entry === undefined) insert(key, { count, ends }, at)
+      else Object.assign(entry, { count, ends })
+    },
+  }
+}
+
+/**
+ * Returns the failure of a request beyond a limit, with `Retry-After`.
+ *
+ * @param wait time until another one is allowed, ms.
+ */
+export function tooManyRequests(reason: string, wait: number): Failure {
+  const seconds = Math.ceil(wait / 1000)
+  return new Failure('too-many-requests', `${reason}. Try again in ${seconds} s.`, {
+    headers: { 'Retry-After': String(seconds) },
+  })
+}
