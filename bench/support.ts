@@ -66,7 +66,7 @@ export const nextHost = (): string =>
   `127.${100 + (process.pid % 100)}.${Math.floor(process.pid / 100) % 250}.${++subjects}`
 
 /**
- * Creates a data folder with `size` stored endpoints. Each reaches every database unless
+ * Creates a data folder with `size` stored endpoints. Each reaches all databases unless
  * `databasesOf` returns others for its port.
  */
 export async function storeEndpoints(

@@ -135,7 +135,7 @@ freshTest(
     await expect(dialog).toBeHidden()
     expect(await stored()).toEqual({ endpoint, databases: ['blog'] })
     await page
-      .getByRole('region', { name: 'After the change' })
+      .getByRole('region', { name: 'Last change' })
       .getByRole('button', { name: 'Undo' })
       .click()
     await expect.poll(stored).toEqual({ endpoint, databases: ['blog', 'shop'] })
@@ -144,7 +144,7 @@ freshTest(
     await page.goto(`${activityPath}?what=endpoint.add`)
     await restore('Endpoint added')
     await expect(dialog).toContainText('The endpoint was changed again after this row.')
-    await expect(dialog).toContainText('No such endpoint')
+    await expect(dialog).toContainText('No endpoint')
     await dialog.getByRole('button', { name: 'Remove endpoint' }).click()
     await expect(dialog).toBeHidden()
     expect(await stored()).toBeUndefined()

@@ -45,7 +45,7 @@ test('The first database is created, its name judged while it is typed', async (
   await expect(form).toBeHidden()
   await page.getByRole('button', { name: 'Create database' }).click()
   await expect(name).toHaveValue('shop')
-  await form.getByRole('button', { name: 'Start afresh' }).click()
+  await form.getByRole('button', { name: 'Start over' }).click()
   await expect(name).toHaveValue('')
   await name.fill('shop')
   await form.getByRole('button', { name: 'Cancel' }).click()

@@ -176,19 +176,19 @@ test('What cannot work is said before it is tried, and each refusal stands at it
   await form.getByLabel('Port').fill(`${await gatehouse.freePort()}`)
   await expect(form.getByText('Tokens and documents travel unencrypted.')).toBeHidden()
   await form.getByLabel('Host', { exact: true }).selectOption('Another name or address…')
-  await form.getByLabel('Name or address of the host').fill('203.0.113.7')
+  await form.getByLabel('Host name or address').fill('203.0.113.7')
   await expect(form.getByText('Tokens and documents travel unencrypted.')).toBeVisible()
   await page.keyboard.press('Control+Enter')
-  await expect(form.getByLabel('Name or address of the host')).toHaveAccessibleDescription(
+  await expect(form.getByLabel('Host name or address')).toHaveAccessibleDescription(
     '203.0.113.7 is not an address of this machine. Choose one from the list. (EADDRNOTAVAIL)',
   )
   await form.getByText('ssl', { exact: true }).click()
-  await expect(form.getByText('This server has no certificate yet.')).toBeVisible()
+  await expect(form.getByText('This server has no certificate.')).toBeVisible()
   await expect(form.getByText('Tokens and documents travel unencrypted.')).toBeHidden()
   await page.keyboard.press('Control+Enter')
   await expect(form.getByRole('alert').filter({ hasText: 'requires a certificate' })).toBeVisible()
   // Pasting a whole address into any field fills all fields.
-  const other = form.getByLabel('Name or address of the host')
+  const other = form.getByLabel('Host name or address')
   await other.fill(' ssl://[::1]:8531 ')
   await expect(other).toHaveValue('[::1]')
   await expect(form.getByLabel('Port')).toHaveValue('8531')
@@ -231,19 +231,19 @@ test('An address is checked while it is typed, with the reason of the system at 
   await expect(field).toBeFocused()
   // A link shows the server's own endpoint, and the form keeps its values.
   await field.fill(`${gatehouse.port}`)
-  await expect(field).toHaveAccessibleDescription(/ exists already\. Show it$/)
+  await expect(field).toHaveAccessibleDescription(/ already exists\. Show endpoint$/)
   await expectAccessible(page)
-  await form.getByRole('link', { name: 'Show it' }).click()
+  await form.getByRole('link', { name: 'Show endpoint' }).click()
   await expect(page.getByRole('dialog', { name: /127\.0\.0\.1/ })).toBeVisible()
   await page.goBack()
   await expect(field).toHaveValue(`${gatehouse.port}`)
   await form.getByLabel('Host', { exact: true }).selectOption('Another name or address…')
-  await form.getByLabel('Name or address of the host').fill('203.0.113.7')
-  await expect(form.getByLabel('Name or address of the host')).toHaveAccessibleDescription(
+  await form.getByLabel('Host name or address').fill('203.0.113.7')
+  await expect(form.getByLabel('Host name or address')).toHaveAccessibleDescription(
     /^203\.0\.113\.7 is not an address of this machine.*\(EADDRNOTAVAIL\)$/,
   )
   // The check is only a hint. The port is free by now, so saving succeeds.
-  await form.getByLabel('Name or address of the host').fill('127.0.0.1')
+  await form.getByLabel('Host name or address').fill('127.0.0.1')
   await field.fill(`${port}`)
   await expect(field).toHaveAccessibleDescription(/EADDRINUSE/)
   await other.close()
@@ -280,7 +280,9 @@ freshTest(
     await gatehouse.kill()
     await page.keyboard.press('Control+Enter')
     await expect(
-      form.getByText('No connection to Gatehouse. It will be saved as soon as there is one.'),
+      form.getByText(
+        'No connection to Gatehouse. The endpoint is saved when the connection returns.',
+      ),
     ).toBeVisible()
     await expectAccessible(page)
     await gatehouse.restart()
@@ -289,11 +291,11 @@ freshTest(
 
     // Repeat with a reload of the page.
     await chooseInMenu(page, address, 'Edit mapping')
-    await page.getByRole('button', { name: 'Take out blog' }).click()
+    await page.getByRole('button', { name: 'Remove blog' }).click()
     await gatehouse.kill()
     await gatehouse.restart()
     await page.reload()
-    await expect(form.getByText('What you typed before is back.')).toBeVisible()
+    await expect(form.getByText('Your unsaved input was restored.')).toBeVisible()
     await expect(names(page)).toHaveText([/^shop/, /^news/])
     await form.getByRole('button', { name: 'Save mapping' }).click()
     await expect(form).toBeHidden()
@@ -318,7 +320,7 @@ test('An answer that is lost is looked for, and told', async ({ page, gatehouse,
   const form = addForm(page)
   await form.getByLabel('Port').fill(`${port}`)
   await page.keyboard.press('Control+Enter')
-  await expect(form.getByText('We do not know whether it was added')).toBeVisible()
+  await expect(form.getByText('Checking whether the endpoint was added')).toBeVisible()
   expect(await stored(gatehouse, `tcp://127.0.0.1:${port}`)).toEqual([])
   answers = true
   await expect(form).toBeHidden()
@@ -330,7 +332,7 @@ test('An answer that is lost is looked for, and told', async ({ page, gatehouse,
   await form.getByLabel('Port').fill(`${other}`)
   await page.keyboard.press('Control+Enter')
   await expect(
-    form.getByText('The connection broke, and it was not added. Add it again.'),
+    form.getByText('The connection failed and the endpoint was not added. Add it again.'),
   ).toBeVisible()
   await page.unroute(/\/_api\/endpoint(\?|$)/)
   await page.keyboard.press('Control+Enter')
@@ -345,7 +347,7 @@ freshTest(
     await gatehouse.signIn(page, consolePath)
     await chooseInMenu(page, address, 'Edit mapping')
     const form = mappingForm(page, address)
-    await page.getByRole('button', { name: 'Take out blog' }).click()
+    await page.getByRole('button', { name: 'Remove blog' }).click()
     await gatehouse.delete('/_db/_system/_api/user/me/session/all')
     await page.keyboard.press('Control+Enter')
     await expect(form.getByText('You are signed out. Sign in again, then save.')).toBeVisible()
@@ -387,9 +389,11 @@ freshTest(
     await page.keyboard.press('Control+Enter')
     await addForm(page).getByRole('link', { name: 'Sign in again' }).click()
     await signIn()
-    const refusal = page.getByRole('dialog', { name: 'Endpoints are changed by operators' })
+    const refusal = page.getByRole('dialog', {
+      name: 'Only operators and admins can change endpoints',
+    })
     await expect(refusal).toContainText('You are a viewer')
-    await expect(refusal).toContainText('What you typed is kept in this tab')
+    await expect(refusal).toContainText('Your input is kept in this tab')
     await expectAccessible(page)
 
     await become('operator')
@@ -413,7 +417,7 @@ test('Changed and changed back is no conflict; gone, it is added anew', async ({
   await gatehouse.signIn(page, consolePath)
   await chooseInMenu(page, address, 'Edit mapping')
   const form = mappingForm(page, address)
-  await page.getByRole('button', { name: 'Take out blog' }).click()
+  await page.getByRole('button', { name: 'Remove blog' }).click()
   // The page must load both changes at once: after the first alone it would report a conflict.
   const changed = Promise.withResolvers<void>()
   await page.route(/\/_api\/endpoint(\?|$)/, async (route) => {
@@ -431,8 +435,8 @@ test('Changed and changed back is no conflict; gone, it is added anew', async ({
   await addDatabases(page, 'press')
   await expect(form.getByText('does not exist yet').last()).toBeVisible()
   await gatehouse.delete(`${API}/${encodeURIComponent(address)}`)
-  await expect(form.getByText('Somebody removed this endpoint in the meantime.')).toBeVisible()
-  await form.getByRole('button', { name: 'Add it anew' }).click()
+  await expect(form.getByText('Someone removed this endpoint.')).toBeVisible()
+  await form.getByRole('button', { name: 'Add it again' }).click()
   await expect(form).toBeHidden()
   expect(await stored(gatehouse, address)).toEqual(['shop', 'press'])
 })

@@ -52,10 +52,10 @@ test('Operators see what a file would change, and import it', async ({ page, gat
   await expect(page.getByText('1 endpoint not in the file stays.')).toBeVisible()
   const changed = page.getByRole('table', { name: 'Changed' }).getByRole('row', { name: kept })
   await expect(changed).toContainText(/shopdefault.*newsdefault.*shop/)
-  await expect(page.getByText('There is no database news yet')).toBeVisible()
+  await expect(page.getByText('The database news does not exist yet')).toBeVisible()
   await expect(page.getByRole('table', { name: 'Removed' })).toBeHidden()
 
-  await page.getByLabel('Remove what is not in the file').check()
+  await page.getByLabel('Remove endpoints that are not in the file').check()
   await expect(
     page.getByRole('table', { name: 'Removed' }).getByRole('row', { name: gone }),
   ).toBeVisible()
@@ -83,7 +83,7 @@ test('All faults of a file are told at once, and mended in place by the keyboard
   await field.focus()
   await page.keyboard.insertText(`[\n{"endpoint": "${address}"\n{"endpoint": "tcp://127.1:1"}]`)
   await page.keyboard.press('Control+Enter')
-  await expect(page.getByRole('alert').filter({ hasText: '1 fault is to be' })).toBeVisible()
+  await expect(page.getByRole('alert').filter({ hasText: 'Fix 1 error first.' })).toBeVisible()
   await expect(page.getByText('Line 3, column 1')).toBeVisible()
   await expect(field).toBeFocused()
 
@@ -102,11 +102,11 @@ test('All faults of a file are told at once, and mended in place by the keyboard
 
   await page.keyboard.press('Control+A')
   await page.keyboard.insertText(`[{"endpoint": "${address}", "databases": ["_system"]}]`)
-  await expect(page.getByText('No fault is left.')).toBeVisible()
+  await expect(page.getByText('No errors.')).toBeVisible()
   await page.keyboard.press('Control+Enter')
-  await expect(page.getByRole('heading', { name: 'What would change' })).toBeFocused()
+  await expect(page.getByRole('heading', { name: 'Changes' })).toBeFocused()
   await page.keyboard.press('Tab')
-  await expect(page.getByLabel('Remove what is not in the file')).toBeFocused()
+  await expect(page.getByLabel('Remove endpoints that are not in the file')).toBeFocused()
   await page.keyboard.press('Tab')
   await expect(page.getByRole('button', { name: 'Import 1 change' })).toBeFocused()
   await page.keyboard.press('Enter')
@@ -122,7 +122,9 @@ freshTest(
     await choose(page, [{ endpoint: `tcp://127.0.0.1:${gatehouse.port}`, databases: ['blog'] }])
     await expect(page.getByText('After this change, no one can sign in')).toBeVisible()
     await expect(
-      page.getByText(`The default database does not exist at tcp://127.0.0.1:${gatehouse.port}`),
+      page.getByText(
+        `The default database of tcp://127.0.0.1:${gatehouse.port} does not exist yet.`,
+      ),
     ).toBeVisible()
     const button = page.getByRole('button', { name: 'Import 1 change' })
     await expect(button).toBeDisabled()
@@ -146,7 +148,7 @@ freshTest(
     expect(await configured(gatehouse)).toHaveLength(1)
     await page.getByRole('button', { name: 'Import 2 changes' }).click()
     await dialog.getByRole('button', { name: 'Import and disconnect' }).click()
-    const bar = page.getByRole('region', { name: 'After the change' })
+    const bar = page.getByRole('region', { name: 'Last change' })
     await bar.getByRole('link', { name: `Open the console at ${other}` }).click()
     await expect(page).toHaveURL(`http://127.0.0.1:${port}${consolePath}`)
     await expect(rowOf(page, own)).toContainText('blog')
@@ -168,18 +170,18 @@ test('What is refused is listed with its reason, nothing is removed meanwhile, a
     { endpoint: taken },
     { endpoint: other },
   ])
-  await page.getByLabel('Remove what is not in the file').check()
+  await page.getByLabel('Remove endpoints that are not in the file').check()
   await page.getByRole('button', { name: 'Import 3 changes' }).click()
 
-  await expect(page.getByText('1 of 3 changes was made. 1 was refused.').first()).toBeVisible()
+  await expect(page.getByText('1 of 3 changes was made. 1 failed.').first()).toBeVisible()
   await expect(page.getByText('1 endpoint was not removed').first()).toBeVisible()
-  await expect(page.getByRole('table', { name: 'Refused' })).toContainText(
+  await expect(page.getByRole('table', { name: 'Failed' })).toContainText(
     `Port ${port} on 127.0.0.1 is used by another program.`,
   )
   expect((await configured(gatehouse)).map(({ endpoint }) => endpoint)).toContain(old)
 
   await program.close()
-  await page.getByRole('button', { name: 'Try these again' }).click()
+  await page.getByRole('button', { name: 'Retry failed changes' }).click()
   await expect(page.getByText('All 2 changes were made.').first()).toBeVisible()
   const addresses = (await configured(gatehouse)).map(({ endpoint }) => endpoint)
   expect(addresses).toContain(taken)
@@ -198,7 +200,7 @@ test('Nobody’s change is overwritten', async ({ page, gatehouse }) => {
     await route.continue()
   })
   await page.getByRole('button', { name: 'Import 1 change' }).click()
-  await expect(page.getByRole('table', { name: 'Refused' })).toContainText(
+  await expect(page.getByRole('table', { name: 'Failed' })).toContainText(
     'The endpoint has been changed since you loaded it.',
   )
   expect(await configured(gatehouse)).toContainEqual({ endpoint: address, databases: ['theirs'] })
@@ -255,7 +257,7 @@ freshTest(
     const left = (8_000 - made).toLocaleString('en')
     await expect(page.getByRole('button', { name: `Import ${left} changes` })).toBeVisible()
     if (made === 0) return
-    await page.getByRole('button', { name: 'Undo the import' }).click()
+    await page.getByRole('button', { name: 'Undo import' }).click()
     await expect.poll(async () => (await configured(gatehouse)).length, { timeout: 60_000 }).toBe(1)
   },
 )
@@ -275,7 +277,7 @@ test('Endpoints are exported as GET gives them, and an import of that changes no
   await page.getByRole('link', { name: 'Import' }).click()
   await page.getByLabel('File of endpoints').setInputFiles(file)
   await expect(page.getByText('3 unchanged.')).toBeVisible()
-  await expect(page.getByText('Nothing is to be done.')).toBeVisible()
+  await expect(page.getByText('No changes needed.')).toBeVisible()
   await page.goBack()
   await expect(rowOf(page, one)).toBeVisible()
 

@@ -28,9 +28,9 @@ async function makeSome(gatehouse: Gatehouse): Promise<void> {
 }
 
 const picture = (page: Page) =>
-  page.getByRole('figure', { name: 'Which endpoints reach which databases' })
+  page.getByRole('figure', { name: 'Endpoints and the databases they serve' })
 
-test('People see which endpoints reach which databases, as a picture and as tables', async ({
+test('People see which endpoints serve which databases, as a picture and as tables', async ({
   page,
   gatehouse,
 }) => {
@@ -44,9 +44,9 @@ test('People see which endpoints reach which databases, as a picture and as tabl
   const databases = map.getByRole('list', { name: 'Databases' }).getByRole('listitem')
   await expect(endpoints).toHaveCount(3)
   await expect(endpoints.filter({ hasText: '2 endpoints' })).toContainText(
-    /Listening.*reaches shop and blog/,
+    /Listening.*serves shop and blog/,
   )
-  await expect(databases.filter({ hasText: 'idle' })).toContainText('reached by none')
+  await expect(databases.filter({ hasText: 'idle' })).toContainText('not served')
   await expect(databases.filter({ hasText: 'later' })).toContainText('does not exist yet')
   const lines = map.locator('svg path[d^="M0 "]:not([d*="H"])')
   await expect(lines).toHaveCount(5)
@@ -55,16 +55,16 @@ test('People see which endpoints reach which databases, as a picture and as tabl
   await expect(byMapping.getByRole('row', { name: '2 endpoints' })).toContainText('shop')
   const byDatabase = page.getByRole('table', { name: 'By database' })
   await expect(byDatabase.getByRole('row', { name: 'blog' })).toContainText(
-    /Reached.*1 endpoint.*3 endpoints/,
+    /Served.*1 endpoint.*3 endpoints/,
   )
-  await expect(byDatabase.getByRole('row', { name: 'idle' })).toContainText('Reached by none')
+  await expect(byDatabase.getByRole('row', { name: 'idle' })).toContainText('Not served')
 
   await databases.filter({ hasText: 'blog' }).hover()
   await expect(map.locator('path[data-lit]')).toHaveCount(2)
 
   await add(gatehouse, address(gatehouse, 4))
   await expect(map.getByRole('link', { name: 'All databases', exact: true })).toBeVisible()
-  await expect(databases.filter({ hasText: 'idle' })).toContainText('by All databases')
+  await expect(databases.filter({ hasText: 'idle' })).toContainText('through All databases')
   await expect(endpoints).toHaveCount(4)
 })
 
@@ -100,7 +100,7 @@ test('The filter leaves what passes, and what nobody can follow is not drawn', a
     ),
   )
   await gatehouse.signIn(page, mapPath)
-  await expect(page.getByText('231 lines are too many to follow.')).toBeVisible()
+  await expect(page.getByText('The map has 231 lines, too many to draw.')).toBeVisible()
   await expect(picture(page)).toBeHidden()
   await expect(page.getByRole('table', { name: 'By mapping' }).getByRole('row')).toHaveCount(22)
 
@@ -111,5 +111,5 @@ test('The filter leaves what passes, and what nobody can follow is not drawn', a
   await page.getByRole('searchbox', { name: 'Filter endpoints' }).fill('nothing')
   await expect(page.getByText('No endpoint matches “nothing”.')).toBeVisible()
   await page.getByRole('button', { name: 'Clear filters' }).last().click()
-  await expect(page.getByText('231 lines are too many to follow.')).toBeVisible()
+  await expect(page.getByText('The map has 231 lines, too many to draw.')).toBeVisible()
 })

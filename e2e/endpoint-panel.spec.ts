@@ -43,10 +43,10 @@ test('Requests made at an endpoint show in its panel, by the keyboard alone', as
   await expect(traffic).toContainText(/15 requests in the last .*, 3 errors/, sampled)
   await expect(traffic.getByRole('definition').filter({ hasText: /^15$/ })).toBeVisible()
 
-  const chart = traffic.getByRole('slider', { name: 'Moment of the last hour' })
+  const chart = traffic.getByRole('slider', { name: 'Time within the last hour' })
   await chart.focus()
   await page.keyboard.press('Home')
-  await expect(chart).toHaveAttribute('aria-valuetext', /requests\/s not known/)
+  await expect(chart).toHaveAttribute('aria-valuetext', /requests\/s unknown/)
   await page.keyboard.press('End')
   await expect(chart).toHaveAttribute('aria-valuetext', /, [0-9.]+ requests\/s, [0-9.]+ errors\/s$/)
 
@@ -148,7 +148,7 @@ freshTest('A failed endpoint is tried now, once its port is free', async ({ page
   const state = panelOf(page, address).getByRole('region', { name: 'State' })
   await expect(state).toContainText('Failed')
   await expect(state).toContainText(`Port ${port} on 127.0.0.1 is used by another program.`)
-  await expect(panelOf(page, address)).toContainText('It does not listen now')
+  await expect(panelOf(page, address)).toContainText('The endpoint is not listening')
   // The button is pressed while the port is taken: once it is free, the server also retries by
   // itself.
   await page.route('**/retry', async (route) => {
@@ -157,7 +157,7 @@ freshTest('A failed endpoint is tried now, once its port is free', async ({ page
   })
   await state.getByRole('button', { name: 'Try now' }).click()
   await expect(state).toContainText('Listening')
-  await expect(panelOf(page, address)).not.toContainText('It does not listen now')
+  await expect(panelOf(page, address)).not.toContainText('The endpoint is not listening')
 })
 
 test.describe('While connections have time to finish', () => {
@@ -199,7 +199,7 @@ test.describe('While connections have time to finish', () => {
       })
       await gatehouse.delete(`/_db/_system/_api/endpoint/${encodeURIComponent(address)}`)
       await expect(panel.getByRole('alert').filter({ hasText: 'was removed' })).toBeVisible()
-      await expect(panel).toContainText('1 connection is left')
+      await expect(panel).toContainText('1 connection left')
       // Hold back the next listener data: the last data is older than the removal.
       await asked.promise
       await expect(panel.getByRole('button', { name: 'Close now' })).toBeVisible()
@@ -209,7 +209,7 @@ test.describe('While connections have time to finish', () => {
       await closed
       await expect(panel.getByRole('button', { name: 'Edit mapping' })).toBeHidden()
       await expect(panel.getByRole('region', { name: 'Changes' })).toContainText('Removed')
-      await expect(panel).toContainText('Closed: nothing of it runs any more.')
+      await expect(panel).toContainText('Closed on all nodes.')
       await expect(panel.getByRole('region', { name: 'Databases' })).toContainText('blog')
       await panel.getByRole('button', { name: 'Back to the list' }).click()
       await expect(panel).toBeHidden()
@@ -229,11 +229,13 @@ test('From the panel an endpoint is mapped, duplicated and removed', async ({
   const panel = panelOf(page, address)
   await panel.getByRole('button', { name: 'Edit mapping' }).click()
   const mapping = page.getByRole('dialog', { name: `Mapping of ${address}` })
-  await mapping.getByRole('button', { name: 'Take out shop' }).click()
+  await mapping.getByRole('button', { name: 'Remove shop' }).click()
   await mapping.getByRole('button', { name: 'Save mapping' }).click()
   await expect(mapping).toBeHidden()
   await expect(panel.getByRole('list', { name: 'Databases in order' })).toHaveText(/blog/)
-  await expect(panel.getByRole('region', { name: 'Changes' })).toContainText('Mapped anew: blog')
+  await expect(panel.getByRole('region', { name: 'Changes' })).toContainText(
+    'Mapping changed: blog',
+  )
 
   await panel.getByRole('button', { name: 'Duplicate' }).click()
   const form = page.getByRole('dialog', { name: 'Add endpoint' })

@@ -18,7 +18,9 @@ test('Operators add an endpoint, reach it, map it anew and remove it', async ({
   const url = `http://127.0.0.1:${port}`
 
   await gatehouse.signIn(page, consolePath)
-  await expect(page.getByText('One endpoint so far, the one you came through.')).toBeVisible()
+  await expect(
+    page.getByText('One endpoint so far, the one you are connected through.'),
+  ).toBeVisible()
 
   await page.getByRole('button', { name: 'Add endpoint' }).click()
   const form = page.getByRole('dialog', { name: 'Add endpoint' })
@@ -36,7 +38,7 @@ test('Operators add an endpoint, reach it, map it anew and remove it', async ({
 
   await chooseInMenu(page, address, 'Edit mapping')
   const mapping = page.getByRole('dialog', { name: `Mapping of ${address}` })
-  await mapping.getByRole('button', { name: 'Take out shop' }).click()
+  await mapping.getByRole('button', { name: 'Remove shop' }).click()
   await expect(mapping.getByText('No longer reachable here: shop.')).toBeVisible()
   await mapping.getByRole('button', { name: 'Save mapping' }).click()
   await expect(mapping).toBeHidden()
@@ -45,7 +47,7 @@ test('Operators add an endpoint, reach it, map it anew and remove it', async ({
 
   await chooseInMenu(page, address, 'Remove endpoint')
   const question = page.getByRole('dialog', { name: `Remove ${address}?` })
-  await expect(question).toContainText('New connections are refused at once')
+  await expect(question).toContainText('New connections are refused immediately')
   await question.getByRole('button', { name: 'Remove endpoint' }).click()
   await expect(question).toBeHidden()
   await expect(page.getByText('One endpoint so far')).toBeVisible()
@@ -103,7 +105,7 @@ test('Databases are ordered by the keyboard alone, and none is never all', async
   await expect(page.getByText('Requests that name no database reach shop.')).toBeVisible()
 
   await page.keyboard.press('Delete')
-  await expect(page.getByRole('button', { name: 'Take out blog' })).toBeFocused()
+  await expect(page.getByRole('button', { name: 'Remove blog' })).toBeFocused()
   await page.keyboard.press('Delete')
   await expect(page.getByRole('combobox', { name: 'Add a database' })).toBeFocused()
   await page.keyboard.press('Control+Enter')
@@ -147,12 +149,12 @@ test('What others change shows by itself, also while it is edited here', async (
 
   await chooseInMenu(page, address, 'Edit mapping')
   const mapping = page.getByRole('dialog', { name: `Mapping of ${address}` })
-  await mapping.getByRole('button', { name: 'Take out archive' }).click()
+  await mapping.getByRole('button', { name: 'Remove archive' }).click()
   await others(['blog', 'archive', 'news'])
-  const conflict = mapping.getByRole('alert').filter({ hasText: 'Theirs, in force now' })
+  const conflict = mapping.getByRole('alert').filter({ hasText: 'Theirs (saved)' })
   await expect(conflict).toContainText('news')
   await page.keyboard.press('Control+Enter')
-  await expect(mapping.getByText('Take theirs or keep yours first.')).toBeVisible()
+  await expect(mapping.getByText('Choose “Take theirs” or “Keep mine” first.')).toBeVisible()
   await expectAccessibleInBothThemes(page)
   await conflict.getByRole('button', { name: 'Keep mine' }).click()
   await mapping.getByRole('button', { name: 'Save mapping' }).click()
@@ -212,10 +214,10 @@ freshTest('A lost connection is told, and mends by itself', async ({ page, gateh
   await expect(page.getByText('Live', { exact: true })).toBeVisible()
   await gatehouse.stop()
   await expect(
-    page.getByText(/^No connection since .* What you see may be out of date\./),
+    page.getByText(/^No connection since .* The data shown may be out of date\./),
   ).toBeVisible()
   await page.getByRole('button', { name: 'Try now' }).click()
-  await expect(page.getByText(/Trying again in/)).toBeVisible()
+  await expect(page.getByText(/Retrying in/)).toBeVisible()
   await gatehouse.restart()
   // Pauses between retries grow to 15 s.
   await expect(page.getByText('Live', { exact: true })).toBeVisible({ timeout: 45_000 })

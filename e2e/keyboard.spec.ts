@@ -68,7 +68,7 @@ test('One signs in, adds an endpoint with ordered databases, maps it anew, and s
 
   await page.keyboard.press('e')
   const mapping = page.getByRole('dialog', { name: `Mapping of ${address}` })
-  await tabTo(page, mapping.getByRole('button', { name: 'Take out blog' }))
+  await tabTo(page, mapping.getByRole('button', { name: 'Remove blog' }))
   await page.keyboard.press('Delete')
   await expect(mapping.getByText('No longer reachable here: blog.')).toBeVisible()
   await page.keyboard.press('Control+Enter')
@@ -78,7 +78,7 @@ test('One signs in, adds an endpoint with ordered databases, maps it anew, and s
     databases: ['news', 'shop'],
   })
 
-  await enter(page, page.getByRole('button', { name: 'Operator your menu' }), 'Shift+Tab')
+  await enter(page, page.getByRole('button', { name: 'Operator account menu' }), 'Shift+Tab')
   await expect(page.getByRole('menuitem', { name: 'Sessions' })).toBeFocused()
   await page.keyboard.press('ArrowDown')
   await expect(page.getByRole('menuitem', { name: 'Sign out' })).toBeFocused()

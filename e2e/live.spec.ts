@@ -80,13 +80,13 @@ freshTest(
     await isLive(page)
     await gatehouse.kill()
     await expect(page.getByText(/No connection since \d\d:\d\d:\d\d/)).toBeVisible()
-    await expect(page.getByText(/Trying again in \d+ s\./)).toBeVisible()
-    await expect(page.getByText('What you see may be out of date.')).toBeVisible()
+    await expect(page.getByText(/Retrying in \d+ s\./)).toBeVisible()
+    await expect(page.getByText('The data shown may be out of date.')).toBeVisible()
     await expectAccessible(page)
 
     // A manual retry fails, and the page still shows the lost connection.
     await page.getByRole('button', { name: 'Try now' }).click()
-    await expect(page.getByText(/Trying again in \d+ s\./)).toBeVisible()
+    await expect(page.getByText(/Retrying in \d+ s\./)).toBeVisible()
 
     await gatehouse.restart()
     const address = await addEndpoint(gatehouse)

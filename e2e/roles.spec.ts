@@ -98,7 +98,7 @@ for (const role of ['viewer', 'operator'] as const) {
       await expect(page).toHaveURL(/\/endpoints$/)
 
       await page.keyboard.press('?')
-      const keys = page.getByRole('dialog', { name: 'Keys' })
+      const keys = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
       await expect(keys.getByText('Search')).toBeVisible()
       await expect(keys.getByText('Go to Access')).toHaveCount(0)
       await expect(keys.getByText('Add an endpoint')).toHaveCount(role === 'operator' ? 1 : 0)

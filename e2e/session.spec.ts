@@ -41,7 +41,7 @@ test('Signing out ends the session on the server, and the key is asked for again
 }) => {
   await gatehouse.signIn(page)
   const cookies = await page.context().cookies()
-  await page.getByRole('button', { name: 'Operator your menu' }).click()
+  await page.getByRole('button', { name: 'Operator account menu' }).click()
   await page.getByRole('menuitem', { name: 'Sign out' }).click()
   await expect(page.getByText('You are signed out.')).toBeVisible()
 
@@ -67,15 +67,15 @@ test('A session that ends in the middle of adding an endpoint loses nothing that
   await gatehouse.delete('/_db/_system/_api/user/me/session/all')
 
   const form = page.getByRole('dialog', { name: 'Add endpoint' })
-  await expect(form.getByText('You were signed out: this session was ended.')).toBeVisible()
-  await expect(form.getByText('What you typed is kept.')).toBeVisible()
+  await expect(form.getByText('You were signed out because this session was ended.')).toBeVisible()
+  await expect(form.getByText('Your input is kept.')).toBeVisible()
   await expect(form.getByLabel('Port')).toHaveValue(String(port))
   await expectAccessible(page)
   await form.getByRole('link', { name: 'Sign in again' }).click()
 
   await page.getByRole('button', { name: 'Sign in with the operator key' }).click()
   await giveKey(page, gatehouse.operatorKey)
-  await expect(form.getByText('What you typed before is back.')).toBeVisible()
+  await expect(form.getByText('Your unsaved input was restored.')).toBeVisible()
   await expect(form.getByLabel('Port')).toHaveValue(String(port))
   await expect(form.getByRole('list', { name: 'Databases in order' })).toContainText('shop')
   await expect(form.getByLabel('Port')).toBeFocused()
@@ -105,8 +105,8 @@ test('Where another person signs in, nothing that was typed is shown, and it is 
   })
   // The page checks the session whenever it becomes visible.
   await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')))
-  await expect(page.getByText('github:2 is signed in now.')).toBeVisible()
-  await expect(page.getByText('What Operator typed is not shown')).toBeVisible()
+  await expect(page.getByText('github:2 is now signed in')).toBeVisible()
+  await expect(page.getByText('Unsaved input of Operator is hidden')).toBeVisible()
   await expect(page.getByLabel('Port')).toHaveCount(0)
   await expectAccessible(page)
 
@@ -114,7 +114,7 @@ test('Where another person signs in, nothing that was typed is shown, and it is 
   await expect(page.getByLabel('Port')).toHaveValue('')
   another = false
   await page.reload()
-  await expect(page.getByText('What you typed before is back.')).toBeVisible()
+  await expect(page.getByText('Your unsaved input was restored.')).toBeVisible()
   await expect(page.getByLabel('Port')).toHaveValue('8534')
 })
 
@@ -134,7 +134,7 @@ test('A part of the page that a newer version no longer has leads to that versio
   await page.keyboard.press('Control+k')
   await page.getByRole('combobox', { name: 'Search pages' }).fill('activity')
   await page.keyboard.press('Enter')
-  await expect(page.getByText('There may be a new version of it.')).toBeVisible()
+  await expect(page.getByText('A new version may be available.')).toBeVisible()
   await expectAccessible(page)
   await page.unroute(/\/assets\/activity-page-[^/]*\.js$/)
   await page.getByRole('button', { name: 'Reload' }).click()
@@ -159,7 +159,7 @@ test('A page that cannot be loaded while the server is away says so, and loads w
   await page.getByRole('combobox', { name: 'Search pages' }).fill('activity')
   await gatehouse.stop()
   await page.keyboard.press('Enter')
-  const failure = page.getByText('Gatehouse does not respond. What you typed is kept.')
+  const failure = page.getByText('Gatehouse does not respond. Your input is kept.')
   await expect(failure).toBeVisible()
   await expect(page.getByRole('heading', { name: 'Activity' })).toBeVisible()
   await expectAccessible(page)
@@ -202,7 +202,7 @@ test('Signed in again in another tab, the page goes on by itself', async ({
   await gatehouse.signIn(page)
   await expect(page.getByText('Live', { exact: true })).toBeVisible()
   await gatehouse.delete('/_db/_system/_api/user/me/session/all')
-  await expect(page.getByText('You were signed out: this session was ended.')).toBeVisible()
+  await expect(page.getByText('You were signed out because this session was ended.')).toBeVisible()
   const other = await page.context().newPage()
   await gatehouse.signIn(other)
   // The page polls every 15 s.
@@ -242,7 +242,7 @@ test('One sees where one is signed in, and ends the other sessions', async ({
   await expect(sessions.filter({ hasText: 'This session' })).toHaveCount(1)
   await page.getByRole('button', { name: /^End the session of/ }).click()
   await expect(sessions).toHaveCount(2)
-  await expect(there.getByText('You were signed out: this session was ended.')).toBeVisible()
+  await expect(there.getByText('You were signed out because this session was ended.')).toBeVisible()
   await elsewhere.close()
 })
 

@@ -5,7 +5,7 @@ export interface AttackedNode {
   readonly host: string
   /** Its data folder. */
   readonly data: string
-  /** Port of the attacked endpoint, which reaches every database. */
+  /** Port of the attacked endpoint, which reaches all databases. */
   readonly port: number
   /** The pid of the node's process. */
   readonly pid: number | undefined

@@ -107,10 +107,10 @@ test('endpoints: full, filtered, menu, keys, search', async ({ page, gatehouse }
       ]),
     ),
   })
-  await page.getByLabel('Remove what is not in the file').check()
+  await page.getByLabel('Remove endpoints that are not in the file').check()
   await shoot(page, 'endpoints-import-preview')
   await page.getByRole('button', { name: /^Import \d+ changes/ }).click()
-  await expect(page.getByRole('button', { name: 'Try these again' })).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Retry failed changes' })).toBeVisible()
   await shoot(page, 'endpoints-import-refused')
   await town.close()
 })
@@ -163,7 +163,7 @@ test('endpoints: forms', async ({ page, gatehouse }, { parallelIndex }) => {
   await page.goto(consolePath)
   await chooseInMenu(page, town.shop, 'Edit mapping')
   const mapping = page.getByRole('dialog', { name: `Mapping of ${town.shop}` })
-  await mapping.getByRole('button', { name: 'Take out archive' }).click()
+  await mapping.getByRole('button', { name: 'Remove archive' }).click()
   await shoot(page, 'endpoint-mapping')
   await page.route('**/_api/endpoint', async (route) => {
     if (route.request().method() === 'POST') {
@@ -175,7 +175,7 @@ test('endpoints: forms', async ({ page, gatehouse }, { parallelIndex }) => {
     await route.continue()
   })
   await page.keyboard.press('Control+Enter')
-  await expect(mapping.getByText('Somebody changed this mapping')).toBeVisible()
+  await expect(mapping.getByText('Someone changed this mapping')).toBeVisible()
   await shoot(page, 'endpoint-mapping-conflict')
   await page.unroute('**/_api/endpoint')
   await town.close()
@@ -201,8 +201,8 @@ test('endpoints: removal, undo, several', async ({ page, gatehouse }, { parallel
   const chosen = page.getByRole('region', { name: 'Selected endpoints' })
   for (const [button, state] of [
     ['Add a database', 'add'],
-    ['Take out a database', 'take-out'],
-    ['Remove', 'remove'],
+    ['Remove a database', 'take-out'],
+    ['Remove endpoints', 'remove'],
   ] as const) {
     await chosen.getByRole('button', { name: button }).click()
     const dialog = page.getByRole('dialog')
@@ -218,7 +218,7 @@ test('endpoints: removal, undo, several', async ({ page, gatehouse }, { parallel
   await page.reload()
   await chooseInMenu(page, town.blog, 'Remove endpoint')
   await page.getByRole('button', { name: 'Remove endpoint' }).click()
-  const bar = page.getByRole('region', { name: 'After the change' })
+  const bar = page.getByRole('region', { name: 'Last change' })
   await expect(bar).toBeVisible()
   await bar.getByRole('button', { name: 'Undo' }).focus()
   await shoot(page, 'endpoints-undo')

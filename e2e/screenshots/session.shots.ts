@@ -61,7 +61,7 @@ test('session: ended, another person, demoted', async ({ page, gatehouse }) => {
     await route.fulfill({ response: answer, json: { ...session, person } })
   })
   await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')))
-  await expect(page.getByText('github:2 is signed in now.')).toBeVisible()
+  await expect(page.getByText('github:2 is now signed in')).toBeVisible()
   await shoot(page, 'session-another-person')
   await page.unroute('**/_api/session')
 
@@ -88,7 +88,7 @@ test('session: ended on a page, connection lost, no such page, a newer version',
   )
   await page.goto(consolePath)
   await page.getByRole('link', { name: 'Activity' }).click()
-  await expect(page.getByText('There may be a new version of it.')).toBeVisible()
+  await expect(page.getByText('A new version may be available.')).toBeVisible()
   await shoot(page, 'newer-version')
   await page.goto(consolePath)
   await expect(page.getByText('Live', { exact: true })).toBeVisible()

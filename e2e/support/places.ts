@@ -26,7 +26,7 @@ export interface Place {
 
 const ENDPOINTS = '/_console/endpoints'
 const ARTICLES = '/_console/documents/blog/articles'
-const FORMS = 'Endpoints are changed by operators'
+const FORMS = 'Only operators and admins can change endpoints'
 const PEOPLE = 'Only admins can see people, other people’s tokens and providers.'
 const VIEWER = 'You are a viewer'
 
@@ -91,7 +91,7 @@ export const PLACES: readonly Place[] = [
     name: 'endpoint: add',
     url: () => `${ENDPOINTS}/new`,
     async steps(page) {
-      await page.getByLabel('Host').selectOption('Every address (0.0.0.0)')
+      await page.getByLabel('Host').selectOption('All addresses (0.0.0.0)')
       await page.getByLabel('Only these').check()
       await save(page)
     },
@@ -130,8 +130,8 @@ export const PLACES: readonly Place[] = [
     refusal: FORMS,
   },
   several('Add a database', /^Add a database to 2 endpoints$/),
-  several('Take out a database', /^Take a database out of 2 endpoints$/),
-  several('Remove', /^Remove 2 endpoints\?$/),
+  several('Remove a database', /^Remove a database from 2 endpoints$/),
+  several('Remove endpoints', /^Remove 2 endpoints\?$/),
   {
     name: 'map',
     list: true,
@@ -361,7 +361,7 @@ export const PLACES: readonly Place[] = [
   {
     name: 'the person’s menu',
     url: () => '/_console/me',
-    steps: (page) => page.getByRole('button', { name: 'your menu' }).click(),
+    steps: (page) => page.getByRole('button', { name: 'account menu' }).click(),
     shows: (page) => page.getByRole('menuitem', { name: 'Sign out' }),
   },
   {

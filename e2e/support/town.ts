@@ -12,7 +12,7 @@ import { openPeopleProvider, signInAs } from './people.ts'
  */
 export interface Town {
   readonly gatehouse: Gatehouse
-  /** The endpoint of the page, which reaches every database. */
+  /** The endpoint of the page, which serves all databases. */
   readonly own: string
   /** An endpoint with five databases, some of which do not exist. */
   readonly mapped: string

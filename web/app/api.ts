@@ -65,7 +65,7 @@ export class NoAnswer extends Error {
 
   constructor(cause: unknown) {
     const timeout = cause instanceof ResponseTimeout ? cause.message : undefined
-    super(timeout ?? 'Gatehouse does not answer.', { cause })
+    super(timeout ?? 'Gatehouse did not respond.', { cause })
   }
 }
 
@@ -96,7 +96,7 @@ export async function requireOk<R extends AnyResponse>(pending: Promise<R>): Pro
   const body = (await response.json().catch(() => ({}))) as Partial<ErrorObject & ErrorBody>
   const { status } = response
   const message =
-    body.errorMessage ?? body.message ?? `The server answered ${status} and gave no reason.`
+    body.errorMessage ?? body.message ?? `The server responded with ${status} and no error message.`
   throw new ApiFailure(status, body.errorNum ?? 0, message, body)
 }
 

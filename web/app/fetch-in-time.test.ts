@@ -40,7 +40,7 @@ test.each([
   expect(outcome).toEqual({})
   await vi.advanceTimersByTimeAsync(2)
   expect(outcome.value).toBe(
-    `Gatehouse did not respond within ${words}: the server or the network is stuck.`,
+    `Gatehouse did not respond within ${words}. Check the server and the network.`,
   )
 })
 

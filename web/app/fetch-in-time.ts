@@ -10,7 +10,7 @@ export class ResponseTimeout extends Error {
 
   constructor(limit: number) {
     const seconds = Math.round(limit / 1000)
-    super(`Gatehouse did not respond within ${seconds} s: the server or the network is stuck.`)
+    super(`Gatehouse did not respond within ${seconds} s. Check the server and the network.`)
   }
 }
 

@@ -76,7 +76,7 @@ export function Frame() {
 }
 
 export function NoSuchPage() {
-  usePageTitle('No such page')
+  usePageTitle('Page not found')
   return (
     <>
       <h1>Page not found</h1>

@@ -3,8 +3,8 @@ import { nameError } from './database-name.ts'
 
 test.each([
   ['shop', undefined],
-  ['_system', 'The database _system exists already.'],
-  ['blog', 'The database blog exists already.'],
+  ['_system', 'The database _system already exists.'],
+  ['blog', 'The database blog already exists.'],
   ['a b', /^A space is not allowed/],
   ['aé', /^“é” is not allowed/],
   ['1a', /^A database name begins with a letter/],

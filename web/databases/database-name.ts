@@ -12,7 +12,7 @@ export function nameError(
   whole: boolean,
 ): string | undefined {
   if (name === '') return whole ? `Enter a name. ${DATABASE_NAME_RULE}` : undefined
-  if (existing.includes(name)) return `The database ${name} exists already.`
+  if (existing.includes(name)) return `The database ${name} already exists.`
   if (isDatabaseName(name)) return undefined
   const bad = /[^A-Za-z0-9_-]/u.exec(name)?.[0]
   if (bad !== undefined) {

@@ -39,7 +39,8 @@ export async function deleteEndpoint(address: string, revision?: number): Promis
     if (!(error instanceof NoAnswer)) throw error
     const found = await readEndpoint(address).catch(() => null)
     if (found === null) throw new Error(NOT_KNOWN)
-    if (found !== undefined) throw new Error('The connection broke before it was removed.')
+    if (found !== undefined)
+      throw new Error('The connection failed before the endpoint was removed. Try again.')
     return true
   }
 }
@@ -97,12 +98,12 @@ async function sendChange({ address, before, after }: EndpointChange) {
 
 /** Describes the state of an endpoint after another user changed it. */
 function formatConflict(now: readonly string[] | null): string {
-  if (now === null) return 'Someone has removed it since.'
-  const mapping = now.length === 0 ? 'every database' : formatList(now)
-  return `Someone has changed it since: it now reaches ${mapping}.`
+  if (now === null) return 'It has since been removed.'
+  const mapping = now.length === 0 ? 'all databases' : formatList(now)
+  return `It has since been changed and now serves ${mapping}.`
 }
 
-const NOT_KNOWN = 'Gatehouse does not answer. We do not know whether it was removed.'
-const UNSURE = 'Gatehouse does not answer. We do not know whether it was changed.'
-const NOT_MADE = 'The connection broke before it was changed.'
-const NO_REVISION = 'Its state is not known yet. Try again.'
+const NOT_KNOWN = 'Gatehouse did not respond. The endpoint may or may not have been removed.'
+const UNSURE = 'Gatehouse did not respond. The endpoint may or may not have been changed.'
+const NOT_MADE = 'The connection failed before the endpoint was changed. Try again.'
+const NO_REVISION = 'The state of the endpoint is not known yet. Try again.'

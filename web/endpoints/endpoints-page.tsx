@@ -36,7 +36,7 @@ export function EndpointsPage() {
         {rows !== undefined && <RowDialogs rows={rows} />}
       </LazyBoundary>
       {stateFailure !== null && failure === null && (
-        <LoadFailure what="What runs for the endpoints" error={stateFailure} onRetry={retry} />
+        <LoadFailure what="The state of the endpoints" error={stateFailure} onRetry={retry} />
       )}
       {failure !== null && <LoadFailure what="The endpoints" error={failure} onRetry={retry} />}
       {failure === null && rows === undefined && <SkeletonRows what="the endpoints" />}

@@ -40,7 +40,7 @@ const EndpointMenu = lazy(async () => ({
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' })
 
 const copy = async ({ address }: EndpointRow) =>
-  announce((await copyText(address)) ? `${address} was copied.` : `${address} was not copied.`)
+  announce((await copyText(address)) ? `${address} was copied.` : `${address} could not be copied.`)
 
 /**
  * Window widths at which the open panel takes room from the table. In narrower windows the panel
@@ -156,7 +156,7 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
       <NotPrinted
         count={shown.length}
         what="endpoints"
-        advice="Filter the table for the others, or export them."
+        advice="Filter the table to see others, or export all of them."
       />
       {shown.length === 0 && text !== '' && (
         <NoEndpoint text={text} hidden={rows.length} onClear={() => filter('')} />
@@ -248,8 +248,8 @@ const focusActiveRow = () => setTimeout(() => activeRow()?.focus())
 function FirstStart({ own }: { own: boolean }) {
   return (
     <Notice>
-      One endpoint so far{own && ', the one you came through'}. Add another to open a port for your
-      data.
+      One endpoint so far{own && ', the one you are connected through'}. Add another to open a port
+      for your data.
     </Notice>
   )
 }

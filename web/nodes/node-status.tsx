@@ -52,18 +52,12 @@ function NodeLine({ node: { name, own, state, seen } }: { node: Node }) {
   return (
     <li className={classes.node}>
       <span className={`mono ${classes.name}`}>{name}</span>
-      {own && <span className="meta dim">answers this page</span>}
+      {own && <span className="meta dim">serves this page</span>}
       <span className={classes.state} data-silent={silent || undefined}>
         <svg viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">
           <circle cx="6" cy="6" r="4" strokeWidth="1.5" stroke="currentColor" />
         </svg>
-        {silent ? (
-          <>
-            Unreachable, <UnreachableSince since={seen} />
-          </>
-        ) : (
-          'Running'
-        )}
+        {silent ? <UnreachableSince since={seen} word="Unreachable" /> : 'Running'}
       </span>
     </li>
   )

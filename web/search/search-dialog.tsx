@@ -75,11 +75,11 @@ export function SearchDialog({ onClose }: { onClose: () => void }) {
       <p role="status" className={flat.length > 0 ? classes.foot : classes.nothing}>
         {flat.length === 0 && `No page, action, database or endpoint matches “${question.trim()}”.`}
         {found !== undefined && flat.length > 0 && formatCount(flat.length, found.count)}
-        {loading && ' Endpoints and databases are still being loaded.'}
+        {loading && ' Endpoints and databases are still loading.'}
       </p>
       {failed !== null && (
         <p role="alert" className={classes.error}>
-          Endpoints or databases could not be loaded, and are not found. {failed.message}
+          Endpoints or databases could not be loaded, so results may be missing. {failed.message}
         </p>
       )}
     </Dialog>
@@ -88,7 +88,7 @@ export function SearchDialog({ onClose }: { onClose: () => void }) {
 
 const formatCount = (shown: number, all: number): string =>
   shown < all
-    ? `The best ${shown} of ${all.toLocaleString('en')}. Type more to see others.`
+    ? `${shown} of ${all.toLocaleString('en')} results. Type more to narrow them down.`
     : `${all} ${all === 1 ? 'result' : 'results'}`
 
 /** Returns what is shown before typing: recent results, pages and actions. */

@@ -62,7 +62,7 @@ export function SearchField(props: SearchFieldProps) {
           event.preventDefault()
         }}
       />
-      <CloseButton size={24} iconSize={16} aria-label="Close the search" onClick={onClose} />
+      <CloseButton size={24} iconSize={16} aria-label="Close search" onClick={onClose} />
     </div>
   )
 }

@@ -34,7 +34,7 @@ const pages: readonly BuiltIn[] = [
   { label: 'Documents', goal: { to: '/documents' }, also: 'collections json data' },
   { label: 'People', goal: { to: '/access/people' }, also: 'access roles users', needs: 'admin' },
   {
-    label: 'Tokens of everybody',
+    label: 'All tokens',
     goal: { to: '/access/tokens' },
     also: 'access api keys credentials',
     needs: 'admin',
@@ -72,11 +72,11 @@ const actions: readonly BuiltIn[] = [
     also: 'errors problems',
   },
   { label: 'Create database', goal: { to: '/databases/new' }, also: 'new add', needs: 'operator' },
-  { label: 'Make a token', goal: { to: '/me/new-token' }, also: 'new api key create' },
-  { label: 'Show the keys', goal: { act: 'keys' }, also: 'keyboard shortcuts help' },
-  { label: 'Use the light theme', goal: { act: 'light' }, also: 'colour appearance' },
-  { label: 'Use the dark theme', goal: { act: 'dark' }, also: 'colour appearance night' },
-  { label: 'Use the theme of the system', goal: { act: 'auto' }, also: 'colour appearance' },
+  { label: 'Create token', goal: { to: '/me/new-token' }, also: 'new api key create' },
+  { label: 'Show keyboard shortcuts', goal: { act: 'keys' }, also: 'keyboard shortcuts help' },
+  { label: 'Use light theme', goal: { act: 'light' }, also: 'colour appearance' },
+  { label: 'Use dark theme', goal: { act: 'dark' }, also: 'colour appearance night' },
+  { label: 'Use system theme', goal: { act: 'auto' }, also: 'colour appearance' },
 ]
 
 const make =

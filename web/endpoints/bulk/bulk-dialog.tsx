@@ -24,8 +24,8 @@ const words = {
     verb: 'Save',
   },
   'take-out': {
-    title: (n: number) => `Take a database out of ${endpoints(n)}`,
-    label: 'Take out database',
+    title: (n: number) => `Remove a database from ${endpoints(n)}`,
+    label: 'Remove database',
     verb: 'Save',
   },
   remove: {
@@ -144,7 +144,7 @@ export function BulkDialog(props: BulkDialogProps & { action: BulkAction; onClos
 }
 
 function errorOf(action: BulkAction, name: string): string | undefined {
-  if (action === 'take-out') return name === '' ? 'Choose the database to take out.' : undefined
+  if (action === 'take-out') return name === '' ? 'Choose a database to remove.' : undefined
   return nameError(name, [])
 }
 

@@ -20,11 +20,11 @@ test('a bulk change that has ended is counted', () => {
     '1 of 100 endpoints was changed. 2 needed no change. 97 failed.',
   )
   expect(formatEnded(view({ state: 'cancelled', made: 40, left: 60 }))).toBe(
-    'Cancelled. 40 of 100 endpoints were changed. 60 were not begun.',
+    'Cancelled. 40 of 100 endpoints were changed. 60 were not started.',
   )
   expect(formatEnded(view({ state: 'stopped', made: 0, left: 100 }))).toBe(
-    'Stopped, because github:1 may no longer change endpoints. ' +
-      '0 of 100 endpoints were changed. 100 were not begun.',
+    'Stopped: github:1 no longer has permission to change endpoints. ' +
+      '0 of 100 endpoints were changed. 100 were not started.',
   )
   expect(formatEnded(view({ undoOf: 'y', total: 1, made: 1 }))).toBe('1 change was undone.')
 })

@@ -27,11 +27,11 @@ export function formatEnded(view: EndpointChangeView): string {
       : `${formatCount(made)} of ${things(view, total)} ${wereVerbed(view, made)}.`
   const sentences = [
     state === 'cancelled' && 'Cancelled.',
-    state === 'stopped' && `Stopped, because ${view.actor} may no longer change endpoints.`,
+    state === 'stopped' && `Stopped: ${view.actor} no longer has permission to change endpoints.`,
     first,
     unchanged > 0 && `${formatCount(unchanged)} needed no change.`,
     failed > 0 && `${formatCount(failed)} failed.`,
-    left > 0 && `${formatCount(left)} ${left === 1 ? 'was' : 'were'} not begun.`,
+    left > 0 && `${formatCount(left)} ${left === 1 ? 'was' : 'were'} not started.`,
   ]
   return sentences.filter((sentence) => sentence !== false).join(' ')
 }

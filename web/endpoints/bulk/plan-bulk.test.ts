@@ -44,7 +44,7 @@ test('taking out the last name never becomes all databases', () => {
   expect(taken.kept).toContainEqual({
     address: at(3),
     fine: false,
-    why: 'blog is its only database. Without it, it would reach every database: change its mapping, or remove it.',
+    why: 'blog is its only database. Without it, the endpoint would serve all databases. Change its mapping or remove it instead.',
   })
   expect(taken.kept.find(({ address }) => address === at(1))?.fine).toBe(false)
 })
@@ -63,5 +63,5 @@ test('the last way in stays, one’s own rather than another', () => {
     here: at(4),
   })
   expect(taken.tasks).toEqual([])
-  expect(taken.kept.find(({ address }) => address === at(4))?.why).toContain('No one could sign in')
+  expect(taken.kept.find(({ address }) => address === at(4))?.why).toContain('no one could sign in')
 })

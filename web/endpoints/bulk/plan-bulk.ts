@@ -47,7 +47,7 @@ export function planBulk(facts: BulkFacts): BulkPlan {
   const kept = checked.flatMap((one) => ('why' in one ? one : []))
   const tasks = checked.flatMap((one) => ('row' in one ? one : []))
 
-  // Keep one endpoint that reaches `_system`, preferably the one that serves this page. Without it,
+  // Keep one endpoint that serves `_system`, preferably the one that serves this page. Without it,
   // no one could sign in.
   const closed = new Set(tasks.filter(closes).map(({ row }) => row.address))
   const waysIn = rows.filter(isAdminAccess)
@@ -71,17 +71,17 @@ function check({ action, name }: BulkFacts, row: EndpointRow): BulkTask | Kept {
   const keep = (why: string, fine = false): Kept => ({ address, why, fine })
   if (action === 'remove') return task(null)
   if (action === 'add') {
-    if (mapping.length === 0) return keep('It reaches every database already.', true)
-    if (mapping.includes(name)) return keep(`It reaches ${name} already.`, true)
+    if (mapping.length === 0) return keep('Already serves all databases.', true)
+    if (mapping.includes(name)) return keep(`Already serves ${name}.`, true)
     return task([...mapping, name])
   }
   if (mapping.length === 0) {
-    return keep('It reaches every database. Choose in its mapping which ones it is to reach.')
+    return keep('Serves all databases. Choose specific databases in its mapping first.')
   }
-  if (!mapping.includes(name)) return keep(`It does not reach ${name}.`, true)
+  if (!mapping.includes(name)) return keep(`Does not serve ${name}.`, true)
   if (mapping.length === 1) {
     return keep(
-      `${name} is its only database. Without it, it would reach every database: change its mapping, or remove it.`,
+      `${name} is its only database. Without it, the endpoint would serve all databases. Change its mapping or remove it instead.`,
     )
   }
   return task(mapping.filter((each) => each !== name))
@@ -93,4 +93,4 @@ const closes = ({ row, after }: BulkTask): boolean =>
   (after === null || !reaches(after, SYSTEM_DATABASE))
 
 const LAST_WAY_IN =
-  'No one could sign in without it, because no other endpoint would reach _system. Add another one first.'
+  'Without it, no one could sign in, because no other endpoint serves _system. Add another one first.'

@@ -123,4 +123,4 @@ function AddForm(props: { like: string | undefined; endpoints: readonly Endpoint
   )
 }
 
-const NOT_ADDED = 'The connection broke, and it was not added. Add it again.'
+const NOT_ADDED = 'The connection failed and the endpoint was not added. Add it again.'

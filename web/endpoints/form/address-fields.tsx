@@ -20,8 +20,8 @@ export interface FormPart {
 
 const schemes = [
   { value: 'tcp', label: 'tcp', note: 'HTTP, unencrypted' },
-  { value: 'ssl', label: 'ssl', note: 'HTTP over TLS, with the certificate of this server' },
-  { value: 'unix', label: 'unix', note: 'HTTP over a socket file of this machine' },
+  { value: 'ssl', label: 'ssl', note: 'HTTP over TLS with the certificate of this server' },
+  { value: 'unix', label: 'unix', note: 'HTTP over a Unix socket on this machine' },
 ] as const
 
 /**
@@ -59,14 +59,14 @@ export function AddressFields(props: FormPart & { readonly obstacle: Obstacle | 
       />
       {scheme === 'ssl' && hasCertificate() === false && errors.scheme === undefined && (
         <p className={classes.warning}>
-          This server has no certificate yet. Start Gatehouse with --tls-cert and --tls-key first.
+          This server has no certificate. Restart Gatehouse with --tls-cert and --tls-key.
         </p>
       )}
       {scheme === 'unix' ? (
         <CodeInput
           ref={last}
           label="Path"
-          description="Absolute; the file is made when the endpoint opens."
+          description="An absolute path. The socket file is created when the endpoint opens."
           placeholder="/run/gatehouse.sock"
           value={path}
           error={errorOf('path')}
@@ -104,7 +104,7 @@ function ObstacleText({ obstacle: { message, endpoint } }: { obstacle: Obstacle 
     <>
       {message}{' '}
       <Link to="/endpoints" search={{ open: endpoint }}>
-        Show it
+        Show endpoint
       </Link>
     </>
   )

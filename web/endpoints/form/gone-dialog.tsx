@@ -6,7 +6,7 @@ export function GoneDialog({ address }: { address: string }) {
   const { close } = useEndpointsLocation()
   return (
     <UnavailableDialog title={`There is no endpoint ${address}`} name={address} onClose={close}>
-      It was removed, or never was.
+      It was removed or never existed.
     </UnavailableDialog>
   )
 }

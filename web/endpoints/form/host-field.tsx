@@ -44,7 +44,7 @@ export function HostField(props: {
       {typed && (
         <CodeInput
           mt={8}
-          aria-label="Name or address of the host"
+          aria-label="Host name or address"
           placeholder="db.example.com"
           autoFocus={asked}
           value={host}
@@ -67,8 +67,8 @@ function hostChoices(addresses: AddressList): { value: string; label: string }[]
   const v6 = addresses.some(({ family }) => family === 'IPv6')
   const first = [
     { value: '127.0.0.1', label: 'This machine only (127.0.0.1)' },
-    { value: '0.0.0.0', label: 'Every address (0.0.0.0)' },
-    ...(v6 ? [{ value: '[::]', label: 'Every IPv6 address ([::])' }] : []),
+    { value: '0.0.0.0', label: 'All addresses (0.0.0.0)' },
+    ...(v6 ? [{ value: '[::]', label: 'All IPv6 addresses ([::])' }] : []),
   ]
   const own = addresses
     .filter((address) => first.every(({ value }) => value !== address.host))

@@ -103,7 +103,7 @@ function MappingForm({ address, row, rows, mapping }: MappingFormProps) {
     >
       <FormFrame
         form={{ ...form, restored: form.restored && !gone }}
-        saveLabel={gone ? 'Add it anew' : saveLabel}
+        saveLabel={gone ? 'Add it again' : saveLabel}
         danger={guard?.own === true}
         busy={stage !== 'idle'}
         progress={formatStage(stage, 'saved')}
@@ -144,6 +144,6 @@ function MappingForm({ address, row, rows, mapping }: MappingFormProps) {
   )
 }
 
-const CHOOSE = 'Somebody changed it in the meantime. Take theirs or keep yours first.'
+const CHOOSE = 'Choose “Take theirs” or “Keep mine” first.'
 const GONE =
-  'Somebody removed this endpoint in the meantime. Add it anew with this mapping, or cancel.'
+  'Someone removed this endpoint. Your changes were not saved. Add it again with this mapping, or cancel.'

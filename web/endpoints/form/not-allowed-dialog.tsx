@@ -12,9 +12,9 @@ export function NotAllowedDialog() {
   const { person } = usePresence()
   const kept = useHasDrafts()
   return (
-    <UnavailableDialog title="Endpoints are changed by operators" onClose={close}>
-      You are a {person.role}, so this form is not yours to use.
-      {kept && ' What you typed is kept in this tab, in case that changes.'}
+    <UnavailableDialog title="Only operators and admins can change endpoints" onClose={close}>
+      You are a {person.role}. Ask an admin for that role.
+      {kept && ' Your input is kept in this tab.'}
     </UnavailableDialog>
   )
 }

@@ -98,10 +98,10 @@ const pause = (time: number, signal: AbortSignal) =>
 /** Returns the status message of a save; `doing` is "added" or "saved". */
 export function formatStage(stage: SaveStage, doing: 'added' | 'saved'): string | undefined {
   if (stage === 'waiting') {
-    return `No connection to Gatehouse. It will be ${doing} as soon as there is one.`
+    return `No connection to Gatehouse. The endpoint is ${doing} when the connection returns.`
   }
   if (stage === 'unsure') {
-    return `The connection broke. We do not know whether it was ${doing}: looking…`
+    return `The connection failed. Checking whether the endpoint was ${doing}…`
   }
   return undefined
 }

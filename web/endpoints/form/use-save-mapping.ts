@@ -89,7 +89,7 @@ export function useSaveMapping(
   }
 }
 
-const MOVED = 'Somebody changed this endpoint in the meantime. Compare, choose, then save again.'
-const NOT_SAVED = 'The connection broke, and it was not saved. Save it again.'
+const MOVED = 'Someone changed this endpoint. Compare, choose, then save again.'
+const NOT_SAVED = 'The connection failed and the mapping was not saved. Save it again.'
 
 const isPreconditionFailed = (error: Error) => error instanceof ApiFailure && error.status === 412

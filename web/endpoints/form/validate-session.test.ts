@@ -20,8 +20,8 @@ const me = person('1', 'operator')
 test.each([
   [session('1', 'operator'), undefined],
   [session('1', 'admin'), undefined],
-  [session('1', 'viewer'), 'you are a viewer now'],
-  [session('2', 'admin'), 'github:2 is signed in now'],
+  [session('1', 'viewer'), 'you are now a viewer'],
+  [session('2', 'admin'), 'github:2 is now signed in'],
   [null, 'You are signed out.'],
 ])('with the session %j: %s', (now, why) => {
   const message = validateSession(me, now)

@@ -9,8 +9,8 @@ import type { SignedIn } from '../../shared/session/person.ts'
 export function validateSession(me: SignedIn, now: CurrentSession): string | undefined {
   if (now === null) return 'You are signed out. Sign in again, then save.'
   if (now.person.id !== me.id) {
-    return `It was not saved: in this browser ${now.person.username} is signed in now.`
+    return `Not saved: ${now.person.username} is now signed in with this browser.`
   }
   if (atLeast(now.person.role, 'operator')) return undefined
-  return `It was not saved: you are a ${now.person.role} now, and endpoints are changed by operators.`
+  return `Not saved: you are now a ${now.person.role}. Only operators and admins can change endpoints.`
 }

@@ -42,8 +42,8 @@ describe('before an endpoint is removed', () => {
   test('it says how many connections are open, and which databases no endpoint reaches then', () => {
     const rows = [row(8530, ['shop'], 'listening', 12), row(8529, ['_system'])]
     expect(check(rows, [remove(8530)]).consequences).toEqual([
-      'New connections are refused at once; the 12 open ones get 30 s to finish.',
-      'No other endpoint reaches shop.',
+      'New connections are refused immediately. The 12 open connections have 30 s to finish.',
+      'No other endpoint serves shop.',
     ])
   })
 
@@ -52,7 +52,7 @@ describe('before an endpoint is removed', () => {
     expect(check([shop, admin], [remove(8530)]).consequences).toHaveLength(1)
     const left = [shop, row(8531, [], 'failed'), row(8529, ['_system'])]
     expect(check(left, [remove(8530)]).consequences).toContain(
-      'No other endpoint reaches shop or blog.',
+      'No other endpoint serves shop or blog.',
     )
   })
 
@@ -60,14 +60,14 @@ describe('before an endpoint is removed', () => {
     const names = Array.from({ length: 40 }, (_, index) => `n${index}`)
     const rows = [row(8530, names), row(8529, ['_system'])]
     expect(check(rows, [remove(8530)]).consequences.at(-1)).toBe(
-      'No other endpoint reaches n0, n1, n2, n3, n4, n5, n6, n7 or 32 more.',
+      'No other endpoint serves n0, n1, n2, n3, n4, n5, n6, n7 or 32 more.',
     )
   })
 
   test('a failed endpoint cuts no connection', () => {
     const rows = [row(8530, ['shop'], 'failed'), admin]
     expect(check(rows, [remove(8530)]).consequences).toEqual([
-      'It is not open, so no connection is cut.',
+      'No connections are closed, because none are open.',
     ])
   })
 
@@ -105,7 +105,7 @@ describe('before a mapping is saved', () => {
     expect(guard.wayOut?.address).toBe(at(8530))
     expect(guard.consequences).toEqual([
       'You are connected through this endpoint. This page will stop working.',
-      'No other endpoint reaches blog.',
+      'No other endpoint serves blog.',
     ])
     expect(guardedLabel(guard, 'Save', 'Save mapping')).toBe('Save and disconnect')
   })
@@ -125,7 +125,7 @@ describe('before a mapping is saved', () => {
     const cut = check([own, row(8530, []), row(1, [], 'listening', 0, 'unix:///a')], changes, facts)
     expect(cut.wayOut).toBeUndefined()
     expect(cut.consequences).toContain(
-      'No other endpoint with the console can be reached from this browser.',
+      'This browser cannot reach the console through another endpoint.',
     )
     const open = check([own, row(8530, [], 'listening', 0, 'tcp://0.0.0.0:8530')], changes, facts)
     expect(open.wayOut?.url).toBe('http://10.0.0.4:8530/_console/endpoints')
@@ -151,8 +151,8 @@ describe('before several changes are made', () => {
     const changes = [remove(8529), remove(8530), remove(8531), map(8532, '_system')]
     expect(check(rows, changes, { here: at(8529) }).consequences).toEqual([
       `You are connected through ${at(8529)}. This page will stop working.`,
-      'New connections are refused at once; the 3 open ones get 30 s to finish.',
-      'No endpoint will reach blog or shop.',
+      'New connections are refused immediately. The 3 open connections have 30 s to finish.',
+      'No endpoint will serve blog or shop.',
     ])
   })
 })

@@ -151,32 +151,32 @@ function wayOutOf(waysIn: readonly string[], page: PageLocation): WayOut | undef
 const formatOwn = (endpoint: string) =>
   `You are connected through ${endpoint}. This page will stop working.`
 
-const NO_WAY_OUT = 'No other endpoint with the console can be reached from this browser.'
+const NO_WAY_OUT = 'This browser cannot reach the console through another endpoint.'
 
 const LAST_WAY_IN =
-  'Without this endpoint, no one can sign in, because no other endpoint reaches _system. ' +
+  'Without this endpoint, no one can sign in, because no other endpoint serves _system. ' +
   'Add another one first.'
 
 const LAST_WAYS_IN =
-  'After this change, no one can sign in, because no endpoint reaches _system. ' +
+  'After this change, no one can sign in, because no endpoint serves _system. ' +
   'Keep one that does, or add one.'
 
 function formatConnections(removed: readonly EndpointRow[], drainSeconds: number | undefined) {
   if (removed.every(({ state }) => state === 'failed')) {
-    return 'It is not open, so no connection is cut.'
+    return 'No connections are closed, because none are open.'
   }
   const open = removed.reduce((sum, { connections }) => sum + connections, 0)
-  const refused = 'New connections are refused at once'
-  if (open === 0) return `${refused}; none is open now.`
+  const refused = 'New connections are refused immediately'
+  if (open === 0) return `${refused}. No connections are open.`
   const time = drainSeconds === undefined ? 'time' : `${drainSeconds} s`
-  return `${refused}; ${open === 1 ? 'the open one gets' : `the ${open} open ones get`} ${time} to finish.`
+  return `${refused}. ${open === 1 ? 'The open connection has' : `The ${open} open connections have`} ${time} to finish.`
 }
 
 /** Maximum number of database names in a sentence; the rest is only counted. */
 const NAMED = 8
 
 function formatStranded(names: readonly string[], one: boolean): string {
-  return `${one ? 'No other endpoint reaches' : 'No endpoint will reach'} ${listOr(names)}.`
+  return `${one ? 'No other endpoint serves' : 'No endpoint will serve'} ${listOr(names)}.`
 }
 
 function listOr(names: readonly string[]): string {

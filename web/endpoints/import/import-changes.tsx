@@ -5,10 +5,10 @@ import { DatabaseChips } from '../table/cells/database-chips.tsx'
 import classes from './import-changes.module.css'
 import type { ImportChange } from './import-plan.ts'
 
-/** Lists the changes of an import by kind, rejected changes first. */
+/** Lists the changes of an import by kind, failed changes first. */
 export function ImportChanges(props: {
   changes: readonly ImportChange[]
-  /** The reasons why changes were rejected, by address. */
+  /** The reasons why changes failed, by address. */
   failures: ReadonlyMap<string, string>
   databases: readonly string[] | undefined
 }) {
@@ -25,9 +25,9 @@ export function ImportChanges(props: {
     ),
   })
   const before = chips('Now', ({ before: mapping }) => mapping)
-  const after = chips('Afterwards', ({ after: mapping }) => mapping)
+  const after = chips('After', ({ after: mapping }) => mapping)
   const reason: Column<ImportChange> = {
-    head: 'Why not',
+    head: 'Reason',
     cell: (change) => failures.get(change.address),
   }
   const wanted: Column<ImportChange> = {
@@ -40,7 +40,7 @@ export function ImportChanges(props: {
   const refused = changes.filter((change) => failures.has(change.address))
   return (
     <div className={classes.lists}>
-      <ChangeList title="Refused" records={refused} columns={[address, wanted, reason]} />
+      <ChangeList title="Failed" records={refused} columns={[address, wanted, reason]} />
       <ChangeList title="Removed" records={of('removed')} columns={[address, before]} />
       <ChangeList title="Changed" records={of('changed')} columns={[address, before, after]} />
       <ChangeList title="Added" records={of('added')} columns={[address, after]} />

@@ -33,14 +33,15 @@ function isExposed(text: string): boolean {
 
 function formatExposed(addresses: readonly string[]): string {
   const them = addresses.length === 1 ? 'it' : 'them'
-  return `Tokens and documents travel unencrypted through ${formatList(addresses)}: other machines can reach ${them}.`
+  return `Other machines can reach ${formatList(addresses)}. Tokens and documents travel unencrypted through ${them}.`
 }
 
 function formatMissing(names: readonly string[]): string {
-  if (names.length === 1) return `There is no database ${names[0]} yet: requests for it answer 404.`
-  return `There are no databases ${formatList(names)} yet: requests for them answer 404.`
+  if (names.length === 1)
+    return `The database ${names[0]} does not exist yet. Requests for it get 404.`
+  return `The databases ${formatList(names)} do not exist yet. Requests for them get 404.`
 }
 
 const formatWithoutDefault = (addresses: readonly string[]): string =>
-  `The default database does not exist at ${formatList(addresses)}: requests there that name no ` +
+  `The default database of ${formatList(addresses)} does not exist yet. Requests there that name no ` +
   'database get 404.'

@@ -27,11 +27,11 @@ export function ImportOutcome({ run, onClear }: { run: ImportRun; onClear: () =>
       {!run.compared && (
         <>
           <p className="dim">
-            It is not known what is configured now. Compare again to see what is left.
+            The current endpoints could not be loaded. Preview again to see the remaining changes.
           </p>
           <div>
             <Button variant="filled" onClick={() => void compareAgain(queryClient)}>
-              Compare again
+              Preview again
             </Button>
           </div>
         </>
@@ -44,7 +44,7 @@ export function ImportOutcome({ run, onClear }: { run: ImportRun; onClear: () =>
             aria-disabled={undo.isPending || undefined}
             onClick={() => undo.isPending || undo.mutate(id)}
           >
-            Undo the import
+            Undo import
           </Button>
         </div>
       )}

@@ -95,11 +95,11 @@ describe('what an import warns of', () => {
 
   test('databases that do not exist, and endpoints whose default does not', () => {
     expect(warn([want(A, '_system', 'news')], [row(A, [])])).toEqual([
-      'There is no database news yet: requests for it answer 404.',
+      'The database news does not exist yet. Requests for it get 404.',
     ])
     expect(warn([want(A, '_system'), want(B, 'news', 'blog')], [row(A, [])])).toEqual([
-      'There is no database news yet: requests for it answer 404.',
-      `The default database does not exist at ${B}: requests there that name no database get 404.`,
+      'The database news does not exist yet. Requests for it get 404.',
+      `The default database of ${B} does not exist yet. Requests there that name no database get 404.`,
     ])
   })
 
@@ -111,7 +111,7 @@ describe('what an import warns of', () => {
       want('tcp://[::1]:3'),
     ]
     expect(warn(wanted, [row(A, [])])).toEqual([
-      'Tokens and documents travel unencrypted through tcp://0.0.0.0:1: other machines can reach it.',
+      'Other machines can reach tcp://0.0.0.0:1. Tokens and documents travel unencrypted through it.',
     ])
   })
 })

@@ -61,7 +61,7 @@ export function ImportPreview(props: ImportPreviewProps) {
   if (run?.compared === false) return <ImportOutcome run={run} onClear={onClear} />
   if (failure !== null) return <LoadFailure what="The endpoints" error={failure} onRetry={retry} />
   if (stateFailure !== null) {
-    return <LoadFailure what="What runs" error={stateFailure} onRetry={retry} />
+    return <LoadFailure what="The state of the endpoints" error={stateFailure} onRetry={retry} />
   }
   if (plan === undefined || rows === undefined) return <SkeletonRows what="the endpoints" />
 
@@ -103,7 +103,7 @@ export function ImportPreview(props: ImportPreviewProps) {
       {(run === undefined || plan.changes.length > 0) && (
         <>
           <h2 ref={heading} tabIndex={-1}>
-            {run === undefined ? 'What would change' : 'What is left'}
+            {run === undefined ? 'Changes' : 'Remaining changes'}
           </h2>
           <p role="status">{formatPlan(plan, remove)}</p>
           <label className={classes.others}>
@@ -112,7 +112,7 @@ export function ImportPreview(props: ImportPreviewProps) {
               checked={remove}
               onChange={(event) => onRemove(event.currentTarget.checked)}
             />
-            Remove what is not in the file
+            Remove endpoints that are not in the file
           </label>
           {warnings.length > 0 && (
             <ul className={`warning ${classes.warnings}`} aria-label="Before you import">
@@ -129,16 +129,16 @@ export function ImportPreview(props: ImportPreviewProps) {
                 aria-disabled={refused !== undefined || undefined}
                 onClick={() => ask(false)}
               >
-                {failures.size > 0 ? 'Try these again' : `Import ${count}`}
+                {failures.size > 0 ? 'Retry failed changes' : `Import ${count}`}
               </Button>
               {held && refused === undefined && (
                 <Button variant="danger" onClick={() => ask(true)}>
-                  Remove the others all the same
+                  Remove the others anyway
                 </Button>
               )}
             </div>
           )}
-          {nothingToDo(plan) && <p className="dim">Nothing is to be done.</p>}
+          {nothingToDo(plan) && <p className="dim">No changes needed.</p>}
           {asking !== undefined && (
             <ConfirmDialog
               title="Import and disconnect?"
@@ -176,8 +176,7 @@ function Interrupted({ started, left }: { started: number; left: number }) {
   const made = started - left
   return (
     <p className={classes.interrupted}>
-      This import was begun before: {formatPlural(made, 'change')} {made === 1 ? 'is' : 'are'} made
-      already.
+      This import was interrupted after {formatPlural(made, 'change')}.
     </p>
   )
 }

@@ -31,7 +31,7 @@ export function ImportProgress({ run }: { run: ImportRun }) {
       </div>
       <progress aria-label="Changes made or failed" value={made + failed} max={total} />
       <p className={classes.note}>
-        Each change is in effect at once. The import goes on when you leave this page or close the
+        Changes take effect immediately. The import continues if you leave this page or close the
         tab.
       </p>
     </section>

@@ -144,7 +144,9 @@ function endOf(view: EndpointChangeView | undefined, isOwn: boolean): ImportEnd 
   }
   if (view.state === 'cancelled') return { by: 'cancel' }
   if (view.state === 'done') return { by: 'all' }
-  const error = new Error('It was stopped, because you may no longer change endpoints.')
+  const error = new Error(
+    'The import stopped, because you no longer have permission to change endpoints.',
+  )
   return { by: 'interruption', error }
 }
 
@@ -160,7 +162,7 @@ async function end(
 
 function requireFew(changes: readonly ImportChange[]): void {
   if (changes.length <= MAX_CHANGES) return
-  throw new Error('An import makes at most 10,000 changes. Split the file.')
+  throw new Error('An import can make at most 10,000 changes. Split the file.')
 }
 
 /** Returns the request for a change, conditional on the compared state of the endpoint. */

@@ -33,8 +33,7 @@ export function formatEnd(run: ImportRun): string {
       ? 'The change was made.'
       : `All ${formatCount(total)} changes were made.`
     : `${formatCount(made)} of ${formatPlural(total, 'change')} ${made === 1 ? 'was' : 'were'} made.`
-  const refused =
-    failed === 0 ? '' : ` ${formatCount(failed)} ${failed === 1 ? 'was' : 'were'} refused.`
+  const refused = failed === 0 ? '' : ` ${formatCount(failed)} failed.`
   if (end?.by === 'cancel') return `Cancelled. ${first}${refused}`
   if (end?.by === 'disconnection') {
     return 'This page was disconnected by the import. Open the console at another endpoint to see the outcome.'
@@ -43,6 +42,6 @@ export function formatEnd(run: ImportRun): string {
   const held =
     left === 0 || all
       ? ''
-      : ` ${formatPlural(left, 'endpoint')} ${left === 1 ? 'was' : 'were'} not removed, as something before was refused.`
+      : ` ${formatPlural(left, 'endpoint')} ${left === 1 ? 'was' : 'were'} not removed, because another change failed.`
   return `${first}${refused}${held}`
 }

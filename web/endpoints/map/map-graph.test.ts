@@ -35,7 +35,7 @@ describe('the map', () => {
     ])
   })
 
-  test('joins those of every database with one node, and marks the default', () => {
+  test('joins those of all databases with one node, and marks the default', () => {
     const { lines, groups } = makeGraph(rows, databases)
     const of = (index: number) => lines.filter(({ group }) => group === groups[index]?.id)
     expect(of(0)).toEqual([{ group: groups[0]?.id, name: ALL, isDefault: true }])

@@ -25,7 +25,7 @@ import { MapTables } from './map-tables.tsx'
 /** Maximum number of lines drawn; more cannot be followed by eye. */
 const MOST_LINES = 200
 
-/** The page that shows which endpoints reach which databases, as a picture and as tables. */
+/** The page that shows which endpoints serve which databases, as a picture and as tables. */
 export function MapPage() {
   const { rows, failure, retry } = useEndpointRows()
   const { q: text = '' } = useSearch({ from: '/endpoints/map' })
@@ -81,8 +81,8 @@ function MapView({ rows }: { rows: readonly EndpointRow[] }) {
       )}
       {tooMany && !narrow && (
         <p className={classes.many}>
-          {formatCount(graph.lines.length)} lines are too many to follow. Filter down to{' '}
-          {MOST_LINES} and they are drawn; the tables below have them all.
+          The map has {formatCount(graph.lines.length)} lines, too many to draw. Filter to{' '}
+          {MOST_LINES} or fewer. The tables below are complete.
         </p>
       )}
       {picture !== undefined && graph.groups.length > 0 && (

@@ -43,7 +43,7 @@ export function MapPicture({ graph, onShow }: { graph: MapGraph; onShow: (id: st
   const joined = new Set(lines.map(({ name }) => name))
   const titles = new Map(names.map(({ id, name }) => [id, name ?? 'all databases']))
   return (
-    <figure className={classes.map} aria-label="Which endpoints reach which databases">
+    <figure className={classes.map} aria-label="Endpoints and the databases they serve">
       <p className={classes.title} aria-hidden="true">
         Endpoints
       </p>
@@ -99,7 +99,7 @@ export function MapPicture({ graph, onShow }: { graph: MapGraph; onShow: (id: st
         <svg viewBox="0 0 24 8" width="24" height="8" aria-hidden="true">
           <path d="M0 4H24" data-default="" />
         </svg>
-        the default: where requests go that name no database
+        default: gets the requests that name no database
       </figcaption>
     </figure>
   )
@@ -113,9 +113,9 @@ function GroupNode(props: {
   const { group, titles, onShow } = props
   const { rows, state, mapping } = group
   const [first, ...others] = rows
-  const reached = mapping.length === 0 ? [ALL] : mapping
-  const joined = formatList(reached.map((name) => titles.get(name) ?? name))
-  const reaches = <span className="visually-hidden">, reaches {joined}</span>
+  const served = mapping.length === 0 ? [ALL] : mapping
+  const joined = formatList(served.map((name) => titles.get(name) ?? name))
+  const serves = <span className="visually-hidden">, serves {joined}</span>
   const alike = rows.filter((row) => row.state === state).length
   const detail = alike < rows.length ? `${alike} of ${rows.length}` : undefined
   if (first !== undefined && others.length === 0) {
@@ -123,7 +123,7 @@ function GroupNode(props: {
       <Link to="/endpoints" search={{ open: first.address }} className={classes.way}>
         <AddressText address={first.address} />
         <StateBadge state={state} />
-        {reaches}
+        {serves}
       </Link>
     )
   }
@@ -131,7 +131,7 @@ function GroupNode(props: {
     <button type="button" className={classes.way} onClick={() => onShow(group.id)}>
       <span>{formatCount(rows.length)} endpoints</span>
       <StateBadge state={state} detail={detail} />
-      {reaches}
+      {serves}
     </button>
   )
 }
@@ -157,8 +157,8 @@ function NameNode(props: { name: MapName; joined: boolean }) {
   return (
     <Link to="/databases" search={{ open: name }} className={classes.way}>
       <span className={`mono ${classes.name}`}>{name}</span>
-      {through === 0 && <span className={classes.detail}> reached by none</span>}
-      {through > 0 && !joined && <span className={classes.detail}> by All databases</span>}
+      {through === 0 && <span className={classes.detail}> not served</span>}
+      {through > 0 && !joined && <span className={classes.detail}> through All databases</span>}
     </Link>
   )
 }

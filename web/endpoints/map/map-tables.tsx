@@ -32,9 +32,9 @@ export function MapTables({ graph, databases, open, onToggle }: MapTablesProps) 
       cell: ({ mapping }) => <span className="mono">{defaultOf(mapping)}</span>,
     },
     {
-      head: 'Reached',
+      head: 'Serves',
       cell: ({ mapping }) => (
-        <div className={classes.reached}>
+        <div className={classes.served}>
           <DatabaseChips mapping={mapping} existing={databases} room={5} />
         </div>
       ),
@@ -82,10 +82,10 @@ const names: readonly Column<MapName>[] = [
     head: 'State',
     width: 200,
     cell: ({ exists, through }) =>
-      exists ? (through === 0 ? 'Reached by none' : 'Reached') : 'Does not exist yet',
+      exists ? (through === 0 ? 'Not served' : 'Served') : 'Does not exist yet',
   },
   { head: 'Default of', width: 160, cell: ({ defaultOf: count }) => <Count count={count} /> },
-  { head: 'Reached through', cell: ({ through }) => <Count count={through} /> },
+  { head: 'Served by', cell: ({ through }) => <Count count={through} /> },
 ]
 
 const Count = ({ count }: { count: number }) => (

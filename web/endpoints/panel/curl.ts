@@ -30,7 +30,7 @@ export function tryCommands(target: TryTarget, page: PageLocation): TryCommand[]
       .filter((word) => word !== '')
       .join(' ')
   const token = '-H "Authorization: Bearer $TOKEN"'
-  const health = { label: 'Ask whether it is well', text: curl('/_api/health') }
+  const health = { label: 'Check health', text: curl('/_api/health') }
   if (database === SYSTEM_DATABASE) {
     return [health, { label: 'List the endpoints', text: curl('/_api/endpoint', token) }]
   }
@@ -38,7 +38,7 @@ export function tryCommands(target: TryTarget, page: PageLocation): TryCommand[]
   return [
     health,
     { label: 'Read the collection articles', text: curl('/articles', token) },
-    ...(mayStore ? [{ label: 'Store a document in it', text: curl('/articles', store) }] : []),
+    ...(mayStore ? [{ label: 'Store a document', text: curl('/articles', store) }] : []),
   ]
 }
 

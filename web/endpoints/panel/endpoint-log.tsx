@@ -31,9 +31,7 @@ export function EndpointLog({ address }: { address: string }) {
       {rows === undefined && error !== null && (
         <LoadFailure what="The changes" error={error} onRetry={() => void refetch()} />
       )}
-      {rows?.length === 0 && (
-        <p className="dim">None on record: it was there from the first start.</p>
-      )}
+      {rows?.length === 0 && <p className="dim">No changes recorded since the first start.</p>}
       <ul className={classes.rows}>
         {rows?.map((row) => (
           <Line key={row.seq} row={row} />

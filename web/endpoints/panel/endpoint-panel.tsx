@@ -41,7 +41,7 @@ function Content({ address, onClose }: EndpointPanelProps) {
         </Button>
       }
     >
-      There is no endpoint {address}. It was removed, or never was.
+      There is no endpoint {address}. It was removed or never existed.
     </Notice>
   )
 }

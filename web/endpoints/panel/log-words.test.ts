@@ -8,12 +8,12 @@ test.each<[Partial<AuditRow>, string]>([
   [{ action: 'endpoint.add', after: { databases: [] } }, 'Added: all databases'],
   [
     { action: 'endpoint.map', after: { databases: ['blog', 'shop'] } },
-    'Mapped anew: blog and shop',
+    'Mapping changed: blog and shop',
   ],
   [{ action: 'endpoint.remove', after: null }, 'Removed'],
   [
     { action: 'endpoint.remove', outcome: 'refused', after: { refused: 'conflict' } },
-    'Removal was refused',
+    'Removal refused',
   ],
 ])('%j reads %s', (part, sentence) => {
   expect(formatRecordedChange(row(part))).toBe(sentence)

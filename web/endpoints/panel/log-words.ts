@@ -3,17 +3,17 @@ import { listNames } from '../model/mapping.ts'
 
 const done: Readonly<Record<string, string>> = {
   'endpoint.add': 'Added',
-  'endpoint.map': 'Mapped anew',
+  'endpoint.map': 'Mapping changed',
   'endpoint.remove': 'Removed',
 }
 
 const refused: Readonly<Record<string, string>> = {
-  'endpoint.add': 'Adding or mapping was refused',
-  'endpoint.remove': 'Removal was refused',
+  'endpoint.add': 'Adding or mapping refused',
+  'endpoint.remove': 'Removal refused',
 }
 
 /**
- * Formats an audit log row of an endpoint: "Mapped anew: blog and shop", "Removed", "Removal was
+ * Formats an audit log row of an endpoint: "Mapping changed: blog and shop", "Removed", "Removal was
  * refused".
  */
 export function formatRecordedChange({ action, outcome, after }: AuditRow): string {

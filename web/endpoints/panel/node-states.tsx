@@ -48,10 +48,10 @@ export function NodeStates(props: {
             )}
           </li>
         ))}
-        {listeners.length === 0 && gone && <li>Closed: nothing of it runs any more.</li>}
+        {listeners.length === 0 && gone && <li>Closed on all nodes.</li>}
         {listeners.length === 0 && !gone && (
           <li className={classes.node}>
-            <StateBadge state="unknown" detail="no news yet" />
+            <StateBadge state="unknown" detail="no data yet" />
           </li>
         )}
       </ul>
@@ -63,12 +63,12 @@ export function NodeStates(props: {
 }
 
 /** The last known state of an endpoint on an unreachable node. */
-const lastTold: Readonly<Record<ListenerStatus['state'], string>> = {
-  listening: 'It was listening when it was last heard of.',
-  opening: 'It was about to open when it was last heard of.',
-  failed: 'It had failed when it was last heard of.',
-  draining: 'It was draining when it was last heard of.',
-  elsewhere: 'It did not run here when it was last heard of.',
+const lastKnown: Readonly<Record<ListenerStatus['state'], string>> = {
+  listening: 'Last known state: listening.',
+  opening: 'Last known state: opening.',
+  failed: 'Last known state: failed.',
+  draining: 'Last known state: draining.',
+  elsewhere: 'Last known state: not running on this node.',
 }
 
 /** Explains a state and what happens next. */
@@ -76,7 +76,7 @@ function Reason({ listener }: { listener: ListenerStatus }) {
   const { error, nextTry, drainUntil, connections } = listener
   const state = stateOf(listener)
   if (state === 'unknown') {
-    return <p className={classes.reason}>{lastTold[listener.state]}</p>
+    return <p className={classes.reason}>{lastKnown[listener.state]}</p>
   }
   if (state === 'failed') {
     return (
@@ -85,20 +85,20 @@ function Reason({ listener }: { listener: ListenerStatus }) {
         {nextTry !== null && (
           <span className="dim">
             {' '}
-            Next try in <Countdown to={Date.parse(nextTry)} />.
+            Next retry in <Countdown to={Date.parse(nextTry)} />.
           </span>
         )}
       </p>
     )
   }
   if (state === 'draining') {
-    const some = connections === 1 ? '1 connection is' : `${connections} connections are`
+    const some = connections === 1 ? '1 connection' : `${connections} connections`
     return (
       <p className={classes.reason}>
-        Removed: no new connection is accepted, {some} left
+        Removed. New connections are refused. {some} left
         {drainUntil !== null && (
           <>
-            , to be cut in <Countdown to={Date.parse(drainUntil)} />
+            , closed in <Countdown to={Date.parse(drainUntil)} />
           </>
         )}
         .
@@ -108,7 +108,7 @@ function Reason({ listener }: { listener: ListenerStatus }) {
   if (state === 'elsewhere') {
     return (
       <p className={classes.reason}>
-        The address is another machine’s, or another node holds the port.
+        The address belongs to another machine, or another node has the port.
       </p>
     )
   }

@@ -31,7 +31,7 @@ export function PanelBody(props: { endpoint: PanelEndpoint; onClose: () => void 
     <>
       {gone && (
         <div role="alert" className={classes.gone}>
-          <p>This endpoint was removed. What you see is as it was at {exactTime(goneAt)}.</p>
+          <p>This endpoint was removed. The data shown is from {exactTime(goneAt)}.</p>
           <div className={classes.actions}>
             <Button variant="default" onClick={props.onClose}>
               Back to the list

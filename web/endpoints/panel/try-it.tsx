@@ -47,11 +47,9 @@ export function TryIt(props: {
         )
       }
     >
-      {!listens && <p className={classes.note}>It does not listen now: nothing will answer.</p>}
+      {!listens && <p className={classes.note}>The endpoint is not listening, so requests fail.</p>}
       {database === undefined ? (
-        <p className={classes.note}>
-          None of its databases exists yet: every request is answered with 404.
-        </p>
+        <p className={classes.note}>None of its databases exist yet, so every request gets 404.</p>
       ) : (
         <>
           <div className={classes.commands}>
@@ -62,9 +60,9 @@ export function TryIt(props: {
             )}
           </div>
           <p className={classes.note}>
-            <code className="mono">$TOKEN</code> stands for an API token with{' '}
+            <code className="mono">$TOKEN</code> is an API token with{' '}
             {database === SYSTEM_DATABASE ? 'access to' : 'the database'}{' '}
-            <span className="mono">{database}</span>. <Link to="/me">Make one</Link>
+            <span className="mono">{database}</span>. <Link to="/me">Create one</Link>
             {parsed.address.scheme === 'unix' && '. The socket is on the machine of the node.'}
           </p>
         </>

@@ -56,7 +56,7 @@ export function EndpointLinks(props: {
         variant="subtle"
         className={classes.way}
         aria-disabled={rows === undefined || undefined}
-        data-tip={filtered ? 'Saves those that pass the filter' : undefined}
+        data-tip={filtered ? 'Exports the endpoints that match the filter' : undefined}
         onClick={save}
       >
         {filtered ? 'Export filtered' : 'Export'}

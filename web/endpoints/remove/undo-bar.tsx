@@ -31,7 +31,7 @@ export function UndoBar({ now, onTakeBack }: { now: Undo; onTakeBack: () => void
   return (
     <section
       ref={bar}
-      aria-label="After the change"
+      aria-label="Last change"
       className={classes.bar}
       data-undo=""
       onPointerEnter={undo.hold}
@@ -77,11 +77,11 @@ function Words({ now }: { now: Undo }) {
         {failures.slice(0, SHOWN).map(({ change, reason }) => (
           <p key={change.address}>
             <span className="mono">{change.address}</span>{' '}
-            {change.after === null ? 'is not back.' : 'was not changed back.'}{' '}
+            {change.after === null ? 'could not be restored.' : 'could not be changed back.'}{' '}
             <span className={classes.reason}>{reason}</span>
           </p>
         ))}
-        {more > 0 && <p>{more} more were not changed back either.</p>}
+        {more > 0 && <p>{more} more changes could not be undone.</p>}
       </>
     )
   }

@@ -37,8 +37,8 @@ export function useUndo(): { now: Undo | undefined; takeBack: () => Promise<void
 }
 
 function formatUndone({ address, before, after }: EndpointChange): string {
-  if (after === null) return `${address} is back.`
-  return before === null ? `${address} was removed.` : `${address} has its former mapping.`
+  if (after === null) return `${address} was restored.`
+  return before === null ? `${address} was removed.` : `${address} has its previous mapping.`
 }
 
 /** Moves the focus from the button of the bar, which disappears, to the row. */

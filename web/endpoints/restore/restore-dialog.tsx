@@ -32,7 +32,7 @@ export function RestoreDialog() {
   if (!mayChange) {
     return (
       <ConfirmDialog {...dialog}>
-        <p>You are a viewer: endpoints are changed by operators and admins.</p>
+        <p>Only operators and admins can change endpoints. Ask an admin for that role.</p>
       </ConfirmDialog>
     )
   }
@@ -41,14 +41,14 @@ export function RestoreDialog() {
   if (isPending || rows === undefined) {
     return (
       <ConfirmDialog {...dialog}>
-        <p role="status">Reading what would change…</p>
+        <p role="status">Loading…</p>
       </ConfirmDialog>
     )
   }
   if (row === undefined) {
     return (
       <ConfirmDialog {...dialog}>
-        <p>There is no row {seq} in the log.</p>
+        <p>The log has no row {seq}.</p>
       </ConfirmDialog>
     )
   }
@@ -76,8 +76,8 @@ function Restore({ row, rows, onClose }: RestoreProps) {
       <ConfirmDialog {...dialog} keep="Close">
         <p>
           {plan.kind === 'same'
-            ? 'The endpoint already is as it was before this change.'
-            : 'This row is not a change of an endpoint that can be restored.'}
+            ? 'The endpoint is already in its state before this change.'
+            : 'This row contains no endpoint state to restore.'}
         </p>
       </ConfirmDialog>
     )
@@ -100,7 +100,7 @@ function Restore({ row, rows, onClose }: RestoreProps) {
     >
       {conflict && (
         <p className={classes.conflict} role="status">
-          The endpoint was changed again after this row. Restoring replaces the later change, too.
+          The endpoint was changed again after this row. Restoring it replaces the later change.
         </p>
       )}
       <dl className={classes.states}>
@@ -128,7 +128,7 @@ function State(props: {
   mapping: readonly string[] | null
   existing: readonly string[] | undefined
 }) {
-  if (props.mapping === null) return <span className="dim">No such endpoint</span>
+  if (props.mapping === null) return <span className="dim">No endpoint</span>
   return <DatabaseChips {...props} room={Number.POSITIVE_INFINITY} />
 }
 

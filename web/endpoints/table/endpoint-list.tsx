@@ -51,7 +51,7 @@ export function EndpointList(props: EndpointRowsProps) {
     <ul
       ref={container}
       className={classes.list}
-      aria-label="Endpoints and what runs for them"
+      aria-label="Endpoints and their listeners"
       {...navigation.on}
       onClick={onRowClick(rows, props.actions.open)}
     >

@@ -88,7 +88,7 @@ export function EndpointTable(props: EndpointTableProps) {
       style={{ '--row': `${rowHeight}px`, '--rows': Math.min(3, rows.length) } as CSSProperties}
     >
       <table className={`${base.table} ${classes.table}`} aria-rowcount={rows.length + 1}>
-        <caption className="visually-hidden">Endpoints and what runs for them</caption>
+        <caption className="visually-hidden">Endpoints and their listeners</caption>
         <thead>
           <tr aria-rowindex={1}>
             {selection !== undefined && (

@@ -29,13 +29,13 @@ export function SelectionBar(props: {
         Add a database
       </Button>
       <Button variant="default" onClick={() => onSeveral('take-out')}>
-        Take out a database
+        Remove a database
       </Button>
       <Button variant="default" onClick={onExport}>
         Export
       </Button>
       <Button variant="default" onClick={() => onSeveral('remove')}>
-        Remove
+        Remove endpoints
       </Button>
       <Button variant="subtle" onClick={onClear}>
         Clear selection

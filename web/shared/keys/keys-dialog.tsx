@@ -9,9 +9,9 @@ import { Press } from './press-shown.tsx'
 
 const places: readonly { readonly where: KeyScope; readonly title: string }[] = [
   { where: 'anywhere', title: 'Anywhere' },
-  { where: 'mapping', title: 'In the order of databases' },
+  { where: 'mapping', title: 'In a mapping' },
   { where: 'form', title: 'In a form' },
-  { where: 'table', title: 'In the table of endpoints' },
+  { where: 'table', title: 'In the endpoints table' },
 ]
 
 /** Lists the shortcuts that the person's role allows, from {@link KEYS}. */
@@ -23,7 +23,7 @@ export function KeysDialog({ onClose }: { onClose: () => void }) {
       atLeast(role, needs) && (characters || !keys.every(isCharacterKey)),
   )
   return (
-    <Dialog title="Keys" width={720} palette onClose={onClose}>
+    <Dialog title="Keyboard shortcuts" width={720} palette onClose={onClose}>
       <div className={classes.columns}>
         {places.map(({ where, title }) => {
           const specs = useful.filter((spec) => spec.where === where)
@@ -48,8 +48,8 @@ export function KeysDialog({ onClose }: { onClose: () => void }) {
       </div>
       <p className="meta dim">
         {characters
-          ? 'Keys that are a character alone never act in a field. They can be switched off'
-          : 'Keys that are a character alone are switched off. They can be switched on'}{' '}
+          ? 'Single-character shortcuts never act in text fields. You can turn them off'
+          : 'Single-character shortcuts are turned off. You can turn them on'}{' '}
         <Link to="/me" hash="">
           in your preferences
         </Link>

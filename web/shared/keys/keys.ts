@@ -26,7 +26,7 @@ export interface KeySpec {
  */
 export const KEYS = [
   { id: 'search', keys: ['Mod+K'], where: 'anywhere', label: 'Search' },
-  { id: 'keys', keys: ['?'], where: 'anywhere', label: 'Show the keys' },
+  { id: 'keys', keys: ['?'], where: 'anywhere', label: 'Show keyboard shortcuts' },
   { id: 'filter', keys: ['/'], where: 'anywhere', label: 'Filter the page' },
   { id: 'go-endpoints', keys: ['G E'], where: 'anywhere', label: 'Go to Endpoints' },
   { id: 'go-databases', keys: ['G D'], where: 'anywhere', label: 'Go to Databases' },
@@ -34,15 +34,15 @@ export const KEYS = [
   { id: 'go-access', keys: ['G A'], where: 'anywhere', label: 'Go to Access', needs: 'admin' },
   { id: 'go-activity', keys: ['G V'], where: 'anywhere', label: 'Go to Activity' },
   // `useEscape` handles it for all layers that can be open at once.
-  { id: 'close', keys: ['Escape'], where: 'anywhere', label: 'Close the topmost layer' },
+  { id: 'close', keys: ['Escape'], where: 'anywhere', label: 'Close the topmost dialog or panel' },
   { id: 'next', keys: ['ArrowDown', 'J'], where: 'table', label: 'Next row' },
   { id: 'previous', keys: ['ArrowUp', 'K'], where: 'table', label: 'Previous row' },
-  { id: 'page-down', keys: ['PageDown'], where: 'table', label: 'A page down' },
-  { id: 'page-up', keys: ['PageUp'], where: 'table', label: 'A page up' },
+  { id: 'page-down', keys: ['PageDown'], where: 'table', label: 'Page down' },
+  { id: 'page-up', keys: ['PageUp'], where: 'table', label: 'Page up' },
   { id: 'first', keys: ['Home'], where: 'table', label: 'First row' },
   { id: 'last', keys: ['End'], where: 'table', label: 'Last row' },
-  { id: 'open', keys: ['Enter'], where: 'table', label: 'Open the panel of the row' },
-  { id: 'select', keys: [' '], where: 'table', label: 'Select the row', needs: 'operator' },
+  { id: 'open', keys: ['Enter'], where: 'table', label: 'Open the panel of the endpoint' },
+  { id: 'select', keys: [' '], where: 'table', label: 'Select the endpoint', needs: 'operator' },
   {
     id: 'extend',
     keys: ['Shift+ ', 'Shift+ArrowUp', 'Shift+ArrowDown'],
@@ -53,8 +53,14 @@ export const KEYS = [
   { id: 'add', keys: ['N'], where: 'table', label: 'Add an endpoint', needs: 'operator' },
   { id: 'edit', keys: ['E'], where: 'table', label: 'Edit the mapping', needs: 'operator' },
   { id: 'copy', keys: ['C'], where: 'table', label: 'Copy the address' },
-  { id: 'try', keys: ['T'], where: 'table', label: 'Try it with curl' },
-  { id: 'remove', keys: ['Delete'], where: 'table', label: 'Ask to remove', needs: 'operator' },
+  { id: 'try', keys: ['T'], where: 'table', label: 'Show curl commands' },
+  {
+    id: 'remove',
+    keys: ['Delete'],
+    where: 'table',
+    label: 'Remove the endpoint',
+    needs: 'operator',
+  },
   { id: 'undo', keys: ['Mod+Z'], where: 'table', label: 'Undo the removal', needs: 'operator' },
   { id: 'move-up', keys: ['Alt+ArrowUp'], where: 'mapping', label: 'Move up', needs: 'operator' },
   {
@@ -64,7 +70,7 @@ export const KEYS = [
     label: 'Move down',
     needs: 'operator',
   },
-  { id: 'take-out', keys: ['Delete'], where: 'mapping', label: 'Take out', needs: 'operator' },
+  { id: 'take-out', keys: ['Delete'], where: 'mapping', label: 'Remove', needs: 'operator' },
   { id: 'save', keys: ['Mod+Enter'], where: 'form', label: 'Save' },
 ] as const satisfies readonly KeySpec[]
 

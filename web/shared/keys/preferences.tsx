@@ -7,7 +7,7 @@ import classes from './preferences.module.css'
 import { useLayer } from './use-layer.ts'
 
 const themes = [
-  { value: 'auto', label: 'As the system' },
+  { value: 'auto', label: 'System' },
   { value: 'light', label: 'Light' },
   { value: 'dark', label: 'Dark' },
 ] as const
@@ -19,7 +19,7 @@ export function Preferences() {
   const { open } = useLayer()
   const id = useId()
   return (
-    <Section title="Preferences" note="Kept in this browser.">
+    <Section title="Preferences" note="Saved in this browser.">
       <div className={classes.preferences}>
         <ChoiceGroup
           label="Theme"
@@ -36,17 +36,17 @@ export function Preferences() {
               aria-describedby={id}
               onChange={(event) => setCharacterKeys(event.currentTarget.checked)}
             />
-            Keys that are a character alone
+            Single-character shortcuts
           </label>
           <p id={id} className={classes.note}>
-            Such as N or ?. They never act in a field. Switch them off if you speak to your
-            computer, or press keys without meaning to.{' '}
+            Such as N or ?. They never act in text fields. Turn them off if you use speech input or
+            press keys by accident.{' '}
             <button
               type="button"
               className={`link-button ${classes.link}`}
               onClick={() => open('keys')}
             >
-              Show the keys
+              Show keyboard shortcuts
             </button>
           </p>
         </div>

@@ -13,10 +13,10 @@ export function ConnectionBanner() {
       {connection.state === 'lost' && (
         <>
           <p>
-            No connection since {clock.format(connection.since)}. What you see may be out of date.{' '}
+            No connection since {clock.format(connection.since)}. The data shown may be out of date.{' '}
             {/* Announced once, not on every tick of the countdown. */}
             <span aria-hidden="true">
-              Trying again in <Countdown to={connection.nextTry} />.
+              Retrying in <Countdown to={connection.nextTry} />.
             </span>
           </p>
           <Button variant="default" onClick={connection.tryNow}>

@@ -11,8 +11,8 @@ export function StoreBanner() {
     <Banner role="status">
       {health?.writable === false && !isLost && (
         <p>
-          <strong>Changes cannot be saved at the moment.</strong> {health.reason} What is stored can
-          still be read. This message disappears once changes can be saved again.
+          <strong>Changes cannot be saved at the moment.</strong> {health.reason} Stored data can
+          still be read. This message disappears when changes can be saved again.
         </p>
       )}
     </Banner>

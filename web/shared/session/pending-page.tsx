@@ -20,8 +20,8 @@ export function PendingPage({ person, ended }: { person: SignedIn; ended: boolea
         }
       >
         <p role="alert">
-          Your session has ended. This is what happens when an admin gives you a role: sign in again
-          to begin with it.
+          Your session has ended, for example because an admin assigned you a role. Sign in again to
+          continue.
         </p>
       </CenteredPage>
     )
@@ -47,15 +47,10 @@ export function PendingPage({ person, ended }: { person: SignedIn; ended: boolea
             (<span className="mono">{person.username}</span>)
           </>
         )}
-        , and have no role yet.
+        , but have no role yet.
       </p>
-      <p>
-        An admin of this server decides what you may see and do. This page notices by itself when
-        that has happened.
-      </p>
-      {signOut.error !== null && (
-        <p role="alert">You are not signed out. {signOut.error.message}</p>
-      )}
+      <p>An admin of this server must assign you a role. This page updates automatically.</p>
+      {signOut.error !== null && <p role="alert">Sign-out failed. {signOut.error.message}</p>}
     </CenteredPage>
   )
 }

@@ -71,9 +71,9 @@ export function PersonMenuList(props: PersonMenuListProps) {
 const roleWords = {
   none: 'Access removed',
   pending: 'No role yet',
-  viewer: 'Viewer: reads',
-  operator: 'Operator: changes endpoints and databases',
-  admin: 'Admin: decides on people too',
+  viewer: 'Viewer',
+  operator: 'Operator',
+  admin: 'Admin',
 } as const
 
 /** Passes an existing element to the menu as its target. */

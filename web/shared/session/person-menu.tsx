@@ -26,7 +26,7 @@ export function PersonMenu() {
   const name = nameOf(person)
   const problem = signOut.error?.message
   useEffect(() => {
-    if (problem !== undefined) announce(`You are not signed out. ${problem}`)
+    if (problem !== undefined) announce(`Sign-out failed. ${problem}`)
   }, [problem])
   return (
     <>
@@ -44,7 +44,7 @@ export function PersonMenu() {
         {/* Drawn by CSS, so that the letter is not part of the button's accessible name. */}
         <span className={classes.initial} data-initial={initialOf(name)} aria-hidden="true" />
         <span className={classes.name}>{name}</span>
-        <span className="visually-hidden">your menu</span>
+        <span className="visually-hidden">account menu</span>
         <IconChevronDown size={14} stroke={1.5} aria-hidden="true" className={classes.chevron} />
       </UnstyledButton>
       {open && button !== null && (

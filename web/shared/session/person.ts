@@ -25,7 +25,7 @@ export const PresenceContext = createContext<Presence | undefined>(undefined)
 /** Returns who opened the page and how their session ended. Throws outside the gate. */
 export function usePresence(): Presence {
   const presence = useContext(PresenceContext)
-  if (presence === undefined) throw new Error('usePresence is for what is behind the gate')
+  if (presence === undefined) throw new Error('usePresence requires SessionGate')
   return presence
 }
 

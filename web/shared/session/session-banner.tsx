@@ -15,7 +15,7 @@ export function SessionBanner() {
       {end?.by === 'sign-out' && (
         <>
           <p>
-            {end.why}.{kept && ' What you typed is kept.'}
+            {end.why}.{kept && ' Your input is kept.'}
           </p>
           <Button
             component="a"

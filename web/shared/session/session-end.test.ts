@@ -26,17 +26,17 @@ test.each([
     // Another tab fetched the session at 6 h and used it.
     'another page was used meanwhile',
     { lastUse: 0, now: 12 * HOUR, idleExpires: time(18 * HOUR) },
-    'You were signed out: this session was ended',
+    'You were signed out because this session was ended',
   ],
   [
     'somebody ended it',
     { lastUse: HOUR, now: 2 * HOUR },
-    'You were signed out: this session was ended',
+    'You were signed out because this session was ended',
   ],
   [
     'it was used to its end',
     { lastUse: 168 * HOUR, now: 168 * HOUR + 1 },
-    'You were signed out: a session ends some days after its sign-in, used or not',
+    'You were signed out because the session expired',
   ],
 ] as [string, { lastUse: number; now: number; idleExpires?: string }, string][])(
   'where %s it says so',

@@ -22,12 +22,12 @@ const TOUCH_MS = 60_000
 export function formatEndReason({ session, lastUse, now }: EndFacts): string {
   const { expires, idleExpires } = session
   if (expires !== null && now >= Date.parse(expires)) {
-    return 'You were signed out: a session ends some days after its sign-in, used or not'
+    return 'You were signed out because the session expired'
   }
   // Another page may also have used the session before it was fetched.
   const idleEnd = Math.max(lastUse + SESSION_IDLE, Date.parse(idleExpires ?? '') || 0)
   if (now >= idleEnd - TOUCH_MS) {
     return `You were signed out after ${SESSION_IDLE / 3_600_000} hours without activity`
   }
-  return 'You were signed out: this session was ended'
+  return 'You were signed out because this session was ended'
 }

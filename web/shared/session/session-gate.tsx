@@ -91,12 +91,10 @@ function Another({ was, is }: { was: SignedIn; is: string }) {
       }
     >
       <p role="alert">
-        This page was opened by {nameOf(was)}. In this browser <strong>{is}</strong> is signed in
-        now. Reload the page to go on as that person.
+        {nameOf(was)} opened this page, but <strong>{is}</strong> is now signed in with this
+        browser. Reload the page to continue as that person.
       </p>
-      <p>
-        What {nameOf(was)} typed is not shown, and is kept for {nameOf(was)} in this tab.
-      </p>
+      <p>Unsaved input of {nameOf(was)} is hidden and kept in this tab.</p>
     </CenteredPage>
   )
 }

@@ -49,7 +49,7 @@ function providerForm({ name, label, start }: ProviderInfo, primary: boolean): H
   )
   form.addEventListener('submit', () => {
     // Prevent a second submit. Restoring the page from the history resets the form.
-    button.textContent = 'One moment…'
+    button.textContent = 'Signing in…'
     button.setAttribute('aria-disabled', 'true')
     form.addEventListener('submit', (again) => again.preventDefault())
   })
@@ -58,9 +58,9 @@ function providerForm({ name, label, start }: ProviderInfo, primary: boolean): H
       element(
         'p',
         { className: classes.note ?? '' },
-        'It was printed at the first start and is in ',
+        'The key was printed at the first start and is stored in ',
         element('code', {}, 'operator.key'),
-        ' in the data folder; ',
+        ' in the data folder. ',
         element('code', {}, 'gatehouse operator-key'),
         ' prints it.',
       ),
@@ -77,7 +77,7 @@ function show(providers: readonly ProviderInfo[]): void {
       element(
         'p',
         { className: classes.note ?? '' },
-        'This server has no way to sign in. Whoever runs it can configure one.',
+        'No sign-in method is configured. Contact the operator of this server.',
       ),
     )
     return
@@ -99,7 +99,7 @@ function showFailure(error: unknown): void {
     element(
       'p',
       { className: classes.error ?? '', role: 'alert' },
-      `The ways to sign in could not be loaded. ${message}`,
+      `The sign-in methods could not be loaded. ${message}`,
     ),
     again,
   )
@@ -140,8 +140,7 @@ const box = element(
     element(
       'p',
       {},
-      'Opens and closes the network endpoints of this server while it runs, each with the ' +
-        'databases that can be reached through it.',
+      'Control the network endpoints of this server, and the databases that each of them serves, while the server runs.',
     ),
   ),
   ways,

@@ -51,7 +51,7 @@ export function useAddressCheck(
   const { data: nodes = [] } = useQuery(nodesQuery)
   if (own) {
     const field = draft.scheme === 'unix' ? 'path' : 'port'
-    return { field, message: `The endpoint ${address} exists already.`, endpoint: address }
+    return { field, message: `The endpoint ${address} already exists.`, endpoint: address }
   }
   if (check === undefined || check.field === null || check.message === null) return undefined
   const { field, message, endpoint } = check

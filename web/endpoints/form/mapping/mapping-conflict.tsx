@@ -20,11 +20,11 @@ export function MappingConflict({ theirs, yours, existing, ...choice }: MappingC
   )
   return (
     <Conflict
-      message="Somebody changed this mapping while you were editing it. Compare, choose, then save."
-      theirs={{ label: 'Theirs, in force now', value: chips(theirs) }}
+      message="Someone changed this mapping while you were editing it. Your changes were not saved. Compare, choose, then save again."
+      theirs={{ label: 'Theirs (saved)', value: chips(theirs) }}
       yours={{
-        label: 'Yours, not saved',
-        value: yours === undefined ? 'None chosen' : chips(yours),
+        label: 'Yours (not saved)',
+        value: yours === undefined ? 'No databases' : chips(yours),
       }}
       {...choice}
     />

@@ -64,8 +64,8 @@ export function MappingItem(props: MappingItemProps) {
           <IconArrowDown {...icon} />
         </IconButton>
         <IconButton
-          aria-label={`Take out ${name}`}
-          data-tip="Take out (Delete)"
+          aria-label={`Remove ${name}`}
+          data-tip="Remove (Delete)"
           data-action="out"
           onClick={onTakeOut}
         >

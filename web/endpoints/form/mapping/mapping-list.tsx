@@ -64,7 +64,7 @@ export function MappingList({ names, existing, onChange }: MappingListProps) {
     if (neighbour !== undefined) refocus.current = { name: neighbour, action: 'out' }
     else list.current?.parentElement?.querySelector('input')?.focus()
     onChange(next)
-    announce(`${name} was taken out.`)
+    announce(`${name} was removed.`)
   }
 
   const missing = missingFrom(names, existing)
@@ -106,7 +106,7 @@ export function MappingList({ names, existing, onChange }: MappingListProps) {
         </ol>
       </SortableContext>
       {names.length === 0 && (
-        <p className={classes.none}>None yet. Add a database, or choose All databases.</p>
+        <p className={classes.none}>No databases yet. Add one, or choose All databases.</p>
       )}
     </DndContext>
   )

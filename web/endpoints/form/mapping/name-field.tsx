@@ -32,7 +32,7 @@ export function NameField(props: NameFieldProps) {
     <div className={classes.pair}>
       <Autocomplete
         aria-label="Add a database"
-        placeholder="Name of a database"
+        placeholder="Database name"
         classNames={{ root: classes.field, input: 'mono', option: 'mono' }}
         spellCheck={false}
         autoComplete="off"

@@ -16,15 +16,14 @@ export function ImportErrors(props: {
   if (empty) {
     return (
       <p role="alert" className={classes.head}>
-        Nothing is written yet. Paste a list of endpoints, or choose a file.
+        Paste a list of endpoints or choose a file.
       </p>
     )
   }
   return (
     <div className={classes.errors}>
       <p role="alert" className={classes.head}>
-        Nothing was changed: {formatPlural(errors.length, 'fault')}{' '}
-        {errors.length === 1 ? 'is' : 'are'} to be mended first.
+        Nothing was imported. Fix {formatPlural(errors.length, 'error')} first.
       </p>
       <ul className={classes.list}>
         {errors.slice(0, SHOWN).map(({ where, line, message }) => (

@@ -49,20 +49,20 @@ describe('reading a file to import', () => {
     ].join('\n')
     expect(errorsOf(text)).toEqual([
       'Entry 1, line 2: "tcp://127.0.0.1": The port is missing. Add one, as in tcp://127.0.0.1:8530.',
-      'Entry 1, line 2: “databases” names a twice.',
+      'Entry 1, line 2: “databases” contains a twice.',
       expect.stringMatching(/^Entry 1, line 2: "9" is not a valid database name/),
       'Entry 2, line 3: “endpoint” is missing.',
-      'Entry 2, line 3: “databases” is a list of names, empty for every database.',
-      'Entry 3, line 4: “endpoint” is a text, as in tcp://127.0.0.1:8530.',
-      'Entry 4, line 5: An entry is an object: { "endpoint": …, "databases": […] }.',
-      'Entry 6, line 7: “databases” is a list of names, empty for every database.',
-      'Entry 6, line 7: tcp://127.0.0.1:8531 is named by entry 5, line 6 already.',
+      'Entry 2, line 3: “databases” must be an array of names. An empty array means all databases.',
+      'Entry 3, line 4: “endpoint” must be a string, such as tcp://127.0.0.1:8530.',
+      'Entry 4, line 5: An entry must be an object: { "endpoint": …, "databases": […] }.',
+      'Entry 6, line 7: “databases” must be an array of names. An empty array means all databases.',
+      'Entry 6, line 7: tcp://127.0.0.1:8531 is already in entry 5, line 6.',
     ])
   })
 
   test('tells where it is no JSON', () => {
     expect(errorsOf('[\n  {"endpoint": tcp}\n]')).toEqual([
-      'Line 2, column 16: This is not a JSON value. Texts and keys have double quotes.',
+      'Line 2, column 16: Invalid value. Strings and keys need double quotes.',
     ])
   })
 
@@ -76,7 +76,7 @@ describe('reading a file to import', () => {
       )
     expect(readImport(list(MOST_ENTRIES)).ok).toBe(true)
     expect(errorsOf(list(MOST_ENTRIES + 1))).toEqual([
-      'The list: There are 10,001 endpoints; 10,000 can be imported at once.',
+      'The list: Too many endpoints: 10,001. The maximum is 10,000.',
     ])
   })
 
@@ -89,7 +89,7 @@ describe('reading a file to import', () => {
         },
       ])
     expect(readImport(list(1_000)).ok).toBe(true)
-    expect(errorsOf(list(1_001))[0]).toContain('“databases” has 1,001 names, at most 1,000.')
+    expect(errorsOf(list(1_001))[0]).toContain('“databases” has 1,001 names. The maximum is 1,000.')
   })
 
   test('never throws', () => {

@@ -43,7 +43,7 @@ export function readImport(text: string): ImportFile {
     return refuse({
       where: 'The list',
       line: 1,
-      message: `There are ${count.format(entries.length)} endpoints; ${count.format(MOST_ENTRIES)} can be imported at once.`,
+      message: `Too many endpoints: ${count.format(entries.length)}. The maximum is ${count.format(MOST_ENTRIES)}.`,
     })
   }
   const errors: ImportError[] = []
@@ -54,7 +54,7 @@ export function readImport(text: string): ImportFile {
     const checked = parseEntry(entry)
     const { endpoint } = checked
     const first = endpoint && lines.get(endpoint.address)
-    const twice = first && [`${endpoint?.address} is named by ${first} already.`]
+    const twice = first && [`${endpoint?.address} is already in ${first}.`]
     for (const message of [...checked.errors, ...(twice ?? [])]) {
       errors.push({ where, line: entry.line, message })
     }
@@ -77,13 +77,13 @@ function parseEntry({ value }: JsonEntry): {
   readonly errors: readonly string[]
 } {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return { errors: ['An entry is an object: { "endpoint": …, "databases": […] }.'] }
+    return { errors: ['An entry must be an object: { "endpoint": …, "databases": […] }.'] }
   }
   const { endpoint, databases = [] } = value as Readonly<Record<string, unknown>>
   const names = nameErrors(databases)
   if (endpoint === undefined) return { errors: ['“endpoint” is missing.', ...names] }
   if (typeof endpoint !== 'string') {
-    return { errors: ['“endpoint” is a text, as in tcp://127.0.0.1:8530.', ...names] }
+    return { errors: ['“endpoint” must be a string, such as tcp://127.0.0.1:8530.', ...names] }
   }
   const parsed = parseAddress(endpoint)
   if (!parsed.ok) return { errors: [`${JSON.stringify(endpoint)}: ${parsed.fault}`, ...names] }
@@ -93,16 +93,16 @@ function parseEntry({ value }: JsonEntry): {
 
 function nameErrors(databases: unknown): string[] {
   if (!Array.isArray(databases))
-    return ['“databases” is a list of names, empty for every database.']
+    return ['“databases” must be an array of names. An empty array means all databases.']
   if (databases.length > MAPPING_NAMES) {
-    return [`“databases” has ${count.format(databases.length)} names, at most 1,000.`]
+    return [`“databases” has ${count.format(databases.length)} names. The maximum is 1,000.`]
   }
   const seen = new Set<unknown>()
   return databases.flatMap((name: unknown) => {
     if (typeof name !== 'string' || !isDatabaseName(name)) {
       return `${JSON.stringify(name)} is not a valid database name. ${DATABASE_NAME_RULE}`
     }
-    if (seen.has(name)) return `“databases” names ${name} twice.`
+    if (seen.has(name)) return `“databases” contains ${name} twice.`
     seen.add(name)
     return []
   })

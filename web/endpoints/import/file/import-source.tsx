@@ -94,8 +94,8 @@ export function ImportSource(props: ImportSourceProps) {
   const count = good ? `, ${formatPlural(file.wanted.length, 'endpoint')}` : ''
   const chosen = text !== '' && (good || !legible || name !== '')
   return (
-    <section className={classes.source} aria-label="What is imported" {...drop}>
-      {restored && <p className={classes.restored}>What you chose before is back.</p>}
+    <section className={classes.source} aria-label="Import source" {...drop}>
+      {restored && <p className={classes.restored}>Your previous input was restored.</p>}
       <div className={classes.choice}>
         {chosen && (
           <p className={classes.chosen}>
@@ -108,7 +108,7 @@ export function ImportSource(props: ImportSourceProps) {
           <span className="dim">or drop one here</span>
         ) : (
           <Button variant="subtle" onClick={onClear}>
-            Start afresh
+            Start over
           </Button>
         )}
       </div>
@@ -156,13 +156,13 @@ export function ImportSource(props: ImportSourceProps) {
           />
           <p id={`${id}-note`} className={classes.note}>
             {editing && file?.ok === true
-              ? 'No fault is left. Compare to see what would change.'
-              : 'As Export writes it. Nothing changes before you have seen what would.'}
+              ? 'No errors. Preview the changes.'
+              : 'Use the format of an exported file. Changes are previewed before they are applied.'}
           </p>
           {(file === undefined || editing) && (
             <div>
               <Button type="submit" variant="default">
-                Compare
+                Preview changes
               </Button>
             </div>
           )}
@@ -206,4 +206,4 @@ function goToLine(field: HTMLTextAreaElement | null, line: number): void {
 }
 
 const tooLarge = ({ name, size }: File): string | undefined =>
-  size > LARGEST ? `${name} has more than 16 MiB. Is it the right file?` : undefined
+  size > LARGEST ? `${name} is larger than 16 MiB. Choose a smaller file.` : undefined

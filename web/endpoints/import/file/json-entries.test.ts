@@ -15,26 +15,26 @@ describe('reading a JSON array by its entries', () => {
   })
 
   test.each([
-    ['', 1, 1, 'The text ends here. A list of endpoints begins with [.'],
-    ['{"endpoint": 1}', 1, 1, 'A list of endpoints begins with [.'],
-    ['[\n {"a": 1}\n {"a": 2}\n]', 3, 2, 'A comma is missing here.'],
-    ['[\n 1,\n]', 2, 3, 'Nothing follows this comma.'],
-    ['[{"a": 1,}]', 1, 9, 'Nothing follows this comma.'],
-    ['[{a: 1}]', 1, 3, 'This is not a JSON value. Texts and keys have double quotes.'],
-    ['[{1: 1}]', 1, 3, 'A key in double quotes is missing here.'],
-    ['[{"a" 1}]', 1, 7, 'A colon is missing here.'],
-    ['[{"a": }]', 1, 8, 'A value is missing here.'],
-    ["['a']", 1, 2, 'This is not a JSON value. Texts and keys have double quotes.'],
-    ['["a\nb"]', 1, 2, 'This text in quotes has no end, or a stray sign.'],
-    ['[01]', 1, 3, 'A comma is missing here.'],
-    ['[1', 1, 3, 'The text ends here. A comma or ] is missing here.'],
-    ['[] []', 1, 4, 'The list has ended, and more follows.'],
+    ['', 1, 1, 'The text ends here. A list of endpoints must begin with [.'],
+    ['{"endpoint": 1}', 1, 1, 'A list of endpoints must begin with [.'],
+    ['[\n {"a": 1}\n {"a": 2}\n]', 3, 2, 'Expected a comma.'],
+    ['[\n 1,\n]', 2, 3, 'Trailing commas are not allowed.'],
+    ['[{"a": 1,}]', 1, 9, 'Trailing commas are not allowed.'],
+    ['[{a: 1}]', 1, 3, 'Invalid value. Strings and keys need double quotes.'],
+    ['[{1: 1}]', 1, 3, 'Expected a key in double quotes.'],
+    ['[{"a" 1}]', 1, 7, 'Expected a colon.'],
+    ['[{"a": }]', 1, 8, 'Expected a value.'],
+    ["['a']", 1, 2, 'Invalid value. Strings and keys need double quotes.'],
+    ['["a\nb"]', 1, 2, 'The string is not closed or contains an invalid character.'],
+    ['[01]', 1, 3, 'Expected a comma.'],
+    ['[1', 1, 3, 'The text ends here. Expected a comma or ].'],
+    ['[] []', 1, 4, 'Unexpected text after the end of the list.'],
   ])('tells where and why not: %s', (text, line, column, message) => {
     expect(readEntries(text)).toEqual({ ok: false, error: { line, column, message } })
   })
 
   test('does not run out of stack on a text that is nested without end', () => {
-    const error = { line: 1, column: 101, message: 'This is nested too deeply.' }
+    const error = { line: 1, column: 101, message: 'The nesting is too deep.' }
     expect(readEntries('['.repeat(50_000))).toEqual({ ok: false, error })
   })
 

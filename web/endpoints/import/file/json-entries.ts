@@ -28,8 +28,9 @@ export function readEntries(file: string): ReadEntries {
   // Keep the length, so that positions are those of the file.
   const text = file.replace(/^\uFEFF/, ' ')
   const { first, lines, tooDeep } = scan(text)
-  if (first !== '[') return failure(text, text.search(/\S|$/), 'A list of endpoints begins with [.')
-  if (tooDeep !== undefined) return failure(text, tooDeep, 'This is nested too deeply.')
+  if (first !== '[')
+    return failure(text, text.search(/\S|$/), 'A list of endpoints must begin with [.')
+  if (tooDeep !== undefined) return failure(text, tooDeep, 'The nesting is too deep.')
   try {
     const values = JSON.parse(text) as readonly unknown[]
     return { ok: true, entries: values.map((value, index) => ({ value, line: lines[index] ?? 1 })) }
@@ -41,7 +42,7 @@ export function readEntries(file: string): ReadEntries {
     const { error, offset } = problem
     const before = text.slice(0, offset).trimEnd()
     if (before.endsWith(',') && /[\]}]/.test(text.charAt(offset))) {
-      return failure(text, before.length - 1, 'Nothing follows this comma.')
+      return failure(text, before.length - 1, 'Trailing commas are not allowed.')
     }
     return failure(text, offset, messages[printParseErrorCode(error)] ?? NOT_JSON)
   }
@@ -65,20 +66,20 @@ function scan(text: string) {
   }
 }
 
-const NOT_JSON = 'This is not JSON.'
+const NOT_JSON = 'Invalid JSON.'
 
-const badString = 'This text in quotes has no end, or a stray sign.'
+const badString = 'The string is not closed or contains an invalid character.'
 
 const messages: Readonly<Record<string, string>> = {
-  InvalidSymbol: 'This is not a JSON value. Texts and keys have double quotes.',
-  PropertyNameExpected: 'A key in double quotes is missing here.',
-  ValueExpected: 'A value is missing here.',
-  ColonExpected: 'A colon is missing here.',
-  CommaExpected: 'A comma is missing here.',
-  CloseBraceExpected: 'A comma or } is missing here.',
-  CloseBracketExpected: 'A comma or ] is missing here.',
-  EndOfFileExpected: 'The list has ended, and more follows.',
-  InvalidCommentToken: 'JSON has no comments.',
+  InvalidSymbol: 'Invalid value. Strings and keys need double quotes.',
+  PropertyNameExpected: 'Expected a key in double quotes.',
+  ValueExpected: 'Expected a value.',
+  ColonExpected: 'Expected a colon.',
+  CommaExpected: 'Expected a comma.',
+  CloseBraceExpected: 'Expected a comma or }.',
+  CloseBracketExpected: 'Expected a comma or ].',
+  EndOfFileExpected: 'Unexpected text after the end of the list.',
+  InvalidCommentToken: 'Comments are not allowed in JSON.',
   UnexpectedEndOfString: badString,
   InvalidUnicode: badString,
   InvalidEscapeCharacter: badString,

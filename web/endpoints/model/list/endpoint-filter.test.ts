@@ -49,8 +49,8 @@ test('the counts put their state in place of the former and leave the rest', () 
 test.each([
   ['853 state:failed', 128, 'No endpoint matches “853” in state Failed. 128 are hidden.'],
   ['state:opening', 1, 'No endpoint is in state Opening. 1 is hidden.'],
-  ['db:shop', 2, 'No endpoint reaches shop. 2 are hidden.'],
-  ['x db:shop node:a', 2, 'No endpoint matches “x” and reaches shop and runs on a. 2 are hidden.'],
+  ['db:shop', 2, 'No endpoint serves shop. 2 are hidden.'],
+  ['x db:shop node:a', 2, 'No endpoint matches “x” and serves shop and runs on a. 2 are hidden.'],
 ])('nothing matches "%s" in plain words', (text, hidden, sentence) => {
   expect(noMatchSentence(text, hidden)).toBe(sentence)
 })

@@ -104,7 +104,7 @@ export function noMatchSentence(text: string, hidden: number): string {
     words.length > 0 && `matches “${words.join(' ')}”`,
     states.length > 0 &&
       `${words.length > 0 ? '' : 'is '}in state ${states.map(wording).join(' or ')}`,
-    databases.length > 0 && `reaches ${databases.join(' and ')}`,
+    databases.length > 0 && `serves ${databases.join(' and ')}`,
     nodes.length > 0 && `runs on ${nodes.join(' or ')}`,
   ].filter((part) => part !== false)
   const joined = parts.join(' and ').replace('” and in state', '” in state')

@@ -91,7 +91,7 @@ export function TrafficChart({ kind, series }: TrafficChartProps) {
         className={classes.chart}
         role="slider"
         tabIndex={0}
-        aria-label="Moment of the last hour"
+        aria-label="Time within the last hour"
         aria-valuemin={0}
         aria-valuemax={last}
         aria-valuenow={shown}
@@ -145,7 +145,7 @@ const formatAt = (kind: TrafficKind, { times, figures }: TrafficSeries, at: numb
     formatMoment(times[at] ?? 0),
     ...figures.map(({ unit, values }) => {
       const figure = values[at] ?? null
-      return figure === null ? `${unit} not known` : `${formatFigure(kind, figure)} ${unit}`
+      return figure === null ? `${unit} unknown` : `${formatFigure(kind, figure)} ${unit}`
     }),
   ].join(', ')
 

@@ -57,7 +57,7 @@ export function TrafficSection(props: {
           <p className={classes.summary} data-live>
             {formatTraffic(data, kind)}
             {silent.length > 0 &&
-              ` Counted at ${data.nodes.map(({ node }) => node).join(', ')} alone.`}
+              ` Counted on ${data.nodes.map(({ node }) => node).join(', ')} only.`}
           </p>
         </>
       )}

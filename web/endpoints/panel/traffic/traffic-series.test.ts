@@ -72,14 +72,19 @@ describe('the chart in words', () => {
       'nothing known',
       'requests',
       { requests: [null, null] },
-      'Nothing is known yet: the first figures come within five seconds.',
+      'No data yet. The first figures arrive within five seconds.',
     ],
-    ['an idle start', 'requests', { requests: [null, 0, 0] }, 'No request in the last 10 seconds.'],
+    [
+      'an idle start',
+      'requests',
+      { requests: [null, 0, 0] },
+      'No requests in the last 10 seconds.',
+    ],
     [
       'idle minutes',
       'requests',
       { requests: [null, ...rest] },
-      'No request in the last 2 minutes.',
+      'No requests in the last 2 minutes.',
     ],
     [
       'one request',
@@ -99,8 +104,8 @@ describe('the chart in words', () => {
       { requests: [0, 1], bytesIn: [0, 900], bytesOut: [0, 1_250] },
       '900 B received and 1.3 kB sent in the last 10 seconds.',
     ],
-    ['no bytes', 'bytes', { requests: [0] }, 'No byte came or went in the last 5 seconds.'],
-    ['nobody', 'connections', { connections: [0] }, 'Nobody was connected in the last 5 seconds.'],
+    ['no bytes', 'bytes', { requests: [0] }, 'No data received or sent in the last 5 seconds.'],
+    ['nobody', 'connections', { connections: [0] }, 'No connections in the last 5 seconds.'],
     [
       'somebody',
       'connections',
@@ -125,7 +130,7 @@ test.each([
   expect(formatBytes(bytes)).toBe(text)
 })
 
-test('a figure that is not known is a dash, one that is 0 is 0', () => {
+test('a figure that is unknown is a dash, one that is 0 is 0', () => {
   expect(formatFigure('requests', null)).toBe('–')
   expect(formatFigure('requests', 0)).toBe('0')
   expect(formatFigure('requests', 2.44)).toBe('2.4')

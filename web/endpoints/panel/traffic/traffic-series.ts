@@ -124,21 +124,21 @@ export function formatTraffic(traffic: EndpointTraffic, kind: TrafficKind): stri
   const { times, figures } = seriesOf(traffic, kind)
   const first = figures[0]?.values ?? []
   const known = first.filter((n) => n !== null).length
-  if (known === 0) return 'Nothing is known yet: the first figures come within five seconds.'
+  if (known === 0) return 'No data yet. The first figures arrive within five seconds.'
   const span = formatSpan(known * sampleSeconds)
   const most = Math.max(...first.map((n) => n ?? 0))
   const when = formatMinute(times[first.indexOf(most)] ?? 0)
   if (kind === 'connections') {
-    if (most === 0) return `Nobody was connected in the last ${span}.`
+    if (most === 0) return `No connections in the last ${span}.`
     return `At most ${count(most, 'connection')} in the last ${span}, at ${when}.`
   }
   if (kind === 'bytes') {
     const [received, sent] = [total('bytesIn'), total('bytesOut')]
-    if (received + sent === 0) return `No byte came or went in the last ${span}.`
+    if (received + sent === 0) return `No data received or sent in the last ${span}.`
     return `${formatBytes(received)} received and ${formatBytes(sent)} sent in the last ${span}.`
   }
   const requests = total('requests')
-  if (requests === 0) return `No request in the last ${span}.`
+  if (requests === 0) return `No requests in the last ${span}.`
   const errors = total('errors')
   return (
     `${count(requests, 'request')} in the last ${span}, ` +

@@ -9,7 +9,7 @@ export function StateCell({ row }: { row: EndpointRow }) {
   if (lead?.state === 'failed' && lead.nextTry !== null) {
     const retry = (
       <>
-        next try in <Countdown to={Date.parse(lead.nextTry)} />
+        next retry in <Countdown to={Date.parse(lead.nextTry)} />
       </>
     )
     return <StateBadge state={state} detail={retry} />
@@ -28,5 +28,5 @@ export function StateCell({ row }: { row: EndpointRow }) {
   const checked = checkedOf(listeners)
   const alike = checked.filter((listener) => stateOf(listener) === state).length
   const some = alike < checked.length ? `on ${alike} of ${checked.length}` : undefined
-  return <StateBadge state={state} detail={state === 'unknown' ? 'no news yet' : some} />
+  return <StateBadge state={state} detail={state === 'unknown' ? 'no data yet' : some} />
 }

@@ -39,7 +39,7 @@ export function AllCheckbox(props: { many: 'none' | 'some' | 'all'; onToggle: ()
       <input
         type="checkbox"
         className={classes.box}
-        aria-label="Select all that are shown"
+        aria-label="Select all shown endpoints"
         checked={many === 'all'}
         ref={(box) => {
           if (box !== null) box.indeterminate = many === 'some'

@@ -48,8 +48,8 @@ export function LazyFailure({ heading }: { heading?: string | undefined }) {
 
 const reasons = {
   checking: '',
-  unreachable: 'Gatehouse does not respond. What you typed is kept.',
-  reachable: 'There may be a new version of it.',
+  unreachable: 'Gatehouse does not respond. Your input is kept.',
+  reachable: 'A new version may be available.',
 } as const
 
 /** Timeout for the request in ms. */

@@ -1,8 +1,9 @@
 import { useClock } from '../text/use-clock.ts'
 import { formatRemaining } from './countdown.tsx'
 
-/** Renders "no news for 40 s" for a node that became unreachable at an ISO 8601 time. */
-export function UnreachableSince({ since }: { since: string }) {
+/** Renders "unreachable for 40 s" for a node that became unreachable at an ISO 8601 time. */
+export function UnreachableSince(props: { since: string; word?: string }) {
+  const { since, word = 'unreachable' } = props
   const moment = Date.parse(since)
-  return useClock((now) => `no news for ${formatRemaining(now - moment)}`)
+  return useClock((now) => `${word} for ${formatRemaining(now - moment)}`)
 }

@@ -69,9 +69,9 @@ export function FormFrame(props: PropsWithChildren<FormFrameProps>) {
     >
       {restored && (
         <p className={classes.restored}>
-          What you typed before is back.
+          Your unsaved input was restored.
           <Button variant="subtle" onClick={startAfresh}>
-            Start afresh
+            Start over
           </Button>
         </p>
       )}

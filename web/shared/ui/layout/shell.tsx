@@ -29,7 +29,7 @@ export function Shell(props: PropsWithChildren<ShellProps>) {
   return (
     <div className={classes.shell}>
       <a href="#main" className={classes.skip}>
-        Skip to the page
+        Skip to content
       </a>
       <header className={classes.header}>
         <div className={classes.brand}>
