@@ -1,6 +1,6 @@
+import { watchFaults } from './support/browser-errors.ts'
 import { rowOf } from './support/endpoints-page.ts'
 import { expectAccessible, expectAccessibleInBothThemes } from './support/expect-accessible.ts'
-import { watchFaults } from './support/faults.ts'
 import { expect, freshTest, test } from './support/gatehouse.ts'
 import { withProvider } from './support/with-provider.ts'
 

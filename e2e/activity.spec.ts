@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
-import { addressAtOnce } from './support/address-at-once.ts'
 import { expectAccessibleInBothThemes } from './support/expect-accessible.ts'
 import { expect, freshTest, type Gatehouse, test } from './support/gatehouse.ts'
 import { giveKey } from './support/sign-in.ts'
+import { addressAtOnce } from './support/watch-url.ts'
 
 const activityPath = '/_console/activity'
 

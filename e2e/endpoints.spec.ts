@@ -1,8 +1,8 @@
-import { addressAtOnce } from './support/address-at-once.ts'
 import { addDatabases, chooseInMenu, consolePath, rowOf } from './support/endpoints-page.ts'
 import { expectAccessibleInBothThemes } from './support/expect-accessible.ts'
 import { expect, freshTest, test } from './support/gatehouse.ts'
 import { listen } from './support/listen.ts'
+import { addressAtOnce } from './support/watch-url.ts'
 
 // This file is long because it contains many journeys that share no code.
 

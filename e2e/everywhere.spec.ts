@@ -1,8 +1,8 @@
 import type { Locator, Page } from '@playwright/test'
 import { expectAccessible, expectAccessibleInBothThemes } from './support/expect-accessible.ts'
-import { FRONTS, PLACES, type Place } from './support/places.ts'
-import { findUnreachable } from './support/reach-controls.ts'
-import { expect, type Town, test } from './support/town.ts'
+import { findUnreachable } from './support/find-clipped-controls.ts'
+import { expect, type Town, test } from './support/sample-data.ts'
+import { FRONTS, PLACES, type Place } from './support/views.ts'
 
 // Tests the requirements of every page and dialog of the console, each by its URL.
 

@@ -1,10 +1,10 @@
 import type { Page } from '@playwright/test'
 import { atLeast } from '../server/contract/access/role.ts'
+import { watchFaults } from './support/browser-errors.ts'
 import { consolePath, openMenu, rowOf } from './support/endpoints-page.ts'
-import { watchFaults } from './support/faults.ts'
 import { browserOf } from './support/people.ts'
-import { PLACES, type Place } from './support/places.ts'
-import { expect, type Town, test } from './support/town.ts'
+import { expect, type Town, test } from './support/sample-data.ts'
+import { PLACES, type Place } from './support/views.ts'
 
 // Tests what each role sees and may do, with real sessions. A request that the server rejects fails
 // the journey.

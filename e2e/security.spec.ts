@@ -1,5 +1,5 @@
 import { startPlainProvider } from '../server/oauth2/providers/plain-provider.testing.ts'
-import { watchFaults } from './support/faults.ts'
+import { watchFaults } from './support/browser-errors.ts'
 import { expect, freshTest as test } from './support/gatehouse.ts'
 
 /** Markup that would run if any page inserted it as HTML; short enough for every field. */

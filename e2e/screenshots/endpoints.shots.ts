@@ -9,9 +9,9 @@ import {
 import { expect, freshTest as test } from '../support/gatehouse.ts'
 import { listen } from '../support/listen.ts'
 import { storeEndpoints } from '../support/store-endpoints.ts'
+import { buildTown, tellAnHour } from './sample-data.ts'
 import { shoot } from './shoot.ts'
 import { becomes, hold, refuse } from './states.ts'
-import { buildTown, tellAnHour } from './town.ts'
 
 // Screenshots of the Endpoints page in all its states.
 

@@ -1,9 +1,9 @@
 import type { Page } from '@playwright/test'
 import { expect, type Gatehouse, freshTest as test } from '../support/gatehouse.ts'
 import { withProvider } from '../support/with-provider.ts'
+import { buildTown, tellAnHour } from './sample-data.ts'
 import { shoot } from './shoot.ts'
 import { hold, refuse } from './states.ts'
-import { buildTown, tellAnHour } from './town.ts'
 
 // Screenshots of Databases, Documents, Access, Activity and the profile page.
 

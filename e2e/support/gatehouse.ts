@@ -1,5 +1,5 @@
 import { test as base, expect } from '@playwright/test'
-import { type Faults, watchFaults } from './faults.ts'
+import { type Faults, watchFaults } from './browser-errors.ts'
 import { type FreshGatehouse, type Gatehouse, openGatehouse } from './open-gatehouse.ts'
 import { resetGatehouse } from './reset.ts'
 

@@ -5,7 +5,7 @@ import { PageHead } from '../shared/ui/layout/page-head.tsx'
 import { Section } from '../shared/ui/layout/section.tsx'
 import { usePageTitle } from '../shared/ui/layout/use-page-title.ts'
 import classes from './me-page.module.css'
-import { roleSentences, roleWords } from './people/role-words.ts'
+import { roleSentences, roleWords } from './people/role-labels.ts'
 import { SessionList } from './people/session-list.tsx'
 import { TokenSection } from './tokens/token-section.tsx'
 

@@ -3,8 +3,9 @@ import type { Api } from '../../server/app.ts'
 import { BACKGROUND_HEADER } from '../../server/contract/access/session-use.ts'
 import type { ErrorBody, ErrorObject } from '../../server/contract/acknowledgement.ts'
 import type { Violation } from '../../server/contract/schema.ts'
-import { noteRequest } from '../shared/session/session-use.ts'
-import { fetchInTime, ResponseTimeout } from './fetch-in-time.ts'
+import { BACKGROUND_HEADER } from '../../server/contract/access/session-use.ts'
+import { noteRequest } from '../shared/session/session-activity.ts'
+import { fetchInTime, ResponseTimeout } from './fetch-with-timeout.ts'
 
 /** Path of the administration API, served by every endpoint that reaches `_system`. */
 export const API_BASE = '/_db/_system'

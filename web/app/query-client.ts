@@ -1,6 +1,6 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
 import { ApiFailure, isSignedOut, NoAnswer } from './api.ts'
-import { ResponseTimeout } from './fetch-in-time.ts'
+import { ResponseTimeout } from './fetch-with-timeout.ts'
 import { healthQuery, sessionQuery } from './queries.ts'
 
 /** Marks the session as ended after a 401 to any request. */

@@ -101,7 +101,7 @@ const tokensRoute = createRoute({
 })
 
 const loadNewToken = async () =>
-  (await import('../access/tokens/new-token-dialog.tsx')).NewTokenDialog
+  (await import('../access/tokens/create-token-dialog.tsx')).NewTokenDialog
 
 const newTokenRoute = createRoute({
   getParentRoute: () => tokensRoute,

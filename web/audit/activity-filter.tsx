@@ -3,7 +3,7 @@ import { AUDIT_ACTIONS } from '../../server/contract/audit-action.ts'
 import { CodeInput } from '../shared/ui/form/code-input.tsx'
 import filterBar from '../shared/ui/form/filter-bar.module.css'
 import { useFilterText } from '../shared/ui/form/use-filter-text.ts'
-import { actionWords, nounWords } from './action-words.ts'
+import { actionWords, nounWords } from './action-labels.ts'
 import classes from './activity-filter.module.css'
 import { type ActivitySearch, isFiltered, nouns } from './activity-search.ts'
 

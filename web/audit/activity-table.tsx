@@ -3,7 +3,7 @@ import { IconChevronRight } from '@tabler/icons-react'
 import type { AuditRow } from '../../server/contract/audit.ts'
 import { type Column, RecordTable } from '../shared/ui/table/record-table.tsx'
 import { RelativeTime } from '../shared/ui/text/relative-time.tsx'
-import { actionWords } from './action-words.ts'
+import { actionWords } from './action-labels.ts'
 import classes from './activity-table.module.css'
 import { AuditDetail } from './audit-detail.tsx'
 

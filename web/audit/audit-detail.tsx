@@ -5,7 +5,7 @@ import { ENDPOINT_CHANGES } from '../../server/contract/audit-action.ts'
 import { useMay } from '../shared/session/person.ts'
 import { exactTime } from '../shared/ui/text/relative-time.tsx'
 import classes from './audit-detail.module.css'
-import { difference } from './difference.ts'
+import { difference } from './diff-fields.ts'
 
 /** Details of an audit row: the state before and after, the time, the caller, and the hash. */
 export function AuditDetail({ row }: { row: AuditRow }) {

@@ -12,7 +12,7 @@ import { Dialog } from '../shared/ui/overlay/dialog.tsx'
 import { UnavailableDialog } from '../shared/ui/overlay/unavailable-dialog.tsx'
 import { nameError } from './database-name.ts'
 import { formatReachingEndpoints } from './database-rows.ts'
-import { findDatabase } from './find-database.ts'
+import { findDatabase } from './find-database-link.ts'
 import { useDatabasesLocation } from './use-databases-location.ts'
 
 /** Form that creates a database. Viewers see why they cannot. */

@@ -13,7 +13,7 @@ import { RelativeTime } from '../shared/ui/text/relative-time.tsx'
 import classes from './database-panel.module.css'
 import { type DatabaseRow, reaching } from './database-rows.ts'
 import { SYSTEM_STAYS } from './database-table.tsx'
-import { findDatabase } from './find-database.ts'
+import { findDatabase } from './find-database-link.ts'
 import { useDatabasesLocation } from './use-databases-location.ts'
 
 /** Maximum endpoints to list; the rest are counted. */

@@ -21,7 +21,7 @@ import classes from './databases-page.module.css'
 import { NameFilter } from './name-filter.tsx'
 import { sizesQuery } from './queries.ts'
 import { useDatabasesLocation } from './use-databases-location.ts'
-import { useSteadyOrder } from './use-steady-order.ts'
+import { useSteadyOrder } from './use-stable-order.ts'
 
 const loadPanel = () => import('./database-panel.tsx')
 const DatabasePanel = lazy(async () => ({ default: (await loadPanel()).DatabasePanel }))

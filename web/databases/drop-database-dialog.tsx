@@ -7,7 +7,7 @@ import type { DatabaseRow } from './database-rows.ts'
 import { SYSTEM_STAYS } from './database-table.tsx'
 import { dropConsequences } from './drop-consequences.ts'
 import { useDropDatabase } from './drop-database.ts'
-import { findDatabase } from './find-database.ts'
+import { findDatabase } from './find-database-link.ts'
 import { useDatabasesLocation } from './use-databases-location.ts'
 
 export interface DropDatabaseDialogProps {

@@ -8,9 +8,9 @@ import classes from './documents-page.module.css'
 import { DocumentsView } from './documents-view.tsx'
 import { CollectionLinks } from './table/collection-links.tsx'
 import { CollectionList } from './table/collection-list.tsx'
+import { PlaceBar } from './table/collection-picker.tsx'
 import { DatabaseList } from './table/database-list.tsx'
 import { FilterForm } from './table/filter-form.tsx'
-import { PlaceBar } from './table/place-bar.tsx'
 import { useDocumentsLocation } from './use-documents-location.ts'
 
 const loadDialogs = () => import('./dialogs/document-dialogs.tsx')

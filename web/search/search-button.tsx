@@ -1,6 +1,6 @@
 import { UnstyledButton } from '@mantine/core'
 import { IconSearch } from '@tabler/icons-react'
-import { Press } from '../shared/keys/press-shown.tsx'
+import { Press } from '../shared/keys/key-caps.tsx'
 import { useLayer } from '../shared/keys/use-layer.ts'
 import { preloadSearch } from './global-search.tsx'
 import classes from './search-button.module.css'

@@ -1,6 +1,6 @@
 import { useNarrowScreen } from '../../shared/ui/layout/use-narrow-screen.ts'
 import { OverflowNames } from '../../shared/ui/table/overflow-names.tsx'
-import { fitNames } from './fit-names.ts'
+import { fitNames } from './count-fitting-names.ts'
 import classes from './scope-names.module.css'
 
 /** Characters that fit in the column. */

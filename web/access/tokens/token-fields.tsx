@@ -8,7 +8,7 @@ import type { DraftForm } from '../../shared/forms/use-draft-form.ts'
 import { usePresence } from '../../shared/session/person.ts'
 import { ChoiceGroup } from '../../shared/ui/form/choice-group.tsx'
 import hints from '../../shared/ui/form/field-hint.module.css'
-import { roleSentences, roleWords, tokenRoles } from '../people/role-words.ts'
+import { roleSentences, roleWords, tokenRoles } from '../people/role-labels.ts'
 import { endOf, type Lasting, type TokenDraft } from './token-draft.ts'
 import classes from './token-fields.module.css'
 

@@ -4,7 +4,7 @@ import { IconButton } from '../../shared/ui/layout/icon-button.tsx'
 import { type Column, RecordTable } from '../../shared/ui/table/record-table.tsx'
 import { RelativeTime } from '../../shared/ui/text/relative-time.tsx'
 import { TimeLeft } from '../../shared/ui/text/time-left.tsx'
-import { roleWords } from '../people/role-words.ts'
+import { roleWords } from '../people/role-labels.ts'
 import { ScopeNames } from './scope-names.tsx'
 import classes from './token-table.module.css'
 

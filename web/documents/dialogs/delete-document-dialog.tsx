@@ -6,7 +6,7 @@ import { ConfirmDialog } from '../../shared/ui/overlay/confirm-dialog.tsx'
 import { deleteDocument, readDocument, type Stored } from '../document-requests.ts'
 import { pretty } from '../editor/document-text.ts'
 import { JsonBlock } from '../editor/json-block.tsx'
-import { findDocument } from '../find-document.ts'
+import { findDocument } from '../find-document-link.ts'
 import { useDocumentChanges } from '../use-document-changes.ts'
 import { type Place, useDocumentsLocation } from '../use-documents-location.ts'
 

@@ -7,7 +7,7 @@ import { copyText } from '../../shared/ui/text/copy-text.ts'
 import type { Stored } from '../document-requests.ts'
 import { pretty } from '../editor/document-text.ts'
 import { JsonEditor } from '../editor/json-editor.tsx'
-import { findDocument } from '../find-document.ts'
+import { findDocument } from '../find-document-link.ts'
 import { type Place, useDocumentsLocation } from '../use-documents-location.ts'
 import classes from './document-dialog.module.css'
 

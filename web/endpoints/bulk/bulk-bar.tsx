@@ -10,8 +10,8 @@ import { formatCount } from '../model/traffic.ts'
 import bar from '../remove/undo-bar.module.css'
 import classes from './bulk-bar.module.css'
 import { bulkFailuresQuery, cancelBulk, isRunning, undoBulk } from './bulk-requests.ts'
-import { formatEnded, formatRunning } from './bulk-words.ts'
 import { FailureDialog } from './failure-dialog.tsx'
+import { formatEnded, formatRunning } from './format-bulk.ts'
 
 /** Maximum number of failures in the bar; the dialog shows the others. */
 const SHOWN = 2

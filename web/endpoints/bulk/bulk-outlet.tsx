@@ -4,7 +4,7 @@ import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { undo } from '../model/undo.ts'
 import { endpointsQuery, listenersQuery } from '../queries.ts'
 import { bulkChangesQuery, isRunning } from './bulk-requests.ts'
-import { formatEnded } from './bulk-words.ts'
+import { formatEnded } from './format-bulk.ts'
 import { loadBulkBar } from './load-bulk-bar.ts'
 import { closeBulk, trackBulk, useTrackedBulk } from './tracked-bulk.ts'
 

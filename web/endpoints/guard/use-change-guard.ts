@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { databasesQuery } from '../../app/queries.ts'
 import { ownEndpoint } from '../model/admin-access.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
-import { readDrainSeconds } from '../model/page-facts.ts'
+import { readDrainSeconds } from '../model/page-meta.ts'
 import { type ChangeGuard, checkChanges, type GuardFacts } from './check-changes.ts'
 
 /**

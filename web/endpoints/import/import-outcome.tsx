@@ -3,9 +3,9 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { undoBulk } from '../bulk/bulk-requests.ts'
+import { formatEnd } from './format-import.ts'
 import classes from './import-outcome.module.css'
 import { compareAgain, forgetImport, type ImportRun } from './import-run.ts'
-import { formatEnd } from './import-words.ts'
 
 /** Shows the outcome of an import and the next steps. */
 export function ImportOutcome({ run, onClear }: { run: ImportRun; onClear: () => void }) {

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest'
 import type { ListenerState } from '../../../server/contract/endpoints/listener.ts'
 import { type EndpointRow, joinRows } from '../model/endpoint-rows.ts'
 import { listener } from '../model/listener.testing.ts'
-import { warnOfImport } from './import-consequences.ts'
 import { orderChanges } from './import-order.ts'
 import { countChanges, planImport } from './import-plan.ts'
+import { warnOfImport } from './import-warnings.ts'
 
 const row = (
   address: string,

@@ -15,13 +15,13 @@ import { undo } from '../model/undo.ts'
 import { preloadUndo } from '../remove/undo-outlet.tsx'
 import { useEndpointRows } from '../table/use-endpoint-rows.ts'
 import type { WantedEndpoint } from './file/import-file.ts'
+import { formatEnd, formatPlan, formatPlural } from './format-import.ts'
 import { ImportChanges } from './import-changes.tsx'
-import { warnOfImport } from './import-consequences.ts'
 import { ImportOutcome } from './import-outcome.tsx'
 import { type ImportPlan, planImport } from './import-plan.ts'
 import classes from './import-preview.module.css'
 import { type ImportRun, startImport } from './import-run.ts'
-import { formatEnd, formatPlan, formatPlural } from './import-words.ts'
+import { warnOfImport } from './import-warnings.ts'
 
 export interface ImportPreviewProps {
   readonly wanted: readonly WantedEndpoint[]

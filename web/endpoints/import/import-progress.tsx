@@ -2,9 +2,9 @@ import { Button } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import { formatCount } from '../model/traffic.ts'
+import { formatPlural } from './format-import.ts'
 import classes from './import-progress.module.css'
 import { cancelImport, type ImportRun } from './import-run.ts'
-import { formatPlural } from './import-words.ts'
 
 /** Shows the progress of an import, with Cancel. */
 export function ImportProgress({ run }: { run: ImportRun }) {

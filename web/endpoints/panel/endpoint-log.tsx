@@ -5,7 +5,7 @@ import type { AuditRow } from '../../../server/contract/audit.ts'
 import { LoadFailure } from '../../shared/ui/feedback/load-failure.tsx'
 import { RelativeTime } from '../../shared/ui/text/relative-time.tsx'
 import classes from './endpoint-log.module.css'
-import { formatRecordedChange } from './log-words.ts'
+import { formatRecordedChange } from './format-recorded-change.ts'
 import { PanelSection } from './panel-section.tsx'
 import { endpointLogQuery } from './queries.ts'
 

@@ -3,9 +3,9 @@ import { atLeast } from '../../../server/contract/access/role.ts'
 import { usePresence } from '../session/person.ts'
 import { Dialog } from '../ui/overlay/dialog.tsx'
 import { useCharacterKeys } from './character-keys.ts'
+import { Press } from './key-caps.tsx'
 import { isCharacterKey, KEYS, type KeyScope, type KeySpec } from './keys.ts'
 import classes from './keys-dialog.module.css'
-import { Press } from './press-shown.tsx'
 
 const places: readonly { readonly where: KeyScope; readonly title: string }[] = [
   { where: 'anywhere', title: 'Anywhere' },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { matchPress, type Pressed, pressName } from './key-combination.ts'
 import { isCharacterKey, KEYS } from './keys.ts'
-import { matchPress, type Pressed, pressName } from './press.ts'
 
 const press = (key: string, more: Partial<Pressed> = {}): Pressed => ({
   key,

@@ -1,7 +1,7 @@
 import { type KeyboardEvent as ReactKeyboardEvent, useLayoutEffect, useRef } from 'react'
 import { characterKeysOn } from './character-keys.ts'
+import { matchPress, pressName } from './key-combination.ts'
 import type { KeyHandlers, KeyId, KeyScope } from './keys.ts'
-import { matchPress, pressName } from './press.ts'
 
 /** Maximum time between the two keys of a sequence, in milliseconds. */
 const SEQUENCE_MS = 1_500

@@ -9,9 +9,9 @@ import { DialogBanner } from '../ui/overlay/dialog-banner.ts'
 import { PendingPage } from './pending-page.tsx'
 import { nameOf, PresenceContext, type Session, type SessionEnd, type SignedIn } from './person.ts'
 import { signInUrl } from './return-to.ts'
+import { lastUse } from './session-activity.ts'
 import { SessionBanner } from './session-banner.tsx'
 import { formatEndReason } from './session-end.ts'
-import { lastUse } from './session-use.ts'
 
 /** Poll interval in milliseconds while the person has no role or is signed out. */
 const LOOK_MS = 15_000

@@ -1,4 +1,4 @@
-import { formatPlural } from '../import-words.ts'
+import { formatPlural } from '../format-import.ts'
 import classes from './import-errors.module.css'
 import type { ImportError } from './import-file.ts'
 

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { IconFileImport } from '@tabler/icons-react'
 import { type DragEvent, useEffect, useId, useRef, useState } from 'react'
-import { formatPlural } from '../import-words.ts'
+import { formatPlural } from '../format-import.ts'
 import { ImportErrors } from './import-errors.tsx'
 import type { ImportFile } from './import-file.ts'
 import classes from './import-source.module.css'

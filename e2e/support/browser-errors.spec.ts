@@ -1,5 +1,5 @@
 import { expect, type Page, test } from '@playwright/test'
-import { type Faults, watchFaults } from './faults.ts'
+import { type Faults, watchFaults } from './browser-errors.ts'
 
 /** Opens a page with this script, under a policy that allows nothing else. */
 async function open(page: Page, script: string): Promise<Faults> {

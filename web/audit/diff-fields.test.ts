@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { difference } from './difference.ts'
+import { difference } from './diff-fields.ts'
 
 test('keys stand beside each other, and what differs is marked', () => {
   expect(

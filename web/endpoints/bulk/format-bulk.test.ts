@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { EndpointChangeView } from '../../../server/contract/endpoints/endpoint-change.ts'
-import { formatEnded, formatRunning } from './bulk-words.ts'
+import { formatEnded, formatRunning } from './format-bulk.ts'
 
 const view = (more: Partial<EndpointChangeView>): EndpointChangeView => ({
   ...{ id: 'x', state: 'done', actor: 'github:1', created: '', ended: '', removals: 0 },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fitNames } from './fit-names.ts'
+import { fitNames } from './count-fitting-names.ts'
 
 test.each([
   { names: ['blog'], fit: 1 },

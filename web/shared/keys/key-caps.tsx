@@ -6,7 +6,7 @@ import {
   type IconProps,
 } from '@tabler/icons-react'
 import type { ComponentType } from 'react'
-import classes from './press-shown.module.css'
+import classes from './key-caps.module.css'
 import { IS_MAC } from './use-keys.ts'
 
 /** Keys without a glyph in the fonts get an icon; screen readers get the word. */

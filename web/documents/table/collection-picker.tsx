@@ -4,7 +4,7 @@ import type { PropsWithChildren } from 'react'
 import { collectionsQuery, databasesQuery } from '../../app/queries.ts'
 import filterBar from '../../shared/ui/form/filter-bar.module.css'
 import { useDocumentsLocation } from '../use-documents-location.ts'
-import classes from './place-bar.module.css'
+import classes from './collection-picker.module.css'
 
 export interface PlaceBarProps {
   readonly database: string

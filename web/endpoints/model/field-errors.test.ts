@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ApiFailure, NoAnswer } from '../../app/api.ts'
-import { placeRefusal } from './refusal.ts'
+import { placeRefusal } from './field-errors.ts'
 
 const place = (error: Error, scheme: 'tcp' | 'ssl' | 'unix' = 'tcp', adding = true) =>
   Object.keys(placeRefusal(error, { scheme, adding }))[0]

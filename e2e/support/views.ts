@@ -1,7 +1,7 @@
 import type { Locator, Page } from '@playwright/test'
 import type { Role } from '../../server/contract/access/role.ts'
 import { addDatabases } from './endpoints-page.ts'
-import type { Town } from './town.ts'
+import type { Town } from './sample-data.ts'
 
 /** A page or dialog of the console in a certain state, by its URL. */
 export interface Place {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { answer, NoAnswer } from './api.ts'
-import { CHANGE_WAIT_MS, fetchInTime, READ_SILENCE_MS } from './fetch-in-time.ts'
+import { CHANGE_WAIT_MS, fetchInTime, READ_SILENCE_MS } from './fetch-with-timeout.ts'
 
 beforeEach(() => vi.useFakeTimers())
 afterEach(() => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatBrowser } from './browser.ts'
+import { formatBrowser } from './format-browser.ts'
 
 const chrome = 'AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36'
 

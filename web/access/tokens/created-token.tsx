@@ -7,7 +7,7 @@ import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
 import { CopyLine } from '../../shared/ui/text/copy-line.tsx'
 import { copyText } from '../../shared/ui/text/copy-text.ts'
-import classes from './made-token.module.css'
+import classes from './created-token.module.css'
 
 const NOT_COPIED = 'You haven’t copied the token yet. Copy it, or close without copying.'
 const COPY_FAILED = 'The browser could not copy the token. Select and copy it manually.'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { AuditRow } from '../../../server/contract/audit.ts'
-import { formatRecordedChange } from './log-words.ts'
+import { formatRecordedChange } from './format-recorded-change.ts'
 
 const row = (over: Partial<AuditRow>) => ({ outcome: 'done', ...over }) as AuditRow
 
