@@ -1,4 +1,4 @@
-import { watchFaults } from './support/browser-errors.ts'
+import { watchBrowserErrors } from './support/browser-errors.ts'
 import { rowOf } from './support/endpoints-page.ts'
 import { expectAccessible, expectAccessibleInBothThemes } from './support/expect-accessible.ts'
 import { expect, freshTest, test } from './support/gatehouse.ts'
@@ -84,8 +84,8 @@ freshTest(
     test.slow()
     const provider = await withProvider(gatehouse)
     const context = await browser.newContext()
-    const faults = await watchFaults(context)
-    faults.allow(/^http 401 /)
+    const browserErrors = await watchBrowserErrors(context)
+    browserErrors.allow(/^http 401 /)
     const ada = await context.newPage()
     await ada.clock.install()
     await ada.goto('/_console/endpoints')
@@ -115,7 +115,7 @@ freshTest(
     await expect(
       ada.getByText('You are a viewer: endpoints are changed by operators.'),
     ).toBeVisible()
-    expect(faults.list()).toEqual([])
+    expect(browserErrors.list()).toEqual([])
 
     await person.getByRole('combobox', { name: /^Role of / }).selectOption('Remove access…')
     const removal = page.getByRole('dialog', { name: /^Remove access of / })
@@ -124,7 +124,7 @@ freshTest(
     await removal.getByRole('button', { name: 'Remove access' }).click()
     const removed = page.getByRole('table', { name: 'People whose access was removed' })
     await expect(removed).toContainText('oidc:')
-    faults.allow(/^http (401|403) /)
+    browserErrors.allow(/^http (401|403) /)
     await ada.getByRole('link', { name: 'Sign in again' }).click()
     await ada.getByRole('button', { name: 'Sign in with Example ID' }).click()
     await expect(ada.getByRole('alert')).toContainText('Your access to this server was removed.')
@@ -143,8 +143,8 @@ freshTest(
 
 freshTest(
   'The last admin stays one, and the page says why',
-  async ({ page, gatehouse, browser, faults }) => {
-    faults.allow(/^http 409 PATCH /)
+  async ({ page, gatehouse, browser, browserErrors }) => {
+    browserErrors.allow(/^http 409 PATCH /)
     const provider = await withProvider(gatehouse)
     const context = await browser.newContext()
     const ada = await context.newPage()

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { expectAccessibleInBothThemes } from './support/expect-accessible.ts'
 import { expect, freshTest, type Gatehouse, test } from './support/gatehouse.ts'
 import { giveKey } from './support/sign-in.ts'
-import { addressAtOnce } from './support/watch-url.ts'
+import { watchUrl } from './support/watch-url.ts'
 
 const activityPath = '/_console/activity'
 
@@ -43,7 +43,7 @@ freshTest(
   async ({ page, gatehouse }) => {
     await changeEndpoint(gatehouse)
     await gatehouse.signIn(page, activityPath)
-    const address = await addressAtOnce(page)
+    const address = await watchUrl(page)
     await page.getByLabel('Who').fill('LOCAL:')
     expect(await address()).toBe('?who=LOCAL%3A')
     // The typed text applies after a moment and keeps a selection made in between.
@@ -75,8 +75,8 @@ freshTest(
 
 freshTest(
   'Older rows are loaded when asked for, newer ones shown when asked for',
-  async ({ page, gatehouse, faults }) => {
-    faults.allow(/^request failed /)
+  async ({ page, gatehouse, browserErrors }) => {
+    browserErrors.allow(/^request failed /)
     for (let number = 0; number < 60; number += 1) {
       await gatehouse.post('/_db/_system/_api/database', { name: `d${number}` })
     }
@@ -161,8 +161,8 @@ freshTest(
 
 freshTest(
   'A failed sign-in stands in the log, and is found by the filter',
-  async ({ page, gatehouse, faults }) => {
-    faults.allow(/^http 4\d\d POST .*\/_idp\//)
+  async ({ page, gatehouse, browserErrors }) => {
+    browserErrors.allow(/^http 4\d\d POST .*\/_idp\//)
     await page.goto(activityPath)
     await page.getByRole('button', { name: 'Sign in with the operator key' }).click()
     await giveKey(page, 'canary-of-a-wrong-key')

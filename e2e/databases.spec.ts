@@ -38,7 +38,7 @@ test('The first database is created, its name judged while it is typed', async (
   await page.keyboard.type('my shop')
   await expect(name).toHaveAccessibleDescription(/A space is not allowed in a name/)
   await name.fill('_system')
-  await expect(name).toHaveAccessibleDescription(/The database _system exists already/)
+  await expect(name).toHaveAccessibleDescription(/The database _system already exists/)
   await name.fill('shop')
   // Typed text survives an accidental key press and can be discarded.
   await page.keyboard.press('Escape')
@@ -140,10 +140,10 @@ test('A database is dropped by typing its name, which says what is lost', async 
 test('What others create and drop shows by itself, also in an open panel', async ({
   page,
   gatehouse,
-  faults,
+  browserErrors,
 }) => {
   // The open panel may request the collections of the dropped database.
-  faults.allow(/^http 404 GET .*\/_api\/collection\?database=shop$/)
+  browserErrors.allow(/^http 404 GET .*\/_api\/collection\?database=shop$/)
   await gatehouse.signIn(page, databasesPath)
   await expect(rowOf(page, '_system')).toBeVisible()
   await create(gatehouse, 'shop')
@@ -182,8 +182,8 @@ freshTest(
   },
 )
 
-test('A failed load says so and can be tried again', async ({ page, gatehouse, faults }) => {
-  faults.allow(/^http 503 GET /)
+test('A failed load says so and can be tried again', async ({ page, gatehouse, browserErrors }) => {
+  browserErrors.allow(/^http 503 GET /)
   await page.route('**/_api/database', (route) =>
     route.fulfill({
       status: 503,

@@ -24,9 +24,9 @@ const replaceOutside = (gatehouse: Gatehouse, id: string, fields: object) =>
 test('Operators create the first document of a database, and reach it through its endpoint', async ({
   page,
   gatehouse,
-  faults,
+  browserErrors,
 }) => {
-  faults.allow(/^http 422 POST .*\/_db\/blog\/articles$/)
+  browserErrors.allow(/^http 422 POST .*\/_db\/blog\/articles$/)
   await makeBlog(gatehouse)
   await gatehouse.signIn(page, '/_console/endpoints')
   await page.getByRole('link', { name: 'Documents' }).click()
@@ -71,9 +71,9 @@ test('Operators create the first document of a database, and reach it through it
 test('Each violation of the schema of a collection stands with its place in the document', async ({
   page,
   gatehouse,
-  faults,
+  browserErrors,
 }) => {
-  faults.allow(/^http 422 POST /)
+  browserErrors.allow(/^http 422 POST /)
   await makeBlog(gatehouse, [{ id: 'one', title: 'One' }])
   await gatehouse.signIn(page, `${articlesPath}?create=1`)
   await page.evaluate(async () => {
@@ -129,9 +129,9 @@ test('A document is written by the keyboard alone; Esc and Tab leave the text, a
 test('What another has changed meanwhile stands beside what is being edited', async ({
   page,
   gatehouse,
-  faults,
+  browserErrors,
 }) => {
-  faults.allow(/^http 412 PUT .*\/_db\/blog\/articles\/one$/)
+  browserErrors.allow(/^http 412 PUT .*\/_db\/blog\/articles\/one$/)
   await makeBlog(gatehouse, [{ id: 'one', title: 'One' }])
   await gatehouse.signIn(page, articlesPath)
   await page.getByRole('link', { name: 'one' }).click()
@@ -160,9 +160,9 @@ test('What another has changed meanwhile stands beside what is being edited', as
 test('A document that another deleted while it was edited can be created anew', async ({
   page,
   gatehouse,
-  faults,
+  browserErrors,
 }) => {
-  faults.allow(/^http 4(04|12) (GET|PUT) .*\/_db\/blog\/articles\/one$/)
+  browserErrors.allow(/^http 4(04|12) (GET|PUT) .*\/_db\/blog\/articles\/one$/)
   await makeBlog(gatehouse, [{ id: 'one', title: 'One' }])
   await gatehouse.signIn(page, `${articlesPath}?edit=one`)
   await textOf(page).fill('{ "title": "Mine" }')
@@ -220,10 +220,10 @@ test('Documents are paged, filtered, and deleted after a question', async ({ pag
 test('A schema is written, held against what is stored, and removed', async ({
   page,
   gatehouse,
-  faults,
+  browserErrors,
 }) => {
-  faults.allow(/^http 404 GET .*\/_schema\/articles$/)
-  faults.allow(/^http 422 PUT .*\/_schema\/articles$/)
+  browserErrors.allow(/^http 404 GET .*\/_schema\/articles$/)
+  browserErrors.allow(/^http 422 PUT .*\/_schema\/articles$/)
   await makeBlog(gatehouse, [{ id: 'one', title: 1 }])
   await gatehouse.signIn(page, articlesPath)
   await page.getByRole('link', { name: 'Schema' }).click()
@@ -302,9 +302,9 @@ test('A file of documents is uploaded, filtered by several fields, and all of th
 test('A database that is not there is told, and the way to the others', async ({
   page,
   gatehouse,
-  faults,
+  browserErrors,
 }) => {
-  faults.allow(/^http 404 GET /)
+  browserErrors.allow(/^http 404 GET /)
   await gatehouse.signIn(page, '/_console/documents/absent')
   await expect(page.getByText('there is no database absent')).toBeVisible()
   await page.getByRole('link', { name: 'Choose another database' }).click()

@@ -149,8 +149,8 @@ if (unprivileged !== undefined) {
 
     freshTest(
       'a privileged port is explained at its field',
-      async ({ page, gatehouse, faults }) => {
-        faults.allow(/^http 403 POST .*\/_api\/endpoint$/)
+      async ({ page, gatehouse, browserErrors }) => {
+        browserErrors.allow(/^http 403 POST .*\/_api\/endpoint$/)
         await gatehouse.signIn(page, `${consolePath}/new`)
         const field = addForm(page).getByLabel('Port')
         await field.fill('80')
@@ -168,9 +168,9 @@ if (unprivileged !== undefined) {
 test('What cannot work is said before it is tried, and each refusal stands at its field', async ({
   page,
   gatehouse,
-  faults,
+  browserErrors,
 }) => {
-  faults.allow(/^http 400 POST .*\/_api\/endpoint$/)
+  browserErrors.allow(/^http 400 POST .*\/_api\/endpoint$/)
   await gatehouse.signIn(page, `${consolePath}/new`)
   const form = addForm(page)
   await form.getByLabel('Port').fill(`${await gatehouse.freePort()}`)
@@ -268,9 +268,9 @@ test('An endpoint like another begins with its host and mapping, and the next po
 
 freshTest(
   'The server is killed in the middle of an edit: the save waits for it, and nothing is lost',
-  async ({ page, gatehouse, faults }) => {
+  async ({ page, gatehouse, browserErrors }) => {
     test.slow()
-    faults.allow(/^request failed /)
+    browserErrors.allow(/^request failed /)
     const address = await endpoint(gatehouse, 'blog', 'shop')
     await gatehouse.signIn(page, consolePath)
     await chooseInMenu(page, address, 'Edit mapping')
@@ -303,8 +303,12 @@ freshTest(
   },
 )
 
-test('An answer that is lost is looked for, and told', async ({ page, gatehouse, faults }) => {
-  faults.allow(/^request failed /)
+test('An answer that is lost is looked for, and told', async ({
+  page,
+  gatehouse,
+  browserErrors,
+}) => {
+  browserErrors.allow(/^request failed /)
   const port = await gatehouse.freePort()
   await gatehouse.signIn(page, `${consolePath}/new`)
   // Wait until the page behind the form is loaded, before requests fail.
@@ -341,8 +345,8 @@ test('An answer that is lost is looked for, and told', async ({ page, gatehouse,
 
 freshTest(
   'The session ends in the middle of an edit: one signs in again and goes on',
-  async ({ page, gatehouse, faults }) => {
-    faults.allow(/^http 401 /)
+  async ({ page, gatehouse, browserErrors }) => {
+    browserErrors.allow(/^http 401 /)
     const address = await endpoint(gatehouse, 'blog', 'shop')
     await gatehouse.signIn(page, consolePath)
     await chooseInMenu(page, address, 'Edit mapping')
@@ -365,9 +369,9 @@ freshTest(
 
 freshTest(
   'Demoted in the middle of a form, one is told why, and finds it again when made operator',
-  async ({ page, gatehouse, faults }) => {
+  async ({ page, gatehouse, browserErrors }) => {
     test.slow()
-    faults.allow(/^http 40[13] /)
+    browserErrors.allow(/^http 40[13] /)
     const provider = await withProvider(gatehouse)
     const people = '/_db/_system/_api/user'
     const signIn = () => page.getByRole('button', { name: 'Sign in with Example ID' }).click()
@@ -410,9 +414,9 @@ freshTest(
 test('Changed and changed back is no conflict; gone, it is added anew', async ({
   page,
   gatehouse,
-  faults,
+  browserErrors,
 }) => {
-  faults.allow(/^http 412 /)
+  browserErrors.allow(/^http 412 /)
   const address = await endpoint(gatehouse, 'blog', 'shop')
   await gatehouse.signIn(page, consolePath)
   await chooseInMenu(page, address, 'Edit mapping')

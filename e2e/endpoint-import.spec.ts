@@ -116,8 +116,8 @@ test('All faults of a file are told at once, and mended in place by the keyboard
 
 freshTest(
   'An import that would leave no way in is refused, and one that cuts off the page is confirmed',
-  async ({ page, gatehouse, faults }) => {
-    faults.allow(/^(request failed|http 404) /)
+  async ({ page, gatehouse, browserErrors }) => {
+    browserErrors.allow(/^(request failed|http 404) /)
     await gatehouse.signIn(page, importPath)
     await choose(page, [{ endpoint: `tcp://127.0.0.1:${gatehouse.port}`, databases: ['blog'] }])
     await expect(page.getByText('After this change, no one can sign in')).toBeVisible()

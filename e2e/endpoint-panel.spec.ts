@@ -165,9 +165,9 @@ test.describe('While connections have time to finish', () => {
 
   freshTest(
     'Removed while it is looked at: what is shown stays, and what drains is closed now',
-    async ({ page, gatehouse, faults }) => {
+    async ({ page, gatehouse, browserErrors }) => {
       // The page may request the traffic of the removed endpoint once more.
-      faults.allow(/^http 404 GET .*\/traffic$/)
+      browserErrors.allow(/^http 404 GET .*\/traffic$/)
       const { address, port } = await added(gatehouse, 'blog')
       await gatehouse.signIn(page, panelPath(address))
       const panel = panelOf(page, address)
@@ -220,10 +220,10 @@ test.describe('While connections have time to finish', () => {
 test('From the panel an endpoint is mapped, duplicated and removed', async ({
   page,
   gatehouse,
-  faults,
+  browserErrors,
 }) => {
   // The page may request the traffic of the removed endpoint once more.
-  faults.allow(/^http 404 GET .*\/traffic$/)
+  browserErrors.allow(/^http 404 GET .*\/traffic$/)
   const { address } = await added(gatehouse, 'blog', 'shop')
   await gatehouse.signIn(page, panelPath(address))
   const panel = panelOf(page, address)

@@ -76,9 +76,9 @@ test('By keyboard alone: Delete asks, Ctrl Z takes it back', async ({ page, gate
 test('What cannot be brought back says why, and is tried again', async ({
   page,
   gatehouse,
-  faults,
+  browserErrors,
 }) => {
-  faults.allow(/^http 409 POST .*\/_api\/endpoint$/)
+  browserErrors.allow(/^http 409 POST .*\/_api\/endpoint$/)
   const port = await gatehouse.freePort()
   const address = `tcp://127.0.0.1:${port}`
   await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: address, databases: ['blog'] })
@@ -100,9 +100,9 @@ test('What cannot be brought back says why, and is tried again', async ({
 test('What somebody has added anew meanwhile is left alone', async ({
   page,
   gatehouse,
-  faults,
+  browserErrors,
 }) => {
-  faults.allow(/^http 412 POST /)
+  browserErrors.allow(/^http 412 POST /)
   const address = `tcp://127.0.0.1:${await gatehouse.freePort()}`
   await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: address, databases: ['blog'] })
   await gatehouse.signIn(page, consolePath)
@@ -145,8 +145,8 @@ test('The undo goes after ten seconds, which stand still while it is pointed at 
 
 freshTest(
   'After the removal of one’s own endpoint the console goes on at another',
-  async ({ page, gatehouse, faults }) => {
-    faults.allow(/^request failed /)
+  async ({ page, gatehouse, browserErrors }) => {
+    browserErrors.allow(/^request failed /)
     const port = await gatehouse.freePort()
     const other = `tcp://127.0.0.1:${port}`
     const own = `tcp://127.0.0.1:${gatehouse.port}`
@@ -221,8 +221,8 @@ test('A mapping that is saved can be undone, unless someone has changed it since
 
 freshTest(
   'A mapping that cuts off the page says so, and the console continues at another endpoint',
-  async ({ page, gatehouse, faults }) => {
-    faults.allow(/^(request failed|http 404) /)
+  async ({ page, gatehouse, browserErrors }) => {
+    browserErrors.allow(/^(request failed|http 404) /)
     await gatehouse.post('/_db/_system/_api/database', { name: 'blog' })
     const port = await gatehouse.freePort()
     const other = `tcp://127.0.0.1:${port}`

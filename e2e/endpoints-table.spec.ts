@@ -51,7 +51,7 @@ freshTest(
 
 freshTest(
   'Several are chosen and changed, and what fails stays chosen with its reason',
-  async ({ page, gatehouse, faults }) => {
+  async ({ page, gatehouse, browserErrors }) => {
     const addresses: string[] = []
     for (const databases of [['blog'], ['blog', 'shop'], ['news', 'shop']]) {
       const endpoint = `tcp://127.0.0.1:${await gatehouse.freePort()}`
@@ -111,7 +111,7 @@ freshTest(
     await expect(bar).toBeHidden()
 
     // The dialog names the endpoint of this page, which is removed last.
-    faults.allow(/^(request failed|http 404) /)
+    browserErrors.allow(/^(request failed|http 404) /)
     const own = `tcp://127.0.0.1:${gatehouse.port}`
     const other = `tcp://127.0.0.1:${await gatehouse.freePort()}`
     await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: other, databases: ['_system'] })

@@ -2,7 +2,7 @@ import { addDatabases, chooseInMenu, consolePath, rowOf } from './support/endpoi
 import { expectAccessibleInBothThemes } from './support/expect-accessible.ts'
 import { expect, freshTest, test } from './support/gatehouse.ts'
 import { listen } from './support/listen.ts'
-import { addressAtOnce } from './support/watch-url.ts'
+import { watchUrl } from './support/watch-url.ts'
 
 // This file is long because it contains many journeys that share no code.
 
@@ -57,9 +57,9 @@ test('Operators add an endpoint, reach it, map it anew and remove it', async ({
 test('A taken port is explained at its field, and the form stays as it was', async ({
   page,
   gatehouse,
-  faults,
+  browserErrors,
 }) => {
-  faults.allow(/^http 409 POST .*\/_api\/endpoint$/)
+  browserErrors.allow(/^http 409 POST .*\/_api\/endpoint$/)
   const port = await gatehouse.freePort()
   const other = await listen(port)
   await gatehouse.signIn(page, `${consolePath}/new`)
@@ -193,7 +193,7 @@ test('The filter says what it hides, and lives in the address of the page', asyn
   gatehouse,
 }) => {
   await gatehouse.signIn(page, consolePath)
-  const address = await addressAtOnce(page)
+  const address = await watchUrl(page)
   await page.getByRole('searchbox', { name: 'Filter endpoints' }).fill('853 state:draining')
   expect(await address()).toBe('?q=853+state%3Adraining')
   await expect(
@@ -207,19 +207,22 @@ test('The filter says what it hides, and lives in the address of the page', asyn
   await expect(page.getByRole('rowheader')).toHaveCount(1)
 })
 
-freshTest('A lost connection is told, and mends by itself', async ({ page, gatehouse, faults }) => {
-  // A stopping server responds to the page's health check with 503.
-  faults.allow(/^(request failed |http 503 GET .*\/_api\/health$)/)
-  await gatehouse.signIn(page, consolePath)
-  await expect(page.getByText('Live', { exact: true })).toBeVisible()
-  await gatehouse.stop()
-  await expect(
-    page.getByText(/^No connection since .* The data shown may be out of date\./),
-  ).toBeVisible()
-  await page.getByRole('button', { name: 'Try now' }).click()
-  await expect(page.getByText(/Retrying in/)).toBeVisible()
-  await gatehouse.restart()
-  // Pauses between retries grow to 15 s.
-  await expect(page.getByText('Live', { exact: true })).toBeVisible({ timeout: 45_000 })
-  await expect(page.getByText(/^No connection since/)).toBeHidden()
-})
+freshTest(
+  'A lost connection is told, and mends by itself',
+  async ({ page, gatehouse, browserErrors }) => {
+    // A stopping server responds to the page's health check with 503.
+    browserErrors.allow(/^(request failed |http 503 GET .*\/_api\/health$)/)
+    await gatehouse.signIn(page, consolePath)
+    await expect(page.getByText('Live', { exact: true })).toBeVisible()
+    await gatehouse.stop()
+    await expect(
+      page.getByText(/^No connection since .* The data shown may be out of date\./),
+    ).toBeVisible()
+    await page.getByRole('button', { name: 'Try now' }).click()
+    await expect(page.getByText(/Retrying in/)).toBeVisible()
+    await gatehouse.restart()
+    // Pauses between retries grow to 15 s.
+    await expect(page.getByText('Live', { exact: true })).toBeVisible({ timeout: 45_000 })
+    await expect(page.getByText(/^No connection since/)).toBeHidden()
+  },
+)

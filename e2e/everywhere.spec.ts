@@ -1,34 +1,34 @@
 import type { Locator, Page } from '@playwright/test'
 import { expectAccessible, expectAccessibleInBothThemes } from './support/expect-accessible.ts'
-import { findUnreachable } from './support/find-clipped-controls.ts'
-import { expect, type Town, test } from './support/sample-data.ts'
-import { FRONTS, PLACES, type Place } from './support/views.ts'
+import { findClippedControls } from './support/find-clipped-controls.ts'
+import { expect, type SampleData, test } from './support/sample-data.ts'
+import { FRONTS, PLACES, type View } from './support/views.ts'
 
 // Tests the requirements of every page and dialog of the console, each by its URL.
 
 /** Soft polling, because a page may take a moment to follow a resize. */
 const softly = expect.configure({ soft: true })
 
-async function expectWhole(page: Page, town: Town, place: Place): Promise<void> {
-  const answer = await page.goto(place.url(town))
+async function expectViewAccessible(page: Page, sample: SampleData, view: View): Promise<void> {
+  const answer = await page.goto(view.url(sample))
   expect(answer?.headers()['content-security-policy']).toContain("default-src 'none'")
-  await place.steps?.(page, town)
-  await expect(place.shows(page, town)).toBeVisible()
+  await view.steps?.(page, sample)
+  await expect(view.shows(page, sample)).toBeVisible()
   await expect(page).toHaveTitle(/\S · Gatehouse$/)
   await expect(page.locator('h1')).toHaveCount(1)
   await expectAccessibleInBothThemes(page)
 
   // 1440 × 900 at 200 %, and the width of WCAG 1.4.10.
   await page.setViewportSize({ width: 720, height: 450 })
-  await softly.poll(() => findUnreachable(page), { message: 'at 200 %' }).toEqual([])
+  await softly.poll(() => findClippedControls(page), { message: 'at 200 %' }).toEqual([])
   await page.setViewportSize({ width: 320, height: 640 })
-  await softly.poll(() => findUnreachable(page), { message: 'at 320 px' }).toEqual([])
-  if (place.list) await expectAccessible(page)
+  await softly.poll(() => findClippedControls(page), { message: 'at 320 px' }).toEqual([])
+  if (view.list) await expectAccessible(page)
 }
 
-for (const place of PLACES) {
-  test(`Everybody can use: ${place.name}`, async ({ page, town }) => {
-    await expectWhole(page, town, place)
+for (const view of PLACES) {
+  test(`Everybody can use: ${view.name}`, async ({ page, sample }) => {
+    await expectViewAccessible(page, sample, view)
   })
 }
 
@@ -36,9 +36,9 @@ for (const front of FRONTS) {
   test.describe(() => {
     test.use({ role: front.as })
 
-    test(`Everybody can use: ${front.name}`, async ({ page, town, faults }) => {
-      if (front.status !== undefined) faults.allow(new RegExp(`^http ${front.status} GET `))
-      await expectWhole(page, town, front)
+    test(`Everybody can use: ${front.name}`, async ({ page, sample, browserErrors }) => {
+      if (front.status !== undefined) browserErrors.allow(new RegExp(`^http ${front.status} GET `))
+      await expectViewAccessible(page, sample, front)
     })
   })
 }
@@ -111,17 +111,17 @@ const colours = (goal: Locator) =>
 
 test('With forced colours, what is selected, current or focused can be seen', async ({
   page,
-  town,
+  sample,
 }) => {
   await page.emulateMedia({ forcedColors: 'active' })
-  await page.goto(`/_console/endpoints?open=${encodeURIComponent(town.own)}`)
+  await page.goto(`/_console/endpoints?open=${encodeURIComponent(sample.own)}`)
   const row = (address: string) =>
     page.locator(`[data-row]:has-text(${JSON.stringify(address.slice('tcp://'.length))})`)
-  await page.getByRole('checkbox', { name: `Select ${town.mapped}` }).check()
+  await page.getByRole('checkbox', { name: `Select ${sample.mapped}` }).check()
   const marked = { outline: '2px solid Highlight' }
-  expect(await colours(row(town.mapped))).toMatchObject(marked)
-  expect(await colours(row(town.own))).toMatchObject(marked)
-  expect(await colours(row(town.failed))).not.toMatchObject(marked)
+  expect(await colours(row(sample.mapped))).toMatchObject(marked)
+  expect(await colours(row(sample.own))).toMatchObject(marked)
+  expect(await colours(row(sample.failed))).not.toMatchObject(marked)
 
   const filled = { background: 'Highlight' }
   const main = page.getByRole('navigation', { name: 'Main' })
@@ -131,7 +131,7 @@ test('With forced colours, what is selected, current or focused can be seen', as
   expect(await colours(page.locator('label:has([value="dark"])'))).not.toMatchObject(filled)
   expect(await colours(page.locator('main button[aria-pressed="true"]'))).toMatchObject(filled)
 
-  await row(town.mapped).focus()
+  await row(sample.mapped).focus()
   await page.keyboard.press('ArrowUp')
   const focused = page.locator('[data-row]:focus-visible')
   await expect(focused).toHaveCount(1)

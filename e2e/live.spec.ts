@@ -73,9 +73,9 @@ test('A change by somebody else shows in an open console at once', async ({
 
 freshTest(
   'The server is killed and started again: the page says so, and recovers by itself',
-  async ({ page, gatehouse, faults }) => {
+  async ({ page, gatehouse, browserErrors }) => {
     test.slow()
-    faults.allow(/^request failed /)
+    browserErrors.allow(/^request failed /)
     await gatehouse.signIn(page, consolePath)
     await isLive(page)
     await gatehouse.kill()
@@ -100,9 +100,9 @@ freshTest(
 
 freshTest(
   'A server that hangs is reported within 15 s, and the page recovers within 5 s',
-  async ({ page, gatehouse, faults }) => {
+  async ({ page, gatehouse, browserErrors }) => {
     test.slow()
-    faults.allow(/^request failed /)
+    browserErrors.allow(/^request failed /)
     await gatehouse.signIn(page, consolePath)
     await isLive(page)
     process.kill(gatehouse.pid, 'SIGSTOP')
@@ -125,9 +125,9 @@ freshTest(
 test('A store that accepts no changes is reported once, with the reason, until it does again', async ({
   page,
   gatehouse,
-  faults,
+  browserErrors,
 }) => {
-  faults.allow(/^http 507 /)
+  browserErrors.allow(/^http 507 /)
   const reason = 'Changes have been rejected since 2026-01-01T00:00:00.000Z: the disk is full.'
   await page.clock.install()
   await gatehouse.signIn(page, `${consolePath}/new`)

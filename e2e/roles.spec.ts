@@ -1,10 +1,10 @@
 import type { Page } from '@playwright/test'
 import { atLeast } from '../server/contract/access/role.ts'
-import { watchFaults } from './support/browser-errors.ts'
+import { watchBrowserErrors } from './support/browser-errors.ts'
 import { consolePath, openMenu, rowOf } from './support/endpoints-page.ts'
 import { browserOf } from './support/people.ts'
-import { expect, type Town, test } from './support/sample-data.ts'
-import { PLACES, type Place } from './support/views.ts'
+import { expect, type SampleData, test } from './support/sample-data.ts'
+import { PLACES, type View } from './support/views.ts'
 
 // Tests what each role sees and may do, with real sessions. A request that the server rejects fails
 // the journey.
@@ -15,20 +15,25 @@ const offered = (page: Page, name: RegExp) =>
     .or(page.getByRole('link', { name }))
     .or(page.getByRole('checkbox', { name }))
 
-async function expectForRole(page: Page, town: Town, place: Place, role: 'viewer' | 'operator') {
-  await page.goto(place.url(town))
-  if (!atLeast(role, place.needs ?? 'viewer')) {
-    await expect(page.getByText(place.refusal ?? '').last()).toBeVisible()
+async function expectForRole(
+  page: Page,
+  sample: SampleData,
+  view: View,
+  role: 'viewer' | 'operator',
+) {
+  await page.goto(view.url(sample))
+  if (!atLeast(role, view.needs ?? 'viewer')) {
+    await expect(page.getByText(view.refusal ?? '').last()).toBeVisible()
     await expect(page.getByRole('button', { name: /^(Save|Make|Create|Upload) / })).toHaveCount(0)
     return
   }
-  await place.steps?.(page, town)
-  await expect(place.shows(page, town)).toBeVisible()
-  for (const name of place.changes ?? []) {
+  await view.steps?.(page, sample)
+  await expect(view.shows(page, sample)).toBeVisible()
+  for (const name of view.changes ?? []) {
     if (role === 'operator') await expect(offered(page, name).first()).toBeVisible()
     else expect([name, await offered(page, name).count()]).toEqual([name, 0])
   }
-  const reasons = role === 'viewer' && place.changes !== undefined ? 1 : 0
+  const reasons = role === 'viewer' && view.changes !== undefined ? 1 : 0
   await expect(page.getByText(/^You are a(n operator| viewer)/)).toHaveCount(reasons)
 }
 
@@ -52,22 +57,22 @@ for (const role of ['viewer', 'operator'] as const) {
 
     test('is offered on each page what the role may, and told once what it may not', async ({
       page,
-      town,
+      sample,
     }) => {
       // Visits thirty pages.
       test.slow()
-      for (const place of PLACES) {
-        const told = atLeast(role, place.needs ?? 'viewer') || place.refusal !== undefined
-        if (told && (place.changes ?? place.needs) !== undefined) {
-          await test.step(place.name, () => expectForRole(page, town, place, role))
+      for (const view of PLACES) {
+        const told = atLeast(role, view.needs ?? 'viewer') || view.refusal !== undefined
+        if (told && (view.changes ?? view.needs) !== undefined) {
+          await test.step(view.name, () => expectForRole(page, sample, view, role))
         }
       }
     })
 
-    test('finds, chooses and presses nothing that the role may not', async ({ page, town }) => {
+    test('finds, chooses and presses nothing that the role may not', async ({ page, sample }) => {
       await page.goto(consolePath)
       const { menu, roles, finds } = expected[role]
-      await openMenu(page, town.mapped)
+      await openMenu(page, sample.mapped)
       await expect(page.getByRole('menuitem')).toHaveText(menu)
       await page.keyboard.press('Escape')
       await expect(page.getByRole('navigation', { name: 'Main' }).getByRole('link')).toHaveText([
@@ -77,11 +82,11 @@ for (const role of ['viewer', 'operator'] as const) {
         'Activity',
       ])
 
-      await rowOf(page, town.mapped).focus()
+      await rowOf(page, sample.mapped).focus()
       for (const [key, name] of [
         ['n', 'Add endpoint'],
-        ['e', `Mapping of ${town.mapped}`],
-        ['Delete', `Remove ${town.mapped}?`],
+        ['e', `Mapping of ${sample.mapped}`],
+        ['Delete', `Remove ${sample.mapped}?`],
       ] as const) {
         await page.keyboard.press(key)
         if (role === 'viewer') {
@@ -91,7 +96,7 @@ for (const role of ['viewer', 'operator'] as const) {
         await expect(page.getByRole('dialog', { name })).toBeVisible()
         await page.keyboard.press('Escape')
         await expect(page.getByRole('dialog')).toHaveCount(0)
-        await rowOf(page, town.mapped).focus()
+        await rowOf(page, sample.mapped).focus()
       }
       await page.keyboard.press('g')
       await page.keyboard.press('a')
@@ -143,14 +148,14 @@ test.describe('A person who has no role yet', () => {
 
 test('Two consoles side by side: what an operator does in one, a viewer sees in the other', async ({
   browser,
-  town,
+  sample,
 }) => {
-  const { gatehouse, sessions } = town
+  const { gatehouse, sessions } = sample
   const contexts = await Promise.all([
     browserOf(browser, gatehouse, sessions.operator),
     browserOf(browser, gatehouse, sessions.viewer),
   ])
-  const faults = await Promise.all(contexts.map(watchFaults))
+  const browserErrors = await Promise.all(contexts.map(watchBrowserErrors))
   const [here, there] = (await Promise.all(contexts.map((each) => each.newPage()))) as [Page, Page]
   for (const page of [here, there]) {
     await page.goto(consolePath)
@@ -182,7 +187,7 @@ test('Two consoles side by side: what an operator does in one, a viewer sees in 
   await here.keyboard.press('Delete')
   await here.getByRole('button', { name: 'Remove endpoint' }).click()
   await expect(panel.getByRole('alert').filter({ hasText: 'was removed' })).toBeVisible()
-  for (const each of faults) {
+  for (const each of browserErrors) {
     each.allow(/^http 404 GET .*\/traffic$/)
     expect(each.list()).toEqual([])
   }

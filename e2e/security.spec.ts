@@ -1,5 +1,5 @@
 import { startPlainProvider } from '../server/oauth2/providers/plain-provider.testing.ts'
-import { watchFaults } from './support/browser-errors.ts'
+import { watchBrowserErrors } from './support/browser-errors.ts'
 import { expect, freshTest as test } from './support/gatehouse.ts'
 
 /** Markup that would run if any page inserted it as HTML; short enough for every field. */
@@ -66,9 +66,9 @@ test('Markup in whatever people and providers can store is shown as text, and ne
 
     // The sign-in page, and the pages of that person.
     const other = await browser.newContext({ baseURL: gatehouse.url })
-    const faults = await watchFaults(other)
+    const browserErrors = await watchBrowserErrors(other)
     // A person without a role gets 403 for some requests.
-    faults.allow(/^http 403 /)
+    browserErrors.allow(/^http 403 /)
     const [name = '', value = ''] = session.split('=')
     await other.addCookies([{ name, value, url: gatehouse.url }])
     const theirs = await other.newPage()
@@ -77,7 +77,7 @@ test('Markup in whatever people and providers can store is shown as text, and ne
       await expect(theirs.getByRole('main')).toBeVisible()
       expect([path, await theirs.locator(MARKUP).count()]).toEqual([path, 0])
     }
-    expect(faults.list()).toEqual([])
+    expect(browserErrors.list()).toEqual([])
     await other.close()
   } finally {
     provider.close()

@@ -23,9 +23,9 @@ test('Nobody sees the console without signing in, and the key leads to the page 
 test('A wrong key is explained, and the right one still lets in', async ({
   page,
   gatehouse,
-  faults,
+  browserErrors,
 }) => {
-  faults.allow(/^http 4\d\d POST .*\/_idp\//)
+  browserErrors.allow(/^http 4\d\d POST .*\/_idp\//)
   await page.goto('/_console/')
   await page.getByRole('button', { name: 'Sign in with the operator key' }).click()
   await giveKey(page, 'not-the-key-of-this-server')
@@ -55,9 +55,9 @@ test('Signing out ends the session on the server, and the key is asked for again
 test('A session that ends in the middle of adding an endpoint loses nothing that was typed', async ({
   page,
   gatehouse,
-  faults,
+  browserErrors,
 }) => {
-  faults.allow(/^http 401 /)
+  browserErrors.allow(/^http 401 /)
   const port = await gatehouse.freePort()
   await gatehouse.signIn(page, `${consolePath}/new`)
   await page.getByLabel('Port').fill(String(port))
@@ -121,10 +121,12 @@ test('Where another person signs in, nothing that was typed is shown, and it is 
 test('A part of the page that a newer version no longer has leads to that version, and nothing typed is lost', async ({
   page,
   gatehouse,
-  faults,
+  browserErrors,
 }) => {
-  faults.allow(/^http 404 GET .*\/assets\//)
-  faults.allow(/^console TypeError: Failed to fetch dynamically imported module: .*activity-page/)
+  browserErrors.allow(/^http 404 GET .*\/assets\//)
+  browserErrors.allow(
+    /^console TypeError: Failed to fetch dynamically imported module: .*activity-page/,
+  )
   await gatehouse.signIn(page, `${consolePath}/new`)
   await page.getByLabel('Port').fill('8534')
   // A new version has removed the page's files: the server responds as for any missing file.
@@ -147,12 +149,14 @@ test('A part of the page that a newer version no longer has leads to that versio
 test('A page that cannot be loaded while the server is away says so, and loads when it is back', async ({
   page,
   gatehouse,
-  faults,
+  browserErrors,
 }) => {
-  faults.allow(/^request failed /)
+  browserErrors.allow(/^request failed /)
   // The form checks the typed address.
-  faults.allow(/^http 503 POST .*\/endpoint-check$/)
-  faults.allow(/^console (?:TypeError: Failed to fetch dynamically|Error: Unable to preload CSS)/)
+  browserErrors.allow(/^http 503 POST .*\/endpoint-check$/)
+  browserErrors.allow(
+    /^console (?:TypeError: Failed to fetch dynamically|Error: Unable to preload CSS)/,
+  )
   await gatehouse.signIn(page, `${consolePath}/new`)
   await page.getByLabel('Port').fill('8534')
   await page.keyboard.press('Control+k')
@@ -195,9 +199,9 @@ test('An open page that nobody touches is no use of the session', async ({ page,
 test('Signed in again in another tab, the page goes on by itself', async ({
   page,
   gatehouse,
-  faults,
+  browserErrors,
 }) => {
-  faults.allow(/^http 401 /)
+  browserErrors.allow(/^http 401 /)
   await page.clock.install()
   await gatehouse.signIn(page)
   await expect(page.getByText('Live', { exact: true })).toBeVisible()
@@ -230,9 +234,9 @@ test('One sees where one is signed in, and ends the other sessions', async ({
   page,
   gatehouse,
   browser,
-  faults,
+  browserErrors,
 }) => {
-  faults.allow(/^http 401 /)
+  browserErrors.allow(/^http 401 /)
   const elsewhere = await browser.newContext()
   const there = await elsewhere.newPage()
   await gatehouse.signIn(there)

@@ -9,7 +9,7 @@ import {
 import { expect, freshTest as test } from '../support/gatehouse.ts'
 import { listen } from '../support/listen.ts'
 import { storeEndpoints } from '../support/store-endpoints.ts'
-import { buildTown, tellAnHour } from './sample-data.ts'
+import { createSampleData, tellAnHour } from './sample-data.ts'
 import { shoot } from './shoot.ts'
 import { becomes, hold, refuse } from './states.ts'
 
@@ -17,9 +17,9 @@ import { becomes, hold, refuse } from './states.ts'
 
 const at = (search: Record<string, string>) => `${consolePath}?${new URLSearchParams(search)}`
 
-test.beforeEach(({ faults }) => {
+test.beforeEach(({ browserErrors }) => {
   // Some of these screenshots show rejected requests.
-  faults.allow(/./)
+  browserErrors.allow(/./)
 })
 
 test('endpoints: first start, loading, failed', async ({ page, gatehouse }) => {
@@ -47,17 +47,17 @@ test('endpoints: first start, loading, failed', async ({ page, gatehouse }) => {
 test('endpoints: full, filtered, menu, keys, search', async ({ page, gatehouse }, {
   parallelIndex,
 }) => {
-  const town = await buildTown(gatehouse, parallelIndex)
+  const sample = await createSampleData(gatehouse, parallelIndex)
   await tellAnHour(page)
   await gatehouse.signIn(page)
-  await expect(rowOf(page, town.failed)).toContainText('Failed')
-  await expect(rowOf(page, town.blog).locator('svg path').last()).toBeVisible()
+  await expect(rowOf(page, sample.failed)).toContainText('Failed')
+  await expect(rowOf(page, sample.blog).locator('svg path').last()).toBeVisible()
   await shoot(page, 'endpoints-full')
-  await rowOf(page, town.shop).focus()
+  await rowOf(page, sample.shop).focus()
   await page.keyboard.press('ArrowDown')
   await shoot(page, 'endpoints-focus')
   await page.getByRole('searchbox').fill('state:failed')
-  await expect(rowOf(page, town.shop)).toBeHidden()
+  await expect(rowOf(page, sample.shop)).toBeHidden()
   await shoot(page, 'endpoints-filtered')
   await page.getByRole('searchbox').fill('state:failed 853')
   await expect(page.getByText('No endpoint matches')).toBeVisible()
@@ -66,7 +66,7 @@ test('endpoints: full, filtered, menu, keys, search', async ({ page, gatehouse }
   await shoot(page, 'endpoints-menu', {
     prepare: async () => {
       await page.keyboard.press('Escape')
-      await openMenu(page, town.shop)
+      await openMenu(page, sample.shop)
       await page.getByRole('menu').waitFor()
     },
   })
@@ -100,8 +100,8 @@ test('endpoints: full, filtered, menu, keys, search', async ({ page, gatehouse }
     buffer: Buffer.from(
       JSON.stringify([
         { endpoint: `tcp://127.0.0.1:${gatehouse.port}`, databases: [] },
-        { endpoint: town.shop, databases: ['shop', 'metrics', 'orders'] },
-        { endpoint: town.blog, databases: ['blog'] },
+        { endpoint: sample.shop, databases: ['shop', 'metrics', 'orders'] },
+        { endpoint: sample.blog, databases: ['blog'] },
         { endpoint: `tcp://127.20.${parallelIndex}.9:8590`, databases: ['blog'] },
         { endpoint: 'tcp://192.0.2.7:8590', databases: ['archive'] },
       ]),
@@ -112,14 +112,14 @@ test('endpoints: full, filtered, menu, keys, search', async ({ page, gatehouse }
   await page.getByRole('button', { name: /^Import \d+ changes/ }).click()
   await expect(page.getByRole('button', { name: 'Retry failed changes' })).toBeVisible()
   await shoot(page, 'endpoints-import-refused')
-  await town.close()
+  await sample.close()
 })
 
 test('endpoints: panel', async ({ page, gatehouse }, { parallelIndex }) => {
-  const town = await buildTown(gatehouse, parallelIndex)
+  const sample = await createSampleData(gatehouse, parallelIndex)
   await tellAnHour(page)
-  await gatehouse.signIn(page, at({ open: town.shop }))
-  const panel = page.getByRole('dialog', { name: town.shop })
+  await gatehouse.signIn(page, at({ open: sample.shop }))
+  const panel = page.getByRole('dialog', { name: sample.shop })
   await expect(panel.getByRole('slider')).toBeVisible()
   await shoot(page, 'endpoints-panel')
   for (const kind of ['Bytes', 'Connections']) {
@@ -130,7 +130,7 @@ test('endpoints: panel', async ({ page, gatehouse }, { parallelIndex }) => {
   await shoot(page, 'endpoints-panel-below', {
     prepare: () => panel.getByRole('heading', { name: 'Changes' }).scrollIntoViewIfNeeded(),
   })
-  await page.goto(at({ open: town.failed }))
+  await page.goto(at({ open: sample.failed }))
   await expect(page.getByRole('button', { name: 'Try now' })).toBeVisible()
   await shoot(page, 'endpoints-panel-failed')
   await page.goto(at({ open: `tcp://127.0.0.1:${gatehouse.port}` }))
@@ -139,11 +139,11 @@ test('endpoints: panel', async ({ page, gatehouse }, { parallelIndex }) => {
   await page.goto(at({ open: 'tcp://127.0.0.1:1' }))
   await expect(page.getByRole('button', { name: 'Back to the list' })).toBeVisible()
   await shoot(page, 'endpoints-panel-absent')
-  await town.close()
+  await sample.close()
 })
 
 test('endpoints: forms', async ({ page, gatehouse }, { parallelIndex }) => {
-  const town = await buildTown(gatehouse, parallelIndex)
+  const sample = await createSampleData(gatehouse, parallelIndex)
   await gatehouse.signIn(page, `${consolePath}/new`)
   const form = page.getByRole('dialog', { name: 'Add endpoint' })
   await expect(form.getByLabel('Port')).toBeFocused()
@@ -161,14 +161,14 @@ test('endpoints: forms', async ({ page, gatehouse }, { parallelIndex }) => {
   await shoot(page, 'endpoint-add-refused')
   await other.close()
   await page.goto(consolePath)
-  await chooseInMenu(page, town.shop, 'Edit mapping')
-  const mapping = page.getByRole('dialog', { name: `Mapping of ${town.shop}` })
+  await chooseInMenu(page, sample.shop, 'Edit mapping')
+  const mapping = page.getByRole('dialog', { name: `Mapping of ${sample.shop}` })
   await mapping.getByRole('button', { name: 'Remove archive' }).click()
   await shoot(page, 'endpoint-mapping')
   await page.route('**/_api/endpoint', async (route) => {
     if (route.request().method() === 'POST') {
       await gatehouse.post('/_db/_system/_api/endpoint', {
-        endpoint: town.shop,
+        endpoint: sample.shop,
         databases: ['shop', 'news'],
       })
     }
@@ -178,14 +178,14 @@ test('endpoints: forms', async ({ page, gatehouse }, { parallelIndex }) => {
   await expect(mapping.getByText('Someone changed this mapping')).toBeVisible()
   await shoot(page, 'endpoint-mapping-conflict')
   await page.unroute('**/_api/endpoint')
-  await town.close()
+  await sample.close()
 })
 
 test('endpoints: removal, undo, several', async ({ page, gatehouse }, { parallelIndex }) => {
-  const town = await buildTown(gatehouse, parallelIndex)
+  const sample = await createSampleData(gatehouse, parallelIndex)
   await tellAnHour(page)
   await gatehouse.signIn(page)
-  await chooseInMenu(page, town.shop, 'Remove endpoint')
+  await chooseInMenu(page, sample.shop, 'Remove endpoint')
   await expect(page.getByRole('button', { name: 'Keep it' })).toBeVisible()
   await shoot(page, 'endpoint-remove')
   await page.keyboard.press('Escape')
@@ -194,20 +194,20 @@ test('endpoints: removal, undo, several', async ({ page, gatehouse }, { parallel
   await shoot(page, 'endpoint-remove-own')
   await page.keyboard.press('Escape')
 
-  for (const address of [town.shop, town.blog, town.failed]) {
+  for (const address of [sample.shop, sample.blog, sample.failed]) {
     await page.getByRole('checkbox', { name: `Select ${address}` }).check()
   }
   await shoot(page, 'endpoints-selected')
   const chosen = page.getByRole('region', { name: 'Selected endpoints' })
   for (const [button, state] of [
     ['Add a database', 'add'],
-    ['Remove a database', 'take-out'],
+    ['Remove a database', 'remove-database'],
     ['Remove endpoints', 'remove'],
   ] as const) {
     await chosen.getByRole('button', { name: button }).click()
     const dialog = page.getByRole('dialog')
     await expect(dialog).toBeVisible()
-    if (state === 'take-out') await dialog.getByLabel('Database').selectOption('shop')
+    if (state === 'remove-database') await dialog.getByLabel('Database').selectOption('shop')
     await shoot(page, `endpoints-several-${state}`)
     await dialog.getByRole('button', { name: 'Close' }).first().click()
     await expect(dialog).toBeHidden()
@@ -216,20 +216,20 @@ test('endpoints: removal, undo, several', async ({ page, gatehouse }, { parallel
 
   await page.clock.install()
   await page.reload()
-  await chooseInMenu(page, town.blog, 'Remove endpoint')
+  await chooseInMenu(page, sample.blog, 'Remove endpoint')
   await page.getByRole('button', { name: 'Remove endpoint' }).click()
   const bar = page.getByRole('region', { name: 'Last change' })
   await expect(bar).toBeVisible()
   await bar.getByRole('button', { name: 'Undo' }).focus()
   await shoot(page, 'endpoints-undo')
-  await town.close()
+  await sample.close()
 })
 
 test.describe('with time to drain', () => {
   test.use({ drain: 60 })
 
   test('endpoints: draining', async ({ page, gatehouse }, { parallelIndex }) => {
-    const town = await buildTown(gatehouse, parallelIndex)
+    const sample = await createSampleData(gatehouse, parallelIndex)
     await gatehouse.signIn(page)
     const address = `127.20.${parallelIndex}.4`
     // A client with a request in progress, whose body is incomplete.
@@ -238,13 +238,13 @@ test.describe('with time to drain', () => {
     client.write(
       `POST /articles HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nContent-Length: 9\r\n\r\n{`,
     )
-    const status = async () => (await gatehouse.get(listenerOf(town.blog))).body
+    const status = async () => (await gatehouse.get(listenerOf(sample.blog))).body
     await expect.poll(status).not.toMatchObject([{ connections: 0 }])
-    await gatehouse.delete(`/_db/_system/_api/endpoint/${encodeURIComponent(town.blog)}`)
-    await expect(rowOf(page, town.blog)).toContainText('Draining')
+    await gatehouse.delete(`/_db/_system/_api/endpoint/${encodeURIComponent(sample.blog)}`)
+    await expect(rowOf(page, sample.blog)).toContainText('Draining')
     await shoot(page, 'endpoints-draining')
     client.destroy()
-    await town.close()
+    await sample.close()
   })
 })
 

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
 import { expect, type Gatehouse, freshTest as test } from '../support/gatehouse.ts'
 import { withProvider } from '../support/with-provider.ts'
-import { buildTown, tellAnHour } from './sample-data.ts'
+import { createSampleData, tellAnHour } from './sample-data.ts'
 import { shoot } from './shoot.ts'
 import { hold, refuse } from './states.ts'
 
@@ -9,9 +9,9 @@ import { hold, refuse } from './states.ts'
 
 const SYSTEM = '/_db/_system/_api'
 
-test.beforeEach(({ faults }) => {
+test.beforeEach(({ browserErrors }) => {
   // Some of these screenshots show rejected requests.
-  faults.allow(/./)
+  browserErrors.allow(/./)
 })
 
 /** Opens a page of the console, and waits until its content is loaded. */
@@ -42,7 +42,7 @@ test('databases', async ({ page, gatehouse }, { parallelIndex }) => {
   await gatehouse.signIn(page, '/_console/databases')
   await expect(page.getByText('So far there is only _system')).toBeVisible()
   await shoot(page, 'databases-first')
-  const town = await buildTown(gatehouse, parallelIndex)
+  const sample = await createSampleData(gatehouse, parallelIndex)
   await open(page, '/databases', 'archive')
   await shoot(page, 'databases-full')
   await open(page, '/databases?open=blog', 'articles')
@@ -58,11 +58,11 @@ test('databases', async ({ page, gatehouse }, { parallelIndex }) => {
   }
   await open(page, '/databases', 'tenant-001')
   await shoot(page, 'databases-many')
-  await town.close()
+  await sample.close()
 })
 
 test('documents', async ({ page, gatehouse }, { parallelIndex }) => {
-  const town = await buildTown(gatehouse, parallelIndex)
+  const sample = await createSampleData(gatehouse, parallelIndex)
   await gatehouse.post('/_db/news/items', { id: 'one' })
   await gatehouse.signIn(page, '/_console/documents')
   const blog = '/documents/blog/articles'
@@ -91,7 +91,7 @@ test('documents', async ({ page, gatehouse }, { parallelIndex }) => {
   await open(page, '/documents/absent', /absent/)
   await shoot(page, 'documents-absent')
   await loadingAndFailed(page, blog, '**/_db/blog/articles*')
-  await town.close()
+  await sample.close()
 })
 
 test('access', async ({ page, gatehouse, browser }) => {
@@ -144,9 +144,9 @@ async function makeTokens(gatehouse: Gatehouse): Promise<void> {
 }
 
 test('activity', async ({ page, gatehouse }, { parallelIndex }) => {
-  const town = await buildTown(gatehouse, parallelIndex)
+  const sample = await createSampleData(gatehouse, parallelIndex)
   await tellAnHour(page)
-  await gatehouse.post(`${SYSTEM}/endpoint`, { endpoint: town.blog, databases: ['blog', 'news'] })
+  await gatehouse.post(`${SYSTEM}/endpoint`, { endpoint: sample.blog, databases: ['blog', 'news'] })
   await gatehouse.signIn(page, '/_console/activity')
   await open(page, '/activity', 'Mapping changed')
   await shoot(page, 'activity-full')
@@ -157,5 +157,5 @@ test('activity', async ({ page, gatehouse }, { parallelIndex }) => {
   await open(page, '/activity?who=nobody', 'No activity matches')
   await shoot(page, 'activity-no-match')
   await loadingAndFailed(page, '/activity', '**/_api/audit*')
-  await town.close()
+  await sample.close()
 })

@@ -7,7 +7,7 @@ import type { FreshGatehouse } from '../support/gatehouse.ts'
 import { listen } from '../support/listen.ts'
 
 /** A server with endpoints in every state and with traffic. */
-export interface Town {
+export interface SampleData {
   /** An endpoint with three databases and traffic. */
   readonly shop: string
   /** An endpoint that reaches only blog. */
@@ -29,7 +29,10 @@ const STORED = ['blog', 'shop', 'archive', 'metrics', 'news', 'tickets']
  *
  * @param worker Playwright's `parallelIndex`
  */
-export async function buildTown(gatehouse: FreshGatehouse, worker: number): Promise<Town> {
+export async function createSampleData(
+  gatehouse: FreshGatehouse,
+  worker: number,
+): Promise<SampleData> {
   const host = `127.20.${worker}.4`
   const other = `127.20.${worker}.5`
   const shop = `tcp://${host}:8531`

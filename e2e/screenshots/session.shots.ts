@@ -7,9 +7,9 @@ import { becomes } from './states.ts'
 
 // Screenshots of sign-in, of ended sessions and of lost connections.
 
-test.beforeEach(({ faults }) => {
+test.beforeEach(({ browserErrors }) => {
   // Some of these screenshots show rejected requests.
-  faults.allow(/./)
+  browserErrors.allow(/./)
 })
 
 test('sign-in: local provider', async ({ page }) => {

@@ -1,10 +1,10 @@
 import { expect, type Page, test } from '@playwright/test'
-import { type Faults, watchFaults } from './browser-errors.ts'
+import { type BrowserErrors, watchBrowserErrors } from './browser-errors.ts'
 
 /** Opens a page with this script, under a policy that allows nothing else. */
-async function open(page: Page, script: string): Promise<Faults> {
+async function open(page: Page, script: string): Promise<BrowserErrors> {
   const context = page.context()
-  const faults = await watchFaults(context)
+  const browserErrors = await watchBrowserErrors(context)
   await context.route('http://page.test/**', (route) => {
     const { pathname } = new URL(route.request().url())
     if (pathname === '/gone') return route.abort('connectionrefused')
@@ -19,7 +19,7 @@ async function open(page: Page, script: string): Promise<Faults> {
     })
   })
   await page.goto('http://page.test/')
-  return faults
+  return browserErrors
 }
 
 for (const [name, script, pattern] of [
@@ -43,28 +43,28 @@ for (const [name, script, pattern] of [
   ],
 ] as const) {
   test(`sees ${name}, unless the journey allows it`, async ({ page }) => {
-    const faults = await open(page, script)
+    const browserErrors = await open(page, script)
     await expect
-      .poll(() => faults.list())
+      .poll(() => browserErrors.list())
       .toEqual(expect.arrayContaining([expect.stringMatching(pattern)]))
-    faults.allow(pattern)
-    expect(faults.list().filter((fault) => pattern.test(fault))).toEqual([])
+    browserErrors.allow(pattern)
+    expect(browserErrors.list().filter((browserError) => pattern.test(browserError))).toEqual([])
   })
 }
 
 test('sees faults in a window that is opened later', async ({ page }) => {
-  const faults = await open(page, 'window.later = () => console.error("later")')
+  const browserErrors = await open(page, 'window.later = () => console.error("later")')
   const other = await page.context().newPage()
   await other.goto('http://page.test/')
   await other.evaluate('window.later()')
-  await expect.poll(() => faults.list()).toEqual(['console later'])
+  await expect.poll(() => browserErrors.list()).toEqual(['console later'])
 })
 
 test('sees no fault in a request that the page gave up', async ({ page }) => {
-  const faults = await open(
+  const browserErrors = await open(
     page,
     'const c = new AbortController(); fetch("/x", c).catch(() => { document.title = "gave up" }); c.abort()',
   )
   await expect(page).toHaveTitle('gave up')
-  expect(faults.list()).toEqual([])
+  expect(browserErrors.list()).toEqual([])
 })

@@ -1,7 +1,7 @@
 import type { BrowserContext } from '@playwright/test'
 
 /** Errors in the browser while a journey runs. */
-export interface Faults {
+export interface BrowserErrors {
   /**
    * Allows an expected fault, such as a rejected request. A fault is a line:
    * `http 409 POST http://127.0.0.1:20000/_api/endpoint`, `console …`, `error …` (uncaught),
@@ -17,7 +17,7 @@ export interface Faults {
  * the content security policy, uncaught errors, responses with status 400 or above, and requests
  * without a response.
  */
-export async function watchFaults(context: BrowserContext): Promise<Faults> {
+export async function watchBrowserErrors(context: BrowserContext): Promise<BrowserErrors> {
   const allowed: RegExp[] = []
   const seen: string[] = []
 
@@ -52,6 +52,7 @@ export async function watchFaults(context: BrowserContext): Promise<Faults> {
 
   return {
     allow: (pattern) => allowed.push(pattern),
-    list: () => seen.filter((fault) => !allowed.some((pattern) => pattern.test(fault))),
+    list: () =>
+      seen.filter((browserError) => !allowed.some((pattern) => pattern.test(browserError))),
   }
 }

@@ -5,7 +5,7 @@ import type { Page } from '@playwright/test'
  * problems: a page wider than the window, text cut off at its edge, and controls that do not scroll
  * into view, are covered, or show no focus.
  */
-export async function findUnreachable(page: Page): Promise<readonly string[]> {
+export async function findClippedControls(page: Page): Promise<readonly string[]> {
   // A key press makes the browser show keyboard focus.
   await page.keyboard.press('Shift')
   return page.evaluate(() => {
@@ -13,7 +13,7 @@ export async function findUnreachable(page: Page): Promise<readonly string[]> {
     const root = document.documentElement
     if (root.scrollWidth > innerWidth) found.push(`the page is ${root.scrollWidth} px wide`)
     const over = [...document.querySelectorAll<HTMLElement>('[aria-modal="true"]')].at(-1)
-    const place = over ?? document.body
+    const view = over ?? document.body
     const seen = (each: Element) =>
       each.checkVisibility({ visibilityProperty: true, opacityProperty: true })
     const tell = (each: Element) => each.outerHTML.slice(0, 160)
@@ -25,7 +25,7 @@ export async function findUnreachable(page: Page): Promise<readonly string[]> {
       }
       return false
     }
-    for (const each of place.querySelectorAll('*')) {
+    for (const each of view.querySelectorAll('*')) {
       const own = [...each.childNodes].some(
         (node) => node.nodeType === Node.TEXT_NODE && node.textContent?.trim() !== '',
       )
@@ -52,7 +52,7 @@ export async function findUnreachable(page: Page): Promise<readonly string[]> {
         })
         .join('|')
     }
-    const controls = place.querySelectorAll<HTMLElement>(
+    const controls = view.querySelectorAll<HTMLElement>(
       'a[href], button, input, select, textarea, summary, [tabindex="0"], [contenteditable="true"]',
     )
     for (const each of controls) {

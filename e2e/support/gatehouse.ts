@@ -1,5 +1,5 @@
 import { test as base, expect } from '@playwright/test'
-import { type Faults, watchFaults } from './browser-errors.ts'
+import { type BrowserErrors, watchBrowserErrors } from './browser-errors.ts'
 import { type FreshGatehouse, type Gatehouse, openGatehouse } from './open-gatehouse.ts'
 import { resetGatehouse } from './reset.ts'
 
@@ -9,7 +9,7 @@ export type { FreshGatehouse, Gatehouse } from './open-gatehouse.ts'
 export interface Fixtures {
   gatehouse: Gatehouse
   /** Faults in the browser; a fault that the test does not allow fails it. */
-  faults: Faults
+  browserErrors: BrowserErrors
 }
 
 /**
@@ -48,11 +48,11 @@ export const test = base.extend<Fixtures, { sharedGatehouse: FreshGatehouse }>({
     await use(gatehouse.url)
   },
 
-  faults: [
+  browserErrors: [
     async ({ context }, use) => {
-      const faults = await watchFaults(context)
-      await use(faults)
-      expect(faults.list(), 'faults in the browser').toEqual([])
+      const browserErrors = await watchBrowserErrors(context)
+      await use(browserErrors)
+      expect(browserErrors.list(), 'faults in the browser').toEqual([])
     },
     { auto: true },
   ],

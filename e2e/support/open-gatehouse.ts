@@ -8,7 +8,7 @@ import { type ServerProcess, startServer } from './server-process.ts'
 import { type AdminAccess, openAdminAccess, openConsole, signInWithKey } from './sign-in.ts'
 
 /** A response to a request made outside the browser. */
-export interface Answer {
+export interface ApiResponse {
   readonly status: number
   readonly headers: Headers
   /** The body, parsed if it is JSON, otherwise as text. */
@@ -34,13 +34,13 @@ export interface Gatehouse {
    * Sends a GET request outside the browser, with an admin's token. `url` is a path, or a full URL
    * for another endpoint.
    */
-  get(url: string): Promise<Answer>
+  get(url: string): Promise<ApiResponse>
   /** Sends JSON outside the browser. */
-  post(url: string, body: unknown): Promise<Answer>
-  patch(url: string, body: unknown): Promise<Answer>
-  put(url: string, body: unknown): Promise<Answer>
+  post(url: string, body: unknown): Promise<ApiResponse>
+  patch(url: string, body: unknown): Promise<ApiResponse>
+  put(url: string, body: unknown): Promise<ApiResponse>
   /** Sends `DELETE` outside the browser. */
-  delete(url: string): Promise<Answer>
+  delete(url: string): Promise<ApiResponse>
 }
 
 /** A Gatehouse that only one test uses. Each sign-in starts a session. */
@@ -116,7 +116,7 @@ export async function openGatehouse(
     access ??= openAdminAccess(url, operatorKey(), oneSession)
     return access
   }
-  const ask = async (target: string, init?: RequestInit): Promise<Answer> => {
+  const ask = async (target: string, init?: RequestInit): Promise<ApiResponse> => {
     const headers = { authorization: `Bearer ${(await admin()).token}`, ...init?.headers }
     const response = await fetch(new URL(target, url), { redirect: 'manual', ...init, headers })
     const text = await response.text()

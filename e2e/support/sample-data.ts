@@ -10,7 +10,7 @@ import { openPeopleProvider, signInAs } from './people.ts'
  * A Gatehouse with data of every kind and a person of every role. Tests share it, so they must not
  * change what others read.
  */
-export interface Town {
+export interface SampleData {
   readonly gatehouse: Gatehouse
   /** The endpoint of the page, which serves all databases. */
   readonly own: string
@@ -29,7 +29,7 @@ export interface Town {
 const API = '/_db/_system/_api'
 const names = { pending: 'paul', viewer: 'vera', operator: 'otto', admin: 'ada' } as const
 
-async function openTown(worker: number): Promise<Town & { close(): Promise<void> }> {
+async function openSampleData(worker: number): Promise<SampleData & { close(): Promise<void> }> {
   const { provider, env } = await openPeopleProvider()
   const gatehouse = await openGatehouse({ worker, env })
   const port = await gatehouse.freePort()
@@ -93,23 +93,23 @@ async function populate(gatehouse: Gatehouse, provider: PlainProvider) {
 }
 
 /** Playwright's `test` with a {@link Town} for all tests of a worker, and a signed-in person. */
-export const test = journey.extend<{ role: AccessRole | 'nobody' }, { town: Town }>({
-  town: [
+export const test = journey.extend<{ role: AccessRole | 'nobody' }, { sample: SampleData }>({
+  sample: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads what a fixture needs from it
     async ({}, use, { parallelIndex }) => {
-      const town = await openTown(parallelIndex)
-      await use(town)
-      await town.close()
+      const sample = await openSampleData(parallelIndex)
+      await use(sample)
+      await sample.close()
     },
     { scope: 'worker', timeout: 60_000 },
   ],
   /** The role of the signed-in person. */
   role: ['admin', { option: true }],
-  baseURL: async ({ town }, use) => {
-    await use(town.gatehouse.url)
+  baseURL: async ({ sample }, use) => {
+    await use(sample.gatehouse.url)
   },
-  storageState: async ({ town, role }, use) => {
-    await use({ cookies: role === 'nobody' ? [] : [town.sessions[role]], origins: [] })
+  storageState: async ({ sample, role }, use) => {
+    await use({ cookies: role === 'nobody' ? [] : [sample.sessions[role]], origins: [] })
   },
 })
 

@@ -1,17 +1,17 @@
 import type { Locator, Page } from '@playwright/test'
 import type { Role } from '../../server/contract/access/role.ts'
 import { addDatabases } from './endpoints-page.ts'
-import type { Town } from './sample-data.ts'
+import type { SampleData } from './sample-data.ts'
 
 /** A page or dialog of the console in a certain state, by its URL. */
-export interface Place {
+export interface View {
   readonly name: string
   /** Returns its path. */
-  readonly url: (town: Town) => string
+  readonly url: (sample: SampleData) => string
   /** Returns an element that exists once it is loaded. */
-  readonly shows: (page: Page, town: Town) => Locator
+  readonly shows: (page: Page, sample: SampleData) => Locator
   /** Steps before it is checked. */
-  readonly steps?: (page: Page, town: Town) => Promise<unknown>
+  readonly steps?: (page: Page, sample: SampleData) => Promise<unknown>
   /** The lowest role with access; default viewer. */
   readonly needs?: Role
   /** The text shown to lower roles. */
@@ -37,7 +37,7 @@ const dialog = (name: string) => (page: Page) => page.getByRole('dialog', { name
 const heading = (name: string) => (page: Page) => page.getByRole('heading', { level: 1, name })
 const save = (page: Page) => page.keyboard.press('Control+Enter')
 
-const several = (button: string, title: RegExp): Place => ({
+const several = (button: string, title: RegExp): View => ({
   name: `several: ${button}`,
   url: () => ENDPOINTS,
   async steps(page, { mapped, failed }) {
@@ -54,7 +54,7 @@ const several = (button: string, title: RegExp): Place => ({
 // This list is long because it contains every page and dialog.
 
 /** Every page and dialog for people with a role. */
-export const PLACES: readonly Place[] = [
+export const PLACES: readonly View[] = [
   {
     name: 'endpoints',
     list: true,
@@ -389,7 +389,7 @@ export const PLACES: readonly Place[] = [
 ]
 
 /** Pages for people without a role and for visitors who are not signed in. */
-export const FRONTS: readonly (Place & { readonly as: 'pending' | 'nobody' })[] = [
+export const FRONTS: readonly (View & { readonly as: 'pending' | 'nobody' })[] = [
   {
     name: 'waiting for a role',
     as: 'pending',

@@ -5,7 +5,7 @@ import { PageHead } from '../shared/ui/layout/page-head.tsx'
 import { Section } from '../shared/ui/layout/section.tsx'
 import { usePageTitle } from '../shared/ui/layout/use-page-title.ts'
 import classes from './me-page.module.css'
-import { roleSentences, roleWords } from './people/role-labels.ts'
+import { roleDescriptions, roleLabels } from './people/role-labels.ts'
 import { SessionList } from './people/session-list.tsx'
 import { TokenSection } from './tokens/token-section.tsx'
 
@@ -19,7 +19,7 @@ export function MePage() {
       <p className={classes.who}>
         {person.name !== null && <span className="mono">{person.username}</span>}
         <span>
-          {roleWords[person.role]}. {roleSentences[person.role]}
+          {roleLabels[person.role]}. {roleDescriptions[person.role]}
         </span>
       </p>
       <Section

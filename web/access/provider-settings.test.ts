@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { callbackFor, settingsOf, unconfigured } from './provider-settings.ts'
+import { callbackFor, settingsOf, unconfiguredProviders } from './provider-settings.ts'
 
 const local = {
   name: 'local',
@@ -14,7 +14,7 @@ test('the callback URL of a provider to come is beside that of one there is', ()
 })
 
 test('each provider that is not configured says what to set', () => {
-  const left = unconfigured([local, { ...local, name: 'github' }])
+  const left = unconfiguredProviders([local, { ...local, name: 'github' }])
   expect(left.map(({ name }) => name)).toEqual(['google', 'facebook', 'oidc', 'oauth2'])
   expect(left.slice(0, 1).map(settingsOf)).toEqual([
     'GATEHOUSE_GOOGLE_CLIENT_ID=…\nGATEHOUSE_GOOGLE_CLIENT_SECRET=…',

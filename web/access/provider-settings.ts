@@ -31,7 +31,7 @@ const known: readonly KnownProvider[] = [
 ]
 
 /** Returns the supported providers that are not configured. */
-export const unconfigured = (setup: ProviderSetupList): readonly KnownProvider[] =>
+export const unconfiguredProviders = (setup: ProviderSetupList): readonly KnownProvider[] =>
   known.filter(({ name }) => setup.every((each) => each.name !== name))
 
 /** Returns the environment variables of a provider, one per line. */

@@ -5,7 +5,7 @@ import { QueryResult } from '../shared/ui/feedback/query-result.tsx'
 import { Section } from '../shared/ui/layout/section.tsx'
 import { usePageTitle } from '../shared/ui/layout/use-page-title.ts'
 import { CopyLine } from '../shared/ui/text/copy-line.tsx'
-import { callbackFor, settingsOf, unconfigured } from './provider-settings.ts'
+import { callbackFor, settingsOf, unconfiguredProviders } from './provider-settings.ts'
 import classes from './providers-page.module.css'
 import { providersQuery } from './queries.ts'
 
@@ -76,7 +76,7 @@ function Configured({ providers }: { providers: ProviderSetupList }) {
 }
 
 function More({ providers }: { providers: ProviderSetupList }) {
-  const left = unconfigured(providers)
+  const left = unconfiguredProviders(providers)
   if (left.length === 0) return null
   return (
     <Section

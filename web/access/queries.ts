@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { answer, api, whileSignedIn } from '../app/api.ts'
+import { api, pollWhileSignedIn, readJson } from '../app/api.ts'
 
 // The first part of each key is the type of the live event that invalidates the query
 // (web/shared/live/invalidate-soon.ts). Uses and expirations emit no event, so the queries also
@@ -8,12 +8,12 @@ import { answer, api, whileSignedIn } from '../app/api.ts'
 /** Poll interval in milliseconds. */
 const AGAIN_MS = 60_000
 
-const again = { staleTime: 0, refetchInterval: whileSignedIn(AGAIN_MS) } as const
+const again = { staleTime: 0, refetchInterval: pollWhileSignedIn(AGAIN_MS) } as const
 
 /** All people who have ever signed in, for admins. People waiting for a role come first. */
 export const peopleQuery = queryOptions({
   queryKey: ['person'],
-  queryFn: ({ signal }) => answer(api._api.user.$get({}, { init: { signal } })),
+  queryFn: ({ signal }) => readJson(api._api.user.$get({}, { init: { signal } })),
   ...again,
 })
 
@@ -22,7 +22,7 @@ export const sessionsQuery = (person: string) =>
   queryOptions({
     queryKey: ['person', person, 'session'],
     queryFn: ({ signal }) =>
-      answer(api._api.user[':id'].session.$get({ param: { id: person } }, { init: { signal } })),
+      readJson(api._api.user[':id'].session.$get({ param: { id: person } }, { init: { signal } })),
     ...again,
   })
 
@@ -32,7 +32,7 @@ export const tokensQuery = (whose: 'own' | 'everybody') =>
     queryKey: ['token', whose],
     queryFn: ({ signal }) => {
       const query = whose === 'everybody' ? { everybody: 'true' } : {}
-      return answer(api._api.token.$get({ query }, { init: { signal } }))
+      return readJson(api._api.token.$get({ query }, { init: { signal } }))
     },
     ...again,
   })
@@ -40,6 +40,6 @@ export const tokensQuery = (whose: 'own' | 'everybody') =>
 /** The configured providers, for admins. They change only when the server restarts. */
 export const providersQuery = queryOptions({
   queryKey: ['provider'],
-  queryFn: ({ signal }) => answer(api._api.provider.setup.$get({}, { init: { signal } })),
+  queryFn: ({ signal }) => readJson(api._api.provider.setup.$get({}, { init: { signal } })),
   staleTime: 0,
 })

@@ -3,9 +3,8 @@ import type { Api } from '../../server/app.ts'
 import { BACKGROUND_HEADER } from '../../server/contract/access/session-use.ts'
 import type { ErrorBody, ErrorObject } from '../../server/contract/acknowledgement.ts'
 import type { Violation } from '../../server/contract/schema.ts'
-import { BACKGROUND_HEADER } from '../../server/contract/access/session-use.ts'
 import { noteRequest } from '../shared/session/session-activity.ts'
-import { fetchInTime, ResponseTimeout } from './fetch-with-timeout.ts'
+import { fetchWithTimeout, ResponseTimeout } from './fetch-with-timeout.ts'
 
 /** Path of the administration API, served by every endpoint that reaches `_system`. */
 export const API_BASE = '/_db/_system'
@@ -14,13 +13,13 @@ export const API_BASE = '/_db/_system'
  * Client of the HTTP API, typed by the server's routes. The `X-Gatehouse` header protects against
  * cross-site requests: a page of another origin cannot send it without a CORS preflight.
  */
-export const api = hc<Api>(API_BASE, { headers: requestHeaders, fetch: fetchInTime })
+export const api = hc<Api>(API_BASE, { headers: requestHeaders, fetch: fetchWithTimeout })
 
 /** Returns a client of the documents, schemas and jobs of a database, in version 1. */
 export const databaseApi = (database: string) =>
   hc<Api>(`/_db/${encodeURIComponent(database)}`, {
     headers: () => ({ ...requestHeaders(), Accept: 'application/json; version=1' }),
-    fetch: fetchInTime,
+    fetch: fetchWithTimeout,
     init: { cache: 'no-store' },
   })
 
@@ -61,7 +60,7 @@ export class ApiFailure extends Error {
  * No response arrived: the server is unreachable, it hangs, or the connection broke. A change may
  * have been applied. `cause` is a {@link ResponseTimeout} after a timeout.
  */
-export class NoAnswer extends Error {
+export class NoResponse extends Error {
   override readonly name = 'NoAnswer'
 
   constructor(cause: unknown) {
@@ -75,7 +74,7 @@ export const isSignedOut = (error: unknown): boolean =>
   error instanceof ApiFailure && error.status === 401
 
 /** Returns a `refetchInterval` of `pause` ms that stops polling after a 401. */
-export const whileSignedIn =
+export const pollWhileSignedIn =
   (pause: number) =>
   (query: { readonly state: { readonly error: Error | null } }): number | false =>
     isSignedOut(query.state.error) ? false : pause
@@ -88,10 +87,10 @@ interface AnyResponse {
 
 /**
  * Resolves with a successful response of {@link api} or {@link databaseApi}. Throws
- * {@link ApiFailure} if the server rejected the request and {@link NoAnswer} if no response arrived.
+ * {@link ApiFailure} if the server rejected the request and {@link NoResponse} if no response arrived.
  */
 export async function requireOk<R extends AnyResponse>(pending: Promise<R>): Promise<R> {
-  const response = await received(pending)
+  const response = await awaitResponse(pending)
   if (response.ok) return response
   // A body that is not JSON comes from something else, such as a reverse proxy.
   const body = (await response.json().catch(() => ({}))) as Partial<ErrorObject & ErrorBody>
@@ -102,11 +101,11 @@ export async function requireOk<R extends AnyResponse>(pending: Promise<R>): Pro
 }
 
 /** Resolves with the typed body of a response. Throws as {@link requireOk}. */
-export async function answer<R extends AnyResponse>(
+export async function readJson<R extends AnyResponse>(
   pending: Promise<R>,
 ): Promise<Awaited<ReturnType<R['json']>>> {
   const response = await requireOk(pending)
-  return (await received(response.json())) as Awaited<ReturnType<R['json']>>
+  return (await awaitResponse(response.json())) as Awaited<ReturnType<R['json']>>
 }
 
 /** Resolves even if the record to delete does not exist (404): another person deleted it first. */
@@ -118,8 +117,8 @@ export const ignoreMissing = (deleted: Promise<unknown>): Promise<void> =>
     },
   )
 
-/** Waits for a response or its body. Throws {@link NoAnswer} if it does not arrive. */
-export const received = <T>(pending: Promise<T>): Promise<T> =>
+/** Waits for a response or its body. Throws {@link NoResponse} if it does not arrive. */
+export const awaitResponse = <T>(pending: Promise<T>): Promise<T> =>
   pending.catch((cause: unknown) => {
-    throw new NoAnswer(cause)
+    throw new NoResponse(cause)
   })

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { announce } from '../shared/ui/feedback/announce.tsx'
-import { ApiFailure, answer, api } from './api.ts'
+import { ApiFailure, api, readJson } from './api.ts'
 import { databasesQuery } from './queries.ts'
 
 /** Error number for a duplicate database name. */
@@ -15,7 +15,7 @@ interface CreateDatabaseOptions {
 
 async function createDatabase(name: string, acceptExisting: boolean): Promise<void> {
   try {
-    await answer(api._api.database.$post({ json: { name } }))
+    await readJson(api._api.database.$post({ json: { name } }))
   } catch (error) {
     const exists = error instanceof ApiFailure && error.errorNum === DUPLICATE
     if (!(exists && acceptExisting)) throw error

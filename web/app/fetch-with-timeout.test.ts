@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { answer, NoAnswer } from './api.ts'
-import { CHANGE_WAIT_MS, fetchInTime, READ_SILENCE_MS } from './fetch-with-timeout.ts'
+import { NoResponse, readJson } from './api.ts'
+import { CHANGE_TIMEOUT_MS, fetchWithTimeout, READ_TIMEOUT_MS } from './fetch-with-timeout.ts'
 
 beforeEach(() => vi.useFakeTimers())
 afterEach(() => {
@@ -25,17 +25,17 @@ function outcomeOf(promise: Promise<unknown>) {
 }
 
 test.each([
-  ['a read', {}, READ_SILENCE_MS, '15 s'],
-  ['a change', { method: 'POST', body: '{}' }, CHANGE_WAIT_MS, '30 s'],
+  ['a read', {}, READ_TIMEOUT_MS, '15 s'],
+  ['a change', { method: 'POST', body: '{}' }, CHANGE_TIMEOUT_MS, '30 s'],
   [
     'a large upload',
     { method: 'POST', body: 'x'.repeat(600_000) },
-    CHANGE_WAIT_MS + 60_000,
+    CHANGE_TIMEOUT_MS + 60_000,
     '90 s',
   ],
 ])('%s of a server that hangs fails after its limit, and says so', async (_, init, ms, words) => {
   vi.stubGlobal('fetch', hang)
-  const outcome = outcomeOf(answer(fetchInTime('/', init)))
+  const outcome = outcomeOf(readJson(fetchWithTimeout('/', init)))
   await vi.advanceTimersByTimeAsync(ms - 1)
   expect(outcome).toEqual({})
   await vi.advanceTimersByTimeAsync(2)
@@ -48,7 +48,7 @@ test('a 204 is returned as it is, also with the empty body that Chromium gives i
   const response = new Response('')
   Object.defineProperty(response, 'status', { value: 204 })
   vi.stubGlobal('fetch', async () => response)
-  expect(await fetchInTime('/', { method: 'DELETE' })).toBe(response)
+  expect(await fetchWithTimeout('/', { method: 'DELETE' })).toBe(response)
   expect(vi.getTimerCount()).toBe(0)
 })
 
@@ -63,23 +63,23 @@ test('a response may take long in all, and fails when it stops in the middle', a
     })
     return new Response(stream, { status: 200 })
   })
-  const response = answer(fetchInTime('/'))
+  const response = readJson(fetchWithTimeout('/'))
   const outcome = outcomeOf(response)
   for (let part = 0; part < 5; part++) {
-    await vi.advanceTimersByTimeAsync(READ_SILENCE_MS - 1_000)
+    await vi.advanceTimersByTimeAsync(READ_TIMEOUT_MS - 1_000)
     body?.enqueue(new TextEncoder().encode('['))
   }
   expect(outcome).toEqual({})
-  await vi.advanceTimersByTimeAsync(READ_SILENCE_MS + 1)
+  await vi.advanceTimersByTimeAsync(READ_TIMEOUT_MS + 1)
   expect(outcome.value).toContain('did not respond within 15 s')
-  await expect(response).rejects.toBeInstanceOf(NoAnswer)
+  await expect(response).rejects.toBeInstanceOf(NoResponse)
 })
 
 test('a response in time is passed on whole, and leaves no timer', async () => {
   vi.stubGlobal('fetch', async () =>
     Response.json({ a: 1 }, { status: 201, headers: { ETag: 'x' } }),
   )
-  const response = await fetchInTime('/')
+  const response = await fetchWithTimeout('/')
   expect([response.status, response.headers.get('ETag')]).toEqual([201, 'x'])
   expect(await response.json()).toEqual({ a: 1 })
   expect(vi.getTimerCount()).toBe(0)
@@ -88,7 +88,7 @@ test('a response in time is passed on whole, and leaves no timer', async () => {
 test('the signal of the caller ends the request for its own reason', async () => {
   vi.stubGlobal('fetch', hang)
   const left = new AbortController()
-  const outcome = outcomeOf(fetchInTime('/', { signal: left.signal }))
+  const outcome = outcomeOf(fetchWithTimeout('/', { signal: left.signal }))
   left.abort(new Error('left'))
   await vi.advanceTimersByTimeAsync(0)
   expect(outcome.value).toBe('left')

@@ -1,7 +1,7 @@
 /** Read timeout in ms: for the response, and for each part of its body. */
-export const READ_SILENCE_MS = 15_000
+export const READ_TIMEOUT_MS = 15_000
 /** Timeout for the response to a change, ms. The time to upload the body is added. */
-export const CHANGE_WAIT_MS = 30_000
+export const CHANGE_TIMEOUT_MS = 30_000
 /** Slowest upload rate that the timeout allows for, bytes per ms (10 kB/s). */
 const SLOWEST_UPLOAD = 10
 
@@ -15,11 +15,11 @@ export class ResponseTimeout extends Error {
 }
 
 /**
- * Fetches with a timeout: {@link READ_SILENCE_MS} for reads, {@link CHANGE_WAIT_MS} for changes.
- * Each part of a response body has {@link READ_SILENCE_MS}. The call, and reading the body, reject
+ * Fetches with a timeout: {@link READ_TIMEOUT_MS} for reads, {@link CHANGE_TIMEOUT_MS} for changes.
+ * Each part of a response body has {@link READ_TIMEOUT_MS}. The call, and reading the body, reject
  * with {@link ResponseTimeout}.
  */
-export async function fetchInTime(url: RequestInfo | URL, init: RequestInit = {}) {
+export async function fetchWithTimeout(url: RequestInfo | URL, init: RequestInit = {}) {
   const abort = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined
   const limit = (ms: number) => {
@@ -28,7 +28,7 @@ export async function fetchInTime(url: RequestInfo | URL, init: RequestInit = {}
   }
   const signals = [abort.signal, ...(init.signal ? [init.signal] : [])]
   const reads = (init.method ?? 'GET') === 'GET'
-  limit(reads ? READ_SILENCE_MS : CHANGE_WAIT_MS + sizeOf(init.body) / SLOWEST_UPLOAD)
+  limit(reads ? READ_TIMEOUT_MS : CHANGE_TIMEOUT_MS + sizeOf(init.body) / SLOWEST_UPLOAD)
   try {
     const response = await fetch(url, { ...init, signal: AbortSignal.any(signals) })
     // Chromium gives a 204 response a body, but the Response constructor rejects one.
@@ -37,7 +37,7 @@ export async function fetchInTime(url: RequestInfo | URL, init: RequestInit = {}
       return response
     }
     const reader = response.body.getReader()
-    limit(READ_SILENCE_MS)
+    limit(READ_TIMEOUT_MS)
     const body = new ReadableStream<Uint8Array>({
       async pull(controller) {
         const { done, value } = await reader.read().catch((cause: unknown) => {
@@ -49,7 +49,7 @@ export async function fetchInTime(url: RequestInfo | URL, init: RequestInit = {}
           clearTimeout(timer)
           controller.close()
         } else {
-          limit(READ_SILENCE_MS)
+          limit(READ_TIMEOUT_MS)
           controller.enqueue(value)
         }
       },

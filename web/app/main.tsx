@@ -15,7 +15,7 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { LiveProvider } from '../shared/live/live-provider.tsx'
 import { SessionGate } from '../shared/session/session-gate.tsx'
-import { resolveVariables, theme, themeKeeper } from '../shared/ui/theme/theme.ts'
+import { resolveVariables, theme, themeStorage } from '../shared/ui/theme/theme.ts'
 import { queryClient } from './query-client.ts'
 import { router } from './router.tsx'
 
@@ -33,7 +33,7 @@ createRoot(root).render(
       theme={theme}
       cssVariablesResolver={resolveVariables}
       defaultColorScheme="auto"
-      colorSchemeManager={themeKeeper}
+      colorSchemeManager={themeStorage}
       getStyleNonce={() => nonce}
     >
       <QueryClientProvider client={queryClient}>

@@ -1,7 +1,7 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import { LAST_EVENT_HEADER } from '../../server/contract/access/session-use.ts'
 import type { EndpointRecord } from '../../server/contract/endpoints/endpoint.ts'
-import { answer, api, isSignedOut, whileSignedIn } from './api.ts'
+import { api, isSignedOut, pollWhileSignedIn, readJson } from './api.ts'
 import { mergeParts } from './merge-parts.ts'
 
 declare module '@tanstack/react-query' {
@@ -37,7 +37,7 @@ export const sessionQuery = queryOptions({
   queryFn: async ({ signal }) => {
     const response = api._api.session.$get({}, { init: { signal } })
     try {
-      const session = await answer(response)
+      const session = await readJson(response)
       lastEvent = (await response).headers.get(LAST_EVENT_HEADER) ?? undefined
       return session
     } catch (error) {
@@ -56,7 +56,7 @@ const HEALTH_MS = 15_000
 export const healthQuery = queryOptions({
   queryKey: ['health'],
   // Unlike the readiness check, this resource responds with 200 while the node is not ready.
-  queryFn: ({ signal }) => answer(api._api.health.live.$get({}, { init: { signal } })),
+  queryFn: ({ signal }) => readJson(api._api.health.live.$get({}, { init: { signal } })),
   refetchInterval: HEALTH_MS,
   refetchOnWindowFocus: true,
   staleTime: HEALTH_MS,
@@ -65,17 +65,17 @@ export const healthQuery = queryOptions({
 /** The names of all databases. */
 export const databasesQuery = queryOptions({
   queryKey: ['database'],
-  queryFn: ({ signal }) => answer(api._api.database.$get({}, { init: { signal } })),
+  queryFn: ({ signal }) => readJson(api._api.database.$get({}, { init: { signal } })),
   select: (databases) => databases.map(({ name }) => name),
 })
 
 /** The configured endpoints. */
 export const endpointsQuery = queryOptions({
   queryKey: ['endpoint'],
-  queryFn: ({ signal }) => answer(api._api.endpoint.$get({ query: {} }, { init: { signal } })),
+  queryFn: ({ signal }) => readJson(api._api.endpoint.$get({ query: {} }, { init: { signal } })),
   meta: {
     refetchEndpoints: async (queryClient: QueryClient, names: readonly string[]) => {
-      const fresh = await answer(api._api.endpoint.$get({ query: { endpoint: [...names] } }))
+      const fresh = await readJson(api._api.endpoint.$get({ query: { endpoint: [...names] } }))
       queryClient.setQueryData(
         ['endpoint'],
         (now: EndpointRecord[] | undefined) => now && mergeParts(now, names, fresh),
@@ -92,7 +92,7 @@ export const collectionsQuery = (database: string) =>
   queryOptions({
     queryKey: ['database', 'collections', database],
     queryFn: ({ signal }) =>
-      answer(api._api.collection.$get({ query: { database } }, { init: { signal } })),
+      readJson(api._api.collection.$get({ query: { database } }, { init: { signal } })),
     staleTime: 0,
     refetchOnWindowFocus: true,
   })
@@ -103,7 +103,7 @@ const LOOK_MS = 10_000
 /** The nodes that share the database. Listener events refetch the list. */
 export const nodesQuery = queryOptions({
   queryKey: ['listener', 'nodes'],
-  queryFn: ({ signal }) => answer(api._api.node.$get({}, { init: { signal } })),
+  queryFn: ({ signal }) => readJson(api._api.node.$get({}, { init: { signal } })),
   refetchInterval: (query) =>
-    (query.state.data?.length ?? 0) > 1 ? whileSignedIn(LOOK_MS)(query) : false,
+    (query.state.data?.length ?? 0) > 1 ? pollWhileSignedIn(LOOK_MS)(query) : false,
 })

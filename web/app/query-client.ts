@@ -1,5 +1,5 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
-import { ApiFailure, isSignedOut, NoAnswer } from './api.ts'
+import { ApiFailure, isSignedOut, NoResponse } from './api.ts'
 import { ResponseTimeout } from './fetch-with-timeout.ts'
 import { healthQuery, sessionQuery } from './queries.ts'
 
@@ -35,7 +35,7 @@ export const queryClient = new QueryClient({
       retry: (failures, error) =>
         failures < 2 &&
         !(error instanceof ApiFailure && error.status < 500) &&
-        !(error instanceof NoAnswer && error.cause instanceof ResponseTimeout),
+        !(error instanceof NoResponse && error.cause instanceof ResponseTimeout),
       retryDelay: (failures) => 300 * 2 ** failures,
     },
     mutations: { networkMode: 'always', retry: false },

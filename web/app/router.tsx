@@ -4,7 +4,7 @@ import { readActivitySearch } from '../audit/activity-search.ts'
 import { readDatabasesSearch } from '../databases/databases-search.ts'
 import { readDocumentsSearch } from '../documents/documents-search.ts'
 import { EndpointsPage } from '../endpoints/endpoints-page.tsx'
-import { AddEndpoint } from '../endpoints/form/row-dialogs.tsx'
+import { AddEndpointOutlet } from '../endpoints/form/row-dialogs.tsx'
 import { readMapSearch } from '../endpoints/map/map-search.ts'
 import { readEndpointsSearch } from '../endpoints/use-endpoints-location.ts'
 import { LazyFailure } from '../shared/ui/feedback/lazy-failure.tsx'
@@ -31,7 +31,7 @@ const endpointsRoute = createRoute({
 const addEndpointRoute = createRoute({
   getParentRoute: () => endpointsRoute,
   path: '/new',
-  component: AddEndpoint,
+  component: AddEndpointOutlet,
 })
 
 const mapRoute = createRoute({
@@ -101,7 +101,7 @@ const tokensRoute = createRoute({
 })
 
 const loadNewToken = async () =>
-  (await import('../access/tokens/create-token-dialog.tsx')).NewTokenDialog
+  (await import('../access/tokens/create-token-dialog.tsx')).CreateTokenDialog
 
 const newTokenRoute = createRoute({
   getParentRoute: () => tokensRoute,

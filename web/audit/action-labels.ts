@@ -1,7 +1,7 @@
 import type { AuditAction } from '../../server/contract/audit-action.ts'
 
 /** Labels of the actions, such as "Endpoint added". */
-export const actionWords: Readonly<Record<AuditAction, string>> = {
+export const actionLabels: Readonly<Record<AuditAction, string>> = {
   'endpoint.add': 'Endpoint added',
   'endpoint.map': 'Mapping changed',
   'endpoint.remove': 'Endpoint removed',
@@ -23,7 +23,7 @@ export const actionWords: Readonly<Record<AuditAction, string>> = {
 }
 
 /** Labels of the groups of actions in the filter. */
-export const nounWords: Readonly<Record<string, string>> = {
+export const nounLabels: Readonly<Record<string, string>> = {
   endpoint: 'Endpoints',
   database: 'Databases',
   session: 'Sessions',

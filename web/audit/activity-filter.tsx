@@ -3,7 +3,7 @@ import { AUDIT_ACTIONS } from '../../server/contract/audit-action.ts'
 import { CodeInput } from '../shared/ui/form/code-input.tsx'
 import filterBar from '../shared/ui/form/filter-bar.module.css'
 import { useFilterText } from '../shared/ui/form/use-filter-text.ts'
-import { actionWords, nounWords } from './action-labels.ts'
+import { actionLabels, nounLabels } from './action-labels.ts'
 import classes from './activity-filter.module.css'
 import { type ActivitySearch, isFiltered, nouns } from './activity-search.ts'
 
@@ -20,9 +20,9 @@ const kinds = [
   { value: '', label: 'Everything' },
   ...nouns.map((noun) => {
     const actions = AUDIT_ACTIONS.filter((action) => action.startsWith(`${noun}.`))
-    const all = { value: noun, label: `${nounWords[noun] ?? noun}: all` }
-    const each = actions.map((action) => ({ value: action, label: actionWords[action] }))
-    return { group: nounWords[noun] ?? noun, items: actions.length > 1 ? [all, ...each] : each }
+    const all = { value: noun, label: `${nounLabels[noun] ?? noun}: all` }
+    const each = actions.map((action) => ({ value: action, label: actionLabels[action] }))
+    return { group: nounLabels[noun] ?? noun, items: actions.length > 1 ? [all, ...each] : each }
   }),
 ]
 

@@ -3,7 +3,7 @@ import { IconChevronRight } from '@tabler/icons-react'
 import type { AuditRow } from '../../server/contract/audit.ts'
 import { type Column, RecordTable } from '../shared/ui/table/record-table.tsx'
 import { RelativeTime } from '../shared/ui/text/relative-time.tsx'
-import { actionWords } from './action-labels.ts'
+import { actionLabels } from './action-labels.ts'
 import classes from './activity-table.module.css'
 import { AuditDetail } from './audit-detail.tsx'
 
@@ -27,11 +27,11 @@ export function ActivityTable({ rows, open, onToggle }: ActivityTableProps) {
           <UnstyledButton
             className={classes.toggle}
             aria-expanded={seq === open}
-            aria-label={`${actionWords[action]}: ${target}, before and after`}
+            aria-label={`${actionLabels[action]}: ${target}, before and after`}
             onClick={() => onToggle(seq)}
           >
             <IconChevronRight size={14} stroke={1.75} aria-hidden="true" />
-            {actionWords[action]}
+            {actionLabels[action]}
           </UnstyledButton>
           {outcome === 'refused' && <span className={classes.refused}>Refused</span>}
         </span>

@@ -2,15 +2,15 @@ import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { AuditRow } from '../../server/contract/audit.ts'
 import { ENDPOINT_CHANGES } from '../../server/contract/audit-action.ts'
-import { useMay } from '../shared/session/person.ts'
+import { useHasRole } from '../shared/session/person.ts'
 import { exactTime } from '../shared/ui/text/relative-time.tsx'
 import classes from './audit-detail.module.css'
-import { difference } from './diff-fields.ts'
+import { diffFields } from './diff-fields.ts'
 
 /** Details of an audit row: the state before and after, the time, the caller, and the hash. */
 export function AuditDetail({ row }: { row: AuditRow }) {
-  const mayRestore = useMay('operator')
-  const lines = difference(row.before, row.after)
+  const mayRestore = useHasRole('operator')
+  const lines = diffFields(row.before, row.after)
   return (
     <div className={classes.detail}>
       {lines.length === 0 ? (

@@ -1,5 +1,5 @@
 /** A key that exists before, after, or both. Values are JSON text. */
-export interface DifferenceLine {
+export interface DiffLine {
   readonly key: string
   /** Undefined if the key did not exist. */
   readonly before: string | undefined
@@ -12,7 +12,7 @@ export interface DifferenceLine {
 const WHOLE = 'value'
 
 /** Compares two values key by key, in order of appearance. */
-export function difference(before: unknown, after: unknown): DifferenceLine[] {
+export function diffFields(before: unknown, after: unknown): DiffLine[] {
   const [left, right] = [fields(before), fields(after)]
   return [...new Set([...left.keys(), ...right.keys()])].map((key) => {
     const line = { key, before: left.get(key), after: right.get(key) }

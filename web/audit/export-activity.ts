@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import type { AuditPage, AuditRow } from '../../server/contract/audit.ts'
-import { answer, api } from '../app/api.ts'
+import { api, readJson } from '../app/api.ts'
 import { announce } from '../shared/ui/feedback/announce.tsx'
 import { fileTime, saveFile } from '../shared/ui/text/save-file.ts'
 import { type ActivitySearch, toAuditQuery } from './activity-search.ts'
@@ -19,7 +19,7 @@ async function exportActivity(search: ActivitySearch): Promise<number> {
   const rows: AuditRow[] = []
   let before: number | null = null
   do {
-    const page: AuditPage = await answer(
+    const page: AuditPage = await readJson(
       api._api.audit.$get({
         query: {
           ...toAuditQuery(search),

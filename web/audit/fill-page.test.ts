@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { AuditPage, AuditRow } from '../../server/contract/audit.ts'
-import { fillPage, MOST_REQUESTS } from './fill-page.ts'
+import { fillPage, MAX_REQUESTS } from './fill-page.ts'
 
 const row = (seq: number) => ({ seq }) as AuditRow
 
@@ -34,5 +34,5 @@ test('fills a page that the server ended early', async () => {
 test('ends after some requests, also without rows, and tells where to go on', async () => {
   let next = 1_000
   const page = await fillPage(5, undefined, async () => ({ rows: [], next: --next }))
-  expect(page).toEqual({ rows: [], next: 1_000 - MOST_REQUESTS })
+  expect(page).toEqual({ rows: [], next: 1_000 - MAX_REQUESTS })
 })

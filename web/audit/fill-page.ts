@@ -1,7 +1,7 @@
 import type { AuditPage } from '../../server/contract/audit.ts'
 
 /** Maximum requests to fill one page. The user can then request older rows. */
-export const MOST_REQUESTS = 10
+export const MAX_REQUESTS = 10
 
 /**
  * Fetches a page of the log, with several requests if needed. The server ends a page early after
@@ -17,7 +17,7 @@ export async function fillPage(
   read: (before: number | undefined, limit: number) => Promise<AuditPage>,
 ): Promise<AuditPage> {
   let page = await read(before, size)
-  for (let requests = 1; requests < MOST_REQUESTS; requests++) {
+  for (let requests = 1; requests < MAX_REQUESTS; requests++) {
     const { rows, next } = page
     if (next === null || rows.length >= size) break
     const more = await read(next, size - rows.length)

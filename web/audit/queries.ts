@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { answer, api, whileSignedIn } from '../app/api.ts'
+import { api, pollWhileSignedIn, readJson } from '../app/api.ts'
 import { type ActivitySearch, toAuditQuery } from './activity-search.ts'
 import { fillPage } from './fill-page.ts'
 
@@ -18,7 +18,7 @@ export const activityQuery = (search: ActivitySearch) =>
     queryKey: ['activity', toAuditQuery(search)],
     queryFn: ({ signal, pageParam }) =>
       fillPage(PAGE, pageParam, (before, limit) =>
-        answer(
+        readJson(
           api._api.audit.$get(
             {
               query: {
@@ -44,7 +44,7 @@ export const newestQuery = (search: ActivitySearch) =>
   queryOptions({
     queryKey: ['audit', toAuditQuery(search), 'newest'],
     queryFn: ({ signal }) =>
-      answer(
+      readJson(
         api._api.audit.$get(
           { query: { ...toAuditQuery(search), limit: `${PAGE}` } },
           { init: { signal } },
@@ -52,5 +52,5 @@ export const newestQuery = (search: ActivitySearch) =>
       ),
     gcTime: 0,
     staleTime: 0,
-    refetchInterval: whileSignedIn(LOOK_MS),
+    refetchInterval: pollWhileSignedIn(LOOK_MS),
   })

@@ -1,24 +1,24 @@
 import type { FormErrors } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import * as z from 'zod/mini'
-import { ApiFailure, NoAnswer } from '../app/api.ts'
+import { ApiFailure, NoResponse } from '../app/api.ts'
 import { useCreateDatabase } from '../app/create-database.ts'
 import { databasesQuery, endpointsQuery } from '../app/queries.ts'
 import { useDraftForm } from '../shared/forms/use-draft-form.ts'
-import { useMay } from '../shared/session/person.ts'
+import { useHasRole } from '../shared/session/person.ts'
 import { CodeInput } from '../shared/ui/form/code-input.tsx'
 import { FormFrame } from '../shared/ui/form/form-frame.tsx'
 import { Dialog } from '../shared/ui/overlay/dialog.tsx'
 import { UnavailableDialog } from '../shared/ui/overlay/unavailable-dialog.tsx'
 import { nameError } from './database-name.ts'
-import { formatReachingEndpoints } from './database-rows.ts'
-import { findDatabase } from './find-database-link.ts'
+import { formatServingEndpoints } from './database-rows.ts'
+import { findDatabaseLink } from './find-database-link.ts'
 import { useDatabasesLocation } from './use-databases-location.ts'
 
 /** Form that creates a database. Viewers see why they cannot. */
 export function CreateDatabaseDialog() {
   const { close } = useDatabasesLocation()
-  if (useMay('operator')) return <CreateForm />
+  if (useHasRole('operator')) return <CreateForm />
   return (
     <UnavailableDialog title="You are a viewer" onClose={close}>
       Only operators and admins can create databases. Ask an admin for that role.
@@ -61,14 +61,14 @@ function CreateForm() {
     <Dialog
       title="Create database"
       onClose={close}
-      returnTo={() => (create.isSuccess ? findDatabase(create.variables) : undefined)}
+      returnTo={() => (create.isSuccess ? findDatabaseLink(create.variables) : undefined)}
     >
       <FormFrame
         saveLabel="Create database"
         busy={create.isPending}
         form={form}
         sentences={
-          error === undefined && name !== '' ? [formatReachingEndpoints(name, endpoints)] : []
+          error === undefined && name !== '' ? [formatServingEndpoints(name, endpoints)] : []
         }
         onSave={submit}
         onCancel={close}
@@ -87,7 +87,7 @@ function CreateForm() {
 }
 
 function placeError(error: Error): FormErrors {
-  if (error instanceof NoAnswer) return { form: `${error.message} ${UNKNOWN}` }
+  if (error instanceof NoResponse) return { form: `${error.message} ${UNKNOWN}` }
   const rejected = error instanceof ApiFailure && [400, 409].includes(error.status)
   return rejected ? { name: error.message } : { form: error.message }
 }

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { ApiFailure } from '../app/api.ts'
 import { collectionsQuery } from '../app/queries.ts'
-import { useMay } from '../shared/session/person.ts'
+import { useHasRole } from '../shared/session/person.ts'
 import { LoadFailure } from '../shared/ui/feedback/load-failure.tsx'
 import { Notice } from '../shared/ui/feedback/notice.tsx'
 import { SkeletonRows } from '../shared/ui/feedback/skeleton-rows.tsx'
@@ -11,9 +11,9 @@ import { SidePanel } from '../shared/ui/layout/side-panel.tsx'
 import { formatBytes, formatCount } from '../shared/ui/text/format-bytes.ts'
 import { RelativeTime } from '../shared/ui/text/relative-time.tsx'
 import classes from './database-panel.module.css'
-import { type DatabaseRow, reaching } from './database-rows.ts'
-import { SYSTEM_STAYS } from './database-table.tsx'
-import { findDatabase } from './find-database-link.ts'
+import { type DatabaseRow, servingEndpoints } from './database-rows.ts'
+import { SYSTEM_NOT_DROPPABLE } from './database-table.tsx'
+import { findDatabaseLink } from './find-database-link.ts'
 import { useDatabasesLocation } from './use-databases-location.ts'
 
 /** Maximum endpoints to list; the rest are counted. */
@@ -29,14 +29,14 @@ export interface DatabasePanelProps {
 /** Panel of a database: its size, its collections, and the endpoints that reach it. */
 export function DatabasePanel({ name, row, onClose }: DatabasePanelProps) {
   const { drop } = useDatabasesLocation()
-  const mayChange = useMay('operator')
+  const mayChange = useHasRole('operator')
   const stays = name === '_system'
   return (
     <SidePanel
       label={`Database ${name}`}
       title={name}
       onClose={onClose}
-      backTo={() => findDatabase(name)}
+      backTo={() => findDatabaseLink(name)}
     >
       {row === undefined ? (
         <Notice>There is no database {name}. It was dropped or never existed.</Notice>
@@ -51,7 +51,7 @@ export function DatabasePanel({ name, row, onClose }: DatabasePanelProps) {
                 variant="subtle"
                 className={classes.drop}
                 aria-disabled={stays || undefined}
-                data-tip={stays ? SYSTEM_STAYS : undefined}
+                data-tip={stays ? SYSTEM_NOT_DROPPABLE : undefined}
                 onClick={() => stays || drop(name)}
               >
                 Drop database
@@ -134,7 +134,7 @@ function Collections({ name }: { name: string }) {
 }
 
 function Endpoints({ row }: { row: DatabaseRow }) {
-  const reach = reaching(row)
+  const reach = servingEndpoints(row)
   return (
     <section aria-labelledby="endpoints-of">
       <h3 id="endpoints-of">

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import {
   filterRows,
-  formatReach,
-  formatReachingEndpoints,
-  reaching,
+  formatEndpointCount,
+  formatServingEndpoints,
+  servingEndpoints,
   toDatabaseRows,
 } from './database-rows.ts'
 
@@ -26,15 +26,15 @@ const row = (name: string) => {
 
 describe('rows of databases', () => {
   it('tell who reaches each, those that name it first, and where it is the default', () => {
-    expect(reaching(row('shop'))).toEqual([
+    expect(servingEndpoints(row('shop'))).toEqual([
       { endpoint: 'tcp://127.0.0.1:2', isDefault: false },
       { endpoint: 'tcp://127.0.0.1:3', isDefault: true },
       { endpoint: 'tcp://127.0.0.1:1', isDefault: false },
     ])
-    expect(formatReach(row('shop'))).toBe('3, default of 1')
-    expect(formatReach(row('attic'))).toBe('1')
-    expect(formatReach(row('_system'))).toBe('1, default of 1')
-    expect(formatReach(toDatabaseRows(['x'], undefined, [])[0] ?? row('x'))).toBe('None')
+    expect(formatEndpointCount(row('shop'))).toBe('3, default of 1')
+    expect(formatEndpointCount(row('attic'))).toBe('1')
+    expect(formatEndpointCount(row('_system'))).toBe('1, default of 1')
+    expect(formatEndpointCount(toDatabaseRows(['x'], undefined, [])[0] ?? row('x'))).toBe('None')
   })
 
   it('have sizes once they are known', () => {
@@ -53,11 +53,11 @@ describe('a database that is about to be created', () => {
     ['later', 'by 1 endpoint that already has it in the mapping and 1 endpoint that serves all'],
     ['other', 'by 1 endpoint that serves all databases.'],
   ])('%s is said to be reached %s', (name, sentence) => {
-    expect(formatReachingEndpoints(name, endpoints)).toContain(sentence)
+    expect(formatServingEndpoints(name, endpoints)).toContain(sentence)
   })
 
   it('may be reached by nobody', () => {
-    expect(formatReachingEndpoints('other', endpoints.slice(1))).toContain(
+    expect(formatServingEndpoints('other', endpoints.slice(1))).toContain(
       'No endpoint serves it yet',
     )
   })

@@ -1,7 +1,7 @@
 import type { SizeList } from '../../server/contract/document.ts'
 import type { EndpointRecord } from '../../server/contract/endpoints/endpoint.ts'
 
-export interface Reach {
+export interface ServingEndpoint {
   readonly endpoint: string
   /** Whether the endpoint uses this database for requests that name none. */
   readonly isDefault: boolean
@@ -15,9 +15,9 @@ export interface DatabaseRow {
   readonly bytes: number | null
   readonly measured: string | null
   /** Endpoints whose mapping names the database. */
-  readonly naming: readonly Reach[]
+  readonly naming: readonly ServingEndpoint[]
   /** Endpoints that reach every database. All rows share this list. */
-  readonly open: readonly Reach[]
+  readonly open: readonly ServingEndpoint[]
 }
 
 /** Joins database names with their sizes and endpoints. Undefined inputs are not loaded yet. */
@@ -50,8 +50,8 @@ export function toDatabaseRows(
 }
 
 function reachOf(endpoints: readonly EndpointRecord[]) {
-  const naming = new Map<string, Reach[]>()
-  const open: Reach[] = []
+  const naming = new Map<string, ServingEndpoint[]>()
+  const open: ServingEndpoint[] = []
   for (const { endpoint, databases } of endpoints) {
     if (databases.length === 0) open.push({ endpoint, isDefault: false })
     for (const [at, name] of databases.entries()) {
@@ -64,10 +64,13 @@ function reachOf(endpoints: readonly EndpointRecord[]) {
 }
 
 /** Returns all endpoints that reach a database, starting with those that name it. */
-export const reaching = ({ naming, open }: DatabaseRow): Reach[] => [...naming, ...open]
+export const servingEndpoints = ({ naming, open }: DatabaseRow): ServingEndpoint[] => [
+  ...naming,
+  ...open,
+]
 
 /** Formats how many endpoints reach a database, and for how many it is the default. */
-export function formatReach({ naming, open }: DatabaseRow): string {
+export function formatEndpointCount({ naming, open }: DatabaseRow): string {
   const count = naming.length + open.length
   if (count === 0) return 'None'
   const defaults = [naming, open].reduce(
@@ -84,10 +87,7 @@ export function filterRows(rows: readonly DatabaseRow[], text: string): readonly
 }
 
 /** Returns a sentence that says which endpoints will reach a new database. */
-export function formatReachingEndpoints(
-  name: string,
-  endpoints: readonly EndpointRecord[],
-): string {
+export function formatServingEndpoints(name: string, endpoints: readonly EndpointRecord[]): string {
   const { naming, open } = reachOf(endpoints)
   const named = naming.get(name)?.length ?? 0
   if (open.length + named === 0) return 'No endpoint serves it yet. Map one to it afterwards.'

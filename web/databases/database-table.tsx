@@ -1,21 +1,21 @@
 import { IconTrash } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
-import { useMay } from '../shared/session/person.ts'
+import { useHasRole } from '../shared/session/person.ts'
 import { IconButton } from '../shared/ui/layout/icon-button.tsx'
 import { type SortHead, SortHeadCell } from '../shared/ui/table/sort-head-cell.tsx'
 import base from '../shared/ui/table/table.module.css'
 import { useWindowRows } from '../shared/ui/table/use-window-rows.ts'
 import { formatBytes, formatCount } from '../shared/ui/text/format-bytes.ts'
 import { exactTime } from '../shared/ui/text/relative-time.tsx'
-import { type DatabaseRow, formatReach } from './database-rows.ts'
+import { type DatabaseRow, formatEndpointCount } from './database-rows.ts'
 import { BY_NAME, nextSort, readSort, type SortColumn } from './database-sort.ts'
 import classes from './database-table.module.css'
 import { readDatabasesSearch } from './databases-search.ts'
 import { useDatabasesLocation } from './use-databases-location.ts'
 
 /** Why `_system` cannot be dropped. */
-export const SYSTEM_STAYS = '_system contains the administration and cannot be dropped.'
+export const SYSTEM_NOT_DROPPABLE = '_system contains the administration and cannot be dropped.'
 
 /** Row heights in pixels for mouse and touch. Keep them in sync with the CSS. */
 const ROW = { fine: 36, coarse: 45 } as const
@@ -102,10 +102,10 @@ function Row(props: { row: DatabaseRow; index: number; unreached: boolean }) {
   const { row, index, unreached } = props
   const { name, collections, documents, bytes, measured } = row
   const { search, drop } = useDatabasesLocation()
-  const mayChange = useMay('operator')
+  const mayChange = useHasRole('operator')
   const counted = measured === null ? 'Counting…' : `Counted ${exactTime(Date.parse(measured))}`
   const stays = name === '_system'
-  const reach = formatReach(row)
+  const reach = formatEndpointCount(row)
   return (
     <tr
       data-row={name}
@@ -138,7 +138,7 @@ function Row(props: { row: DatabaseRow; index: number; unreached: boolean }) {
           <IconButton
             aria-label={`Drop ${name}`}
             aria-disabled={stays || undefined}
-            data-tip={stays ? SYSTEM_STAYS : 'Drop'}
+            data-tip={stays ? SYSTEM_NOT_DROPPABLE : 'Drop'}
             onClick={() => stays || drop(name)}
           >
             <IconTrash size={16} stroke={1.5} aria-hidden="true" />

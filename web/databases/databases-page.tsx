@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Outlet } from '@tanstack/react-router'
 import { lazy, useMemo } from 'react'
 import { databasesQuery, endpointsQuery } from '../app/queries.ts'
-import { useMay } from '../shared/session/person.ts'
+import { useHasRole } from '../shared/session/person.ts'
 import { LazyBoundary } from '../shared/ui/feedback/lazy-boundary.tsx'
 import { LoadFailure } from '../shared/ui/feedback/load-failure.tsx'
 import { NoMatch } from '../shared/ui/feedback/no-match.tsx'
@@ -21,7 +21,7 @@ import classes from './databases-page.module.css'
 import { NameFilter } from './name-filter.tsx'
 import { sizesQuery } from './queries.ts'
 import { useDatabasesLocation } from './use-databases-location.ts'
-import { useSteadyOrder } from './use-stable-order.ts'
+import { useStableOrder } from './use-stable-order.ts'
 
 const loadPanel = () => import('./database-panel.tsx')
 const DatabasePanel = lazy(async () => ({ default: (await loadPanel()).DatabasePanel }))
@@ -36,7 +36,7 @@ const MANY = 8
 export function DatabasesPage() {
   const { search, create, close } = useDatabasesLocation()
   const [text, filter] = useFilterText('/databases')
-  const mayChange = useMay('operator')
+  const mayChange = useHasRole('operator')
   const { data: names, error, refetch } = useQuery(databasesQuery)
   const sizes = useQuery(sizesQuery)
   const endpoints = useQuery(endpointsQuery)
@@ -44,10 +44,10 @@ export function DatabasesPage() {
     () => toDatabaseRows(names ?? [], sizes.data, endpoints.data),
     [names, sizes.data, endpoints.data],
   )
-  const ordered = useSteadyOrder(rows, search.sort ?? BY_NAME)
+  const ordered = useStableOrder(rows, search.sort ?? BY_NAME)
   const shown = filterRows(ordered, text)
   usePageTitle(search.open ?? false, 'Databases')
-  const asked = (name: string | undefined) => rows.find((row) => row.name === name)
+  const rowOfName = (name: string | undefined) => rows.find((row) => row.name === name)
   return (
     <>
       <PageHead
@@ -96,7 +96,7 @@ export function DatabasesPage() {
           <DatabasePanel
             key={search.open}
             name={search.open}
-            row={asked(search.open)}
+            row={rowOfName(search.open)}
             onClose={close}
           />
         </LazyBoundary>
@@ -106,7 +106,7 @@ export function DatabasesPage() {
           <DropDatabaseDialog
             key={search.drop}
             name={search.drop}
-            row={asked(search.drop)}
+            row={rowOfName(search.drop)}
             reachKnown={endpoints.data !== undefined}
           />
         </LazyBoundary>

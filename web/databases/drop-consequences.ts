@@ -1,5 +1,5 @@
 import { formatBytes, formatCount } from '../shared/ui/text/format-bytes.ts'
-import type { DatabaseRow, Reach } from './database-rows.ts'
+import type { DatabaseRow, ServingEndpoint } from './database-rows.ts'
 
 /** Maximum addresses to list; the rest are counted. */
 const NAMED = 3
@@ -36,7 +36,7 @@ function whatIsLost({ documents, collections, bytes }: DatabaseRow): string {
   return `Its ${held} in ${within} (${formatBytes(bytes)}) ${documents === 1 ? 'is' : 'are'} deleted permanently.`
 }
 
-function addresses(reach: readonly Reach[]): string {
+function addresses(reach: readonly ServingEndpoint[]): string {
   const shown = reach.slice(0, NAMED).map(({ endpoint }) => endpoint)
   const more = reach.length - shown.length
   if (more > 0) return `${shown.join(', ')} and ${formatCount(more)} more`

@@ -1,13 +1,13 @@
-import { NoAnswer } from '../app/api.ts'
-import { useMay } from '../shared/session/person.ts'
+import { NoResponse } from '../app/api.ts'
+import { useHasRole } from '../shared/session/person.ts'
 import { ConfirmDialog } from '../shared/ui/overlay/confirm-dialog.tsx'
 import { TypedConfirmDialog } from '../shared/ui/overlay/typed-confirm-dialog.tsx'
 import { UnavailableDialog } from '../shared/ui/overlay/unavailable-dialog.tsx'
 import type { DatabaseRow } from './database-rows.ts'
-import { SYSTEM_STAYS } from './database-table.tsx'
+import { SYSTEM_NOT_DROPPABLE } from './database-table.tsx'
 import { dropConsequences } from './drop-consequences.ts'
 import { useDropDatabase } from './drop-database.ts'
-import { findDatabase } from './find-database-link.ts'
+import { findDatabaseLink } from './find-database-link.ts'
 import { useDatabasesLocation } from './use-databases-location.ts'
 
 export interface DropDatabaseDialogProps {
@@ -21,13 +21,13 @@ export interface DropDatabaseDialogProps {
 /** Asks the user to type the name of a database before it is dropped, or says why it cannot be. */
 export function DropDatabaseDialog({ name, row, reachKnown }: DropDatabaseDialogProps) {
   const { close } = useDatabasesLocation()
-  const mayChange = useMay('operator')
+  const mayChange = useHasRole('operator')
   const drop = useDropDatabase()
-  const dialog = { onClose: close, returnTo: () => findDatabase(name) }
+  const dialog = { onClose: close, returnTo: () => findDatabaseLink(name) }
   if (name === '_system') {
     return (
       <ConfirmDialog {...dialog} title="_system cannot be dropped" keep="Keep it">
-        <p>{SYSTEM_STAYS} You can delete its collections on the Documents page.</p>
+        <p>{SYSTEM_NOT_DROPPABLE} You can delete its collections on the Documents page.</p>
       </ConfirmDialog>
     )
   }
@@ -46,7 +46,7 @@ export function DropDatabaseDialog({ name, row, reachKnown }: DropDatabaseDialog
       </UnavailableDialog>
     )
   }
-  const refusal = drop.error instanceof NoAnswer ? `${drop.error.message} ${UNKNOWN}` : undefined
+  const refusal = drop.error instanceof NoResponse ? `${drop.error.message} ${UNKNOWN}` : undefined
   return (
     <TypedConfirmDialog
       {...dialog}

@@ -1,10 +1,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { answer, api, ignoreMissing } from '../app/api.ts'
+import { api, ignoreMissing, readJson } from '../app/api.ts'
 import { databasesQuery } from '../app/queries.ts'
 import { announce } from '../shared/ui/feedback/announce.tsx'
 
 const dropDatabase = (name: string) =>
-  ignoreMissing(answer(api._api.database[':name'].$delete({ param: { name } })))
+  ignoreMissing(readJson(api._api.database[':name'].$delete({ param: { name } })))
 
 /** Drops a database. */
 export function useDropDatabase() {

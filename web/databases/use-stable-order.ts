@@ -6,7 +6,7 @@ import { type DatabaseSort, sortRows } from './database-sort.ts'
  * Returns the rows in a stable order. Rows are sorted again only when the sort order changes, when
  * databases are created or dropped, or when a size becomes known.
  */
-export function useSteadyOrder(
+export function useStableOrder(
   rows: readonly DatabaseRow[],
   sort: DatabaseSort,
 ): readonly DatabaseRow[] {

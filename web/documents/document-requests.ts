@@ -1,8 +1,8 @@
 import { COLLECTION_PARAMETER, type DocumentFields } from '../../server/contract/document.ts'
 import type { JobView } from '../../server/contract/job.ts'
-import { ApiFailure, answer, databaseApi, received, requireOk } from '../app/api.ts'
+import { ApiFailure, awaitResponse, databaseApi, readJson, requireOk } from '../app/api.ts'
 import type { ParsedFilter } from './table/document-filter.ts'
-import type { Place } from './use-documents-location.ts'
+import type { CollectionRef } from './use-documents-location.ts'
 
 // Documents are sent and received as text, so that they are shown and stored exactly as written.
 
@@ -10,7 +10,7 @@ import type { Place } from './use-documents-location.ts'
 const PAGE = 50
 
 /** A stored document and its ETag. */
-export interface Stored {
+export interface StoredDocument {
   readonly id: string
   readonly json: string
   readonly etag: string
@@ -25,7 +25,7 @@ export interface DocumentsPage {
 
 /** Fetches a page of a collection, ordered by id. */
 export async function readPage(
-  place: Place,
+  collectionRef: CollectionRef,
   { after, filter }: { after: string | undefined; filter: ParsedFilter | undefined },
   signal: AbortSignal,
 ): Promise<DocumentsPage> {
@@ -36,11 +36,11 @@ export async function readPage(
       query.set(field, [...(query.get(field) ?? []), value])
     }
   }
-  const { param, collection } = clientOf(place)
+  const { param, collection } = clientOf(collectionRef)
   const response = await requireOk(
     collection.$get({ param, query: Object.fromEntries(query) }, { init: { signal } }),
   )
-  const documents = (await received(response.json())) as DocumentFields[]
+  const documents = (await awaitResponse(response.json())) as DocumentFields[]
   return { documents, next: nextOf(response.headers.get('Link')) }
 }
 
@@ -49,8 +49,8 @@ export async function readPage(
  *
  * @throws ApiFailure 404 if it does not exist.
  */
-export async function readDocument(place: Place, id: string, signal?: AbortSignal) {
-  const { param, document } = documentOf(place, id)
+export async function readDocument(collectionRef: CollectionRef, id: string, signal?: AbortSignal) {
+  const { param, document } = documentOf(collectionRef, id)
   return stored(document.$get({ param }, { init: signal === undefined ? {} : { signal } }))
 }
 
@@ -59,8 +59,11 @@ export async function readDocument(place: Place, id: string, signal?: AbortSigna
  *
  * @throws ApiFailure 409 if its id is taken.
  */
-export async function createDocument(place: Place, json: string): Promise<Stored> {
-  const { param, collection } = clientOf(place)
+export async function createDocument(
+  collectionRef: CollectionRef,
+  json: string,
+): Promise<StoredDocument> {
+  const { param, collection } = clientOf(collectionRef)
   return stored(collection.$post({ param }, { headers: JSON_TYPE, init: { body: json } }))
 }
 
@@ -69,8 +72,12 @@ export async function createDocument(place: Place, json: string): Promise<Stored
  *
  * @throws ApiFailure 412 if it was changed.
  */
-export async function replaceDocument(place: Place, was: Stored, json: string): Promise<Stored> {
-  const { param, document } = documentOf(place, was.id)
+export async function replaceDocument(
+  collectionRef: CollectionRef,
+  was: StoredDocument,
+  json: string,
+): Promise<StoredDocument> {
+  const { param, document } = documentOf(collectionRef, was.id)
   const headers = { ...JSON_TYPE, 'If-Match': was.etag }
   return stored(document.$put({ param }, { headers, init: { body: json } }))
 }
@@ -80,18 +87,24 @@ export async function replaceDocument(place: Place, was: Stored, json: string): 
  *
  * @throws ApiFailure 412 if it was changed.
  */
-export async function deleteDocument(place: Place, { id, etag }: Stored): Promise<void> {
-  const { param, document } = documentOf(place, id)
+export async function deleteDocument(
+  collectionRef: CollectionRef,
+  { id, etag }: StoredDocument,
+): Promise<void> {
+  const { param, document } = documentOf(collectionRef, id)
   const headers = { 'If-Match': etag, Prefer: 'return=minimal' }
   await requireOk(document.$delete({ param }, { headers }))
 }
 
 /** A collection's schema and its ETag. */
-export type StoredSchema = Omit<Stored, 'id'>
+export type StoredSchema = Omit<StoredDocument, 'id'>
 
 /** Fetches the schema of a collection; null if it has none. */
-export async function readSchema(place: Place, signal?: AbortSignal): Promise<StoredSchema | null> {
-  const { param, schema } = clientOf(place)
+export async function readSchema(
+  collectionRef: CollectionRef,
+  signal?: AbortSignal,
+): Promise<StoredSchema | null> {
+  const { param, schema } = clientOf(collectionRef)
   try {
     return await textOf(schema.$get({ param }, { init: signal === undefined ? {} : { signal } }))
   } catch (error) {
@@ -105,8 +118,12 @@ export async function readSchema(place: Place, signal?: AbortSignal): Promise<St
  *
  * @throws ApiFailure 412 if the schema was changed.
  */
-export async function putSchema(place: Place, was: string | undefined, json: string) {
-  const { param, schema } = clientOf(place)
+export async function putSchema(
+  collectionRef: CollectionRef,
+  was: string | undefined,
+  json: string,
+) {
+  const { param, schema } = clientOf(collectionRef)
   const condition: Record<string, string> =
     was === undefined ? { 'If-None-Match': '*' } : { 'If-Match': was }
   const headers = { ...JSON_TYPE, ...condition }
@@ -118,22 +135,22 @@ export async function putSchema(place: Place, was: string | undefined, json: str
  *
  * @throws ApiFailure 412 if the schema was changed.
  */
-export async function deleteSchema(place: Place, etag: string): Promise<void> {
-  const { param, schema } = clientOf(place)
+export async function deleteSchema(collectionRef: CollectionRef, etag: string): Promise<void> {
+  const { param, schema } = clientOf(collectionRef)
   await requireOk(schema.$delete({ param }, { headers: { 'If-Match': etag } }))
 }
 
 /** Starts a job that deletes all documents of a collection. Resolves to the job's id. */
-export async function deleteAll(place: Place): Promise<string> {
-  const { param, collection } = clientOf(place)
-  return jobOf(await answer(collection.$delete({ param }, { headers: LATER })))
+export async function deleteAll(collectionRef: CollectionRef): Promise<string> {
+  const { param, collection } = clientOf(collectionRef)
+  return jobOf(await readJson(collection.$delete({ param }, { headers: LATER })))
 }
 
 /** Starts a job that creates all documents of a JSON array or none. Resolves to the job's id. */
-export async function uploadAll(place: Place, array: Blob): Promise<string> {
-  const { param, collection } = clientOf(place)
+export async function uploadAll(collectionRef: CollectionRef, array: Blob): Promise<string> {
+  const { param, collection } = clientOf(collectionRef)
   const headers = { ...JSON_TYPE, ...LATER }
-  return jobOf(await answer(collection.$post({ param }, { headers, init: { body: array } })))
+  return jobOf(await readJson(collection.$post({ param }, { headers, init: { body: array } })))
 }
 
 /**
@@ -144,7 +161,7 @@ export async function uploadAll(place: Place, array: Blob): Promise<string> {
 export async function readJob(database: string, id: string, signal: AbortSignal): Promise<JobView> {
   const { _job } = databaseApi(database)
   const param = { id: encodeURIComponent(id) }
-  return (await answer(_job[':id'].$get({ param }, { init: { signal } }))) as JobView
+  return (await readJson(_job[':id'].$get({ param }, { init: { signal } }))) as JobView
 }
 
 const jobOf = (job: unknown) => (job as Pick<JobView, 'id'>).id
@@ -154,7 +171,7 @@ const LATER = { Prefer: 'respond-async' }
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 
 /** Returns the routes of a collection and of its schema, and the parameters of their paths. */
-function clientOf({ database, collection }: Place) {
+function clientOf({ database, collection }: CollectionRef) {
   const client = databaseApi(database)
   return {
     collection: client[COLLECTION_PARAMETER],
@@ -164,7 +181,7 @@ function clientOf({ database, collection }: Place) {
 }
 
 /** Returns the route of a document and the parameters of its path. */
-function documentOf(place: Place, id: string) {
+function documentOf(collectionRef: CollectionRef, id: string) {
   // Browsers resolve these as path segments, even when percent-encoded.
   if (id === '.' || id === '..') {
     throw new ApiFailure(
@@ -173,7 +190,7 @@ function documentOf(place: Place, id: string) {
       `Browsers cannot request the id “${id}”. Use an API client instead.`,
     )
   }
-  const { collection, param } = clientOf(place)
+  const { collection, param } = clientOf(collectionRef)
   return { document: collection[':id'], param: { ...param, id: encodeURIComponent(id) } }
 }
 
@@ -187,10 +204,10 @@ interface TextResponse {
 
 async function textOf(pending: Promise<TextResponse>): Promise<StoredSchema> {
   const response = await requireOk(pending)
-  return { json: await received(response.text()), etag: response.headers.get('ETag') ?? '' }
+  return { json: await awaitResponse(response.text()), etag: response.headers.get('ETag') ?? '' }
 }
 
-async function stored(pending: Promise<TextResponse>): Promise<Stored> {
+async function stored(pending: Promise<TextResponse>): Promise<StoredDocument> {
   const { json, etag } = await textOf(pending)
   const { id } = JSON.parse(json) as DocumentFields
   return { id, json, etag }

@@ -1,5 +1,5 @@
 import { lazy } from 'react'
-import { useMay } from '../shared/session/person.ts'
+import { useHasRole } from '../shared/session/person.ts'
 import { LazyBoundary } from '../shared/ui/feedback/lazy-boundary.tsx'
 import { AddButton } from '../shared/ui/form/add-button.tsx'
 import { PageHead } from '../shared/ui/layout/page-head.tsx'
@@ -8,7 +8,7 @@ import classes from './documents-page.module.css'
 import { DocumentsView } from './documents-view.tsx'
 import { CollectionLinks } from './table/collection-links.tsx'
 import { CollectionList } from './table/collection-list.tsx'
-import { PlaceBar } from './table/collection-picker.tsx'
+import { CollectionPicker } from './table/collection-picker.tsx'
 import { DatabaseList } from './table/database-list.tsx'
 import { FilterForm } from './table/filter-form.tsx'
 import { useDocumentsLocation } from './use-documents-location.ts'
@@ -19,10 +19,10 @@ const DocumentDialogs = lazy(async () => ({ default: (await loadDialogs()).Docum
 /** The Documents page: selects a database and a collection, and lists its documents. */
 export function DocumentsPage() {
   const { database, collection, search, create, filter } = useDocumentsLocation()
-  const mayChange = useMay('operator')
+  const mayChange = useHasRole('operator')
   usePageTitle(collection ?? false, database ?? false, 'Documents')
   const { open, edit, remove, create: creating, upload, empty, job } = search
-  const asked = [open, edit, remove, creating, upload, empty, job].some(
+  const isOpen = [open, edit, remove, creating, upload, empty, job].some(
     (each) => each !== undefined,
   )
   return (
@@ -47,18 +47,21 @@ export function DocumentsPage() {
         <DatabaseList />
       ) : (
         <>
-          <PlaceBar database={database} collection={collection}>
+          <CollectionPicker database={database} collection={collection}>
             {collection !== undefined && (
               <FilterForm key={collection} text={search.filter ?? ''} onChange={filter} />
             )}
-          </PlaceBar>
-          {collection !== undefined && <CollectionLinks place={{ database, collection }} />}
+          </CollectionPicker>
+          {collection !== undefined && <CollectionLinks collectionRef={{ database, collection }} />}
           {collection === undefined ? (
             <CollectionList database={database} />
           ) : (
-            <DocumentsView key={`${database}/${collection}`} place={{ database, collection }} />
+            <DocumentsView
+              key={`${database}/${collection}`}
+              collectionRef={{ database, collection }}
+            />
           )}
-          {asked && (
+          {isOpen && (
             <LazyBoundary>
               <DocumentDialogs database={database} collection={collection} />
             </LazyBoundary>

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { PropsWithChildren } from 'react'
-import { useMay } from '../shared/session/person.ts'
+import { useHasRole } from '../shared/session/person.ts'
 import { NoMatch } from '../shared/ui/feedback/no-match.tsx'
 import { Notice } from '../shared/ui/feedback/notice.tsx'
 import { QueryResult } from '../shared/ui/feedback/query-result.tsx'
@@ -9,12 +9,12 @@ import { documentsQuery } from './queries.ts'
 import { ReadFailure } from './read-failure.tsx'
 import { DocumentTable } from './table/document-table.tsx'
 import { Pager } from './table/pager.tsx'
-import { type Place, useDocumentsLocation } from './use-documents-location.ts'
+import { type CollectionRef, useDocumentsLocation } from './use-documents-location.ts'
 
 /** Lists the documents of a collection, filtered and in pages. */
-export function DocumentsView({ place }: { place: Place }) {
+export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef }) {
   const { list } = useDocumentsLocation()
-  const query = useQuery(documentsQuery(place, list))
+  const query = useQuery(documentsQuery(collectionRef, list))
   return (
     <>
       <QueryResult
@@ -22,8 +22,8 @@ export function DocumentsView({ place }: { place: Place }) {
         what="the documents"
         failed={(error) => (
           <ReadFailure
-            what={`The documents of ${place.collection}`}
-            database={place.database}
+            what={`The documents of ${collectionRef.collection}`}
+            database={collectionRef.database}
             error={error}
             onRetry={query.refetch}
           />
@@ -31,9 +31,12 @@ export function DocumentsView({ place }: { place: Place }) {
       >
         {({ documents }) =>
           documents.length === 0 ? (
-            <Nothing place={place} />
+            <Nothing collectionRef={collectionRef} />
           ) : (
-            <DocumentTable documents={documents} caption={`Documents of ${place.collection}`} />
+            <DocumentTable
+              documents={documents}
+              caption={`Documents of ${collectionRef.collection}`}
+            />
           )
         }
       </QueryResult>
@@ -42,7 +45,7 @@ export function DocumentsView({ place }: { place: Place }) {
   )
 }
 
-function Nothing({ place }: { place: Place }) {
+function Nothing({ collectionRef }: { collectionRef: CollectionRef }) {
   const { search, filter, page } = useDocumentsLocation()
   if (search.after !== undefined) {
     return (
@@ -54,17 +57,17 @@ function Nothing({ place }: { place: Place }) {
   if (search.filter !== undefined) {
     return (
       <NoMatch clear="Clear filter" onClear={() => filter('')}>
-        No document of {place.collection} matches “{search.filter}”.
+        No document of {collectionRef.collection} matches “{search.filter}”.
       </NoMatch>
     )
   }
-  return <NoDocuments>{place.collection} contains no documents.</NoDocuments>
+  return <NoDocuments>{collectionRef.collection} contains no documents.</NoDocuments>
 }
 
 /** Shown in place of an empty list, with a button that creates the first document. */
 export function NoDocuments({ children }: PropsWithChildren) {
   const { create } = useDocumentsLocation()
-  const mayChange = useMay('operator')
+  const mayChange = useHasRole('operator')
   return (
     <Notice
       action={

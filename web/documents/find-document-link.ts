@@ -1,3 +1,3 @@
 /** Returns the link of a document in the list; null if it is not on this page. */
-export const findDocument = (id: string): HTMLElement | null =>
+export const findDocumentLink = (id: string): HTMLElement | null =>
   document.querySelector<HTMLElement>(`main [data-row="${CSS.escape(id)}"] a`)

@@ -2,36 +2,36 @@ import { queryOptions } from '@tanstack/react-query'
 import { readDocument, readJob, readPage, readSchema } from './document-requests.ts'
 import type { DocumentsSearch } from './documents-search.ts'
 import { parseFilter } from './table/document-filter.ts'
-import type { Place } from './use-documents-location.ts'
+import type { CollectionRef } from './use-documents-location.ts'
 
 // Documents emit no live events, so the queries refetch on mount and on focus.
 const fresh = { staleTime: 0, refetchOnWindowFocus: true } as const
 
 /** A page of a collection. */
-export const documentsQuery = (place: Place, { after, filter }: DocumentsSearch) =>
+export const documentsQuery = (collectionRef: CollectionRef, { after, filter }: DocumentsSearch) =>
   queryOptions({
-    queryKey: [...documentsKey(place), 'page', { after, filter }],
+    queryKey: [...documentsKey(collectionRef), 'page', { after, filter }],
     queryFn: ({ signal }) =>
       readPage(
-        place,
+        collectionRef,
         { after, filter: filter === undefined ? undefined : parseFilter(filter) },
         signal,
       ),
     ...fresh,
   })
 
-export const documentQuery = (place: Place, id: string) =>
+export const documentQuery = (collectionRef: CollectionRef, id: string) =>
   queryOptions({
-    queryKey: [...documentsKey(place), 'one', id],
-    queryFn: ({ signal }) => readDocument(place, id, signal),
+    queryKey: [...documentsKey(collectionRef), 'one', id],
+    queryFn: ({ signal }) => readDocument(collectionRef, id, signal),
     ...fresh,
   })
 
 /** The schema of a collection; null if it has none. */
-export const schemaQuery = (place: Place) =>
+export const schemaQuery = (collectionRef: CollectionRef) =>
   queryOptions({
-    queryKey: [...documentsKey(place), 'schema'],
-    queryFn: ({ signal }) => readSchema(place, signal),
+    queryKey: [...documentsKey(collectionRef), 'schema'],
+    queryFn: ({ signal }) => readSchema(collectionRef, signal),
     ...fresh,
     // Do not refetch a schema under an open form. The server detects conflicts by ETag.
     refetchOnWindowFocus: false,
@@ -51,4 +51,8 @@ export const jobQuery = (database: string, id: string) =>
   })
 
 /** Prefix of the keys of all queries for a collection. */
-export const documentsKey = ({ database, collection }: Place) => ['document', database, collection]
+export const documentsKey = ({ database, collection }: CollectionRef) => [
+  'document',
+  database,
+  collection,
+]

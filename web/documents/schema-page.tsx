@@ -4,7 +4,7 @@ import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import * as z from 'zod/mini'
 import { ApiFailure } from '../app/api.ts'
-import { useMay } from '../shared/session/person.ts'
+import { useHasRole } from '../shared/session/person.ts'
 import { announce } from '../shared/ui/feedback/announce.tsx'
 import { Notice } from '../shared/ui/feedback/notice.tsx'
 import { SkeletonRows } from '../shared/ui/feedback/skeleton-rows.tsx'
@@ -14,13 +14,13 @@ import { usePageTitle } from '../shared/ui/layout/use-page-title.ts'
 import { ConfirmDialog } from '../shared/ui/overlay/confirm-dialog.tsx'
 import { DocumentConflict } from './dialogs/document-conflict.tsx'
 import { deleteSchema, putSchema, readSchema, type StoredSchema } from './document-requests.ts'
-import { pretty } from './editor/document-text.ts'
+import { formatJson } from './editor/document-text.ts'
 import { JsonEditor } from './editor/json-editor.tsx'
 import { JsonField } from './editor/json-field.tsx'
 import { schemaQuery } from './queries.ts'
 import { ReadFailure } from './read-failure.tsx'
 import classes from './schema-page.module.css'
-import type { Place } from './use-documents-location.ts'
+import type { CollectionRef } from './use-documents-location.ts'
 import { schemaText, useJsonForm } from './use-json-form.ts'
 
 /** Initial text for a collection without a schema. */
@@ -32,10 +32,10 @@ const BEGIN = `{
 
 /** The Schema page, which shows and edits the JSON Schema of a collection. */
 export function SchemaPage() {
-  const { database = '', collection = '' }: Partial<Place> = useParams({ strict: false })
-  const place = { database, collection }
-  const mayChange = useMay('operator')
-  const { data: schema, error, refetch } = useQuery(schemaQuery(place))
+  const { database = '', collection = '' }: Partial<CollectionRef> = useParams({ strict: false })
+  const collectionRef = { database, collection }
+  const mayChange = useHasRole('operator')
+  const { data: schema, error, refetch } = useQuery(schemaQuery(collectionRef))
   usePageTitle('Schema', collection, database, 'Documents')
   return (
     <>
@@ -51,7 +51,11 @@ export function SchemaPage() {
         <ReadFailure what="The schema" database={database} error={error} onRetry={refetch} />
       )}
       {schema !== undefined && mayChange && (
-        <SchemaForm key={`${database}/${collection}`} place={place} schema={schema} />
+        <SchemaForm
+          key={`${database}/${collection}`}
+          collectionRef={collectionRef}
+          schema={schema}
+        />
       )}
       {schema !== undefined && !mayChange && <ReadOnly schema={schema} />}
     </>
@@ -65,34 +69,40 @@ function ReadOnly({ schema }: { schema: StoredSchema | null }) {
       {schema === null ? (
         <Notice>No schema. Any JSON object can be stored.</Notice>
       ) : (
-        <JsonEditor label="Schema as JSON" text={pretty(schema.json)} />
+        <JsonEditor label="Schema as JSON" text={formatJson(schema.json)} />
       )}
     </>
   )
 }
 
-function SchemaForm({ place, schema }: { place: Place; schema: StoredSchema | null }) {
+function SchemaForm({
+  collectionRef,
+  schema,
+}: {
+  collectionRef: CollectionRef
+  schema: StoredSchema | null
+}) {
   const queryClient = useQueryClient()
   const form = useJsonForm({
-    draft: `schema of ${place.database}/${place.collection}`,
+    draft: `schema of ${collectionRef.database}/${collectionRef.collection}`,
     initialValues: {
-      text: schema === null ? BEGIN : pretty(schema.json),
+      text: schema === null ? BEGIN : formatJson(schema.json),
       etag: schema?.etag ?? '',
     },
     schema: z.object({ text: schemaText }),
   })
   const { text, etag } = form.values
   const [theirs, setTheirs] = useState<StoredSchema>()
-  const [asked, setAsked] = useState(false)
+  const [isOpen, setAsked] = useState(false)
   const settle = (now: StoredSchema | null, shown: string) => {
     form.change({ etag: now?.etag ?? '', text: shown })
-    queryClient.setQueryData(schemaQuery(place).queryKey, now)
+    queryClient.setQueryData(schemaQuery(collectionRef).queryKey, now)
     setTheirs(undefined)
     form.clearErrors()
   }
   const showFailure = async (error: Error) => {
     if (!(error instanceof ApiFailure && error.status === 412)) return form.showFailure(error)
-    const now = await readSchema(place).catch((reason: Error) => reason)
+    const now = await readSchema(collectionRef).catch((reason: Error) => reason)
     if (now instanceof Error) return form.showFailure(now)
     if (now !== null) return setTheirs(now)
     settle(null, text)
@@ -101,18 +111,18 @@ function SchemaForm({ place, schema }: { place: Place; schema: StoredSchema | nu
     })
   }
   const save = useMutation({
-    mutationFn: () => putSchema(place, etag === '' ? undefined : etag, text),
+    mutationFn: () => putSchema(collectionRef, etag === '' ? undefined : etag, text),
     onSuccess: (now) => {
-      announce(`The schema of ${place.collection} was saved.`)
-      settle(now, pretty(now.json))
+      announce(`The schema of ${collectionRef.collection} was saved.`)
+      settle(now, formatJson(now.json))
       form.forget()
     },
     onError: showFailure,
   })
   const remove = useMutation({
-    mutationFn: () => deleteSchema(place, etag),
+    mutationFn: () => deleteSchema(collectionRef, etag),
     onSuccess: () => {
-      announce(`The schema of ${place.collection} was removed.`)
+      announce(`The schema of ${collectionRef.collection} was removed.`)
       setAsked(false)
       settle(null, BEGIN)
       form.forget()
@@ -134,14 +144,14 @@ function SchemaForm({ place, schema }: { place: Place; schema: StoredSchema | nu
         saveLabel="Save schema"
         busy={save.isPending}
         onSave={submit}
-        onCancel={form.startAfresh}
+        onCancel={form.discardDraft}
       >
         {theirs !== undefined ? (
           <DocumentConflict
             what="schema"
-            theirs={pretty(theirs.json)}
+            theirs={formatJson(theirs.json)}
             yours={text}
-            onTakeTheirs={() => settle(theirs, pretty(theirs.json))}
+            onTakeTheirs={() => settle(theirs, formatJson(theirs.json))}
             onKeepYours={() => settle(theirs, text)}
           />
         ) : (
@@ -162,10 +172,10 @@ function SchemaForm({ place, schema }: { place: Place; schema: StoredSchema | nu
           Remove schema
         </Button>
       )}
-      {asked && (
+      {isOpen && (
         <ConfirmDialog
-          title={`Remove the schema of ${place.collection}?`}
-          name={place.collection}
+          title={`Remove the schema of ${collectionRef.collection}?`}
+          name={collectionRef.collection}
           keep="Keep it"
           confirm={{ label: 'Remove schema', busy: remove.isPending, run: () => remove.mutate() }}
           onClose={() => setAsked(false)}

@@ -1,26 +1,28 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { collectionsQuery } from '../app/queries.ts'
-import type { Stored } from './document-requests.ts'
+import type { StoredDocument } from './document-requests.ts'
 import { documentQuery, documentsKey } from './queries.ts'
-import type { Place } from './use-documents-location.ts'
+import type { CollectionRef } from './use-documents-location.ts'
 
 /** Returns functions that update cached queries after a change on this page. */
 export function useDocumentChanges() {
   const queryClient = useQueryClient()
   return {
     /** Call it after a document was created or replaced. */
-    stored: (place: Place, document: Stored) => {
-      queryClient.setQueryData(documentQuery(place, document.id).queryKey, document)
-      invalidate(queryClient, place)
+    stored: (collectionRef: CollectionRef, document: StoredDocument) => {
+      queryClient.setQueryData(documentQuery(collectionRef, document.id).queryKey, document)
+      invalidate(queryClient, collectionRef)
     },
-    deleted: (place: Place, id: string) => {
-      queryClient.removeQueries(documentQuery(place, id))
-      invalidate(queryClient, place)
+    deleted: (collectionRef: CollectionRef, id: string) => {
+      queryClient.removeQueries(documentQuery(collectionRef, id))
+      invalidate(queryClient, collectionRef)
     },
   }
 }
 
-function invalidate(queryClient: QueryClient, place: Place): void {
-  void queryClient.invalidateQueries({ queryKey: [...documentsKey(place), 'page'] })
-  void queryClient.invalidateQueries({ queryKey: collectionsQuery(place.database).queryKey })
+function invalidate(queryClient: QueryClient, collectionRef: CollectionRef): void {
+  void queryClient.invalidateQueries({ queryKey: [...documentsKey(collectionRef), 'page'] })
+  void queryClient.invalidateQueries({
+    queryKey: collectionsQuery(collectionRef.database).queryKey,
+  })
 }

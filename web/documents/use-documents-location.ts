@@ -1,7 +1,7 @@
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { type DocumentsSearch, readDocumentsSearch } from './documents-search.ts'
 
-export interface Place {
+export interface CollectionRef {
   readonly database: string
   readonly collection: string
 }
@@ -14,11 +14,11 @@ export interface Place {
  * a dialog.
  */
 export function useDocumentsLocation() {
-  const { database, collection }: Partial<Place> = useParams({ strict: false })
+  const { database, collection }: Partial<CollectionRef> = useParams({ strict: false })
   const search: DocumentsSearch = useSearch({ strict: false })
   const navigate = useNavigate()
 
-  const goTo = (to: Partial<Place>, next: DocumentsSearch = {}, replace = false) => {
+  const goTo = (to: Partial<CollectionRef>, next: DocumentsSearch = {}, replace = false) => {
     // A new page or filter scrolls to the top. A dialog keeps the scroll position.
     const resetScroll = next.after !== search.after || next.filter !== search.filter
     const rest = { search: readDocumentsSearch({ ...next }), replace, resetScroll }

@@ -1,7 +1,7 @@
 import { type RefObject, useEffect, useRef, useState } from 'react'
 import * as z from 'zod/mini'
 import type { Violation } from '../../server/contract/schema.ts'
-import { ApiFailure, isSignedOut, NoAnswer } from '../app/api.ts'
+import { ApiFailure, isSignedOut, NoResponse } from '../app/api.ts'
 import {
   type DraftForm,
   type DraftFormOptions,
@@ -51,7 +51,7 @@ export function useJsonForm<T extends { readonly text: string }>(
     editor,
     violations: errors.text === undefined ? NONE : violations,
     showFailure: (error) => {
-      const failure = placeFailure(error)
+      const failure = toJsonFormErrors(error)
       setViolations(failure.violations)
       form.showErrors(failure.errors)
     },
@@ -60,14 +60,14 @@ export function useJsonForm<T extends { readonly text: string }>(
 
 const NONE: readonly Violation[] = []
 
-interface PlacedFailure {
+interface JsonFormErrors {
   readonly errors: { readonly text: string } | { readonly form: string }
   readonly violations: readonly Violation[]
 }
 
 /** Assigns an error of the server to the text or to the whole form. */
-export function placeFailure(error: Error): PlacedFailure {
-  if (error instanceof NoAnswer) {
+export function toJsonFormErrors(error: Error): JsonFormErrors {
+  if (error instanceof NoResponse) {
     const form = `${error.message} The change may or may not have been saved. Check before you save again.`
     return { errors: { form }, violations: NONE }
   }

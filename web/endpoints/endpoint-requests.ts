@@ -1,25 +1,25 @@
 import type { EndpointRecord } from '../../server/contract/endpoints/endpoint.ts'
-import { ApiFailure, answer, api, NoAnswer } from '../app/api.ts'
+import { ApiFailure, api, NoResponse, readJson } from '../app/api.ts'
 import type { EndpointChange } from './guard/check-changes.ts'
 import { formatList } from './model/list/format-list.ts'
 import { sameState } from './model/mapping.ts'
 
 /** Precondition of a change. Without one, the change is unconditional. */
-export interface Condition {
+export interface Precondition {
   /** Requires this revision (`If-Match`); otherwise the server responds with 412. */
   readonly revision?: number | undefined
   /** Requires that the endpoint does not exist (`If-None-Match`); otherwise 412. */
   readonly onlyNew?: boolean
 }
 
-/** Adds an endpoint or changes its mapping. Throws {@link ApiFailure} or {@link NoAnswer}. */
-export async function postEndpoint(record: EndpointRecord, condition: Condition): Promise<void> {
+/** Adds an endpoint or changes its mapping. Throws {@link ApiFailure} or {@link NoResponse}. */
+export async function postEndpoint(record: EndpointRecord, condition: Precondition): Promise<void> {
   const { revision, onlyNew = false } = condition
   const headers: Record<string, string> = {
     ...(revision === undefined ? {} : { 'If-Match': `"${revision}"` }),
     ...(onlyNew ? { 'If-None-Match': '*' } : {}),
   }
-  await answer(api._api.endpoint.$post({ json: record }, { headers }))
+  await readJson(api._api.endpoint.$post({ json: record }, { headers }))
 }
 
 /**
@@ -32,11 +32,11 @@ export async function deleteEndpoint(address: string, revision?: number): Promis
     revision === undefined ? {} : { 'If-Match': `"${revision}"` }
   const param = { address: encodeURIComponent(address) }
   try {
-    await answer(api._api.endpoint[':address{.+}'].$delete({ param }, { headers }))
+    await readJson(api._api.endpoint[':address{.+}'].$delete({ param }, { headers }))
     return true
   } catch (error) {
     if (error instanceof ApiFailure && error.status === 404) return false
-    if (!(error instanceof NoAnswer)) throw error
+    if (!(error instanceof NoResponse)) throw error
     const found = await readEndpoint(address).catch(() => null)
     if (found === null) throw new Error(NOT_KNOWN)
     if (found !== undefined)
@@ -47,13 +47,13 @@ export async function deleteEndpoint(address: string, revision?: number): Promis
 
 /** Returns the stored endpoint with this address, if there is one. */
 export async function readEndpoint(address: string): Promise<EndpointRecord | undefined> {
-  const list = await answer(api._api.endpoint.$get({ query: { endpoint: [address] } }))
+  const list = await readJson(api._api.endpoint.$get({ query: { endpoint: [address] } }))
   return list.find(({ endpoint }) => endpoint === address)
 }
 
 /** Returns the revision of an endpoint that its listeners report, if one is not draining. */
 export async function readRevision(address: string): Promise<number | undefined> {
-  const list = await answer(api._api.listener.$get({ query: { endpoint: [address] } }))
+  const list = await readJson(api._api.listener.$get({ query: { endpoint: [address] } }))
   return list.find(({ state }) => state !== 'draining')?.revision
 }
 
@@ -66,7 +66,7 @@ export async function changeEndpoint(change: EndpointChange): Promise<string | u
   try {
     return await sendChange(change)
   } catch (error) {
-    const unsure = error instanceof NoAnswer
+    const unsure = error instanceof NoResponse
     const conflict = error instanceof ApiFailure && error.status === 412
     if (!unsure && !conflict) return (error as Error).message
     const found = await readEndpoint(change.address).catch(() => null)

@@ -6,7 +6,7 @@ import { PageHead } from '../shared/ui/layout/page-head.tsx'
 import { usePageTitle } from '../shared/ui/layout/use-page-title.ts'
 import classes from './endpoints-view.module.css'
 import { EndpointsView } from './endpoints-view.tsx'
-import { PanelOutlet, RowDialogs } from './form/row-dialogs.tsx'
+import { EndpointPanelOutlet, RowDialogs } from './form/row-dialogs.tsx'
 import { countRows } from './model/endpoint-rows.ts'
 import { EndpointLinks } from './remove/endpoint-links.tsx'
 import { AddAction } from './table/add-action.tsx'
@@ -32,7 +32,7 @@ export function EndpointsPage() {
       />
       <LazyBoundary>
         <Outlet />
-        <PanelOutlet />
+        <EndpointPanelOutlet />
         {rows !== undefined && <RowDialogs rows={rows} />}
       </LazyBoundary>
       {stateFailure !== null && failure === null && (

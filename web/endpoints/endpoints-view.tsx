@@ -2,7 +2,7 @@ import { useMediaQuery } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useCallback, useMemo, useState } from 'react'
 import { databasesQuery } from '../app/queries.ts'
-import { useMay } from '../shared/session/person.ts'
+import { useHasRole } from '../shared/session/person.ts'
 import { announce } from '../shared/ui/feedback/announce.tsx'
 import { LazyBoundary } from '../shared/ui/feedback/lazy-boundary.tsx'
 import { Notice } from '../shared/ui/feedback/notice.tsx'
@@ -16,7 +16,7 @@ import classes from './endpoints-view.module.css'
 import { preloadForms } from './form/load-forms.ts'
 import { ownEndpoint } from './model/admin-access.ts'
 import type { EndpointRow } from './model/endpoint-rows.ts'
-import { textsOf, withState } from './model/list/endpoint-filter.ts'
+import { searchTexts, withState } from './model/list/endpoint-filter.ts'
 import { readSort, TRAFFIC_COLUMNS, writeSort } from './model/list/endpoint-sort.ts'
 import type { LiveFigures } from './model/live-figures.ts'
 import { revealRow } from './model/reveal-row.ts'
@@ -65,7 +65,7 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
   const { search, add, edit, remove, open } = where
   const { data: databases } = useQuery(databasesQuery)
   const { retry, cut, problem } = useListenerActions()
-  const mayChange = useMay('operator')
+  const mayChange = useHasRole('operator')
   const [menu, setMenu] = useState<{ id: string; button: HTMLElement }>()
   const narrow = useNarrowScreen()
   const wide = useMediaQuery('(min-width: 1280px)', undefined, { getInitialValueInEffect: false })
@@ -135,7 +135,7 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
           filter={text}
           onChoose={(state) => filter(withState(text, state))}
         />
-        <EndpointFilterField text={text} onChange={filter} onFocus={() => textsOf(rows)} />
+        <EndpointFilterField text={text} onChange={filter} onFocus={() => searchTexts(rows)} />
       </div>
       <p role="alert" className={classes.problem}>
         {problem}

@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest'
-import { exportedRecords } from './export-endpoints.ts'
+import { toExportRecords } from './export-endpoints.ts'
 
 test('an export has the shape and the order of GET /_api/endpoint', () => {
   const rows = [
     { address: 'tcp://127.0.0.1:9000', databases: [], state: 'failed', revision: 3 },
     { address: 'tcp://127.0.0.1:10000', databases: ['shop', 'blog'], state: 'listening' },
   ]
-  expect(exportedRecords(rows)).toStrictEqual([
+  expect(toExportRecords(rows)).toStrictEqual([
     { endpoint: 'tcp://127.0.0.1:10000', databases: ['shop', 'blog'] },
     { endpoint: 'tcp://127.0.0.1:9000', databases: [] },
   ])
 })
 
 test('what was removed and drains is not exported', () => {
-  expect(exportedRecords([{ address: 'tcp://127.0.0.1:9000', databases: null }])).toEqual([])
+  expect(toExportRecords([{ address: 'tcp://127.0.0.1:9000', databases: null }])).toEqual([])
 })

@@ -10,14 +10,14 @@ export type ExportedRow = Pick<EndpointRow, 'address' | 'databases'>
  * @returns the number of endpoints in the file; removed endpoints that are draining are left out.
  */
 export function exportEndpoints(rows: readonly ExportedRow[], now = new Date()): number {
-  const records = exportedRecords(rows)
+  const records = toExportRecords(rows)
   const name = `gatehouse-endpoints-${fileTime(now)}.json`
-  saveFile(name, toText(records), 'application/json')
+  saveFile(name, formatExport(records), 'application/json')
   return records.length
 }
 
 /** Returns endpoints in the format and order of `GET /_api/endpoint`. */
-export const exportedRecords = (rows: readonly ExportedRow[]): EndpointRecord[] =>
+export const toExportRecords = (rows: readonly ExportedRow[]): EndpointRecord[] =>
   rows
     .flatMap(({ address, databases }) =>
       databases === null ? [] : [{ endpoint: address, databases: [...databases] }],
@@ -25,7 +25,7 @@ export const exportedRecords = (rows: readonly ExportedRow[]): EndpointRecord[] 
     .sort((a, b) => (a.endpoint < b.endpoint ? -1 : 1))
 
 /** Returns a JSON array with one endpoint per line, so that exports can be compared with `diff`. */
-export const toText = (records: readonly EndpointRecord[]): string =>
+export const formatExport = (records: readonly EndpointRecord[]): string =>
   records.length === 0
     ? '[]\n'
     : `[\n${records.map((record) => `  ${JSON.stringify(record)}`).join(',\n')}\n]\n`

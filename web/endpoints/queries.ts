@@ -1,6 +1,6 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import type { ListenerStatus } from '../../server/contract/endpoints/listener.ts'
-import { answer, api, whileSignedIn } from '../app/api.ts'
+import { api, pollWhileSignedIn, readJson } from '../app/api.ts'
 import { mergeParts } from '../app/merge-parts.ts'
 
 export { endpointsQuery } from '../app/queries.ts'
@@ -16,10 +16,10 @@ const RECENT = 24
 /** All listeners. Their counters are as old as the last read; see {@link figuresQuery}. */
 export const listenersQuery = queryOptions({
   queryKey: ['listener'],
-  queryFn: ({ signal }) => answer(api._api.listener.$get({ query: {} }, { init: { signal } })),
+  queryFn: ({ signal }) => readJson(api._api.listener.$get({ query: {} }, { init: { signal } })),
   meta: {
     refetchEndpoints: async (queryClient: QueryClient, names: readonly string[]) => {
-      const fresh = await answer(api._api.listener.$get({ query: { endpoint: [...names] } }))
+      const fresh = await readJson(api._api.listener.$get({ query: { endpoint: [...names] } }))
       queryClient.setQueryData(
         ['listener'],
         (now: ListenerStatus[] | undefined) => now && mergeParts(now, names, fresh),
@@ -34,10 +34,10 @@ export const figuresQuery = (addresses: readonly string[], recent: boolean) =>
     queryKey: ['figures', addresses, recent],
     queryFn: ({ signal }) => {
       const query = { endpoint: [...addresses], ...(recent && { recent: `${RECENT}` }) }
-      return answer(api._api.listener.$get({ query }, { init: { signal } }))
+      return readJson(api._api.listener.$get({ query }, { init: { signal } }))
     },
     enabled: addresses.length > 0,
-    refetchInterval: whileSignedIn(FIGURES_MS),
+    refetchInterval: pollWhileSignedIn(FIGURES_MS),
     gcTime: 0,
     // The next poll follows soon.
     retry: false,
@@ -49,6 +49,6 @@ export const figuresQuery = (addresses: readonly string[], recent: boolean) =>
  */
 export const addressesQuery = queryOptions({
   queryKey: ['address'],
-  queryFn: ({ signal }) => answer(api._api.address.$get({}, { init: { signal } })),
+  queryFn: ({ signal }) => readJson(api._api.address.$get({}, { init: { signal } })),
   staleTime: 0,
 })

@@ -14,7 +14,7 @@ export interface EndpointsSearch {
   readonly remove?: string
   /** The address of the endpoint to duplicate. */
   readonly like?: string
-  /** The bulk action on the selected rows: `add`, `take-out` or `remove`. */
+  /** The bulk action on the selected rows: `add`, `remove-database` or `remove`. */
   readonly several?: string
 }
 

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { answer, api } from '../app/api.ts'
+import { api, readJson } from '../app/api.ts'
 import { announce } from '../shared/ui/feedback/announce.tsx'
 import { listenersQuery } from './queries.ts'
 
@@ -12,7 +12,7 @@ export function useListenerActions() {
   const { mutate, error, variables } = useMutation({
     mutationFn: ({ action, address }: { action: 'retry' | 'close'; address: string }) => {
       const listener = api._api.listener[':address{.+}'][action]
-      return answer(listener.$post({ param: { address: encodeURIComponent(address) } }))
+      return readJson(listener.$post({ param: { address: encodeURIComponent(address) } }))
     },
     onSuccess: (_, { action, address }) =>
       announce(action === 'retry' ? `${address} is open.` : `${address} is closed.`),

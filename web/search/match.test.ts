@@ -6,8 +6,8 @@ const items = (...texts: (string | [text: string, also: string])[]) =>
     const [text, also = ''] = typeof each === 'string' ? [each] : each
     return { text, searched: searchable(text, also) }
   })
-const found = (list: ReturnType<typeof items>, question: string) =>
-  find(list, question, 10).best.map(({ text }) => text)
+const found = (list: ReturnType<typeof items>, query: string) =>
+  find(list, query, 10).best.map(({ text }) => text)
 
 describe('finding', () => {
   test.each([
@@ -24,7 +24,7 @@ describe('finding', () => {
     // A synonym.
     ['listener', ['Endpoints']],
     ['zzz', []],
-  ])('%j', (question, expected) => {
+  ])('%j', (query, expected) => {
     const list = items(
       'tcp://127.0.0.1:18530',
       'tcp://127.0.0.1:8530',
@@ -36,7 +36,7 @@ describe('finding', () => {
       'blog',
       'backend',
     )
-    expect(found(list, question)).toEqual(expected)
+    expect(found(list, query)).toEqual(expected)
   })
 
   test('tells how many there are beyond those that are shown', () => {

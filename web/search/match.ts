@@ -53,9 +53,9 @@ function inOrder(text: string, word: string): boolean {
 }
 
 /** Returns the words of a query in lower case. */
-export const wordsOf = (question: string): string[] => fold(question).split(/\s+/).filter(Boolean)
+export const splitWords = (query: string): string[] => fold(query).split(/\s+/).filter(Boolean)
 
-export interface Found<T> {
+export interface Matches<T> {
   /** The best matches, best first. */
   readonly best: readonly T[]
   /** The total number of matches. */
@@ -65,10 +65,10 @@ export interface Found<T> {
 /** Returns the `most` best matches, best first. Equal matches keep their order. */
 export function find<T extends { readonly searched: Searchable }>(
   items: readonly T[],
-  question: string,
+  query: string,
   most: number,
-): Found<T> {
-  const words = wordsOf(question)
+): Matches<T> {
+  const words = splitWords(query)
   const ranked: { item: T; score: number; index: number }[] = []
   for (const [index, item] of items.entries()) {
     const score = rank(item.searched, words)

@@ -1,6 +1,6 @@
 import { UnstyledButton } from '@mantine/core'
 import { IconSearch } from '@tabler/icons-react'
-import { Press } from '../shared/keys/key-caps.tsx'
+import { KeyCaps } from '../shared/keys/key-caps.tsx'
 import { useLayer } from '../shared/keys/use-layer.ts'
 import { preloadSearch } from './global-search.tsx'
 import classes from './search-button.module.css'
@@ -19,7 +19,7 @@ export function SearchButton() {
       <IconSearch size={16} stroke={1.5} aria-hidden="true" />
       <span className={classes.word}>Search</span>
       <span className={classes.press} aria-hidden="true">
-        <Press way="Mod+K" />
+        <KeyCaps combination="Mod+K" />
       </span>
     </UnstyledButton>
   )

@@ -21,7 +21,7 @@ export function SearchDialog({ onClose }: { onClose: () => void }) {
   const { person } = usePresence()
   const endpoints = useQuery(endpointsQuery)
   const databases = useQuery(databasesQuery)
-  const [question, setQuestion] = useState('')
+  const [query, setQuestion] = useState('')
   const [active, setActive] = useState(0)
   const choose = useChoose(person.id)
   const chosen = useRef(false)
@@ -34,10 +34,10 @@ export function SearchDialog({ onClose }: { onClose: () => void }) {
     ],
     [person.role, databases.data, endpoints.data],
   )
-  const asked = question.trim() !== ''
+  const hasQuery = query.trim() !== ''
   const found = useMemo(
-    () => (asked ? find(items, question, MOST) : undefined),
-    [items, question, asked],
+    () => (hasQuery ? find(items, query, MOST) : undefined),
+    [items, query, hasQuery],
   )
   const groups = found === undefined ? offered(items, person.id) : [{ items: found.best }]
   const flat = groups.flatMap((group) => group.items)
@@ -60,7 +60,7 @@ export function SearchDialog({ onClose }: { onClose: () => void }) {
       returnTo={() => (chosen.current ? document.querySelector('main') : null)}
     >
       <SearchField
-        question={question}
+        query={query}
         active={flat[at]?.id}
         count={flat.length}
         onChange={(text) => {
@@ -73,7 +73,7 @@ export function SearchDialog({ onClose }: { onClose: () => void }) {
       />
       <SearchResults groups={groups} active={flat[at]?.id} onChoose={go} />
       <p role="status" className={flat.length > 0 ? classes.foot : classes.nothing}>
-        {flat.length === 0 && `No page, action, database or endpoint matches “${question.trim()}”.`}
+        {flat.length === 0 && `No page, action, database or endpoint matches “${query.trim()}”.`}
         {found !== undefined && flat.length > 0 && formatCount(flat.length, found.count)}
         {loading && ' Endpoints and databases are still loading.'}
       </p>
@@ -107,13 +107,13 @@ function useChoose(person: string) {
   const navigate = useNavigate()
   const { open, close } = useLayer()
   const { setColorScheme } = useMantineColorScheme()
-  return ({ id, goal }: Item) => {
+  return ({ id, target }: Item) => {
     rememberId(person, id)
     // Replaces the history entry of the search, so that Back leads to the page before it.
-    if ('to' in goal) void navigate({ ...goal, hash: '', replace: true } as { to: string })
-    else if (goal.act === 'keys') open('keys')
+    if ('to' in target) void navigate({ ...target, hash: '', replace: true } as { to: string })
+    else if (target.act === 'keys') open('keys')
     else {
-      setColorScheme(goal.act)
+      setColorScheme(target.act)
       close()
     }
   }

@@ -19,11 +19,11 @@ const steps: Readonly<Record<string, number>> = {
 }
 
 export interface SearchFieldProps {
-  readonly question: string
+  readonly query: string
   /** The id of the result that Enter chooses. */
   readonly active: string | undefined
   readonly count: number
-  readonly onChange: (question: string) => void
+  readonly onChange: (query: string) => void
   readonly onStep: (step: number) => void
   readonly onChoose: () => void
   readonly onClose: () => void
@@ -34,7 +34,7 @@ export interface SearchFieldProps {
  * the field while the arrow keys move through the results.
  */
 export function SearchField(props: SearchFieldProps) {
-  const { question, active, count, onChange, onStep, onChoose, onClose } = props
+  const { query, active, count, onChange, onStep, onChoose, onClose } = props
   return (
     <div className={classes.field}>
       <IconSearch size={16} stroke={1.5} aria-hidden="true" />
@@ -51,7 +51,7 @@ export function SearchField(props: SearchFieldProps) {
         autoComplete="off"
         spellCheck={false}
         data-autofocus
-        value={question}
+        value={query}
         onChange={(event) => onChange(event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.nativeEvent.isComposing) return

@@ -2,10 +2,10 @@ import { atLeast, type Role } from '../../server/contract/access/role.ts'
 import { type Searchable, searchable } from './match.ts'
 
 /** The kind of a search result, shown beside it. */
-export type Kind = 'Page' | 'Action' | 'Endpoint' | 'Database'
+export type ResultKind = 'Page' | 'Action' | 'Endpoint' | 'Database'
 
 /** The action of a search result. */
-export type Goal =
+export type SearchTarget =
   | { readonly to: string; readonly search?: Readonly<Record<string, string>> }
   | { readonly act: 'keys' | 'light' | 'dark' | 'auto' }
 
@@ -13,42 +13,42 @@ export type Goal =
 export interface Item {
   /** Stable across sessions, so that recent results can be offered again. */
   readonly id: string
-  readonly kind: Kind
+  readonly kind: ResultKind
   readonly label: string
-  readonly goal: Goal
+  readonly target: SearchTarget
   readonly searched: Searchable
 }
 
 interface BuiltIn {
   readonly label: string
-  readonly goal: Goal
+  readonly target: SearchTarget
   /** Synonyms. */
   readonly also?: string
   readonly needs?: Role
 }
 
 const pages: readonly BuiltIn[] = [
-  { label: 'Endpoints', goal: { to: '/endpoints' }, also: 'listeners ports addresses' },
-  { label: 'Map of endpoints', goal: { to: '/endpoints/map' }, also: 'picture lines' },
-  { label: 'Databases', goal: { to: '/databases' }, also: 'collections sizes' },
-  { label: 'Documents', goal: { to: '/documents' }, also: 'collections json data' },
-  { label: 'People', goal: { to: '/access/people' }, also: 'access roles users', needs: 'admin' },
+  { label: 'Endpoints', target: { to: '/endpoints' }, also: 'listeners ports addresses' },
+  { label: 'Map of endpoints', target: { to: '/endpoints/map' }, also: 'picture lines' },
+  { label: 'Databases', target: { to: '/databases' }, also: 'collections sizes' },
+  { label: 'Documents', target: { to: '/documents' }, also: 'collections json data' },
+  { label: 'People', target: { to: '/access/people' }, also: 'access roles users', needs: 'admin' },
   {
     label: 'All tokens',
-    goal: { to: '/access/tokens' },
+    target: { to: '/access/tokens' },
     also: 'access api keys credentials',
     needs: 'admin',
   },
   {
     label: 'Providers',
-    goal: { to: '/access/providers' },
+    target: { to: '/access/providers' },
     also: 'access oauth sign-in github google',
     needs: 'admin',
   },
-  { label: 'Activity', goal: { to: '/activity' }, also: 'audit log history changes' },
+  { label: 'Activity', target: { to: '/activity' }, also: 'audit log history changes' },
   {
     label: 'My sessions, tokens and preferences',
-    goal: { to: '/me' },
+    target: { to: '/me' },
     also: 'profile account settings theme',
   },
 ]
@@ -56,36 +56,41 @@ const pages: readonly BuiltIn[] = [
 const actions: readonly BuiltIn[] = [
   {
     label: 'Add endpoint',
-    goal: { to: '/endpoints/new' },
+    target: { to: '/endpoints/new' },
     also: 'new open port listen',
     needs: 'operator',
   },
   {
     label: 'Import endpoints',
-    goal: { to: '/endpoints/import' },
+    target: { to: '/endpoints/import' },
     also: 'load file json',
     needs: 'operator',
   },
   {
     label: 'Show failed endpoints',
-    goal: { to: '/endpoints', search: { q: 'state:failed' } },
+    target: { to: '/endpoints', search: { q: 'state:failed' } },
     also: 'errors problems',
   },
-  { label: 'Create database', goal: { to: '/databases/new' }, also: 'new add', needs: 'operator' },
-  { label: 'Create token', goal: { to: '/me/new-token' }, also: 'new api key create' },
-  { label: 'Show keyboard shortcuts', goal: { act: 'keys' }, also: 'keyboard shortcuts help' },
-  { label: 'Use light theme', goal: { act: 'light' }, also: 'colour appearance' },
-  { label: 'Use dark theme', goal: { act: 'dark' }, also: 'colour appearance night' },
-  { label: 'Use system theme', goal: { act: 'auto' }, also: 'colour appearance' },
+  {
+    label: 'Create database',
+    target: { to: '/databases/new' },
+    also: 'new add',
+    needs: 'operator',
+  },
+  { label: 'Create token', target: { to: '/me/new-token' }, also: 'new api key create' },
+  { label: 'Show keyboard shortcuts', target: { act: 'keys' }, also: 'keyboard shortcuts help' },
+  { label: 'Use light theme', target: { act: 'light' }, also: 'colour appearance' },
+  { label: 'Use dark theme', target: { act: 'dark' }, also: 'colour appearance night' },
+  { label: 'Use system theme', target: { act: 'auto' }, also: 'colour appearance' },
 ]
 
 const make =
-  (kind: Kind) =>
-  ({ label, goal, also }: BuiltIn): Item => ({
+  (kind: ResultKind) =>
+  ({ label, target, also }: BuiltIn): Item => ({
     id: `${kind}:${label}`,
     kind,
     label,
-    goal,
+    target,
     searched: searchable(label, also),
   })
 
@@ -101,9 +106,9 @@ export const builtInItems = (role: Role): readonly Item[] =>
 /** Returns the endpoints; each opens its panel. */
 export const endpointItems = (addresses: readonly string[]): readonly Item[] =>
   addresses.map((address) =>
-    make('Endpoint')({ label: address, goal: { to: '/endpoints', search: { open: address } } }),
+    make('Endpoint')({ label: address, target: { to: '/endpoints', search: { open: address } } }),
   )
 
 /** Returns the databases; each opens its documents. */
 export const databaseItems = (names: readonly string[]): readonly Item[] =>
-  names.map((name) => make('Database')({ label: name, goal: { to: `/documents/${name}` } }))
+  names.map((name) => make('Database')({ label: name, target: { to: `/documents/${name}` } }))

@@ -8,7 +8,7 @@ import {
 import { useEffect, useId, useRef } from 'react'
 import classes from './search-dialog.module.css'
 import { optionId, RESULTS_ID } from './search-field.tsx'
-import type { Item, Kind } from './search-items.ts'
+import type { Item, ResultKind } from './search-items.ts'
 
 /** Results under a heading. Without a title, all results by score. */
 export interface Group {
@@ -19,7 +19,7 @@ export interface Group {
 /** The heading of recent results. */
 export const RECENT = 'Recent'
 
-const icons: Readonly<Record<Kind, TablerIcon>> = {
+const icons: Readonly<Record<ResultKind, TablerIcon>> = {
   Page: IconFile,
   Action: IconBolt,
   Endpoint: IconPlugConnected,

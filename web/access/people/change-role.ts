@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { Person } from '../../../server/contract/access/person.ts'
 import type { Role } from '../../../server/contract/access/role.ts'
-import { answer, api } from '../../app/api.ts'
+import { api, readJson } from '../../app/api.ts'
 import { nameOf } from '../../shared/session/person.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { peopleQuery } from '../queries.ts'
@@ -12,7 +12,7 @@ interface RoleAssignment {
 }
 
 const changeRole = ({ person: { id }, role }: RoleAssignment) =>
-  answer(api._api.user[':id'].$patch({ param: { id }, json: { role } }))
+  readJson(api._api.user[':id'].$patch({ param: { id }, json: { role } }))
 
 /** Gives a person another role. The role `none` removes access. */
 export function useChangeRole() {

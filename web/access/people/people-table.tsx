@@ -6,7 +6,7 @@ import { type Column, RecordTable } from '../../shared/ui/table/record-table.tsx
 import { RelativeTime } from '../../shared/ui/text/relative-time.tsx'
 import { usePeopleLocation } from '../use-access-location.ts'
 import classes from './people-table.module.css'
-import { personRoles, roleWords } from './role-labels.ts'
+import { personRoles, roleLabels } from './role-labels.ts'
 
 /** Username of the person who signs in with the operator key, who is always an admin. */
 const OPERATOR = 'local:operator'
@@ -81,4 +81,4 @@ export function PeopleTable(props: { caption: string; people: readonly Person[] 
 
 /** "Remove access…" is labelled as an action, unless access was already removed. */
 const labelOf = (role: Role, now: Role): string =>
-  role === 'none' && now !== 'none' ? 'Remove access…' : roleWords[role]
+  role === 'none' && now !== 'none' ? 'Remove access…' : roleLabels[role]

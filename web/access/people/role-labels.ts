@@ -2,7 +2,7 @@ import type { Role } from '../../../server/contract/access/role.ts'
 import type { TokenInput } from '../../../server/contract/access/token.ts'
 
 /** Labels of the roles. */
-export const roleWords: Readonly<Record<Role, string>> = {
+export const roleLabels: Readonly<Record<Role, string>> = {
   none: 'Access removed',
   pending: 'No role yet',
   viewer: 'Viewer',
@@ -11,7 +11,7 @@ export const roleWords: Readonly<Record<Role, string>> = {
 }
 
 /** One sentence for each role that says what it allows. */
-export const roleSentences: Readonly<Record<Role, string>> = {
+export const roleDescriptions: Readonly<Record<Role, string>> = {
   none: 'Cannot sign in.',
   pending: 'No access until an admin assigns a role.',
   viewer: 'Can read everything.',

@@ -3,13 +3,13 @@ import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
 import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
 import { type TokensPath, useTokensLocation } from '../use-access-location.ts'
-import { useMakeToken } from './create-token.ts'
-import { MadeToken } from './created-token.tsx'
+import { useCreateToken } from './create-token.ts'
+import { CreatedToken } from './created-token.tsx'
 import { emptyTokenDraft, tokenFieldGroups, tokenSchema, toTokenInput } from './token-draft.ts'
 import { TokenFields } from './token-fields.tsx'
 
 /** Form that creates a token and then shows it. The token is shown once and not stored. */
-export function NewTokenDialog({ path }: { path: TokensPath }) {
+export function CreateTokenDialog({ path }: { path: TokensPath }) {
   const { close } = useTokensLocation(path)
   const form = useDraftForm({
     draft: 'token',
@@ -17,7 +17,7 @@ export function NewTokenDialog({ path }: { path: TokensPath }) {
     schema: tokenSchema(Date.now),
     groups: tokenFieldGroups,
   })
-  const make = useMakeToken({ onMade: form.forget })
+  const make = useCreateToken({ onMade: form.forget })
   const leave = () => {
     if (!make.isPending) close()
   }
@@ -30,7 +30,7 @@ export function NewTokenDialog({ path }: { path: TokensPath }) {
     )
   if (make.data !== undefined) {
     const { token, info } = make.data
-    return <MadeToken token={token} info={info} onDone={close} />
+    return <CreatedToken token={token} info={info} onDone={close} />
   }
   return (
     <Dialog

@@ -1,12 +1,12 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { TokenInput } from '../../../server/contract/access/token.ts'
-import { answer, api } from '../../app/api.ts'
+import { api, readJson } from '../../app/api.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 
-const makeToken = (input: TokenInput) => answer(api._api.token.$post({ json: input }))
+const makeToken = (input: TokenInput) => readJson(api._api.token.$post({ json: input }))
 
 /** Creates a token. Its response is the only one with the secret. */
-export function useMakeToken({ onMade }: { onMade: () => void }) {
+export function useCreateToken({ onMade }: { onMade: () => void }) {
   const queryClient = useQueryClient()
   return useMutation({
     mutationFn: makeToken,

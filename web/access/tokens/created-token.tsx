@@ -17,7 +17,7 @@ const COPY_FAILED = 'The browser could not copy the token. Select and copy it ma
  * button, Back, and a reload show a warning instead of closing the dialog. A click outside never
  * closes it.
  */
-export function MadeToken(props: { token: string; info: TokenInfo; onDone: () => void }) {
+export function CreatedToken(props: { token: string; info: TokenInfo; onDone: () => void }) {
   const { token, info, onDone } = props
   const [copied, setCopied] = useState(false)
   const [warning, setWarning] = useState<string>()

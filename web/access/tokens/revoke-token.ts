@@ -1,10 +1,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { TokenInfo } from '../../../server/contract/access/token.ts'
-import { answer, api, ignoreMissing } from '../../app/api.ts'
+import { api, ignoreMissing, readJson } from '../../app/api.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 
 const revokeToken = ({ id }: TokenInfo) =>
-  ignoreMissing(answer(api._api.token[':id'].$delete({ param: { id } })))
+  ignoreMissing(readJson(api._api.token[':id'].$delete({ param: { id } })))
 
 /** Revokes a token. */
 export function useRevokeToken() {

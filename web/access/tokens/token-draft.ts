@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import type { TokenInput } from '../../../server/contract/access/token.ts'
 
 /** Lifetime of a token: a number of days, until a date, or unlimited. */
-export type Lasting = '30' | '90' | '365' | 'date' | 'never'
+export type TokenLifetime = '30' | '90' | '365' | 'date' | 'never'
 
 /** Values of the token form. */
 export interface TokenDraft {
@@ -11,7 +11,7 @@ export interface TokenDraft {
   /** Whether the token can access all databases or only the selected ones. */
   readonly reach: 'all' | 'only'
   readonly databases: readonly string[]
-  readonly lasting: Lasting
+  readonly lasting: TokenLifetime
   /** Last day, as `2027-01-31`, if `lasting` is `date`. */
   readonly day: string
 }

@@ -8,20 +8,20 @@ import type { DraftForm } from '../../shared/forms/use-draft-form.ts'
 import { usePresence } from '../../shared/session/person.ts'
 import { ChoiceGroup } from '../../shared/ui/form/choice-group.tsx'
 import hints from '../../shared/ui/form/field-hint.module.css'
-import { roleSentences, roleWords, tokenRoles } from '../people/role-labels.ts'
-import { endOf, type Lasting, type TokenDraft } from './token-draft.ts'
+import { roleDescriptions, roleLabels, tokenRoles } from '../people/role-labels.ts'
+import { endOf, type TokenDraft, type TokenLifetime } from './token-draft.ts'
 import classes from './token-fields.module.css'
 
 export interface TokenFieldsProps {
   readonly form: DraftForm<TokenDraft>
 }
 
-const reaches = [
+const serves = [
   { value: 'all', label: 'All databases' },
   { value: 'only', label: 'Only these' },
 ] as const
 
-const lastings: { value: Lasting; label: string }[] = [
+const lastings: { value: TokenLifetime; label: string }[] = [
   { value: '30', label: '30 days' },
   { value: '90', label: '90 days' },
   { value: '365', label: '1 year' },
@@ -49,15 +49,15 @@ export function TokenFields({ form }: TokenFieldsProps) {
       <ChoiceGroup
         label="Role"
         inline
-        choices={roles.map((role) => ({ value: role, label: roleWords[role] }))}
+        choices={roles.map((role) => ({ value: role, label: roleLabels[role] }))}
         value={draft.role}
-        note={roleSentences[draft.role]}
+        note={roleDescriptions[draft.role]}
         onChange={(role) => change({ role })}
       />
       <div>
         <ChoiceGroup
           label="Databases"
-          choices={reaches}
+          choices={serves}
           value={draft.reach}
           onChange={(reach) => change({ reach })}
         />

@@ -4,7 +4,7 @@ import { IconButton } from '../../shared/ui/layout/icon-button.tsx'
 import { type Column, RecordTable } from '../../shared/ui/table/record-table.tsx'
 import { RelativeTime } from '../../shared/ui/text/relative-time.tsx'
 import { TimeLeft } from '../../shared/ui/text/time-left.tsx'
-import { roleWords } from '../people/role-labels.ts'
+import { roleLabels } from '../people/role-labels.ts'
 import { ScopeNames } from './scope-names.tsx'
 import classes from './token-table.module.css'
 
@@ -31,7 +31,7 @@ export function TokenTable({ tokens, withOwner, onRevoke }: TokenTableProps) {
       cell: ({ prefix }) => <span className="mono">{prefix}…</span>,
     },
     ...(withOwner ? [owner] : []),
-    { head: 'Role', width: 88, cell: ({ role }) => roleWords[role] },
+    { head: 'Role', width: 88, cell: ({ role }) => roleLabels[role] },
     {
       head: 'Databases',
       width: 160,

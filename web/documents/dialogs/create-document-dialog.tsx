@@ -6,9 +6,9 @@ import { CodeInput } from '../../shared/ui/form/code-input.tsx'
 import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
 import { createDocument } from '../document-requests.ts'
-import { compact } from '../editor/document-text.ts'
+import { minifyJson } from '../editor/document-text.ts'
 import { JsonField } from '../editor/json-field.tsx'
-import { findDocument } from '../find-document-link.ts'
+import { findDocumentLink } from '../find-document-link.ts'
 import { useDocumentChanges } from '../use-document-changes.ts'
 import { useDocumentsLocation } from '../use-documents-location.ts'
 import { documentText, useJsonForm } from '../use-json-form.ts'
@@ -37,12 +37,12 @@ export function CreateDocumentDialog(props: { database: string; collection: stri
     initialValues: { collection: collection ?? '', text: BEGIN },
     schema: newDocumentSchema,
   })
-  const place = { database, collection: form.values.collection.trim() }
+  const collectionRef = { database, collection: form.values.collection.trim() }
   const create = useMutation({
-    mutationFn: () => createDocument(place, compact(form.values.text)),
+    mutationFn: () => createDocument(collectionRef, minifyJson(form.values.text)),
     onSuccess: (document) => {
       announce(`Document ${document.id} was created.`)
-      changes.stored(place, document)
+      changes.stored(collectionRef, document)
       form.forget()
     },
     onError: form.showFailure,
@@ -52,7 +52,7 @@ export function CreateDocumentDialog(props: { database: string; collection: stri
       create.mutate(undefined, {
         // Open the stored document, because the server may have generated its id. A callback of
         // `mutate` does not run if the dialog was closed before the response.
-        onSuccess: ({ id }) => goTo(place, { ...list, open: id }, true),
+        onSuccess: ({ id }) => goTo(collectionRef, { ...list, open: id }, true),
       }),
     )
   return (
@@ -61,7 +61,7 @@ export function CreateDocumentDialog(props: { database: string; collection: stri
       name={collection}
       width={720}
       onClose={close}
-      returnTo={() => (create.data === undefined ? undefined : findDocument(create.data.id))}
+      returnTo={() => (create.data === undefined ? undefined : findDocumentLink(create.data.id))}
     >
       <FormFrame
         form={form}

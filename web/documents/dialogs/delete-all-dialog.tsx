@@ -1,17 +1,17 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { NoAnswer } from '../../app/api.ts'
+import { NoResponse } from '../../app/api.ts'
 import { collectionsQuery } from '../../app/queries.ts'
 import { TypedConfirmDialog } from '../../shared/ui/overlay/typed-confirm-dialog.tsx'
 import { formatBytes, formatCount } from '../../shared/ui/text/format-bytes.ts'
 import { deleteAll } from '../document-requests.ts'
-import { type Place, useDocumentsLocation } from '../use-documents-location.ts'
+import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
 
 /** Asks the user to type the name of a collection before all its documents are deleted. */
-export function DeleteAllDialog({ place }: { place: Place }) {
-  const { database, collection } = place
+export function DeleteAllDialog({ collectionRef }: { collectionRef: CollectionRef }) {
+  const { database, collection } = collectionRef
   const { close, follow } = useDocumentsLocation()
   const { data: collections } = useQuery(collectionsQuery(database))
-  const remove = useMutation({ mutationFn: () => deleteAll(place) })
+  const remove = useMutation({ mutationFn: () => deleteAll(collectionRef) })
   const size = collections?.find(({ name }) => name === collection)
   const { documents = null, bytes = null } = size ?? {}
   return (
@@ -22,7 +22,7 @@ export function DeleteAllDialog({ place }: { place: Place }) {
       mismatch={`Type ${collection} exactly as shown to delete its documents.`}
       keep="Keep them"
       error={
-        remove.error instanceof NoAnswer
+        remove.error instanceof NoResponse
           ? `${remove.error.message} The deletion may or may not have started. Check before you try again.`
           : (remove.error?.message ?? '')
       }

@@ -3,15 +3,21 @@ import { useState } from 'react'
 import { ApiFailure } from '../../app/api.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { ConfirmDialog } from '../../shared/ui/overlay/confirm-dialog.tsx'
-import { deleteDocument, readDocument, type Stored } from '../document-requests.ts'
-import { pretty } from '../editor/document-text.ts'
+import { deleteDocument, readDocument, type StoredDocument } from '../document-requests.ts'
+import { formatJson } from '../editor/document-text.ts'
 import { JsonBlock } from '../editor/json-block.tsx'
-import { findDocument } from '../find-document-link.ts'
+import { findDocumentLink } from '../find-document-link.ts'
 import { useDocumentChanges } from '../use-document-changes.ts'
-import { type Place, useDocumentsLocation } from '../use-documents-location.ts'
+import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
 
 /** Asks for confirmation before a document is deleted, and shows its content. */
-export function DeleteDocumentDialog({ place, document }: { place: Place; document: Stored }) {
+export function DeleteDocumentDialog({
+  collectionRef,
+  document,
+}: {
+  collectionRef: CollectionRef
+  document: StoredDocument
+}) {
   const { id } = document
   const { close } = useDocumentsLocation()
   const changes = useDocumentChanges()
@@ -19,12 +25,12 @@ export function DeleteDocumentDialog({ place, document }: { place: Place; docume
   const [moved, setMoved] = useState(false)
   const isGone = (error: unknown) => error instanceof ApiFailure && error.status === 404
   const remove = useMutation({
-    mutationFn: () => deleteDocument(place, now),
+    mutationFn: () => deleteDocument(collectionRef, now),
     onSuccess: () => done(),
     onError: async (error) => {
       if (!(error instanceof ApiFailure && [404, 412].includes(error.status))) return
       try {
-        setNow(await readDocument(place, id))
+        setNow(await readDocument(collectionRef, id))
         setMoved(true)
       } catch (reason) {
         // Another person deleted it first.
@@ -36,7 +42,7 @@ export function DeleteDocumentDialog({ place, document }: { place: Place; docume
   })
   const done = () => {
     announce(`Document ${id} was deleted.`)
-    changes.deleted(place, id)
+    changes.deleted(collectionRef, id)
   }
   const error = moved && remove.isError ? MOVED : (remove.error?.message ?? '')
   return (
@@ -52,10 +58,10 @@ export function DeleteDocumentDialog({ place, document }: { place: Place; docume
         run: () => remove.mutate(undefined, { onSuccess: close }),
       }}
       onClose={close}
-      returnTo={() => findDocument(id)}
+      returnTo={() => findDocumentLink(id)}
     >
       <p>It is deleted immediately and permanently.</p>
-      <JsonBlock label={`Document ${id} as JSON`} text={pretty(now.json)} />
+      <JsonBlock label={`Document ${id} as JSON`} text={formatJson(now.json)} />
     </ConfirmDialog>
   )
 }

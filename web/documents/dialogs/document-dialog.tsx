@@ -1,23 +1,28 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
-import { useMay } from '../../shared/session/person.ts'
+import { useHasRole } from '../../shared/session/person.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
 import { copyText } from '../../shared/ui/text/copy-text.ts'
-import type { Stored } from '../document-requests.ts'
-import { pretty } from '../editor/document-text.ts'
+import type { StoredDocument } from '../document-requests.ts'
+import { formatJson } from '../editor/document-text.ts'
 import { JsonEditor } from '../editor/json-editor.tsx'
-import { findDocument } from '../find-document-link.ts'
-import { type Place, useDocumentsLocation } from '../use-documents-location.ts'
+import { findDocumentLink } from '../find-document-link.ts'
+import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
 import classes from './document-dialog.module.css'
 
 /** Shows a stored document with its actions. */
-export function DocumentDialog({ document }: { place: Place; document: Stored }) {
+export function DocumentDialog({
+  document,
+}: {
+  collectionRef: CollectionRef
+  document: StoredDocument
+}) {
   const { id, json } = document
   const { close, edit, remove } = useDocumentsLocation()
-  const mayChange = useMay('operator')
+  const mayChange = useHasRole('operator')
   const [copied, setCopied] = useState(false)
-  const text = pretty(json)
+  const text = formatJson(json)
   const copy = async () => {
     const done = await copyText(text)
     setCopied(done)
@@ -29,7 +34,7 @@ export function DocumentDialog({ document }: { place: Place; document: Stored })
       name={id}
       width={720}
       onClose={close}
-      returnTo={() => findDocument(id)}
+      returnTo={() => findDocumentLink(id)}
     >
       <JsonEditor label={`Document ${id} as JSON`} text={text} first />
       <div className={classes.actions}>

@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { lazy } from 'react'
 import { ApiFailure } from '../../app/api.ts'
-import { useMay } from '../../shared/session/person.ts'
+import { useHasRole } from '../../shared/session/person.ts'
 import { LoadFailure } from '../../shared/ui/feedback/load-failure.tsx'
 import { SkeletonRows } from '../../shared/ui/feedback/skeleton-rows.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
 import { UnavailableDialog } from '../../shared/ui/overlay/unavailable-dialog.tsx'
 import { documentQuery } from '../queries.ts'
-import { type Place, useDocumentsLocation } from '../use-documents-location.ts'
+import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
 import { DeleteAllDialog } from './delete-all-dialog.tsx'
 import { DeleteDocumentDialog } from './delete-document-dialog.tsx'
 import { JobDialog } from './job-dialog.tsx'
@@ -28,7 +28,7 @@ const EditDocumentDialog = lazy(async () => ({
 export function DocumentDialogs(props: { database: string; collection: string | undefined }) {
   const { database, collection } = props
   const { search, close } = useDocumentsLocation()
-  const mayChange = useMay('operator')
+  const mayChange = useHasRole('operator')
   const { open, edit, remove, create, upload, empty, job } = search
   if (job !== undefined) return <JobDialog key={job} database={database} id={job} />
   const changing = [create, edit, remove, upload, empty].some((each) => each !== undefined)
@@ -43,29 +43,31 @@ export function DocumentDialogs(props: { database: string; collection: string | 
     return <CreateDocumentDialog database={database} collection={collection} />
   }
   if (collection !== undefined && upload !== undefined) {
-    return <UploadDialog place={{ database, collection }} />
+    return <UploadDialog collectionRef={{ database, collection }} />
   }
   if (collection !== undefined && empty !== undefined) {
-    return <DeleteAllDialog place={{ database, collection }} />
+    return <DeleteAllDialog collectionRef={{ database, collection }} />
   }
   const id = open ?? edit ?? remove
   if (collection === undefined || id === undefined) return null
   const way = open !== undefined ? 'open' : edit !== undefined ? 'edit' : 'remove'
-  return <OneDocument key={`${way} ${id}`} place={{ database, collection }} id={id} way={way} />
+  return (
+    <OneDocument key={`${way} ${id}`} collectionRef={{ database, collection }} id={id} way={way} />
+  )
 }
 
 const parts = { open: DocumentDialog, edit: EditDocumentDialog, remove: DeleteDocumentDialog }
 
-function OneDocument(props: { place: Place; id: string; way: keyof typeof parts }) {
-  const { place, id, way } = props
+function OneDocument(props: { collectionRef: CollectionRef; id: string; way: keyof typeof parts }) {
+  const { collectionRef, id, way } = props
   const { close } = useDocumentsLocation()
   const { data, error, refetch } = useQuery({
-    ...documentQuery(place, id),
+    ...documentQuery(collectionRef, id),
     // Do not refetch a document under an open form. The server detects conflicts by ETag.
     refetchOnWindowFocus: way === 'open',
   })
   const Part = parts[way]
-  if (data !== undefined) return <Part place={place} document={data} />
+  if (data !== undefined) return <Part collectionRef={collectionRef} document={data} />
   if (error === null) {
     return (
       <Dialog title={`Document ${id}`} name={id} width={720} onClose={close}>

@@ -5,27 +5,38 @@ import { ApiFailure } from '../../app/api.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
-import { createDocument, readDocument, replaceDocument, type Stored } from '../document-requests.ts'
-import { compact, pretty, sameDocument } from '../editor/document-text.ts'
+import {
+  createDocument,
+  readDocument,
+  replaceDocument,
+  type StoredDocument,
+} from '../document-requests.ts'
+import { formatJson, minifyJson, sameDocument } from '../editor/document-text.ts'
 import { JsonField } from '../editor/json-field.tsx'
-import { findDocument } from '../find-document-link.ts'
+import { findDocumentLink } from '../find-document-link.ts'
 import { useDocumentChanges } from '../use-document-changes.ts'
-import { type Place, useDocumentsLocation } from '../use-documents-location.ts'
+import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
 import { documentText, useJsonForm } from '../use-json-form.ts'
 import { DocumentConflict } from './document-conflict.tsx'
 
 /** The version stored by another person; null if the document was deleted. */
-type Theirs = Stored | null
+type Theirs = StoredDocument | null
 
 /** Form that replaces a document. Shows a conflict if another person changed it. */
-export function EditDocumentDialog({ place, document }: { place: Place; document: Stored }) {
+export function EditDocumentDialog({
+  collectionRef,
+  document,
+}: {
+  collectionRef: CollectionRef
+  document: StoredDocument
+}) {
   const { id } = document
   const { open, close } = useDocumentsLocation()
   const changes = useDocumentChanges()
   // The draft includes the ETag it started from, to detect changes made before it was restored.
   const form = useJsonForm({
-    draft: `document ${id} of ${place.database}/${place.collection}`,
-    initialValues: { text: pretty(document.json), etag: document.etag },
+    draft: `document ${id} of ${collectionRef.database}/${collectionRef.collection}`,
+    initialValues: { text: formatJson(document.json), etag: document.etag },
     schema: z.object({ text: documentText }),
   })
   const { text, etag } = form.values
@@ -40,14 +51,14 @@ export function EditDocumentDialog({ place, document }: { place: Place; document
   }, [beside, editor])
   const save = useMutation({
     mutationFn: () => {
-      const json = compact(text)
-      if (theirs === null) return createDocument(place, withId(json, id))
-      return replaceDocument(place, { id, etag, json: document.json }, json)
+      const json = minifyJson(text)
+      if (theirs === null) return createDocument(collectionRef, withId(json, id))
+      return replaceDocument(collectionRef, { id, etag, json: document.json }, json)
     },
     onSuccess: (stored) => done(stored),
     onError: async (error) => {
       if (!isConflict(error)) return form.showFailure(error)
-      const now = await refetch(place, id)
+      const now = await refetch(collectionRef, id)
       if (now instanceof Error) return form.showFailure(now)
       // The response to an earlier save was lost, but the server stored the document.
       if (now !== null && sameDocument(now.json, text)) {
@@ -58,9 +69,9 @@ export function EditDocumentDialog({ place, document }: { place: Place; document
       form.showErrors(now === null ? { form: GONE } : {})
     },
   })
-  const done = (stored: Stored) => {
+  const done = (stored: StoredDocument) => {
     announce(`Document ${id} was saved.`)
-    changes.stored(place, stored)
+    changes.stored(collectionRef, stored)
     form.forget()
   }
   const submit = () => {
@@ -68,8 +79,8 @@ export function EditDocumentDialog({ place, document }: { place: Place; document
     // A callback of `mutate` does not run if the dialog was closed before the response.
     form.submit(() => save.mutate(undefined, { onSuccess: () => open(id, true) }))
   }
-  const settle = (now: Stored, mine: boolean) => {
-    form.change({ etag: now.etag, ...(mine ? {} : { text: pretty(now.json) }) })
+  const settle = (now: StoredDocument, mine: boolean) => {
+    form.change({ etag: now.etag, ...(mine ? {} : { text: formatJson(now.json) }) })
     setTheirs(undefined)
     form.clearErrors()
   }
@@ -79,7 +90,7 @@ export function EditDocumentDialog({ place, document }: { place: Place; document
       name={id}
       width={beside ? 1040 : 720}
       onClose={close}
-      returnTo={() => findDocument(id)}
+      returnTo={() => findDocumentLink(id)}
     >
       <FormFrame
         form={form}
@@ -90,7 +101,7 @@ export function EditDocumentDialog({ place, document }: { place: Place; document
       >
         {beside ? (
           <DocumentConflict
-            theirs={pretty(theirs.json)}
+            theirs={formatJson(theirs.json)}
             yours={text}
             onTakeTheirs={() => settle(theirs, false)}
             onKeepYours={() => settle(theirs, true)}
@@ -118,8 +129,8 @@ const GONE =
 const isConflict = (error: Error) =>
   error instanceof ApiFailure && [404, 409, 412].includes(error.status)
 
-const refetch = (place: Place, id: string): Promise<Theirs | Error> =>
-  readDocument(place, id).catch((error: Error) =>
+const refetch = (collectionRef: CollectionRef, id: string): Promise<Theirs | Error> =>
+  readDocument(collectionRef, id).catch((error: Error) =>
     error instanceof ApiFailure && error.status === 404 ? null : error,
   )
 

@@ -8,22 +8,22 @@ import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
 import { formatBytes } from '../../shared/ui/text/format-bytes.ts'
 import { uploadAll } from '../document-requests.ts'
-import { type Place, useDocumentsLocation } from '../use-documents-location.ts'
-import { placeFailure } from '../use-json-form.ts'
+import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
+import { toJsonFormErrors } from '../use-json-form.ts'
 
 /** Maximum violations to list. */
 const SHOWN = 20
 
 /** Uploads a file with a JSON array. A job creates all of its documents or none. */
-export function UploadDialog({ place }: { place: Place }) {
+export function UploadDialog({ collectionRef }: { collectionRef: CollectionRef }) {
   const { close, follow } = useDocumentsLocation()
   const form = useDraftForm<{ file: File | null }>({ initialValues: { file: null } })
   const { file } = form.values
   const [violations, setViolations] = useState<readonly Violation[]>([])
   const upload = useMutation({
-    mutationFn: (array: File) => uploadAll(place, array),
+    mutationFn: (array: File) => uploadAll(collectionRef, array),
     onError: (error) => {
-      const { errors, violations: found } = placeFailure(error)
+      const { errors, violations: found } = toJsonFormErrors(error)
       setViolations(found)
       form.showErrors('text' in errors ? { file: errors.text } : errors)
     },
@@ -35,8 +35,8 @@ export function UploadDialog({ place }: { place: Place }) {
   }
   return (
     <Dialog
-      title={`Upload documents to ${place.collection}`}
-      name={place.collection}
+      title={`Upload documents to ${collectionRef.collection}`}
+      name={collectionRef.collection}
       width={560}
       // A click outside must not discard the chosen file.
       deliberate={file !== null}

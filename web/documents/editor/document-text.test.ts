@@ -1,23 +1,23 @@
 import { describe, expect, test } from 'vitest'
 import {
-  compact,
   documentError,
-  pretty,
+  formatJson,
+  minifyJson,
   sameDocument,
-  summarise,
+  summarizeDocument,
   syntaxErrorAt,
 } from './document-text.ts'
 
 describe('summarise', () => {
   test('gives the fields on one line, without the id', () => {
-    expect(summarise({ id: 'a', title: 'One', tags: ['x'], n: null })).toBe(
+    expect(summarizeDocument({ id: 'a', title: 'One', tags: ['x'], n: null })).toBe(
       '{ "title": "One", "tags": ["x"], "n": null }',
     )
-    expect(summarise({ id: 'a' })).toBe('{}')
+    expect(summarizeDocument({ id: 'a' })).toBe('{}')
   })
 
   test('is cut where a row ends, never within a character', () => {
-    const text = summarise({ id: 'a', title: '😀'.repeat(500) })
+    const text = summarizeDocument({ id: 'a', title: '😀'.repeat(500) })
     expect(text.length).toBeLessThan(250)
     expect(text.endsWith('…')).toBe(true)
     expect(text.isWellFormed()).toBe(true)
@@ -26,10 +26,10 @@ describe('summarise', () => {
 
 test('compact takes away what stands between the parts, and nothing in a string', () => {
   const text = '{\n  "a b" : [ 1,\t2 ],\r\n  "c\\" d": "  \\\\" }\n'
-  expect(compact(text)).toBe('{"a b":[1,2],"c\\" d":"  \\\\"}')
-  expect(compact(pretty('{"a":{"b":[1,"x  y"]}}'))).toBe('{"a":{"b":[1,"x  y"]}}')
-  expect(compact('{"a": "b  c\\\\"')).toBe('{"a":"b  c\\\\"')
-  expect(compact('{"a": "b  \\" c')).toBe('{"a":"b  \\" c')
+  expect(minifyJson(text)).toBe('{"a b":[1,2],"c\\" d":"  \\\\"}')
+  expect(minifyJson(formatJson('{"a":{"b":[1,"x  y"]}}'))).toBe('{"a":{"b":[1,"x  y"]}}')
+  expect(minifyJson('{"a": "b  c\\\\"')).toBe('{"a":"b  c\\\\"')
+  expect(minifyJson('{"a": "b  \\" c')).toBe('{"a":"b  \\" c')
 })
 
 test('documents are the same whatever the order of their fields', () => {

@@ -4,7 +4,7 @@ import { type ParseError, parse } from 'jsonc-parser'
 const ROOM = 240
 
 /** Returns a document's first fields as one line of JSON, without its id. */
-export function summarise(document: Readonly<Record<string, unknown>>): string {
+export function summarizeDocument(document: Readonly<Record<string, unknown>>): string {
   let text = ''
   for (const [key, value] of Object.entries(document)) {
     if (key === 'id') continue
@@ -16,12 +16,12 @@ export function summarise(document: Readonly<Record<string, unknown>>): string {
 }
 
 /** Formats JSON over several lines. */
-export const pretty = (json: string): string => JSON.stringify(JSON.parse(json), null, 2)
+export const formatJson = (json: string): string => JSON.stringify(JSON.parse(json), null, 2)
 
 /**
  * Removes whitespace between JSON tokens, because the server counts it towards the document's size.
  */
-export const compact = (json: string): string =>
+export const minifyJson = (json: string): string =>
   json.replace(/"[^"\\]*(?:\\.[^"\\]*)*"?|\s+/gs, (part) => (part.startsWith('"') ? part : ''))
 
 /** Returns whether two JSON texts are the same document, ignoring the order of fields. */

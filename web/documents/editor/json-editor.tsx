@@ -8,7 +8,7 @@ import { getNonce } from 'get-nonce'
 import { type RefObject, useEffect, useImperativeHandle, useLayoutEffect, useRef } from 'react'
 import { useEscape } from '../../shared/ui/overlay/use-escape.ts'
 import { editorTheme } from './editor-theme.ts'
-import type { Range } from './pointer-range.ts'
+import type { TextRange } from './pointer-range.ts'
 
 export interface JsonEditorHandle {
   focus(): void
@@ -17,7 +17,7 @@ export interface JsonEditorHandle {
 }
 
 /** An error at a range of the text. */
-export interface Mark extends Range {
+export interface TextError extends TextRange {
   readonly message: string
 }
 
@@ -27,7 +27,7 @@ export interface JsonEditorProps {
   readonly text: string
   /** Omit it for a read-only editor. */
   readonly onChange?: (text: string) => void
-  readonly marks?: readonly Mark[]
+  readonly marks?: readonly TextError[]
   readonly invalid?: boolean
   /** Ids of the elements that describe the editor. */
   readonly describedBy?: string
@@ -44,14 +44,14 @@ const LINT_MS = 500
  */
 export function JsonEditor(props: JsonEditorProps) {
   const { handle, text } = props
-  const place = useRef<HTMLDivElement>(null)
+  const container = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(null)
   const now = useRef(props)
   now.current = props
   const [changing] = useRef([new Compartment()]).current
 
   useLayoutEffect(() => {
-    const parent = place.current
+    const parent = container.current
     if (parent === null || changing === undefined) return
     const { onChange } = now.current
     const editor = new EditorView({
@@ -114,8 +114,8 @@ export function JsonEditor(props: JsonEditorProps) {
     },
   }))
 
-  useEscape('field', props.onChange && (() => leave(place.current)))
-  return <div ref={place} />
+  useEscape('field', props.onChange && (() => leave(container.current)))
+  return <div ref={container} />
 }
 
 /**

@@ -1,7 +1,7 @@
 import { type RefObject, useId, useMemo } from 'react'
 import type { Violation } from '../../../server/contract/schema.ts'
 import type { JsonForm } from '../use-json-form.ts'
-import { JsonEditor, type JsonEditorHandle, type Mark } from './json-editor.tsx'
+import { JsonEditor, type JsonEditorHandle, type TextError } from './json-editor.tsx'
 import classes from './json-field.module.css'
 import { lineAt, pointerRange } from './pointer-range.ts'
 
@@ -45,14 +45,15 @@ export function JsonField(props: JsonFieldProps) {
       <div id={`${id}-error`} role="alert" className={classes.error}>
         {error !== undefined && (
           <p>
-            {alone !== undefined && <Place mark={alone} text={text} editor={editor} />} {error}
+            {alone !== undefined && <CollectionRef mark={alone} text={text} editor={editor} />}{' '}
+            {error}
           </p>
         )}
         {alone === undefined && placed.length > 0 && (
           <ul>
             {placed.slice(0, SHOWN).map((mark) => (
               <li key={`${mark.pointer} ${mark.message}`}>
-                <Place mark={mark} text={text} editor={editor} />{' '}
+                <CollectionRef mark={mark} text={text} editor={editor} />{' '}
                 {mark.pointer === '' ? (
                   'The document'
                 ) : (
@@ -72,12 +73,16 @@ export function JsonField(props: JsonFieldProps) {
   )
 }
 
-interface Placed extends Mark {
+interface Placed extends TextError {
   readonly pointer: string
 }
 
 /** Button with a violation's line number, which moves the cursor there. */
-function Place(props: { mark: Mark; text: string; editor: RefObject<JsonEditorHandle | null> }) {
+function CollectionRef(props: {
+  mark: TextError
+  text: string
+  editor: RefObject<JsonEditorHandle | null>
+}) {
   const { mark, text, editor } = props
   return (
     <button type="button" className="link-button" onClick={() => editor.current?.goTo(mark.from)}>

@@ -1,7 +1,7 @@
 import { type Node, parseTree } from 'jsonc-parser'
 
 /** A part of a text, by character indexes. */
-export interface Range {
+export interface TextRange {
   readonly from: number
   readonly to: number
 }
@@ -11,7 +11,7 @@ export interface Range {
  * returns the range of its key, to avoid marking a large part of the text. If the value does not
  * exist, returns its nearest existing ancestor.
  */
-export function pointerRange(text: string, pointer: string): Range {
+export function pointerRange(text: string, pointer: string): TextRange {
   const root = parseTree(text)
   if (root === undefined) return { from: 0, to: 0 }
   let at = root
@@ -45,6 +45,6 @@ const element = (array: Node, step: string) =>
     ? array.children?.[Number(step)]
     : undefined
 
-const startOf = ({ offset }: Node): Range => ({ from: offset, to: offset + 1 })
+const startOf = ({ offset }: Node): TextRange => ({ from: offset, to: offset + 1 })
 
-const rangeOf = ({ offset, length }: Node): Range => ({ from: offset, to: offset + length })
+const rangeOf = ({ offset, length }: Node): TextRange => ({ from: offset, to: offset + length })

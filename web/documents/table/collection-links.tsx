@@ -1,18 +1,18 @@
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { useMay } from '../../shared/session/person.ts'
-import { type Place, useDocumentsLocation } from '../use-documents-location.ts'
+import { useHasRole } from '../../shared/session/person.ts'
+import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
 import classes from './collection-links.module.css'
 
 /** Actions on a whole collection. */
-export function CollectionLinks({ place }: { place: Place }) {
+export function CollectionLinks({ collectionRef }: { collectionRef: CollectionRef }) {
   const { upload, empty } = useDocumentsLocation()
-  const mayChange = useMay('operator')
+  const mayChange = useHasRole('operator')
   return (
     <div className={classes.ways}>
       <Link
         to="/documents/$database/$collection/schema"
-        params={{ database: place.database, collection: place.collection }}
+        params={{ database: collectionRef.database, collection: collectionRef.collection }}
       >
         Schema
       </Link>

@@ -6,14 +6,14 @@ import filterBar from '../../shared/ui/form/filter-bar.module.css'
 import { useDocumentsLocation } from '../use-documents-location.ts'
 import classes from './collection-picker.module.css'
 
-export interface PlaceBarProps {
+export interface CollectionPickerProps {
   readonly database: string
   /** Undefined if no collection is selected. */
   readonly collection: string | undefined
 }
 
 /** Selects the database and the collection. Its children add a filter. */
-export function PlaceBar(props: PropsWithChildren<PlaceBarProps>) {
+export function CollectionPicker(props: PropsWithChildren<CollectionPickerProps>) {
   const { database, collection, children } = props
   const { goTo } = useDocumentsLocation()
   const { data: databases = [] } = useQuery(databasesQuery)

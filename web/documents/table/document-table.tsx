@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import type { DocumentFields } from '../../../server/contract/document.ts'
 import { type Column, RecordTable } from '../../shared/ui/table/record-table.tsx'
 import { type DocumentsSearch, readDocumentsSearch } from '../documents-search.ts'
-import { summarise } from '../editor/document-text.ts'
+import { summarizeDocument } from '../editor/document-text.ts'
 import classes from './document-table.module.css'
 
 const idOf = ({ id }: DocumentFields) => id
@@ -26,7 +26,9 @@ const columns: readonly Column<DocumentFields>[] = [
   },
   {
     head: 'Fields',
-    cell: (document) => <span className={`mono ${classes.fields}`}>{summarise(document)}</span>,
+    cell: (document) => (
+      <span className={`mono ${classes.fields}`}>{summarizeDocument(document)}</span>
+    ),
   },
 ]
 

@@ -4,14 +4,14 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { EndpointChangeView } from '../../../server/contract/endpoints/endpoint-change.ts'
 import { useKeys } from '../../shared/keys/use-keys.ts'
-import { useMay } from '../../shared/session/person.ts'
+import { useHasRole } from '../../shared/session/person.ts'
 import { IconButton } from '../../shared/ui/layout/icon-button.tsx'
 import { formatCount } from '../model/traffic.ts'
 import bar from '../remove/undo-bar.module.css'
 import classes from './bulk-bar.module.css'
 import { bulkFailuresQuery, cancelBulk, isRunning, undoBulk } from './bulk-requests.ts'
 import { FailureDialog } from './failure-dialog.tsx'
-import { formatEnded, formatRunning } from './format-bulk.ts'
+import { formatBulkProgress, formatBulkResult } from './format-bulk.ts'
 
 /** Maximum number of failures in the bar; the dialog shows the others. */
 const SHOWN = 2
@@ -32,14 +32,14 @@ export function BulkBar({ view, onClose }: BulkBarProps) {
 
 function Progress({ view }: { view: EndpointChangeView }) {
   const queryClient = useQueryClient()
-  const mayChange = useMay('operator')
+  const mayChange = useHasRole('operator')
   const cancel = useMutation({ mutationFn: () => cancelBulk(queryClient, view.id) })
   const { total, left, failed } = view
   return (
     <>
       <div className={bar.text}>
-        <p>{formatRunning(view)}</p>
-        <progress aria-label={formatRunning(view)} max={total} value={total - left} />
+        <p>{formatBulkProgress(view)}</p>
+        <progress aria-label={formatBulkProgress(view)} max={total} value={total - left} />
         <p className="dim">
           {formatCount(total - left)} of {formatCount(total)}
           {failed > 0 && `, ${formatCount(failed)} failed`}
@@ -64,7 +64,7 @@ function Progress({ view }: { view: EndpointChangeView }) {
 function Outcome({ view, onClose }: BulkBarProps) {
   const { id, made, failed, undoOf } = view
   const queryClient = useQueryClient()
-  const mayChange = useMay('operator')
+  const mayChange = useHasRole('operator')
   const [all, setAll] = useState(false)
   const { data: failures = [] } = useQuery({ ...bulkFailuresQuery(id), enabled: failed > 0 })
   const undo = useMutation({ mutationFn: () => undoBulk(queryClient, id) })
@@ -81,7 +81,7 @@ function Outcome({ view, onClose }: BulkBarProps) {
   return (
     <>
       <div className={bar.text} role={failed > 0 ? 'alert' : 'status'}>
-        <p>{formatEnded(view)}</p>
+        <p>{formatBulkResult(view)}</p>
         {failures.slice(0, SHOWN).map(({ at, endpoint, errorMessage }) => (
           <p key={at}>
             <span className="mono">{endpoint}</span>{' '}

@@ -15,7 +15,7 @@ export function preloadBulkDialog(): void {
 export function BulkDialogOutlet(props: BulkDialogProps) {
   const { search, close } = useEndpointsLocation()
   const action = search.several
-  if (action !== 'add' && action !== 'take-out' && action !== 'remove') return null
+  if (action !== 'add' && action !== 'remove-database' && action !== 'remove') return null
   return (
     <LazyBoundary>
       <Suspense>

@@ -12,7 +12,7 @@ import type { BulkAction } from '../table/selection-bar.tsx'
 import classes from './bulk-dialog.module.css'
 import changes from './change-list.module.css'
 import { ChangeList } from './change-list.tsx'
-import { type Kept, planBulk } from './plan-bulk.ts'
+import { planBulk, type SkippedEndpoint } from './plan-bulk.ts'
 import { useBulkChange } from './use-bulk-change.ts'
 
 const endpoints = (count: number) => `${count} ${count === 1 ? 'endpoint' : 'endpoints'}`
@@ -23,7 +23,7 @@ const words = {
     label: 'Add database',
     verb: 'Save',
   },
-  'take-out': {
+  'remove-database': {
     title: (n: number) => `Remove a database from ${endpoints(n)}`,
     label: 'Remove database',
     verb: 'Save',
@@ -49,7 +49,7 @@ export function BulkDialog(props: BulkDialogProps & { action: BulkAction; onClos
   const { action, rows, selected, here, onClose, returnTo } = props
   const { data: databases = [] } = useQuery(databasesQuery)
   const [name, setName] = useState('')
-  const [asked, setAsked] = useState(false)
+  const [submitted, setAsked] = useState(false)
   const check = useChangeGuard(rows)
   const begin = useBulkChange(here, onClose)
   const facts = { action, name: name.trim(), rows, selected, here }
@@ -69,7 +69,7 @@ export function BulkDialog(props: BulkDialogProps & { action: BulkAction; onClos
   const field = {
     label: 'Database',
     value: name,
-    error: asked ? error : undefined,
+    error: submitted ? error : undefined,
     'data-autofocus': true,
   }
   const { title, label, verb } = words[action]
@@ -97,7 +97,7 @@ export function BulkDialog(props: BulkDialogProps & { action: BulkAction; onClos
             comboboxProps={{ withinPortal: false, floatingStrategy: 'fixed', offset: 4 }}
           />
         )}
-        {action === 'take-out' && (
+        {action === 'remove-database' && (
           <NativeSelect
             {...field}
             data={[{ value: '', label: 'Choose a database' }, ...mapped]}
@@ -114,7 +114,7 @@ export function BulkDialog(props: BulkDialogProps & { action: BulkAction; onClos
             )}
             {plan.tasks.length > 0 && <ChangeList tasks={plan.tasks} here={here} />}
             {plan.tasks.length > 0 && <GuardNotice guard={guard} />}
-            <KeptList kept={plan.kept} />
+            <SkippedList skipped={plan.skipped} />
           </>
         )}
         <p role="alert" className={classes.error}>
@@ -144,19 +144,19 @@ export function BulkDialog(props: BulkDialogProps & { action: BulkAction; onClos
 }
 
 function errorOf(action: BulkAction, name: string): string | undefined {
-  if (action === 'take-out') return name === '' ? 'Choose a database to remove.' : undefined
+  if (action === 'remove-database') return name === '' ? 'Choose a database to remove.' : undefined
   return nameError(name, [])
 }
 
 /** Lists the endpoints that are not changed, grouped by reason. */
-function KeptList({ kept }: { kept: readonly Kept[] }) {
-  const reasons = Map.groupBy(kept, ({ why }) => why)
+function SkippedList({ skipped }: { skipped: readonly SkippedEndpoint[] }) {
+  const reasons = Map.groupBy(skipped, ({ reason }) => reason)
   return (
     <ul className={`${changes.list} ${classes.list}`}>
-      {[...reasons].map(([why, some]) => (
-        <li key={why} data-fine={some[0]?.fine || undefined}>
+      {[...reasons].map(([reason, some]) => (
+        <li key={reason} data-fine={some[0]?.fine || undefined}>
           <span className="mono">{some[0]?.address}</span>
-          {some.length > 1 && ` and ${some.length - 1} more`}: {why}
+          {some.length > 1 && ` and ${some.length - 1} more`}: {reason}
         </li>
       ))}
     </ul>

@@ -4,9 +4,9 @@ import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { undo } from '../model/undo.ts'
 import { endpointsQuery, listenersQuery } from '../queries.ts'
 import { bulkChangesQuery, isRunning } from './bulk-requests.ts'
-import { formatEnded } from './format-bulk.ts'
+import { formatBulkResult } from './format-bulk.ts'
 import { loadBulkBar } from './load-bulk-bar.ts'
-import { closeBulk, trackBulk, useTrackedBulk } from './tracked-bulk.ts'
+import { dismissBulk, trackBulk, useTrackedBulk } from './tracked-bulk.ts'
 
 const BulkBar = lazy(async () => ({ default: (await loadBulkBar()).BulkBar }))
 
@@ -15,16 +15,16 @@ export function BulkOutlet() {
   const queryClient = useQueryClient()
   const { data = [] } = useQuery(bulkChangesQuery)
   const { ids, closed, onPage } = useTrackedBulk()
-  const told = useRef(new Set<string>())
+  const announced = useRef(new Set<string>())
   const offered = useSyncExternalStore(undo.subscribe, undo.current)
   // The link to another endpoint is in the place of the bar. Progress is unknown without connection.
-  const isDisconnected = offered?.stage === 'way-out'
+  const isDisconnected = offered?.stage === 'disconnected'
   useEffect(() => {
     for (const view of data) {
       if (isRunning(view)) trackBulk(view.id)
-      else if (ids.has(view.id) && !told.current.has(view.id)) {
-        told.current.add(view.id)
-        announce(formatEnded(view))
+      else if (ids.has(view.id) && !announced.current.has(view.id)) {
+        announced.current.add(view.id)
+        announce(formatBulkResult(view))
         // Live events may have been lost among many changes.
         void queryClient.invalidateQueries({ queryKey: endpointsQuery.queryKey })
         void queryClient.invalidateQueries({ queryKey: listenersQuery.queryKey })
@@ -45,7 +45,7 @@ export function BulkOutlet() {
       <BulkBar
         key={view.id}
         view={view}
-        onClose={() => closeBulk(shown.flatMap((each) => (isRunning(each) ? [] : each.id)))}
+        onClose={() => dismissBulk(shown.flatMap((each) => (isRunning(each) ? [] : each.id)))}
       />
     </Suspense>
   )

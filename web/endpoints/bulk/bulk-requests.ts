@@ -5,7 +5,7 @@ import {
   type EndpointChangeView,
   FAILURES_PAGE,
 } from '../../../server/contract/endpoints/endpoint-change.ts'
-import { answer, api, isSignedOut } from '../../app/api.ts'
+import { api, isSignedOut, readJson } from '../../app/api.ts'
 import { trackBulk } from './tracked-bulk.ts'
 
 /** Polling interval for the progress of a bulk change, ms; live events refetch it sooner. */
@@ -14,7 +14,7 @@ const PROGRESS_MS = 1_000
 /** The recent bulk changes, newest first. */
 export const bulkChangesQuery = queryOptions({
   queryKey: ['endpoint-change'],
-  queryFn: ({ signal }) => answer(api._api['endpoint-change'].$get({}, { init: { signal } })),
+  queryFn: ({ signal }) => readJson(api._api['endpoint-change'].$get({}, { init: { signal } })),
   refetchInterval: ({ state }) =>
     !isSignedOut(state.error) && state.data?.some(isRunning) ? PROGRESS_MS : false,
 })
@@ -29,26 +29,29 @@ export const bulkFailuresQuery = (id: string) =>
 
 export const isRunning = ({ state }: EndpointChangeView): boolean => state === 'running'
 
-/** Starts a bulk change. Throws `ApiFailure`, or `NoAnswer` if it may have started. */
+/** Starts a bulk change. Throws `ApiFailure`, or `NoResponse` if it may have started. */
 export async function beginBulk(
   queryClient: QueryClient,
   changes: EndpointChangeInput[],
   keepOnFailure = false,
 ): Promise<EndpointChangeView> {
   const json = { changes, keepOnFailure }
-  return follow(queryClient, await answer(api._api['endpoint-change'].$post({ json })))
+  return follow(queryClient, await readJson(api._api['endpoint-change'].$post({ json })))
 }
 
 /** Starts the undo of a bulk change. Throws as {@link beginBulk} does. */
 export async function undoBulk(queryClient: QueryClient, id: string): Promise<EndpointChangeView> {
   const param = { id }
-  return follow(queryClient, await answer(api._api['endpoint-change'][':id'].undo.$post({ param })))
+  return follow(
+    queryClient,
+    await readJson(api._api['endpoint-change'][':id'].undo.$post({ param })),
+  )
 }
 
 /** Cancels a bulk change. Changes already applied stay. */
 export async function cancelBulk(queryClient: QueryClient, id: string): Promise<void> {
   const param = { id }
-  await follow(queryClient, await answer(api._api['endpoint-change'][':id'].$delete({ param })))
+  await follow(queryClient, await readJson(api._api['endpoint-change'][':id'].$delete({ param })))
 }
 
 /**
@@ -86,7 +89,7 @@ export async function readFailures(id: string): Promise<EndpointChangeFailure[]>
       limit: `${FAILURES_PAGE}`,
       ...(after === undefined ? {} : { after: `${after}` }),
     }
-    const page = await answer(api._api['endpoint-change'][':id'].$get({ param: { id }, query }))
+    const page = await readJson(api._api['endpoint-change'][':id'].$get({ param: { id }, query }))
     failures.push(...page.failures)
     after = page.next
   } while (after !== null)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { EndpointChangeView } from '../../../server/contract/endpoints/endpoint-change.ts'
-import { formatEnded, formatRunning } from './format-bulk.ts'
+import { formatBulkProgress, formatBulkResult } from './format-bulk.ts'
 
 const view = (more: Partial<EndpointChangeView>): EndpointChangeView => ({
   ...{ id: 'x', state: 'done', actor: 'github:1', created: '', ended: '', removals: 0 },
@@ -9,22 +9,22 @@ const view = (more: Partial<EndpointChangeView>): EndpointChangeView => ({
 })
 
 test('a bulk change that runs is named by what it does', () => {
-  expect(formatRunning(view({ total: 5_000 }))).toBe('Changing 5,000 endpoints')
-  expect(formatRunning(view({ total: 1, removals: 1 }))).toBe('Removing 1 endpoint')
-  expect(formatRunning(view({ total: 2, undoOf: 'y' }))).toBe('Undoing 2 changes')
+  expect(formatBulkProgress(view({ total: 5_000 }))).toBe('Changing 5,000 endpoints')
+  expect(formatBulkProgress(view({ total: 1, removals: 1 }))).toBe('Removing 1 endpoint')
+  expect(formatBulkProgress(view({ total: 2, undoOf: 'y' }))).toBe('Undoing 2 changes')
 })
 
 test('a bulk change that has ended is counted', () => {
-  expect(formatEnded(view({ removals: 100 }))).toBe('100 endpoints were removed.')
-  expect(formatEnded(view({ made: 1, failed: 97, unchanged: 2 }))).toBe(
+  expect(formatBulkResult(view({ removals: 100 }))).toBe('100 endpoints were removed.')
+  expect(formatBulkResult(view({ made: 1, failed: 97, unchanged: 2 }))).toBe(
     '1 of 100 endpoints was changed. 2 needed no change. 97 failed.',
   )
-  expect(formatEnded(view({ state: 'cancelled', made: 40, left: 60 }))).toBe(
+  expect(formatBulkResult(view({ state: 'cancelled', made: 40, left: 60 }))).toBe(
     'Cancelled. 40 of 100 endpoints were changed. 60 were not started.',
   )
-  expect(formatEnded(view({ state: 'stopped', made: 0, left: 100 }))).toBe(
+  expect(formatBulkResult(view({ state: 'stopped', made: 0, left: 100 }))).toBe(
     'Stopped: github:1 no longer has permission to change endpoints. ' +
       '0 of 100 endpoints were changed. 100 were not started.',
   )
-  expect(formatEnded(view({ undoOf: 'y', total: 1, made: 1 }))).toBe('1 change was undone.')
+  expect(formatBulkResult(view({ undoOf: 'y', total: 1, made: 1 }))).toBe('1 change was undone.')
 })

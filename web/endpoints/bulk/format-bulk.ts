@@ -3,28 +3,28 @@ import { formatCount } from '../model/traffic.ts'
 
 type Kind = Pick<EndpointChangeView, 'total' | 'removals' | 'undoOf'>
 
-const things = ({ undoOf }: Kind, count: number) =>
+const formatItems = ({ undoOf }: Kind, count: number) =>
   `${formatCount(count)} ${undoOf === null ? 'endpoint' : 'change'}${count === 1 ? '' : 's'}`
 
-const wereVerbed = ({ undoOf, removals, total }: Kind, count: number) =>
+const formatOutcome = ({ undoOf, removals, total }: Kind, count: number) =>
   `${count === 1 ? 'was' : 'were'} ${
     undoOf !== null ? 'undone' : removals === total ? 'removed' : 'changed'
   }`
 
 /** Formats a running bulk change: "Removing 5,000 endpoints", "Undoing 12 changes". */
-export function formatRunning(view: Kind): string {
+export function formatBulkProgress(view: Kind): string {
   const { undoOf, removals, total } = view
   const verb = undoOf !== null ? 'Undoing' : removals === total ? 'Removing' : 'Changing'
-  return `${verb} ${things(view, total)}`
+  return `${verb} ${formatItems(view, total)}`
 }
 
 /** Formats a finished bulk change: "98 of 100 endpoints were changed. 2 failed." */
-export function formatEnded(view: EndpointChangeView): string {
+export function formatBulkResult(view: EndpointChangeView): string {
   const { state, total, made, unchanged, failed, left } = view
   const first =
     made === total
-      ? `${things(view, total)} ${wereVerbed(view, total)}.`
-      : `${formatCount(made)} of ${things(view, total)} ${wereVerbed(view, made)}.`
+      ? `${formatItems(view, total)} ${formatOutcome(view, total)}.`
+      : `${formatCount(made)} of ${formatItems(view, total)} ${formatOutcome(view, made)}.`
   const sentences = [
     state === 'cancelled' && 'Cancelled.',
     state === 'stopped' && `Stopped: ${view.actor} no longer has permission to change endpoints.`,

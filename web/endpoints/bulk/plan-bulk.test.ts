@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ListenerStatus } from '../../../server/contract/endpoints/listener.ts'
 import { joinRows } from '../model/endpoint-rows.ts'
-import { type BulkFacts, planBulk } from './plan-bulk.ts'
+import { type BulkPlanInput, planBulk } from './plan-bulk.ts'
 
 const at = (port: number) => `tcp://127.0.0.1:${port}`
 const status = (endpoint: string) =>
@@ -16,7 +16,7 @@ const rows = joinRows(
   records,
   records.map(({ endpoint }) => status(endpoint)),
 )
-const plan = (facts: Partial<BulkFacts>) =>
+const plan = (facts: Partial<BulkPlanInput>) =>
   planBulk({
     action: 'remove',
     name: '',
@@ -31,7 +31,7 @@ const mapped = ({ tasks }: ReturnType<typeof plan>) =>
 test('a database is added behind the others, where it is not reached already', () => {
   const added = plan({ action: 'add', name: 'blog' })
   expect(mapped(added)).toEqual({ [at(4)]: ['_system', 'news', 'blog'] })
-  expect(added.kept.map(({ address, fine }) => [address, fine])).toEqual([
+  expect(added.skipped.map(({ address, fine }) => [address, fine])).toEqual([
     [at(1), true],
     [at(2), true],
     [at(3), true],
@@ -39,14 +39,15 @@ test('a database is added behind the others, where it is not reached already', (
 })
 
 test('taking out the last name never becomes all databases', () => {
-  const taken = plan({ action: 'take-out', name: 'blog' })
+  const taken = plan({ action: 'remove-database', name: 'blog' })
   expect(mapped(taken)).toEqual({ [at(2)]: ['shop'] })
-  expect(taken.kept).toContainEqual({
+  expect(taken.skipped).toContainEqual({
     address: at(3),
     fine: false,
-    why: 'blog is its only database. Without it, the endpoint would serve all databases. Change its mapping or remove it instead.',
+    reason:
+      'blog is its only database. Without it, the endpoint would serve all databases. Change its mapping or remove it instead.',
   })
-  expect(taken.kept.find(({ address }) => address === at(1))?.fine).toBe(false)
+  expect(taken.skipped.find(({ address }) => address === at(1))?.fine).toBe(false)
 })
 
 test('the last way in stays, one’s own rather than another', () => {
@@ -54,14 +55,16 @@ test('the last way in stays, one’s own rather than another', () => {
     const removed = plan({ here })
     expect(removed.tasks.map(({ row }) => row.address)).not.toContain(here)
     expect(removed.tasks).toHaveLength(3)
-    expect(removed.kept).toMatchObject([{ address: here, fine: false }])
+    expect(removed.skipped).toMatchObject([{ address: here, fine: false }])
   }
   const taken = plan({
-    action: 'take-out',
+    action: 'remove-database',
     name: '_system',
     rows: rows.slice(1),
     here: at(4),
   })
   expect(taken.tasks).toEqual([])
-  expect(taken.kept.find(({ address }) => address === at(4))?.why).toContain('no one could sign in')
+  expect(taken.skipped.find(({ address }) => address === at(4))?.reason).toContain(
+    'no one could sign in',
+  )
 })

@@ -1,7 +1,7 @@
 import { SYSTEM_DATABASE } from '../../../server/contract/database.ts'
 import { isAdminAccess } from '../model/admin-access.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
-import { reaches } from '../model/mapping.ts'
+import { serves } from '../model/mapping.ts'
 import type { BulkAction } from '../table/selection-bar.tsx'
 
 export interface BulkTask {
@@ -11,19 +11,19 @@ export interface BulkTask {
 }
 
 /** An endpoint that is not changed. */
-export interface Kept {
+export interface SkippedEndpoint {
   readonly address: string
-  readonly why: string
+  readonly reason: string
   /** Whether it is already in the wanted state. */
   readonly fine: boolean
 }
 
 export interface BulkPlan {
   readonly tasks: readonly BulkTask[]
-  readonly kept: readonly Kept[]
+  readonly skipped: readonly SkippedEndpoint[]
 }
 
-export interface BulkFacts {
+export interface BulkPlanInput {
   readonly action: BulkAction
   /** The database to add or take out. */
   readonly name: string
@@ -38,37 +38,37 @@ export interface BulkFacts {
  * Plans a bulk change. The last database is never taken out of a mapping, because an empty mapping
  * means all databases.
  */
-export function planBulk(facts: BulkFacts): BulkPlan {
+export function planBulk(facts: BulkPlanInput): BulkPlan {
   const { rows, selected, here } = facts
   const chosen = rows.filter(
     ({ address, databases }) => databases !== null && selected.has(address),
   )
   const checked = chosen.map((row) => check(facts, row))
-  const kept = checked.flatMap((one) => ('why' in one ? one : []))
+  const skipped = checked.flatMap((one) => ('reason' in one ? one : []))
   const tasks = checked.flatMap((one) => ('row' in one ? one : []))
 
   // Keep one endpoint that serves `_system`, preferably the one that serves this page. Without it,
   // no one could sign in.
   const closed = new Set(tasks.filter(closes).map(({ row }) => row.address))
-  const waysIn = rows.filter(isAdminAccess)
-  const left = waysIn.filter(({ address }) => !closed.has(address))
-  if (waysIn.length > 0 && left.length === 0) {
-    const last = waysIn.find(({ address }) => address === here) ?? waysIn[0]
+  const adminEndpoints = rows.filter(isAdminAccess)
+  const left = adminEndpoints.filter(({ address }) => !closed.has(address))
+  if (adminEndpoints.length > 0 && left.length === 0) {
+    const last = adminEndpoints.find(({ address }) => address === here) ?? adminEndpoints[0]
     const staying = tasks.findIndex(({ row }) => row === last)
     if (last !== undefined && staying >= 0) {
       tasks.splice(staying, 1)
-      kept.push({ address: last.address, why: LAST_WAY_IN, fine: false })
+      skipped.push({ address: last.address, reason: LAST_ADMIN_ACCESS, fine: false })
       closed.delete(last.address)
     }
   }
-  return { tasks, kept }
+  return { tasks, skipped }
 }
 
-function check({ action, name }: BulkFacts, row: EndpointRow): BulkTask | Kept {
+function check({ action, name }: BulkPlanInput, row: EndpointRow): BulkTask | SkippedEndpoint {
   const { address } = row
   const mapping = row.databases ?? []
   const task = (after: readonly string[] | null): BulkTask => ({ row, after })
-  const keep = (why: string, fine = false): Kept => ({ address, why, fine })
+  const keep = (reason: string, fine = false): SkippedEndpoint => ({ address, reason, fine })
   if (action === 'remove') return task(null)
   if (action === 'add') {
     if (mapping.length === 0) return keep('Already serves all databases.', true)
@@ -89,8 +89,8 @@ function check({ action, name }: BulkFacts, row: EndpointRow): BulkTask | Kept {
 
 /** Returns whether a task makes the console unreachable through its endpoint. */
 const closes = ({ row, after }: BulkTask): boolean =>
-  reaches(row.databases ?? [], SYSTEM_DATABASE) &&
-  (after === null || !reaches(after, SYSTEM_DATABASE))
+  serves(row.databases ?? [], SYSTEM_DATABASE) &&
+  (after === null || !serves(after, SYSTEM_DATABASE))
 
-const LAST_WAY_IN =
+const LAST_ADMIN_ACCESS =
   'Without it, no one could sign in, because no other endpoint serves _system. Add another one first.'

@@ -13,7 +13,7 @@ const begun = new Map<string, BulkPlan>()
  * Selects the endpoints that a bulk change leaves unchanged, once it has ended; see {@link
  * useLeftSelected}.
  */
-export const selectLeft = (id: string, plan: BulkPlan): void => void begun.set(id, plan)
+export const selectUnchangedAfter = (id: string, plan: BulkPlan): void => void begun.set(id, plan)
 
 /** Selects, after a bulk change of this page, the endpoints that differ from its plan. */
 export function useRemainingSelection(choose: (addresses: Iterable<string>) => void): void {
@@ -25,7 +25,7 @@ export function useRemainingSelection(choose: (addresses: Iterable<string>) => v
       if (plan === undefined || isRunning(view)) continue
       begun.delete(view.id)
       queryClient.fetchQuery({ ...endpointsQuery, staleTime: 0 }).then(
-        (list) => choose(leftOf(plan, list)),
+        (list) => choose(findUnchanged(plan, list)),
         // The endpoint list shows this error itself. The selection stays.
         () => {},
       )
@@ -34,9 +34,9 @@ export function useRemainingSelection(choose: (addresses: Iterable<string>) => v
 }
 
 /** Returns the addresses whose configuration differs from the plan. */
-export function leftOf(plan: BulkPlan, list: readonly EndpointRecord[]): string[] {
+export function findUnchanged(plan: BulkPlan, list: readonly EndpointRecord[]): string[] {
   const now = new Map(list.map(({ endpoint, databases }) => [endpoint, databases]))
-  const kept = plan.kept.flatMap(({ address, fine }) => (fine ? [] : address))
+  const skipped = plan.skipped.flatMap(({ address, fine }) => (fine ? [] : address))
   const left = plan.tasks.flatMap(({ row: { address }, after }) => {
     const databases = now.get(address)
     const isDone =
@@ -45,5 +45,5 @@ export function leftOf(plan: BulkPlan, list: readonly EndpointRecord[]): string[
         : databases !== undefined && sameMapping(databases, after)
     return isDone ? [] : address
   })
-  return [...kept, ...left]
+  return [...skipped, ...left]
 }

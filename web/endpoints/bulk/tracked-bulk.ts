@@ -31,8 +31,8 @@ export function trackBulk(id: string): void {
 }
 
 /** Stops showing bulk changes. */
-export const closeBulk = (ids: readonly string[]): void =>
+export const dismissBulk = (ids: readonly string[]): void =>
   become({ closed: new Set([...now.closed, ...ids]) })
 
 /** Shows a bulk change in the page content instead of the bar; undefined shows all in the bar. */
-export const showOnPage = (id: string | undefined): void => become({ onPage: id })
+export const showBulkOnPage = (id: string | undefined): void => become({ onPage: id })

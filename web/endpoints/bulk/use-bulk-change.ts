@@ -5,7 +5,7 @@ import { preloadUndo } from '../remove/undo-outlet.tsx'
 import { beginBulk, watchBulk } from './bulk-requests.ts'
 import { loadBulkBar } from './load-bulk-bar.ts'
 import type { BulkPlan } from './plan-bulk.ts'
-import { selectLeft } from './remaining-selection.ts'
+import { selectUnchangedAfter } from './remaining-selection.ts'
 
 /** Starts the bulk change of a plan. Endpoints that it leaves unchanged stay selected. */
 export function useBulkChange(here: string | undefined, onBegun: () => void) {
@@ -22,14 +22,14 @@ export function useBulkChange(here: string | undefined, onBegun: () => void) {
       })
       return beginBulk(queryClient, changes)
     },
-    onSuccess: ({ id }, { plan, guard: { own, wayOut } }) => {
-      selectLeft(id, plan)
+    onSuccess: ({ id }, { plan, guard: { own, otherConsole } }) => {
+      selectUnchangedAfter(id, plan)
       const task = own ? plan.tasks.find(({ row }) => row.address === here) : undefined
-      if (task !== undefined && wayOut !== undefined) {
+      if (task !== undefined && otherConsole !== undefined) {
         const { row, after } = task
         const change = { address: row.address, before: row.databases, after }
         void watchBulk(queryClient, id, { orUnreachable: true }).then(() =>
-          undo.leadOut(change, wayOut),
+          undo.offerConsole(change, otherConsole),
         )
       }
       onBegun()

@@ -5,7 +5,7 @@ import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
-import { placeRefusal } from '../model/field-errors.ts'
+import { toFieldErrors } from '../model/field-errors.ts'
 import { formatMapping } from '../model/mapping.ts'
 import { revealRow } from '../model/reveal-row.ts'
 import { endpointsQuery } from '../queries.ts'
@@ -58,8 +58,8 @@ function AddForm(props: { like: string | undefined; endpoints: readonly Endpoint
   const { stage, save, stopWaiting } = useSaveEndpoint()
   const found = useAddressCheck(draft, taken)
   // Once the endpoint is added, the check would report its own address as taken.
-  const obstacle = stage === 'idle' && added === undefined ? found : undefined
-  const reason = obstacle?.message
+  const addressProblem = stage === 'idle' && added === undefined ? found : undefined
+  const reason = addressProblem?.message
   useEffect(() => {
     if (reason !== undefined) announce(reason)
   }, [reason])
@@ -85,7 +85,7 @@ function AddForm(props: { like: string | undefined; endpoints: readonly Endpoint
             form.showErrors(
               error instanceof NotApplied
                 ? { form: NOT_ADDED }
-                : placeRefusal(error, { scheme: valid.scheme, adding: true }),
+                : toFieldErrors(error, { scheme: valid.scheme, adding: true }),
             ),
         },
       )
@@ -116,7 +116,7 @@ function AddForm(props: { like: string | undefined; endpoints: readonly Endpoint
         onSave={submit}
         onCancel={close}
       >
-        <AddressFields {...parts} obstacle={obstacle} />
+        <AddressFields {...parts} addressProblem={addressProblem} />
         <MappingEditor {...parts} />
       </FormFrame>
     </Dialog>

@@ -5,8 +5,8 @@ import type { AddressPart } from '../../../server/contract/endpoints/address.ts'
 import { ChoiceGroup } from '../../shared/ui/form/choice-group.tsx'
 import { CodeInput } from '../../shared/ui/form/code-input.tsx'
 import { hasCertificate } from '../model/page-meta.ts'
-import { splitWhole } from './address/split-address.ts'
-import type { Obstacle } from './address/use-address-check.ts'
+import { splitPasted } from './address/split-address.ts'
+import type { AddressProblem } from './address/use-address-check.ts'
 import classes from './address-fields.module.css'
 import { type EndpointDraft, isOpenToReaders } from './endpoint-draft.ts'
 import { HostField } from './host-field.tsx'
@@ -29,8 +29,10 @@ const schemes = [
  *
  * @param props.obstacle the result of checking the address while it was typed.
  */
-export function AddressFields(props: FormPart & { readonly obstacle: Obstacle | undefined }) {
-  const { draft, errors, obstacle, onChange } = props
+export function AddressFields(
+  props: FormPart & { readonly addressProblem: AddressProblem | undefined },
+) {
+  const { draft, errors, addressProblem, onChange } = props
   const { scheme, host, port, path } = draft
   const last = useRef<HTMLInputElement>(null)
   const lastScheme = useRef(scheme)
@@ -41,8 +43,9 @@ export function AddressFields(props: FormPart & { readonly obstacle: Obstacle | 
     if (document.activeElement === document.body) last.current?.focus()
   }, [scheme])
   const errorOf = (field: AddressPart): ReactNode =>
-    obstacle?.field === field && (errors[field] === undefined || obstacle.endpoint !== null) ? (
-      <ObstacleText obstacle={obstacle} />
+    addressProblem?.field === field &&
+    (errors[field] === undefined || addressProblem.endpoint !== null) ? (
+      <AddressProblemText addressProblem={addressProblem} />
     ) : (
       errors[field]
     )
@@ -71,7 +74,7 @@ export function AddressFields(props: FormPart & { readonly obstacle: Obstacle | 
           value={path}
           error={errorOf('path')}
           onChange={({ currentTarget: { value } }) =>
-            onChange(splitWhole(value) ?? { path: value })
+            onChange(splitPasted(value) ?? { path: value })
           }
         />
       ) : (
@@ -86,7 +89,7 @@ export function AddressFields(props: FormPart & { readonly obstacle: Obstacle | 
             value={port}
             error={errorOf('port')}
             onChange={({ currentTarget: { value } }) =>
-              onChange(splitWhole(value) ?? { port: value })
+              onChange(splitPasted(value) ?? { port: value })
             }
           />
         </div>
@@ -98,7 +101,11 @@ export function AddressFields(props: FormPart & { readonly obstacle: Obstacle | 
   )
 }
 
-function ObstacleText({ obstacle: { message, endpoint } }: { obstacle: Obstacle }) {
+function AddressProblemText({
+  addressProblem: { message, endpoint },
+}: {
+  addressProblem: AddressProblem
+}) {
   if (endpoint === null) return message
   return (
     <>

@@ -2,7 +2,7 @@ import { UnavailableDialog } from '../../shared/ui/overlay/unavailable-dialog.ts
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
 
 /** Shown instead of the dialog of an endpoint that does not exist. */
-export function GoneDialog({ address }: { address: string }) {
+export function EndpointNotFoundDialog({ address }: { address: string }) {
   const { close } = useEndpointsLocation()
   return (
     <UnavailableDialog title={`There is no endpoint ${address}`} name={address} onClose={close}>

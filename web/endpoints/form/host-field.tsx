@@ -21,12 +21,12 @@ export function HostField(props: {
 }) {
   const { host, error, onChange } = props
   const { data: addresses, isPending } = useQuery(addressesQuery)
-  const [asked, setAsked] = useState(false)
+  const [isTyping, setAsked] = useState(false)
   const choices = hostChoices(addresses ?? [])
   const listed = choices.some(({ value }) => value === host)
   // A host that is not in the list was typed, for example before a reload, or copied from another
   // endpoint.
-  const typed = asked || (!listed && !isPending)
+  const typed = isTyping || (!listed && !isPending)
   const shown = listed || typed ? choices : [...choices, { value: host, label: host }]
   return (
     <div>
@@ -46,7 +46,7 @@ export function HostField(props: {
           mt={8}
           aria-label="Host name or address"
           placeholder="db.example.com"
-          autoFocus={asked}
+          autoFocus={isTyping}
           value={host}
           error={error}
           onChange={({ currentTarget: { value } }) =>

@@ -1,8 +1,8 @@
-export const loadAdd = () => import('./add-endpoint-dialog.tsx')
-export const loadMapping = () => import('./mapping-dialog.tsx')
-export const loadRemoval = () => import('../remove/remove-endpoint-dialog.tsx')
+export const loadAddDialog = () => import('./add-endpoint-dialog.tsx')
+export const loadMappingDialog = () => import('./mapping-dialog.tsx')
+export const loadRemovalDialog = () => import('../remove/remove-endpoint-dialog.tsx')
 
 /** Preloads the forms. Load errors are reported when a form is opened. */
 export function preloadForms(): void {
-  for (const load of [loadAdd, loadMapping, loadRemoval]) load().catch(() => {})
+  for (const load of [loadAddDialog, loadMappingDialog, loadRemovalDialog]) load().catch(() => {})
 }

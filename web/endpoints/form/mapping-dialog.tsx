@@ -14,7 +14,7 @@ import { undo } from '../model/undo.ts'
 import { preloadUndo } from '../remove/undo-outlet.tsx'
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
 import { draftMapping } from './endpoint-draft.ts'
-import { GoneDialog } from './endpoint-not-found-dialog.tsx'
+import { EndpointNotFoundDialog } from './endpoint-not-found-dialog.tsx'
 import { MappingConflict } from './mapping/mapping-conflict.tsx'
 import { MappingEditor } from './mapping/mapping-editor.tsx'
 import { type MappingDraft, useMappingDraft } from './mapping/use-mapping-draft.ts'
@@ -28,7 +28,8 @@ export function MappingDialog(props: { address: string; rows: readonly EndpointR
   const [begun] = useState(row)
   const draft = useMappingDraft(address, row, begun)
   // A restored draft is shown even if the endpoint was removed, so that the input is not lost.
-  if (begun?.databases == null && !draft.form.restored) return <GoneDialog address={address} />
+  if (begun?.databases == null && !draft.form.restored)
+    return <EndpointNotFoundDialog address={address} />
   return <MappingForm address={address} row={row} rows={rows} mapping={draft} />
 }
 
@@ -58,7 +59,8 @@ function MappingForm({ address, row, rows, mapping }: MappingFormProps) {
     onSaved: (change) => {
       announce(`The mapping of ${address} was saved.`)
       if (change !== undefined && guard?.own === false) undo.offer([change])
-      if (change !== undefined && guard?.wayOut !== undefined) undo.leadOut(change, guard.wayOut)
+      if (change !== undefined && guard?.otherConsole !== undefined)
+        undo.offerConsole(change, guard.otherConsole)
       leave()
     },
     onErrors: form.showErrors,

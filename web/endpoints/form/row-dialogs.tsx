@@ -1,14 +1,14 @@
 import { lazy, Suspense } from 'react'
-import { useMay } from '../../shared/session/person.ts'
+import { useHasRole } from '../../shared/session/person.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
-import { loadAdd, loadMapping, loadRemoval } from './load-forms.ts'
+import { loadAddDialog, loadMappingDialog, loadRemovalDialog } from './load-forms.ts'
 
-const MappingDialog = lazy(async () => ({ default: (await loadMapping()).MappingDialog }))
+const MappingDialog = lazy(async () => ({ default: (await loadMappingDialog()).MappingDialog }))
 const RemoveEndpointDialog = lazy(async () => ({
-  default: (await loadRemoval()).RemoveEndpointDialog,
+  default: (await loadRemovalDialog()).RemoveEndpointDialog,
 }))
-const LazyAdd = lazy(async () => ({ default: (await loadAdd()).AddEndpointDialog }))
+const LazyAdd = lazy(async () => ({ default: (await loadAddDialog()).AddEndpointDialog }))
 
 const NotAllowedDialog = lazy(async () => ({
   default: (await import('./not-allowed-dialog.tsx')).NotAllowedDialog,
@@ -18,7 +18,7 @@ const loadPanel = () => import('../panel/endpoint-panel.tsx')
 const EndpointPanel = lazy(async () => ({ default: (await loadPanel()).EndpointPanel }))
 
 /** The panel of the endpoint that the URL names. It leaves the table usable. */
-export function PanelOutlet() {
+export function EndpointPanelOutlet() {
   const { search, closePanel } = useEndpointsLocation()
   return (
     <Suspense>
@@ -28,18 +28,18 @@ export function PanelOutlet() {
 }
 
 /** The dialog of the page `/endpoints/new`. */
-export function AddEndpoint() {
-  const mayChange = useMay('operator')
+export function AddEndpointOutlet() {
+  const mayChange = useHasRole('operator')
   return <Suspense>{mayChange ? <LazyAdd /> : <NotAllowedDialog />}</Suspense>
 }
 
 /** The mapping or removal dialog of the endpoint that the URL names. */
 export function RowDialogs({ rows }: { rows: readonly EndpointRow[] }) {
   const { search } = useEndpointsLocation()
-  const mayChange = useMay('operator')
+  const mayChange = useHasRole('operator')
   if (!mayChange) {
-    const asked = search.edit !== undefined || search.remove !== undefined
-    return <Suspense>{asked && <NotAllowedDialog />}</Suspense>
+    const requested = search.edit !== undefined || search.remove !== undefined
+    return <Suspense>{requested && <NotAllowedDialog />}</Suspense>
   }
   return (
     <Suspense>

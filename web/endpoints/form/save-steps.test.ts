@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest'
-import { ApiFailure, NoAnswer } from '../../app/api.ts'
+import { ApiFailure, NoResponse } from '../../app/api.ts'
 import { NotApplied, type SaveStage, saveInSteps } from './save-steps.ts'
 
-const away = () => Promise.reject(new NoAnswer('away'))
+const away = () => Promise.reject(new NoResponse('away'))
 
 function steps(over: Partial<Parameters<typeof saveInSteps>[0]> = {}) {
   const stages: SaveStage[] = []
@@ -10,7 +10,7 @@ function steps(over: Partial<Parameters<typeof saveInSteps>[0]> = {}) {
     stages,
     check: vi.fn(async () => {}),
     send: vi.fn(async () => {}),
-    look: vi.fn(async () => true),
+    wasApplied: vi.fn(async () => true),
     pause: vi.fn(async () => {}),
     onStage: (stage: SaveStage) => {
       if (stages.at(-1) !== stage) stages.push(stage)
@@ -23,7 +23,7 @@ test('a save that is answered is sent once and not looked for', async () => {
   const made = steps()
   await saveInSteps(made)
   expect(made.send).toHaveBeenCalledOnce()
-  expect(made.look).not.toHaveBeenCalled()
+  expect(made.wasApplied).not.toHaveBeenCalled()
 })
 
 test('without a connection nothing is sent until there is one', async () => {
@@ -49,16 +49,16 @@ test('whoever may not save sends nothing', async () => {
 })
 
 test('a lost answer is looked for, never sent again', async () => {
-  const look = vi.fn(async () => true).mockImplementationOnce(away)
-  const made = steps({ send: vi.fn(away), look })
+  const wasApplied = vi.fn(async () => true).mockImplementationOnce(away)
+  const made = steps({ send: vi.fn(away), wasApplied })
   await saveInSteps(made)
   expect(made.send).toHaveBeenCalledOnce()
-  expect(look).toHaveBeenCalledTimes(2)
+  expect(wasApplied).toHaveBeenCalledTimes(2)
   expect(made.stages).toEqual(['saving', 'unsure'])
 })
 
 test('what was not done is known as such', async () => {
-  await expect(saveInSteps(steps({ send: away, look: async () => false }))).rejects.toThrow(
+  await expect(saveInSteps(steps({ send: away, wasApplied: async () => false }))).rejects.toThrow(
     NotApplied,
   )
 })
@@ -67,7 +67,7 @@ test('a refusal is final', async () => {
   const refusal = new ApiFailure(409, 1200, 'taken')
   const made = steps({ send: () => Promise.reject(refusal) })
   await expect(saveInSteps(made)).rejects.toBe(refusal)
-  expect(made.look).not.toHaveBeenCalled()
+  expect(made.wasApplied).not.toHaveBeenCalled()
 })
 
 test('one that is given up stops waiting', async () => {

@@ -1,4 +1,4 @@
-import { NoAnswer } from '../../app/api.ts'
+import { NoResponse } from '../../app/api.ts'
 
 export type SaveStage =
   | 'idle'
@@ -8,13 +8,13 @@ export type SaveStage =
   /** The change was sent without a response; the result is being checked. */
   | 'unsure'
 
-/** The steps of a save. Each rejects with {@link NoAnswer} if no response arrives. */
+/** The steps of a save. Each rejects with {@link NoResponse} if no response arrives. */
 export interface SaveSteps {
   /** Checks whether the change may be sent; rejects with the reason if not. Changes nothing. */
   readonly check: () => Promise<unknown>
   readonly send: () => Promise<unknown>
   /** Resolves with whether the change was applied. */
-  readonly look: () => Promise<boolean>
+  readonly wasApplied: () => Promise<boolean>
   /** Waits before the next attempt, counted from 0. Rejects when the save is cancelled. */
   readonly pause: (tries: number) => Promise<void>
   readonly onStage: (stage: SaveStage) => void
@@ -32,31 +32,31 @@ export class NotApplied extends Error {
  * does.
  */
 export async function saveInSteps(steps: SaveSteps): Promise<void> {
-  const { check, send, look, onStage } = steps
+  const { check, send, wasApplied, onStage } = steps
   onStage('saving')
-  await untilAnswered(check, steps, 'waiting')
+  await retryUntilResponse(check, steps, 'waiting')
   onStage('saving')
   try {
     await send()
   } catch (error) {
-    if (!(error instanceof NoAnswer)) throw error
+    if (!(error instanceof NoResponse)) throw error
     onStage('unsure')
-    if (!(await untilAnswered(look, steps, 'unsure'))) throw new NotApplied()
+    if (!(await retryUntilResponse(wasApplied, steps, 'unsure'))) throw new NotApplied()
   }
 }
 
-async function untilAnswered<T>(
-  ask: () => Promise<T>,
+async function retryUntilResponse<T>(
+  attempt: () => Promise<T>,
   { pause, onStage }: SaveSteps,
-  meanwhile: SaveStage,
+  waitingStage: SaveStage,
 ): Promise<T> {
   for (let tries = 0; ; tries += 1) {
     try {
-      return await ask()
+      return await attempt()
     } catch (error) {
-      if (!(error instanceof NoAnswer)) throw error
+      if (!(error instanceof NoResponse)) throw error
     }
-    onStage(meanwhile)
+    onStage(waitingStage)
     await pause(tries)
   }
 }

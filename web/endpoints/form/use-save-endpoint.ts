@@ -3,20 +3,20 @@ import { useEffect, useRef, useState } from 'react'
 import { isSignedOut } from '../../app/api.ts'
 import { sessionQuery } from '../../app/queries.ts'
 import { usePresence } from '../../shared/session/person.ts'
-import { type Condition, postEndpoint, readEndpoint } from '../endpoint-requests.ts'
+import { type Precondition, postEndpoint, readEndpoint } from '../endpoint-requests.ts'
 import { sameMapping } from '../model/mapping.ts'
 import { refetchEndpoints } from '../refetch-endpoints.ts'
 import { type SaveStage, saveInSteps } from './save-steps.ts'
 import { validateSession } from './validate-session.ts'
 
 /** An endpoint to save, with the precondition of the change. */
-export interface SavedEndpoint extends Condition {
+export interface EndpointSave extends Precondition {
   readonly address: string
   readonly databases: readonly string[]
 }
 
 /** Delays between attempts, ms; the last one repeats. */
-const PAUSES_MS = [300, 600, 1_000, 2_000] as const
+const RETRY_DELAYS_MS = [300, 600, 1_000, 2_000] as const
 
 /** The save was cancelled, because the form was closed or edited. */
 class SaveCancelled extends Error {}
@@ -34,8 +34,8 @@ export function useSaveEndpoint() {
   useEffect(() => () => cancel.current?.(), [])
 
   const save = async (
-    { address, databases, ...condition }: SavedEndpoint,
-    told: {
+    { address, databases, ...condition }: EndpointSave,
+    callbacks: {
       prepare?: (() => Promise<void>) | undefined
       onSuccess: () => void
       onError: (error: Error) => void
@@ -48,27 +48,27 @@ export function useSaveEndpoint() {
     try {
       await saveInSteps({
         check: async () => {
-          await told.prepare?.()
+          await callbacks.prepare?.()
           const wanted = { ...sessionQuery, staleTime: 0, retry: false }
           const why = validateSession(person, await queryClient.fetchQuery(wanted))
           if (why !== undefined) throw new Error(why)
         },
         send: () => postEndpoint(record, condition),
-        look: async () => {
+        wasApplied: async () => {
           const found = await readEndpoint(address)
           return found !== undefined && sameMapping(found.databases, record.databases)
         },
         pause: (tries) =>
-          pause(PAUSES_MS[Math.min(tries, PAUSES_MS.length - 1)] ?? 0, given.signal),
+          pause(RETRY_DELAYS_MS[Math.min(tries, RETRY_DELAYS_MS.length - 1)] ?? 0, given.signal),
         onStage: (next) => {
           if (!given.signal.aborted) setStage(next)
         },
       })
       await refetchEndpoints(queryClient, [address])
-      if (!given.signal.aborted) told.onSuccess()
+      if (!given.signal.aborted) callbacks.onSuccess()
     } catch (error) {
       if (isSignedOut(error as Error)) queryClient.setQueryData(sessionQuery.queryKey, null)
-      if (!given.signal.aborted) told.onError(error as Error)
+      if (!given.signal.aborted) callbacks.onError(error as Error)
     } finally {
       if (!given.signal.aborted) setStage('idle')
     }

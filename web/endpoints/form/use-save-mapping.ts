@@ -5,7 +5,7 @@ import { ApiFailure } from '../../app/api.ts'
 import { endpointsQuery } from '../../app/queries.ts'
 import { readEndpoint, readRevision } from '../endpoint-requests.ts'
 import type { EndpointChange } from '../guard/check-changes.ts'
-import { placeRefusal } from '../model/field-errors.ts'
+import { toFieldErrors } from '../model/field-errors.ts'
 import { sameMapping } from '../model/mapping.ts'
 import { refetchEndpoints } from '../refetch-endpoints.ts'
 import { draftMapping, type FieldErrors } from './endpoint-draft.ts'
@@ -21,7 +21,7 @@ import { useSaveEndpoint } from './use-save-endpoint.ts'
 export function useSaveMapping(
   address: string,
   mapping: MappingDraft,
-  told: {
+  callbacks: {
     /** Receives the applied change; `undefined` if another user saved the same mapping. */
     readonly onSaved: (change: EndpointChange | undefined) => void
     readonly onErrors: (errors: FieldErrors) => void
@@ -41,20 +41,20 @@ export function useSaveMapping(
     void save(
       { address, databases, ...condition },
       {
-        prepare: told.prepare,
+        prepare: callbacks.prepare,
         onSuccess: () => {
           // If the change disconnects this page, the list cannot be refetched.
           queryClient.setQueryData(endpointsQuery.queryKey, (list: EndpointRecord[] | undefined) =>
             list?.map((each) => (each.endpoint === address ? { ...each, databases } : each)),
           )
-          told.onSaved({ address, before, after: databases })
+          callbacks.onSaved({ address, before, after: databases })
         },
         onError: (error) => {
-          if (error instanceof NotApplied) told.onErrors({ form: NOT_SAVED })
+          if (error instanceof NotApplied) callbacks.onErrors({ form: NOT_SAVED })
           else if (isPreconditionFailed(error)) void compare(databases, again)
           else
-            told.onErrors(
-              placeRefusal(error, { scheme: 'tcp', adding: condition.onlyNew === true }),
+            callbacks.onErrors(
+              toFieldErrors(error, { scheme: 'tcp', adding: condition.onlyNew === true }),
             )
         },
       },
@@ -71,14 +71,14 @@ export function useSaveMapping(
       }))
       .catch(() => undefined)
     await refetchEndpoints(queryClient, [address])
-    if (now === undefined) return told.onErrors({ form: MOVED })
+    if (now === undefined) return callbacks.onErrors({ form: MOVED })
     const { found, revision } = now
     // The page shows that the endpoint was removed.
-    if (found === undefined) return told.onErrors({})
-    if (sameMapping(found.databases, databases)) return told.onSaved(undefined)
+    if (found === undefined) return callbacks.onErrors({})
+    if (sameMapping(found.databases, databases)) return callbacks.onSaved(undefined)
     const sameAsBefore = sameMapping(found.databases, latest.current.base)
     if (sameAsBefore && revision !== undefined && again) return run({ revision }, false)
-    return told.onErrors({ form: MOVED })
+    return callbacks.onErrors({ form: MOVED })
   }
 
   return {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { ListenerState } from '../../../server/contract/endpoints/listener.ts'
 import { type EndpointRow, joinRows } from '../model/endpoint-rows.ts'
 import { listener } from '../model/listener.testing.ts'
-import { checkChanges, type GuardFacts, guardedLabel } from './check-changes.ts'
+import { type ChangeContext, checkChanges, guardedLabel } from './check-changes.ts'
 
 const at = (port: number) => `tcp://127.0.0.1:${port}`
 const row = (
@@ -22,8 +22,8 @@ const row = (
 const page = { protocol: 'http:', hostname: '127.0.0.1', port: '8529' }
 const check = (
   rows: EndpointRow[],
-  changes: GuardFacts['changes'],
-  more: Partial<GuardFacts> = {},
+  changes: ChangeContext['changes'],
+  more: Partial<ChangeContext> = {},
 ) =>
   checkChanges({
     changes,
@@ -82,7 +82,7 @@ describe('before an endpoint is removed', () => {
     const guard = check(rows, [remove(8529)], { here: at(8529) })
     expect(guard).toMatchObject({
       own: true,
-      wayOut: { address: at(8530), url: 'http://127.0.0.1:8530/_console/endpoints' },
+      otherConsole: { address: at(8530), url: 'http://127.0.0.1:8530/_console/endpoints' },
     })
     expect(guard.consequences[0]).toBe(
       'You are connected through this endpoint. This page will stop working.',
@@ -102,7 +102,7 @@ describe('before a mapping is saved', () => {
   test('the own endpoint leads to another one', () => {
     const guard = check(rows, [map(8529, 'shop')], { here: at(8529) })
     expect(guard.own).toBe(true)
-    expect(guard.wayOut?.address).toBe(at(8530))
+    expect(guard.otherConsole?.address).toBe(at(8530))
     expect(guard.consequences).toEqual([
       'You are connected through this endpoint. This page will stop working.',
       'No other endpoint serves blog.',
@@ -123,12 +123,12 @@ describe('before a mapping is saved', () => {
     const changes = [{ address: own.address, after: ['shop'] }]
     const facts = { here: own.address, page: wide }
     const cut = check([own, row(8530, []), row(1, [], 'listening', 0, 'unix:///a')], changes, facts)
-    expect(cut.wayOut).toBeUndefined()
+    expect(cut.otherConsole).toBeUndefined()
     expect(cut.consequences).toContain(
       'This browser cannot reach the console through another endpoint.',
     )
     const open = check([own, row(8530, [], 'listening', 0, 'tcp://0.0.0.0:8530')], changes, facts)
-    expect(open.wayOut?.url).toBe('http://10.0.0.4:8530/_console/endpoints')
+    expect(open.otherConsole?.url).toBe('http://10.0.0.4:8530/_console/endpoints')
   })
 })
 
@@ -140,7 +140,7 @@ describe('before several changes are made', () => {
     expect(check(rows, changes, { here: at(8529) })).toMatchObject({
       refused: undefined,
       own: true,
-      wayOut: { address: at(8540) },
+      otherConsole: { address: at(8540) },
     })
     expect(check(rows, [remove(8529), remove(8530)]).refused).toMatch('After this change')
     const one = [remove(8529)]

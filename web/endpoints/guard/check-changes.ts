@@ -6,7 +6,7 @@ import {
 } from '../../../server/contract/endpoints/address.ts'
 import { consoleUrl, isAdminAccess, type PageLocation } from '../model/admin-access.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
-import { listNames, reaches } from '../model/mapping.ts'
+import { listNames, serves } from '../model/mapping.ts'
 
 /** The state of an endpoint before and after a change. */
 export interface EndpointChange {
@@ -26,16 +26,16 @@ export interface ChangeGuard {
   /** Whether the changes disconnect this page. */
   readonly own: boolean
   /** Where the console stays available, if `own` is set and this browser can reach it. */
-  readonly wayOut: WayOut | undefined
+  readonly otherConsole: OtherConsole | undefined
 }
 
 /** Another endpoint that serves the console. */
-export interface WayOut {
+export interface OtherConsole {
   readonly address: string
   readonly url: string
 }
 
-export interface GuardFacts {
+export interface ChangeContext {
   /** All changes of one request or confirmation. Additions are applied first. */
   readonly changes: readonly Pick<EndpointChange, 'address' | 'after'>[]
   readonly rows: readonly EndpointRow[]
@@ -57,9 +57,9 @@ export interface GuardFacts {
  * 1. `refused`: the changes would remove the last endpoint that serves the console. Don't send
  *    them.
  * 2. `own`: label the button "… and disconnect" ({@link guardedLabel}). Load the bar before the
- *    request (`preloadUndo`), and call `undo.leadOut` afterwards instead of `undo.offer`.
+ *    request (`preloadUndo`), and call `undo.offerConsole` afterwards instead of `undo.offer`.
  */
-export function checkChanges(facts: GuardFacts): ChangeGuard {
+export function checkChanges(facts: ChangeContext): ChangeGuard {
   const { changes, rows, here, named = changes.length > 1 } = facts
   const changed = new Map(changes.map((change) => [change.address, change.after]))
   const mappingAfter = (row: EndpointRow) =>
@@ -70,19 +70,19 @@ export function checkChanges(facts: GuardFacts): ChangeGuard {
     rows.flatMap(({ address, databases }) => (databases === null ? [] : address)),
   )
   const added = changes.filter(({ address }) => !configured.has(address))
-  const waysIn = [
+  const adminEndpoints = [
     ...rows.filter((row) => isAdminAccess(row) && servesConsole(mappingAfter(row))),
     ...added.filter(({ after }) => servesConsole(after)),
   ].map(({ address }) => address)
-  if (rows.some(isAdminAccess) && waysIn.length === 0) {
-    const refused = named ? LAST_WAYS_IN : LAST_WAY_IN
-    return { refused, consequences: [], own: false, wayOut: undefined }
+  if (rows.some(isAdminAccess) && adminEndpoints.length === 0) {
+    const refused = named ? NO_ADMIN_ACCESS : LAST_ADMIN_ACCESS
+    return { refused, consequences: [], own: false, otherConsole: undefined }
   }
   const own = rows.some(
     (row) =>
       row.address === here && servesConsole(row.databases) && !servesConsole(mappingAfter(row)),
   )
-  const wayOut = own ? wayOutOf(waysIn, facts.page) : undefined
+  const otherConsole = own ? findOtherConsole(adminEndpoints, facts.page) : undefined
   const removed = rows.filter(
     (row) => row.databases !== null && mappingAfter(row) === null && changed.has(row.address),
   )
@@ -90,10 +90,10 @@ export function checkChanges(facts: GuardFacts): ChangeGuard {
   return {
     refused: undefined,
     own,
-    wayOut,
+    otherConsole,
     consequences: [
       own && formatOwn(named ? `${here}` : 'this endpoint'),
-      own && wayOut === undefined && NO_WAY_OUT,
+      own && otherConsole === undefined && NO_OTHER_CONSOLE,
       removed.length > 0 && formatConnections(removed, facts.drainSeconds),
       stranded.length > 0 && formatStranded(stranded, !named),
     ].filter((sentence) => sentence !== false),
@@ -105,15 +105,15 @@ export const guardedLabel = (guard: ChangeGuard, verb: string, label: string): s
   guard.own ? `${verb} and disconnect` : label
 
 const servesConsole = (mapping: readonly string[] | null): boolean =>
-  mapping !== null && reaches(mapping, SYSTEM_DATABASE)
+  mapping !== null && serves(mapping, SYSTEM_DATABASE)
 
 /**
  * Returns the databases that the changed endpoints reach now and no endpoint reaches afterwards.
  */
 function strandedBy(
-  { changes, rows, databases }: GuardFacts,
+  { changes, rows, databases }: ChangeContext,
   mappingAfter: (row: EndpointRow) => readonly string[] | null,
-  added: GuardFacts['changes'],
+  added: ChangeContext['changes'],
 ): string[] {
   const touched = new Set(changes.map(({ address }) => address))
   const taken = new Set<string>()
@@ -137,9 +137,12 @@ const isOpen = ({ databases, state }: EndpointRow) =>
 /**
  * Returns the first endpoint that this browser can reach. Loopback counts only if the page uses it.
  */
-function wayOutOf(waysIn: readonly string[], page: PageLocation): WayOut | undefined {
+function findOtherConsole(
+  adminEndpoints: readonly string[],
+  page: PageLocation,
+): OtherConsole | undefined {
   const onLoopback = isLoopbackHost(page.hostname.replace(/^\[|\]$/g, ''))
-  for (const address of waysIn) {
+  for (const address of adminEndpoints) {
     const parsed = parseAddress(address)
     const url = consoleUrl(address, page)
     if (!parsed.ok || url === undefined) continue
@@ -151,13 +154,13 @@ function wayOutOf(waysIn: readonly string[], page: PageLocation): WayOut | undef
 const formatOwn = (endpoint: string) =>
   `You are connected through ${endpoint}. This page will stop working.`
 
-const NO_WAY_OUT = 'This browser cannot reach the console through another endpoint.'
+const NO_OTHER_CONSOLE = 'This browser cannot reach the console through another endpoint.'
 
-const LAST_WAY_IN =
+const LAST_ADMIN_ACCESS =
   'Without this endpoint, no one can sign in, because no other endpoint serves _system. ' +
   'Add another one first.'
 
-const LAST_WAYS_IN =
+const NO_ADMIN_ACCESS =
   'After this change, no one can sign in, because no endpoint serves _system. ' +
   'Keep one that does, or add one.'
 

@@ -9,7 +9,7 @@ import classes from './guard-notice.module.css'
  * In a form, `FormFrame` focuses the reason when the form is submitted (`data-form-error`).
  */
 export function GuardNotice({ guard }: { guard: ChangeGuard }) {
-  const { refused, consequences, own, wayOut } = guard
+  const { refused, consequences, own, otherConsole } = guard
   if (refused !== undefined) {
     return (
       <div className={classes.notice} data-warning="" role="alert" tabIndex={-1} data-form-error="">
@@ -25,9 +25,9 @@ export function GuardNotice({ guard }: { guard: ChangeGuard }) {
           <li key={sentence}>{sentence}</li>
         ))}
       </ul>
-      {wayOut !== undefined && (
+      {otherConsole !== undefined && (
         <p>
-          <a href={wayOut.url}>Open the console at {wayOut.address}</a>
+          <a href={otherConsole.url}>Open the console at {otherConsole.address}</a>
         </p>
       )}
     </div>

@@ -3,7 +3,7 @@ import { databasesQuery } from '../../app/queries.ts'
 import { ownEndpoint } from '../model/admin-access.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
 import { readDrainSeconds } from '../model/page-meta.ts'
-import { type ChangeGuard, checkChanges, type GuardFacts } from './check-changes.ts'
+import { type ChangeContext, type ChangeGuard, checkChanges } from './check-changes.ts'
 
 /**
  * Returns {@link judgeChanges} bound to the location, the databases and the drain time of this
@@ -15,8 +15,8 @@ import { type ChangeGuard, checkChanges, type GuardFacts } from './check-changes
  */
 export function useChangeGuard(
   rows: readonly EndpointRow[],
-  { named }: Pick<GuardFacts, 'named'> = {},
-): (changes: GuardFacts['changes']) => ChangeGuard {
+  { named }: Pick<ChangeContext, 'named'> = {},
+): (changes: ChangeContext['changes']) => ChangeGuard {
   const { data: databases = [] } = useQuery(databasesQuery)
   return (changes) =>
     checkChanges({

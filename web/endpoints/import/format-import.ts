@@ -24,7 +24,7 @@ export function formatPlan({ changes, unchanged, others }: ImportPlan, remove: b
 }
 
 /** Describes the outcome of an import. */
-export function formatEnd(run: ImportRun): string {
+export function formatImportResult(run: ImportRun): string {
   const { total, made, failed, end } = run
   const left = total - made - failed
   const all = made === total

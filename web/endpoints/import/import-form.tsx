@@ -1,12 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useDeferredValue, useEffect, useMemo, useState } from 'react'
 import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
-import { showOnPage } from '../bulk/tracked-bulk.ts'
+import { showBulkOnPage } from '../bulk/tracked-bulk.ts'
 import { readImport } from './file/import-file.ts'
 import { ImportSource, type SourceText } from './file/import-source.tsx'
 import { ImportPreview } from './import-preview.tsx'
 import { ImportProgress } from './import-progress.tsx'
-import { forgetImport, resumeImport, useImportRun } from './import-run.ts'
+import { clearImport, resumeImport, useImportRun } from './import-run.ts'
 
 /**
  * The initial draft of an import. It is kept in the tab, so that an interrupted import can
@@ -28,15 +28,15 @@ const begin = {
 /** Selects the import text, previews its changes and runs the import. */
 export function ImportForm() {
   const form = useDraftForm({ draft: 'import', initialValues: begin })
-  const { values: draft, restored, change, forget, startAfresh } = form
+  const { values: draft, restored, change, forget, discardDraft } = form
   const queryClient = useQueryClient()
   const run = useImportRun()
   useEffect(() => {
     if (draft.id !== '') void resumeImport(queryClient, draft.id)
   }, [draft.id, queryClient])
   useEffect(() => {
-    showOnPage(run?.id)
-    return () => showOnPage(undefined)
+    showBulkOnPage(run?.id)
+    return () => showBulkOnPage(undefined)
   }, [run?.id])
   // While the user fixes errors, the text is validated but stays editable until it is compared.
   const [editing, setEditing] = useState(false)
@@ -44,14 +44,14 @@ export function ImportForm() {
   const file = useMemo(() => (draft.compare ? readImport(text) : undefined), [draft.compare, text])
 
   const take = (source: SourceText, typed: boolean) => {
-    forgetImport()
+    clearImport()
     setEditing(typed)
     change({ started: 0, id: '', ...source })
   }
   const clear = () => {
-    forgetImport()
+    clearImport()
     setEditing(false)
-    startAfresh()
+    discardDraft()
   }
   if (run !== undefined && run.end === undefined) return <ImportProgress run={run} />
   return (

@@ -1,5 +1,5 @@
 import { SYSTEM_DATABASE } from '../../../server/contract/database.ts'
-import { reaches } from '../model/mapping.ts'
+import { serves } from '../model/mapping.ts'
 import type { ImportChange } from './import-plan.ts'
 
 /**
@@ -23,4 +23,4 @@ function rank({ kind, address, before, after }: ImportChange, here: string | und
 }
 
 const leads = (mapping: readonly string[] | null) =>
-  mapping !== null && reaches(mapping, SYSTEM_DATABASE)
+  mapping !== null && serves(mapping, SYSTEM_DATABASE)

@@ -3,9 +3,9 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { undoBulk } from '../bulk/bulk-requests.ts'
-import { formatEnd } from './format-import.ts'
+import { formatImportResult } from './format-import.ts'
 import classes from './import-outcome.module.css'
-import { compareAgain, forgetImport, type ImportRun } from './import-run.ts'
+import { clearImport, type ImportRun, refreshPreview } from './import-run.ts'
 
 /** Shows the outcome of an import and the next steps. */
 export function ImportOutcome({ run, onClear }: { run: ImportRun; onClear: () => void }) {
@@ -16,13 +16,13 @@ export function ImportOutcome({ run, onClear }: { run: ImportRun; onClear: () =>
   const done = run.made === run.total
   const undo = useMutation({
     mutationFn: (id: string) => undoBulk(queryClient, id),
-    onSuccess: () => forgetImport(),
+    onSuccess: () => clearImport(),
   })
   const { id } = run
   return (
     <div className={classes.outcome}>
       <p ref={sentence} tabIndex={-1}>
-        {formatEnd(run)}
+        {formatImportResult(run)}
       </p>
       {!run.compared && (
         <>
@@ -30,7 +30,7 @@ export function ImportOutcome({ run, onClear }: { run: ImportRun; onClear: () =>
             The current endpoints could not be loaded. Preview again to see the remaining changes.
           </p>
           <div>
-            <Button variant="filled" onClick={() => void compareAgain(queryClient)}>
+            <Button variant="filled" onClick={() => void refreshPreview(queryClient)}>
               Preview again
             </Button>
           </div>

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { useMay } from '../../shared/session/person.ts'
+import { useHasRole } from '../../shared/session/person.ts'
 import { Notice } from '../../shared/ui/feedback/notice.tsx'
 import { PageHead } from '../../shared/ui/layout/page-head.tsx'
 import { usePageTitle } from '../../shared/ui/layout/use-page-title.ts'
@@ -9,7 +9,7 @@ import { useImportRun } from './import-run.ts'
 
 /** The page that imports endpoints from a file, with a preview of the changes. */
 export function ImportPage() {
-  const mayChange = useMay('operator')
+  const mayChange = useHasRole('operator')
   const run = useImportRun()
   const going = run !== undefined && run.end === undefined
   const progress = going && `${formatCount(run.made)} of ${formatCount(run.total)}`

@@ -5,7 +5,7 @@ import { type EndpointRow, joinRows } from '../model/endpoint-rows.ts'
 import { listener } from '../model/listener.testing.ts'
 import { orderChanges } from './import-order.ts'
 import { countChanges, planImport } from './import-plan.ts'
-import { warnOfImport } from './import-warnings.ts'
+import { importWarnings } from './import-warnings.ts'
 
 const row = (
   address: string,
@@ -91,7 +91,7 @@ test('what opens ways comes first, and the way of this page closes last', () => 
 describe('what an import warns of', () => {
   const databases = ['_system', 'blog', 'shop']
   const warn = (wanted: { address: string; databases: string[] }[], rows: EndpointRow[]) =>
-    warnOfImport(planImport(wanted, rows, true), databases)
+    importWarnings(planImport(wanted, rows, true), databases)
 
   test('databases that do not exist, and endpoints whose default does not', () => {
     expect(warn([want(A, '_system', 'news')], [row(A, [])])).toEqual([

@@ -15,13 +15,13 @@ import { undo } from '../model/undo.ts'
 import { preloadUndo } from '../remove/undo-outlet.tsx'
 import { useEndpointRows } from '../table/use-endpoint-rows.ts'
 import type { WantedEndpoint } from './file/import-file.ts'
-import { formatEnd, formatPlan, formatPlural } from './format-import.ts'
+import { formatImportResult, formatPlan, formatPlural } from './format-import.ts'
 import { ImportChanges } from './import-changes.tsx'
 import { ImportOutcome } from './import-outcome.tsx'
 import { type ImportPlan, planImport } from './import-plan.ts'
 import classes from './import-preview.module.css'
 import { type ImportRun, startImport } from './import-run.ts'
-import { warnOfImport } from './import-warnings.ts'
+import { importWarnings } from './import-warnings.ts'
 
 export interface ImportPreviewProps {
   readonly wanted: readonly WantedEndpoint[]
@@ -68,7 +68,7 @@ export function ImportPreview(props: ImportPreviewProps) {
   const here = ownEndpoint(location, rows)
   const guard = check(plan.changes)
   const { refused } = guard
-  const warnings = warnOfImport(plan, databases)
+  const warnings = importWarnings(plan, databases)
   const failures = run?.failures ?? new Map<string, string>()
   const held =
     failures.size > 0 &&
@@ -80,10 +80,15 @@ export function ImportPreview(props: ImportPreviewProps) {
     if (guard.own) await Promise.all([preloadUndo(), loadBulkBar()])
     const ended = await startImport(plan.changes, { queryClient, here, removeAnyway, onBegun })
     if (ended === undefined) return
-    announce(formatEnd(ended))
+    announce(formatImportResult(ended))
     const own = plan.changes.find(({ address }) => address === here)
-    if (own !== undefined && guard.own && guard.wayOut !== undefined && isOver(ended)) {
-      undo.leadOut(own, guard.wayOut)
+    if (
+      own !== undefined &&
+      guard.own &&
+      guard.otherConsole !== undefined &&
+      ownWasChanged(ended)
+    ) {
+      undo.offerConsole(own, guard.otherConsole)
     }
     if (ended.made === ended.total) onDone()
   }
@@ -165,7 +170,7 @@ export function ImportPreview(props: ImportPreviewProps) {
  * Returns whether the endpoint that serves this page was changed, as far as is known. It comes
  * last.
  */
-const isOver = ({ made, total, end }: ImportRun): boolean =>
+const ownWasChanged = ({ made, total, end }: ImportRun): boolean =>
   made === total || end?.by === 'disconnection'
 
 const nothingToDo = ({ changes }: ImportPlan) => changes.length === 0

@@ -5,7 +5,7 @@ import {
   type EndpointChangeView,
   MAX_CHANGES,
 } from '../../../server/contract/endpoints/endpoint-change.ts'
-import { NoAnswer } from '../../app/api.ts'
+import { NoResponse } from '../../app/api.ts'
 import {
   beginBulk,
   bulkChangesQuery,
@@ -140,7 +140,7 @@ async function finish(
 function endOf(view: EndpointChangeView | undefined, isOwn: boolean): ImportEnd {
   if (view === undefined) {
     if (isOwn) return { by: 'disconnection' }
-    return { by: 'interruption', error: new NoAnswer(undefined) }
+    return { by: 'interruption', error: new NoResponse(undefined) }
   }
   if (view.state === 'cancelled') return { by: 'cancel' }
   if (view.state === 'done') return { by: 'all' }
@@ -190,12 +190,12 @@ async function cancelOnServer(queryClient: QueryClient, id: string): Promise<voi
 }
 
 /** Refetches the configuration to compare it with the file again. */
-export async function compareAgain(queryClient: QueryClient): Promise<void> {
+export async function refreshPreview(queryClient: QueryClient): Promise<void> {
   if (await refetchEndpoints(queryClient)) change({ compared: true })
 }
 
 /** Discards the outcome of the last import. */
-export const forgetImport = (): void => set(undefined)
+export const clearImport = (): void => set(undefined)
 
 const refetchEndpoints = (queryClient: QueryClient): Promise<boolean> =>
   Promise.all([

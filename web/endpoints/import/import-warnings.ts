@@ -1,13 +1,13 @@
 import { isLoopback, parseAddress } from '../../../server/contract/endpoints/address.ts'
 import { formatList } from '../model/list/format-list.ts'
-import { missingFrom } from '../model/mapping.ts'
+import { missingDatabases } from '../model/mapping.ts'
 import type { ImportPlan } from './import-plan.ts'
 
 /**
  * Warns of likely mistakes in an imported file, one sentence each: unencrypted addresses that other
  * machines can reach, and missing databases. `judgeChanges` covers lost access.
  */
-export function warnOfImport(
+export function importWarnings(
   { changes }: ImportPlan,
   databases: readonly string[] | undefined,
 ): string[] {
@@ -15,9 +15,9 @@ export function warnOfImport(
     kind === 'added' && isExposed(address) ? [address] : [],
   )
   const named = changes.flatMap(({ after }) => after ?? [])
-  const missing = [...new Set(missingFrom(named, databases))]
+  const missing = [...new Set(missingDatabases(named, databases))]
   const withoutDefault = changes.flatMap(({ address, after }) =>
-    missingFrom((after ?? []).slice(0, 1), databases).length > 0 ? [address] : [],
+    missingDatabases((after ?? []).slice(0, 1), databases).length > 0 ? [address] : [],
   )
   return [
     exposed.length > 0 && formatExposed(exposed),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { consoleUrl, yourEndpoint } from './admin-access.ts'
+import { consoleUrl, findOwnEndpoint } from './admin-access.ts'
 
 const at = (url: string) => new URL(url)
 
@@ -16,7 +16,7 @@ test.each([
   ['https://example.com/', ['ssl://0.0.0.0:443', 'tcp://0.0.0.0:443'], 'ssl://0.0.0.0:443'],
   ['http://127.0.0.1:8529/', ['unix:///run/a.sock', 'ssl://127.0.0.1:8529'], undefined],
 ])('a page from %s came through one of %j: %s', (url, addresses, mine) => {
-  expect(yourEndpoint(at(url), addresses)).toBe(mine)
+  expect(findOwnEndpoint(at(url), addresses)).toBe(mine)
 })
 
 test.each([

@@ -6,7 +6,7 @@ import {
   parseAddress,
 } from '../../../server/contract/endpoints/address.ts'
 import { type EndpointRow, stateOf } from './endpoint-rows.ts'
-import { reaches } from './mapping.ts'
+import { serves } from './mapping.ts'
 
 /** The parts of `location` that identify the endpoint serving the page. */
 export type PageLocation = Pick<Location, 'protocol' | 'hostname' | 'port'>
@@ -18,7 +18,10 @@ const LOOPBACK = ['127.0.0.1', '::1', 'localhost']
  * of its URL: the host of the URL, else loopback for a loopback host, else a wildcard address.
  * Returns `undefined` behind a proxy.
  */
-export function yourEndpoint(page: PageLocation, addresses: readonly string[]): string | undefined {
+export function findOwnEndpoint(
+  page: PageLocation,
+  addresses: readonly string[],
+): string | undefined {
   const scheme = page.protocol === 'https:' ? 'ssl' : 'tcp'
   const port = Number(page.port || (scheme === 'ssl' ? 443 : 80))
   const host = page.hostname.replace(/^\[|\]$/g, '')
@@ -37,13 +40,13 @@ export function yourEndpoint(page: PageLocation, addresses: readonly string[]): 
   return found?.text
 }
 
-/** Returns {@link yourEndpoint} among the rows of a page. Fast with 10,000 rows. */
+/** Returns {@link findOwnEndpoint} among the rows of a page. Fast with 10,000 rows. */
 export function ownEndpoint(page: PageLocation, rows: readonly EndpointRow[]): string | undefined {
   const port = page.port || (page.protocol === 'https:' ? '443' : '80')
   const addresses = rows.flatMap(({ address, databases }) =>
     databases !== null && address.endsWith(`:${port}`) ? address : [],
   )
-  return yourEndpoint(page, addresses)
+  return findOwnEndpoint(page, addresses)
 }
 
 /**
@@ -53,7 +56,7 @@ export function ownEndpoint(page: PageLocation, rows: readonly EndpointRow[]): s
 export const isAdminAccess = ({ databases, listeners }: EndpointRow): boolean =>
   databases !== null &&
   listeners.some((one) => stateOf(one) === 'listening') &&
-  reaches(databases, SYSTEM_DATABASE)
+  serves(databases, SYSTEM_DATABASE)
 
 /** Returns the URL of the console at an address; `undefined` for a unix socket. */
 export function consoleUrl(text: string, page: PageLocation): string | undefined {

@@ -79,7 +79,7 @@ const keyOf = ({ endpoint, node }: ListenerStatus) => `${node} ${endpoint}`
  * Returns the listeners that determine the state of a row. Unreachable nodes are reported once for
  * all rows; their listeners count only if no reachable node serves the endpoint instead.
  */
-export function checkedOf(listeners: readonly ListenerStatus[]): readonly ListenerStatus[] {
+export function decisiveListeners(listeners: readonly ListenerStatus[]): readonly ListenerStatus[] {
   const reachable = listeners.filter(({ silentSince }) => silentSince === undefined)
   if (reachable.length === listeners.length) return listeners
   const isServed = reachable.some(({ state }) => state !== 'elsewhere')
@@ -95,7 +95,7 @@ function makeRow(
   databases: readonly string[] | null,
   listeners: readonly ListenerStatus[],
 ): EndpointRow {
-  const lead = checkedOf(listeners).reduce<ListenerStatus | undefined>(
+  const lead = decisiveListeners(listeners).reduce<ListenerStatus | undefined>(
     (worst, one) => (worst === undefined || isWorse(one, worst) ? one : worst),
     undefined,
   )

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { ApiFailure, NoAnswer } from '../../app/api.ts'
-import { placeRefusal } from './field-errors.ts'
+import { ApiFailure, NoResponse } from '../../app/api.ts'
+import { toFieldErrors } from './field-errors.ts'
 
 const place = (error: Error, scheme: 'tcp' | 'ssl' | 'unix' = 'tcp', adding = true) =>
-  Object.keys(placeRefusal(error, { scheme, adding }))[0]
+  Object.keys(toFieldErrors(error, { scheme, adding }))[0]
 const failure = (
   status: number,
   errorNum: number,
@@ -21,7 +21,7 @@ test.each([
   ['a bad name', failure(400, 1229, { field: '/databases/1' }), 'databases'],
   ['too many open files', failure(503, 503, { systemCode: 'EMFILE' }), 'form'],
   ['an unexpected error', failure(500, 4), 'form'],
-  ['no response', new NoAnswer('gone'), 'form'],
+  ['no response', new NoResponse('gone'), 'form'],
 ])('%s is shown at the field of a tcp address that it concerns', (_what, error, field) => {
   expect(place(error)).toBe(field)
 })

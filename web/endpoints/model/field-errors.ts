@@ -6,7 +6,7 @@ const CONFLICT = 1200
 const PRECONDITION_FAILED = 412
 
 /** Assigns the server's error message to the form field that it concerns. */
-export function placeRefusal(
+export function toFieldErrors(
   error: Error,
   { scheme, adding }: { scheme: 'tcp' | 'ssl' | 'unix'; adding: boolean },
 ): FieldErrors {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatChange, formatMapping, missingFrom } from './mapping.ts'
+import { formatChange, formatMapping, missingDatabases } from './mapping.ts'
 
 test.each([
   [
@@ -33,6 +33,6 @@ test.each([
 })
 
 test('a name without a database is missing only when the databases are known', () => {
-  expect(missingFrom(['blog', 'press'], existing)).toEqual(['press'])
-  expect(missingFrom(['blog', 'press'], undefined)).toEqual([])
+  expect(missingDatabases(['blog', 'press'], existing)).toEqual(['press'])
+  expect(missingDatabases(['blog', 'press'], undefined)).toEqual([])
 })

@@ -7,7 +7,7 @@ import { SYSTEM_DATABASE } from '../../../server/contract/database.ts'
 export const defaultOf = (mapping: readonly string[]): string => mapping[0] ?? SYSTEM_DATABASE
 
 /** Returns whether a mapping includes a database. */
-export const reaches = (mapping: readonly string[], name: string): boolean =>
+export const serves = (mapping: readonly string[], name: string): boolean =>
   mapping.length === 0 || mapping.includes(name)
 
 /** Returns whether two mappings are equal, including their order. */
@@ -40,8 +40,8 @@ export function formatChange(
   existing: readonly string[],
 ): string[] {
   const all = [...new Set([...before, ...after, ...existing])]
-  const lost = all.filter((name) => reaches(before, name) && !reaches(after, name))
-  const won = all.filter((name) => !reaches(before, name) && reaches(after, name))
+  const lost = all.filter((name) => serves(before, name) && !serves(after, name))
+  const won = all.filter((name) => !serves(before, name) && serves(after, name))
   const from = defaultOf(before)
   const to = defaultOf(after)
   return [
@@ -55,7 +55,7 @@ export function formatChange(
  * Returns the names of a mapping without a database, which may be created later. Returns none if
  * `existing` is not loaded.
  */
-export const missingFrom = (
+export const missingDatabases = (
   mapping: readonly string[],
   existing: readonly string[] | undefined,
 ): string[] => (existing === undefined ? [] : mapping.filter((name) => !existing.includes(name)))

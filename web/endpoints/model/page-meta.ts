@@ -5,15 +5,15 @@ const read = (name: string): string | undefined =>
 
 /** Returns the drain time of removed endpoints in seconds, or `undefined` if it is missing. */
 export function readDrainSeconds(): number | undefined {
-  const told = read('drain-seconds')
-  const seconds = Number(told)
-  return told !== undefined && told !== '' && Number.isFinite(seconds) ? seconds : undefined
+  const content = read('drain-seconds')
+  const seconds = Number(content)
+  return content !== undefined && content !== '' && Number.isFinite(seconds) ? seconds : undefined
 }
 
 /**
  * Returns whether the server has a certificate for `ssl` endpoints; `undefined` if it is missing.
  */
 export function hasCertificate(): boolean | undefined {
-  const told = read('certificate')
-  return told === 'yes' ? true : told === 'no' ? false : undefined
+  const content = read('certificate')
+  return content === 'yes' ? true : content === 'no' ? false : undefined
 }

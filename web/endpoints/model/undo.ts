@@ -1,4 +1,4 @@
-import type { EndpointChange, WayOut } from '../guard/check-changes.ts'
+import type { EndpointChange, OtherConsole } from '../guard/check-changes.ts'
 import { sameState } from './mapping.ts'
 
 /** How long an undo is offered, ms. Holding the offer pauses the countdown. */
@@ -21,7 +21,11 @@ export type Undo =
   /** Some changes could not be undone. Shown until dismissed. */
   | { readonly stage: 'failed'; readonly failures: readonly UndoFailed[] }
   /** The change disconnected this page; the console continues at another endpoint. */
-  | { readonly stage: 'way-out'; readonly change: EndpointChange; readonly wayOut: WayOut }
+  | {
+      readonly stage: 'disconnected'
+      readonly change: EndpointChange
+      readonly otherConsole: OtherConsole
+    }
 
 /** The current undo offer, a store for `useSyncExternalStore`. */
 export interface UndoStore {
@@ -34,7 +38,7 @@ export interface UndoStore {
    */
   offer(changes: readonly EndpointChange[]): void
   /** Links to the console at another endpoint, after a change that disconnected this page. */
-  leadOut(change: EndpointChange, wayOut: WayOut): void
+  offerConsole(change: EndpointChange, otherConsole: OtherConsole): void
   /** Pauses the countdown while the bar is hovered or focused. */
   hold(): void
   release(): void
@@ -76,7 +80,7 @@ export function createUndoStore(): UndoStore {
       become({ stage: 'offered', changes })
       run(UNDO_MS)
     },
-    leadOut: (change, wayOut) => become({ stage: 'way-out', change, wayOut }),
+    offerConsole: (change, otherConsole) => become({ stage: 'disconnected', change, otherConsole }),
     hold: () => {
       if (timer === undefined) return
       clearTimeout(timer)

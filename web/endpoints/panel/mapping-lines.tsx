@@ -1,4 +1,4 @@
-import { formatMapping, missingFrom } from '../model/mapping.ts'
+import { formatMapping, missingDatabases } from '../model/mapping.ts'
 import classes from './mapping-lines.module.css'
 
 /** Lists all databases of an endpoint in order, and describes the mapping in a sentence. */
@@ -7,7 +7,7 @@ export function MappingLines(props: {
   existing: readonly string[] | undefined
 }) {
   const { mapping, existing } = props
-  const missing = missingFrom(mapping, existing)
+  const missing = missingDatabases(mapping, existing)
   return (
     <>
       {mapping.length > 0 && (

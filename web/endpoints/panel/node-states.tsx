@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import type { ListenerStatus } from '../../../server/contract/endpoints/listener.ts'
-import { useMay } from '../../shared/session/person.ts'
+import { useHasRole } from '../../shared/session/person.ts'
 import { Countdown } from '../../shared/ui/feedback/countdown.tsx'
 import { StateBadge } from '../../shared/ui/feedback/state-badge.tsx'
 import { UnreachableSince } from '../../shared/ui/feedback/unreachable-since.tsx'
@@ -18,7 +18,7 @@ export function NodeStates(props: {
   gone: boolean
 }) {
   const { address, listeners, gone } = props
-  const mayChange = useMay('operator')
+  const mayChange = useHasRole('operator')
   const { retry, cut, problem } = useListenerActions()
   return (
     <PanelSection title="State">

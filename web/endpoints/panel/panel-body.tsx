@@ -2,10 +2,10 @@ import { Button } from '@mantine/core'
 import { IconCopyPlus, IconTrash } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { databasesQuery } from '../../app/queries.ts'
-import { useMay } from '../../shared/session/person.ts'
+import { useHasRole } from '../../shared/session/person.ts'
 import { exactTime } from '../../shared/ui/text/relative-time.tsx'
 import { preloadForms } from '../form/load-forms.ts'
-import { yourEndpoint } from '../model/admin-access.ts'
+import { findOwnEndpoint } from '../model/admin-access.ts'
 import { YouAreHere } from '../table/cells/you-are-here.tsx'
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
 import { EndpointLog } from './endpoint-log.tsx'
@@ -23,10 +23,10 @@ const icon = { size: 16, stroke: 1.5, 'aria-hidden': true } as const
 export function PanelBody(props: { endpoint: PanelEndpoint; onClose: () => void }) {
   const { address, mapping, listeners, figures, goneAt } = props.endpoint
   const { edit, remove, duplicate } = useEndpointsLocation()
-  const mayChange = useMay('operator')
+  const mayChange = useHasRole('operator')
   const { data: databases } = useQuery(databasesQuery)
   const gone = goneAt !== undefined
-  const here = !gone && yourEndpoint(location, [address]) === address
+  const here = !gone && findOwnEndpoint(location, [address]) === address
   return (
     <>
       {gone && (

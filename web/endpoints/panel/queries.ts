@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { SAMPLE_SECONDS } from '../../../server/contract/endpoints/traffic.ts'
-import { ApiFailure, answer, api, whileSignedIn } from '../../app/api.ts'
+import { ApiFailure, api, pollWhileSignedIn, readJson } from '../../app/api.ts'
 
 /** Number of audit log rows in the panel. */
 const LINES = 5
@@ -14,14 +14,14 @@ export const trafficQuery = (address: string) =>
   queryOptions({
     queryKey: ['traffic', address],
     queryFn: ({ signal }) =>
-      answer(
+      readJson(
         api._api.listener[':address{.+}'].traffic.$get(
           { param: param(address) },
           { init: { signal } },
         ),
       ),
     refetchInterval: (query) =>
-      !isGone(query.state.error) && whileSignedIn(SAMPLE_SECONDS * 1_000)(query),
+      !isGone(query.state.error) && pollWhileSignedIn(SAMPLE_SECONDS * 1_000)(query),
     gcTime: 0,
     staleTime: 0,
   })
@@ -31,7 +31,7 @@ export const endpointLogQuery = (address: string) =>
   queryOptions({
     queryKey: ['audit', 'endpoint', address],
     queryFn: ({ signal }) =>
-      answer(
+      readJson(
         api._api.audit.$get(
           { query: { what: 'endpoint', which: address, limit: `${LINES}` } },
           { init: { signal } },

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { SYSTEM_DATABASE } from '../../../server/contract/database.ts'
 import { parseAddress } from '../../../server/contract/endpoints/address.ts'
 import type { ListenerStatus } from '../../../server/contract/endpoints/listener.ts'
-import { useMay } from '../../shared/session/person.ts'
+import { useHasRole } from '../../shared/session/person.ts'
 import { CopyLine } from '../../shared/ui/text/copy-line.tsx'
 import { stateOf } from '../model/endpoint-rows.ts'
 import { defaultOf } from '../model/mapping.ts'
@@ -20,7 +20,7 @@ export function TryIt(props: {
   existing: readonly string[] | undefined
 }) {
   const { address, mapping, listeners, existing } = props
-  const mayStore = useMay('operator')
+  const mayStore = useHasRole('operator')
   const [chosen, setChosen] = useState<string>()
   const parsed = parseAddress(address)
   if (!parsed.ok || existing === undefined) return null

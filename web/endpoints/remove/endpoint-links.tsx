@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { useMay } from '../../shared/session/person.ts'
+import { useHasRole } from '../../shared/session/person.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
 import { filterRows } from '../model/list/endpoint-filter.ts'
@@ -21,7 +21,7 @@ export function EndpointLinks(props: {
   view: 'table' | 'map'
 }) {
   const { rows, filter, view } = props
-  const mayChange = useMay('operator')
+  const mayChange = useHasRole('operator')
   const save = async () => {
     if (rows === undefined) return
     const { exportEndpoints } = await import('../export-endpoints.ts')

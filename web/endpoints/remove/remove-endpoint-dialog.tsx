@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import type { ListenerStatus } from '../../../server/contract/endpoints/listener.ts'
 import { ConfirmDialog } from '../../shared/ui/overlay/confirm-dialog.tsx'
-import { GoneDialog } from '../form/endpoint-not-found-dialog.tsx'
+import { EndpointNotFoundDialog } from '../form/endpoint-not-found-dialog.tsx'
 import { guardedLabel } from '../guard/check-changes.ts'
 import { GuardNotice } from '../guard/guard-notice.tsx'
 import { useChangeGuard } from '../guard/use-change-guard.ts'
@@ -30,7 +30,7 @@ export function RemoveEndpointDialog(props: { address: string; rows: readonly En
   const check = useChangeGuard(
     rows.map((each) => (each === row ? withFigures(each, figures) : each)),
   )
-  if (row === undefined) return remove.isIdle ? <GoneDialog address={address} /> : null
+  if (row === undefined) return remove.isIdle ? <EndpointNotFoundDialog address={address} /> : null
   const guard = check([{ address, after: null }])
   const dialog = {
     onClose: close,

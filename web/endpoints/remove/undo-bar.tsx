@@ -13,7 +13,7 @@ const SHOWN = 3
  * Offers for ten seconds to undo a change of endpoints, or links to the console at another endpoint
  * after a change that disconnected this page. Hover and focus pause the countdown.
  */
-export function UndoBar({ now, onTakeBack }: { now: Undo; onTakeBack: () => void }) {
+export function UndoBar({ now, onUndo }: { now: Undo; onUndo: () => void }) {
   const bar = useRef<HTMLElement>(null)
   useEffect(() => {
     // Release only once the bar is neither hovered nor focused.
@@ -42,16 +42,16 @@ export function UndoBar({ now, onTakeBack }: { now: Undo; onTakeBack: () => void
         <Words now={now} />
       </div>
       <div className={classes.actions}>
-        {now.stage === 'way-out' ? (
-          <Button component="a" variant="subtle" href={now.wayOut.url}>
-            Open the console at {now.wayOut.address}
+        {now.stage === 'disconnected' ? (
+          <Button component="a" variant="subtle" href={now.otherConsole.url}>
+            Open the console at {now.otherConsole.address}
           </Button>
         ) : (
           <Button
             variant="subtle"
             aria-disabled={now.stage === 'undoing' || undefined}
             data-tip="Ctrl Z or ⌘ Z"
-            onClick={onTakeBack}
+            onClick={onUndo}
           >
             {labels[now.stage]}
           </Button>
@@ -85,7 +85,7 @@ function Words({ now }: { now: Undo }) {
       </>
     )
   }
-  const changes = now.stage === 'way-out' ? [now.change] : now.changes
+  const changes = now.stage === 'disconnected' ? [now.change] : now.changes
   const [first, ...others] = changes
   if (first !== undefined && others.length === 0) return <Changed change={first} />
   return <p>{formatPlural(changes)}</p>

@@ -28,7 +28,7 @@ export function UndoOutlet() {
   if (now === undefined) return null
   return (
     <Suspense>
-      <UndoBar now={now} onTakeBack={() => void takeBack()} />
+      <UndoBar now={now} onUndo={() => void takeBack()} />
     </Suspense>
   )
 }

@@ -10,7 +10,7 @@ import { refetchEndpoints } from '../refetch-endpoints.ts'
 import { preloadUndo } from './undo-outlet.tsx'
 
 /** An endpoint to remove, with the result of {@link judgeChanges}. */
-export interface ToRemove {
+export interface RemovalInput {
   readonly row: EndpointRow
   readonly guard: ChangeGuard
 }
@@ -22,12 +22,12 @@ export interface ToRemove {
 export function useRemoval(onDone: () => void) {
   const queryClient = useQueryClient()
   return useMutation({
-    mutationFn: async ({ row, guard }: ToRemove) => {
+    mutationFn: async ({ row, guard }: RemovalInput) => {
       // The change disconnects this page, so the bar must be loaded before it.
       if (guard.own) await preloadUndo()
       return deleteEndpoint(row.address, row.revision)
     },
-    onSuccess: (removed, { row, guard: { own, wayOut } }) => {
+    onSuccess: (removed, { row, guard: { own, otherConsole } }) => {
       const { address } = row
       announce(`${address} was removed.`)
       // Remove it from the cache at once: a disconnected page cannot refetch the list.
@@ -37,7 +37,7 @@ export function useRemoval(onDone: () => void) {
       const change = { address, before: row.databases ?? [], after: null }
       // Don't offer to undo a removal by another user.
       if (removed && !own) undo.offer([change])
-      if (wayOut !== undefined) undo.leadOut(change, wayOut)
+      if (otherConsole !== undefined) undo.offerConsole(change, otherConsole)
       void refetchEndpoints(queryClient, [address])
       onDone()
     },

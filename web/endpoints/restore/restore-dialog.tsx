@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import type { AuditRow } from '../../../server/contract/audit.ts'
-import { answer, api } from '../../app/api.ts'
+import { api, readJson } from '../../app/api.ts'
 import { databasesQuery } from '../../app/queries.ts'
-import { useMay } from '../../shared/session/person.ts'
+import { useHasRole } from '../../shared/session/person.ts'
 import { ConfirmDialog } from '../../shared/ui/overlay/confirm-dialog.tsx'
 import { MissingDefault } from '../form/missing/missing-default.tsx'
 import { type EndpointChange, guardedLabel } from '../guard/check-changes.ts'
@@ -25,7 +25,7 @@ export function RestoreDialog() {
       search: ({ row: _, ...rest }: Record<string, string>) => rest,
       resetScroll: false,
     })
-  const mayChange = useMay('operator')
+  const mayChange = useHasRole('operator')
   const { data: row, error, isPending } = useQuery({ ...rowQuery(seq), enabled: mayChange })
   const { rows, failure } = useEndpointRows()
   const dialog = { title: 'Restore', keep: 'Close', onClose: close }
@@ -137,7 +137,7 @@ const rowQuery = (seq: string) => ({
   queryKey: ['activity', 'row', seq],
   queryFn: async ({ signal }: { signal: AbortSignal }) => {
     const query = { before: `${Number(seq) + 1}`, limit: '1' }
-    const { rows } = await answer(api._api.audit.$get({ query }, { init: { signal } }))
+    const { rows } = await readJson(api._api.audit.$get({ query }, { init: { signal } }))
     // TanStack Query does not accept `undefined` as data.
     return rows.find((row) => row.seq === Number(seq)) ?? null
   },

@@ -19,7 +19,7 @@ export function useRestore(onRestored: () => void) {
     onSuccess: (_, { change, guard }) => {
       announce(`${change.address} was restored.`)
       if (!guard.own) undo.offer([change])
-      if (guard.wayOut !== undefined) undo.leadOut(change, guard.wayOut)
+      if (guard.otherConsole !== undefined) undo.offerConsole(change, guard.otherConsole)
       onRestored()
     },
     onSettled: (_, __, { change: { address } }) => void refetchEndpoints(queryClient, [address]),

@@ -1,10 +1,10 @@
-import { useMay } from '../../shared/session/person.ts'
+import { useHasRole } from '../../shared/session/person.ts'
 import { AddButton } from '../../shared/ui/form/add-button.tsx'
 import { preloadForms } from '../form/load-forms.ts'
 
 /** The Add endpoint button of the table and the map. Viewers see why it is missing. */
 export function AddAction({ onAdd }: { onAdd: () => void }) {
-  if (!useMay('operator')) {
+  if (!useHasRole('operator')) {
     return <p className="meta dim">You are a viewer: endpoints are changed by operators.</p>
   }
   return (

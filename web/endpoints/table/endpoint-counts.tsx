@@ -1,6 +1,6 @@
 import type { BadgeState } from '../../shared/ui/feedback/state-badge.tsx'
 import { countRows, type EndpointRow } from '../model/endpoint-rows.ts'
-import { chosenState } from '../model/list/endpoint-filter.ts'
+import { selectedState } from '../model/list/endpoint-filter.ts'
 import { formatCount } from '../model/traffic.ts'
 import classes from './endpoint-counts.module.css'
 
@@ -19,7 +19,7 @@ const states = ['listening', 'failed', 'opening', 'draining', 'elsewhere', 'unkn
  */
 export function EndpointCounts({ rows, filter, onChoose }: EndpointCountsProps) {
   const counts = countRows(rows)
-  const chosen = chosenState(filter)
+  const chosen = selectedState(filter)
   const total = `${formatCount(counts.endpoints)} ${counts.endpoints === 1 ? 'endpoint' : 'endpoints'}`
   return (
     <fieldset className={classes.counts}>

@@ -1,11 +1,11 @@
 import { NoMatch } from '../../shared/ui/feedback/no-match.tsx'
-import { noMatchSentence } from '../model/list/endpoint-filter.ts'
+import { formatNoMatch } from '../model/list/endpoint-filter.ts'
 
 /** Shown if no endpoint matches the filter, with the number of hidden rows. */
 export function NoEndpoint(props: { text: string; hidden: number; onClear: () => void }) {
   return (
     <NoMatch clear="Clear filters" onClear={props.onClear}>
-      {noMatchSentence(props.text, props.hidden)}
+      {formatNoMatch(props.text, props.hidden)}
     </NoMatch>
   )
 }

@@ -3,7 +3,7 @@ import { formatSelected } from '../model/list/selection.ts'
 import classes from './table-foot.module.css'
 
 /** The bulk actions. */
-export type BulkAction = 'add' | 'take-out' | 'remove'
+export type BulkAction = 'add' | 'remove-database' | 'remove'
 
 /** Shows the number of selected rows and the bulk actions. */
 export function SelectionBar(props: {
@@ -28,7 +28,7 @@ export function SelectionBar(props: {
       <Button variant="default" onClick={() => onSeveral('add')}>
         Add a database
       </Button>
-      <Button variant="default" onClick={() => onSeveral('take-out')}>
+      <Button variant="default" onClick={() => onSeveral('remove-database')}>
         Remove a database
       </Button>
       <Button variant="default" onClick={onExport}>

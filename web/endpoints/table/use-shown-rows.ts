@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from 'react'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
-import { arrange, placesOf } from '../model/list/arrangement.ts'
+import { arrange, positionsOf } from '../model/list/arrangement.ts'
 import { filterRows } from '../model/list/endpoint-filter.ts'
 import { type EndpointSort, writeSort } from '../model/list/endpoint-sort.ts'
 import { useSortedRows } from './use-sorted-rows.ts'
@@ -19,17 +19,17 @@ export function useShownRows(rows: readonly EndpointRow[], options: ShownOptions
   const { filter, sort, onSort } = options
   const { sorted, headOf } = useSortedRows(rows, sort, onSort)
   const wanted = `${writeSort(sort)} ${filter}`
-  const [kept, setKept] = useState(() => ({ places: placesOf(sorted), wanted }))
+  const [kept, setKept] = useState(() => ({ places: positionsOf(sorted), wanted }))
   const { places } = kept
   const arranged = useMemo(() => arrange(sorted, places), [sorted, places])
   if (kept.wanted !== wanted) {
     // Skip the work if the rows are already in order, as they mostly are while typing.
-    setKept({ places: arranged.rows === sorted ? places : placesOf(sorted), wanted })
+    setKept({ places: arranged.rows === sorted ? places : positionsOf(sorted), wanted })
   }
   useEffect(() => {
     // New rows already in their sorted places are part of the order from now on.
     if (arranged.rows === sorted && sorted.some(({ address }) => !places.has(address))) {
-      setKept((now) => ({ ...now, places: placesOf(sorted) }))
+      setKept((now) => ({ ...now, places: positionsOf(sorted) }))
     }
   }, [arranged, sorted, places])
   const shown = useMemo(() => filterRows(arranged.rows, filter), [arranged, filter])
@@ -45,6 +45,6 @@ export function useShownRows(rows: readonly EndpointRow[], options: ShownOptions
     /** Whether the displayed order differs from the sort order. */
     moved: arranged.moved,
     /** Sorts all rows. */
-    settle: () => setKept((now) => ({ ...now, places: placesOf(sorted) })),
+    settle: () => setKept((now) => ({ ...now, places: positionsOf(sorted) })),
   }
 }

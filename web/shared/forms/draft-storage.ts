@@ -54,7 +54,7 @@ export function useHasDrafts(): boolean {
 }
 
 /** Deletes all drafts of a person. */
-export function forgetDrafts(person: string): void {
+export function clearDrafts(person: string): void {
   for (const key of keysOf(person)) remove(key)
 }
 

@@ -28,7 +28,7 @@ export interface DraftForm<T extends object> extends UseFormReturnType<T> {
   /** Deletes the stored draft. Call it when the form is submitted. */
   readonly forget: () => void
   /** Deletes the stored draft and resets the form. */
-  readonly startAfresh: () => void
+  readonly discardDraft: () => void
 }
 
 /**
@@ -72,7 +72,7 @@ export function useDraftForm<T extends object>(options: DraftFormOptions<T>): Dr
       else save(form.getValues())
     },
     forget: () => storage?.forget(),
-    startAfresh: () => {
+    discardDraft: () => {
       form.setValues(initialValues)
       form.clearErrors()
       storage?.forget()

@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { lazy } from 'react'
-import { useMay } from '../session/person.ts'
+import { useHasRole } from '../session/person.ts'
 import { LazyBoundary } from '../ui/feedback/lazy-boundary.tsx'
 import { useKeys } from './use-keys.ts'
 import { useLayer } from './use-layer.ts'
@@ -14,7 +14,7 @@ const FILTER = '#main :is([data-page-filter], input[type="search"])'
 export function GlobalKeys() {
   const { layer, close, toggle } = useLayer()
   const navigate = useNavigate()
-  const mayAccess = useMay('admin')
+  const mayAccess = useHasRole('admin')
   const go = (to: string) => () => void navigate({ to })
   useKeys('anywhere', {
     keys: () => toggle('keys'),

@@ -10,7 +10,7 @@ import classes from './key-caps.module.css'
 import { IS_MAC } from './use-keys.ts'
 
 /** Keys without a glyph in the fonts get an icon; screen readers get the word. */
-const drawn: Readonly<Record<string, { word: string; Icon: ComponentType<IconProps> }>> = {
+const icons: Readonly<Record<string, { word: string; Icon: ComponentType<IconProps> }>> = {
   ArrowUp: { word: 'Up', Icon: IconArrowUp },
   ArrowDown: { word: 'Down', Icon: IconArrowDown },
   ...(IS_MAC && {
@@ -19,7 +19,7 @@ const drawn: Readonly<Record<string, { word: string; Icon: ComponentType<IconPro
   }),
 }
 
-const words: Readonly<Record<string, string>> = {
+const names: Readonly<Record<string, string>> = {
   Mod: 'Ctrl',
   ' ': 'Space',
   Escape: 'Esc',
@@ -29,8 +29,8 @@ const words: Readonly<Record<string, string>> = {
 }
 
 /** Renders a combination from {@link KEYS} as key caps: `Ctrl` `K`, or `G` then `E`. */
-export function Press({ way }: { way: string }) {
-  return way.split(/(?<=\S) (?=\S)/).map((press, index) => (
+export function KeyCaps({ combination }: { combination: string }) {
+  return combination.split(/(?<=\S) (?=\S)/).map((press, index) => (
     <span key={press} className={classes.press}>
       {index > 0 && <span className="dim">then</span>}
       {press.split('+').map((key) => (
@@ -43,8 +43,8 @@ export function Press({ way }: { way: string }) {
 }
 
 function Key({ name }: { name: string }) {
-  const { word, Icon } = drawn[name] ?? {}
-  if (Icon === undefined) return words[name] ?? name
+  const { word, Icon } = icons[name] ?? {}
+  if (Icon === undefined) return names[name] ?? name
   return (
     <>
       <Icon size={12} stroke={1.75} aria-hidden="true" />

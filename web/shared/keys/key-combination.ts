@@ -1,7 +1,10 @@
 import { isCharacterKey, KEYS, type KeyId, type KeyScope } from './keys.ts'
 
 /** The fields of a `KeyboardEvent` that identify the pressed key. */
-export type Pressed = Pick<KeyboardEvent, 'key' | 'code' | 'ctrlKey' | 'metaKey' | 'altKey'> & {
+export type KeyEventFields = Pick<
+  KeyboardEvent,
+  'key' | 'code' | 'ctrlKey' | 'metaKey' | 'altKey'
+> & {
   readonly shiftKey: boolean
 }
 
@@ -9,7 +12,7 @@ export type Pressed = Pick<KeyboardEvent, 'key' | 'code' | 'ctrlKey' | 'metaKey'
  * Returns a key press in the notation of {@link KEYS}: `Mod+K`, `?`, `Shift+ArrowUp`. Returns
  * undefined if the other platform's modifier is held.
  */
-export function pressName(event: Pressed, mac: boolean): string | undefined {
+export function toCombination(event: KeyEventFields, mac: boolean): string | undefined {
   const mod = mac ? event.metaKey : event.ctrlKey
   const foreign = mac ? event.ctrlKey : event.metaKey
   if (foreign) return undefined
@@ -19,7 +22,7 @@ export function pressName(event: Pressed, mac: boolean): string | undefined {
   return `${mod ? 'Mod+' : ''}${event.altKey ? 'Alt+' : ''}${shift ? 'Shift+' : ''}${key}`
 }
 
-function keyName({ key, code }: Pressed): string {
+function keyName({ key, code }: KeyEventFields): string {
   // On non-Latin layouts, use the letter at the same position on a Latin keyboard.
   if (key.length === 1 && key > '~' && /^Key[A-Z]$/.test(code)) return code.slice(3)
   return key.length === 1 ? key.toUpperCase() : key
@@ -31,14 +34,16 @@ function keyName({ key, code }: Pressed): string {
  *
  * @param characters whether single-character shortcuts act.
  */
-export function matchPress(
+export function matchShortcut(
   where: KeyScope,
   press: string,
   characters: boolean,
 ): KeyId | 'more' | undefined {
-  const able = KEYS.filter((spec) => spec.where === where).flatMap(({ id, keys }) =>
-    keys.filter((way) => characters || !isCharacterKey(way)).map((way) => ({ id, way })),
+  const enabled = KEYS.filter((spec) => spec.where === where).flatMap(({ id, keys }) =>
+    keys
+      .filter((combination) => characters || !isCharacterKey(combination))
+      .map((combination) => ({ id, combination })),
   )
-  const more = able.some(({ way }) => way.startsWith(`${press} `))
-  return able.find(({ way }) => way === press)?.id ?? (more ? 'more' : undefined)
+  const more = enabled.some(({ combination }) => combination.startsWith(`${press} `))
+  return enabled.find(({ combination }) => combination === press)?.id ?? (more ? 'more' : undefined)
 }

@@ -3,7 +3,7 @@ import { atLeast } from '../../../server/contract/access/role.ts'
 import { usePresence } from '../session/person.ts'
 import { Dialog } from '../ui/overlay/dialog.tsx'
 import { useCharacterKeys } from './character-keys.ts'
-import { Press } from './key-caps.tsx'
+import { KeyCaps } from './key-caps.tsx'
 import { isCharacterKey, KEYS, type KeyScope, type KeySpec } from './keys.ts'
 import classes from './keys-dialog.module.css'
 
@@ -36,7 +36,7 @@ export function KeysDialog({ onClose }: { onClose: () => void }) {
                     <div key={spec.id} className={classes.key}>
                       <dt>{spec.label}</dt>
                       <dd>
-                        <Ways spec={spec} characters={characters} />
+                        <Combinations spec={spec} characters={characters} />
                       </dd>
                     </div>
                   ))}
@@ -59,12 +59,12 @@ export function KeysDialog({ onClose }: { onClose: () => void }) {
   )
 }
 
-function Ways({ spec, characters }: { spec: KeySpec; characters: boolean }) {
-  const ways = spec.keys.filter((way) => characters || !isCharacterKey(way))
-  return ways.map((way, index) => (
-    <span key={way} className={classes.way}>
+function Combinations({ spec, characters }: { spec: KeySpec; characters: boolean }) {
+  const combinations = spec.keys.filter((combination) => characters || !isCharacterKey(combination))
+  return combinations.map((combination, index) => (
+    <span key={combination} className={classes.combination}>
       {index > 0 && <span className="dim">or </span>}
-      <Press way={way} />
+      <KeyCaps combination={combination} />
     </span>
   ))
 }

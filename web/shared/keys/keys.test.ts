@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { matchPress, type Pressed, pressName } from './key-combination.ts'
+import { type KeyEventFields, matchShortcut, toCombination } from './key-combination.ts'
 import { isCharacterKey, KEYS } from './keys.ts'
 
-const press = (key: string, more: Partial<Pressed> = {}): Pressed => ({
+const press = (key: string, more: Partial<KeyEventFields> = {}): KeyEventFields => ({
   key,
   code: '',
   ctrlKey: false,
@@ -16,14 +16,18 @@ describe('the registry of keys', () => {
   test('has each id once, and no way to press it twice in one place', () => {
     const ids = KEYS.map(({ id, where }) => `${where} ${id}`)
     expect(new Set(ids).size).toBe(ids.length)
-    const ways = KEYS.flatMap(({ where, keys }) => keys.map((way) => `${where} ${way}`))
-    expect(new Set(ways).size).toBe(ways.length)
+    const combinations = KEYS.flatMap(({ where, keys }) =>
+      keys.map((combination) => `${where} ${combination}`),
+    )
+    expect(new Set(combinations).size).toBe(combinations.length)
   })
 
   test('has no key that is the first of two as well', () => {
-    const first = KEYS.flatMap(({ keys }) => keys).filter((way) => way.length > 2 && way[1] === ' ')
-    for (const way of first) {
-      expect(matchPress('anywhere', way[0] ?? '', true)).toBe('more')
+    const first = KEYS.flatMap(({ keys }) => keys).filter(
+      (combination) => combination.length > 2 && combination[1] === ' ',
+    )
+    for (const combination of first) {
+      expect(matchShortcut('anywhere', combination[0] ?? '', true)).toBe('more')
     }
   })
 })
@@ -44,7 +48,7 @@ describe('a press', () => {
     // Cyrillic keyboard layout.
     [press('л', { code: 'KeyK', ctrlKey: true }), false, 'Mod+K'],
   ])('%o, on a Mac: %s, is %s', (event, mac, name) => {
-    expect(pressName(event, mac)).toBe(name)
+    expect(toCombination(event, mac)).toBe(name)
   })
 })
 
@@ -64,7 +68,7 @@ describe('what a press means', () => {
     ['table', ' ', false, 'select'],
     ['anywhere', 'Mod+K', false, 'search'],
   ] as const)('%s: %s with characters %s is %s', (where, name, characters, id) => {
-    expect(matchPress(where, name, characters)).toBe(id)
+    expect(matchShortcut(where, name, characters)).toBe(id)
   })
 
   test.each([
@@ -75,7 +79,7 @@ describe('what a press means', () => {
     ['Shift+ ', false],
     ['Mod+K', false],
     ['Delete', false],
-  ])('%j is a character alone: %s', (way, is) => {
-    expect(isCharacterKey(way)).toBe(is)
+  ])('%j is a character alone: %s', (combination, is) => {
+    expect(isCharacterKey(combination)).toBe(is)
   })
 })

@@ -70,7 +70,7 @@ export const KEYS = [
     label: 'Move down',
     needs: 'operator',
   },
-  { id: 'take-out', keys: ['Delete'], where: 'mapping', label: 'Remove', needs: 'operator' },
+  { id: 'remove-database', keys: ['Delete'], where: 'mapping', label: 'Remove', needs: 'operator' },
   { id: 'save', keys: ['Mod+Enter'], where: 'form', label: 'Save' },
 ] as const satisfies readonly KeySpec[]
 
@@ -85,5 +85,5 @@ export type KeyHandlers = { readonly [Id in KeyId]?: KeyHandler }
  * Returns whether a combination includes a bare character (WCAG 2.1.4). Such shortcuts never act in
  * a field and can be turned off.
  */
-export const isCharacterKey = (way: string): boolean =>
-  way.split(/(?<=\S) (?=\S)/).some((key) => /^\S$/.test(key))
+export const isCharacterKey = (combination: string): boolean =>
+  combination.split(/(?<=\S) (?=\S)/).some((key) => /^\S$/.test(key))

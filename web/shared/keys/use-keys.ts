@@ -1,6 +1,6 @@
 import { type KeyboardEvent as ReactKeyboardEvent, useLayoutEffect, useRef } from 'react'
 import { characterKeysOn } from './character-keys.ts'
-import { matchPress, pressName } from './key-combination.ts'
+import { matchShortcut, toCombination } from './key-combination.ts'
 import type { KeyHandlers, KeyId, KeyScope } from './keys.ts'
 
 /** Maximum time between the two keys of a sequence, in milliseconds. */
@@ -18,10 +18,10 @@ interface Binding {
 }
 
 /** Modifier keys. A press of one alone does not interrupt a sequence. */
-const SHIFTING = new Set(['Shift', 'Control', 'Alt', 'AltGraph', 'Meta'])
+const MODIFIER_KEYS = new Set(['Shift', 'Control', 'Alt', 'AltGraph', 'Meta'])
 
 const bindings: Binding[] = []
-let before: { readonly press: string; readonly at: number } | undefined
+let pending: { readonly press: string; readonly at: number } | undefined
 
 /**
  * Binds handlers to shortcuts while the component is mounted, regardless of focus. The handler
@@ -44,14 +44,14 @@ export function useKeys(where: KeyScope, handlers: KeyHandlers): void {
   useLayoutEffect(() => {
     const binding: Binding = { where, handlers: current }
     if (bindings.length === 0) {
-      document.addEventListener('keydown', onSecond, { capture: true })
+      document.addEventListener('keydown', onSecondKey, { capture: true })
       document.addEventListener('keydown', onDocument)
     }
     bindings.push(binding)
     return () => {
       bindings.splice(bindings.indexOf(binding), 1)
       if (bindings.length > 0) return
-      document.removeEventListener('keydown', onSecond, { capture: true })
+      document.removeEventListener('keydown', onSecondKey, { capture: true })
       document.removeEventListener('keydown', onDocument)
     }
   }, [where])
@@ -73,10 +73,10 @@ export function onKeys(where: KeyScope, handlers: KeyHandlers) {
 }
 
 /** Handles the second key of a sequence before the focused element does: G, then E. */
-function onSecond(event: KeyboardEvent): void {
-  if (before === undefined || SHIFTING.has(event.key)) return
-  const first = event.timeStamp - before.at < SEQUENCE_MS ? before.press : undefined
-  before = undefined
+function onSecondKey(event: KeyboardEvent): void {
+  if (pending === undefined || MODIFIER_KEYS.has(event.key)) return
+  const first = event.timeStamp - pending.at < SEQUENCE_MS ? pending.press : undefined
+  pending = undefined
   if (first === undefined) return
   if (run(event, (where) => match(event, where, first))) event.stopPropagation()
 }
@@ -85,7 +85,7 @@ function onDocument(event: KeyboardEvent): void {
   run(event, (where) => {
     const id = match(event, where)
     if (id !== 'more') return id
-    before = { press: pressName(event, IS_MAC) ?? '', at: event.timeStamp }
+    pending = { press: toCombination(event, IS_MAC) ?? '', at: event.timeStamp }
     return undefined
   })
 }
@@ -93,17 +93,17 @@ function onDocument(event: KeyboardEvent): void {
 function run(event: KeyboardEvent, idOf: (where: KeyScope) => KeyId | 'more' | undefined): boolean {
   return bindings.toReversed().some(({ where, handlers }) => {
     const id = idOf(where)
-    if (id === undefined || id === 'more' || !mayAct(id)) return false
+    if (id === undefined || id === 'more' || !canAct(id)) return false
     return act(event, handlers.current[id])
   })
 }
 
 function match(event: KeyboardEvent, where: KeyScope, first?: string) {
   if (event.defaultPrevented || event.isComposing) return undefined
-  const press = pressName(event, IS_MAC)
+  const press = toCombination(event, IS_MAC)
   if (press === undefined) return undefined
   const characters = characterKeysOn() && !isField(event.target)
-  return matchPress(where, first === undefined ? press : `${first} ${press}`, characters)
+  return matchShortcut(where, first === undefined ? press : `${first} ${press}`, characters)
 }
 
 function act(event: KeyboardEvent, handler: KeyHandlers[KeyId]): boolean {
@@ -112,15 +112,15 @@ function act(event: KeyboardEvent, handler: KeyHandlers[KeyId]): boolean {
   return true
 }
 
-const mayAct = (id: KeyId): boolean =>
+const canAct = (id: KeyId): boolean =>
   OVER_DIALOGS.includes(id) || document.querySelector('[aria-modal="true"]') === null
 
 /** Input types that take no text. */
-const WORDLESS = /^(button|checkbox|color|file|image|radio|range|reset|submit)$/
+const NON_TEXT_INPUT = /^(button|checkbox|color|file|image|radio|range|reset|submit)$/
 
 /** Whether the focused element takes text, so that a character is typed into it. */
 function isField(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false
-  if (target instanceof HTMLInputElement) return !WORDLESS.test(target.type)
+  if (target instanceof HTMLInputElement) return !NON_TEXT_INPUT.test(target.type)
   return target.matches('textarea, select') || target.isContentEditable
 }

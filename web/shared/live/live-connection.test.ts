@@ -3,9 +3,9 @@ import {
   CHECK_MS,
   type Connection,
   FIRST_BYTE_MS,
+  HEARTBEAT_TIMEOUT_MS,
   openStream,
-  PAUSES_MS,
-  SILENCE_MS,
+  RETRY_DELAYS_MS,
 } from './live-connection.ts'
 
 /** Maximum time in ms for the console to report that a server hangs (docs/operating.md). */
@@ -70,14 +70,14 @@ test('a server that hangs is reported in time, whenever it last sent a heartbeat
   await vi.advanceTimersByTimeAsync(HEARTBEAT)
   heartbeat()
   const heard = Date.now()
-  await vi.advanceTimersByTimeAsync(SILENCE_MS - 1)
+  await vi.advanceTimersByTimeAsync(HEARTBEAT_TIMEOUT_MS - 1)
   expect(state()).toBe('live')
   await vi.advanceTimersByTimeAsync(1)
   expect(state()).toBe('lost')
   expect(states.at(-1)).toMatchObject({ since: heard })
-  expect(SILENCE_MS).toBeLessThanOrEqual(REPORTED_WITHIN)
+  expect(HEARTBEAT_TIMEOUT_MS).toBeLessThanOrEqual(REPORTED_WITHIN)
   // One late heartbeat must not count as a failure.
-  expect(SILENCE_MS).toBeGreaterThan(2 * HEARTBEAT)
+  expect(HEARTBEAT_TIMEOUT_MS).toBeGreaterThan(2 * HEARTBEAT)
   expect(last().isOpen).toBe(false)
 })
 
@@ -104,7 +104,7 @@ test.each([
   await vi.advanceTimersByTimeAsync(120_000)
   expect(state()).toBe('lost')
   const gaps = tries.slice(1).map((time, at) => time - (tries[at] ?? 0))
-  expect(Math.max(...gaps)).toBeLessThanOrEqual(CHECK_MS + PAUSES_MS[0])
+  expect(Math.max(...gaps)).toBeLessThanOrEqual(CHECK_MS + RETRY_DELAYS_MS[0])
   // Check the lower bound too: retries against an unavailable server must stay infrequent.
   expect(Math.min(...gaps.slice(4))).toBeGreaterThanOrEqual(2_400)
 
@@ -126,7 +126,7 @@ test('the first stream begins after a known event; a later one resets', async ()
   expect(events).toEqual(['audit'])
   expect(stream.lastId()).toBe('run-8')
   last().onerror?.()
-  await vi.advanceTimersByTimeAsync(PAUSES_MS[0])
+  await vi.advanceTimersByTimeAsync(RETRY_DELAYS_MS[0])
   expect(last().url).toBe('/events')
   last().onopen?.()
   expect(events).toEqual(['audit', 'reset'])

@@ -35,7 +35,7 @@ export interface Stream {
   /** Retries immediately, even if the stream is paused or stopped. */
   tryNow(): void
   /** Closes the stream until {@link tryNow} is called. Does not call `onState`. */
-  rest(): void
+  pause(): void
   /** Id of the last event received; undefined before the first. */
   lastId(): string | undefined
 }
@@ -44,7 +44,7 @@ export interface Stream {
  * Timeout in ms for an open stream that receives nothing. The server sends a heartbeat every 5 s,
  * so a server that hangs is reported after 7 to 12 s.
  */
-export const SILENCE_MS = 12_000
+export const HEARTBEAT_TIMEOUT_MS = 12_000
 /** Timeout in ms for the first byte of a stream. */
 export const FIRST_BYTE_MS = 10_000
 /** Timeout in ms for `mayConnect`. */
@@ -55,7 +55,7 @@ export const CHECK_MS = 4_000
  * because a restart takes little time. Each browser sends one small request per try, regardless of
  * its number of tabs: 1,000 browsers send 333 to 417 requests per second.
  */
-export const PAUSES_MS = [400, 1_000, 2_000, 3_000] as const
+export const RETRY_DELAYS_MS = [400, 1_000, 2_000, 3_000] as const
 /** Maximum fraction by which an interval is shortened at random, to spread reconnects. */
 const JITTER = 0.2
 /** Minimum pause in ms between the end of one try and the start of the next. */
@@ -84,7 +84,7 @@ export function openStream(options: StreamOptions): Stream {
   /** Counts tries, to discard the result of an outdated one. */
   let tries = 0
 
-  const rest = () => {
+  const pause = () => {
     tries += 1
     clearTimeout(timer)
     clearTimeout(limit)
@@ -101,22 +101,22 @@ export function openStream(options: StreamOptions): Stream {
 
   const heard = () => {
     heardAt = Date.now()
-    limitSilence(SILENCE_MS)
+    limitSilence(HEARTBEAT_TIMEOUT_MS)
   }
 
   const failed = ({ silent }: { silent: boolean }) => {
-    rest()
-    const planned = PAUSES_MS[Math.min(failures, PAUSES_MS.length - 1)] ?? 0
+    pause()
+    const planned = RETRY_DELAYS_MS[Math.min(failures, RETRY_DELAYS_MS.length - 1)] ?? 0
     const left = planned * (1 - JITTER * Math.random()) - (Date.now() - tryBegan)
-    const pause = Math.max(left, SHORTEST_PAUSE_MS)
+    const delay = Math.max(left, SHORTEST_PAUSE_MS)
     failures += 1
-    timer = setTimeout(connectAgain, pause)
+    timer = setTimeout(connectAgain, delay)
     if (failures === 1 && !silent) onState({ state: 'connecting' })
-    else onState({ state: 'lost', since: heardAt, nextTry: Date.now() + pause })
+    else onState({ state: 'lost', since: heardAt, nextTry: Date.now() + delay })
   }
 
   const connect = () => {
-    rest()
+    pause()
     const resumes = isFirst && after !== undefined
     isFirst = false
     const stream = new EventSource(resumes ? `${url}?after=${encodeURIComponent(after)}` : url)
@@ -146,7 +146,7 @@ export function openStream(options: StreamOptions): Stream {
   }
 
   const connectAgain = async () => {
-    rest()
+    pause()
     tryBegan = Date.now()
     const mine = tries
     check = new AbortController()
@@ -155,9 +155,9 @@ export function openStream(options: StreamOptions): Stream {
     if (mine !== tries) return
     if (agreed === undefined) failed({ silent: false })
     else if (agreed) connect()
-    else rest()
+    else pause()
   }
 
   connect()
-  return { tryNow: () => void connectAgain(), rest, lastId: () => lastId }
+  return { tryNow: () => void connectAgain(), pause, lastId: () => lastId }
 }

@@ -31,7 +31,7 @@ export function LiveProvider({ children }: PropsWithChildren) {
       url: `${API_BASE}/_api/events`,
       after: lastEventId(),
       onEvent: invalidation.note,
-      look: async () =>
+      checkSession: async () =>
         (await queryClient.fetchQuery({ ...sessionQuery, staleTime: 0, retry: false })) !== null,
     })
     setLive(opened)

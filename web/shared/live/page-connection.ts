@@ -1,6 +1,6 @@
 import type { LiveEvent } from '../../../server/contract/event.ts'
 import { type Connection, type LiveConnection, openStream } from './live-connection.ts'
-import type { FromWorker, ToWorker } from './live-worker.ts'
+import type { PageMessage, WorkerMessage } from './live-worker.ts'
 
 export interface PageConnectionOptions {
   readonly url: string
@@ -9,14 +9,14 @@ export interface PageConnectionOptions {
   /** Called with each event, and with a `reset` whenever events may have been missed. */
   readonly onEvent: (event: LiveEvent) => void
   /** Checks whether a person is still signed in. Rejects while the server is unavailable. */
-  readonly look: () => Promise<boolean>
+  readonly checkSession: () => Promise<boolean>
 }
 
 /**
  * The worker forwards each heartbeat and each failed try. After this timeout, in ms, the page
  * replaces it.
  */
-const SILENCE_MS = 30_000
+const HEARTBEAT_TIMEOUT_MS = 30_000
 
 /**
  * Connects a page to the stream of live events. All pages of a browser share one stream in a
@@ -26,46 +26,46 @@ const SILENCE_MS = 30_000
 export function openPageConnection(options: PageConnectionOptions): LiveConnection {
   const listeners = new Set<() => void>()
   let connection: Connection = { state: 'connecting' }
-  const become = (next: Connection) => {
+  const setConnection = (next: Connection) => {
     // Most heartbeats do not change the state; skip the render.
     if (next.state === connection.state && next.state !== 'lost') return
     connection = next
     for (const listener of listeners) listener()
   }
-  let way = 'SharedWorker' in globalThis ? throughWorker() : whileVisible()
+  let transport = 'SharedWorker' in globalThis ? throughWorker() : whileVisible()
 
   function throughWorker() {
     const worker = new SharedWorker(new URL('./live-worker.ts', import.meta.url), {
       type: 'module',
       name: 'gatehouse-live',
     })
-    const tell = (message: ToWorker) => worker.port.postMessage(message)
+    const post = (message: PageMessage) => worker.port.postMessage(message)
     const close = () => {
-      clearTimeout(silence)
-      tell({ type: 'close' })
+      clearTimeout(watchdog)
+      post({ type: 'close' })
       worker.port.close()
     }
-    const replace = (by: () => typeof way) => {
+    const replace = (by: () => typeof transport) => {
       close()
-      way = by()
+      transport = by()
     }
-    const listen = () => setTimeout(() => replace(throughWorker), SILENCE_MS)
-    let silence = listen()
+    const listen = () => setTimeout(() => replace(throughWorker), HEARTBEAT_TIMEOUT_MS)
+    let watchdog = listen()
     worker.onerror = (event) => {
       event.preventDefault()
       // A newer version of the console has replaced the file, or the browser may not run it.
       replace(whileVisible)
     }
-    worker.port.onmessage = ({ data }: MessageEvent<FromWorker>) => {
-      clearTimeout(silence)
-      silence = listen()
+    worker.port.onmessage = ({ data }: MessageEvent<WorkerMessage>) => {
+      clearTimeout(watchdog)
+      watchdog = listen()
       if (data.type === 'event') options.onEvent(data.event)
-      else if (data.type === 'state') become(data.connection)
+      else if (data.type === 'state') setConnection(data.connection)
       // Every page checks for itself, because a sign-out or another person changes what it shows.
-      else void options.look().catch(() => {})
+      else void options.checkSession().catch(() => {})
     }
-    tell({ type: 'open', url: options.url, after: options.after })
-    return { tryNow: () => tell({ type: 'try' }), close }
+    post({ type: 'open', url: options.url, after: options.after })
+    return { tryNow: () => post({ type: 'try' }), close }
   }
 
   function whileVisible() {
@@ -73,33 +73,33 @@ export function openPageConnection(options: PageConnectionOptions): LiveConnecti
       url: options.url,
       after: options.after,
       onEvent: options.onEvent,
-      onState: become,
-      mayConnect: options.look,
+      onState: setConnection,
+      mayConnect: options.checkSession,
     })
     const onVisibility = () => {
       if (document.visibilityState === 'visible') stream.tryNow()
-      else stream.rest()
+      else stream.pause()
     }
     document.addEventListener('visibilitychange', onVisibility)
     return {
       tryNow: stream.tryNow,
       close: () => {
         document.removeEventListener('visibilitychange', onVisibility)
-        stream.rest()
+        stream.pause()
       },
     }
   }
 
   // A page in the back/forward cache must not hold the stream. It reconnects when it is restored.
-  const onHide = () => way.close()
+  const onHide = () => transport.close()
   const onShow = ({ persisted }: PageTransitionEvent) => {
-    if (persisted) way = 'SharedWorker' in globalThis ? throughWorker() : whileVisible()
+    if (persisted) transport = 'SharedWorker' in globalThis ? throughWorker() : whileVisible()
   }
   addEventListener('pagehide', onHide)
   addEventListener('pageshow', onShow)
   // Retry immediately when the network returns or the page becomes visible.
   const onReturn = () => {
-    if (connection.state === 'lost' && document.visibilityState === 'visible') way.tryNow()
+    if (connection.state === 'lost' && document.visibilityState === 'visible') transport.tryNow()
   }
   addEventListener('online', onReturn)
   document.addEventListener('visibilitychange', onReturn)
@@ -110,13 +110,13 @@ export function openPageConnection(options: PageConnectionOptions): LiveConnecti
       return () => listeners.delete(listener)
     },
     current: () => connection,
-    tryNow: () => way.tryNow(),
+    tryNow: () => transport.tryNow(),
     close: () => {
       removeEventListener('pagehide', onHide)
       removeEventListener('pageshow', onShow)
       removeEventListener('online', onReturn)
       document.removeEventListener('visibilitychange', onReturn)
-      way.close()
+      transport.close()
     },
   }
 }

@@ -49,7 +49,7 @@ export function PersonMenuList(props: PersonMenuListProps) {
         <div className={classes.who}>
           <p className={classes.whole}>{name}</p>
           {person.name !== null && <p className="mono meta dim">{person.username}</p>}
-          <p className="meta dim">{roleWords[person.role]}</p>
+          <p className="meta dim">{roleLabels[person.role]}</p>
           {problem !== undefined && <p className={classes.problem}>{problem}</p>}
         </div>
         <Menu.Divider />
@@ -68,7 +68,7 @@ export function PersonMenuList(props: PersonMenuListProps) {
   )
 }
 
-const roleWords = {
+const roleLabels = {
   none: 'Access removed',
   pending: 'No role yet',
   viewer: 'Viewer',

@@ -33,7 +33,7 @@ export function usePresence(): Presence {
  * Returns whether the person has at least the needed role. The server enforces access; this only
  * decides which controls to show.
  */
-export const useMay = (needed: Role): boolean => atLeast(usePresence().person.role, needed)
+export const useHasRole = (needed: Role): boolean => atLeast(usePresence().person.role, needed)
 
 /** Returns the display name, or the username if the provider supplies none. */
 export const nameOf = ({ name, username }: { name: string | null; username: string }): string =>

@@ -2,7 +2,7 @@ import { SESSION_IDLE } from '../../../server/contract/access/session-use.ts'
 import type { Session } from './person.ts'
 
 /** Input of {@link formatEndReason}. Times are milliseconds since the Unix epoch. */
-export interface EndFacts {
+export interface SessionEndInput {
   /** The session as last fetched. */
   readonly session: Session
   /** When this page last sent a request that counted as use of the session. */
@@ -19,7 +19,7 @@ const TOUCH_MS = 60_000
 /**
  * Returns why a session ended, as far as the page can tell, as a sentence without its final period.
  */
-export function formatEndReason({ session, lastUse, now }: EndFacts): string {
+export function formatEndReason({ session, lastUse, now }: SessionEndInput): string {
   const { expires, idleExpires } = session
   if (expires !== null && now >= Date.parse(expires)) {
     return 'You were signed out because the session expired'

@@ -32,7 +32,7 @@ export function SessionGate({ children }: PropsWithChildren) {
   // The session that the page was opened with, as last fetched.
   const [opened, setOpened] = useState<Session>()
   if (data != null && data !== opened && isOurs(data, opened)) setOpened(data)
-  const end = useMemo(() => opened && judgeEnd(data, opened), [data, opened])
+  const end = useMemo(() => opened && sessionEndOf(data, opened), [data, opened])
   useEffect(() => {
     if (end === undefined) return
     // Signed in again, perhaps in another tab: refetch what the server rejected in between.
@@ -40,19 +40,21 @@ export function SessionGate({ children }: PropsWithChildren) {
   }, [end, queryClient])
 
   const presence = useMemo(() => opened && { person: opened.person, end }, [opened, end])
-  const nobody = data === null && opened === undefined
+  const isSignedOut = data === null && opened === undefined
   useEffect(() => {
-    if (nobody) location.replace(signInUrl(location))
-  }, [nobody])
+    if (isSignedOut) location.replace(signInUrl(location))
+  }, [isSignedOut])
 
   if (presence === undefined) {
-    return data === undefined && error !== null ? <Away error={error} onRetry={refetch} /> : null
+    return data === undefined && error !== null ? (
+      <LoadFailed error={error} onRetry={refetch} />
+    ) : null
   }
   if (presence.person.role === 'pending') {
     return <PendingPage person={presence.person} ended={end !== undefined} />
   }
   // Hide everything that the first person typed or may see from the second.
-  if (end?.by === 'another') return <Another was={presence.person} is={end.username} />
+  if (end?.by === 'another') return <OtherPerson was={presence.person} is={end.username} />
   return (
     <PresenceContext value={presence}>
       <DialogBanner value={<SessionBanner />}>{children}</DialogBanner>
@@ -67,7 +69,7 @@ export function SessionGate({ children }: PropsWithChildren) {
 const isOurs = ({ person }: Session, opened: Session | undefined): boolean =>
   opened === undefined || opened.person.role === 'pending' || opened.person.id === person.id
 
-function judgeEnd(now: CurrentSession | undefined, opened: Session): SessionEnd | undefined {
+function sessionEndOf(now: CurrentSession | undefined, opened: Session): SessionEnd | undefined {
   if (now === null) {
     const why = formatEndReason({ session: opened, lastUse: lastUse(), now: Date.now() })
     return { by: 'sign-out', why }
@@ -79,11 +81,11 @@ function judgeEnd(now: CurrentSession | undefined, opened: Session): SessionEnd 
 const isNotSession = ({ queryKey }: { queryKey: readonly unknown[] }) =>
   queryKey[0] !== sessionQuery.queryKey[0]
 
-function Another({ was, is }: { was: SignedIn; is: string }) {
+function OtherPerson({ was, is }: { was: SignedIn; is: string }) {
   usePageTitle('Another person is signed in')
   return (
     <CenteredPage
-      title="Another person is signed in"
+      title="OtherPerson person is signed in"
       actions={
         <Button variant="filled" onClick={() => location.reload()}>
           Reload
@@ -99,7 +101,7 @@ function Another({ was, is }: { was: SignedIn; is: string }) {
   )
 }
 
-function Away({ error, onRetry }: { error: Error; onRetry: () => void }) {
+function LoadFailed({ error, onRetry }: { error: Error; onRetry: () => void }) {
   return (
     <CenteredPage
       title="Gatehouse"

@@ -5,7 +5,7 @@ import '@fontsource-variable/geist-mono/wght.css'
 import '../ui/theme/tokens.css'
 import '../ui/theme/base.css'
 import type { ProviderInfo } from '../../../server/contract/access/session.ts'
-import { answer, api } from '../../app/api.ts'
+import { api, readJson } from '../../app/api.ts'
 import front from '../ui/layout/centered-page.module.css'
 import { readReturnTo } from './return-to.ts'
 import classes from './sign-in.module.css'
@@ -113,8 +113,8 @@ async function load(): Promise<void> {
   }, PATIENCE_MS)
   try {
     const [session, providers] = await Promise.all([
-      answer(api._api.session.$get()).catch(() => null),
-      answer(api._api.provider.$get()),
+      readJson(api._api.session.$get()).catch(() => null),
+      readJson(api._api.provider.$get()),
     ])
     // Already signed in, such as in another tab.
     if (session !== null) location.replace(returnTo)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { splitAddress, splitWhole } from './split-address.ts'
+import { splitAddress, splitPasted } from './split-address.ts'
 
 describe('a text in the host field fills', () => {
   test.each([
@@ -36,13 +36,13 @@ describe('a text in the port or path field', () => {
     ['127.0.0.1:8530', { host: '127.0.0.1', port: '8530' }],
     ['unix:///run/a.sock', { scheme: 'unix', path: '/run/a.sock' }],
   ])('%j fills %j', (text, fields) => {
-    expect(splitWhole(text)).toEqual(fields)
+    expect(splitPasted(text)).toEqual(fields)
   })
 
   test.each(['8530', ' 8530 ', '', '/run/a.sock', '/run/a:8530', '::1', '85x'])(
     '%j stays where it is',
     (text) => {
-      expect(splitWhole(text)).toBeUndefined()
+      expect(splitPasted(text)).toBeUndefined()
     },
   )
 })

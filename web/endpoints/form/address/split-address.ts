@@ -41,7 +41,7 @@ export function splitAddress(text: string): Partial<AddressDraft> {
  * Parses text pasted as a port or a path into address fields. Returns undefined unless it is a
  * whole address or a host with a port.
  */
-export function splitWhole(text: string): Partial<AddressDraft> | undefined {
+export function splitPasted(text: string): Partial<AddressDraft> | undefined {
   const trimmed = text.trim()
   if (DIGITS.test(trimmed) || trimmed.startsWith('/')) return undefined
   const split = splitAddress(trimmed)

@@ -1,7 +1,7 @@
 import { useDebouncedValue } from '@mantine/hooks'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { type AddressPart, parseAddress } from '../../../../server/contract/endpoints/address.ts'
-import { answer, api } from '../../../app/api.ts'
+import { api, readJson } from '../../../app/api.ts'
 import { nodesQuery } from '../../../app/queries.ts'
 import { canonicalAddress, draftAddress, type EndpointDraft } from '../endpoint-draft.ts'
 
@@ -9,7 +9,7 @@ import { canonicalAddress, draftAddress, type EndpointDraft } from '../endpoint-
 const PAUSE_MS = 400
 
 /** The reason why an endpoint cannot be opened at an address now. */
-export interface Obstacle {
+export interface AddressProblem {
   readonly field: AddressPart
   readonly message: string
   /** The endpoint that uses the address or its port. */
@@ -20,7 +20,7 @@ const checkQuery = (endpoint: string | undefined) =>
   queryOptions({
     queryKey: ['endpoint-check', endpoint],
     queryFn: ({ signal }) =>
-      answer(
+      readJson(
         api._api['endpoint-check'].$post(
           { json: { endpoint: endpoint ?? '' } },
           { init: { signal } },
@@ -42,7 +42,7 @@ const checkQuery = (endpoint: string | undefined) =>
 export function useAddressCheck(
   draft: EndpointDraft,
   taken: readonly string[],
-): Obstacle | undefined {
+): AddressProblem | undefined {
   const parsed = parseAddress(draftAddress(draft))
   const address = parsed.ok ? canonicalAddress(draft) : undefined
   const own = address !== undefined && taken.includes(address)

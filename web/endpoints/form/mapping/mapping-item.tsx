@@ -6,7 +6,7 @@ import { IconButton } from '../../../shared/ui/layout/icon-button.tsx'
 import classes from './mapping-list.module.css'
 
 /** Values of `data-action` on the buttons of an item. */
-export type ItemAction = 'up' | 'down' | 'out'
+export type ItemAction = 'up' | 'down' | 'remove'
 
 export interface MappingItemProps {
   readonly name: string

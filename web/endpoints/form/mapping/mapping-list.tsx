@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'react'
 import { onKeys } from '../../../shared/keys/use-keys.ts'
 import { announce } from '../../../shared/ui/feedback/announce.tsx'
 import { useEscape } from '../../../shared/ui/overlay/use-escape.ts'
-import { missingFrom } from '../../model/mapping.ts'
+import { missingDatabases } from '../../model/mapping.ts'
 import { type ItemAction, MappingItem } from './mapping-item.tsx'
 import classes from './mapping-list.module.css'
 
@@ -57,17 +57,17 @@ export function MappingList({ names, existing, onChange }: MappingListProps) {
     refocus.current = { name, action }
     place(name, names.indexOf(name) + by)
   }
-  const takeOut = (name: string) => {
+  const removeName = (name: string) => {
     const at = names.indexOf(name)
     const next = names.toSpliced(at, 1)
     const neighbour = next[Math.min(at, next.length - 1)]
-    if (neighbour !== undefined) refocus.current = { name: neighbour, action: 'out' }
+    if (neighbour !== undefined) refocus.current = { name: neighbour, action: 'remove' }
     else list.current?.parentElement?.querySelector('input')?.focus()
     onChange(next)
     announce(`${name} was removed.`)
   }
 
-  const missing = missingFrom(names, existing)
+  const missing = missingDatabases(names, existing)
   return (
     <DndContext
       sensors={sensors}
@@ -92,15 +92,15 @@ export function MappingList({ names, existing, onChange }: MappingListProps) {
               count={names.length}
               missing={missing.includes(name)}
               onKeyDown={(event) => {
-                const action = (event.target as HTMLElement).dataset.action ?? 'out'
+                const action = (event.target as HTMLElement).dataset.action ?? 'remove'
                 onKeys('mapping', {
                   'move-up': () => move(name, -1, action as ItemAction),
                   'move-down': () => move(name, 1, action as ItemAction),
-                  'take-out': () => takeOut(name),
+                  'remove-database': () => removeName(name),
                 })(event)
               }}
               onMove={(by) => move(name, by, by === -1 ? 'up' : 'down')}
-              onTakeOut={() => takeOut(name)}
+              onTakeOut={() => removeName(name)}
             />
           ))}
         </ol>

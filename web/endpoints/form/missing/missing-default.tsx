@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { isDatabaseName } from '../../../../server/contract/database.ts'
 import { useCreateDatabase } from '../../../app/create-database.ts'
-import { useMay } from '../../../shared/session/person.ts'
+import { useHasRole } from '../../../shared/session/person.ts'
 import classes from './missing-default.module.css'
 
 /**
@@ -17,7 +17,7 @@ export function MissingDefault(props: {
 }) {
   const { mapping, existing, onCreated } = props
   const [name] = mapping
-  const mayCreate = useMay('operator')
+  const mayCreate = useHasRole('operator')
   const create = useCreateDatabase({ acceptExisting: true, onCreated })
   if (name === undefined || existing === undefined || existing.includes(name)) return null
   return (

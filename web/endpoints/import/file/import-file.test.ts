@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { exportedRecords, toText } from '../../export-endpoints.ts'
-import { MOST_ENTRIES, readImport } from './import-file.ts'
+import { formatExport, toExportRecords } from '../../export-endpoints.ts'
+import { MAX_ENTRIES, readImport } from './import-file.ts'
 
 const errorsOf = (text: string) => {
   const file = readImport(text)
@@ -18,8 +18,8 @@ describe('reading a file to import', () => {
     const rows = fc.uniqueArray(row, { selector: ({ address }) => address })
     fc.assert(
       fc.property(rows, (list) => {
-        const file = readImport(toText(exportedRecords(list)))
-        const wanted = exportedRecords(list).map(({ endpoint: address, databases }) => ({
+        const file = readImport(formatExport(toExportRecords(list)))
+        const wanted = toExportRecords(list).map(({ endpoint: address, databases }) => ({
           address,
           databases,
         }))
@@ -68,21 +68,21 @@ describe('reading a file to import', () => {
 
   test('takes so many and no more', () => {
     const list = (length: number) =>
-      toText(
+      formatExport(
         Array.from({ length }, (_, index) => ({
           endpoint: `tcp://10.0.${index >> 8}.${index & 255}:8530`,
           databases: [],
         })),
       )
-    expect(readImport(list(MOST_ENTRIES)).ok).toBe(true)
-    expect(errorsOf(list(MOST_ENTRIES + 1))).toEqual([
+    expect(readImport(list(MAX_ENTRIES)).ok).toBe(true)
+    expect(errorsOf(list(MAX_ENTRIES + 1))).toEqual([
       'The list: Too many endpoints: 10,001. The maximum is 10,000.',
     ])
   })
 
   test('rejects a mapping of more than 1,000 names', () => {
     const list = (length: number) =>
-      toText([
+      formatExport([
         {
           endpoint: 'tcp://10.0.0.1:8530',
           databases: Array.from({ length }, (_, index) => `n${index}`),

@@ -4,7 +4,7 @@ import { MAPPING_NAMES } from '../../../../server/contract/endpoints/endpoint.ts
 import { type JsonEntry, readEntries } from './json-entries.ts'
 
 /** Maximum number of endpoints per import. */
-export const MOST_ENTRIES = 10_000
+export const MAX_ENTRIES = 10_000
 
 /** An endpoint in an import file. */
 export interface WantedEndpoint {
@@ -39,11 +39,11 @@ export function readImport(text: string): ImportFile {
     return refuse({ where: `Line ${line}, column ${column}`, line, message })
   }
   const { entries } = read
-  if (entries.length > MOST_ENTRIES) {
+  if (entries.length > MAX_ENTRIES) {
     return refuse({
       where: 'The list',
       line: 1,
-      message: `Too many endpoints: ${count.format(entries.length)}. The maximum is ${count.format(MOST_ENTRIES)}.`,
+      message: `Too many endpoints: ${count.format(entries.length)}. The maximum is ${count.format(MAX_ENTRIES)}.`,
     })
   }
   const errors: ImportError[] = []

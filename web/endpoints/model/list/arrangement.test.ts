@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type EndpointRow, joinRows } from '../endpoint-rows.ts'
-import { arrange, placesOf } from './arrangement.ts'
+import { arrange, positionsOf } from './arrangement.ts'
 
 const rowsOf = (...ports: number[]) =>
   joinRows(
@@ -12,30 +12,30 @@ const portsOf = (rows: readonly EndpointRow[]) =>
 
 test('what is in order is given as it is', () => {
   const rows = rowsOf(1, 2, 3)
-  const arranged = arrange(rows, placesOf(rows))
+  const arranged = arrange(rows, positionsOf(rows))
   expect(arranged).toEqual({ rows, fresh: 0, moved: false })
   expect(arranged.rows).toBe(rows)
 })
 
 test('new rows wait at the end, and no other row moves', () => {
-  const arranged = arrange(rowsOf(1, 2, 3, 4, 5), placesOf(rowsOf(2, 4)))
+  const arranged = arrange(rowsOf(1, 2, 3, 4, 5), positionsOf(rowsOf(2, 4)))
   expect(portsOf(arranged.rows)).toEqual([2, 4, 1, 3, 5])
   expect(arranged).toMatchObject({ fresh: 3, moved: false })
 })
 
 test('new rows whose place is the end are in order', () => {
   const rows = rowsOf(2, 4, 5)
-  expect(arrange(rows, placesOf(rowsOf(2, 4)))).toEqual({ rows, fresh: 0, moved: false })
+  expect(arrange(rows, positionsOf(rowsOf(2, 4)))).toEqual({ rows, fresh: 0, moved: false })
 })
 
 test('rows keep their places while another order is wanted', () => {
-  const arranged = arrange(rowsOf(1, 2, 3).toReversed(), placesOf(rowsOf(1, 2, 3)))
+  const arranged = arrange(rowsOf(1, 2, 3).toReversed(), positionsOf(rowsOf(1, 2, 3)))
   expect(portsOf(arranged.rows)).toEqual([1, 2, 3])
   expect(arranged).toMatchObject({ fresh: 0, moved: true })
 })
 
 test('what was removed and comes back has its place again', () => {
-  const places = placesOf(rowsOf(1, 2, 3))
+  const places = positionsOf(rowsOf(1, 2, 3))
   expect(portsOf(arrange(rowsOf(1, 3), places).rows)).toEqual([1, 3])
   expect(portsOf(arrange(rowsOf(1, 2, 3), places).rows)).toEqual([1, 2, 3])
 })

@@ -1,7 +1,7 @@
 import type { EndpointRow } from '../endpoint-rows.ts'
 
 /** Position of each address when the user last sorted the rows. */
-export type Places = ReadonlyMap<string, number>
+export type Positions = ReadonlyMap<string, number>
 
 /** Rows in display order. */
 export interface Arrangement {
@@ -13,7 +13,7 @@ export interface Arrangement {
 }
 
 /** Returns the positions of sorted rows. Draining rows share the position of their address. */
-export function placesOf(sorted: readonly EndpointRow[]): Places {
+export function positionsOf(sorted: readonly EndpointRow[]): Positions {
   const places = new Map<string, number>()
   for (const { address } of sorted) {
     if (!places.has(address)) places.set(address, places.size)
@@ -26,7 +26,7 @@ export function placesOf(sorted: readonly EndpointRow[]): Places {
  * their own. New rows go to the end; a row that returns, for example after an undo, gets its old
  * position.
  */
-export function arrange(sorted: readonly EndpointRow[], places: Places): Arrangement {
+export function arrange(sorted: readonly EndpointRow[], places: Positions): Arrangement {
   const known: { row: EndpointRow; place: number }[] = []
   const fresh: EndpointRow[] = []
   // Both orders agree as long as the positions are ascending.

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { joinRows } from '../endpoint-rows.ts'
 import {
-  chosenState,
+  formatNoMatch,
   matchesFilter,
-  noMatchSentence,
   parseFilter,
+  selectedState,
   withState,
 } from './endpoint-filter.ts'
 
@@ -42,8 +42,8 @@ describe('the filter', () => {
 test('the counts put their state in place of the former and leave the rest', () => {
   expect(withState('853 state:failed db:shop', 'draining')).toBe('state:draining 853 db:shop')
   expect(withState('state:failed 853', undefined)).toBe('853')
-  expect(chosenState('state:failed 853')).toBe('failed')
-  expect(chosenState('state:failed state:opening')).toBeUndefined()
+  expect(selectedState('state:failed 853')).toBe('failed')
+  expect(selectedState('state:failed state:opening')).toBeUndefined()
 })
 
 test.each([
@@ -52,5 +52,5 @@ test.each([
   ['db:shop', 2, 'No endpoint serves shop. 2 are hidden.'],
   ['x db:shop node:a', 2, 'No endpoint matches “x” and serves shop and runs on a. 2 are hidden.'],
 ])('nothing matches "%s" in plain words', (text, hidden, sentence) => {
-  expect(noMatchSentence(text, hidden)).toBe(sentence)
+  expect(formatNoMatch(text, hidden)).toBe(sentence)
 })

@@ -1,4 +1,4 @@
-import { type BadgeState, stateWords } from '../../../shared/ui/feedback/state-badge.tsx'
+import { type BadgeState, stateLabels } from '../../../shared/ui/feedback/state-badge.tsx'
 import type { EndpointRow } from '../endpoint-rows.ts'
 
 /** A parsed filter. All values but database names are in lower case. */
@@ -36,7 +36,7 @@ export function parseFilter(text: string): EndpointFilter {
 export function filterRows(rows: readonly EndpointRow[], text: string): readonly EndpointRow[] {
   if (text === '') return rows
   const filter = parseFilter(text)
-  const texts = filter.words.length === 0 ? [] : textsOf(rows)
+  const texts = filter.words.length === 0 ? [] : searchTexts(rows)
   return rows.filter((row, at) => matchesFilter(filter, row, texts[at]))
 }
 
@@ -73,7 +73,7 @@ const textsOfLists = new WeakMap<readonly EndpointRow[], readonly string[]>()
  * Returns the searched text of each row. It is cached per list, because each keystroke searches all
  * rows. Call it when the field gets the focus to fill the cache.
  */
-export function textsOf(rows: readonly EndpointRow[]): readonly string[] {
+export function searchTexts(rows: readonly EndpointRow[]): readonly string[] {
   const known = textsOfLists.get(rows)
   if (known !== undefined) return known
   const texts = rows.map(textOf)
@@ -82,7 +82,7 @@ export function textsOf(rows: readonly EndpointRow[]): readonly string[] {
 }
 
 /** Returns the state of a filter that has exactly one. */
-export const chosenState = (text: string): string | undefined => {
+export const selectedState = (text: string): string | undefined => {
   const { states } = parseFilter(text)
   return states.length === 1 ? states[0] : undefined
 }
@@ -97,9 +97,9 @@ export function withState(text: string, state: BadgeState | undefined): string {
  * Formats the message of an empty result: "No endpoint matches “853” in state Failed. 128 are
  * hidden."
  */
-export function noMatchSentence(text: string, hidden: number): string {
+export function formatNoMatch(text: string, hidden: number): string {
   const { states, databases, nodes, words } = parseFilter(text)
-  const wording = (state: string) => stateWords[state as BadgeState]?.replace('…', '') ?? state
+  const wording = (state: string) => stateLabels[state as BadgeState]?.replace('…', '') ?? state
   const parts = [
     words.length > 0 && `matches “${words.join(' ')}”`,
     states.length > 0 &&

@@ -11,9 +11,9 @@ import classes from './traffic-section.module.css'
 import {
   formatBytes,
   formatTraffic,
-  knownPart,
   seriesOf,
   type TrafficKind,
+  trimUnknownStart,
 } from './traffic-series.ts'
 
 const TrafficChart = lazy(async () => ({
@@ -36,9 +36,9 @@ export function TrafficSection(props: {
   const { address, listeners, over } = props
   const [kind, setKind] = useState<TrafficKind>('requests')
   const { data, error, refetch } = useQuery({ ...trafficQuery(address), enabled: !over })
-  const series = useMemo(() => data && knownPart(seriesOf(data, kind)), [data, kind])
-  const told = new Set(data?.nodes.map(({ node }) => node))
-  const silent = listeners.filter(({ node }) => data !== undefined && !told.has(node))
+  const series = useMemo(() => data && trimUnknownStart(seriesOf(data, kind)), [data, kind])
+  const reported = new Set(data?.nodes.map(({ node }) => node))
+  const silent = listeners.filter(({ node }) => data !== undefined && !reported.has(node))
   return (
     <PanelSection title="Traffic">
       <Figures listeners={listeners} />

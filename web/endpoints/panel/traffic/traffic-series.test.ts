@@ -5,9 +5,9 @@ import {
   formatFigure,
   formatMinute,
   formatTraffic,
-  knownPart,
   seriesOf,
   type TrafficKind,
+  trimUnknownStart,
 } from './traffic-series.ts'
 
 const until = Date.UTC(2026, 0, 1, 12, 0, 0)
@@ -50,7 +50,8 @@ describe('seriesOf', () => {
 
 describe('knownPart', () => {
   const drawn = (...requests: (number | null)[]) =>
-    requests.length - knownPart(seriesOf(traffic(node({ requests })), 'requests')).times.length
+    requests.length -
+    trimUnknownStart(seriesOf(traffic(node({ requests })), 'requests')).times.length
   const unknown = (length: number) => Array.from({ length }, () => null)
   test('is where something is known', () => {
     expect(drawn(...unknown(500), 1, ...Array.from({ length: 219 }, () => 0))).toBe(500)

@@ -23,7 +23,7 @@ export interface TrafficSeries {
 const LEAST = 120
 
 /** Returns the series from its first known sample, but at least the last {@link LEAST} samples. */
-export function knownPart({ times, end, figures }: TrafficSeries): TrafficSeries {
+export function trimUnknownStart({ times, end, figures }: TrafficSeries): TrafficSeries {
   const known = figures[0]?.values.findIndex((n) => n !== null) ?? -1
   const latest = Math.max(0, times.length - LEAST)
   const first = known === -1 ? latest : Math.min(known, latest)
@@ -133,9 +133,9 @@ export function formatTraffic(traffic: EndpointTraffic, kind: TrafficKind): stri
     return `At most ${count(most, 'connection')} in the last ${span}, at ${when}.`
   }
   if (kind === 'bytes') {
-    const [received, sent] = [total('bytesIn'), total('bytesOut')]
-    if (received + sent === 0) return `No data received or sent in the last ${span}.`
-    return `${formatBytes(received)} received and ${formatBytes(sent)} sent in the last ${span}.`
+    const [awaitResponse, sent] = [total('bytesIn'), total('bytesOut')]
+    if (awaitResponse + sent === 0) return `No data awaitResponse or sent in the last ${span}.`
+    return `${formatBytes(awaitResponse)} awaitResponse and ${formatBytes(sent)} sent in the last ${span}.`
   }
   const requests = total('requests')
   if (requests === 0) return `No requests in the last ${span}.`

@@ -1,5 +1,5 @@
 import { OverflowNames } from '../../../shared/ui/table/overflow-names.tsx'
-import { missingFrom } from '../../model/mapping.ts'
+import { missingDatabases } from '../../model/mapping.ts'
 import classes from './database-chips.module.css'
 
 export interface DatabaseChipsProps {
@@ -18,7 +18,7 @@ const LONG = 10
 export function DatabaseChips({ mapping, existing, room = 3 }: DatabaseChipsProps) {
   if (mapping === null) return <span className="dim">Removed</span>
   if (mapping.length === 0) return <span>All databases</span>
-  const missing = missingFrom(mapping, existing)
+  const missing = missingDatabases(mapping, existing)
   const shown = mapping.slice(0, room)
   return (
     <span className={classes.chips}>

@@ -1,7 +1,7 @@
 import { Countdown } from '../../../shared/ui/feedback/countdown.tsx'
 import { StateBadge } from '../../../shared/ui/feedback/state-badge.tsx'
 import { UnreachableSince } from '../../../shared/ui/feedback/unreachable-since.tsx'
-import { checkedOf, type EndpointRow, stateOf } from '../../model/endpoint-rows.ts'
+import { decisiveListeners, type EndpointRow, stateOf } from '../../model/endpoint-rows.ts'
 
 /** Shows the state of a row, the most severe of its reachable nodes, and what happens next. */
 export function StateCell({ row }: { row: EndpointRow }) {
@@ -25,7 +25,7 @@ export function StateCell({ row }: { row: EndpointRow }) {
   if (lead?.silentSince !== undefined) {
     return <StateBadge state={state} detail={<UnreachableSince since={lead.silentSince} />} />
   }
-  const checked = checkedOf(listeners)
+  const checked = decisiveListeners(listeners)
   const alike = checked.filter((listener) => stateOf(listener) === state).length
   const some = alike < checked.length ? `on ${alike} of ${checked.length}` : undefined
   return <StateBadge state={state} detail={state === 'unknown' ? 'no data yet' : some} />

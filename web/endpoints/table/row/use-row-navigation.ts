@@ -56,11 +56,11 @@ export function useRowNavigation(options: RowNavigationOptions) {
     if (document.activeElement !== document.body && document.activeElement !== null) return
     if (rows.some(({ id }) => id === focused.current)) return
     focused.current = undefined
-    const goal =
+    const target =
       row && place.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(row.id)}"]`)
     const otherwise = document.querySelector<HTMLElement>('main')
     // The row is already rendered; `findRow` would call `flushSync` during a commit.
-    ;(goal ?? otherwise)?.focus()
+    ;(target ?? otherwise)?.focus()
   }, [rows, row, place])
 
   const lookFor = useRef(onLookFor)
@@ -77,11 +77,11 @@ export function useRowNavigation(options: RowNavigationOptions) {
   )
 
   const go = (to: number) => {
-    const goal = rows[to]
-    if (goal === undefined) return
+    const target = rows[to]
+    if (target === undefined) return
     // Render the row first; focusing it then scrolls to it.
-    flushSync(() => setActive(goal.id))
-    focusRow(goal.id)
+    flushSync(() => setActive(target.id))
+    focusRow(target.id)
   }
   const step = (steps: number) => () => go(stepFrom(index, steps, rows.length))
   const onKeyDown = (event: KeyboardEvent) => {

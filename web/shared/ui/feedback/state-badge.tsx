@@ -3,7 +3,7 @@ import classes from './state-badge.module.css'
 
 export type BadgeState = 'listening' | 'opening' | 'failed' | 'draining' | 'elsewhere' | 'unknown'
 
-export const stateWords: Readonly<Record<BadgeState, string>> = {
+export const stateLabels: Readonly<Record<BadgeState, string>> = {
   listening: 'Listening',
   opening: 'Opening…',
   failed: 'Failed',
@@ -51,7 +51,7 @@ export const StateBadge = memo(function StateBadge(props: {
         <svg viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">
           {shapes[state]}
         </svg>
-        {stateWords[state]}
+        {stateLabels[state]}
       </span>
       {detail !== undefined && <span className={classes.detail}> {detail}</span>}
     </span>

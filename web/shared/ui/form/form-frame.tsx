@@ -7,7 +7,7 @@ interface FramedForm {
   readonly errors: Readonly<Record<string, ReactNode>>
   readonly errorsShown: number
   readonly restored: boolean
-  readonly startAfresh: () => void
+  readonly discardDraft: () => void
 }
 
 export interface FormFrameProps {
@@ -33,7 +33,7 @@ export interface FormFrameProps {
  */
 export function FormFrame(props: PropsWithChildren<FormFrameProps>) {
   const { saveLabel, danger = false, busy, progress, sentences = [], onSave, onCancel } = props
-  const { errors, errorsShown, restored, startAfresh } = props.form
+  const { errors, errorsShown, restored, discardDraft } = props.form
   const error = props.error === undefined ? errors.form : props.error
   const form = useRef<HTMLFormElement>(null)
   useEffect(() => {
@@ -70,7 +70,7 @@ export function FormFrame(props: PropsWithChildren<FormFrameProps>) {
       {restored && (
         <p className={classes.restored}>
           Your unsaved input was restored.
-          <Button variant="subtle" onClick={startAfresh}>
+          <Button variant="subtle" onClick={discardDraft}>
             Start over
           </Button>
         </p>

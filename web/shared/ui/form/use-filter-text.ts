@@ -28,21 +28,21 @@ export function useFilterText(
   /**
    * The text in the URL, followed by texts passed to the router that the URL does not contain yet.
    */
-  const told = useRef([url])
+  const written = useRef([url])
   useEffect(() => {
-    const at = told.current.indexOf(url)
-    told.current = at < 0 ? [url] : told.current.slice(at)
+    const at = written.current.indexOf(url)
+    written.current = at < 0 ? [url] : written.current.slice(at)
     if (at < 0) setText(url)
   }, [url])
   useEffect(() => {
-    if (text === told.current.at(-1)) return
+    if (text === written.current.at(-1)) return
     let timer: ReturnType<typeof setTimeout> | undefined
     // A timer that is set in an animation frame runs after the paint.
     const frame = requestAnimationFrame(() => {
       timer = setTimeout(() => {
         // Skip if another page was opened. A dialog of this page keeps the filter.
         if (!router.latestLocation.pathname.startsWith(page)) return
-        told.current = text === told.current[0] ? [text] : [...told.current, text]
+        written.current = text === written.current[0] ? [text] : [...written.current, text]
         void router.navigate({
           to: '.',
           search: (now) => ({ ...now, [name]: text === '' ? undefined : text }),

@@ -3,13 +3,13 @@ import { Announcer } from '../feedback/announce.tsx'
 import classes from './centered-page.module.css'
 import { Logo } from './logo.tsx'
 
-export interface FrontProps {
+export interface CenteredPageProps {
   readonly title: string
   readonly actions?: ReactNode
 }
 
 /** Page without the shell, for a person who is not signed in or cannot use the console yet. */
-export function CenteredPage({ title, actions, children }: PropsWithChildren<FrontProps>) {
+export function CenteredPage({ title, actions, children }: PropsWithChildren<CenteredPageProps>) {
   return (
     <main className={classes.front}>
       <div className={classes.box}>

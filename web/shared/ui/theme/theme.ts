@@ -11,7 +11,7 @@ import {
  */
 export const THEME_KEY = 'gatehouse-theme'
 
-export const themeKeeper = localStorageColorSchemeManager({ key: THEME_KEY })
+export const themeStorage = localStorageColorSchemeManager({ key: THEME_KEY })
 
 // Mantine requires ten shades. Only the fills are used; tokens.css defines them.
 const same = (colour: string): MantineColorsTuple =>

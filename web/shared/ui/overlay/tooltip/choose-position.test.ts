@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { type Box, chooseSide } from './choose-position.ts'
+import { chooseSide, type Rect } from './choose-position.ts'
 
 const view = { width: 1000, height: 600 }
 const size = { width: 100, height: 24 }
-const box = (left: number, top: number, width = 24, height = 24): Box => ({
+const box = (left: number, top: number, width = 24, height = 24): Rect => ({
   left,
   top,
   right: left + width,

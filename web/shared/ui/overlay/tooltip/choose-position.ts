@@ -1,5 +1,5 @@
 /** A rectangle in the viewport, in px. */
-export interface Box {
+export interface Rect {
   readonly left: number
   readonly top: number
   readonly right: number
@@ -21,9 +21,9 @@ export type Side = (typeof SIDES)[number]
  * top, right, and left. Returns bottom if no side has room.
  */
 export function chooseSide(
-  element: Box,
+  element: Rect,
   size: { readonly width: number; readonly height: number },
-  controls: readonly Box[],
+  controls: readonly Rect[],
   view: { readonly width: number; readonly height: number },
 ): Side {
   let best: { side: Side; covered: number } | undefined
@@ -40,10 +40,10 @@ export function chooseSide(
 /** Returns the tooltip's position, shifted into the viewport; undefined if it does not fit. */
 function placed(
   side: Side,
-  element: Box,
+  element: Rect,
   { width, height }: { readonly width: number; readonly height: number },
   view: { readonly width: number; readonly height: number },
-): Box | undefined {
+): Rect | undefined {
   const within = (at: number, length: number, room: number) =>
     Math.max(EDGE, Math.min(at, room - length - EDGE))
   const middle = within((element.left + element.right - width) / 2, width, view.width)
@@ -65,5 +65,5 @@ function placed(
   return fits ? box : undefined
 }
 
-const overlaps = (a: Box, b: Box): boolean =>
+const overlaps = (a: Rect, b: Rect): boolean =>
   a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
