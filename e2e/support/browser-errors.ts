@@ -8,7 +8,7 @@ export interface BrowserErrors {
    * `request failed …`.
    */
   allow(pattern: RegExp): void
-  /** Returns the faults so far that were not allowed. */
+  /** Returns the errors so far that were not allowed. */
   list(): readonly string[]
 }
 

@@ -52,7 +52,7 @@ export const test = base.extend<Fixtures, { sharedGatehouse: FreshGatehouse }>({
     async ({ context }, use) => {
       const browserErrors = await watchBrowserErrors(context)
       await use(browserErrors)
-      expect(browserErrors.list(), 'faults in the browser').toEqual([])
+      expect(browserErrors.list(), 'errors in the browser').toEqual([])
     },
     { auto: true },
   ],

@@ -11,7 +11,7 @@ const begun = new Map<string, BulkPlan>()
 
 /**
  * Selects the endpoints that a bulk change leaves unchanged, once it has ended; see {@link
- * useLeftSelected}.
+ * useRemainingSelection}.
  */
 export const selectUnchangedAfter = (id: string, plan: BulkPlan): void => void begun.set(id, plan)
 

@@ -22,13 +22,13 @@ export interface SaveSteps {
 
 /** The change was sent and was not applied. */
 export class NotApplied extends Error {
-  override readonly name = 'NotDone'
+  override readonly name = 'NotApplied'
 }
 
 /**
  * Sends a change once, and resolves when it is known to be applied. While the server is
  * unreachable, it waits before sending. If the response is lost, it never resends: it checks until
- * it knows the result. Rejects with the server's rejection, with {@link NotDone}, or as `pause`
+ * it knows the result. Rejects with the server's rejection, with {@link NotApplied}, or as `pause`
  * does.
  */
 export async function saveInSteps(steps: SaveSteps): Promise<void> {

@@ -6,7 +6,7 @@ import { readDrainSeconds } from '../model/page-meta.ts'
 import { type ChangeContext, type ChangeGuard, checkChanges } from './check-changes.ts'
 
 /**
- * Returns {@link judgeChanges} bound to the location, the databases and the drain time of this
+ * Returns {@link checkChanges} bound to the location, the databases and the drain time of this
  * page.
  * @example
  * const judge = useChangeGuard(rows)

@@ -5,7 +5,7 @@ import type { ImportPlan } from './import-plan.ts'
 
 /**
  * Warns of likely mistakes in an imported file, one sentence each: unencrypted addresses that other
- * machines can reach, and missing databases. `judgeChanges` covers lost access.
+ * machines can reach, and missing databases. `checkChanges` covers lost access.
  */
 export function importWarnings(
   { changes }: ImportPlan,

@@ -9,7 +9,7 @@ import { endpointsQuery } from '../queries.ts'
 import { refetchEndpoints } from '../refetch-endpoints.ts'
 import { preloadUndo } from './undo-outlet.tsx'
 
-/** An endpoint to remove, with the result of {@link judgeChanges}. */
+/** An endpoint to remove, with the result of {@link checkChanges}. */
 export interface RemovalInput {
   readonly row: EndpointRow
   readonly guard: ChangeGuard

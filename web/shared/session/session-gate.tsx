@@ -85,7 +85,7 @@ function OtherPerson({ was, is }: { was: SignedIn; is: string }) {
   usePageTitle('Another person is signed in')
   return (
     <CenteredPage
-      title="OtherPerson person is signed in"
+      title="Another person is signed in"
       actions={
         <Button variant="filled" onClick={() => location.reload()}>
           Reload

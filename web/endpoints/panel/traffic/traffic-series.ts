@@ -133,9 +133,9 @@ export function formatTraffic(traffic: EndpointTraffic, kind: TrafficKind): stri
     return `At most ${count(most, 'connection')} in the last ${span}, at ${when}.`
   }
   if (kind === 'bytes') {
-    const [awaitResponse, sent] = [total('bytesIn'), total('bytesOut')]
-    if (awaitResponse + sent === 0) return `No data awaitResponse or sent in the last ${span}.`
-    return `${formatBytes(awaitResponse)} awaitResponse and ${formatBytes(sent)} sent in the last ${span}.`
+    const [received, sent] = [total('bytesIn'), total('bytesOut')]
+    if (received + sent === 0) return `No data received or sent in the last ${span}.`
+    return `${formatBytes(received)} received and ${formatBytes(sent)} sent in the last ${span}.`
   }
   const requests = total('requests')
   if (requests === 0) return `No requests in the last ${span}.`
