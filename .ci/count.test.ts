@@ -41,7 +41,7 @@ describe('the sum of a run', () => {
     expect(failed).toEqual(['b.ts – no such file'])
   })
 
-  test('names the tests that were running when it was cut off, and counts the others', () => {
+  test('names the tests that were running when the run was stopped, and counts the others', () => {
     const report = sumUp([
       { type: 'planned', tests: 5 },
       started('x'),
@@ -54,7 +54,7 @@ describe('the sum of a run', () => {
 })
 
 describe('counting a stage', () => {
-  test('a check is one test', () => {
+  test('counts a check as one test', () => {
     expect(countCheck(0)).toMatchObject({ passed: 1, failed: 0 })
     expect(countCheck(2)).toMatchObject({ passed: 0, failed: 1 })
   })

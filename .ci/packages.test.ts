@@ -27,7 +27,7 @@ const locked = Object.entries(packages).filter(
   ([place]) => place.includes('node_modules/') && !packages[place]?.link,
 )
 
-test('every package that is asked for has a line saying what for', () => {
+test('docs/dependencies.md states the purpose of every dependency', () => {
   const text = read('docs/dependencies.md')
   const names = Object.keys({
     ...manifest.dependencies,
@@ -37,7 +37,7 @@ test('every package that is asked for has a line saying what for', () => {
   expect(names.filter((name) => !text.includes(`\`${name}\``))).toEqual([])
 })
 
-test('the lock file names the packages of every platform, not only of the one that wrote it', () => {
+test('the lock file contains the packages of every platform', () => {
   const missing = locked.flatMap(([name, { optionalDependencies = {} }]) =>
     Object.keys(optionalDependencies)
       .filter((part) => !locked.some(([other]) => other.endsWith(`node_modules/${part}`)))
@@ -46,7 +46,7 @@ test('the lock file names the packages of every platform, not only of the one th
   expect(missing).toEqual([])
 })
 
-test('the lock file has a checksum for every package and the address of none', () => {
+test('the lock file has a checksum and no URL for every package', () => {
   expect(locked.length).toBeGreaterThan(100)
   expect(locked.filter(([, { integrity }]) => integrity === undefined)).toEqual([])
   expect(locked.filter(([, { resolved }]) => resolved !== undefined)).toEqual([])
@@ -55,7 +55,7 @@ test('the lock file has a checksum for every package and the address of none', (
 describe('the Node.js that npm installs', () => {
   const names = Object.keys(nodes.optionalDependencies)
 
-  test('is of one major version on every platform, exactly locked', () => {
+  test('has the same major version on every platform, and is locked exactly', () => {
     const versions = Object.values(nodes.optionalDependencies)
     expect(names).toHaveLength(5)
     expect(versions.filter((version) => !/^24\.\d+\.\d+$/.test(version))).toEqual([])
@@ -71,13 +71,13 @@ describe('the Node.js that npm installs', () => {
     expect(places).toEqual(names.map((name) => `tools/node/node_modules/${name}`))
   })
 
-  test('does not come with the packed form', () => {
+  test('is not part of the packed package', () => {
     expect(manifest.optionalDependencies).toBeUndefined()
     expect(Object.keys(manifest.dependencies).filter((name) => names.includes(name))).toEqual([])
   })
 })
 
-test('every package with an install script is allowed or denied to run it', () => {
+test('every install script is explicitly allowed or denied', () => {
   const scripts = locked
     .filter(([, { hasInstallScript }]) => hasInstallScript)
     .map(([place]) => place.replace(/^.*node_modules\//, ''))

@@ -19,10 +19,10 @@ function write(name: string, text: string): string {
   return file
 }
 
-describe('a command with a limit for its progress', () => {
+describe('a command with a progress timeout', () => {
   const options = (file: string) => ({ limit: 600, progress: { file, limit: 3 }, quiet: true })
 
-  test('runs for longer than that while the file grows', async () => {
+  test('runs past the timeout while the file grows', async () => {
     const file = path.join(folder, 'events')
     const script = `const fs = require('node:fs')
       let left = 20
@@ -34,7 +34,7 @@ describe('a command with a limit for its progress', () => {
     expect(readFileSync(file, 'utf8')).toBe('x'.repeat(20))
   })
 
-  test('is stopped when the file does not grow any more', async () => {
+  test('is stopped when the file stops growing', async () => {
     const file = path.join(folder, 'events')
     const script = `require('node:fs').writeFileSync(process.argv[1], 'x'); setInterval(() => {}, 1000)`
     expect(await runCommand('node', ['-e', script, file], options(file))).toBe(STOPPED)

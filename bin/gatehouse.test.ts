@@ -118,14 +118,14 @@ function lastLine(text: string): unknown {
 }
 
 describe('the command gatehouse', () => {
-  test('runs the server with the Node.js that npm installed, whatever Node.js runs the command', async () => {
+  test('runs the server with the Node.js that npm installed', async () => {
     const { stdout, code } = await gatehouse(['exit', '0']).end
     expect(code).toBe(0)
     const { version } = lastLine(stdout) as { version: string }
     expect(Number(version.slice(1).split('.')[0])).toBeGreaterThanOrEqual(24)
   })
 
-  test('passes arguments, folder and environment on as they are, and the exit code back', async () => {
+  test('passes arguments, working folder and environment to the server, and returns its exit code', async () => {
     const { stdout, stderr, code } = await gatehouse(['exit', '42', '--a b', '', '*', '--help']).end
     expect(lastLine(stdout)).toMatchObject({ rest: ['42', '--a b', '', '*', '--help'] })
     expect(lastLine(stdout)).toMatchObject({ mark: 'kept', cwd: folder })
@@ -138,7 +138,7 @@ describe('the command gatehouse', () => {
   })
 
   test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
-    'hands %s to the server once',
+    'forwards %s to the server once',
     async (name) => {
       const { child, printed, end } = gatehouse([name])
       await printed('ready')
@@ -154,7 +154,7 @@ describe('the command gatehouse', () => {
     },
   )
 
-  test('hands on one SIGINT for Ctrl-C, which a terminal sends to everyone and npm repeats', async () => {
+  test('forwards one SIGINT for Ctrl-C, although the terminal and npm both send it', async () => {
     const { child, printed, end } = gatehouse(['SIGTERM'])
     await printed('ready')
     // The child leads a process group here, as a terminal's foreground job does.
@@ -165,7 +165,7 @@ describe('the command gatehouse', () => {
     expect(lastLine((await end).stdout)).toEqual({ SIGINT: 1, SIGTERM: 1, SIGHUP: 0 })
   })
 
-  test('takes the server with it when it is killed', async () => {
+  test('stops the server when it is killed', async () => {
     const { child, printed, end } = gatehouse(['SIGTERM'])
     await printed('ready')
     child.kill('SIGKILL')
@@ -175,14 +175,14 @@ describe('the command gatehouse', () => {
     expect(lastLine(stdout)).toEqual({ SIGINT: 0, SIGTERM: 1, SIGHUP: 0 })
   })
 
-  test('runs the server with its own Node.js where npm installed none', async () => {
+  test('runs the server with its own Node.js if npm installed none', async () => {
     rmSync(path.join(folder, 'tools'))
     const { stdout, code } = await gatehouse(['exit', '0'], process.execPath).end
     expect(code).toBe(0)
     expect(lastLine(stdout)).toMatchObject({ version: process.version })
   })
 
-  test('says that the server is missing from an incomplete package', async () => {
+  test('reports that an incomplete package lacks the server', async () => {
     rmSync(path.join(folder, 'server'), { recursive: true })
     const { stderr, code } = await gatehouse([]).end
     expect(stderr).toMatch(/^The server is missing from this package/)

@@ -69,13 +69,13 @@ function run(name: string, args: readonly string[] = []) {
 const link = () => readlinkSync(path.join(folder, 'node_modules/.bin/node'))
 
 describe("the command `node` of npm's scripts", () => {
-  test('is the Node.js that npm installed, relative to a checkout that may be moved', () => {
+  test('is a relative link to the Node.js that npm installed', () => {
     writeNode(installed, answering('v24.21.0'))
     expect(run('link-node.js')).toMatchObject({ status: 0, stdout: '', stderr: '' })
     expect(link()).toBe(path.relative(path.join(folder, 'node_modules/.bin'), installed))
   })
 
-  test('is another one on the PATH where that one does not start, and the missing library is named', () => {
+  test('falls back to one on the PATH if the installed one does not start, and names the missing library', () => {
     writeNode(installed, LIBATOMIC)
     writeNode(elsewhere, answering('v24.3.0'))
     const { status, stderr } = run('link-node.js')
@@ -89,7 +89,7 @@ describe("the command `node` of npm's scripts", () => {
     expect(link()).toBe(elsewhere)
   })
 
-  test('is the installed one again once it starts', () => {
+  test('returns to the installed one once it starts', () => {
     writeNode(installed, LIBATOMIC)
     writeNode(elsewhere, answering('v24.3.0'))
     run('link-node.js')
@@ -98,7 +98,7 @@ describe("the command `node` of npm's scripts", () => {
     expect(link()).toContain('tools/node')
   })
 
-  test('fails the installation where every other one is too old', () => {
+  test('fails the installation if every other one is too old', () => {
     writeNode(installed, LIBATOMIC)
     writeNode(elsewhere, answering('v22.1.0'))
     const { status, stderr } = run('link-node.js')
@@ -139,7 +139,7 @@ describe('the reason why a Node.js does not start', () => {
     ],
     ['anything else', failing('Illegal instruction'), 'Illegal instruction.'],
     ['silence', '#!/bin/sh\nexit 3\n', 'exit code 3.'],
-  ])('is told for %s', (_, script, sentence) => {
+  ])('is reported for %s', (_, script, sentence) => {
     writeNode(installed, script)
     const [line] = run('link-node.js').stderr.split('\n')
     expect(line).toBe(`The Node.js that npm installed does not start: ${sentence}`)
@@ -147,7 +147,7 @@ describe('the reason why a Node.js does not start', () => {
 })
 
 describe('the command gatehouse', () => {
-  test('runs the server with a Node.js on the PATH where the installed one does not start', () => {
+  test('runs the server with a Node.js on the PATH if the installed one does not start', () => {
     writeNode(installed, LIBATOMIC)
     writeNode(elsewhere, '#!/bin/sh\n[ "$1" = --version ] && echo v24.3.0 || echo "ran $*"\n')
     const { status, stdout, stderr } = run('gatehouse.js', ['start'])
@@ -155,7 +155,7 @@ describe('the command gatehouse', () => {
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   })
 
-  test('names the missing library where there is no other', () => {
+  test('names the missing library if there is no other Node.js', () => {
     writeNode(installed, LIBATOMIC)
     const { status, stderr } = run('gatehouse.js', ['start'])
     expect(stderr).toContain('libatomic.so.1 is missing')
@@ -163,7 +163,7 @@ describe('the command gatehouse', () => {
     expect(status).toBe(1)
   })
 
-  test('says in one sentence that Node.js is too old where npm installed none', () => {
+  test('reports in one sentence that Node.js is too old if npm installed none', () => {
     const { status, stdout, stderr } = run('gatehouse.js', ['start'])
     expect(stderr).toBe(
       'Gatehouse needs Node.js 24 or newer, and this is v20.1.0: ' +

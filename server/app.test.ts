@@ -18,7 +18,7 @@ const { app, modules, ask, store, token, events, readiness, lines, close } = awa
 afterAll(close)
 
 describe('failures', () => {
-  it('are the Error object under /_api, in UTF-8', async () => {
+  it('use the Error object under /_api, in UTF-8', async () => {
     for (const path of ['/_api', '/_api/nothing', '/_db/blog/_api/endpoint', '/_db/no/_api/x']) {
       const answer = await ask(path)
       expect(answer.headers.get('Content-Type')).toBe('application/json; charset=utf-8')
@@ -31,14 +31,14 @@ describe('failures', () => {
     }
   })
 
-  it('are the error body elsewhere', async () => {
+  it('use the error body elsewhere', async () => {
     const answer = await ask('/nothing/here/at/all')
     expect(answer.status).toBe(404)
     expect(answer.headers.get('Content-Type')).toBe('application/json')
     expect(await answer.json()).toEqual({ id: 'not_found', message: 'There is no such path.' })
   })
 
-  it('are a page with the same status for a browser that navigates, with nothing unescaped', async () => {
+  it('are an escaped page with the same status for a browser navigation', async () => {
     const path = '/_db/%3Cscript%3E/x'
     for (const header of [
       ['Sec-Fetch-Mode', 'navigate'],
@@ -60,7 +60,7 @@ describe('failures', () => {
     }
   })
 
-  it('say in a browser what to do next', async () => {
+  it('advise what to do next in a browser', async () => {
     const headers = { Accept: 'text/html' }
     const pageOf = async (path: string) => (await ask(path, { headers })).text()
     expect(await pageOf('/_console/assets/gone.js')).toContain('Go to the start page')
@@ -73,7 +73,7 @@ describe('failures', () => {
     expect(await stranger.text()).toContain('<a href="/_console/sign-in">Sign in</a>')
   })
 
-  it('tell nothing of what went wrong inside, which is logged', async () => {
+  it('hide internal causes, which are logged', async () => {
     const catchUp = () => {
       throw new Error('the secret inside')
     }
@@ -104,7 +104,7 @@ describe('the order of checks', () => {
     [403, '/_api/endpoint', post('viewer'), outside],
     [415, '/_api/endpoint', post('admin'), outside],
   ]
-  it.each(rows)('%i comes before what follows it', async (status, path, init, through) => {
+  it.each(rows)('%i comes before later checks', async (status, path, init, through) => {
     const role = /<(.*)>/.exec(String((init.headers as Record<string, string>).Authorization))?.[1]
     if (role !== undefined) {
       const flags = { name: 'a', role }
@@ -129,8 +129,8 @@ test('a read by id is answered synchronously, by the fast router', async () => {
   expect(app.router.name).toBe('TwoPartRouter (SmartRouter + RegExpRouter)')
 })
 
-describe('every answer', () => {
-  it('carries the security headers, and no page may frame or run anything', async () => {
+describe('every response', () => {
+  it('has the security headers, and pages allow no frames and no foreign scripts', async () => {
     for (const path of [
       '/',
       '/nothing',
@@ -162,7 +162,7 @@ describe('every answer', () => {
 })
 
 describe('/_api/health', () => {
-  it('answers in any database; readiness turns 503 with its reason, liveness does not', async () => {
+  it('responds in any database; readiness is 503 with its reason, liveness is not affected', async () => {
     for (const path of ['/_api/health', '/_api/health/ready', '/_db/blog/_api/health']) {
       expect(await (await ask(path)).json()).toEqual({
         alive: true,
@@ -229,7 +229,7 @@ describe('/_api/openapi.json', () => {
     ).toEqual([])
   })
 
-  it('says which credentials an operation takes, and how it fails without them', async () => {
+  it('lists the credentials of an operation and its errors without them', async () => {
     for (const [name, { security, responses, requestBody }] of await operations()) {
       const isOpen = security.length === 0 || '{}' === JSON.stringify(security[0])
       expect([name, '401' in responses, '403' in responses]).toEqual([name, !isOpen, !isOpen])
@@ -256,7 +256,7 @@ describe('/_api/openapi.json', () => {
     )
   })
 
-  it('is made from the schema that validates', async () => {
+  it('is generated from the validating schema', async () => {
     const byName = new Map<string, Operation>(await operations())
     const body = byName.get('POST /_api/endpoint')?.requestBody?.content['application/json']
     expect(body?.schema).toMatchObject({ type: 'object', required: ['endpoint', 'databases'] })
@@ -270,7 +270,7 @@ const UNRECORDED = [
   'POST /_api/endpoint-check',
 ]
 
-describe('every change', () => {
+describe('every changing route', () => {
   const routes = () => {
     const found = new Map<string, (string | undefined)[]>()
     for (const { method, path, handler } of app.routes) {
@@ -281,12 +281,12 @@ describe('every change', () => {
     return found
   }
 
-  it('declares what the audit log calls it, or is known to keep no record', () => {
+  it('declares its audit action, or is listed as not audited', () => {
     const silent = [...routes()].filter(([, actions]) => actions.every((one) => one === undefined))
     expect(silent.map(([name]) => name)).toEqual(UNRECORDED)
   })
 
-  it('declares it before its permission, the refusals of which are on record too', () => {
+  it('declares the action before its permission, so that rejections are audited', () => {
     const late = [...routes()].filter(
       ([name, actions]) => !UNRECORDED.includes(name) && actions[1] === undefined,
     )
@@ -309,7 +309,7 @@ describe('/_api/events', () => {
     return read
   }
 
-  it('tells what happens from now on, and resumes after the last event seen', async () => {
+  it('sends new events, and resumes after the last event received', async () => {
     const live = await ask('/_api/events')
     expect(live.headers.get('Content-Type')).toContain('text/event-stream')
     const before = events.lastId
@@ -323,7 +323,7 @@ describe('/_api/events', () => {
     expect(read.indexOf('second')).toBeGreaterThan(read.indexOf('first'))
   })
 
-  it('tells a reader of another run to begin anew', async () => {
+  it('tells a client of another run to reload', async () => {
     const resumed = await ask('/_api/events', { headers: { 'Last-Event-ID': 'ffffffff-3' } })
     expect(await readUntil(resumed, 'reset')).toContain('{"type":"reset"}')
   })
@@ -341,7 +341,7 @@ describe('/_api/events', () => {
 })
 
 describe('/_api/metrics', () => {
-  it('answers in the text format of Prometheus', async () => {
+  it('uses the text format of Prometheus', async () => {
     const answer = await ask('/_api/metrics')
     expect(answer.headers.get('Content-Type')).toContain('text/plain; version=0.0.4')
     expect(await answer.text()).toContain('# TYPE gatehouse_request_duration_seconds histogram')
@@ -349,7 +349,7 @@ describe('/_api/metrics', () => {
 })
 
 describe('the log', () => {
-  it('has one line a request at debug', async () => {
+  it('has one line per request at level debug', async () => {
     lines.length = 0
     await ask('/_api/database')
     expect(lines.map((line) => JSON.parse(line))).toEqual([

@@ -17,7 +17,7 @@ describe('Failure', () => {
     expect(new Failure(code as FailureCode, 'why').kind).toBe(kind)
   })
 
-  it('keeps the numbers of docs/http-api.md', () => {
+  it('has the error numbers of docs/http-api.md', () => {
     const numbers = Object.fromEntries(
       Object.entries(failureKinds).map(([code, { status, errorNum }]) => [
         code,
@@ -57,7 +57,7 @@ describe('failureAt', () => {
     expect(located.details).toEqual({ field: '/changes/1/endpoint', systemCode: 'EADDRINUSE' })
   })
 
-  it('leaves failures that the caller did not cause', () => {
+  it('returns failures that the caller did not cause unchanged', () => {
     const failure = new Failure('unavailable', 'why')
     expect(failureAt('/endpoint', failure)).toBe(failure)
   })
@@ -79,7 +79,7 @@ describe('a response body', () => {
 })
 
 describe('systemCode', () => {
-  it('reads the code of a system error, and of nothing else', () => {
+  it('returns the code of system errors only', () => {
     expect(systemCode(Object.assign(new Error('x'), { code: 'EADDRINUSE' }))).toBe('EADDRINUSE')
     expect(systemCode(Object.assign(new Error('x'), { code: 7 }))).toBeUndefined()
     expect(systemCode(null)).toBeUndefined()

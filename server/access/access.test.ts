@@ -68,7 +68,7 @@ forEachEngine((engine) => {
   }
 
   describe('signing in', () => {
-    it('makes the operator an admin and everybody else pending', async () => {
+    it('makes the operator an admin and other people pending', async () => {
       expect(await bySession(await access.signIn(operator, from))).toMatchObject({
         username: 'local:operator',
         role: 'admin',
@@ -81,7 +81,7 @@ forEachEngine((engine) => {
       })
     })
 
-    it('takes no operator key that was renewed meanwhile', async () => {
+    it('rejects an operator key that was renewed during the sign-in', async () => {
       const renewed = createAccess({
         store,
         vault: createVault(randomBytes(32)),
@@ -95,13 +95,13 @@ forEachEngine((engine) => {
       expect(await bySession(await renewed.signIn(github('1'), from))).toBeDefined()
     })
 
-    it('makes the first to sign in no more than the second', async () => {
+    it('gives the first person to sign in no special role', async () => {
       expect(await bySession(await access.signIn(github('1'), from))).toMatchObject({
         role: 'pending',
       })
     })
 
-    it('makes those admins whom the configuration names', async () => {
+    it('makes people named in the configuration admins', async () => {
       access = open(['github:1'])
       expect(await bySession(await access.signIn(github('1'), from))).toMatchObject({
         role: 'admin',
@@ -110,7 +110,7 @@ forEachEngine((engine) => {
       expect(await bySession(await access.signIn(other, from))).toMatchObject({ role: 'pending' })
     })
 
-    it('knows a person by provider, issuer and id together', async () => {
+    it('identifies a person by provider, issuer and id together', async () => {
       await admin('1')
       const same = await access.signIn(github('1', { name: 'Renamed' }), from)
       expect(await bySession(same)).toMatchObject({ role: 'admin', name: 'Renamed' })
@@ -119,7 +119,7 @@ forEachEngine((engine) => {
       expect(await access.people()).toHaveLength(2)
     })
 
-    it('makes one person of many first sign-ins at once, and a session each', async () => {
+    it('creates one person and several sessions for concurrent first sign-ins', async () => {
       const secrets = await Promise.all(
         Array.from({ length: 20 }, () => access.signIn(github('1'), from)),
       )
@@ -127,7 +127,7 @@ forEachEngine((engine) => {
       expect(await access.people()).toMatchObject([{ username: 'github:1', sessions: 20 }])
     })
 
-    it('stores neither the secret of the session nor the tokens of the provider readably', async () => {
+    it('stores session secrets hashed and provider tokens encrypted', async () => {
       const secret = await access.signIn(github('1'), from)
       const rows = [
         ...(await store.db.selectFrom('sessions').selectAll().execute()),
@@ -140,7 +140,7 @@ forEachEngine((engine) => {
       expect(stored).not.toContain('refresh-1')
     })
 
-    it('updates the stored token of a person who comes again', async () => {
+    it('updates the stored token when a person signs in again', async () => {
       const sealed = async () =>
         (await store.db.selectFrom('people').select('access_token').executeTakeFirstOrThrow())
           .access_token
@@ -153,7 +153,7 @@ forEachEngine((engine) => {
       expect(await sealed()).not.toBe(first)
     })
 
-    it('is put on record, the person too', async () => {
+    it('is recorded in the audit log, and so is a new person', async () => {
       await access.signIn(github('1'), from)
       expect(entries.map(({ action, target }) => [action, target])).toEqual([
         ['person.create', 'github:1'],
@@ -163,7 +163,7 @@ forEachEngine((engine) => {
   })
 
   describe('a session', () => {
-    it('has a secret of 256 bits, another one each time', async () => {
+    it('has a new secret of 256 bits', async () => {
       const secrets = [await access.signIn(operator, from), await access.signIn(operator, from)]
       expect(secrets[0]).toMatch(/^[A-Za-z0-9_-]{43}$/)
       expect(secrets[0]).not.toBe(secrets[1])
@@ -180,7 +180,7 @@ forEachEngine((engine) => {
       expect(await bySession(secret)).toBeUndefined()
     })
 
-    it('is not counted once it was idle for 12 hours', async () => {
+    it('is not counted after 12 idle hours', async () => {
       await access.signIn(github('1'), from)
       const counted = async () => (await access.people())[0]?.sessions
       expect(await counted()).toBe(1)
@@ -188,14 +188,14 @@ forEachEngine((engine) => {
       expect(await counted()).toBe(0)
     })
 
-    it('ends after 7 days, however much it is used', async () => {
+    it('ends after 7 days even if it is used', async () => {
       const secret = await access.signIn(operator, from)
       const end = time + ABSOLUTE
       for (; time < end; time += HOUR) expect(await bySession(secret)).toBeDefined()
       expect(await bySession(secret)).toBeUndefined()
     })
 
-    it('ends after 12 hours in which a page was open and nobody used it', async () => {
+    it('ends after 12 hours of background requests alone', async () => {
       const secret = await access.signIn(operator, from)
       const background = { authorization: undefined, session: secret, background: true }
       const begun = time
@@ -206,7 +206,7 @@ forEachEngine((engine) => {
       expect(await bySession(secret)).toBeUndefined()
     })
 
-    it('is found in use by whoever comes back to an open page in time', async () => {
+    it('is extended by user activity on an open page', async () => {
       const secret = await access.signIn(operator, from)
       const background = { authorization: undefined, session: secret, background: true }
       time += IDLE - HOUR
@@ -216,7 +216,7 @@ forEachEngine((engine) => {
       expect(await known(background)).toBeDefined()
     })
 
-    it('remembers its use across a restart', async () => {
+    it('keeps its last use across a restart', async () => {
       const secret = await access.signIn(operator, from)
       time += IDLE - 1
       await bySession(secret)
@@ -226,7 +226,7 @@ forEachEngine((engine) => {
       expect(await bySession(secret)).toBeDefined()
     })
 
-    it('ends at once when it is ended, and no other does', async () => {
+    it('ends immediately without affecting other sessions', async () => {
       const [one, two] = [await access.signIn(operator, from), await access.signIn(operator, from)]
       const principal = await bySession(one)
       await access.endSession(principal?.personId ?? '', principal?.credential ?? '', actor)
@@ -235,7 +235,7 @@ forEachEngine((engine) => {
       expect(entries.at(-1)).toMatchObject({ action: 'session.end', target: 'local:operator' })
     })
 
-    it('is ended only by the name of its own person', async () => {
+    it('can only be ended for its own person', async () => {
       const mine = await bySession(await access.signIn(operator, from))
       const theirs = await bySession(await access.signIn(github('1'), from))
       await expect(
@@ -243,7 +243,7 @@ forEachEngine((engine) => {
       ).rejects.toMatchObject({ code: 'not-found' })
     })
 
-    it('is listed with where it came from, the current one marked', async () => {
+    it('is listed with its address and user agent, and the current one is marked', async () => {
       const current = await bySession(await access.signIn(operator, from))
       time += 1
       await access.signIn(operator, { address: '10.0.0.1', userAgent: null })
@@ -256,13 +256,13 @@ forEachEngine((engine) => {
     })
   })
 
-  describe('somebody who was known a moment ago', () => {
+  describe('the last known principal', () => {
     // SQLite has no server that can be unavailable.
     const isKept = engine.name === 'postgres'
     const last = (session: string) =>
       access.lastKnown({ authorization: undefined, session })?.username
 
-    it('is known for 30 s after the store has said so', async () => {
+    it('is available for 30 s after the database confirmed it', async () => {
       const session = await access.signIn(operator, from)
       expect(last(session)).toBeUndefined()
       await bySession(session)
@@ -272,7 +272,7 @@ forEachEngine((engine) => {
       expect(last(session)).toBeUndefined()
     })
 
-    it('is not, once the store has said otherwise or anything has changed', async () => {
+    it('is not available after a rejection or a change', async () => {
       const session = await access.signIn(operator, from)
       await bySession(session)
       await store.db.deleteFrom('sessions').execute()
@@ -287,7 +287,7 @@ forEachEngine((engine) => {
   })
 
   describe('a role', () => {
-    it('is changed by an admin, and ends the sessions of the person', async () => {
+    it("can be changed by an admin, which ends the person's sessions", async () => {
       const secret = await access.signIn(github('1'), from)
       expect(await bySession(secret)).toBeDefined()
       await access.changeRole(await idOf('github:1'), 'operator', actor)
@@ -302,7 +302,7 @@ forEachEngine((engine) => {
       })
     })
 
-    it('of the last admin stays; the operator does not count, and stays admin', async () => {
+    it('of the last admin cannot be lowered; the operator does not count and stays an admin', async () => {
       await access.signIn(operator, from)
       await admin('1')
       const refused = { code: 'conflict', message: expect.stringContaining('the last admin') }
@@ -314,7 +314,7 @@ forEachEngine((engine) => {
       ).rejects.toMatchObject({ code: 'conflict' })
     })
 
-    it('leaves one admin when two demote each other at once', async () => {
+    it('leaves one admin when two demote each other concurrently', async () => {
       await admin('1')
       await admin('2')
       const [one, two] = [await idOf('github:1'), await idOf('github:2')]
@@ -327,7 +327,7 @@ forEachEngine((engine) => {
       expect(admins).toHaveLength(1)
     })
 
-    it('of one whom the configuration names cannot be lowered', async () => {
+    it('of a person named in the configuration cannot be lowered', async () => {
       access = open(['github:1'])
       await access.signIn(github('1'), from)
       await admin('2')
@@ -336,7 +336,7 @@ forEachEngine((engine) => {
       ).rejects.toMatchObject({ message: expect.stringContaining('GATEHOUSE_ADMINS') })
     })
 
-    it('of nobody is 404', async () => {
+    it('of an unknown person is 404', async () => {
       await expect(access.changeRole('no-such', 'viewer', actor)).rejects.toMatchObject({
         code: 'not-found',
       })
@@ -398,7 +398,7 @@ forEachEngine((engine) => {
       ).rejects.toMatchObject({ code: 'conflict' })
     })
 
-    it('makes sessions and tokens that are stored nevertheless invalid', async () => {
+    it('invalidates sessions and tokens that are still stored', async () => {
       const session = await access.signIn(github('2'), from)
       const owner = { personId: await idOf('github:2'), role: 'viewer' } as const
       const { token } = await access.createToken(owner, { name: 'a', role: 'viewer' }, actor)
@@ -440,7 +440,7 @@ forEachEngine((engine) => {
       expect(JSON.stringify([await access.tokens('everybody'), entries])).not.toContain(token)
     })
 
-    it('is known as Bearer and as the user part of an URL, with an empty password', async () => {
+    it('is accepted as Bearer and as the user name of a URL with an empty password', async () => {
       const { token } = await access.createToken(
         await owner(),
         { name: 'a', role: 'viewer' },
@@ -457,7 +457,7 @@ forEachEngine((engine) => {
       await expect(basic(`x:${token}`)).rejects.toMatchObject({ code: 'unauthenticated' })
     })
 
-    it('beats a session, and when it is not valid the session does not help', async () => {
+    it('takes precedence over a session, also when it is invalid', async () => {
       const session = await access.signIn(operator, from)
       const { token } = await access.createToken(
         await owner(),
@@ -487,7 +487,7 @@ forEachEngine((engine) => {
       expect(access.authenticate(credentials)).toBeInstanceOf(Promise)
     })
 
-    it('is no session, nor the other way round, also once it was used', async () => {
+    it('is not accepted as a session secret, nor a session secret as a token', async () => {
       const session = await access.signIn(operator, from)
       const { token } = await access.createToken(
         await owner(),
@@ -500,7 +500,7 @@ forEachEngine((engine) => {
       await expect(byToken(session)).rejects.toMatchObject({ code: 'unauthenticated' })
     })
 
-    it('has the lower of its own role and of what its owner is now', async () => {
+    it("has the lower of its own role and its owner's current role", async () => {
       await admin('1')
       await admin('2')
       const principal = await bySession(await access.signIn(github('1'), from))
@@ -525,7 +525,7 @@ forEachEngine((engine) => {
       ).rejects.toMatchObject({ code: 'forbidden' })
     })
 
-    it('made by a token reaches no further and lasts no longer than that one', async () => {
+    it('that a token creates has no wider scope and no later expiry', async () => {
       const end = time + HOUR
       const limits = { databases: ['_system', 'blog'], expires: new Date(end).toISOString() }
       const { token } = await access.createToken(
@@ -562,7 +562,7 @@ forEachEngine((engine) => {
       expect((await create(databases.slice(1))).info.databases).toHaveLength(1_000)
     })
 
-    it('is one of at most 1,000 of its owner', async () => {
+    it('is rejected beyond 1,000 per owner', async () => {
       const one = await owner()
       const row = {
         ...{ owner_id: one.personId, role: 'viewer', name: 'n', prefix: 'p', databases: null },
@@ -585,7 +585,7 @@ forEachEngine((engine) => {
       })
     })
 
-    it('carries its databases, and ends when it expires', async () => {
+    it('carries its databases and expires', async () => {
       const expires = new Date(time + HOUR).toISOString()
       const { token } = await access.createToken(
         await owner(),
@@ -602,14 +602,14 @@ forEachEngine((engine) => {
       [{ expires: '2020-01-01T00:00:00Z' }, 'bad-parameter'],
       [{ databases: ['1a'] }, 'bad-database-name'],
       [{ databases: [] }, 'bad-parameter'],
-    ])('is refused with %j', async (over, code) => {
+    ])('is rejected with %j', async (over, code) => {
       const input = { name: 'a', role: 'viewer' as const, ...over }
       const asked = owner().then((who) => access.createToken(who, input, actor))
       await expect(asked).rejects.toMatchObject({ code })
       expect(await access.tokens('everybody')).toEqual([])
     })
 
-    it('is dead at once when it is revoked, by its owner or an admin alone', async () => {
+    it('is invalid immediately after its owner or an admin revokes it', async () => {
       const mine = await owner()
       const { token, info } = await access.createToken(mine, { name: 'a', role: 'viewer' }, actor)
       expect(await byToken(token)).toBeDefined()
@@ -622,7 +622,7 @@ forEachEngine((engine) => {
       expect(entries.at(-1)).toMatchObject({ action: 'token.revoke', target: 'local:operator/a' })
     })
 
-    it('is listed with when it was last used', async () => {
+    it('is listed with its last use', async () => {
       const mine = await owner()
       const { token } = await access.createToken(mine, { name: 'a', role: 'viewer' }, actor)
       expect(await access.tokens(mine.personId)).toMatchObject([{ lastUsed: null }])
@@ -636,7 +636,7 @@ forEachEngine((engine) => {
     })
   })
 
-  it('notices what another process has changed, once it is told to look', async () => {
+  it('applies changes of another process after a sync', async () => {
     const secret = await access.signIn(operator, from)
     await bySession(secret)
     await store.db.deleteFrom('sessions').execute()

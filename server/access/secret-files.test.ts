@@ -13,7 +13,7 @@ afterEach(() => rmSync(join(data, '..'), { recursive: true }))
 const modeOf = (name: string) => statSync(join(data, name)).mode & 0o777
 
 describe('openOperatorKey', () => {
-  it('makes a key of 256 bits at the first start, for the owner alone, and keeps it', () => {
+  it('creates a key of 256 bits at the first start, readable by the owner only', () => {
     const first = openOperatorKey(data, undefined)
     expect(first.isNew).toBe(true)
     expect(first.read()).toMatch(/^gatehouse-[0-9A-Za-z]{43}$/)
@@ -24,13 +24,13 @@ describe('openOperatorKey', () => {
     expect(first.file).toBe(join(data, 'operator.key'))
   })
 
-  it('takes the one given, and writes nothing', () => {
+  it('uses a configured key and writes nothing', () => {
     const key = openOperatorKey(data, 'given')
     expect([key.read(), key.isNew, key.file]).toEqual(['given', false, null])
     expect(() => statSync(data)).toThrow('ENOENT')
   })
 
-  it('follows a renewal while it runs', () => {
+  it('detects a renewal while it runs', () => {
     const key = openOperatorKey(data, undefined)
     const old = key.read()
     const renewed = renewOperatorKey(data)
@@ -43,7 +43,7 @@ describe('openOperatorKey', () => {
 })
 
 describe('openSecretKey', () => {
-  it('makes 32 bytes at the first start, for the owner alone, and keeps them', () => {
+  it('creates 32 bytes at the first start, readable by the owner only', () => {
     const key = openSecretKey(data, undefined)
     expect(key).toHaveLength(32)
     expect(modeOf('secret.key')).toBe(0o600)
@@ -51,7 +51,7 @@ describe('openSecretKey', () => {
     expect(readFileSync(join(data, 'secret.key'), 'utf8').trim()).toHaveLength(44)
   })
 
-  it('names a file that holds something else', () => {
+  it('names a file with other content', () => {
     openSecretKey(data, undefined)
     writeFileSync(join(data, 'secret.key'), 'short')
     expect(() => openSecretKey(data, undefined)).toThrow(

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createOperatorKey, createTokenText, hashSecret, isTokenText } from './secret-text.ts'
 
 describe('createTokenText', () => {
-  it('makes tokens that can stand in an URL and are never the same', () => {
+  it('creates unique tokens that are safe in a URL', () => {
     const tokens = new Set(Array.from({ length: 1000 }, createTokenText))
     expect(tokens.size).toBe(1000)
     for (const token of tokens) {
@@ -12,7 +12,7 @@ describe('createTokenText', () => {
     }
   })
 
-  it('uses its whole alphabet in its whole length: 256 bits are in it', () => {
+  it('contains 256 bits: uses the whole alphabet at every position', () => {
     const tokens = Array.from({ length: 2000 }, createTokenText)
     // The first character holds the remainder of 256 bits beyond 62 ** 42, which has fewer than 62
     // values.
@@ -24,12 +24,12 @@ describe('createTokenText', () => {
 
 describe('isTokenText', () => {
   const token = createTokenText()
-  it.each([...token].map((_, at) => at))('notices another character at %i', (at) => {
+  it.each([...token].map((_, at) => at))('detects a changed character at %i', (at) => {
     const other = token[at] === 'x' ? 'y' : 'x'
     expect(isTokenText(token.slice(0, at) + other + token.slice(at + 1))).toBe(false)
   })
 
-  it('refuses what is too short, too long or something else', () => {
+  it('rejects texts of another length or form', () => {
     for (const text of ['', token.slice(0, -1), `${token}x`, ` ${token}`, createOperatorKey()]) {
       expect(isTokenText(text)).toBe(false)
     }

@@ -39,7 +39,7 @@ forEachEngine((engine) => {
     )
 
   describe('requireSecretKey', () => {
-    it('accepts any key, and none, while the store holds no tokens of other providers', async () => {
+    it('accepts any key, and none, while no provider tokens are stored', async () => {
       await signIn(OPERATOR.provider)
       await requireSecretKey(store, data, undefined)
       await requireSecretKey(store, data, OTHER_KEY)
@@ -52,7 +52,7 @@ forEachEngine((engine) => {
       await requireSecretKey(store, data, OTHER_KEY)
     })
 
-    it('refuses a missing key and creates none', async () => {
+    it('rejects a missing key and creates none', async () => {
       await signIn('github')
       await expect(requireSecretKey(store, data, undefined)).rejects.toMatchObject({
         code: 'unavailable',
@@ -64,7 +64,7 @@ forEachEngine((engine) => {
       expect(readdirSync(data)).toEqual([])
     })
 
-    it('refuses another key, and names where it comes from', async () => {
+    it('rejects another key and names its source', async () => {
       await signIn('github')
       await expect(requireSecretKey(store, data, OTHER_KEY)).rejects.toThrow(
         'and GATEHOUSE_SECRET_KEY is not the key that encrypted them',
@@ -77,7 +77,7 @@ forEachEngine((engine) => {
   })
 
   describe('discardSecrets', () => {
-    it('lets a store go on with another key; sessions stay', async () => {
+    it('allows another key and keeps sessions', async () => {
       await signIn('github')
       await discardSecrets(store, record, COMMAND_LINE)
       await requireSecretKey(store, data, OTHER_KEY)

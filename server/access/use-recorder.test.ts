@@ -17,7 +17,7 @@ forEachEngine((engine) => {
     store = await engine.open()
   })
 
-  describe('requests and the record of their credentials', () => {
+  describe('recording the use of credentials', () => {
     let access: Access
     let time: number
     let token: string
@@ -41,7 +41,7 @@ forEachEngine((engine) => {
       time += TOUCH
     })
 
-    it('do not wait for a transaction that holds the write lock', async () => {
+    it('does not wait for a transaction that holds the write lock', async () => {
       const outside = AsyncLocalStorage.snapshot()
       await store.transaction(async (trx) => {
         await trx.updateTable('sessions').set({ last_seen_at: 1 }).execute()
@@ -68,7 +68,7 @@ forEachEngine((engine) => {
       expect([last_seen_at, last_used_at]).toEqual([time, time])
     })
 
-    it('store the last use when the server stops', async () => {
+    it('stores the last use when the server stops', async () => {
       await access.authenticate({ authorization: `Bearer ${token}`, session: undefined })
       await access.stop()
       const [row] = await store.db.selectFrom('tokens').select('last_used_at').execute()
@@ -76,7 +76,7 @@ forEachEngine((engine) => {
     })
   })
 
-  it('stores a use shortly after it was noted, without being asked', async () => {
+  it('stores a use shortly after it was recorded', async () => {
     await insertPerson(store)
     await insertToken(store, 'a', null)
     const uses = createUseRecorder(store, () => {}, 1)
@@ -86,7 +86,7 @@ forEachEngine((engine) => {
     expect(FLUSH_DELAY).toBeLessThanOrEqual(1_000)
   })
 
-  it('stores a later use only, whatever another node has stored', async () => {
+  it('never replaces a later use that another node has stored', async () => {
     await insertPerson(store)
     await insertToken(store, 'a', 9)
     await insertToken(store, 'b', 3)
@@ -96,7 +96,7 @@ forEachEngine((engine) => {
     expect(await usesOf(store)).toEqual([9, 7])
   })
 
-  it('stores more uses than one statement takes', async () => {
+  it('stores more uses than fit into one statement', async () => {
     await insertPerson(store)
     await store.db
       .insertInto('tokens')
@@ -108,7 +108,7 @@ forEachEngine((engine) => {
     expect(await usesOf(store)).toEqual(Array.from({ length: 1_001 }, (_, n) => n + 1))
   })
 
-  it('reports once that a use cannot be stored, and stores it later', async () => {
+  it('reports a failed store once, and retries', async () => {
     await insertPerson(store)
     await insertToken(store, 'a', null)
     const errors: unknown[] = []
@@ -131,7 +131,7 @@ forEachEngine((engine) => {
     await rename('elsewhere', 'tokens')
   })
 
-  it('drops the oldest of too many uses', async () => {
+  it('drops the oldest use when too many wait', async () => {
     const uses = createUseRecorder(store, () => {})
     for (let n = 0; n <= MAX_WAITING; n++) uses.session(`${n}`, n)
     const kept = ['0', '1', `${MAX_WAITING}`].map((hash) => uses.sessionUse(hash))

@@ -6,7 +6,7 @@ import { createRecorder, recordRefusal } from './record.ts'
 import { verifyChain } from './verify.ts'
 
 forEachEngine((engine) => {
-  test('writes who, from where, what, before and after', async () => {
+  test('stores actor, address, action, before and after', async () => {
     const store = await engine.open()
     const change = entry({ action: 'endpoint.map', before: { databases: ['a'] } })
     await recordAll(
@@ -34,7 +34,7 @@ forEachEngine((engine) => {
     ])
   })
 
-  test('makes one chain of 50 concurrent transactions through two stores', async () => {
+  test('builds one chain from 50 concurrent transactions through two stores', async () => {
     const stores = await Promise.all([engine.open('tool'), engine.open('tool')])
     const record = createRecorder()
     await Promise.all(
@@ -55,7 +55,7 @@ forEachEngine((engine) => {
     expect(await verifyChain(store)).toEqual({ fits: true, seq: 50, hash: rows.at(-1)?.hash })
   })
 
-  test('undoes a change whose record cannot be written', async () => {
+  test('rolls back a change whose record cannot be written', async () => {
     const store = await engine.open()
     await recordAll(store, [entry()])
     // Occupy the sequence number of the next row.
@@ -69,7 +69,7 @@ forEachEngine((engine) => {
     expect(await store.db.selectFrom('audit_head').select('seq').execute()).toEqual([{ seq: 1 }])
   })
 
-  test('leaves no record of a change that is undone', async () => {
+  test('leaves no record of a change that is rolled back', async () => {
     const store = await engine.open()
     const change = store.change(async (trx) => {
       await createRecorder()(trx, entry())
@@ -79,7 +79,7 @@ forEachEngine((engine) => {
     expect(await verifyChain(store)).toEqual({ fits: true, seq: 0, hash: '' })
   })
 
-  test('records a refusal in a transaction of its own', async () => {
+  test('records a rejection in a separate transaction', async () => {
     const store = await engine.open()
     await recordRefusal(store, entry({ target: 'x' }))
     expect(await store.db.selectFrom('audit').select(['outcome', 'target']).execute()).toEqual([
@@ -87,7 +87,7 @@ forEachEngine((engine) => {
     ])
   })
 
-  test('keeps a row that fits of whatever text it is given', async () => {
+  test('stores any text as a valid row', async () => {
     const store = await engine.open()
     const strange = ['\0', '\u{D800}', 'é\u{301}\u{1F600}"\\\n', 'x'.repeat(100_000)]
     await recordAll(

@@ -32,7 +32,7 @@ forEachEngine((engine) => {
   const seqs = async (store: Store, query: AuditQuery) =>
     (await readAuditPage(store, query, nextTurn)).rows.map(({ seq }) => seq)
 
-  test('gives each row back as it was put on record', async () => {
+  test('returns each row as it was recorded', async () => {
     const { rows, next } = await readAuditPage(await written(), {}, nextTurn)
     expect(next).toBeNull()
     expect(rows.map(({ seq }) => seq)).toEqual([4, 3, 2, 1])
@@ -71,7 +71,7 @@ forEachEngine((engine) => {
     expect(await seqs(await written(), query)).toEqual(found)
   })
 
-  test('pages through, and rows that come meanwhile move nothing', async () => {
+  test('pages through rows without shifts from new rows', async () => {
     const store = await written()
     const first = await readAuditPage(store, { limit: 2 }, nextTurn)
     expect(first).toMatchObject({ rows: [{ seq: 4 }, { seq: 3 }], next: 3 })
@@ -86,7 +86,7 @@ forEachEngine((engine) => {
     ['the index of actions', { what: 'endpoint', who: 'github:1' }, [[], [1], []]],
     ['the index of targets', { which: 'blog', who: 'github:1' }, [[], [], [1], []]],
   ])(
-    'looks at so many rows for a page, and goes on with the next one: %s',
+    'scans a limited number of rows per page and continues with the next: %s',
     async (_, query, found) => {
       const store = await written()
       const pages: number[][] = []
@@ -103,7 +103,7 @@ forEachEngine((engine) => {
     },
   )
 
-  test('ends a page where its rows would take more than 4 MiB', async () => {
+  test('ends a page before its rows exceed 4 MiB', async () => {
     const store = await engine.open()
     const large = entry({ after: 'x'.repeat(3 * 2 ** 20) })
     await recordAll(store, [entry(), large, large])
@@ -114,7 +114,7 @@ forEachEngine((engine) => {
     })
   })
 
-  test('finds what is longer than its index', async () => {
+  test('finds values longer than their index', async () => {
     const store = await engine.open()
     const target = 'ü'.repeat(1_024)
     const actor = { name: `github:${'Ä'.repeat(900)}`, by: 'session', address: null } as const
@@ -123,7 +123,7 @@ forEachEngine((engine) => {
     expect(await seqs(store, { who: actor.name.slice(0, 256) })).toEqual([2, 1])
   })
 
-  test('gives 50 rows unless another number is asked for', async () => {
+  test('returns 50 rows by default', async () => {
     const store = await engine.open()
     await recordAll(
       store,

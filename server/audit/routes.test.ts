@@ -19,13 +19,13 @@ async function log(query = ''): Promise<AuditPage['rows']> {
   return rows.filter(({ action }) => /^(endpoint|database)\./.test(action)).reverse()
 }
 
-test('the endpoint of the first start is on record as the doing of the start', async () => {
+test('the endpoint of the first start is recorded with the start as its actor', async () => {
   expect(await log()).toMatchObject([
     { actor: 'start', by: 'system', address: null, action: 'endpoint.add', target: node.address },
   ])
 })
 
-test('changes and refused changes are on record, what changes nothing is not', async () => {
+test('changes and rejected changes are recorded, requests without effect are not', async () => {
   const [first] = await log()
   await node.ask('POST', '/_api/database', { name: 'blog' })
   await node.ask('POST', '/_api/database', { name: 'blog' })
@@ -80,7 +80,7 @@ test('changes and refused changes are on record, what changes nothing is not', a
   for (const row of rows.slice(1)) expect(row).toMatchObject(who)
 })
 
-test('a viewer reads it, and what a viewer is refused is on record', async () => {
+test('viewers can read the log, and their rejected changes are recorded', async () => {
   const made = await node.ask('POST', '/_api/token', { name: 'v', role: 'viewer' })
   const headers = { Authorization: `Bearer ${made.json.token}` }
   const refused = await node.ask('POST', '/_api/database', { name: 'x' }, { headers })
@@ -94,7 +94,7 @@ test('a viewer reads it, and what a viewer is refused is on record', async () =>
   ])
 })
 
-test('what nobody known is refused is counted, and not on record', async () => {
+test('anonymous rejections are counted, not recorded', async () => {
   const counted = async () =>
     Number(
       /^gatehouse_anonymous_refusals_total (\d+)/m.exec(
@@ -108,7 +108,7 @@ test('what nobody known is refused is counted, and not on record', async () => {
   await expect.poll(counted, { timeout: 5_000 }).toBe(count + 1)
 })
 
-test('is filtered and paged', async () => {
+test('the log is filtered and paged', async () => {
   await node.ask('POST', '/_api/database', { name: 'one' })
   await node.ask('POST', '/_api/database', { name: 'two' })
   const newest = await node.ask('GET', '/_api/audit?what=database.create&limit=1')
@@ -120,7 +120,7 @@ test('is filtered and paged', async () => {
   expect(await log('to=2020-01-01')).toEqual([])
 })
 
-test('a parameter that is wrong is named', async () => {
+test('an invalid parameter is named', async () => {
   const answer = await node.ask('GET', '/_api/audit?limit=501')
   expect(answer.json).toEqual({
     error: true,

@@ -25,7 +25,7 @@ forEachEngine((engine) => {
      select ${seq}, at, actor, by, action, target, outcome, before, after, hash
      from audit where seq = 7`
 
-  test('counts the rows that fit and names the last hash', async () => {
+  test('counts valid rows and returns the last hash', async () => {
     const { store, hashes } = await written()
     expect(await verifyChain(store)).toEqual({ fits: true, seq: ROWS, hash: hashes.at(-1) })
   })
@@ -64,7 +64,7 @@ forEachEngine((engine) => {
     })
   })
 
-  test('names the row after one that was given a hash to fit its edit', async () => {
+  test('names the row after an edited row with a recomputed hash', async () => {
     const { store, hashes } = await written()
     const [row] = await store.db.selectFrom('audit').selectAll().where('seq', '=', 7).execute()
     if (row === undefined) throw new Error('no row 7')
@@ -138,16 +138,13 @@ forEachEngine((engine) => {
       '13',
       'Row 13 cannot be verified: the head is missing.',
     ],
-  ])(
-    'names the first row that does not fit where rows were %s',
-    async (_what, forgery, seq, reason) => {
-      const { store } = await written()
-      for (const statement of forgery) await run(store, statement)
-      expect(await verifyChain(store)).toEqual({ fits: false, seq, reason })
-    },
-  )
+  ])('names the first invalid row if rows were %s', async (_what, forgery, seq, reason) => {
+    const { store } = await written()
+    for (const statement of forgery) await run(store, statement)
+    expect(await verifyChain(store)).toEqual({ fits: false, seq, reason })
+  })
 
-  test('finds rows cut off together with the head by a row known before', async () => {
+  test('detects rows removed together with the head by a previously known row', async () => {
     const { store, hashes } = await written()
     const last = hashes[11] ?? ''
     await run(store, 'delete from audit where seq > 10')
@@ -158,7 +155,7 @@ forEachEngine((engine) => {
     expect(await verifyChain(store, { seq: undefined, hash: last })).toMatchObject(misfit)
   })
 
-  test('finds a log that was written anew by a row known before', async () => {
+  test('detects a rewritten log by a previously known row', async () => {
     const { store, hashes } = await written()
     for (const table of ['audit', 'audit_head']) await run(store, `delete from ${table}`)
     await run(store, `insert into audit_head (id, seq, hash) values (1, 0, '')`)
@@ -174,7 +171,7 @@ forEachEngine((engine) => {
     })
   })
 
-  test('accepts rows that came after the one known before', async () => {
+  test('accepts rows after the previously known one', async () => {
     const { store, hashes } = await written()
     const rows: KnownRow[] = [
       { seq: 12, hash: hashes[11] ?? '' },
@@ -187,7 +184,7 @@ forEachEngine((engine) => {
     }
   })
 
-  test('fits while rows are being written', async () => {
+  test('is valid while rows are being written', async () => {
     const { store } = await written()
     let writing = true
     const writer = recordAll(

@@ -53,13 +53,13 @@ describe('gatehouse', () => {
     expect(version).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })
   })
 
-  it('ends with code 2 and every fault, and starts nothing', async () => {
+  it('exits with code 2 and reports every error, and starts nothing', async () => {
     const ended = await gatehouse('--drain=x', '--log=y', '--endpoint=z').ended
     expect(ended).toMatchObject({ code: 2, out: '' })
     expect(ended.err.trim().split('\n')).toHaveLength(3)
   })
 
-  it('ends with code 1 and a sentence where nothing can be opened at the first start', async () => {
+  it('exits with code 1 and a message if no endpoint can be opened at the first start', async () => {
     const folder = join(data, 'never')
     const flags = ['--data', folder, '--endpoint', 'tcp://192.0.2.1:8531']
     const ended = await gatehouse(...flags).ended
@@ -74,7 +74,7 @@ describe('gatehouse', () => {
 })
 
 describe('a second node', () => {
-  it('is refused on the same data folder, with a sentence', async () => {
+  it('is rejected on the same data folder, with a message', async () => {
     const node = await startForTest()
     try {
       const ended = await gatehouse('--data', node.data, '--endpoint', 'tcp://127.0.0.1:8532').ended
@@ -100,7 +100,7 @@ describe('gatehouse endpoint, beside a running node', () => {
   })
   afterAll(() => node.stop())
 
-  it('adds: the node has opened it by the next request', async () => {
+  it('add: the node has opened it by the next request', async () => {
     const added = await command('add', address.replace('tcp', 'TCP'), '--databases', 'a,b')
     expect(added).toMatchObject({ code: 0, out: `${address}\n`, err: '' })
     const records = (await node.ask('GET', '/_api/endpoint')).json
@@ -108,7 +108,7 @@ describe('gatehouse endpoint, beside a running node', () => {
     expect((await ask(port, 'GET', '/_api/health')).status).toBe(404)
   })
 
-  it('remaps what is there: the node follows', async () => {
+  it('add with an existing address: the node remaps it', async () => {
     expect((await command('add', address)).code).toBe(0)
     const listed = await command('list')
     expect(listed.out.split('\n')).toContain(`${address}\t*`)
@@ -116,7 +116,7 @@ describe('gatehouse endpoint, beside a running node', () => {
     await expect.poll(async () => (await ask(port, 'GET', '/_api/health')).status).toBe(200)
   })
 
-  it('removes: the node has closed it, without being asked', async () => {
+  it('remove: the node closes it without a request', async () => {
     expect(await command('remove', address)).toMatchObject({ code: 0, out: `${address}\n` })
     await vi.waitFor(
       () => expect(ask(port, 'GET', '/')).rejects.toMatchObject({ code: 'ECONNREFUSED' }),
@@ -124,7 +124,7 @@ describe('gatehouse endpoint, beside a running node', () => {
     )
   })
 
-  it('refuses with code 1 and a sentence', async () => {
+  it('reports errors with code 1 and a message', async () => {
     expect(await command('remove', address)).toMatchObject({
       code: 1,
       err: `There is no endpoint ${address}.\n`,
@@ -142,7 +142,7 @@ describe('gatehouse endpoint, beside a running node', () => {
 })
 
 describe('gatehouse audit verify, beside a running node', () => {
-  it('prints what it takes again as --last; a log that does not fit ends it with code 1', async () => {
+  it('prints a value for --last, and exits with code 1 for an invalid log', async () => {
     const node = await startForTest()
     try {
       const flags = ['--data', node.data]

@@ -60,12 +60,12 @@ describe('the keys', () => {
     ['GATEHOUSE_SECRET_KEY', `${KEY}A`, 'must be 32 bytes in base64'],
     ['GATEHOUSE_SECRET_KEY_FILE', 'missing', 'cannot be read'],
     ['GATEHOUSE_SECRET_KEY_FILE', 'empty', 'names an empty file'],
-  ])('%s refuses %j', (name, value, says) => {
+  ])('%s rejects %j', (name, value, says) => {
     expect(faults({ [name]: value })).toEqual([expect.stringContaining(`${name} ${says}`)])
   })
 
   const postgres = { databaseUrl: 'postgres://h/d' }
-  it('must be given to a node where several may share the store', () => {
+  it('must be configured for a node on PostgreSQL', () => {
     expect(faults({}, postgres)).toEqual([
       expect.stringContaining('GATEHOUSE_OPERATOR_KEY is missing'),
       expect.stringContaining('GATEHOUSE_SECRET_KEY is missing'),
@@ -87,7 +87,7 @@ describe('GATEHOUSE_ADMINS', () => {
   })
 
   it.each(['583231', 'github:', 'gitlab:1', 'local:operator', 'github:a b', 'ada@example.org'])(
-    'refuses %j',
+    'rejects %j',
     (name) => {
       expect(faults({ GATEHOUSE_ADMINS: `github:1,${name}` })).toEqual([
         expect.stringContaining(JSON.stringify(name)),
@@ -97,12 +97,12 @@ describe('GATEHOUSE_ADMINS', () => {
 })
 
 describe('GATEHOUSE_TRUSTED_PROXIES', () => {
-  it('takes addresses and ranges', () => {
+  it('accepts addresses and ranges', () => {
     const { trustedProxies } = config({ GATEHOUSE_TRUSTED_PROXIES: '10.0.0.0/8, ::1' })
     expect(trustedProxies).toEqual(['10.0.0.0/8', '::1'])
   })
 
-  it('refuses what is neither', () => {
+  it('rejects other values', () => {
     expect(faults({ GATEHOUSE_TRUSTED_PROXIES: '10.0.0.1,proxy.example' })).toEqual([
       expect.stringContaining('Invalid entry: "proxy.example"'),
     ])
@@ -143,7 +143,7 @@ describe('providers', () => {
     ])
   })
 
-  it('take their secrets from files, too', () => {
+  it('can have their secrets in files', () => {
     const env = {
       GATEHOUSE_GOOGLE_CLIENT_ID: 'id',
       GATEHOUSE_GOOGLE_CLIENT_SECRET_FILE: join(folder, 'secret'),
@@ -151,7 +151,7 @@ describe('providers', () => {
     expect(config(env).providers).toMatchObject([{ name: 'google', clientSecret: SECRET }])
   })
 
-  it('take the form of the callback', () => {
+  it('can set the form of the callback', () => {
     const form = 'csrf-in-url-identical'
     expect(config({ ...OAUTH2, GATEHOUSE_OAUTH2_CALLBACK: form }).providers).toMatchObject([
       { form },
@@ -159,7 +159,7 @@ describe('providers', () => {
   })
 
   it.each(['http://127.0.0.1:9000/x', 'http://localhost/x', 'http://[::1]:1/x'])(
-    'may be reached without encryption on this machine: %s',
+    'may use http on this machine: %s',
     (url) => {
       expect(config({ ...OIDC, GATEHOUSE_OIDC_ISSUER: url }).providers).toHaveLength(1)
     },
@@ -173,14 +173,14 @@ describe('providers', () => {
     'ftp://id.example',
     `https://u:${SECRET}@id.example`,
     'https://id.example/#x',
-  ])('refuse the URL %s without repeating it', (url) => {
+  ])('reject the URL %s without repeating it', (url) => {
     expect(faults({ ...OIDC, GATEHOUSE_OIDC_ISSUER: url })).toEqual([
       expect.stringMatching(/^GATEHOUSE_OIDC_ISSUER must be a URL that begins with https/),
     ])
     expect(faults({ ...OAUTH2, GATEHOUSE_OAUTH2_TOKEN_ENDPOINT: url })).toHaveLength(1)
   })
 
-  it('report every fault at once, and no secret', () => {
+  it('report every error together, and no secret', () => {
     const said = faults({
       GATEHOUSE_OPERATOR_KEY: 'canary-short',
       GATEHOUSE_SECRET_KEY: SECRET,

@@ -52,7 +52,7 @@ describe('parseConfig', () => {
     })
   })
 
-  it('answers what cannot be changed', () => {
+  it('returns frozen values', () => {
     const frozen = config({ endpoint: ['tcp://a:1'] })
     expect(Object.isFrozen(frozen) && Object.isFrozen(frozen.endpoints)).toBe(true)
     expect(Object.isFrozen(frozen.admins) && Object.isFrozen(frozen.providers)).toBe(true)
@@ -99,7 +99,7 @@ describe('parseConfig', () => {
     expect(config(flags, env)).toMatchObject(expected)
   })
 
-  it('lets a flag win over the environment', () => {
+  it('prefers a flag to the environment', () => {
     const env = { GATEHOUSE_NODE: 'env', GATEHOUSE_ENDPOINTS: 'tcp://env:1', GATEHOUSE_LOG: 'warn' }
     expect(config({ node: 'flag', endpoint: ['tcp://flag:1'] }, env)).toMatchObject({
       node: 'flag',
@@ -108,20 +108,20 @@ describe('parseConfig', () => {
     })
   })
 
-  it('resolves files from the folder it was started in', () => {
+  it('resolves files relative to the working folder', () => {
     const { tls, data } = config({ tlsCert: 'cert.pem', tlsKey: 'key.pem', data: 'x/../y' })
     expect(tls).toEqual({ cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') })
     expect(data).toBe(join(folder, 'y'))
   })
 
-  it('reads the URL of the store from a file, and leaves it out of what it says', () => {
+  it('reads the database URL from a file, and omits it from messages', () => {
     const env = { ...KEYS, GATEHOUSE_DATABASE_URL_FILE: 'url' }
     expect(config({}, env).databaseUrl).toBe('postgres://u:p@host/db')
     const said = faults({ databaseUrl: 'mysql://u:secret@host/db' }, KEYS)
     expect(said).toEqual(['--database-url must be a URL that begins with postgres://.'])
   })
 
-  it('reports every fault of flags and environment at once', () => {
+  it('reports every error of flags and environment together', () => {
     const said = faults(
       { endpoint: ['tcp://127.1:80'], drain: 'soon', log: 'loud' },
       {
@@ -143,7 +143,7 @@ describe('parseConfig', () => {
   })
 
   it.each(['https://a.org/path', 'https://a.org/?q', 'https://u@a.org', 'ftp://a.org'])(
-    'refuses the public URL %s',
+    'rejects the public URL %s',
     (url) => {
       expect(faults({ publicUrl: url })).toHaveLength(1)
     },

@@ -80,8 +80,8 @@ describe.each(cases)('an endpoint of [$mapping] asked for $name', ({ mapping, na
   })
 })
 
-describe('a database that is not there', () => {
-  it('cannot be told from one that the mapping leaves out', async () => {
+describe('an absent database', () => {
+  it('is indistinguishable from one outside the mapping', async () => {
     const port = ports.get('a') ?? 0
     const [absent, unmapped] = await Promise.all([
       ask(port, 'GET', '/_db/nothing/articles'),
@@ -93,7 +93,7 @@ describe('a database that is not there', () => {
     expect(byNoName.text).toBe(unmapped.text)
   })
 
-  it('may be mapped beforehand, and is reached once it is created', async () => {
+  it('may be mapped before it is created', async () => {
     const endpoint = `tcp://127.0.0.1:${ports.get('a')}`
     await node.ask('POST', '/_api/endpoint', { endpoint, databases: ['later', 'a'] })
     const port = ports.get('a') ?? 0
@@ -113,7 +113,7 @@ describe('/_api/database', () => {
     expect(answer.json).toEqual([{ name: '_system' }, { name: 'a' }, { name: 'b' }])
   })
 
-  it('answers 201 to a new name and 409 / 1207 to one that exists', async () => {
+  it('returns 201 for a new name and 409 / 1207 for an existing one', async () => {
     const created = await node.ask('POST', '/_api/database', { name: 'fresh' })
     expect(created.status).toBe(201)
     expect(created.json).toEqual({ result: true, error: false, code: 201 })
@@ -132,14 +132,14 @@ describe('/_api/database', () => {
   })
 
   it.each(['', '1a', '_a', 'a b', 'a/b', 'ä', 'a'.repeat(65)])(
-    'answers 400 / 1229 to the name %j',
+    'returns 400 / 1229 for the name %j',
     async (name) => {
       const answer = await node.ask('POST', '/_api/database', { name })
       expect(answer.json).toMatchObject({ error: true, code: 400, errorNum: 1229 })
     },
   )
 
-  it('answers 403 / 11 to dropping _system', async () => {
+  it('returns 403 / 11 for dropping _system', async () => {
     const answer = await node.ask('DELETE', '/_api/database/_system')
     expect(answer.json).toMatchObject({ error: true, code: 403, errorNum: 11 })
   })

@@ -27,7 +27,7 @@ forEngine('postgres', (engine) => {
     return { node, onCommit: (act: () => Promise<void>) => (meanwhile = act) }
   }
 
-  test('a late answer to a creation does not bring back a database that was dropped since', async () => {
+  test('a late response to a creation does not restore a database dropped since', async () => {
     const { node, onCommit } = await slowNode()
     const other = await registryOf(await engine.open())
     onCommit(async () => {
@@ -39,7 +39,7 @@ forEngine('postgres', (engine) => {
     expect(node.has('blog')).toBe(false)
   })
 
-  test('a late answer to a drop does not take away a database that was created since', async () => {
+  test('a late response to a drop does not remove a database created since', async () => {
     const { node, onCommit } = await slowNode()
     const other = await registryOf(await engine.open())
     await node.create('blog', START)

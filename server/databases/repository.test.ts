@@ -17,7 +17,7 @@ const recorded = (store: Store) =>
     .execute()
 
 forEachEngine((engine) => {
-  test('what is created and dropped is on record; what changes nothing is not', async () => {
+  test('creations and drops are recorded, requests without effect are not', async () => {
     const store = await engine.open()
     expect(await insertDatabase(store, 'blog', 1, by)).toEqual({
       id: expect.stringMatching(/^[0-9a-f]{16}$/),
@@ -33,7 +33,7 @@ forEachEngine((engine) => {
     ])
   })
 
-  test('a change that cannot be put on record does not happen', async () => {
+  test('a change that cannot be recorded is rolled back', async () => {
     const store = await engine.open()
     await insertDatabase(store, 'blog', 1, by)
     await sql`update audit set seq = 2`.execute(store.db)

@@ -29,7 +29,7 @@ async function askedFor(filter: [string, string][], limit: number): Promise<numb
   return asked
 }
 
-it('reads no more of a collection than a page needs, unless a filter may pass over many', async () => {
+it('reads no more of a collection than a page needs, unless a filter may skip many documents', async () => {
   expect(await askedFor([], 1)).toEqual([2])
   expect(await askedFor([['author', 'ada']], 1)).toEqual([PAGE.most])
 })
@@ -62,7 +62,7 @@ function sparse() {
   }
 }
 
-it('lets others have their turn while a filter passes over many', async () => {
+it('yields while a filter scans many documents', async () => {
   const { page, reads } = sparse()
   let turns = 0
   const turn = () => {
@@ -74,7 +74,7 @@ it('lets others have their turn while a filter passes over many', async () => {
   expect(turns).toBeGreaterThanOrEqual(2)
 })
 
-it('tells how far it got where it is to look no further', async () => {
+it('returns a cursor when the scan limit is reached', async () => {
   const { page, reads } = sparse()
   expect(await page({ batches: 1 })).toMatchObject({
     documents: [],
@@ -93,7 +93,7 @@ it.each(['last=true', 'sort=last', 'fields=last'])(
   },
 )
 
-it('answers the state that was deleted, where another change came first', async () => {
+it('returns the deleted state if another change came first', async () => {
   const states = ['first', 'second'].map((tag) => ({ id: 'a', tag, body: `"${tag}"` }))
   const repository: Pick<DocumentRepository, 'read' | 'delete'> = {
     read: async () => states.shift(),
@@ -107,7 +107,7 @@ it('answers the state that was deleted, where another change came first', async 
 })
 
 forEachEngine((engine) => {
-  it('lets others have their turn while a large array is stored, who see none of it before all', async () => {
+  it('yields while a large array is stored, which becomes visible as a whole', async () => {
     const store = await engine.open()
     const repository = createDocumentRepository(store)
     const where = { database: '_system', collection: 'many' }
@@ -137,7 +137,7 @@ forEachEngine((engine) => {
     expect([...seen].filter((count) => count !== 0 && count !== 9)).toEqual([])
   })
 
-  it('of changes at once each builds on the one before, or is refused', async () => {
+  it('concurrent changes each build on the previous one or are rejected', async () => {
     const documents = createDocuments(createDocumentRepository(await engine.open()), () => 0)
     const ref = { database: '_system', collection: 'b', id: 'c' }
     await documents.create(ref, '{"id":"c"}')

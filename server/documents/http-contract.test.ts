@@ -46,7 +46,7 @@ forEachEngineNode((start) => {
   }
 
   describe('Endpoints', () => {
-    it('POST /articles creates: 201, the object with its id, and where it is', async () => {
+    it('POST /articles creates: 201, the object with its id, and Location', async () => {
       const answer = await created({ title: 'One' })
       const { id, ...rest } = answer.json
       expect(id).toMatch(/^[0-9a-hjkmnp-tv-z]{26}$/)
@@ -56,7 +56,7 @@ forEachEngineNode((start) => {
       expect((await by('GET', `/articles/${id}`)).json).toEqual({ id, title: 'One' })
     })
 
-    it('POST /articles keeps an id that is given, and answers 409 when it exists', async () => {
+    it('POST /articles keeps a given id, and returns 409 if it exists', async () => {
       const id = 'a/b ü%'
       expect((await created({ id, n: 1 })).headers.location).toBe(
         `/_db/blog/articles/${encodeURIComponent(id)}`,
@@ -85,7 +85,7 @@ forEachEngineNode((start) => {
       expect((await by('PATCH', '/articles/absent', {})).status).toBe(404)
     })
 
-    it('DELETE /articles/<id> deletes: 200 with the object, or 204 where that is preferred', async () => {
+    it('DELETE /articles/<id> deletes: 200 with the object, or 204 with return=minimal', async () => {
       const one = (await created({ title: 'One' })).json
       const answer = await by('DELETE', `/articles/${one.id}`)
       expect(answer.status).toBe(200)
@@ -116,7 +116,7 @@ forEachEngineNode((start) => {
       expect((await by('GET', '/nothing-here')).json).toEqual([])
     })
 
-    it('POST /articles takes an array: all or none', async () => {
+    it('POST /articles creates an array: all or none', async () => {
       const answer = await by('POST', '/bulk', [{ id: '1' }, { id: '2' }, { n: 3 }])
       expect(answer.status).toBe(201)
       expect(answer.json).toHaveLength(3)
@@ -126,7 +126,7 @@ forEachEngineNode((start) => {
       expect((await by('GET', '/bulk')).json).toHaveLength(3)
     })
 
-    it('POST /articles takes a large array: all or none, and returns it as it was sent', async () => {
+    it('POST /articles creates a large array: all or none, and returns it as sent', async () => {
       // Unordered ids, and more bytes than one read returns.
       const many = Array.from({ length: 2_500 }, (_, n) => ({
         id: `m${(n * 7_919) % 10_000}`,
@@ -157,7 +157,7 @@ forEachEngineNode((start) => {
       expect(await count()).toBe(2_500)
     })
 
-    it('POST /articles takes more than 10,000 documents as a job, whether asked to or not', async () => {
+    it('POST /articles creates more than 10,000 documents in a job, with or without respond-async', async () => {
       const most = JSON.stringify(Array.from({ length: 10_000 }, (_, n) => ({ n })))
       expect((await by('POST', '/limited', most)).status).toBe(201)
       const more = await by('POST', '/limited', most.replace(/]$/, ',{}]'))
@@ -176,7 +176,7 @@ forEachEngineNode((start) => {
       { id: '3', author: 'ada' },
     ]
 
-    it('PATCH /articles merges into every document that fits the query: 200', async () => {
+    it('PATCH /articles merges into every matching document: 200', async () => {
       await by('POST', '/patched', some)
       const answer = await by('PATCH', '/patched?author=ada', { on: true, author: null })
       expect([answer.status, answer.json]).toEqual([200, { changed: 2 }])
@@ -190,7 +190,7 @@ forEachEngineNode((start) => {
     })
 
     it.each(['{"id":"x"}', '{"id":null}', '[]', '"text"'])(
-      'PATCH /articles takes no patch such as %s: 422',
+      'PATCH /articles rejects the patch %s: 422',
       async (patch) => {
         const answer = await by('PATCH', '/articles', patch)
         expect([answer.status, answer.json.id]).toEqual([422, 'invalid'])
@@ -199,7 +199,7 @@ forEachEngineNode((start) => {
       },
     )
 
-    it('DELETE /articles deletes every document that fits the query: 200', async () => {
+    it('DELETE /articles deletes every matching document: 200', async () => {
       await by('POST', '/deleted', some)
       const answer = await by('DELETE', '/deleted?author=ada')
       expect([answer.status, answer.json]).toEqual([200, { deleted: 2 }])
@@ -207,7 +207,7 @@ forEachEngineNode((start) => {
       expect((await by('DELETE', '/deleted')).json).toEqual({ deleted: 1 })
     })
 
-    it('are changed and deleted in no pages: 400, and nothing is changed', async () => {
+    it('reject paging parameters in changes: 400, and nothing is changed', async () => {
       await by('POST', '/paged', some)
       for (const query of ['limit=1', 'author=ada&after=1', 'limit=x']) {
         for (const headers of [{}, { Prefer: 'respond-async' }]) {
@@ -221,7 +221,7 @@ forEachEngineNode((start) => {
       expect((await by('GET', '/paged')).json).toEqual(some)
     })
 
-    it('are changed and deleted without a body where none is wanted: 204', async () => {
+    it('return no body with return=minimal: 204', async () => {
       await by('POST', '/minimal', some)
       const prefer = { Prefer: 'return=minimal' }
       for (const [method, body] of [['PATCH', { read: true }], ['DELETE']] as const) {
@@ -232,7 +232,7 @@ forEachEngineNode((start) => {
       expect((await by('GET', '/minimal')).json).toEqual([])
     })
 
-    it('have no state that could be asked for: 412, and nothing is changed', async () => {
+    it('reject conditional changes: 412, and nothing is changed', async () => {
       await by('POST', '/stated', some)
       const { etag } = (await by('GET', '/stated')).headers
       for (const headers of [
@@ -270,7 +270,7 @@ forEachEngineNode((start) => {
       return answer
     }
 
-    it('POST, PATCH and DELETE answer 202 and where to ask; that answers 200 at the end', async () => {
+    it('POST, PATCH and DELETE return 202 with the job, which returns 200 at the end', async () => {
       const post = await ended(await begun('POST', '/later', some))
       expect(post.json).toEqual({
         id: expect.any(String),
@@ -293,7 +293,7 @@ forEachEngineNode((start) => {
       expect((await by('GET', '/later?limit=1000')).json).toHaveLength(75)
     })
 
-    it('GET answers 206 with the first part, and where the rest is being gathered', async () => {
+    it('GET returns 206 with the first part and the job', async () => {
       await by('POST', '/gathered', some)
       const first = await by('GET', '/gathered?n=1&limit=10', undefined, later)
       expect(first.status).toBe(206)
@@ -319,7 +319,7 @@ forEachEngineNode((start) => {
       expect(seen).toEqual(wanted)
     })
 
-    it('GET answers with what a single look has found, and the job goes on', async () => {
+    it('GET returns the results of one scan step, and the job continues', async () => {
       const many = Array.from({ length: 1_001 }, (_, n) => ({ id: `d${1_000 + n}`, n }))
       await by('POST', '/sparse', many)
       const first = await by('GET', '/sparse?n=1000', undefined, later)
@@ -329,7 +329,7 @@ forEachEngineNode((start) => {
       expect(job.json.documents).toEqual(many.slice(-1))
     })
 
-    it('GET reads the results of a job from the collection, up to where the job ended', async () => {
+    it('GET reads the results of a job from the collection, up to the end of the job', async () => {
       await by('POST', '/living', some)
       const first = await by('GET', '/living?n=1', undefined, later)
       const job = String(first.headers.location).replace('/_db/blog', '')
@@ -341,7 +341,7 @@ forEachEngineNode((start) => {
       expect(json.documents).toEqual(some.filter(({ id, n }) => n === 1 && id > 'd103'))
     })
 
-    it('GET of the results looks through a bounded part of the collection', async () => {
+    it('GET of the results scans a bounded part of the collection', async () => {
       const large = Array.from({ length: 24 }, (_, n) => ({
         id: `d${100 + n}`,
         last: n === 23,
@@ -358,7 +358,7 @@ forEachEngineNode((start) => {
       expect(rest.headers.link).toBeUndefined()
     })
 
-    it('ends with 200 and the failure where it fails, as the request would have been told', async () => {
+    it('ends with 200 and the failure that a synchronous request would get', async () => {
       await by('POST', '/failing', { id: 'd120' })
       const answer = await ended(await begun('POST', '/failing', some))
       expect(answer.json).toMatchObject({
@@ -368,7 +368,7 @@ forEachEngineNode((start) => {
       expect((await by('GET', '/failing')).json).toEqual([{ id: 'd120' }])
     })
 
-    it('checks the schema of the collection, before it begins or while it runs', async () => {
+    it('validates against the schema before and during the job', async () => {
       await by('POST', '/schooled', [...some.slice(0, 9), { id: 'x' }])
       await by('PUT', '/_schema/schooled', { required: ['n'], properties: { n: { maximum: 5 } } })
       const many = [...some.slice(9), ...Array.from({ length: 300 }, () => ({ n: 1 })), { n: 6 }]
@@ -386,7 +386,7 @@ forEachEngineNode((start) => {
       expect((await by('GET', '/schooled?on=true')).json).toEqual([])
     })
 
-    it('refuses at once what cannot be begun', async () => {
+    it('rejects invalid requests immediately', async () => {
       for (const [body, status] of [
         ['[{"id":"a"},{"id":"a"}]', 409],
         ['[{"id":5}]', 422],
@@ -400,19 +400,19 @@ forEachEngineNode((start) => {
       expect((await by('GET', '/refused')).json).toEqual([])
     })
 
-    it('is for many: a single object is created at once', async () => {
+    it('does not apply to a single object', async () => {
       const answer = await by('POST', '/single', { id: 'one' }, later)
       expect([answer.status, answer.headers['preference-applied']]).toEqual([201, undefined])
     })
 
-    it('is begun by no HEAD and by no other preference', async () => {
+    it('is not started by HEAD or by another preference', async () => {
       const head = await by('HEAD', '/later', undefined, later)
       expect([head.status, head.headers.location]).toEqual([200, undefined])
       const other = { Prefer: 'respond-asynchronously' }
       expect((await by('GET', '/later', undefined, other)).status).toBe(200)
     })
 
-    it('is known in its database alone, to who may read there', async () => {
+    it('is visible only in its database and with permission to read', async () => {
       const job = await begun('DELETE', '/nothing-here')
       expect((await as('viewer', 'GET', job)).status).not.toBe(403)
       expect((await node.ask('GET', `/_db/shop${job}`)).status).toBe(404)
@@ -423,7 +423,7 @@ forEachEngineNode((start) => {
   })
 
   describe('Paging and filters', () => {
-    it('leads from page to page until there is no next one', async () => {
+    it('links each page to the next', async () => {
       await by(
         'POST',
         '/pages',
@@ -442,18 +442,18 @@ forEachEngineNode((start) => {
       expect(seen).toEqual(Array.from({ length: 25 }, (_, n) => n))
     })
 
-    it('says nothing of a next page behind the last document', async () => {
+    it('has no link after the last document', async () => {
       expect((await by('GET', '/pages?limit=25')).headers.link).toBeUndefined()
       expect((await by('GET', '/pages?limit=24')).headers.link).toContain('after=p123')
     })
 
-    it.each(['0', '1001', 'x', '-1', ''])('answers 400 to limit=%s', async (limit) => {
+    it.each(['0', '1001', 'x', '-1', ''])('returns 400 for limit=%s', async (limit) => {
       const answer = await by('GET', `/pages?limit=${limit}`)
       expect(answer.status).toBe(400)
       expect(answer.json).toMatchObject({ id: 'bad_request', field: 'limit' })
     })
 
-    it('ends a page where it would take more than 16 MiB, and leads on', async () => {
+    it('ends a page before 16 MiB, and links to the next', async () => {
       // Half as many characters as bytes.
       const text = 'é'.repeat(2 ** 19 - 20)
       const large = Array.from({ length: 20 }, (_, n) => ({ id: `l${100 + n}`, text }))
@@ -485,7 +485,7 @@ forEachEngineNode((start) => {
       expect(found.headers.link).toContain('after=l115')
     })
 
-    it('filters for equality with a text, or with the JSON of anything else', async () => {
+    it('filters by equality with a text or a JSON value', async () => {
       await by('POST', '/filtered', [
         { id: '1', author: 'ada', n: 5 },
         { id: '2', author: 'bob', n: '5' },
@@ -544,7 +544,7 @@ forEachEngineNode((start) => {
       expect(answer.headers['query-plan']).toBe(`scan; scanned=4; returned=${expected.length}`)
     })
 
-    it('lead from page to page by a cursor that belongs to the query', async () => {
+    it('page by a cursor that belongs to the query', async () => {
       const first = await by('GET', '/people?sort=-born&limit=3')
       const link = /<\/_db\/blog([^>]+)>/.exec(String(first.headers.link))?.[1] ?? ''
       expect(ids(await by('GET', link))).toEqual(['3'])
@@ -605,7 +605,7 @@ forEachEngineNode((start) => {
       expect([paged.status, paged.json.field]).toEqual([400, 'sort'])
     })
 
-    it('explain what is wrong with them', async () => {
+    it('are rejected with an explanation', async () => {
       const like = await by('GET', '/people?name:like=a')
       expect([like.status, like.json.field]).toEqual([400, 'name:like'])
       expect(like.json.message).toMatch(/"like" is not an operator. Operators are eq, ne, /)
@@ -635,7 +635,7 @@ forEachEngineNode((start) => {
   })
 
   describe('Entity tags', () => {
-    it('answer 304 to who has the state, and 412 to who would change another', async () => {
+    it('return 304 for a known state and 412 for a change of another state', async () => {
       const made = await created({ n: 1 })
       const { id } = made.json
       const tag = String(made.headers.etag)
@@ -687,7 +687,7 @@ forEachEngineNode((start) => {
       expect((await by('DELETE', path, undefined, either)).status).toBe(200)
     })
 
-    it('stand for a whole page, too', async () => {
+    it('identify a whole page, too', async () => {
       await by('POST', '/tagged', { id: '1' })
       const { etag } = (await by('GET', '/tagged')).headers
       const cached = { 'If-None-Match': String(etag) }
@@ -700,7 +700,7 @@ forEachEngineNode((start) => {
       expect((await by('GET', '/tagged', undefined, again)).status).toBe(200)
     })
 
-    it('let each of 1,000 updates at once build on the one before, or none', async () => {
+    it('serialize 1,000 concurrent updates', async () => {
       await by('POST', '/chain', { id: 'c', by: [] })
       let accepted = 0
       /** Adds a link to the state that was read; returns false if it has changed. */
@@ -723,7 +723,7 @@ forEachEngineNode((start) => {
   })
 
   describe('Versioning', () => {
-    it('serves the version asked for, and names it', async () => {
+    it('serves the requested version and names it', async () => {
       const { id } = (await created({})).json
       const accept = (value: string) => by('GET', `/articles/${id}`, undefined, { Accept: value })
       for (const value of [
@@ -746,7 +746,7 @@ forEachEngineNode((start) => {
       })
     })
 
-    it('refuses an unknown version before anything is changed', async () => {
+    it('rejects an unknown version before anything is changed', async () => {
       const accept = { Accept: 'application/json; version=2' }
       const stored = (await by('POST', '/unversioned', { id: '1' })).json
       for (const [method, path, body] of [
@@ -770,7 +770,7 @@ forEachEngineNode((start) => {
   })
 
   describe('Authentication', () => {
-    it('takes the token as the user part of the URL', async () => {
+    it('accepts the token as the user name of the URL', async () => {
       const basic = (user: string) => `Basic ${Buffer.from(user).toString('base64')}`
       const send = (authorization: string) =>
         ask(node.port, 'GET', '/_db/blog/articles', { headers: { Authorization: authorization } })
@@ -780,7 +780,7 @@ forEachEngineNode((start) => {
       expect(wrong.json).toEqual({ id: 'auth_failed', message: expect.any(String) })
     })
 
-    it('answers 401 and auth_failed without one, to every method', async () => {
+    it('returns 401 and auth_failed without a token, for every method', async () => {
       for (const [method, path] of [
         ['GET', '/articles'],
         ['POST', '/articles'],
@@ -803,12 +803,12 @@ forEachEngineNode((start) => {
       ['an Origin', { Origin: 'https://evil.example' }],
       ['a cookie', { Cookie: 'a=b' }],
       ['the name of a browser', { 'User-Agent': 'Mozilla/5.0' }],
-    ])('offers no Basic to a client that sends %s', async (_what, headers) => {
+    ])('offers no Basic challenge to a client that sends %s', async (_what, headers) => {
       const answer = await ask(node.port, 'GET', '/_db/blog/articles', { headers })
       expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, 'Bearer'])
     })
 
-    it('answers 403 where the role or the scope does not reach', async () => {
+    it('returns 403 without the role or the scope', async () => {
       const viewer = await as('viewer', 'POST', '/articles', {})
       expect(viewer.status).toBe(403)
       expect(viewer.json).toEqual({ id: 'forbidden', message: expect.any(String) })
@@ -834,7 +834,7 @@ forEachEngineNode((start) => {
       ['too much', JSON.stringify({ text: 'x'.repeat(2 ** 20) }), 413, 'too_large', undefined],
       ['an array with an id twice', '[{"id":"a"},{"id":"a"}]', 409, 'conflict', '/1/id'],
     ])(
-      'answers a body that is %s as the conventions say',
+      'handles a body that is %s according to the conventions',
       async (_what, body, status, id, field) => {
         const answer = await by('POST', '/refused', body)
         expect([answer.status, answer.json.id, answer.json.field]).toEqual([status, id, field])
@@ -843,7 +843,7 @@ forEachEngineNode((start) => {
       },
     )
 
-    it('refuses another id than that of the path, another content type and what is no UTF-8', async () => {
+    it('rejects an id other than that of the path, other content types and invalid UTF-8', async () => {
       const { id } = (await created({})).json
       expect((await by('PUT', `/articles/${id}`, { id: 'other' })).status).toBe(422)
       const type = { 'Content-Type': 'text/xml' }
@@ -854,7 +854,7 @@ forEachEngineNode((start) => {
     })
 
     it.each(['application/x-www-form-urlencoded', 'text/plain; charset=utf-8'])(
-      'reads a body of the type %s as JSON where a token is sent',
+      'reads a body of the type %s as JSON if a token is sent',
       async (type) => {
         const headers = { 'Content-Type': type }
         const made = await by('POST', '/articles', '{"title":"a=b&c"}', headers)
@@ -892,14 +892,14 @@ forEachEngineNode((start) => {
       expect((await ask(node.port, 'GET', '/_db/blog/healthz')).json).toMatchObject({ ready: true })
     })
 
-    it('lets no shared cache keep a document', async () => {
+    it('keeps documents out of shared caches', async () => {
       const { id } = (await created({})).json
       for (const path of ['/articles', `/articles/${id}`, `/articles/${id}?a=b`]) {
         expect((await by('GET', path)).headers['cache-control']).toBe('private, no-cache')
       }
     })
 
-    it('answers HEAD with the length of what GET answers', async () => {
+    it('returns the length of the GET body for HEAD', async () => {
       const { id } = (await created({ text: 'é' })).json
       for (const path of ['/articles', `/articles/${id}`, '/articles/absent']) {
         const [head, get] = await Promise.all([by('HEAD', path), by('GET', path)])
@@ -908,7 +908,7 @@ forEachEngineNode((start) => {
       }
     })
 
-    it('knows collections by their names alone, and no other paths or methods', async () => {
+    it('rejects invalid collection names, other paths and other methods', async () => {
       for (const path of [
         '/Articles',
         '/1articles',
@@ -939,7 +939,7 @@ forEachEngineNode((start) => {
       violations: pointers.map((pointer) => ({ pointer, message: expect.any(String) })),
     })
 
-    it('PUT /_schema/<collection> answers 200 with the schema, which GET and DELETE answer too', async () => {
+    it('PUT /_schema/<collection> returns 200 with the schema, and so do GET and DELETE', async () => {
       const path = '/_schema/described'
       expect((await by('GET', path)).json).toMatchObject({ id: 'not_found' })
       const put = await by('PUT', path, SCHEMA)
@@ -994,7 +994,7 @@ forEachEngineNode((start) => {
       expect((await by('GET', '/ordered')).json).toEqual([{ id: 'a', title: 'One' }])
     })
 
-    it('is answered to every change that does not fit, with every violation and its pointer', async () => {
+    it('rejects every invalid change, with every violation and its pointer', async () => {
       const { id } = (await by('POST', '/checked', { title: 'One' })).json
       await by('PUT', '/_schema/checked', SCHEMA)
       for (const [method, path, body, pointers] of [
@@ -1013,7 +1013,7 @@ forEachEngineNode((start) => {
       expect((await by('PUT', `/checked/${id}`, { title: 'Two' })).status).toBe(200)
     })
 
-    it('begins with the next request, and leaves what is there already as it is', async () => {
+    it('applies from the next request, and leaves stored documents as they are', async () => {
       const { id } = (await by('POST', '/late', { n: 'old' })).json
       await by('PUT', '/_schema/late', SCHEMA)
       expect((await by('GET', `/late/${id}`)).json).toEqual({ id, n: 'old' })
@@ -1023,7 +1023,7 @@ forEachEngineNode((start) => {
       expect((await by('POST', '/late', { n: 'any' })).status).toBe(201)
     })
 
-    it('counts from the next request when another process has put the schema', async () => {
+    it('applies from the next request after another process has stored the schema', async () => {
       await node.ask('POST', '/_db/shop/outside', { n: 'any' })
       const store = await node.openStore()
       const checker = createSchemaChecker()
@@ -1046,7 +1046,7 @@ forEachEngineNode((start) => {
       expect((await by('POST', '/outside', { n: 'any' })).status).toBe(201)
     })
 
-    it('is answered to what is no JSON Schema, or leads elsewhere', async () => {
+    it('rejects invalid JSON Schemas and external references', async () => {
       const wrong = await by('PUT', '/_schema/refused', { properties: { a: { type: 'text' } } })
       expect([wrong.status, wrong.json.id]).toEqual([422, 'invalid'])
       expect(wrong.json.violations[0].pointer).toBe('/properties/a/type')
@@ -1058,7 +1058,7 @@ forEachEngineNode((start) => {
       expect((await by('GET', '/_schema/refused')).status).toBe(404)
     })
 
-    it('takes the role operator, in a database that the token is for', async () => {
+    it("requires the role operator and the database in the token's scope", async () => {
       for (const method of ['PUT', 'DELETE']) {
         expect((await as('viewer', method, '/_schema/articles')).status).toBe(403)
       }
@@ -1074,7 +1074,7 @@ forEachEngineNode((start) => {
       expect((await by('GET', `/_schema/a${'a'.repeat(64)}`)).status).toBe(404)
     })
 
-    it('ends with its database: one of the same name has no schema', async () => {
+    it('is deleted with its database: a new one of the same name has no schema', async () => {
       await node.ask('POST', '/_api/database', { name: 'strict' })
       await node.ask('PUT', '/_db/strict/_schema/articles', SCHEMA)
       expect((await node.ask('POST', '/_db/strict/articles', {})).status).toBe(422)
@@ -1093,7 +1093,7 @@ forEachEngineNode((start) => {
       ['large and small numbers', { a: 9007199254740991, b: 1.7976931348623157e308, c: 5e-324 }],
       ['deep nesting', { a: nestedArrays(DEPTH - 1) }],
       ['nearly a MiB', { text: 'x'.repeat(2 ** 20 - 100) }],
-    ])('come back equal with %s', async (_what, document) => {
+    ])('are returned equal with %s', async (_what, document) => {
       const made = await created(document)
       const read = await by('GET', `/articles/${made.json.id}`)
       expect(read.json).toEqual({ ...document, id: made.json.id })
@@ -1101,7 +1101,7 @@ forEachEngineNode((start) => {
       expect(put.json).toEqual({ ...document, id: made.json.id })
     })
 
-    it('are nested at most 100 levels deep, however they are sent', async () => {
+    it('are nested at most 100 levels deep in every kind of request', async () => {
       const { json } = await created({ a: nestedArrays(DEPTH - 1) })
       const path = `/articles/${json.id}`
       const deeper = { a: nestedArrays(DEPTH) }
@@ -1119,7 +1119,7 @@ forEachEngineNode((start) => {
       expect((await by('PATCH', path, { b: 1 })).json).toEqual({ ...json, b: 1 })
     })
 
-    it('take 1 MiB at most, to the byte, however they are sent', async () => {
+    it('have at most 1 MiB in every kind of request', async () => {
       const sized = (id: string, bytes: number) => {
         const text = JSON.stringify({ id, text: '' })
         return text.replace('""', `"${'x'.repeat(bytes - text.length)}"`)
@@ -1164,7 +1164,7 @@ forEachEngineNode((start) => {
       '\\"',
       '\u0001😀',
       '😀'.repeat(256),
-    ])('are reached by the id %j, also where their Location leads', async (id) => {
+    ])('are found by the id %j and by their Location', async (id) => {
       const made = await by('POST', '/called', { id })
       expect(made.status).toBe(201)
       const path = `/called/${encodeURIComponent(id)}`
@@ -1174,7 +1174,7 @@ forEachEngineNode((start) => {
       expect((await by('DELETE', path)).status).toBe(200)
     })
 
-    it('of one database are in no other, and are gone with it for good', async () => {
+    it('belong to one database and are deleted with it', async () => {
       await node.ask('POST', '/_api/database', { name: 'gone' })
       await node.ask('POST', '/_db/gone/articles', { id: 'secret' })
       expect((await node.ask('GET', '/_db/gone/articles/secret')).status).toBe(200)

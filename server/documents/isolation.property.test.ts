@@ -486,7 +486,7 @@ forEachEngineNode((start) => {
     status: (admission as { status: number }).status,
   })
 
-  test('no answer holds another database’s document, and each is what the model says', async () => {
+  test("no response contains a document of another database, and each equals the model's", async () => {
     const performAll = async (steps: readonly Step[]) => {
       await reset()
       for (const each of steps) {
@@ -519,7 +519,7 @@ forEachEngineNode((start) => {
     expect(statuses.filter((status) => !seen.has(status))).toEqual([])
   }, 60_000)
 
-  test('an endpoint that is gone answers nothing more', async () => {
+  test('a removed endpoint serves no more responses', async () => {
     await reset()
     const path = endpointPath(`tcp://127.0.0.1:${ports[1]}`)
     expect((await node.ask('DELETE', path)).status).toBe(200)

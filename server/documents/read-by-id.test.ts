@@ -148,7 +148,7 @@ describe('a read by id', () => {
     },
   )
 
-  test('sees a change and a revoked token at once', async () => {
+  test('reflects a change and a revoked token immediately', async () => {
     const request = () => write('/_db/blog/articles/changing', [HOST, reader()])
     const ask = async () => (await answers(request()))[0]
     const { etag } = (await node.ask('POST', '/_db/blog/articles', { id: 'changing', n: 1 }))
@@ -166,7 +166,7 @@ describe('a read by id', () => {
     expect((await withMine())?.status).toContain(' 401 ')
   })
 
-  test('sees a change by another process at once', async () => {
+  test('reflects a change by another process immediately', async () => {
     const mine = (await node.ask('POST', '/_api/token', { name: 'x', role: 'viewer' })).json
     const ask = async () => (await answers(write(ARTICLE, [HOST, bearer(mine.token)])))[0]
     for (let times = 0; times < 2; times++) expect((await ask())?.status).toContain(' 200 ')

@@ -3,7 +3,7 @@ import { bindingFailure, canonicalAddress, readAddress, resolveHost } from './ad
 
 const coded = (code: string) => Object.assign(new Error('the system says no'), { code })
 
-describe('what the system says when an address cannot be bound', () => {
+describe('an error when an address cannot be bound', () => {
   test.each([
     ['EADDRINUSE', 'tcp://127.0.0.1:8530', 'conflict', /^Port 8530 on 127\.0\.0\.1 is used by /],
     ['EADDRINUSE', 'tcp://[::1]:8530', 'conflict', /^Port 8530 on \[::1\] is used by /],
@@ -58,7 +58,7 @@ describe('what the system says when an address cannot be bound', () => {
   })
 })
 
-test('an address that somebody sent is parsed, or refused with a sentence', () => {
+test('an address is parsed, or rejected with a message', () => {
   expect(readAddress('TCP://LOCALHOST:80')).toEqual({ scheme: 'tcp', host: 'localhost', port: 80 })
   expect(() => readAddress('tcp://127.1:80')).toThrow(
     expect.objectContaining({
@@ -71,7 +71,7 @@ test('an address that somebody sent is parsed, or refused with a sentence', () =
   expect(canonicalAddress('tcp://127.1:80')).toBe(undefined)
 })
 
-test('a name is bound by its IPv4 address, an IP address as it is', async () => {
+test('a host name is bound by its IPv4 address, an IP address as it is', async () => {
   expect(await resolveHost('localhost')).toEqual({ ip: '127.0.0.1', v6: false })
   expect(await resolveHost('192.0.2.1')).toEqual({ ip: '192.0.2.1', v6: false })
   expect(await resolveHost('::1')).toEqual({ ip: '::1', v6: true })

@@ -22,7 +22,7 @@ const add = (endpoint: string, databases: string[] = []) =>
 const portOf = (address: string) => Number(/[0-9]+$/.exec(address)?.[0])
 
 describe('List endpoints', () => {
-  it('answers 200 with an array of endpoint records and nothing besides', async () => {
+  it('returns 200 with an array of endpoint records and nothing else', async () => {
     const answer = await node.ask('GET', '/_api/endpoint')
     expect(answer.status).toBe(200)
     expect(answer.headers['content-type']).toBe(JSON_UTF8)
@@ -38,7 +38,7 @@ describe('List endpoints', () => {
     for (const address of addresses) await node.ask('DELETE', endpointPath(address))
   })
 
-  it('lists only those that are asked for, so that a page can read what has changed', async () => {
+  it('lists only the requested endpoints', async () => {
     const address = await freeAddress()
     await add(address, ['blog'])
     const only = (...wanted: string[]) =>
@@ -53,7 +53,7 @@ describe('List endpoints', () => {
     await node.ask('DELETE', endpointPath(address))
   })
 
-  it('answers 400 outside the system database', async () => {
+  it('returns 400 outside the system database', async () => {
     const answer = await node.ask('GET', '/_db/blog/_api/endpoint')
     expect(answer.status).toBe(400)
     expect(answer.headers['content-type']).toBe(JSON_UTF8)
@@ -66,7 +66,7 @@ describe('List endpoints', () => {
   })
 
   it.each(['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'])(
-    'answers 405 to %s, naming the methods that are supported',
+    'returns 405 for %s with the supported methods',
     async (method) => {
       const answer = await node.ask(method, '/_api/endpoint')
       expect(answer.status).toBe(405)
@@ -76,7 +76,7 @@ describe('List endpoints', () => {
     },
   )
 
-  it('answers 405 to GET of a single endpoint', async () => {
+  it('returns 405 for GET of a single endpoint', async () => {
     const answer = await node.ask('GET', endpointPath(node.address))
     expect(answer.status).toBe(405)
     expect(answer.headers.allow).toBe('DELETE')
@@ -84,7 +84,7 @@ describe('List endpoints', () => {
 })
 
 describe('Add an endpoint', () => {
-  it('accepts an empty array of databases, answers 200 and listens', async () => {
+  it('accepts an empty array of databases, returns 200 and listens', async () => {
     const address = await freeAddress()
     const answer = await add(address, [])
     expect(answer.status).toBe(200)
@@ -93,7 +93,7 @@ describe('Add an endpoint', () => {
     expect((await ask(portOf(address), 'GET', '/_api/health')).status).toBe(200)
   })
 
-  it('answers 200 and the acknowledgement to the same body again', async () => {
+  it('returns 200 and the acknowledgement for the same body again', async () => {
     const address = await freeAddress()
     expect((await add(address, ['blog'])).json).toEqual(ACKNOWLEDGED)
     const again = await add(address, ['blog'])
@@ -103,7 +103,7 @@ describe('Add an endpoint', () => {
     expect(records.filter(({ endpoint }) => endpoint === address)).toHaveLength(1)
   })
 
-  it('answers 200 to a body with an additional key "database", which has no effect', async () => {
+  it('returns 200 for a body with an additional key "database", which has no effect', async () => {
     const endpoint = await freeAddress()
     const answer = await node.ask('POST', '/_api/endpoint', {
       endpoint,
@@ -178,7 +178,7 @@ describe('Add an endpoint', () => {
     ['an array', [], 10, 'the body: expected object', ''],
     ['what is no JSON', '{"endpoint":', 600, 'not JSON', undefined],
   ])(
-    'answers 400 to %s, names the field and changes nothing',
+    'returns 400 for %s, names the field and changes nothing',
     async (_what, body, errorNum, says, field) => {
       const before = (await node.ask('GET', '/_api/endpoint')).text
       const answer = await node.ask('POST', '/_api/endpoint', body)
@@ -195,7 +195,7 @@ describe('Add an endpoint', () => {
   )
 
   it.each(['application/x-www-form-urlencoded', 'text/plain'])(
-    'reads a body of the type %s as JSON where a token is sent',
+    'reads a body of the type %s as JSON if a token is sent',
     async (type) => {
       const body = JSON.stringify({ endpoint: await freeAddress(), databases: [] })
       const headers = { 'Content-Type': type }
@@ -203,7 +203,7 @@ describe('Add an endpoint', () => {
     },
   )
 
-  it('answers 415 to another content type, naming the header, and 413 to a large body', async () => {
+  it('returns 415 for another content type, naming the header, and 413 for a large body', async () => {
     const form = await node.ask('POST', '/_api/endpoint', '{}', {
       headers: { 'Content-Type': 'text/xml' },
     })
@@ -217,7 +217,7 @@ describe('Add an endpoint', () => {
 })
 
 describe('Remove an endpoint', () => {
-  it('answers 200 to the percent-encoded address of an endpoint that exists', async () => {
+  it('returns 200 for the percent-encoded address of an existing endpoint', async () => {
     const address = await freeAddress()
     await add(address)
     const answer = await node.ask('DELETE', endpointPath(address))
@@ -227,7 +227,7 @@ describe('Remove an endpoint', () => {
     await expect(ask(portOf(address), 'GET', '/')).rejects.toMatchObject({ code: 'ECONNREFUSED' })
   })
 
-  it('answers 404 with errorNum 1231 when it no longer exists', async () => {
+  it('returns 404 with errorNum 1231 if it no longer exists', async () => {
     const address = await freeAddress()
     await add(address)
     await node.ask('DELETE', endpointPath(address))
@@ -237,19 +237,19 @@ describe('Remove an endpoint', () => {
     expect(again.json).toEqual(ABSENT)
   })
 
-  it('knows an endpoint under every spelling of its address', async () => {
+  it('accepts every spelling of an address', async () => {
     const address = await freeAddress()
     await add(address)
     const spelled = address.replace('tcp', 'TCP')
     expect((await node.ask('DELETE', endpointPath(spelled))).status).toBe(200)
   })
 
-  it('answers 404 for an address that none could have', async () => {
+  it('returns 404 for an invalid address', async () => {
     expect((await node.ask('DELETE', endpointPath('nonsense'))).json).toEqual(ABSENT)
     expect((await node.ask('DELETE', '/_api/endpoint/%ff%fe')).json).toEqual(ABSENT)
   })
 
-  it.each(['PUT', 'POST', 'PATCH'])('answers 405 to %s', async (method) => {
+  it.each(['PUT', 'POST', 'PATCH'])('returns 405 for %s', async (method) => {
     const answer = await node.ask(method, endpointPath(node.address))
     expect(answer.status).toBe(405)
     expect(answer.headers.allow).toBe('DELETE')
@@ -267,7 +267,7 @@ describe('Revisions', () => {
     return found?.revision ?? Number.NaN
   }
 
-  it('changes and removes only the revision that If-Match names', async () => {
+  it('changes and removes only the revision in If-Match', async () => {
     const endpoint = await freeAddress()
     await add(endpoint)
     const stale = await revisionOf(endpoint)
@@ -297,7 +297,7 @@ describe('Revisions', () => {
     expect((await drop(current)).status).toBe(200)
   })
 
-  it('refuses to add under If-Match what is not there, and a header that is no revision', async () => {
+  it('rejects If-Match for an absent endpoint and with an invalid revision', async () => {
     const endpoint = await freeAddress()
     const post = (header: string) =>
       node.ask(
@@ -314,7 +314,7 @@ describe('Revisions', () => {
 })
 
 describe('If-None-Match: *', () => {
-  it('adds what is not there, and leaves the mapping of what is', async () => {
+  it('adds an absent endpoint, and keeps the mapping of an existing one', async () => {
     const endpoint = await freeAddress()
     const onlyNew = (databases: string[]) =>
       node.ask(
@@ -336,8 +336,8 @@ describe('If-None-Match: *', () => {
   })
 })
 
-describe('The last way to _system', () => {
-  it('is neither removed nor remapped away, until there is another', async () => {
+describe('The last endpoint that reaches _system', () => {
+  it('is not removed or remapped until there is another', async () => {
     const refusal = { error: true, code: 409, errorNum: 1200 }
     const only = await startForTest()
     try {
@@ -366,7 +366,7 @@ describe('The last way to _system', () => {
     }
   })
 
-  it('keeps one of two that are removed at once', async () => {
+  it('keeps one of two that are removed concurrently', async () => {
     const pair = await startForTest()
     try {
       const other = await freeAddress()

@@ -43,7 +43,7 @@ describe('GET /_api/listener', () => {
     for (const each of all) expect(each).not.toHaveProperty('recent')
   })
 
-  test('lists those of the endpoints that are asked for, in any spelling', async () => {
+  test('lists the requested endpoints, in any spelling', async () => {
     expect(names(await listeners(`?${asked(second)}`))).toEqual([second])
     expect(names(await listeners(`?${asked(second, first.replace('tcp', 'TCP'))}`))).toEqual([
       first,
@@ -52,7 +52,7 @@ describe('GET /_api/listener', () => {
     expect(await listeners(`?${asked('tcp://127.0.0.1:1')}`)).toEqual([])
   })
 
-  test('gives as many samples as are asked for', async () => {
+  test('returns the requested number of samples', async () => {
     const [one] = await listeners(`?${asked(first)}&recent=60`)
     expect(one?.recent).toHaveLength(60)
     expect(one?.recent?.[0]).toBeNull()
@@ -68,21 +68,21 @@ describe('GET /_api/listener', () => {
       'recent',
     ]),
     [`${asked('tcp://a:1')}&recent=1&recent=2`, 'recent'],
-  ])('refuses %s', async (query, field) => {
+  ])('rejects %s', async (query, field) => {
     const answer = await node.ask('GET', `/_api/listener?${query}`)
     expect(answer.status).toBe(400)
     expect(answer.json).toMatchObject({ errorNum: 10, code: 400 })
     expect(answer.json.errorMessage).toContain(field)
   })
 
-  test('takes 200 addresses', async () => {
+  test('accepts 200 addresses', async () => {
     const many = Array.from({ length: 200 }, (_, at) => `tcp://a:${at + 1}`)
     expect(await listeners(`?${asked(...many)}`)).toEqual([])
   })
 })
 
 describe('GET /_api/listener/<address>/traffic', () => {
-  test('gives the last hour of real requests, and nothing of the time before', async () => {
+  test('returns the last hour of requests and nothing before', async () => {
     for (let n = 0; n < 5; n++) await node.ask('GET', '/_api/health')
     await node.ask('GET', '/_api/nonsense')
     const read = async (): Promise<EndpointTraffic> =>
@@ -108,7 +108,7 @@ describe('GET /_api/listener/<address>/traffic', () => {
     expect(sum(only.bytesOut)).toBeGreaterThan(sum(only.requests) * 100)
   })
 
-  test('tells the same samples as rates in the list', async () => {
+  test('returns the same samples as rates in the list', async () => {
     await node.ask('GET', '/_api/health')
     const rates = async () => {
       const [listener] = await listeners(`?${asked(first)}&recent=12`)
@@ -126,19 +126,19 @@ describe('GET /_api/listener/<address>/traffic', () => {
       .toBe(true)
   })
 
-  test('gives 0 for an endpoint that nobody asks', async () => {
+  test('returns 0 for an endpoint without requests', async () => {
     const read = async (): Promise<EndpointTraffic> =>
       (await node.ask('GET', trafficPath(second))).json
     await sampled(read, ({ nodes: [only] }) => expect(only?.requests.at(-1)).toBe(0))
   })
 
-  test('answers HEAD as GET', async () => {
+  test('handles HEAD like GET', async () => {
     const answer = await node.ask('HEAD', trafficPath(first))
     expect(answer.status).toBe(200)
     expect(answer.text).toBe('')
   })
 
-  test('answers 404 for an endpoint that is not there, removed, or no address', async () => {
+  test('returns 404 for an absent or removed endpoint and for an invalid address', async () => {
     const gone = `unix://${join(node.data, 'sockets', 'gone')}`
     await node.ask('POST', '/_api/endpoint', { endpoint: gone, databases: [] })
     expect((await node.ask('GET', trafficPath(gone))).status).toBe(200)
@@ -155,7 +155,7 @@ describe('GET /_api/listener/<address>/traffic', () => {
     }
   })
 
-  test('asks for somebody who is signed in', async () => {
+  test('requires a signed-in person', async () => {
     const answer = await node.ask('GET', trafficPath(first), undefined, {
       headers: { Authorization: 'Bearer nonsense' },
     })

@@ -4,7 +4,7 @@ import { createEventHub } from './hub.ts'
 const event = (endpoint: string) => ({ type: 'listener', endpoint }) as const
 
 describe('createEventHub', () => {
-  it('tells a reader everything after what it has seen', () => {
+  it('returns all events after the last one received', () => {
     const hub = createEventHub()
     const start = hub.lastId
     hub.publish(event('a'))
@@ -15,7 +15,7 @@ describe('createEventHub', () => {
     expect(hub.after(hub.lastId)).toEqual([])
   })
 
-  it('tells a reader to begin anew when what it missed is no longer kept', () => {
+  it('tells a client to reload if missed events are no longer stored', () => {
     const hub = createEventHub(2)
     const start = hub.lastId
     for (const name of ['a', 'b', 'c']) hub.publish(event(name))
@@ -25,7 +25,7 @@ describe('createEventHub', () => {
   })
 
   it.each(['', 'nonsense', '00000000-0', '-1', 'x-1'])(
-    'tells a reader that comes with the foreign id %j to begin anew',
+    'tells a client with the unknown id %j to reload',
     (id) => {
       expect(
         createEventHub()
@@ -35,7 +35,7 @@ describe('createEventHub', () => {
     },
   )
 
-  it('does not take the id of another run for its own', () => {
+  it('does not accept an id of another run', () => {
     const before = createEventHub()
     before.publish(event('a'))
     const after = createEventHub()
@@ -43,7 +43,7 @@ describe('createEventHub', () => {
     expect(after.after(before.lastId).map(({ event }) => event)).toEqual([{ type: 'reset' }])
   })
 
-  it('does not know an id that is still to come', () => {
+  it('does not accept an id of the future', () => {
     const hub = createEventHub()
     const ahead = hub.lastId.replace(/[0-9]+$/, '5')
     expect(hub.after(ahead).map(({ event }) => event)).toEqual([{ type: 'reset' }])

@@ -41,7 +41,7 @@ describe('a stream of a running node', () => {
   })
   afterEach(() => node.stop())
 
-  test('ends with the sign-out of its session at once, and no other does', async () => {
+  test('ends immediately with the sign-out of its session, and others do not', async () => {
     const [mine, other] = [await operatorSession(node), await operatorSession(node)]
     const streams = [
       await follow(node.port, { Cookie: mine }),
@@ -58,7 +58,7 @@ describe('a stream of a running node', () => {
     expect(streams[0]?.text()).not.toContain('later')
   })
 
-  test('ends when its endpoint does not lead to the administration any more', async () => {
+  test('ends when its endpoint no longer reaches _system', async () => {
     const [port = 0] = await freePorts(1)
     const endpoint = `tcp://127.0.0.1:${port}`
     await node.ask('POST', '/_api/endpoint', { endpoint, databases: [] })
@@ -72,7 +72,7 @@ describe('a stream of a running node', () => {
     expect(there.text()).not.toContain('later')
   })
 
-  test('begins after the event that the session response names', async () => {
+  test('starts after the event named in the session response', async () => {
     const mine = await operatorSession(node)
     const session = await ask(node.port, 'GET', '/_api/session', { headers: { Cookie: mine } })
     const after = session.headers['gatehouse-last-event']
@@ -84,7 +84,7 @@ describe('a stream of a running node', () => {
     expect(nobody.headers).not.toHaveProperty('gatehouse-last-event')
   })
 
-  test('ends with the revocation of its token at once', async () => {
+  test('ends immediately when its token is revoked', async () => {
     const made = await node.ask('POST', '/_api/token', { name: 'a', role: 'viewer' })
     const stream = await follow(node.port, { Authorization: `Bearer ${made.json.token}` })
     await node.ask('DELETE', `/_api/token/${made.json.info.id}`)
@@ -93,7 +93,7 @@ describe('a stream of a running node', () => {
   })
 })
 
-describe('people, tokens and the log', () => {
+describe('events of people, tokens and the audit log', () => {
   let node: TestNode
   beforeEach(async () => {
     node = await startForTest()
@@ -103,7 +103,7 @@ describe('people, tokens and the log', () => {
   const events = (text: string) =>
     [...text.matchAll(/^data: (\{"type".*)$/gm)].map(([, data]) => JSON.parse(data as string))
 
-  test('are told within a second, to those who may read of them', async () => {
+  test('are sent within a second to those with permission to read them', async () => {
     const session = await operatorSession(node)
     const me = (await ask(node.port, 'GET', '/_api/session', { headers: { Cookie: session } })).json
     const headersOf = async (role: string) => {
@@ -135,7 +135,7 @@ const pass = createMiddleware<AppEnv>((c, next) => {
   return next()
 })
 
-test('nobody learns of others but an admin', async () => {
+test('only admins receive events about other people', async () => {
   const hub = createEventHub()
   const heard = async (role: 'viewer' | 'operator' | 'admin') => {
     const from = hub.lastId
@@ -170,7 +170,7 @@ test('nobody learns of others but an admin', async () => {
   expect(await heard('admin')).toEqual(['"me"', '"me"', '"other"', '"other"', 'null'])
 })
 
-test('a stream whose session ends while it looks who is in ends at once, too', async () => {
+test('a stream whose session ends during its authentication ends immediately', async () => {
   const hub = createEventHub()
   let asked = 0
   const whoIsIn = async () => {
@@ -190,7 +190,7 @@ test('a stream whose session ends while it looks who is in ends at once, too', a
   expect(asked).toBe(2)
 })
 
-test('a person has so many streams at most, and has room again when one ends', async () => {
+test('the streams of a person are limited, and ending one frees a slot', async () => {
   const hub = createEventHub()
   const app = new Hono<AppEnv>().route(
     '/',
@@ -224,7 +224,7 @@ describe('a quiet stream', () => {
     vi.useRealTimers()
   })
 
-  test('sends a heartbeat with the last id every 5 s, and authenticates at every third', async () => {
+  test('sends a heartbeat with the last id every 5 s, and authenticates with every third', async () => {
     const hub = createEventHub()
     let authenticated = 0
     const whoIsIn = async () => {
@@ -259,7 +259,7 @@ describe('a quiet stream', () => {
   })
 })
 
-test('HEAD leaves no reader behind', async () => {
+test('HEAD leaves no subscription behind', async () => {
   const hub = createEventHub()
   let readers = 0
   const counting = {

@@ -15,7 +15,7 @@ function open() {
 
 const settle = () => new Promise(setImmediate)
 
-test('logs a failure of the store once a minute, with its cause', async () => {
+test('logs a failure of the database once a minute, with its cause', async () => {
   const { lines, clock, errors } = open()
   const malformed = new DamagedStore('damaged', new Error('malformed'))
   for (let n = 0; n < 3; n++) errors('A document could not be read.')(malformed)

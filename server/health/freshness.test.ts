@@ -43,7 +43,7 @@ const soon = { timeout: 10_000, interval: 10 }
 
 const refused = { code: 'unavailable', message: 'The database is unavailable.' }
 
-test('the state is fresh until the limit has passed since the store was asked', async () => {
+test('the state is fresh until the limit has passed since the last query', async () => {
   expect(freshness.isFresh()).toBe(false)
   await freshness.start()
   expect(followed).toEqual([1])
@@ -53,7 +53,7 @@ test('the state is fresh until the limit has passed since the store was asked', 
   expect(freshness.isFresh()).toBe(false)
 })
 
-test('a start without an answer fails', async () => {
+test('a start without a response fails', async () => {
   store.away = true
   await expect(freshness.start()).rejects.toMatchObject(refused)
 })
@@ -66,7 +66,7 @@ test('a request after a suspension waits until the state is confirmed again', as
   expect([freshness.isFresh(), followed.at(-1)]).toEqual([true, 2])
 })
 
-test('an answer that was given before a suspension confirms nothing after it', async () => {
+test('a response from before a suspension does not confirm the state', async () => {
   await freshness.start()
   const { promise, resolve } = Promise.withResolvers<void>()
   store.answer = promise
@@ -80,7 +80,7 @@ test('an answer that was given before a suspension confirms nothing after it', a
   expect(freshness.isFresh()).toBe(true)
 })
 
-test('the time while the machine sleeps counts, where the steady clock stops', async () => {
+test('sleep time counts if the monotonic clock stops', async () => {
   await freshness.start()
   time.wall += STALE
   expect(freshness.isFresh()).toBe(false)
@@ -88,7 +88,7 @@ test('the time while the machine sleeps counts, where the steady clock stops', a
   expect(freshness.isFresh()).toBe(true)
 })
 
-test('requests are rejected at once while the store does not answer, and served when it does', async () => {
+test('requests are rejected immediately while the database does not respond, and served when it does', async () => {
   await freshness.start()
   store.away = true
   pass(STALE)
@@ -103,7 +103,7 @@ test('requests are rejected at once while the store does not answer, and served 
   expect([told.length, freshness.isFresh()]).toEqual([2, true])
 })
 
-test('a long round trip to the store lengthens the limit, by the shortest of the last', async () => {
+test('the limit includes the shortest recent round trip to the database', async () => {
   store.roundTrip = 300
   await freshness.start()
   pass(STALE + (ROUND_TRIPS - 1) * 300 - 1)

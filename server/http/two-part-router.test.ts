@@ -27,13 +27,13 @@ it.each([
   ['/_articles', '404 Not Found', null],
   ['/_articles/1', '404 Not Found', null],
   ['/_api/other', '404 Not Found', 'yes'],
-])('leads %s to %j, by the middleware of its part', async (path, text, api) => {
+])('routes %s to %j through the middleware of its part', async (path, text, api) => {
   const answer = await app.request(path)
   expect(await answer.text()).toBe(text)
   expect(answer.headers.get('X-Seen')).toBe('yes')
   expect(answer.headers.get('X-Api')).toBe(api)
 })
 
-it('takes the names of collections beside fixed names without the slower router', () => {
+it('routes collection names beside fixed names without the slower router', () => {
   expect(app.router.name).toBe('TwoPartRouter (SmartRouter + RegExpRouter)')
 })

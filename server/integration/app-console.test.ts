@@ -8,7 +8,7 @@ const { ask, close } = await openApp()
 afterAll(close)
 
 describe('the console', () => {
-  it('serves hashed files for ever and the page never from a cache', async () => {
+  it('serves hashed files as immutable and the page without caching', async () => {
     const file = await ask('/_console/assets/main-abc.js')
     expect(await file.text()).toBe('main()')
     expect(file.headers.get('Cache-Control')).toBe('public, max-age=31536000, immutable')
@@ -21,7 +21,7 @@ describe('the console', () => {
     }
   })
 
-  it('serves the compressed twin of a script, with the same headers', async () => {
+  it('serves the compressed form of a script with the same headers', async () => {
     const headers = { 'Accept-Encoding': 'gzip, deflate, br, zstd' }
     const file = await ask('/_console/assets/main-abc.js', { headers })
     expect(brotliDecompressSync(await file.arrayBuffer()).toString()).toBe('main()')
@@ -32,7 +32,7 @@ describe('the console', () => {
     expect(file.headers.get('Cache-Control')).toBe('public, max-age=31536000, immutable')
   })
 
-  it('gives each page a nonce of its own, and the policy the same', async () => {
+  it('gives each page a new nonce, which its policy contains', async () => {
     const nonces = await Promise.all(
       [1, 2].map(async () => {
         const page = await ask('/_console/')
@@ -47,7 +47,7 @@ describe('the console', () => {
     expect(nonces[0]).not.toBe(nonces[1])
   })
 
-  it('serves the sign-in page as a document of its own, whose form may lead anywhere', async () => {
+  it('serves the sign-in page as a separate document whose form may redirect anywhere', async () => {
     const page = await ask('/_console/sign-in?returnTo=%2F_console%2Fendpoints')
     expect(await page.text()).toBe('<title>Sign in</title>')
     expect(page.headers.get('Cache-Control')).toBe('no-store')
@@ -59,7 +59,7 @@ describe('the console', () => {
     )
   })
 
-  it('writes the pages of the sign-in in the fonts of the console', async () => {
+  it('uses the fonts of the console on the sign-in pages', async () => {
     const style = await (await ask('/_oauth2/page.css')).text()
     const files = [...style.matchAll(/url\("([^"]+)"\)/g)].map(([, file = '']) => file)
     expect(files).toEqual([
@@ -69,21 +69,21 @@ describe('the console', () => {
     for (const file of files) expect((await ask(file)).status).toBe(200)
   })
 
-  it('tells the page how long a removed endpoint drains', async () => {
+  it('includes the drain time in the page', async () => {
     expect(await (await ask('/_console/')).text()).toContain('<i>30</i>')
   })
 
-  it('tells the page whether ssl endpoints have a certificate', async () => {
+  it('includes in the page whether a certificate is configured', async () => {
     expect(await (await ask('/_console/')).text()).toContain('<b>no</b>')
   })
 
-  it('answers 404 for a script that is gone, and nothing from outside its folder', async () => {
+  it('returns 404 for an absent script, and serves nothing outside its folder', async () => {
     expect((await ask('/_console/assets/gone.js')).status).toBe(404)
     const sneaky = await ask('/_console/..%2fgatehouse.sqlite')
     expect(await sneaky.text()).not.toContain('SQLite')
   })
 
-  it('is served whatever the default database, where _system is reached', async () => {
+  it('is served on every endpoint that reaches _system, with any default database', async () => {
     expect((await ask('/_console/', {}, blog)).status).toBe(200)
     const closed = listener({ mapping: { names: ['blog'], defaultDatabase: 'blog' } })
     expect((await ask('/_console/', {}, closed)).status).toBe(404)

@@ -20,7 +20,7 @@ describe('the Host check', () => {
     '10.1.2.3',
     '[::1]:8529',
     'gate.example.org',
-  ])('lets a browser administer under %s', async (host) => {
+  ])('allows administration under %s', async (host) => {
     const headers = { Host: host, ...(await signedIn()) }
     expect((await ask('/_api/endpoint', { headers })).status).toBe(200)
     expect((await ask('/_console/', { headers })).status).toBe(200)
@@ -33,7 +33,7 @@ describe('the Host check', () => {
     '1.2.3',
     'gate.example.org.evil',
     '',
-  ])('refuses a browser the administration, the console and the sign-in under %j', async (host) => {
+  ])('rejects administration, console and sign-in under %j', async (host) => {
     const headers = { Host: host, ...(await signedIn()) }
     for (const path of [
       '/_api/endpoint',
@@ -47,7 +47,7 @@ describe('the Host check', () => {
     }
   })
 
-  it('leaves data, health and tokens to any name', async () => {
+  it('allows data, health and tokens under any name', async () => {
     const headers = { Host: 'data.example' }
     expect((await ask('/', { headers }, blog)).status).toBe(200)
     expect((await ask('/_api/health', { headers })).status).toBe(200)
@@ -100,14 +100,14 @@ describe('the origin check', () => {
   })
 
   it.each(['application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'text/plain'])(
-    'refuses what a form can send (%s), even from our own page',
+    'rejects what a form can send (%s), even from the console',
     async (type) => {
       const ours = { 'Sec-Fetch-Site': 'same-origin', 'X-Gatehouse': '1' }
       expect((await attempt({ 'Content-Type': type, ...ours })).status).toBe(415)
     },
   )
 
-  it('lets other pages read nothing: no answer allows another origin', async () => {
+  it('allows no other origin in any response', async () => {
     const answer = await attempt({ Origin: 'https://evil.example' }, 'GET')
     const names = [...answer.headers.keys()]
     expect(names.filter((name) => name.startsWith('access-control-'))).toEqual([])
@@ -141,7 +141,7 @@ describe('permissions', () => {
     expect(routes().length).toBeGreaterThan(20)
   })
 
-  it('let a token change people, sessions and tokens only as an admin, its owner’s too', () => {
+  it('let a token change people, sessions and tokens only with the role admin', () => {
     const changes = routes().filter(
       ({ method, route }) => method !== 'GET' && /^\S+ \/_api\/(?:user|token)/.test(route),
     )
@@ -155,7 +155,7 @@ describe('permissions', () => {
     expect(open.map(({ route }) => route)).toEqual(['DELETE /_api/session'])
   })
 
-  it.each(ROLES)('let %s do what the role may, and nothing else', async (role) => {
+  it.each(ROLES)("allow %s exactly the role's requests", async (role) => {
     const secret = await access.signIn(
       {
         provider: 'github',
@@ -207,7 +207,7 @@ describe('permissions', () => {
     }
   })
 
-  it('let nobody in who is not signed in, on any endpoint, but to what is public', async () => {
+  it('allow anonymous callers only public routes, on any endpoint', async () => {
     for (const { route, method, path, permission } of routes()) {
       const init = { method: method ?? 'GET', headers: { Cookie: 'x=y' } }
       const answer = await ask(path, init, outside)
@@ -219,7 +219,7 @@ describe('permissions', () => {
   })
 
   it.each(['viewer', 'operator', 'admin'] as const)(
-    'let a token of %s do what its role may, in the databases of its scope',
+    "allow a token of %s its role's requests in the databases of its scope",
     async (role) => {
       const owner = (await access.people()).find(({ username }) => username === OPERATOR.username)
       const actor = { name: OPERATOR.username, by: 'session', address: null } as const

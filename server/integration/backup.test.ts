@@ -52,7 +52,7 @@ async function emptyLocation(like: StoreLocation): Promise<StoreLocation> {
 }
 
 forEachEngine((engine) => {
-  test('a backup beside a node that is written to is restored as of one moment', async () => {
+  test('a backup taken during writes restores a consistent state', async () => {
     const location = engine.location()
     const node = await startForTest(settingsOf(location))
     const cookie = await operatorSession(node)
@@ -119,7 +119,7 @@ forEachEngine((engine) => {
   })
 })
 
-test('a restore is refused while a node runs on the data folder', async () => {
+test('a restore is rejected while a node runs on the data folder', async () => {
   const node = await startForTest()
   onTestFinished(() => node.stop())
   await gatehouse({ data: node.data }, 'backup', folder)

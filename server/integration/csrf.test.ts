@@ -92,7 +92,7 @@ async function changingRoutes(): Promise<[string, string][]> {
   )
 }
 
-test('a change is carried out for a page of ours, and for what no page can send', async () => {
+test('a change is accepted from the console and from clients that are not pages', async () => {
   const routes = await changingRoutes()
   expect(routes.length).toBeGreaterThan(10)
   const told = await Promise.all(
@@ -122,7 +122,7 @@ test('a change is carried out for a page of ours, and for what no page can send'
   expect(told.flat()).toEqual([])
 })
 
-test('a form of the sign-in is taken from our own pages alone', async () => {
+test("a sign-in form is accepted only from the server's own pages", async () => {
   for (const path of ['/_oauth2/local/auth', '/_idp/key/absent']) {
     for (const { site, origin, type } of pages()) {
       const headers = without({ 'Sec-Fetch-Site': site, Origin: origin, 'Content-Type': type })
@@ -136,7 +136,7 @@ test('a form of the sign-in is taken from our own pages alone', async () => {
   }
 })
 
-test('nobody is signed out by another page', async () => {
+test('another page cannot sign anybody out', async () => {
   for (const { site, origin } of pages()) {
     if (site === 'same-origin' || (site === undefined && origin === ours)) continue
     const headers = without({ Cookie: cookie, 'Sec-Fetch-Site': site, Origin: origin })

@@ -60,7 +60,7 @@ async function onTerminal(last: string, host?: string): Promise<string> {
 }
 
 describe('a first start', () => {
-  test('shows the key on a terminal, once; a later start says where it is', async () => {
+  test('prints the key on a terminal once, and its location at later starts', async () => {
     const first = await onTerminal('It is kept in', '0.0.0.0')
     expect(first).toContain(`The operator key: ${keyOf()}`)
     expect(first).toMatch(/The console: {6}http:\/\/127\.0\.0\.1:\d+\/_console\//)
@@ -70,7 +70,7 @@ describe('a first start', () => {
     expect(second).not.toContain(keyOf())
   })
 
-  test('without a terminal shows it nowhere, and keeps it for its owner; a restart keeps it', async () => {
+  test('prints no key without a terminal, stores it for its owner, and keeps it across a restart', async () => {
     const first = await startProcess(await flags())
     const key = keyOf()
     expect(key).toMatch(/^gatehouse-[0-9A-Za-z]{43}$/)
@@ -105,7 +105,7 @@ test('a command prints the key without a terminal, from the data folder or the e
   )
 })
 
-test('the URL printed for an endpoint on every address is one to sign in at', async () => {
+test('the printed URL of a wildcard endpoint accepts a sign-in', async () => {
   const node = await startForTest({ data, endpoints: ['tcp://0.0.0.0:0'] })
   onTestFinished(() => node.stop())
   const signIn = (url: string) => createBrowser().post(new URL('/_oauth2/local/auth', url), {})
@@ -116,7 +116,7 @@ test('the URL printed for an endpoint on every address is one to sign in at', as
   expect((await signIn(`http://0.0.0.0:${node.port}/_console/`)).status).toBe(400)
 })
 
-test('a renewed key ends what was signed in with the old one while the node runs, and no more', async () => {
+test('renewing the key ends sessions of the old key on a running node, and no others', async () => {
   const provider = await startPlainProvider()
   onTestFinished(() => provider.close())
   const node = await startForTest({

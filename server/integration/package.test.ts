@@ -68,7 +68,7 @@ describe.each(['server', 'oauth2Client'] as const)('the package of the %s', (nam
 })
 
 describe('the package of the server', () => {
-  it('contains no tests and nothing that only a checkout needs', async () => {
+  it('contains no tests and no files that only a checkout needs', async () => {
     const files = await listTarball(tarballs.server)
     const outside = files.filter((file) => !/^(?:bin|deploy|dist|docs)\//.test(file))
     expect(outside).toEqual(['LICENSE', 'README.md', 'package.json'])
@@ -78,7 +78,7 @@ describe('the package of the server', () => {
     ])
   })
 
-  it('contains every file that its pages link', async () => {
+  it('contains every file that its pages link to', async () => {
     const files = await listTarball(tarballs.server)
     const pages = files.filter((file) => file.endsWith('.md'))
     const missing = pages.flatMap((page) => {
@@ -133,7 +133,7 @@ describe('the package of the server', () => {
     }
   })
 
-  it('says in one sentence that it needs a newer Node.js', async () => {
+  it('reports in one sentence that it needs a newer Node.js', async () => {
     const pretend = join(folder, 'pretend.mjs')
     writeFileSync(pretend, "Object.defineProperty(process, 'version', { value: 'v20.1.0' })")
     const bin = join(serverProject, 'node_modules/@gatehouse/server/bin/gatehouse.js')
@@ -150,7 +150,7 @@ describe('the package of the server', () => {
 })
 
 describe('the package of the OAuth 2.0 client', () => {
-  it('contains the module, its types and what explains it', async () => {
+  it('contains the module, its types and its documentation', async () => {
     expect(await listTarball(tarballs.oauth2Client)).toEqual([
       'LICENSE',
       'README.md',
@@ -203,7 +203,7 @@ describe.each([
     `const { default: createOAuth2Client, createOAuth2Client: named } = require('@gatehouse/oauth2-client')${USE}`,
   ],
 ])('%s by %s', (_name, _way, file, program) => {
-  it('builds an URL and exchanges a code at a real provider', async () => {
+  it('builds a URL and exchanges a code at a real provider', async () => {
     const callback = 'https://app.example/callback'
     const secret = 'the-secret-of-the-client'
     const provider = await startTestProvider([

@@ -77,7 +77,7 @@ const stillThere = async () => {
   expect(ended).toBe(false)
 }
 
-test('a client that leaves before its body has come is no fault in the log', async () => {
+test('a client that disconnects during its body logs no error', async () => {
   const socket = connect(port, '127.0.0.1')
   socket.write(`POST /things HTTP/1.1\r\n${signedIn}Content-Length: 9\r\n\r\n{`)
   const path = `/_db/_system/_api/listener?endpoint=${encodeURIComponent(`tcp://127.0.0.1:${port}`)}`
@@ -91,7 +91,7 @@ test('a client that leaves before its body has come is no fault in the log', asy
   expect(server.printed()).not.toContain('"level":50')
 })
 
-test('what is sent without waiting is carried out in its order, as far as it changes anything', async () => {
+test('pipelined changes are made in order', async () => {
   const send = (method: string, path: string, body = '', more = '') =>
     `${method} ${path} HTTP/1.1\r\n${signedIn}${more}Content-Length: ${body.length}\r\n\r\n${body}`
   const path = '/piped/a'
@@ -117,7 +117,7 @@ test('what is sent without waiting is carried out in its order, as far as it cha
   )
 })
 
-describe('what is malformed', () => {
+describe('a malformed request', () => {
   const head = (line: string, more = '', from = () => host) => [line, () => from() + more] as const
   const post = (more: string, body = '') =>
     [`POST /_api/database HTTP/1.1`, () => `${signedIn}${more}`, body] as const
@@ -226,12 +226,12 @@ describe('what is malformed', () => {
     expect(JSON.parse(text.slice(text.indexOf('\r\n\r\n')))).toMatchObject(body)
   })
 
-  test('CONNECT is cut without a word', async () => {
+  test('CONNECT is closed without a response', async () => {
     expect((await say(`CONNECT localhost:22 HTTP/1.1\r\n${host}\r\n`)).text).toBe('')
     await stillThere()
   })
 
-  test('what follows a request that was refused is not taken for another', async () => {
+  test('bytes after a rejected request are not parsed as another request', async () => {
     const smuggled = `DELETE /_api/database/x HTTP/1.1\r\n${signedIn}Content-Length: 0\r\n\r\n`
     for (const trick of [
       `Content-Length: ${smuggled.length}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
@@ -297,7 +297,7 @@ describe('generated garbage', () => {
     },
   )
 
-  test('never gives a 5xx, the 500 for an error of a provider excepted', async () => {
+  test('never causes a 5xx, except 500 for an error of a provider', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(message, { minLength: 1, maxLength: 8 }), async (messages) => {
         const answers = await Promise.all(messages.map((each) => say(each)))
@@ -317,7 +317,7 @@ describe('generated garbage', () => {
   })
 })
 
-test('slow clients are cut after 10 s: headers, and bodies that bring less than 4 KiB', async () => {
+test('slow clients are disconnected after 10 s: headers, and bodies that send less than 4 KiB', async () => {
   const trickle = (text: string, piece: string, pieces = Infinity) =>
     new Promise<Said>((resolve) => {
       const begun = performance.now()
@@ -358,7 +358,7 @@ test('slow clients are cut after 10 s: headers, and bodies that bring less than 
   await stillThere()
 }, 45_000)
 
-describe('every answer', () => {
+describe('every response', () => {
   test.each([
     ['data', () => `GET /_api/endpoint HTTP/1.1\r\n${signedIn}`],
     ['a refusal', () => `GET /_api/endpoint HTTP/1.1\r\n${host}`],
@@ -366,7 +366,7 @@ describe('every answer', () => {
     ['a redirect', () => `GET / HTTP/1.1\r\n${host}`],
     ['a page', () => `GET /_console/ HTTP/1.1\r\n${host}Accept: text/html\r\n`],
     ['the local provider', () => `GET /_idp/.well-known/openid-configuration HTTP/1.1\r\n${host}`],
-  ])('carries the headers that protect a browser, once: %s', async (_what, head) => {
+  ])('has the headers that protect a browser, once: %s', async (_what, head) => {
     const { text } = await say(`${head()}Connection: close\r\n\r\n`, { end: false })
     const names = text
       .slice(0, text.indexOf('\r\n\r\n'))

@@ -93,7 +93,7 @@ forEachEngine((engine) => {
     rmSync(data, { recursive: true, force: true })
   })
 
-  test('no secret is logged, answered or stored', async () => {
+  test('no secret is logged, returned or stored in plain text', async () => {
     const [port = 0] = await freePorts(1)
     const origin = `http://127.0.0.1:${port}`
     const canaries: Canaries = new Map()
@@ -302,7 +302,7 @@ async function dump(connectionString: string): Promise<[string, string][]> {
   return tables
 }
 
-test('no secret of the environment gets into the console when it is built', async () => {
+test('no secret of the environment is built into the console', async () => {
   const outDir = mkdtempSync(join(tmpdir(), 'gatehouse-console-'))
   onTestFinished(() => rmSync(outDir, { recursive: true, force: true }))
   const names = ['OPERATOR_KEY', 'SECRET_KEY', 'OAUTH2_CLIENT_SECRET', 'DATABASE_URL']

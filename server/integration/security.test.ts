@@ -62,7 +62,7 @@ forEachEngine((engine) => {
     (await ask(node.port, 'GET', '/_api/session', { headers: { Cookie: cookie } })).json
   const people = async () => (await node.ask('GET', '/_api/user')).json as { id: string }[]
 
-  test('50 callbacks of one code at once begin one session', async () => {
+  test('50 concurrent callbacks with one code create one session', async () => {
     const { cookie, callback } = await begin()
     const answers = await Promise.all(
       Array.from({ length: 50 }, () =>
@@ -76,7 +76,7 @@ forEachEngine((engine) => {
     expect(provider.requests.filter(({ path }) => path === '/token')).toHaveLength(1)
   })
 
-  test('two admins who demote each other at once leave one admin', async () => {
+  test('two admins who demote each other concurrently leave one admin', async () => {
     const store = await openStore(engine.location(), 'tool')
     for (const id of [1, 2]) {
       await signIn(id)
@@ -102,7 +102,7 @@ forEachEngine((engine) => {
     expect(admins).toHaveLength(1)
   })
 
-  test('a session cookie planted before a sign-in is not adopted, and ends with it', async () => {
+  test('a session cookie planted before a sign-in is replaced', async () => {
     const planted = await signIn(1)
     const [name] = planted.split('=')
     for (const before of [planted, `${name}=${'A'.repeat(43)}`]) {
@@ -113,7 +113,7 @@ forEachEngine((engine) => {
     }
   })
 
-  test('a session is over on the server with its sign-out', async () => {
+  test('signing out ends the session on the server', async () => {
     const cookie = await signIn(1)
     expect(await whoIs(cookie)).not.toBeNull()
     const headers = { Cookie: cookie, ...CONSOLE_HEADERS }
@@ -122,7 +122,7 @@ forEachEngine((engine) => {
     expect(await whoIs(cookie)).toBeNull()
   })
 
-  test('guessed tokens are limited by address, and whoever holds the right one is let in', async () => {
+  test('guessed tokens are limited by address, and a valid token is still accepted', async () => {
     const guess = () =>
       ask(node.port, 'GET', '/_api/endpoint', {
         headers: { Authorization: `Bearer ${createTokenText()}` },
@@ -137,7 +137,7 @@ forEachEngine((engine) => {
     expect((await whoIs(await signIn(1))).person.role).toBe('pending')
   })
 
-  test('of sign-ins that are begun only so many of an address may be without their end', async () => {
+  test('the number of unfinished sign-ins per address is limited', async () => {
     const start = () => ask(node.port, 'POST', '/_oauth2/oauth2/auth')
     const started = await Promise.all(Array.from({ length: UNFINISHED_SIGN_INS }, start))
     expect(started.map(({ status }) => status)).toEqual(started.map(() => 303))
@@ -158,7 +158,7 @@ forEachEngine((engine) => {
     expect((await node.ask('GET', '/_api/endpoint')).status).toBe(200)
   })
 
-  test('text that a store cannot hold is refused, or is not found: never our fault', async () => {
+  test('text that the database cannot store is rejected or not found, never a 500', async () => {
     const session = await signIn(1)
     const strange = ['\0', '\u{D800}', 'a\0b', '\u{FFFE}', '%', '\u{1F600}'.repeat(300)]
     const answers: [string, number][] = []

@@ -64,7 +64,7 @@ forEngine('postgres', (engine) => {
     ['patch', '{"text":"y"}', [['even', 'true']], COUNT / 2],
     ['delete', undefined, [['even', 'true']], COUNT / 2],
   ] as const)(
-    'reads each document a few times to %s it, %j %j',
+    'reads each document a bounded number of times to %s it, %j %j',
     async (kind, patch, filter, count) => {
       const store = await openWithDocuments()
       const repository = createJobRepository(store, now)
@@ -87,7 +87,7 @@ forEngine('postgres', (engine) => {
     },
   )
 
-  it('reads each document a few times to delete those of a dropped database', async () => {
+  it('reads each document a bounded number of times to delete a dropped database', async () => {
     const store = await openWithDocuments()
     await sql`update documents set database = 'dropped'`.execute(store.db)
     const read = await store.transaction(async (trx) => {

@@ -93,7 +93,7 @@ forEachEngine((engine) => {
   }
 
   describe('creating', () => {
-    it('makes all documents visible at once, and leaves nothing else behind', async () => {
+    it('makes all documents visible together, and leaves no other rows', async () => {
       const seen = new Set<number>()
       const outside = AsyncLocalStorage.snapshot()
       const jobs = node(async () => seen.add((await outside(stored)).length))
@@ -107,7 +107,7 @@ forEachEngine((engine) => {
       await jobs.stop()
     })
 
-    it('fails where an id exists, and then nothing is there', async () => {
+    it('fails if an id exists, and creates nothing', async () => {
       await repository.insert(where, [{ id: 'd10700', body: '{"id":"d10700"}' }])
       const jobs = node()
       const end = await ended(jobs, await created(jobs, documents(1_000, { text })))
@@ -126,14 +126,14 @@ forEachEngine((engine) => {
       ['invalid', '[{"a":1,"a":2}]'],
       ['bad-json', '[{"id":"a"},]'],
       ['bad-json', '[{"id":"a"}'],
-    ])('is refused as %s before it begins: %s', async (code, text) => {
+    ])('is rejected as %s before it starts: %s', async (code, text) => {
       const jobs = node()
       await expect(create(jobs, text)).rejects.toMatchObject({ code })
       await expect.poll(left).toEqual([0, 0])
       await jobs.stop()
     })
 
-    it('stores parts as they arrive, and keeps them however slowly the next one comes', async () => {
+    it('stores parts as they arrive, and keeps them while the next one is late', async () => {
       vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
       try {
         const [jobs, other] = [node(), node()]
@@ -169,7 +169,7 @@ forEachEngine((engine) => {
       }
     })
 
-    it('leaves none of the parts that came before it was refused', async () => {
+    it('deletes the stored parts of a rejected array', async () => {
       const jobs = node()
       const text = documents(600).replace(/]$/, ',7]')
       await expect(create(jobs, text)).rejects.toMatchObject({ code: 'invalid' })
@@ -189,7 +189,7 @@ forEachEngine((engine) => {
     )
     const byAda = { filter: [['author', 'ada']] as const }
 
-    it('does it to the documents that fit, with new tags', async () => {
+    it('affects the matching documents and gives them new tags', async () => {
       const jobs = node()
       const before = await repository.read({ ...where, id: 'd10000' })
       const patch = JSON.stringify({ on: true, text })
@@ -206,7 +206,7 @@ forEachEngine((engine) => {
       await jobs.stop()
     })
 
-    it('touches no other collection and no other database', async () => {
+    it('affects no other collection and no other database', async () => {
       for (const other of [
         { ...where, collection: 'b' },
         { ...where, database: 'x' },
@@ -230,7 +230,7 @@ forEachEngine((engine) => {
       await jobs.stop()
     })
 
-    it('changes none where one of them cannot be', async () => {
+    it('changes none if one of them cannot be changed', async () => {
       const id = 'd10599'
       const large = JSON.stringify({ id, text: 'x'.repeat(2 ** 20 - 100) })
       const { tag = '' } = (await repository.read({ ...where, id })) ?? {}
@@ -246,7 +246,7 @@ forEachEngine((engine) => {
     })
 
     it.each(['patch', 'delete'] as const)(
-      'looks again at what has changed since it was looked at: %s',
+      'rechecks documents that have changed since the scan: %s',
       async (kind) => {
         const change = async (id: string, body: object) => {
           const { tag = '' } = (await repository.read({ ...where, id })) ?? {}
@@ -270,7 +270,7 @@ forEachEngine((engine) => {
     )
   })
 
-  it('checks what has changed in between by the schema, many collections at once', async () => {
+  it('validates concurrently changed documents, in many collections at the same time', async () => {
     const checker = createSchemaChecker()
     const schemas = createSchemas(store, checker)
     const text = '{"properties":{"n":{"type":"number"}}}'
@@ -296,7 +296,7 @@ forEachEngine((engine) => {
     await checker.close()
   })
 
-  it('gives up where what has changed in between takes long to check: others wait for it', async () => {
+  it('fails if validating concurrently changed documents takes too long', async () => {
     await repository.insert(where, [
       { id: 'a', body: '{"id":"a","n":1}' },
       { id: 'b', body: '{"id":"b","n":1}' },
@@ -403,21 +403,18 @@ forEachEngine((engine) => {
     it.each([
       ['all', everything, 600],
       ['what passes the filter', { filter: [['on', 'true']] as const }, 300],
-    ])(
-      'counts %s and keeps how far it came, but nothing of the documents',
-      async (_, request, found) => {
-        const kept: unknown[] = []
-        const copies = store.db.selectFrom('job_documents').selectAll()
-        const jobs = node(async () => kept.push(...(await copies.execute())))
-        const end = await ended(jobs, await jobs.begin(where, 'list', request))
-        expect(end).toMatchObject({ state: 'done', done: 600, found, cursor: 'd10599' })
-        await expect.poll(left).toEqual([1, 0])
-        expect(kept).toEqual([])
-        await jobs.stop()
-      },
-    )
+    ])('counts %s and stores its position, but no documents', async (_, request, found) => {
+      const kept: unknown[] = []
+      const copies = store.db.selectFrom('job_documents').selectAll()
+      const jobs = node(async () => kept.push(...(await copies.execute())))
+      const end = await ended(jobs, await jobs.begin(where, 'list', request))
+      expect(end).toMatchObject({ state: 'done', done: 600, found, cursor: 'd10599' })
+      await expect.poll(left).toEqual([1, 0])
+      expect(kept).toEqual([])
+      await jobs.stop()
+    })
 
-    it('goes on from its cursor after a stop', async () => {
+    it('continues from its cursor after a stop', async () => {
       const first = node(after(3, () => void first.stop()))
       const job = await first.begin(where, 'list', everything)
       await expect.poll(async () => (await first.read('_system', job.id)).done).toBeGreaterThan(0)
@@ -455,7 +452,7 @@ forEachEngine((engine) => {
     })
   })
 
-  it('goes on where another node has stopped, and takes nothing twice', async () => {
+  it('continues where another node has stopped, without repetition', async () => {
     const { promise: halted, resolve: halt } = Promise.withResolvers<void>()
     const first = node(
       after(2, () => {
@@ -478,7 +475,7 @@ forEachEngine((engine) => {
     await second.stop()
   })
 
-  it('leaves a job to the node that has it until that has been silent too long', async () => {
+  it('does not claim a job before its lease expires', async () => {
     const holder = node()
     await holder.stop()
     const { id } = await holder.begin(where, 'delete', everything)
@@ -501,7 +498,7 @@ forEachEngine((engine) => {
     await third.stop()
   })
 
-  it('goes on once the store is there again', async () => {
+  it('continues once the database is available again', async () => {
     await repository.insert(where, [{ id: 'a', body: '{"id":"a"}' }])
     let [away, looks] = [true, 0]
     const jobs = node(undefined, async () => {
@@ -543,7 +540,7 @@ forEachEngine((engine) => {
     expect(errors).toEqual([])
   })
 
-  it('is of its database alone, and gone with it', async () => {
+  it('belongs to its database and is deleted with it', async () => {
     await store.db.insertInto('databases').values({ name: 'b', id: 'b1', created_at: 1 }).execute()
     const jobs = node()
     const list = await jobs.begin({ ...where, database: 'b1' }, 'list', everything)
@@ -555,7 +552,7 @@ forEachEngine((engine) => {
     await jobs.stop()
   })
 
-  it('stores nothing for a database that was dropped meanwhile', async () => {
+  it('stores nothing for a database dropped during the job', async () => {
     await store.db.insertInto('databases').values({ name: 'b', id: 'b1', created_at: 1 }).execute()
     // With the last part of the array.
     const jobs = node(after(4, () => store.db.deleteFrom('databases').execute()))
@@ -583,7 +580,7 @@ forEachEngine((engine) => {
     await later.stop()
   })
 
-  it('is refused where too many of the database are under way', async () => {
+  it('is rejected if too many jobs of the database are unfinished', async () => {
     const jobs = node()
     await jobs.stop()
     for (let n = 0; n < MAX_UNFINISHED_JOBS; n++) await jobs.begin(where, 'list', everything)

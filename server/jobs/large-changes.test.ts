@@ -68,7 +68,7 @@ forEngine('sqlite', (engine) => {
   const states = async () =>
     (await store.db.selectFrom('jobs').select('state').execute()).map(({ state }) => state)
 
-  it('makes an array visible at once, and writes it in steps between which others write', async () => {
+  it('makes an array visible at once, and writes it in steps that let other writes through', async () => {
     const jobs = node()
     const seen = new Set<number>()
     const steps = new Set<number>()
@@ -119,7 +119,7 @@ forEngine('sqlite', (engine) => {
     await jobs.stop()
   })
 
-  it('goes on after a stop in the middle, and shows all of it before', async () => {
+  it('continues after a stop, and shows the whole change meanwhile', async () => {
     const first = node()
     const stopped = new Promise<void>((resolve) => {
       between = async () => {
@@ -143,7 +143,7 @@ forEngine('sqlite', (engine) => {
     await second.stop()
   })
 
-  it('leaves nothing of an array where an id is taken, also while it is checked', async () => {
+  it('creates nothing if an id exists, also if it is created during the check', async () => {
     await repository.insert(where, [{ id: idOf(COUNT - 1), body: '{}' }])
     const jobs = node()
     await expect(create(jobs)).rejects.toMatchObject({ code: 'conflict' })
@@ -162,7 +162,7 @@ forEngine('sqlite', (engine) => {
     await jobs.stop()
   })
 
-  it('is given up with its database', async () => {
+  it('ends when its database is dropped', async () => {
     await store.db.insertInto('databases').values({ name: 'b', id: 'b1', created_at: 1 }).execute()
     const target = { ...where, database: 'b1' }
     const jobs = node()
@@ -175,7 +175,7 @@ forEngine('sqlite', (engine) => {
     await jobs.stop()
   })
 
-  it('is tried again where it cannot be written, and visible all the while', async () => {
+  it('retries failed writes, and stays visible', async () => {
     let fails = true
     const { transaction } = store
     Object.assign(store, {
@@ -204,7 +204,7 @@ forEngine('sqlite', (engine) => {
     /** Operations on documents to which a change was not yet applied, by kind of change. */
     const met = new Set<string>()
 
-    it('read and change what it has made, as a model says', async () => {
+    it('read and change its documents like a model', async () => {
       await fc.assert(
         fc.asyncProperty(
           kinds,

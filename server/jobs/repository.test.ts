@@ -32,7 +32,7 @@ forEachEngine((engine) => {
   const documents = async () =>
     (await store.db.selectFrom('documents').select('id').execute()).map(({ id }) => id)
 
-  it('gives a job to one of the nodes that would have it', async () => {
+  it('gives a job to one of several claiming nodes', async () => {
     await jobs.create(where, 'list', 'running', everything)
     const taken = await Promise.all([jobs.claim(), other.claim()])
     expect(taken.filter((each) => each !== undefined)).toHaveLength(1)
@@ -49,7 +49,7 @@ forEachEngine((engine) => {
     ['it was discarded', ({ id }) => other.discard([id])],
     ['it has ended', (job) => jobs.fail(job, new Failure('conflict', 'ended'))],
     ['it is further already', (job) => jobs.advance(job, step)],
-  ])('keeps nothing of a step or of an end where %s', async (_why, happen) => {
+  ])('stores neither a step nor an end if %s', async (_why, happen) => {
     const job = await claimed()
     await happen(job)
     const before = await jobs.read(job.id)
@@ -75,7 +75,7 @@ forEachEngine((engine) => {
     expect(await store.db.selectFrom('job_documents').selectAll().execute()).toEqual([])
   })
 
-  it('leaves a job to its node for some time after each step', async () => {
+  it('renews the lease with each step', async () => {
     const job = await claimed()
     now += LEASE
     const next = await jobs.advance(job, step)
@@ -85,7 +85,7 @@ forEachEngine((engine) => {
     expect(await other.claim()).toMatchObject({ id: job.id, done: next.done, cursor: 'a' })
   })
 
-  it('ends a job with its last change, or neither', async () => {
+  it('ends a job and makes its last change together or not at all', async () => {
     const job = await claimed()
     const failing = jobs.finish(job, async (trx) => {
       await trx
@@ -101,7 +101,7 @@ forEachEngine((engine) => {
   })
 
   if (engine.name === 'postgres') {
-    it('keeps nothing where the database is dropped during the last change', async () => {
+    it('stores nothing if the database is dropped during the last change', async () => {
       const there = { database: 'x', collection: 'articles' }
       await storeDatabases(store, 'x')
       await jobs.create(there, 'patch', 'running', everything)
@@ -119,7 +119,7 @@ forEachEngine((engine) => {
   }
 
   it.each(['preparing', 'attached'] as const)(
-    'is stale once its request has died with its node, and claimed by nobody: %s',
+    'is stale, and not claimed, once its node has died with its request: %s',
     async (state) => {
       const job = await jobs.create(where, 'patch', state, everything)
       now += LEASE

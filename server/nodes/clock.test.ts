@@ -4,7 +4,7 @@ import { createNodes } from './nodes.ts'
 
 forEngine('postgres', (engine) => {
   test.each([-3_600_000, 3_600_000])(
-    'a node whose clock is off by %d ms goes by the clock of the store',
+    'a node whose clock is off by %d ms uses the clock of the database',
     async (off) => {
       const right = Date.now.bind(Date)
       vi.spyOn(Date, 'now').mockImplementation(() => right() + off)

@@ -11,7 +11,7 @@ function looks() {
   return { waiting, sync }
 }
 
-test('whoever comes during a look waits for the next one, which all share', async () => {
+test('calls during a sync share the next one', async () => {
   const { waiting, sync } = looks()
   const follower = createFollower(sync)
   const first = follower.follow()
@@ -26,7 +26,7 @@ test('whoever comes during a look waits for the next one, which all share', asyn
   expect(follower.running).toBeUndefined()
 })
 
-test('a failed look is owed, and the next is made all the same', async () => {
+test('a failed sync is retried by the next call', async () => {
   const { waiting, sync } = looks()
   const follower = createFollower(sync)
   const first = follower.follow()

@@ -39,7 +39,7 @@ forEngine('postgres', (engine) => {
       onError,
     })
 
-  test('a node that the others have forgotten is there again with its next word, with all of its listeners', async () => {
+  test('a removed node reappears with all of its listeners at its next report', async () => {
     const stores = [await engine.open(), await engine.open()] as const
     const [a, b] = [nodeOf(stores[0], 'a'), nodeOf(stores[1], 'b')]
     try {
@@ -90,7 +90,7 @@ forEngine('postgres', (engine) => {
     }
   })
 
-  test('which is never taken for what it said before, though nobody has seen that it was gone', async () => {
+  test('the next report of a removed node has a higher number', async () => {
     const store = await engine.open()
     const { register, report, others } = createNodeRepository(store)
     const a = { name: 'a', run: 'one', hostId: 'here' }
@@ -105,7 +105,7 @@ forEngine('postgres', (engine) => {
     expect(await say(2)).toBeGreaterThan(before)
   })
 
-  test('whose first word after that does not arrive tells of all of its listeners with the next', async () => {
+  test('a removed node whose next report fails sends all listeners with the one after', async () => {
     const stores = [await engine.open(), await engine.open()] as const
     const lost = vi.fn()
     const [a, b] = [nodeOf(stores[0], 'a', lost), nodeOf(stores[1], 'b')]

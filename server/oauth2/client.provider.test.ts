@@ -50,7 +50,7 @@ async function authorize({ getAuthUrl }: OAuth2Client) {
 }
 
 describe.each(methods)('at oidc-provider with PKCE required, by %s', (method) => {
-  test('a code becomes a token, and the token a person', async () => {
+  test('exchanges a code for a token, and the token for a person', async () => {
     const client = clientOf(method)
     const { code, args } = await authorize(client)
     const token = await client.exchangeGrantToken(code, callback, args)
@@ -59,7 +59,7 @@ describe.each(methods)('at oidc-provider with PKCE required, by %s', (method) =>
     expect(user).toEqual({ sub: 'ada', id: 'id-of-ada' })
   })
 
-  test('a refresh token becomes a new token', async () => {
+  test('exchanges a refresh token for a new token', async () => {
     const client = clientOf(method)
     const { code, args } = await authorize(client)
     const first = await client.exchangeGrantToken(code, callback, args)
@@ -73,7 +73,7 @@ describe.each(methods)('at oidc-provider with PKCE required, by %s', (method) =>
     ['another redirect_uri', 'invalid_grant', 400, { redirect_uri: `${callback}?x=1` }],
     ['another verifier', 'invalid_grant', 400, { code_verifier: 'x'.repeat(43) }],
     ['no verifier', 'invalid_grant', 400, { code_verifier: null }],
-  ])('%s is refused with %s', async (_, error, status, wrong) => {
+  ])('%s is rejected with %s', async (_, error, status, wrong) => {
     const { code, args } = await authorize(clientOf(method))
     const client = clientOf(method, 'secret' in wrong ? wrong.secret : clientSecret)
     const redirect_uri = 'redirect_uri' in wrong ? wrong.redirect_uri : callback
@@ -83,7 +83,7 @@ describe.each(methods)('at oidc-provider with PKCE required, by %s', (method) =>
     ).rejects.toMatchObject({ code: 'provider-error', status, cause: { error } })
   })
 
-  test('a code counts once', async () => {
+  test('a code is accepted once', async () => {
     const client = clientOf(method)
     const { code, args } = await authorize(client)
     await client.exchangeGrantToken(code, callback, args)
@@ -92,13 +92,13 @@ describe.each(methods)('at oidc-provider with PKCE required, by %s', (method) =>
     })
   })
 
-  test('without a challenge there is no code', async () => {
+  test('without a challenge no code is issued', async () => {
     const back = await provider.authorize(clientOf(method).getAuthUrl(callback))
     expect(back.searchParams.get('error')).toBe('invalid_request')
     expect(back.searchParams.get('code')).toBeNull()
   })
 
-  test('a foreign access token is nobody', async () => {
+  test('an unknown access token is rejected', async () => {
     await expect(clientOf(method).fetchActiveUser('foreign')).rejects.toMatchObject({
       code: 'provider-error',
       status: 401,

@@ -90,7 +90,7 @@ test('the factory is the default export and a named one', () => {
 })
 
 describe('the options', () => {
-  test('are all reported at once when they are missing', () => {
+  test('are all reported together if they are missing', () => {
     expect(() => createOAuth2Client({} as OAuth2ClientOptions)).toThrow(
       expect.objectContaining({
         name: 'OAuth2Error',
@@ -113,7 +113,7 @@ describe('the options', () => {
     'https://id.example/to\nken',
     'https://id.example/token#fragment',
     'https://user:word@id.example/token',
-  ])('refuse as an endpoint, without repeating it: %j', (url) => {
+  ])('reject an invalid endpoint without repeating it: %j', (url) => {
     for (const name of [
       'authEndpoint',
       'tokenEndpoint',
@@ -134,7 +134,7 @@ describe('the options', () => {
     ['timeout', 2 ** 31, 'timeout must be a whole number'],
     ['maxBytes', 1.5, 'maxBytes must be a whole number'],
     ['tokenEndpointAuthMethod', 'none', 'tokenEndpointAuthMethod must be'],
-  ])('refuse %s %j', (name, value, message) => {
+  ])('reject %s %j', (name, value, message) => {
     const options = { ...endpoints, ...credentials, [name]: value }
     expect(() => createOAuth2Client(options as OAuth2ClientOptions)).toThrow(message)
   })
@@ -166,14 +166,14 @@ describe('getAuthUrl', () => {
     ])
   })
 
-  test('keeps the query parameters of authEndpoint as they are spelled', () => {
+  test('keeps the query parameters of authEndpoint unchanged', () => {
     const kept = 'access_type=offline&scope=a%20b&resource=1&resource=2&flag'
     const { search } = authUrl(`https://id.example/authorize?${kept}`)
     expect(search).toMatch(`?${kept}&client_id=`)
     expect(authUrl('https://id.example/?&').search).toMatch(/^\?client_id=/)
   })
 
-  test('gives no parameter twice: arguments win over authEndpoint', () => {
+  test('contains no parameter twice: arguments take precedence over authEndpoint', () => {
     const { searchParams } = authUrl(
       'https://id.example/?scope=user&%73cope=again&client_id=x&response_type=token&keep=1',
       { scope: 'openid', response_type: 'code id_token' },
@@ -184,7 +184,7 @@ describe('getAuthUrl', () => {
     expect(searchParams.getAll('keep')).toEqual(['1'])
   })
 
-  test('lets no argument replace client_id and redirect_uri, or reveal a secret', () => {
+  test('rejects arguments that replace client_id or redirect_uri, or reveal a secret', () => {
     const args = { client_id: 'x', redirect_uri: 'https://evil.example/', client_secret: SECRET }
     const { searchParams } = authUrl('https://id.example/', args)
     expect(searchParams.getAll('client_id')).toEqual([ID])
@@ -192,7 +192,7 @@ describe('getAuthUrl', () => {
     expect(searchParams.has('client_secret')).toBe(false)
   })
 
-  test('refuses an argument that is no text, and a missing redirect_uri', () => {
+  test('rejects an argument that is not a string, and a missing redirect_uri', () => {
     expect(() => authUrl('https://id.example/', { scope: ['a', 'b'] })).toThrow(
       expect.objectContaining({ code: 'invalid-argument' }),
     )
@@ -224,13 +224,13 @@ describe('exchangeGrantToken', () => {
     ])
   })
 
-  test('takes another grant_type', async () => {
+  test('accepts another grant_type', async () => {
     const { options, one } = await serve(json({ access_token: 'at' }))
     await createOAuth2Client(options).exchangeGrantToken('c', CALLBACK, { grant_type: 'urn:x' })
     expect(new URLSearchParams(one().body).getAll('grant_type')).toEqual(['urn:x'])
   })
 
-  test('with client_secret_basic, sends the form-encoded credentials in the header alone', async () => {
+  test('with client_secret_basic, sends the form-encoded credentials only in the header', async () => {
     const { options, one } = await serve(json({ access_token: 'at' }))
     const tokenEndpointAuthMethod = 'client_secret_basic'
     const client = createOAuth2Client({ ...options, tokenEndpointAuthMethod })
@@ -289,7 +289,7 @@ describe('exchangeGrantToken', () => {
     ['{"access_token":""}', 'application/json'],
     ['{"access_token":{"value":"x"}}', 'application/json'],
     ['token_type=bearer', FORM],
-  ])('refuses an answer without an access token: %s', async (body, type) => {
+  ])('rejects a response without an access token: %s', async (body, type) => {
     const { options } = await serve(send(body, type))
     const error = await failure(createOAuth2Client(options).exchangeGrantToken('c', CALLBACK))
     expect(error).toMatchObject({ code: 'no-access-token', status: 200 })
@@ -300,7 +300,7 @@ describe('exchangeGrantToken', () => {
     ['<html>Sign in & go', 'text/html'],
     ['{"x":1&access_token=a', 'text/plain'],
     ['access_token=a', 'application/json'],
-  ])('refuses what cannot be read: %s', async (body, type) => {
+  ])('rejects an unreadable response: %s', async (body, type) => {
     const { options } = await serve(send(body, type))
     const error = await failure(createOAuth2Client(options).exchangeGrantToken('c', CALLBACK))
     expect(error).toMatchObject({ code: 'unparsable', status: 200 })
@@ -318,13 +318,13 @@ describe('exchangeGrantToken', () => {
     })
   })
 
-  test('takes an empty error field for none', async () => {
+  test('ignores an empty error field', async () => {
     const { options } = await serve(json({ access_token: 'at', error: null }))
     const { exchangeGrantToken } = createOAuth2Client(options)
     await expect(exchangeGrantToken('c', CALLBACK)).resolves.toHaveProperty('access_token', 'at')
   })
 
-  test('asks nobody without a code', async () => {
+  test('sends no request without a code', async () => {
     const { options, received } = await serve(json({ access_token: 'at' }))
     const { exchangeGrantToken, refresh } = createOAuth2Client(options)
     const code = await failure(exchangeGrantToken(undefined as never, CALLBACK))
@@ -336,7 +336,7 @@ describe('exchangeGrantToken', () => {
 })
 
 describe('fetchActiveUser', () => {
-  test('asks with the token as Bearer and our own User-Agent', async () => {
+  test('sends the token as Bearer and its own User-Agent', async () => {
     const { options, one } = await serve(json({ id: 583231, login: 'ada' }))
     const user = await createOAuth2Client(options).fetchActiveUser('gho_1')
     expect(user).toEqual({ id: 583231, login: 'ada' })
@@ -348,12 +348,12 @@ describe('fetchActiveUser', () => {
     })
   })
 
-  test.each([undefined, null])('is null when activeUserEndpoint is %s', async (none) => {
+  test.each([undefined, null])('is null if activeUserEndpoint is %s', async (none) => {
     const client = createOAuth2Client({ ...endpoints, ...credentials, activeUserEndpoint: none })
     expect(await client.fetchActiveUser('gho_1')).toBeNull()
   })
 
-  test('keeps two ids apart that are the same number to JSON', async () => {
+  test('distinguishes two ids that are equal as JavaScript numbers', async () => {
     const ids = ['9007199254740993', '9007199254740992']
     const { options } = await serve((response) => {
       send(`{"id":${ids.shift()},"score":1e20}`)(response)
@@ -364,7 +364,7 @@ describe('fetchActiveUser', () => {
   })
 
   test.each(['null', '[]', '"ada"', '<html>', 'id=1', `${'['.repeat(100_000)}`])(
-    'refuses an answer that is no JSON object: %.10s',
+    'rejects a response that is not a JSON object: %.10s',
     async (body) => {
       const { options } = await serve(send(body))
       const error = await failure(createOAuth2Client(options).fetchActiveUser('t'))
@@ -391,7 +391,7 @@ describe('fetchActiveUser', () => {
     })
   })
 
-  test('repeats what the provider says beside a status, on one line and cut', async () => {
+  test("includes the provider's error text, on one line and truncated", async () => {
     const message = `Bad\r\n\u202ecredentials ${'x'.repeat(300)}`
     const { options } = await serve(json({ message }, 401))
     const error = await failure(createOAuth2Client(options).fetchActiveUser('t'))
@@ -403,7 +403,7 @@ describe('fetchActiveUser', () => {
   })
 
   test.each(['', 'a b', 'a\r\nX-Evil: 1', 'ü', undefined as never])(
-    'refuses the token %j unsent',
+    'rejects the token %j without sending it',
     async (token) => {
       const { options, received } = await serve(json({ id: 1 }))
       const error = await failure(createOAuth2Client(options).fetchActiveUser(token))
@@ -428,7 +428,7 @@ describe('refresh', () => {
     })
   })
 
-  test('posts it to refreshEndpoint where there is one', async () => {
+  test('posts it to refreshEndpoint if there is one', async () => {
     const { origin, options, received } = await serve(json({ access_token: 'new' }))
     const client = createOAuth2Client({ ...options, refreshEndpoint: `${origin}/refresh` })
     await client.refresh('rt')
@@ -470,14 +470,14 @@ describe.each(operations)('%s throws', (_, operate) => {
     expect(elsewhere.received).toEqual([])
   })
 
-  test('on an answer that never begins', async () => {
+  test('on a response that never begins', async () => {
     const { options } = await serve(() => {})
     const error = await failure(operate({ ...options, timeout: 100 }))
     expect(error).toMatchObject({ code: 'timeout', status: undefined })
     expect(error.message).toMatch('within 100 ms')
   })
 
-  test('on an answer that trickles', async () => {
+  test('on a response that trickles', async () => {
     const { options } = await serve((response) => {
       response.writeHead(200, { 'Content-Type': 'application/json' })
       const trickle = setInterval(() => response.write(' '), 5)
@@ -495,7 +495,7 @@ describe.each(operations)('%s throws', (_, operate) => {
     expect(asked.mock.calls).toEqual([[10_000]])
   })
 
-  test('beyond 1 MiB by default, and not at it', async () => {
+  test('above 1 MiB by default', async () => {
     const fill = (bytes: number) => {
       const frame = '{"access_token":"at","pad":""}'
       return frame.replace('""', `"${'x'.repeat(bytes - frame.length)}"`)
@@ -522,7 +522,7 @@ describe.each(operations)('%s throws', (_, operate) => {
     await expect.poll(() => closed).toHaveBeenCalled()
   })
 
-  test('on a small body that grows when it is decompressed', async () => {
+  test('on a small body that is large when decompressed', async () => {
     const bomb = gzipSync(`{"access_token":"at","id":1${' '.repeat(2_000_000)}}`)
     expect(bomb.length).toBeLessThan(10_000)
     const { options } = await serve((response) => {
@@ -627,7 +627,7 @@ describe('the client id and the secret', () => {
     ],
   ]
 
-  test.each(answers)('are in no error when the provider repeats them in %s', async (...row) => {
+  test.each(answers)('are in no error if the provider repeats them in %s', async (...row) => {
     const [, code, answer] = row
     let words = ''
     const { options } = await serve((response, { body, headers }) => {
@@ -645,7 +645,7 @@ describe('the client id and the secret', () => {
     }
   })
 
-  test('are in no error when they are a part of the endpoints', async () => {
+  test('are in no error if they are part of the endpoints', async () => {
     const query = new URLSearchParams({ key: SECRET, id: ID })
     const url = `http://127.0.0.1:1/?${query}`
     const options = { ...credentials, ...endpoints, tokenEndpoint: url, activeUserEndpoint: url }
@@ -655,7 +655,7 @@ describe('the client id and the secret', () => {
     }
   })
 
-  test('are in no error of fetch, whatever it wraps', async () => {
+  test('are in no error of fetch or its causes', async () => {
     const inner = Object.assign(new Error(SECRET), { code: 'ECONNRESET', sent: SECRET })
     const outer = new TypeError(`fetch failed for ${ID}`, { cause: inner })
     inner.cause = outer
@@ -696,7 +696,7 @@ describe('the client id and the secret', () => {
     expectNothing(Object.values(client).map(String).join())
   })
 
-  test('are hidden whole when one begins like the other', async () => {
+  test('are redacted completely if one is a prefix of the other', async () => {
     const { options } = await serve(json({ error: 'x', error_description: 'application-key' }))
     const clientSecret = 'application-key'
     const client = createOAuth2Client({ ...options, clientId: 'application', clientSecret })
@@ -704,7 +704,7 @@ describe('the client id and the secret', () => {
     expect(cause).toEqual({ error: 'x', error_description: '[redacted]' })
   })
 
-  test('leave the words of the provider alone when they are short', async () => {
+  test('do not redact parts of words if they are short', async () => {
     const { options } = await serve(
       json({ error: 'invalid_grant', error_description: 'client id: id, client_secret: secret' }),
     )

@@ -33,7 +33,7 @@ function setUp() {
   return { rows, record, fail, onRecorded }
 }
 
-test('a failed sign-in is a row: provider, address, code and reason', async () => {
+test('a failed sign-in is recorded with provider, address, code and reason', async () => {
   const { rows, fail, record, onRecorded } = setUp()
   await fail('10.0.0.1')
   expect(rows).toEqual([
@@ -52,7 +52,7 @@ test('a failed sign-in is a row: provider, address, code and reason', async () =
   expect(rows[1]?.actor.name).toBe('oidc:ada')
 })
 
-test('what a provider reports is not recorded, nor that the store is unavailable', async () => {
+test('errors of providers and of the database are not recorded', async () => {
   const { rows, fail } = setUp()
   await fail('10.0.0.1', new Failure('internal', 'Example reported an error: Call 555'))
   await fail('10.0.0.1', new Failure('unavailable', 'The database is unavailable.'))
@@ -61,7 +61,7 @@ test('what a provider reports is not recorded, nor that the store is unavailable
   ])
 })
 
-test('one address makes few rows a period, and one that counts the rest', async () => {
+test('one address causes few rows per period, and one that counts the rest', async () => {
   const { rows, fail } = setUp()
   for (let each = 0; each < 1_000; each++) await fail('2001:db8::1')
   await fail('2001:db8::ffff')
@@ -77,7 +77,7 @@ test('one address makes few rows a period, and one that counts the rest', async 
   expect(rows).toHaveLength(FAILED_SIGN_IN_ROWS_PER_ADDRESS + 1)
 })
 
-test('many addresses make no more than the rows of a node', async () => {
+test('many addresses cause no more than the rows of a node', async () => {
   const { rows, fail } = setUp()
   for (let each = 0; each < 5_000; each++) await fail(`10.0.${each >> 8}.${each & 255}`)
   expect(rows).toHaveLength(FAILED_SIGN_IN_ROWS)

@@ -43,7 +43,7 @@ const rig = (publicOrigin?: string) => {
 }
 
 describe('GET /_api/provider', () => {
-  test('lists the ways to sign in, in the order of the buttons, for everybody', async () => {
+  test('lists the providers in the order of the buttons, for all callers', async () => {
     const { status, json } = await rig()('/_api/provider')
     expect(status).toBe(200)
     expect(providerList.parse(json)).toEqual([
@@ -55,7 +55,7 @@ describe('GET /_api/provider', () => {
 })
 
 describe('GET /_api/provider/setup', () => {
-  test('is for those whom the permission lets', async () => {
+  test('requires its permission', async () => {
     expect((await rig()('/_api/provider/setup')).status).toBe(401)
   })
 

@@ -25,7 +25,7 @@ const rigFor = async (
 const CALLBACK = 'http://localhost:8529/_oauth2/oauth2/auth'
 
 describe('POST <mount>/auth', () => {
-  test('answers 303 to the URL of the provider, whose query parameters are kept', async () => {
+  test('returns 303 to the URL of the provider, with its query parameters', async () => {
     const { answer, location, sent } = await (await rigFor()).start('oauth2')
     expect(answer.status).toBe(303)
     expect(location).toMatch(`${provider.origin}/authorize?scope=user&access_type=offline&`)
@@ -34,7 +34,7 @@ describe('POST <mount>/auth', () => {
     expect(answer.headers.get('Cache-Control')).toBe('no-store')
   })
 
-  test('sets the cookie: 32 alphanumerics for 300 seconds, for the callback alone', async () => {
+  test('sets the cookie: 32 alphanumerics for 300 seconds, only for the callback', async () => {
     const { setCookie, token } = await (await rigFor()).start('oauth2')
     expect(token).toMatch(/^[A-Za-z0-9]{32}$/)
     expect(setCookie.split('; ').sort()).toEqual([
@@ -46,7 +46,7 @@ describe('POST <mount>/auth', () => {
     ])
   })
 
-  test('marks the cookie Secure where people come by https', async () => {
+  test('marks the cookie Secure with https', async () => {
     const rig = await rigFor({}, { publicOrigin: 'https://gate.example' })
     expect((await rig.start('oauth2')).setCookie).toContain('; Secure')
   })
@@ -56,7 +56,7 @@ describe('POST <mount>/auth', () => {
     expect(sent.get('redirect_uri')).toBe(`${CALLBACK}?csrfToken=${token}`)
   })
 
-  test('sends state and a PKCE challenge along, in every form', async () => {
+  test('sends state and a PKCE challenge in every form', async () => {
     for (const form of ['csrf-in-url', 'csrf-in-url-identical', 'exact'] as const) {
       const { sent, token } = await (await rigFor({ form })).start('oauth2')
       expect(sent.get('state')).toBe(token)
@@ -65,14 +65,14 @@ describe('POST <mount>/auth', () => {
     }
   })
 
-  test('gives another token each time', async () => {
+  test('creates a new token each time', async () => {
     const rig = await rigFor()
     expect((await rig.start('oauth2')).token).not.toBe((await rig.start('oauth2')).token)
   })
 })
 
 describe('GET <mount>/auth, the callback', () => {
-  test('answers 303 to the absolute URL of the application root, signed in', async () => {
+  test('returns 303 to the absolute URL of the application root, with a session', async () => {
     const rig = await rigFor()
     const { token } = await rig.start('oauth2')
     const answer = await rig.callback('oauth2', { csrfToken: token, code: 'the-code' }, token)
@@ -85,7 +85,7 @@ describe('GET <mount>/auth, the callback', () => {
     ])
   })
 
-  test('exchanges the code by a form, with the URL without csrfToken, then asks who it is', async () => {
+  test('exchanges the code by a form, with the URL without csrfToken, then requests the user', async () => {
     const rig = await rigFor()
     const { token, sent } = await rig.start('oauth2')
     await rig.callback('oauth2', { csrfToken: token, code: 'the-code' }, token)
@@ -127,7 +127,7 @@ describe('GET <mount>/auth, the callback', () => {
     expect(Number(expires) - Date.now()).toBeLessThanOrEqual(60_000)
   })
 
-  test('creates the user, then updates the token; the session carries who it is', async () => {
+  test('creates the user, then updates the token, and stores the user in the session', async () => {
     const store = await openStore()
     const vault = createVault(new Uint8Array(32).fill(1))
     const deps = { store, vault, record: async () => {}, admins: [], now: Date.now }
@@ -183,7 +183,7 @@ describe('GET <mount>/auth, the callback', () => {
     { id: { a: 1 } },
     { id: 1.5 },
     { email: 'a@b.example' },
-  ])('signs nobody in whom the provider does not name: %j', async (body) => {
+  ])('rejects a user without an id: %j', async (body) => {
     const rig = await rigFor()
     provider.user = { body }
     const { token } = await rig.start('oauth2')
@@ -224,7 +224,7 @@ describe('GET <mount>/auth, the callback', () => {
     expect(answer.status).toBe(303)
   })
 
-  test.each(['csrfToken', 'code', 'state', 'iss'])('refuses %s given twice', async (name) => {
+  test.each(['csrfToken', 'code', 'state', 'iss'])('rejects a duplicate %s', async (name) => {
     const rig = await rigFor()
     const { token } = await rig.start('oauth2')
     const query = `csrfToken=${token}&code=c&state=${token}&iss=${provider.origin}`
@@ -243,7 +243,7 @@ describe('GET <mount>/auth, the callback', () => {
   test.each([
     ['the token endpoint', 'token'],
     ['the user endpoint', 'user'],
-  ] as const)('signs nobody in on an empty body of %s', async (_, which) => {
+  ] as const)('rejects an empty body of %s', async (_, which) => {
     const rig = await rigFor()
     provider[which] = { body: '' }
     const { token } = await rig.start('oauth2')

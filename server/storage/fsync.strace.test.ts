@@ -14,7 +14,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-test('acknowledges a write only after the log with it has been synced to the disk', () => {
+test('acknowledges a write only after its log is synced to disk', () => {
   const trace = traceChild(5)
   for (let n = 1; n <= 5; n++) {
     const before = trace.indexOf(n === 1 ? 'say open' : `say acknowledged ${n - 1}`)

@@ -42,7 +42,7 @@ async function kill(): Promise<void> {
 const log = () => join(data, 'gatehouse.sqlite-wal')
 const WRITES = 6
 
-test('a change whose sync failed is reported as unknown, and may be there after a restart', async () => {
+test('a change whose sync failed is reported as unknown, and may exist after a restart', async () => {
   expect((await call('POST', '/things', { id: 'before' })).status).toBe(201)
   const stop = await injectFault(server.pid, {
     calls: 'fsync,fdatasync',
@@ -71,7 +71,7 @@ test('a change whose sync failed is reported as unknown, and may be there after 
   expect((await call('POST', '/things', { id: 'after' })).status).toBe(201)
 })
 
-test('a change whose sync failed does not come back once another one was stored', async () => {
+test('a change whose sync failed does not reappear after a later change', async () => {
   expect((await call('POST', '/things', { id: 'before' })).status).toBe(201)
   const stop = await injectFault(server.pid, {
     calls: 'fsync,fdatasync',
@@ -89,7 +89,7 @@ test('a change whose sync failed does not come back once another one was stored'
   expect((await call('GET', '/things/unknown')).status).toBe(404)
 })
 
-test('documents that the disk does not read are 503, and are served again when it does', async () => {
+test('unreadable documents are 503, and are served again when the disk recovers', async () => {
   const ids = Array.from({ length: 300 }, (_, n) => `d${1_000 + n}`)
   const documents = ids.map((id) => ({ id, text: 'x'.repeat(1_000) }))
   expect((await call('POST', '/things', documents)).status).toBe(201)

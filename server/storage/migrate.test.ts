@@ -27,7 +27,7 @@ forEachEngine((engine) => {
     expect(tables.map(({ name }) => name)).toContain('notes')
   })
 
-  test('keeps nothing of a start whose migrations fail', async () => {
+  test('rolls back all migrations if one fails', async () => {
     const { db } = await engine.open()
     const migrations = {
       ...allMigrations(engine.name),

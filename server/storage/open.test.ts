@@ -8,7 +8,7 @@ import { forEachEngine } from './test-support/each-engine.testing.ts'
 const moment = { timeout: 10_000, interval: 20 }
 
 forEachEngine((engine) => {
-  test('opens again with everything in it', async () => {
+  test('opens again with all data', async () => {
     const first = await engine.open()
     await first.db.insertInto('databases').values({ name: 'ada', created_at: 1 }).execute()
     await first.close()
@@ -21,13 +21,13 @@ forEachEngine((engine) => {
     ])
   })
 
-  test('lets several processes open a new store at once', async () => {
+  test('allows several processes to open a new store concurrently', async () => {
     const stores = await Promise.all([1, 2, 3, 4].map(() => engine.open('tool')))
     const counts = stores.map((store) => store.db.selectFrom('counters').selectAll().execute())
     expect(await Promise.all(counts)).toEqual(stores.map(() => [{ name: 'revision', value: 0 }]))
   })
 
-  test('refuses a store that a newer Gatehouse has changed', async () => {
+  test('rejects a store that a newer Gatehouse has changed', async () => {
     const store = await engine.open()
     await sql`insert into kysely_migration (name, timestamp)
       values ('9999-tomorrow', '2999-01-01T00:00:00.000Z')`.execute(store.db)
@@ -75,7 +75,7 @@ forEachEngine((engine) => {
     expect((await remove.executeTakeFirst()).numDeletedRows).toBe(0n)
   })
 
-  test('leaves the errors of a query as they are', async () => {
+  test('returns errors of a query unchanged', async () => {
     const { db } = await engine.open()
     const insert = db.insertInto('databases').values({ name: 'ada', created_at: 1 })
     await insert.execute()
@@ -85,7 +85,7 @@ forEachEngine((engine) => {
     expect(String(refused)).toMatch(/unique/i)
   })
 
-  test('keeps what a transaction has not committed from everybody else', async () => {
+  test('hides uncommitted changes of a transaction', async () => {
     const { db, transaction } = await engine.open()
     const count = async () => (await db.selectFrom('databases').selectAll().execute()).length
     const outside = AsyncLocalStorage.snapshot()
@@ -97,7 +97,7 @@ forEachEngine((engine) => {
     expect(await count()).toBe(1)
   })
 
-  test('undoes all of a transaction that throws', async () => {
+  test('rolls back a transaction that throws', async () => {
     const { db, change } = await engine.open()
     const thrown = new Failure('conflict', 'on second thoughts')
     const attempt = change(async (trx) => {
@@ -110,7 +110,7 @@ forEachEngine((engine) => {
     expect(await change(nextRevision)).toBe(1)
   })
 
-  test('hands out each revision once to 50 concurrent changes, in order', async () => {
+  test('assigns each revision once to 50 concurrent changes, in order', async () => {
     const { db, change } = await engine.open()
     const revisions = await Promise.all(
       Array.from({ length: 50 }, (_, nth) =>
@@ -130,7 +130,7 @@ forEachEngine((engine) => {
     expect(stored.map(({ revision }) => revision)).toEqual(oneToFifty)
   })
 
-  test('notices once what another process has changed', async () => {
+  test('detects a change by another process once', async () => {
     const node = await engine.open()
     const tool = await engine.open('tool')
     expect(node.changedOutside()).toBe(false)
@@ -139,7 +139,7 @@ forEachEngine((engine) => {
     expect(node.changedOutside()).toBe(false)
   })
 
-  test('finishes what is under way when it closes, and refuses what is new', async () => {
+  test('finishes work in progress when it closes, and rejects new work', async () => {
     const store = await engine.open()
     const entered = Promise.withResolvers<void>()
     const goOn = Promise.withResolvers<void>()

@@ -6,20 +6,20 @@ describe('createVault', () => {
   const key = randomBytes(32)
   const vault = createVault(key)
 
-  it('opens what it has sealed, and seals the same secret otherwise each time', () => {
+  it('decrypts what it encrypted, and encrypts the same secret differently each time', () => {
     const sealed = vault.encrypt('sécret', 'sessions/1/access')
     expect(vault.decrypt(sealed, 'sessions/1/access')).toBe('sécret')
     expect(vault.encrypt('sécret', 'sessions/1/access')).not.toBe(sealed)
     expect(sealed).not.toContain('cret')
   })
 
-  it('does not open a ciphertext that was moved to another row', () => {
+  it('rejects a ciphertext that was moved to another row', () => {
     const sealed = vault.encrypt('one', 'sessions/1/access')
     expect(() => vault.decrypt(sealed, 'sessions/2/access')).toThrow()
     expect(() => vault.decrypt(sealed, 'sessions/1/refresh')).toThrow()
   })
 
-  it('does not open an altered text, or one of another key', () => {
+  it('rejects an altered text and one of another key', () => {
     const sealed = vault.encrypt('one', 'a')
     const at = sealed.length - 3
     const altered = sealed.slice(0, at) + (sealed[at] === 'A' ? 'B' : 'A') + sealed.slice(at + 1)
@@ -28,7 +28,7 @@ describe('createVault', () => {
     expect(() => createVault(randomBytes(32)).decrypt(sealed, 'a')).toThrow('another key')
   })
 
-  it('refuses a key that has not 32 bytes', () => {
+  it('rejects a key of another length than 32 bytes', () => {
     expect(() => createVault(randomBytes(16))).toThrow(RangeError)
   })
 })

@@ -56,7 +56,7 @@ forEachEngine((engine) => {
     const create = (flags: Record<string, string>) =>
       createTokenByCommand(store, record, flags, now)
 
-    it('makes a token of the operator, who need not have signed in', async () => {
+    it('creates a token of the operator without a sign-in', async () => {
       const token = await create({ name: 'ci', role: 'operator', databases: 'a,b', expires: '30d' })
       const { authenticate } = createAuthenticator(
         store,
@@ -86,7 +86,7 @@ forEachEngine((engine) => {
       [{ name: 'a'.repeat(65), role: 'viewer' }, '--name must be 1 to 64 characters'],
       [{ name: 'a', role: 'viewer', expires: '30' }, '--expires must be a duration'],
       [{ name: 'a', role: 'viewer', databases: '1a' }, 'not a valid database name'],
-    ])('refuses %j with a sentence', async (flags, says) => {
+    ])('rejects %j with a message', async (flags, says) => {
       await expect(create(flags as unknown as Record<string, string>)).rejects.toThrow(says)
     })
   })
@@ -95,7 +95,7 @@ forEachEngine((engine) => {
     const change = (username: string, role: string, issuer?: string) =>
       changeRoleByCommand(store, record, username, role, issuer, [])
 
-    it('gives somebody who has signed in a role, and ends their sessions', async () => {
+    it('changes the role of a person who has signed in, and ends their sessions', async () => {
       await signIn({})
       await change('github:1', 'admin')
       expect(await roles()).toEqual([['a', 'admin']])
@@ -107,7 +107,7 @@ forEachEngine((engine) => {
       })
     })
 
-    it('asks which one is meant where several issuers know the name', async () => {
+    it('rejects a name that several issuers use', async () => {
       await signIn({})
       await signIn({ issuer: 'b' })
       await expect(change('github:1', 'viewer')).rejects.toThrow('Add --issuer with one of a, b')
@@ -118,7 +118,7 @@ forEachEngine((engine) => {
       ])
     })
 
-    it('says what to do for somebody who has not signed in, and for what is no role', async () => {
+    it('explains what to do for an unknown person and an invalid role', async () => {
       await expect(change('github:9', 'admin')).rejects.toThrow('GATEHOUSE_ADMINS')
       await expect(change('github:9', 'king')).rejects.toThrow('Unknown role "king"')
     })
@@ -128,13 +128,13 @@ forEachEngine((engine) => {
     const key = (renew: boolean, operatorKey?: string) =>
       operatorKeyByCommand(store, record, { data, operatorKey }, renew)
 
-    it('prints the key that there is', async () => {
+    it('prints the existing key', async () => {
       const first = await key(false)
       expect(first).toBe(openOperatorKey(data, undefined).read())
       expect(await key(false)).toBe(first)
     })
 
-    it('renews it: the sessions made with the old one end, no other', async () => {
+    it('renews the key and ends only the sessions of the old one', async () => {
       const old = await key(false)
       await signIn({ ...OPERATOR, operatorKey: fingerprint(old) })
       await signIn({})
@@ -145,7 +145,7 @@ forEachEngine((engine) => {
       expect((await recorded()).at(-1)).toMatchObject({ action: 'operator-key.renew' })
     })
 
-    it('refuses to renew a key that the environment gives', async () => {
+    it('rejects renewing a key from the environment', async () => {
       await expect(key(true, 'given')).rejects.toThrow('GATEHOUSE_OPERATOR_KEY')
       expect(await key(false, 'given')).toBe('given')
     })

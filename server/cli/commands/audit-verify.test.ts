@@ -5,7 +5,7 @@ import { verifyAuditLog } from './audit-verify.ts'
 
 forEngine('sqlite', (engine) => {
   describe('gatehouse audit verify', () => {
-    test('answers what it takes again, and the hash alone', async () => {
+    test('returns the value for --last, and accepts the hash alone', async () => {
       const store = await engine.open()
       expect(await verifyAuditLog(store, undefined)).toBe('0:')
       await recordAll(store, [entry(), entry()])
@@ -16,7 +16,7 @@ forEngine('sqlite', (engine) => {
       expect(await verifyAuditLog(store, known.slice(2))).toMatch(/^3:/)
     })
 
-    test('names the first row that does not fit', async () => {
+    test('names the first invalid row', async () => {
       const store = await engine.open()
       await recordAll(store, [entry(), entry(), entry()])
       const known = await verifyAuditLog(store, undefined)
@@ -32,7 +32,7 @@ forEngine('sqlite', (engine) => {
     })
 
     test.each(['', '3', '3:', 'x', `${'a'.repeat(64)} `, `-1:${'a'.repeat(64)}`])(
-      'refuses --last %j',
+      'rejects --last %j',
       async (last) => {
         const store = await engine.open()
         const refused = verifyAuditLog(store, last)

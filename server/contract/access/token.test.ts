@@ -3,13 +3,13 @@ import { tokenInput } from './token.ts'
 
 const isName = (name: string) => tokenInput.safeParse({ name, role: 'viewer' }).success
 
-it('takes names of one line in any script', () => {
+it('accepts one-line names in any script', () => {
   for (const name of ['ci', 'Ada’s laptop <b>', 'שלום', '艾达 👩‍💻', 'a'.repeat(64)]) {
     expect([name, isName(name)]).toEqual([name, true])
   }
 })
 
-it('takes no name that would show another one beside it, or none', () => {
+it('rejects names that are invisible or change the text around them', () => {
   for (const name of [
     '',
     'a'.repeat(65),

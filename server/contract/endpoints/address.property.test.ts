@@ -146,23 +146,23 @@ function holds(text: string): void {
 const forEvery = (texts: fc.Arbitrary<string>, numRuns: number) =>
   fc.assert(fc.property(texts, holds), { numRuns })
 
-test('addresses as people write them parse and print round-trip', () => {
+test('common addresses round-trip through parse and format', () => {
   forEvery(plausible, 400_000)
   // Guards against a generator that produces too few valid addresses.
   expect(accepted).toBeGreaterThan(100_000)
 })
 
-test('addresses with characters changed parse and print round-trip, or are refused', () => {
+test('mutated addresses round-trip or are rejected', () => {
   const before = accepted
   forEvery(mutated, 250_000)
   expect(accepted - before).toBeGreaterThan(10_000)
 })
 
-test('jumbled characters of an address parse and print round-trip, or are refused', () => {
+test('shuffled addresses round-trip or are rejected', () => {
   forEvery(jumbled, 200_000)
 })
 
-test('anything else is refused without throwing', () => {
+test('other texts are rejected without an exception', () => {
   forEvery(garbage, 150_000)
   expect(read).toBe(1_000_000)
 })
@@ -180,7 +180,7 @@ const groups = fc.array(fc.oneof(fc.constant(0), fc.nat({ max: 0xffff })), {
   maxLength: 8,
 })
 
-test('two spellings of one address have one form', () => {
+test('two spellings of an address have one canonical form', () => {
   fc.assert(
     fc.property(groups, fc.integer({ min: 1, max: 65535 }), letterCases, (numbers, at, letters) => {
       const plain = numbers.map((n) => n.toString(16))

@@ -3,7 +3,7 @@ import { formatAddress, isLoopback, isWildcard, parseAddress } from './address.t
 
 const long = (bytes: number) => `/${'s'.repeat(bytes - 1)}`
 
-describe('an address that is accepted', () => {
+describe('a valid address', () => {
   test.each([
     ['tcp://127.0.0.1:8529', 'tcp://127.0.0.1:8529'],
     ['TCP://127.0.0.1:8529', 'tcp://127.0.0.1:8529'],
@@ -31,13 +31,13 @@ describe('an address that is accepted', () => {
     ['unix:///run/...', 'unix:///run/...'],
     [`unix://${long(107)}`, `unix://${long(107)}`],
     [`unix:///x/..${long(107)}`, `unix://${long(107)}`],
-  ])('%s is printed as %s', (text, canonical) => {
+  ])('%s is formatted as %s', (text, canonical) => {
     const parsed = parseAddress(text)
     if (!parsed.ok) throw new Error(`${text} was refused: ${parsed.fault}`)
     expect(formatAddress(parsed.address)).toBe(canonical)
   })
 
-  test('is split into its parts, the host without brackets', () => {
+  test('is parsed into its parts, with the host without brackets', () => {
     expect(parseAddress('ssl://[::1]:443')).toEqual({
       ok: true,
       address: { scheme: 'ssl', host: '::1', port: 443 },
@@ -48,14 +48,14 @@ describe('an address that is accepted', () => {
     })
   })
 
-  test('may have port 0 only where that is asked for', () => {
+  test('may have port 0 only if that is allowed', () => {
     expect(parseAddress('tcp://127.0.0.1:0')).toMatchObject({ ok: false, part: 'port' })
     expect(parseAddress('tcp://127.0.0.1:0', { anyPort: true })).toMatchObject({ ok: true })
     expect(parseAddress('tcp://127.0.0.1:00', { anyPort: true })).toMatchObject({ ok: false })
   })
 })
 
-describe('an address that is refused blames', () => {
+describe('an invalid address reports', () => {
   test.each([
     ['scheme', ''],
     ['scheme', '127.0.0.1:8529'],
@@ -176,7 +176,7 @@ test.each([
   ['tcp://localhost.example.org:1', false],
   ['tcp://[::ffff:127.0.0.1]:1', false],
   ['tcp://192.168.0.1:1', false],
-])('%s is reached from this machine alone: %s', (text, loopback) => {
+])('%s is loopback: %s', (text, loopback) => {
   expect(isLoopback(parse(text))).toBe(loopback)
 })
 
@@ -187,6 +187,6 @@ test.each([
   ['tcp://127.0.0.1:1', false],
   ['tcp://localhost:1', false],
   ['unix:///0.0.0.0', false],
-])('%s stands for every address: %s', (text, wildcard) => {
+])('%s is a wildcard: %s', (text, wildcard) => {
   expect(isWildcard(parse(text))).toBe(wildcard)
 })

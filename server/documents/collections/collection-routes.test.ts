@@ -45,14 +45,14 @@ forEachEngineNode((start) => {
       expect((await list('shop')).json).toHaveLength(1)
     })
 
-    it('asks for the name of a database, and for one that exists', async () => {
+    it('requires the name of an existing database', async () => {
       const nameless = await node.ask('GET', '/_api/collection')
       expect([nameless.status, nameless.json.errorNum]).toEqual([400, 10])
       const absent = await list('absent')
       expect([absent.status, absent.json.errorNum]).toEqual([404, 1228])
     })
 
-    it('hides a database that the endpoint does not reach', async () => {
+    it('hides a database outside the mapping', async () => {
       const { port } = await narrowEndpoint()
       const asked = (database: string) =>
         node.ask('GET', `/_api/collection?database=${database}`, undefined, { port })
@@ -60,7 +60,7 @@ forEachEngineNode((start) => {
       expect((await asked('shop')).json).toMatchObject({ code: 404, errorNum: 1228 })
     })
 
-    it('refuses a token that is not for the database, and whoever has none', async () => {
+    it('rejects tokens of other databases and anonymous requests', async () => {
       const headers = { Authorization: `Bearer ${scoped}` }
       const by = (database: string) =>
         ask(node.port, 'GET', `/_api/collection?database=${database}`, { headers })
@@ -71,7 +71,7 @@ forEachEngineNode((start) => {
   })
 
   describe('GET /_api/size', () => {
-    it('tells how much every database holds, also where the endpoint does not reach it', async () => {
+    it('returns the size of every database, also outside the mapping', async () => {
       const { port } = await narrowEndpoint()
       const { status, json } = await node.ask('GET', '/_api/size', undefined, { port })
       expect(status).toBe(200)
@@ -82,7 +82,7 @@ forEachEngineNode((start) => {
       ])
     })
 
-    it('tells a token of its own databases alone, and is of the system database', async () => {
+    it('returns only the databases of a token, and requires _system', async () => {
       const headers = { Authorization: `Bearer ${scoped}` }
       const { json } = await ask(node.port, 'GET', '/_api/size', { headers })
       expect(json.map(({ database }: { database: string }) => database)).toEqual([

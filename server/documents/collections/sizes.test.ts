@@ -28,7 +28,7 @@ forEachEngine((engine) => {
     )
 
   describe('sizes', () => {
-    it('tell how many documents a database holds, and their bytes, over several steps', async () => {
+    it('count the documents of a database and their bytes in several steps', async () => {
       await fill('a', 3)
       await fill('b', STEP + 1)
       await fill('c', 1)
@@ -46,7 +46,7 @@ forEachEngine((engine) => {
       expect(sizes.get('z')?.collections).toEqual([])
     })
 
-    it('are measured anew only when they are old, and never wait long for it', async () => {
+    it('are measured again only when outdated, with a bounded wait', async () => {
       await fill('a', 1)
       const sizes = begin()
       const documents = async () => (await sizes.of(['x'])).get('x')?.collections[0]?.documents
@@ -57,7 +57,7 @@ forEachEngine((engine) => {
       expect(await documents()).toBe(2)
     })
 
-    it('answer with what is known while a large database is being measured', async () => {
+    it('return known sizes while a large database is being measured', async () => {
       const { promise, resolve } = Promise.withResolvers<void>()
       const measure: DocumentRepository['measure'] = async (database, after, limit) => {
         if (database === 'large') await promise

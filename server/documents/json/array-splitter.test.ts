@@ -27,7 +27,7 @@ describe('ArraySplitter', () => {
     '[[1,[2,{"a":[3]}]],{"b":"]"},"\\"]","\\\\",""]\n',
     '[{"a":"x\\\\\\"],["},{}]',
     '[{"ü":"💾\\ud83d"}]',
-  ])('returns the elements of %s, wherever the chunks are cut', (text) => {
+  ])('returns the elements of %s for any chunk boundaries', (text) => {
     for (const size of [1, 2, 3, 7, Infinity]) expect(parsed(text, size)).toEqual(JSON.parse(text))
   })
 
@@ -72,12 +72,12 @@ describe('ArraySplitter', () => {
     'x[]',
     '[]\u00a0',
     '\ufeff[]',
-  ])('finds no array in %j', (text) => {
+  ])('detects no array in %j', (text) => {
     expect(() => JSON.parse(text)?.map(String)).toThrow()
     for (const size of [1, Infinity]) expect(() => parsed(text, size)).toThrow()
   })
 
-  it('finds an array exactly where JSON.parse does', () => {
+  it('accepts exactly what JSON.parse accepts as an array', () => {
     const token = fc.constantFrom(...'[]{},:"\\ 1a'.split(''), '"a"', '{}', '[]', ',{},')
     fc.assert(
       fc.property(fc.array(token), fc.integer({ min: 1, max: 4 }), (tokens, size) => {
@@ -89,7 +89,7 @@ describe('ArraySplitter', () => {
     )
   })
 
-  it('rejects an element of more than 1 MiB before it has arrived', () => {
+  it('rejects an element of more than 1 MiB before it is complete', () => {
     const largest = `"${'x'.repeat(DOCUMENT_BYTES - 2)}"`
     expect(split(`[${largest},${largest}]`, 65_536)).toEqual([largest, largest])
     const splitter = new ArraySplitter()

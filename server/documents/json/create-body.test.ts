@@ -36,11 +36,11 @@ describe('readCreateBody', () => {
     [['1']],
     [['']],
     [[' ']],
-  ])('returns the text of what is no array: %j', async (pieces) => {
+  ])('returns the text of a body that is not an array: %j', async (pieces) => {
     expect(await readCreateBody(arriving(...pieces).chunks)).toEqual({ text: pieces.join('') })
   })
 
-  it('returns the elements of an array, which may be cut anywhere', async () => {
+  it('returns the elements of an array for any chunk boundaries', async () => {
     expect(await parts(' ', '[{"a":', '1},', '2', '3 , "x]"', ']', ' ')).toEqual([
       ['{"a":1}', '23', '"x]"'],
     ])
@@ -51,7 +51,7 @@ describe('readCreateBody', () => {
     expect(await parts('[ ]')).toEqual([])
   })
 
-  it('cuts parts by number and by bytes, and loses nothing between them', async () => {
+  it('limits parts by number and by bytes without losing elements', async () => {
     const many = Array.from({ length: 1_001 }, (_, n) => `{"n":${n}}`)
     const byNumber = await parts(`[${many}]`)
     expect(byNumber.map((part) => part.length)).toEqual([250, 250, 250, 250, 1])
@@ -95,7 +95,7 @@ describe('readCreateBody', () => {
     expect(body.closed).toBe(true)
   })
 
-  it('does the same with a body that has arrived', async () => {
+  it('handles a complete body in the same way', async () => {
     expect(createBodyOf(Buffer.from(' {"a":1}'))).toEqual({ text: ' {"a":1}' })
     expect(await allOf(createBodyOf(Buffer.from(' [1,{"a":2}]')))).toEqual([['1', '{"a":2}']])
     expect(() => createBodyOf(Buffer.from([0xff]))).toThrow('not UTF-8')

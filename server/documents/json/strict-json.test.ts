@@ -25,7 +25,7 @@ describe('parseStrictly', () => {
     ['[{"x":{"b":1,"c":2,"b":3}}]', '"b"', '/0/x/b'],
     ['[[1,[2]],{"a/b":{"~":[{},{"c":1,"c":1}]}}]', '"c"', '/1/a~1b/~0/1/c'],
     ['{"__proto__":1,"__proto__":2}', '"__proto__"', '/__proto__'],
-  ])('rejects %s, which has a key twice, with its pointer', (text, key, field) => {
+  ])('rejects %s, which has a duplicate key, with its pointer', (text, key, field) => {
     expect(() => parseStrictly(text)).toThrow(
       expect.objectContaining({
         message: `The key ${key} occurs twice.`,
@@ -43,7 +43,7 @@ describe('parseStrictly', () => {
     '12345678901234567890',
     '-0',
     '-0.0e1',
-  ])('refuses the number %s, which would come back as another', (number) => {
+  ])('rejects the number %s, which does not round-trip', (number) => {
     expect(() => parseStrictly(`{"n":${number}}`)).toThrow(`The number ${number}`)
     expect(() => parseStrictly(`{"n": [1, ${number}]}`)).toThrow(
       expect.objectContaining({
@@ -67,7 +67,7 @@ describe('parseStrictly', () => {
   })
 
   it.each(['', '{', '{"a":}', "{'a':1}", '{"a":01}', 'NaN', '{"a":1}x'])(
-    'refuses %j, no JSON',
+    'rejects %j, which is not JSON',
     (text) => {
       expect(() => parseStrictly(text)).toThrow(expect.objectContaining({ code: 'bad-json' }))
     },
@@ -81,12 +81,12 @@ describe('parseStrictly', () => {
     }
   })
 
-  it('looks through a text as long as a request can be', () => {
+  it('parses a text of the maximum request size', () => {
     const text = `[ {"a":"${'\\n'.repeat(8 * 1024 * 1024)}"}, {"b":1,"b":2} ]`
     expect(() => parseStrictly(text)).toThrow('The key "b" occurs twice.')
   })
 
-  it('keeps every JSON value, whatever spaces stand in it', () => {
+  it('keeps every JSON value with any whitespace', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(undefined, 1, '\t'), (value, space) => {
         const text = JSON.stringify(value, null, space)

@@ -45,7 +45,7 @@ const query = fc.record({
 type Query = typeof query extends fc.Arbitrary<infer T> ? T : never
 
 forEachEngine((engine) => {
-  test('a query returns what the reference returns, page by page, while other documents change', async () => {
+  test('a query returns the same pages as a reference implementation, while other documents change', async () => {
     const store = await engine.open()
     await storeDatabases(store, 'db')
     const documents = createDocuments(createDocumentRepository(store), () => 0)

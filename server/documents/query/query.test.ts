@@ -54,11 +54,14 @@ describe('parseDocumentQuery', () => {
     expect(parse(text).filter).toHaveLength(1)
   })
 
-  it.each([['author', 'a.b', '-x', 'a,b:c\\d', '']])('prints a path as it is parsed', (...path) => {
-    expect(parse(`sort=${encodeURIComponent(printFieldPath(path))}`).sort).toEqual([
-      { path, isDescending: false },
-    ])
-  })
+  it.each([['author', 'a.b', '-x', 'a,b:c\\d', '']])(
+    'formats a path as it was parsed',
+    (...path) => {
+      expect(parse(`sort=${encodeURIComponent(printFieldPath(path))}`).sort).toEqual([
+        { path, isDescending: false },
+      ])
+    },
+  )
 })
 
 describe('parseFilterQuery', () => {
@@ -79,7 +82,7 @@ describe('createFieldSelector', () => {
     expect(JSON.stringify(select(document))).toBe('{"title":"t","author":{"name":"ada"},"id":"1"}')
   })
 
-  it('prefers the whole of a field to a part of it', () => {
+  it('selects a whole field if a part of it is selected too', () => {
     for (const paths of [
       [['a'], ['a', 'b']],
       [['a', 'b'], ['a']],

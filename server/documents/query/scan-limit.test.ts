@@ -4,7 +4,7 @@ import { ScanLimit } from './scan-limit.ts'
 const limits = { running: 1, waiting: 1, wait: 60_000, duration: 10_000 }
 const forever = new AbortController().signal
 
-it('runs queries in order, and rejects what comes when too many wait', async () => {
+it('runs queries in order, and rejects queries when too many wait', async () => {
   const scans = new ScanLimit(limits)
   const { promise, resolve } = Promise.withResolvers<void>()
   const first = scans.run(forever, () => promise)

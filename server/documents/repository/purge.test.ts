@@ -17,7 +17,7 @@ forEachEngineNode((start) => {
     await node.stop()
   })
 
-  it('what a dropped database leaves is deleted: documents, jobs, and schemas also without any', async () => {
+  it('dropping a database deletes its documents, jobs and schemas', async () => {
     for (const name of ['blog', 'shop']) await node.ask('POST', '/_api/database', { name })
     await node.ask('POST', '/_db/blog/articles', { id: 'one' })
     for (const path of ['/_db/blog/_schema/articles', '/_db/shop/_schema/orders']) {

@@ -32,7 +32,7 @@ forEachEngine((engine) => {
     )
 
   describe('documents', () => {
-    it('are inserted all or none, also when the last one is there already', async () => {
+    it('are inserted all or none, also if the last one exists', async () => {
       const where = { database: 'x', collection: 'c' }
       await repository.insert(where, [{ id: 'b', body: '{}' }])
       const many = ['a', 'b'].map((id) => ({ id, body: '{}' }))
@@ -41,7 +41,7 @@ forEachEngine((engine) => {
       expect((await repository.list(where, undefined, 9)).map(({ id }) => id)).toEqual(['b'])
     })
 
-    it('have no U+0000 in their ids: whoever asks for one finds none, and lists go on', async () => {
+    it('have no U+0000 in their ids, and reads and lists accept it', async () => {
       const where = { database: 'x', collection: 'c' }
       await repository.insert(where, [
         { id: 'a', body: '1' },
@@ -52,7 +52,7 @@ forEachEngine((engine) => {
       expect(after.map(({ id }) => id)).toEqual(['a\u0001'])
     })
 
-    it('are updated and deleted in the state that is named alone', async () => {
+    it('are updated and deleted only in the expected state', async () => {
       const ref = { database: 'x', collection: 'c', id: 'a' }
       const made = await repository.insert(ref, [{ id: 'a', body: '1' }])
       const tag = 'tags' in made ? (made.tags[0] ?? '') : ''
@@ -65,7 +65,7 @@ forEachEngine((engine) => {
       expect(await repository.read(ref)).toBeUndefined()
     })
 
-    it('are changed under their own id alone, also where all else is the same', async () => {
+    it('are changed only under their own id', async () => {
       const ref = { database: 'x', collection: 'c', id: 'a' }
       const others = [
         { ...ref, database: 'y' },
@@ -85,7 +85,7 @@ forEachEngine((engine) => {
       }
     })
 
-    it('are not written into a database that was dropped, whatever this process knows', async () => {
+    it('are not written into a dropped database, even if this process does not know of the drop', async () => {
       const ref = { database: 'x', collection: 'c', id: 'a' }
       await repository.insert(ref, [{ id: 'a', body: '1' }])
       const { tag = '' } = (await repository.read(ref)) ?? {}
@@ -103,7 +103,7 @@ forEachEngine((engine) => {
       expect(await repository.list(ref, undefined, 9)).toEqual([{ id: 'a', tag, body: '1' }])
     })
 
-    it('are listed in the order of code points, after one', async () => {
+    it('are listed in code point order after an id', async () => {
       const where = { database: 'x', collection: 'c' }
       await repository.insert(
         where,
@@ -115,7 +115,7 @@ forEachEngine((engine) => {
       expect(await ids('a')).toEqual(['b', 'é'])
     })
 
-    it('make their collections', async () => {
+    it('create their collections', async () => {
       await fill('x', 'b', 2)
       await fill('x', 'a', 1)
       await fill('y', 'c', 1)
@@ -123,7 +123,7 @@ forEachEngine((engine) => {
       expect(await repository.databases()).toEqual(['x', 'y'])
     })
 
-    it('let others have their turn while many collections are found', async () => {
+    it('yield while many collections are listed', async () => {
       const names = Array.from({ length: 120 }, (_, n) => `c${100 + n}`)
       await Promise.all(names.map((name) => fill('x', name, 1)))
       let turned = false
@@ -146,7 +146,7 @@ forEachEngine((engine) => {
   })
 
   describe('purgeDropped', () => {
-    it('deletes what dropped databases have left, and nothing else', async () => {
+    it('deletes the data of dropped databases only', async () => {
       await databases.create('kept', START)
       await databases.create('gone', START)
       const [kept, gone] = [databases.idOf('kept'), databases.idOf('gone')]
@@ -160,7 +160,7 @@ forEachEngine((engine) => {
       expect(await repository.databases()).toEqual(['_system', kept].sort())
     })
 
-    it('stops between two deletions when it is told, and goes on when it is woken', async () => {
+    it('stops between two deletions, and continues when woken', async () => {
       await databases.create('gone', START)
       await fill(databases.idOf('gone'), 'a', PURGE * 3)
       await databases.drop('gone', START)
@@ -186,7 +186,7 @@ forEachEngine((engine) => {
       expect(errors).toEqual([])
     })
 
-    it('leaves a database that this process does not know of yet', async () => {
+    it('keeps a database that this process does not know yet', async () => {
       const other = await createDatabaseRegistry(
         store,
         () => {},
@@ -199,7 +199,7 @@ forEachEngine((engine) => {
     })
   })
 
-  it('gives a database that is created again an id of its own', async () => {
+  it('gives a recreated database a new id', async () => {
     await databases.create('blog', START)
     const first = databases.idOf('blog')
     await databases.drop('blog', START)
@@ -209,7 +209,7 @@ forEachEngine((engine) => {
 })
 
 describe('createDocumentId', () => {
-  it('makes ids that sort in the order in which they were made', () => {
+  it('creates ids that sort by creation time', () => {
     const times = Array.from({ length: 3_000 }, (_, n) => 1_700_000_000_000 + Math.floor(n / 500))
     const ids = times.map(createDocumentId)
     expect(new Set(ids).size).toBe(ids.length)

@@ -8,22 +8,22 @@ import type { DocumentRepository } from './stored-documents.ts'
 
 const place = { database: '_system', collection: 'articles', id: 'a' }
 
-describe('a change whose answer was lost', () => {
+describe('a change whose response was lost', () => {
   const lost = () => Promise.reject(new OutcomeUnknown())
 
-  it('is answered as made once it is found, also when it arrives late', async () => {
+  it('succeeds once it is found, also if it arrives late', async () => {
     let looks = 0
     expect(await resolveOutcome(lost(), async () => (++looks === 3 ? 'made' : undefined))).toBe(
       'made',
     )
   })
 
-  it('stays unknown where it is not found, or nobody can look', async () => {
+  it('stays unknown if it is not found or cannot be looked up', async () => {
     await expect(resolveOutcome(lost(), async () => undefined)).rejects.toThrow(OutcomeUnknown)
     await expect(resolveOutcome(lost(), lost)).rejects.toThrow(OutcomeUnknown)
   })
 
-  it('is not looked for where the change was answered, or refused', async () => {
+  it('is not looked up if the change succeeded or was rejected', async () => {
     const look = () => expect.unreachable()
     expect(await resolveOutcome(Promise.resolve(1), look)).toBe(1)
     const refused = Promise.reject(new Error('refused'))
@@ -56,7 +56,7 @@ forEachEngine((engine) => {
     repository = createDocumentRepository(store)
   })
 
-  it('a document whose change was not answered is told by the tag of that change', async () => {
+  it('an unconfirmed change is found by its tag', async () => {
     const first = await forgetful(true).insert(place, [{ id: 'a', body: '{"n":1}' }])
     const tag = (await repository.read(place))?.tag ?? ''
     expect(first).toEqual({ tags: [tag] })
@@ -64,7 +64,7 @@ forEachEngine((engine) => {
     expect(await repository.read(place)).toEqual({ id: 'a', tag: next, body: '{"n":2}' })
   })
 
-  it('a document of somebody else is not taken for the one that was sent', async () => {
+  it('a document of another client is not taken for the one that was sent', async () => {
     await repository.insert(place, [{ id: 'a', body: '{"n":1}' }])
     const { tag = '' } = (await repository.read(place)) ?? {}
     const silent = forgetful(false)

@@ -54,27 +54,27 @@ describe('a schema', () => {
     ['another draft', { $schema: 'http://json-schema.org/draft-07/schema#' }, '', 'draft-07'],
     ['what would let everything pass', { $async: true, type: 'string' }, '', '$async'],
     ['the id of the draft', { $id: 'https://json-schema.org/draft/2020-12/schema' }, '', 'exists'],
-  ])('is refused with %s, and the fault is named', (_what, schema, pointer, reason) => {
+  ])('is rejected with %s, and the error is named', (_what, schema, pointer, reason) => {
     const { message, violations } = refused(schema)
     expect(violations.map((each) => each.pointer)).toContain(pointer)
     expect(message).toContain(reason)
     expect(message).not.toMatch(/\bat .*\.js\b/)
   })
 
-  it('is known to itself alone: the same $id in two of them is no conflict', () => {
+  it('may share its $id with another schema', () => {
     const id = 'https://example.org/a'
     compileSchema({ $id: id, $defs: { a: { type: 'string' } } })
     expect(pointers({ $id: id, type: 'array' }, {})).toEqual([''])
     expect(refused({ $ref: id }).message).toContain('External references are not supported')
   })
 
-  it('may be true or false, and hold keywords that nobody knows', () => {
+  it('may be a boolean or contain unknown keywords', () => {
     expect(check(true, [{}])).toBeUndefined()
     expect(check(false, [{}])?.violations).toHaveLength(1)
     expect(check({ 'x-label': 'A', type: ['object', 'null'] }, [{}])).toBeUndefined()
   })
 
-  it('never becomes code, whatever its names and texts are', () => {
+  it('never injects code through names or texts', () => {
     const set = '(globalThis.hacked=true)'
     const evil = `'"\`+${set}+\`"'\\\n*/\${${set}}//`
     const schema = {
@@ -93,7 +93,7 @@ describe('a schema', () => {
 })
 
 describe('a document', () => {
-  it('is told every violation with its pointer (RFC 6901)', () => {
+  it('gets every violation with its pointer (RFC 6901)', () => {
     const schema = {
       required: ['title', 'n'],
       properties: {
@@ -115,27 +115,27 @@ describe('a document', () => {
     expect(message).toContain('There are 5 violations.')
   })
 
-  it('of many is named by its index in the array', () => {
+  it('of an array is named by its index', () => {
     const schema = { properties: { n: { type: 'integer' } } }
     const many = [{ n: 1 }, { n: 'x' }, { n: 1.5 }]
     const found = check(schema, many, true)?.violations
     expect(found?.map(({ pointer }) => pointer)).toEqual(['/1/n', '/2/n'])
   })
 
-  it('has its own keys alone, not those of JavaScript', () => {
+  it('does not inherit keys of JavaScript objects', () => {
     expect(pointers({ required: ['toString'] }, {})).toEqual([''])
     expect(pointers({ properties: { constructor: { type: 'string' } } }, {})).toEqual([])
     const proto = JSON.parse('{"__proto__":1}') as Json
     expect(pointers({ additionalProperties: false }, proto)).toEqual([''])
   })
 
-  it('is checked by decimals as people write them', () => {
+  it('is validated with decimal arithmetic', () => {
     const schema = { properties: { price: { multipleOf: 0.01 } } }
     expect(pointers(schema, { price: 19.99 })).toEqual([])
     expect(pointers(schema, { price: 19.995 })).toEqual(['/price'])
   })
 
-  it('is told 1,000 violations at most, and how many there are', () => {
+  it('gets at most 1,000 violations, and their number', () => {
     const list = Array.from({ length: 5_000 }, () => 'x')
     const schema = { properties: { list: { items: { type: 'number' } } } }
     const found = check(schema, [{ list }])
@@ -143,11 +143,11 @@ describe('a document', () => {
     expect(found?.message).toContain('There are 5000 violations.')
   })
 
-  it('that a schema checks by itself without end is refused', () => {
+  it('that a schema validates in infinite recursion is rejected', () => {
     expect(() => check({ $ref: '#' }, [{}])).toThrow('takes too long')
   })
 
-  it('has long pointers cut', () => {
+  it('gets truncated pointers', () => {
     const key = 'k'.repeat(2 * POINTER_LENGTH)
     const [pointer = ''] = pointers({ additionalProperties: { type: 'number' } }, { [key]: '' })
     expect(pointer).toBe(`/${key.slice(1, POINTER_LENGTH)}…`)

@@ -34,7 +34,7 @@ const SLOW = schemaOf({ properties: { a: { pattern: '^(a+)+$' } } }, 'slow')
 const ENDLESS = { a: `${'a'.repeat(60)}!` }
 
 describe('the checker', () => {
-  it('finds violations, also of many checks at once, by several schemas', async () => {
+  it('finds violations in concurrent checks by several schemas', async () => {
     open()
     const text = schemaOf({ properties: { n: { type: 'string' } } }, 'text')
     const all = Array.from({ length: 300 }, (_, n) => check(n % 2 ? NUMBER : text, { n }))
@@ -43,7 +43,7 @@ describe('the checker', () => {
     expect(found[0]?.violations).toEqual([{ pointer: '/0/n', message: 'must be string' }])
   })
 
-  it('goes on with what is asked for just as the last one ends', async () => {
+  it('runs a check that is requested just as the last one ends', async () => {
     open()
     for (const key of ['a', 'b', 'c']) {
       const schema = schemaOf(true, key)
@@ -53,7 +53,7 @@ describe('the checker', () => {
     }
   })
 
-  it('says what is wrong with a schema', async () => {
+  it('reports the error of a schema', async () => {
     open()
     const wrong = schemaOf({ properties: { a: { type: 'text' } } })
     await expect(checker.compile(wrong)).rejects.toMatchObject({
@@ -86,7 +86,7 @@ describe('the checker', () => {
       },
       {},
     ],
-  ])('ends a check that takes too long by %s', async (_what, schema, document) => {
+  ])('stops a check that takes too long by %s', async (_what, schema, document) => {
     open()
     await expect(check(schemaOf(schema), document)).rejects.toMatchObject({
       code: 'invalid',
@@ -97,7 +97,7 @@ describe('the checker', () => {
     expect(slow).toEqual(['c'])
   })
 
-  it('rejects a schema for a while after a check took too long, and others not', async () => {
+  it('rejects a schema for a while after a slow check, without affecting others', async () => {
     open()
     await check(SLOW, { a: 'a' })
     const first = check(SLOW, ENDLESS)
@@ -118,7 +118,7 @@ describe('the checker', () => {
     expect(slow).toEqual(['slow'])
   })
 
-  it('ends compiling that takes too long', async () => {
+  it('stops a compilation that takes too long', async () => {
     open({ compile: 1 })
     const allOf = Array.from({ length: 2_000 }, (_, n) => ({ required: [`p${n}`] }))
     await expect(checker.compile(schemaOf({ allOf }))).rejects.toMatchObject({
@@ -129,7 +129,7 @@ describe('the checker', () => {
     })
   })
 
-  it('finds the one check that takes too long among those that were sent together', async () => {
+  it('finds the slow check in a batch', async () => {
     open()
     await Promise.all([check(SLOW, { a: 'a' }), check(NUMBER, { n: 1 })])
     // Both schemas are known to be quick by now.
@@ -145,7 +145,7 @@ describe('the checker', () => {
     expect(slow).toEqual(['slow'])
   })
 
-  it('takes the schemas in turn: one that is slow holds others up for one check', async () => {
+  it('alternates between schemas: a slow one delays others by one check', async () => {
     open({ check: 10_000 })
     const ended: string[] = []
     // Takes several milliseconds per check, so it is never quick.
@@ -162,7 +162,7 @@ describe('the checker', () => {
     expect(ended).toEqual(['slow', 'number', 'slow', 'number', 'slow', 'slow'])
   })
 
-  it('does not try again what waits for a schema that took too long', async () => {
+  it('rejects waiting checks of a schema that took too long', async () => {
     open()
     await check(SLOW, { a: 'a' })
     await check(SLOW, { a: 'a' })
@@ -177,7 +177,7 @@ describe('the checker', () => {
     expect(slow).toEqual(['slow'])
   })
 
-  it('lets so many checks wait and no more', async () => {
+  it('limits the number of waiting checks', async () => {
     open({ waiting: 3 })
     const checks = Array.from({ length: 4 }, () => check(NUMBER, { n: 1 }))
     const resolveOutcome = await Promise.allSettled(checks)
@@ -189,7 +189,7 @@ describe('the checker', () => {
     expect((await check(NUMBER, { n: 1 })).count).toBe(0)
   })
 
-  it('ends what is under way, and what waits, when it closes', async () => {
+  it('rejects running and waiting checks when it closes', async () => {
     open({ check: 60_000 })
     const endless = check(SLOW, ENDLESS)
     const behind = check(NUMBER, { n: 1 })

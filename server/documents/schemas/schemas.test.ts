@@ -40,7 +40,7 @@ forEachEngine((engine) => {
   }
 
   describe('schemas', () => {
-    it('are not written for a database that was dropped', async () => {
+    it('are not stored for a dropped database', async () => {
       await schemas.put(where, NUMBER, none)
       await store.db.deleteFrom('databases').where('name', '=', 'x').execute()
       const gone = { code: 'database-not-found' }
@@ -51,7 +51,7 @@ forEachEngine((engine) => {
       expect((await schemas.read(where, none)).body).toBe(NUMBER)
     })
 
-    it('count from the next check, when they are put, changed and deleted', async () => {
+    it('apply from the next check after they are stored, changed or deleted', async () => {
       expect(await takes('text')).toBe(true)
       await schemas.put(where, NUMBER, none)
       expect([await takes(1), await takes('text')]).toEqual([true, false])
@@ -71,7 +71,7 @@ forEachEngine((engine) => {
       })
     })
 
-    it('list 1,000 violations of all parts of an array, and count them all', async () => {
+    it('list 1,000 violations of an array, and count all', async () => {
       await schemas.put(where, NUMBER, none)
       const documents = Array.from({ length: 600 }, () => ({
         body: JSON.stringify({ n: 'x'.repeat(1_000) }),
@@ -83,14 +83,14 @@ forEachEngine((engine) => {
       })
     })
 
-    it('count for their collection in their database alone', async () => {
+    it('apply only to their collection in their database', async () => {
       await schemas.put(where, NUMBER, none)
       expect(await takes('text', schemas, { database: 'y', collection: 'c' })).toBe(true)
       expect(await takes('text', schemas, { database: 'x', collection: 'd' })).toBe(true)
       expect(await takes('text')).toBe(false)
     })
 
-    it('are changed and deleted in their database alone, also where all else is the same', async () => {
+    it('are changed and deleted only in their database', async () => {
       const repository = createSchemaRepository(store)
       const others = [
         { database: 'y', collection: 'c' },
@@ -107,7 +107,7 @@ forEachEngine((engine) => {
       }
     })
 
-    it('are not remembered as they were read before a change', async () => {
+    it('are not cached from a read before a change', async () => {
       const read = Promise.withResolvers<void>()
       const changed = Promise.withResolvers<void>()
       let reads = 0
@@ -130,7 +130,7 @@ forEachEngine((engine) => {
       expect(await takes('text', slow)).toBe(false)
     })
 
-    it('count from the next check when another process has changed them', async () => {
+    it('apply from the next check after another process has changed them', async () => {
       const other = createSchemas(await engine.open('tool'), checker)
       for (const [schema, n] of [
         [NUMBER, 'text'],
@@ -144,7 +144,7 @@ forEachEngine((engine) => {
       }
     })
 
-    it('are changed and deleted in the state that is named alone', async () => {
+    it('are changed and deleted only in the expected state', async () => {
       const first = await schemas.put(where, NUMBER, readConditions(undefined, '*'))
       const failed = { code: 'precondition-failed' }
       const stale = readConditions('"stale"', undefined)
@@ -162,7 +162,7 @@ forEachEngine((engine) => {
       await expect(schemas.put(where, TEXT, stale)).rejects.toMatchObject(failed)
     })
 
-    it('lose no change when many put one at once, each from the state it saw', async () => {
+    it('lose no update when many are stored concurrently', async () => {
       const { tag } = await schemas.put(where, NUMBER, none)
       const seen = readConditions(`"${tag}"`, undefined)
       const answers = await Promise.allSettled(
@@ -171,7 +171,7 @@ forEachEngine((engine) => {
       expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     })
 
-    it('are not stored when they are none', async () => {
+    it('are not stored if invalid', async () => {
       const invalid = { code: 'invalid' }
       await expect(schemas.put(where, '{"type":"text"}', none)).rejects.toMatchObject(invalid)
       await expect(schemas.put(where, '{"a":1,"a":1}', none)).rejects.toMatchObject(invalid)
@@ -179,7 +179,7 @@ forEachEngine((engine) => {
       await expect(schemas.read(where, none)).rejects.toMatchObject({ code: 'not-found' })
     })
 
-    it('of dropped databases are purged, and no others', async () => {
+    it('of dropped databases only are purged', async () => {
       const databases = await createDatabaseRegistry(
         store,
         () => {},

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { SizedCache } from './sized-cache.ts'
 
-it('keeps what was used last, within its limits', () => {
+it('keeps the most recently used entries within its limits', () => {
   const cache = new SizedCache<number>({ entries: 3, size: 10 })
   expect([cache.set('a', 1, 1), cache.set('b', 2, 1), cache.set('c', 3, 1)]).toEqual([[], [], []])
   expect(cache.get('a')).toBe(1)

@@ -164,7 +164,7 @@ forEachEngine((engine) => {
     expect(page.next).toBe(3)
   })
 
-  test('once a cancel is answered, no other change is made', async () => {
+  test('no change is made after a cancel has returned', async () => {
     const store = await open(engine)
     const gate = createGate(40)
     const { bulk, request } = await setUp(store, gate.wait)
@@ -182,7 +182,7 @@ forEachEngine((engine) => {
     await expect(bulk.cancel('x', actor)).rejects.toMatchObject({ code: 'not-found' })
   })
 
-  test('it stops when its caller loses the role operator', async () => {
+  test('a bulk change stops when its caller loses the role operator', async () => {
     const store = await open(engine)
     const gate = createGate(10)
     const { bulk, request, personId } = await setUp(store, gate.wait)
@@ -200,7 +200,7 @@ forEachEngine((engine) => {
     expect(await readEndpoints(store)).toHaveLength(made)
   })
 
-  test('it stops when its token is revoked, and goes on when its session ends', async () => {
+  test('a bulk change stops when its token is revoked, and continues when its session ends', async () => {
     const store = await open(engine)
     const gate = createGate(0)
     const { bulk, request, personId } = await setUp(store, gate.wait)
@@ -219,7 +219,7 @@ forEachEngine((engine) => {
     expect(await ended(bulk, bySession.id)).toMatchObject({ state: 'done', made: 3 })
   })
 
-  test('another process goes on where one has ended, and makes no change twice', async () => {
+  test('another process continues a bulk change and repeats no change', async () => {
     const store = await open(engine)
     const gate = createGate(70)
     const first = await setUp(store, gate.wait)
@@ -241,7 +241,7 @@ forEachEngine((engine) => {
     expect(rows).toHaveLength(150)
   })
 
-  test('it waits while the store is unavailable', async () => {
+  test('a bulk change waits while the database is unavailable', async () => {
     const store = await open(engine)
     let away = true
     const { bulk, request } = await setUp(store, async (endpoint) => {
@@ -256,7 +256,7 @@ forEachEngine((engine) => {
     })
   })
 
-  test('an undo reverses what was made, where the endpoint is as it was left', async () => {
+  test('an undo reverses changes of endpoints that were not changed since', async () => {
     const store = await open(engine)
     const { bulk, request } = await setUp(store)
     await ended(bulk, (await bulk.begin(request(puts(4)))).id)
@@ -287,7 +287,7 @@ forEachEngine((engine) => {
     await expect(bulk.undo(id, request([]))).rejects.toMatchObject({ code: 'conflict' })
   })
 
-  test('one that runs, or has changed nothing, cannot be undone', async () => {
+  test('a bulk change that is running or has changed nothing cannot be undone', async () => {
     const gate = createGate(0)
     const { bulk, request } = await setUp(await open(engine), gate.wait)
     const { id } = await bulk.begin(request([{ endpoint: at(1), remove: true }]))
@@ -297,7 +297,7 @@ forEachEngine((engine) => {
     await expect(bulk.undo(id, request([]))).rejects.toThrow('made no changes')
   })
 
-  test('nothing is removed after a failure where that is requested', async () => {
+  test('nothing is removed after a failure if that is requested', async () => {
     const store = await open(engine)
     const { bulk, request } = await setUp(store, async (endpoint) => {
       if (endpoint === at(2000)) throw new Failure('conflict', 'taken')
@@ -314,7 +314,7 @@ forEachEngine((engine) => {
     expect(await ended(bulk, removed.id)).toMatchObject({ made: 1, unchanged: 1, failed: 1 })
   })
 
-  test('what is malformed is rejected before anything is changed', async () => {
+  test('a malformed bulk change is rejected before anything is changed', async () => {
     const store = await open(engine)
     const { bulk, request } = await setUp(store)
     const begin = (change: EndpointChangeInput) => bulk.begin(request([...puts(1), change]))
@@ -329,7 +329,7 @@ forEachEngine((engine) => {
     expect(await bulk.list()).toEqual([])
   })
 
-  test('so many wait, so many are listed, for a day', async () => {
+  test('the numbers of queued and of listed bulk changes are limited, for a day', async () => {
     const gate = createGate(0)
     let now = 1_000_000
     const { bulk, request } = await setUp(await open(engine), gate.wait, () => now)
@@ -360,7 +360,7 @@ forEachEngine((engine) => {
 forEngine('postgres', (engine) => {
   afterEach(stopAll)
 
-  test('another node reads the progress, and hears of it', async () => {
+  test('another node reads the progress and receives its events', async () => {
     const [one, other] = [await engine.open(), await engine.open()]
     const { bulk, request } = await setUp(one)
     const elsewhere = await setUp(other)
@@ -372,7 +372,7 @@ forEngine('postgres', (engine) => {
   })
 })
 
-test('the endpoint of the caller loses _system last; removals wait for what comes before them', () => {
+test("the caller's endpoint loses _system last, and removals wait for earlier changes", () => {
   const requestEndpoint = at(1)
   const changes: EndpointChangeInput[] = [
     { endpoint: requestEndpoint, databases: ['blog'] },

@@ -28,7 +28,7 @@ const databasesOf = async ({ ask }: Node): Promise<Record<string, string[]>> =>
   )
 
 forEachEngineNode((start) => {
-  test('endpoints are added, mapped and removed in one request, and that is undone', async () => {
+  test('endpoints are added, mapped and removed in one request, which can be undone', async () => {
     const node = await start()
     const { ask, address } = node
     const [one, two, three] = (await freePorts(3)).map((port) => `tcp://127.0.0.1:${port}`)
@@ -88,7 +88,7 @@ forEachEngineNode((start) => {
     await node.stop()
   })
 
-  test('it takes an operator, and a body within the limits', async () => {
+  test('a bulk change requires the role operator and a body within the limits', async () => {
     const node = await start()
     const { ask } = node
     const body = { name: 'looks', role: 'viewer' }
@@ -124,7 +124,7 @@ forEachEngineNode((start) => {
 forEngine('sqlite', (engine) => {
   afterEach(killProcesses)
 
-  test('a server that is killed goes on after its next start', async () => {
+  test('a killed server continues a bulk change after its next start', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'gatehouse-bulk-'))
     const location = engine.location()
     const socketPath = join(folder, 'g.sock')

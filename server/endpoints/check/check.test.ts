@@ -69,7 +69,7 @@ describe('a port', () => {
     expect(await canListen(port, '0.0.0.0')).toBe(true)
   })
 
-  test('that another program has is reported, and the program sees no connection', async () => {
+  test('used by another program is reported without a connection to it', async () => {
     const accepted = await occupy({ port, host: '127.0.0.1' })
     for (const host of ['127.0.0.1', '0.0.0.0', 'localhost']) {
       expect(await check(`tcp://${host}:${port}`)).toMatchObject({
@@ -83,7 +83,7 @@ describe('a port', () => {
     expect(accepted()).toBe(0)
   })
 
-  test('that an endpoint has is reported with that endpoint', async () => {
+  test('used by an endpoint is reported with the endpoint', async () => {
     expect(await check(node.address)).toMatchObject({
       available: false,
       field: 'port',
@@ -97,7 +97,7 @@ describe('a port', () => {
     })
   })
 
-  test('is added at the same time without a failure, and checks change nothing', async () => {
+  test('can be added during a check, and checks change nothing', async () => {
     for (let round = 0; round < 10; round++) {
       const [, added] = await Promise.all([
         check(`tcp://0.0.0.0:${port}`),
@@ -116,7 +116,7 @@ describe('a port', () => {
   })
 })
 
-test('an endpoint that binds the port of a running check waits for its end', async () => {
+test('adding an endpoint waits for a running check of its port', async () => {
   const checking = createServer()
   const adding = createServer()
   others.push(adding)
@@ -156,7 +156,7 @@ describe('a socket', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  test('of another program is reported, and stays as it is', async () => {
+  test('of another program is reported and left as it is', async () => {
     const path = join(folder, 'a.sock')
     const accepted = await occupy({ path })
     expect(await check(`unix://${path}`)).toMatchObject({
@@ -167,7 +167,7 @@ describe('a socket', () => {
     expect([existsSync(path), accepted()]).toEqual([true, process.platform === 'linux' ? 0 : 1])
   })
 
-  test('that a dead process left can be replaced, and is not removed by a check', async () => {
+  test('left by a dead process can be replaced, and is not removed by a check', async () => {
     const path = join(folder, 'a.sock')
     await occupy({ path: `${path}.moving` })
     renameSync(`${path}.moving`, path)
@@ -179,14 +179,14 @@ describe('a socket', () => {
   test.each([
     ['a file', (path: string) => writeFileSync(path, 'mine'), 'EEXIST'],
     ['a folder', (path: string) => mkdirSync(path), 'EEXIST'],
-  ])('cannot take the place of %s', async (_what, make, systemCode) => {
+  ])('cannot replace %s', async (_what, make, systemCode) => {
     const path = join(folder, 'a.sock')
     make(path)
     expect(await check(`unix://${path}`)).toMatchObject({ field: 'path', systemCode })
     expect(existsSync(path)).toBe(true)
   })
 
-  test('needs a folder, and one that holds no data', async () => {
+  test('requires an existing folder that is not the data folder', async () => {
     expect(await check(`unix://${join(folder, 'no', 'a.sock')}`)).toMatchObject({
       field: 'path',
       systemCode: 'ENOENT',
@@ -210,7 +210,7 @@ test.each([
 })
 
 describe('checks are limited', () => {
-  test('to some at once', async () => {
+  test('by concurrency', async () => {
     const limit = createCheckLimit({ consume: () => 0 })
     const slow = Promise.withResolvers<void>()
     const running = Array.from({ length: CHECKS_OF_PERSON }, () =>
@@ -226,7 +226,7 @@ describe('checks are limited', () => {
     await limit.run('ada', async () => {})
   })
 
-  test('to some a minute', async () => {
+  test('per minute', async () => {
     let now = 0
     const limit = createCheckLimit(
       createRateLimit({ max: CHECKS_A_MINUTE, period: 60_000, now: () => now }),

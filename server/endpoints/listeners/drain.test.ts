@@ -103,7 +103,7 @@ async function startReal(...flags: string[]): Promise<RealServer> {
 }
 
 describe('busy connections', () => {
-  test('of one endpoint are left alone while 50 others are added and removed', async () => {
+  test('of one endpoint are not affected while 50 others are added and removed', async () => {
     const server = await startReal()
     const [busy = 0, ...others] = await freePorts(51)
     await server.add(busy)
@@ -142,7 +142,7 @@ describe('busy connections', () => {
     for (const count of answers) expect(count).toBeGreaterThan(10)
   })
 
-  test('of a removed endpoint are told, not reset, and none is served afterwards', async () => {
+  test('of a removed endpoint are told to close without a reset, and none is served afterwards', async () => {
     const grace = 8_000
     const server = await startReal('--drain', String(grace / 1000))
     const [port = 0] = await freePorts(1)
@@ -223,7 +223,7 @@ describe('a removed endpoint', () => {
     await vi.waitFor(async () => expect(await listeners()).toEqual([]), moment)
   })
 
-  test('cuts a slow request when the grace time is over', async () => {
+  test('disconnects a slow request after the grace time', async () => {
     await start({ drain: 1_500 })
     const slow = await openWorking(port)
     const silent = await openWorking(port)
@@ -242,7 +242,7 @@ describe('a removed endpoint', () => {
     await vi.waitFor(async () => expect(await listeners()).toEqual([]), moment)
   })
 
-  test('lets a request finish whose head is half sent', async () => {
+  test('finishes a request whose head is incomplete', async () => {
     await start({ drain: 20_000 })
     const half = await openOne(port)
     await half.ask()
@@ -268,7 +268,7 @@ describe('a removed endpoint', () => {
     expect(unused.endedAt).toBeLessThan(opened + 1_000 + LATE)
   })
 
-  test('ends its event streams at once, in order', async () => {
+  test('ends its event streams immediately and properly', async () => {
     await start({ drain: 20_000 })
     const streams = await Promise.all([1, 2, 3].map(() => openEvents(port)))
     const other = await openEvents(node.port)
@@ -285,7 +285,7 @@ describe('a removed endpoint', () => {
     await vi.waitFor(async () => expect(await listeners()).toEqual([]), moment)
   })
 
-  test('can be added again while it drains, and the drain can be cut by itself', async () => {
+  test('can be added again while it drains, and the old listener can be closed separately', async () => {
     await start({ drain: 20_000 })
     const slow = await openWorking(port)
     await remove()
@@ -305,7 +305,7 @@ describe('a removed endpoint', () => {
     expect((await node.ask('POST', close)).json).toMatchObject({ code: 404, errorNum: 1231 })
   })
 
-  test('finishes its requests also when the node is stopped meanwhile', async () => {
+  test('finishes its requests also if the node is stopped', async () => {
     await start({ drain: 20_000 })
     const slow = await openWorking(port)
     await remove()
@@ -340,8 +340,8 @@ async function openEvents(port: number): Promise<Events> {
   return { response, ended, text: () => text }
 }
 
-describe('a node that is told to stop', () => {
-  test('turns unready first, lets busy ones finish, and exits with 0', async () => {
+describe('a stopping node', () => {
+  test('becomes unready first, finishes busy connections, and exits with 0', async () => {
     const server = await startReal('--drain', '20', '--ready-delay', '3')
     const workers = await open(16, server.port)
     const work = Promise.all(
@@ -371,7 +371,7 @@ describe('a node that is told to stop', () => {
     expect(performance.now() - done).toBeLessThan(5_000)
   })
 
-  test('cuts what is left when the drain time is over, and exits with 0', async () => {
+  test('disconnects the rest after the drain time, and exits with 0', async () => {
     const server = await startReal('--drain', '1')
     const slow = await openWorking(server.port)
     const told = performance.now()
@@ -382,7 +382,7 @@ describe('a node that is told to stop', () => {
     expect(await server.exit).toEqual({ code: 0, signal: null })
   })
 
-  test('cuts what is left when it is told a second time', async () => {
+  test('disconnects the rest at a second signal', async () => {
     const server = await startReal('--drain', '60')
     const slow = await openWorking(server.port)
     server.signal('SIGTERM')
@@ -395,7 +395,7 @@ describe('a node that is told to stop', () => {
     expect(await server.exit).toEqual({ code: 0, signal: null })
   })
 
-  test('does not wait for the rest of the ready delay when it is told a second time', async () => {
+  test('skips the rest of the ready delay at a second signal', async () => {
     const server = await startReal('--drain', '60', '--ready-delay', '60')
     server.signal('SIGTERM')
     await vi.waitFor(async () => {

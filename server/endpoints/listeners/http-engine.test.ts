@@ -58,13 +58,13 @@ describe('createHttpEngine', () => {
     connectionsCheckingInterval: 50,
   }
 
-  it('cuts a client that does not finish its headers', async () => {
+  it('disconnects a client that does not finish its headers', async () => {
     const port = await serve(createHttpEngine(short), createOwner())
     const socket = connect(port, '127.0.0.1', () => socket.write('GET / HTTP/1.1\r\nHost: x\r\n'))
     expect(await untilClosed(socket)).toMatch(/^HTTP\/1\.1 408 /)
   })
 
-  it('cuts a client whose body stalls', async () => {
+  it('disconnects a client whose body stalls', async () => {
     const engine = createHttpEngine(short)
     engine.onRequest((request) => request.resume())
     const port = await serve(engine, createOwner())
@@ -73,14 +73,14 @@ describe('createHttpEngine', () => {
     expect(await untilClosed(socket)).toMatch(/^HTTP\/1\.1 408 /)
   })
 
-  it('answers 431 to headers that are too large', async () => {
+  it('returns 431 for headers that are too large', async () => {
     const port = await serve(createHttpEngine(), createOwner())
     const head = `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`
     const socket = connect(port, '127.0.0.1', () => socket.write(head))
     expect(await untilClosed(socket)).toMatch(/^HTTP\/1\.1 431 /)
   })
 
-  it('promises 10 s for headers, checked each second, and no limit for a whole request', () => {
+  it('allows 10 s for headers, checked each second, and sets no limit for a whole request', () => {
     expect(HTTP_LIMITS).toMatchObject({
       headersTimeout: 10_000,
       requestTimeout: 0,
@@ -88,7 +88,7 @@ describe('createHttpEngine', () => {
     })
   })
 
-  it('counts answers by status at their owner', async () => {
+  it('counts responses by status at their owner', async () => {
     const engine = createHttpEngine<ConnectionOwner>()
     const owner = createOwner()
     engine.onRequest((request, response) => {
@@ -108,7 +108,7 @@ describe('createHttpEngine', () => {
     expect(owner.traffic.durations.buckets.reduce((sum, count) => sum + count)).toBe(3)
   })
 
-  it('has what follows a change wait for it, and reads no more than a little meanwhile', async () => {
+  it('delays requests after a change until it has ended, and reads little ahead', async () => {
     const engine = createHttpEngine()
     const begun: string[] = []
     let end = () => {}
@@ -137,7 +137,7 @@ describe('createHttpEngine', () => {
     await expect.poll(() => answers.split('HTTP/1.1 200').length - 1).toBe(3_002)
   })
 
-  it('answers some reads of a client at once, and the others as those are taken', async () => {
+  it('runs some reads of a client concurrently, and the others as responses are read', async () => {
     const engine = createHttpEngine()
     const under: (() => void)[] = []
     engine.onRequest((_request, response) => under.push(() => response.end()))
@@ -180,7 +180,7 @@ describe('createHttpEngine', () => {
       return { engine, socket }
     }
 
-    it('counts them until they are read or the connection is closed', async () => {
+    it('counts their bytes until they are read or the connection is closed', async () => {
       let answered = 0
       const { engine, socket } = await pipeline(1_000 * MIB, 3, (response) => {
         answered++
@@ -197,7 +197,7 @@ describe('createHttpEngine', () => {
       await expect.poll(() => engine.unsent).toBe(0)
     })
 
-    it('starts no further request of the connection beyond 1 MiB of them', async () => {
+    it('starts no further request of the connection beyond 1 MiB', async () => {
       let answered = 0
       const { socket } = await pipeline(1_000 * MIB, 30, (response) => {
         answered++
@@ -208,7 +208,7 @@ describe('createHttpEngine', () => {
       await expect.poll(() => answered).toBe(30)
     })
 
-    it('prepares the next one at once, and others when there is room on the connection', async () => {
+    it('prepares one response ahead, and others when the connection has room', async () => {
       const reserved: number[] = []
       const end: (() => void)[] = []
       const { engine, socket } = await pipeline(1_000 * MIB, 4, async (response, engine) => {
@@ -228,7 +228,7 @@ describe('createHttpEngine', () => {
       await expect.poll(() => engine.unsent).toBe(0)
     })
 
-    it('rejects what waits for room when the client leaves', async () => {
+    it('rejects a waiting response when the client disconnects', async () => {
       const failures: unknown[] = []
       const { engine, socket } = await pipeline(1_000 * MIB, 2, async (response, engine) => {
         await new Promise(setImmediate)
@@ -240,7 +240,7 @@ describe('createHttpEngine', () => {
       expect(engine.unsent).toBe(0)
     })
 
-    it('rejects more than the node has room for, unless it holds nothing else', async () => {
+    it("rejects responses beyond the node's budget, unless nothing else is held", async () => {
       let first: ServerResponse | undefined
       const { engine } = await pipeline(4 * MIB, 1, async (response, engine) => {
         first = response
@@ -260,7 +260,7 @@ describe('createHttpEngine', () => {
       engine.requireRoom()
     })
 
-    it('closes a connection that goes on sending while the node has no room', async () => {
+    it('closes a connection that keeps sending while the node has no room', async () => {
       const { engine, socket } = await pipeline(MIB, 1, (response) =>
         response.end(Buffer.alloc(20 * MIB)),
       )
@@ -269,7 +269,7 @@ describe('createHttpEngine', () => {
       await expect.poll(() => engine.unsent).toBe(0)
     })
 
-    it('cuts a client that takes nothing for the time limit', async () => {
+    it('disconnects a client that reads nothing for the time limit', async () => {
       const { engine } = await pipeline(
         1_000 * MIB,
         1,
@@ -280,7 +280,7 @@ describe('createHttpEngine', () => {
       await expect.poll(() => engine.unsent).toBe(0)
     })
 
-    it('cuts neither a client that reads slowly nor one whose answer is late', async () => {
+    it('keeps a client that reads slowly and one whose response is late', async () => {
       const { socket } = await pipeline(
         1_000 * MIB,
         2,
@@ -301,7 +301,7 @@ describe('createHttpEngine', () => {
     }, 30_000)
   })
 
-  it('tells every client of a closing owner that its connection ends', async () => {
+  it('announces the end of the connection to every client of a closing owner', async () => {
     const engine = createHttpEngine<ConnectionOwner>()
     engine.onRequest((_request, response) => response.end('bye'))
     const port = await serve(engine, { ...createOwner(), closing: true })

@@ -25,13 +25,13 @@ test('removes a socket that no process has bound', async () => {
   expect(existsSync(path)).toBe(false)
 })
 
-test('leaves a socket that a process has bound and does not listen on yet', async () => {
+test('keeps a socket that a process has bound but does not listen on yet', async () => {
   const bound = async () => new Set([path])
   await expect(clearStaleSocket(path, bound)).rejects.toMatchObject({ code: 'EADDRINUSE' })
   expect(existsSync(path)).toBe(true)
 })
 
-test('finds the sockets that are bound, where the system tells', async () => {
+test('finds the bound sockets on systems that list them', async () => {
   const own = join(folder, 'bound by us')
   const server = createServer().listen(own)
   await once(server, 'listening')

@@ -355,7 +355,7 @@ const steps = fc.commands(
   { size: '+1', maxCommands: 36 },
 )
 
-test('any sequence of adds, remaps and removes leaves list, listeners and sockets equal', async () => {
+test('any sequence of adds, remaps and removes leaves list, listeners and sockets consistent', async () => {
   const ports = await freePorts(3)
   const foreign = await listeningAddresses(process.pid)
   let made = 0

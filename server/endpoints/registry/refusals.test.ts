@@ -74,8 +74,8 @@ async function expectRefused(node: TestNode, endpoint: string, refusal: Refusal)
   witness.leave()
 }
 
-describe('an endpoint is refused, and leaves nothing behind, on', () => {
-  test('a port that another program has', async () => {
+describe('an endpoint is rejected, and leaves nothing behind, on', () => {
+  test('a port used by another program', async () => {
     const node = await start()
     await occupy({ port, host: '127.0.0.1' })
     await expectRefused(node, address, {
@@ -90,7 +90,7 @@ describe('an endpoint is refused, and leaves nothing behind, on', () => {
     expect((await add(node, address)).json).toEqual(DONE)
   })
 
-  test('every address, while another program has the port on one', async () => {
+  test('every address, while another program uses the port on one', async () => {
     const node = await start()
     await occupy({ port, host: '127.0.0.1' })
     const refusal = { status: 409, errorNum: 1200, message: /another program.*\(EADDRINUSE\)$/ }
@@ -98,7 +98,7 @@ describe('an endpoint is refused, and leaves nothing behind, on', () => {
     await expectRefused(node, `tcp://localhost:${port}`, refusal)
   })
 
-  test('an address that is not of this machine', async () => {
+  test('an address of another machine', async () => {
     await expectRefused(await start(), `tcp://192.0.2.1:${port}`, {
       status: 400,
       errorNum: 10,
@@ -106,7 +106,7 @@ describe('an endpoint is refused, and leaves nothing behind, on', () => {
     })
   })
 
-  test('a name that leads nowhere', async () => {
+  test('a name that does not resolve', async () => {
     await expectRefused(await start(), `tcp://nowhere.invalid:${port}`, {
       status: 400,
       errorNum: 10,
@@ -114,7 +114,7 @@ describe('an endpoint is refused, and leaves nothing behind, on', () => {
     })
   })
 
-  test('ssl, where there is no certificate', async () => {
+  test('ssl without a certificate', async () => {
     await expectRefused(await start(), `ssl://127.0.0.1:${port}`, {
       status: 400,
       errorNum: 10,
@@ -122,7 +122,7 @@ describe('an endpoint is refused, and leaves nothing behind, on', () => {
     })
   })
 
-  test('a unix socket that a program listens on', async () => {
+  test('a unix socket that another program listens on', async () => {
     const node = await start()
     const path = join(folder, 'live.sock')
     await occupy({ path })
@@ -134,7 +134,7 @@ describe('an endpoint is refused, and leaves nothing behind, on', () => {
     expect(await dataFrom({ path })).toBe('mine')
   })
 
-  test('a unix socket beside the store, by whatever path, and one where others can write', async () => {
+  test('a unix socket in the data folder or in a folder that others can write to', async () => {
     const node = await start()
     const reserved = { status: 400, errorNum: 10, message: /contains the data or the keys/ }
     await expectRefused(node, `unix://${join(node.data, 'gatehouse.db-journal')}`, reserved)
@@ -150,7 +150,7 @@ describe('an endpoint is refused, and leaves nothing behind, on', () => {
     })
   })
 
-  test('the path of a file, which stays as it is', async () => {
+  test('the path of a file, which is not changed', async () => {
     const node = await start()
     const path = join(folder, 'notes.txt')
     writeFileSync(path, 'keep me')
@@ -168,7 +168,7 @@ describe('an endpoint is refused, and leaves nothing behind, on', () => {
     })
   })
 
-  test('a path whose folder is missing, or is none', async () => {
+  test('a path whose folder is missing or not a folder', async () => {
     const node = await start()
     const refusal = {
       status: 400,
@@ -186,7 +186,7 @@ describe('an endpoint is refused, and leaves nothing behind, on', () => {
     ['127.0.0.1', 'localhost'],
     ['localhost', '127.0.0.1'],
     ['[::1]', '[::]'],
-  ])('a port that an endpoint of its own has on %s: %s', async (has, wants) => {
+  ])('a port that another endpoint uses on %s: %s', async (has, wants) => {
     const node = await start()
     const holder = `tcp://${has}:${port}`
     expect((await add(node, holder)).status).toBe(200)
@@ -262,7 +262,7 @@ describe('a change that cannot be stored', () => {
     store.close()
   }
 
-  test('leaves no socket of an endpoint that was to be added', async () => {
+  test('leaves no socket of an added endpoint', async () => {
     const node = await start()
     refuseChanges(node)
     const path = join(folder, 'a.sock')
@@ -276,7 +276,7 @@ describe('a change that cannot be stored', () => {
     expect(existsSync(path)).toBe(false)
   })
 
-  test('leaves an endpoint that was to be removed or remapped as it was', async () => {
+  test('keeps an endpoint that was to be removed or remapped', async () => {
     const node = await start()
     expect((await add(node, address)).json).toEqual(DONE)
     const before = (await node.ask('GET', '/_api/endpoint')).json
@@ -294,7 +294,7 @@ describe('a change that cannot be stored', () => {
   })
 })
 
-test('both wildcards of one port are two endpoints', async () => {
+test('the IPv4 and IPv6 wildcards of a port are two endpoints', async () => {
   const node = await start()
   for (const host of ['0.0.0.0', '[::]']) {
     expect((await add(node, `tcp://${host}:${port}`)).json).toEqual(DONE)

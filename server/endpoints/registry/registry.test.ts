@@ -39,7 +39,7 @@ afterEach(async () => {
   await rm(data, { recursive: true, force: true })
 })
 
-test('a host is known as long as one endpoint has it', async () => {
+test('a host is known as long as an endpoint has it', async () => {
   const host = '127.0.0.1'
   expect(endpoints.hasHost(host)).toBe(false)
   const any = { scheme: 'tcp', host, port: 0 } as const
@@ -55,7 +55,7 @@ test('a host is known as long as one endpoint has it', async () => {
   expect(endpoints.hasHost(host)).toBe(false)
 })
 
-test('a listener is named by the port that the system chose', async () => {
+test('a listener is named with the port that the system chose', async () => {
   await endpoints.ensure({ scheme: 'tcp', host: '127.0.0.1', port: 0 }, START, true)
   const [listener] = endpoints.listeners()
   expect(listener?.name).toMatch(/^tcp:\/\/127\.0\.0\.1:[1-9][0-9]*$/)
@@ -77,7 +77,7 @@ test('the log records when an endpoint opens and closes', async () => {
   ])
 })
 
-test('a node that stops opens no endpoint that was added elsewhere, and adds none', async () => {
+test('a stopping node opens no endpoint that another node added, and adds none', async () => {
   const endpoint = `unix://${join(data, 'socket')}`
   await endpoints.stop(0)
   await writeEndpoint(

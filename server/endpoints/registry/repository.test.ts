@@ -22,7 +22,7 @@ const write = (store: Store, databases: string[]) =>
   writeEndpoint(store, { endpoint: ADDRESS, databases }, by)
 
 forEachEngine((engine) => {
-  test('each change of an endpoint is on record, with what was and what is', async () => {
+  test('each change of an endpoint is recorded with before and after', async () => {
     const store = await engine.open()
     await write(store, ['a'])
     await write(store, ['b', 'a'])
@@ -36,7 +36,7 @@ forEachEngine((engine) => {
     ])
   })
 
-  test('what changes nothing is not on record', async () => {
+  test('a request without effect is not recorded', async () => {
     const store = await engine.open()
     const revision = await write(store, ['a'])
     expect(await write(store, ['a'])).toBe(revision)
@@ -44,7 +44,7 @@ forEachEngine((engine) => {
     expect(await recorded(store)).toHaveLength(1)
   })
 
-  test('a change that cannot be put on record does not happen', async () => {
+  test('a change that cannot be recorded is rolled back', async () => {
     const store = await engine.open()
     await write(store, ['a'])
     await sql`update audit set seq = 2`.execute(store.db)
@@ -54,7 +54,7 @@ forEachEngine((engine) => {
     expect(stored).toEqual([{ endpoint: ADDRESS, databases: ['a'], revision: 1 }])
   })
 
-  test('writes and removals of one endpoint through two stores never wait for each other', async () => {
+  test('writes and removals of one endpoint through two stores do not deadlock', async () => {
     const stores = [await engine.open('tool'), await engine.open('tool')] as const
     await Promise.all(
       Array.from({ length: 60 }, async (_, at) => {
@@ -73,7 +73,7 @@ forEachEngine((engine) => {
 })
 
 forEngine('postgres', (engine) => {
-  test('a removal that waits for a change is judged by what that change has made', async () => {
+  test('a removal that waits for a change checks the result of that change', async () => {
     const stores = [await engine.open('tool'), await engine.open('tool')] as const
     const revision = await write(stores[0], ['_system'])
     const waits = async () => {

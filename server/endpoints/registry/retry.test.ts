@@ -35,7 +35,7 @@ describe('a port taken while the server was down', () => {
     return start({ data })
   }
 
-  test('leaves its endpoint failed, with a reason, and stops no other', async () => {
+  test('fails its endpoint with a reason, without affecting others', async () => {
     const node = await startWithFailed()
     expect(await addressesOf(node)).toContain(address)
     const failed = await listenerOf(node, address)
@@ -52,7 +52,7 @@ describe('a port taken while the server was down', () => {
     expect(states.toSorted()).toEqual(['failed', 'listening', 'listening'])
   })
 
-  test('is had again as soon as it is free, by itself', async () => {
+  test('is opened automatically when it becomes free', async () => {
     const node = await startWithFailed()
     const first = await listenerOf(node, address)
     // It keeps retrying, with increasing delays.
@@ -76,7 +76,7 @@ describe('a port taken while the server was down', () => {
     expect((await ask(port, 'GET', '/_api/health')).status).toBe(200)
   })
 
-  test('is tried again at once when somebody asks', async () => {
+  test('is retried immediately on request', async () => {
     const node = await startWithFailed()
     const retry = () => node.ask('POST', `/_api/listener/${encodeURIComponent(address)}/retry`)
     const refused = await retry()
@@ -93,7 +93,7 @@ describe('a port taken while the server was down', () => {
     expect((await retry()).json).toEqual(DONE)
   })
 
-  test('is not in the way of removing its endpoint', async () => {
+  test('does not prevent removing its endpoint', async () => {
     const node = await startWithFailed()
     expect((await remove(node, address)).json).toEqual(DONE)
     expect(await addressesOf(node)).not.toContain(address)

@@ -52,7 +52,7 @@ describe('an ssl endpoint', () => {
     return text
   }
 
-  test('answers over TLS, and plain HTTP on it harms nothing', async () => {
+  test('responds over TLS, and survives plain HTTP', async () => {
     const node = await start({ tls })
     expect((await add(node, endpoint)).json).toEqual(DONE)
     const held = connectTls({
@@ -98,7 +98,7 @@ describe('an ssl endpoint', () => {
     expect(await askTls('renewed.cert.pem')).toMatch(/^HTTP\/1\.1 200 /)
   })
 
-  test('closes its idle connections when it is removed, before and after their handshake', async () => {
+  test('closes its idle connections when it is removed, before and after the handshake', async () => {
     const node = await start({ tls, drain: 20_000 })
     await add(node, endpoint)
     const ca = readFileSync(testdata('first.cert.pem'))

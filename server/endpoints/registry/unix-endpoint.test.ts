@@ -30,7 +30,7 @@ describe('a unix endpoint', () => {
 
   const health = () => ask(0, 'GET', '/_api/health', { socketPath: path })
 
-  test('is for its owner and group alone, and its file goes with it', async () => {
+  test('is accessible to its owner and group only, and removes its file', async () => {
     const node = await start()
     expect((await add(node, endpoint)).json).toEqual(DONE)
     expect((statSync(path).mode & 0o777).toString(8)).toBe('660')
@@ -40,7 +40,7 @@ describe('a unix endpoint', () => {
     expect(existsSync(path)).toBe(false)
   })
 
-  test('replaces a socket that a dead process has left', async () => {
+  test('replaces a stale socket', async () => {
     const node = await start()
     await leaveStale()
     expect(statSync(path).isSocket()).toBe(true)

@@ -64,7 +64,7 @@ gatehouse_request_duration_seconds_count{endpoint="unix:///a\\"\\\\1"} 3
 `)
   })
 
-  it('builds many listeners in parts, between which others have their turn', async () => {
+  it('yields while it prints many listeners', async () => {
     const listeners = Array.from({ length: 1_000 }, (_, n) => listener(n))
     const metrics = createMetrics(() => listeners)
     let turns = 0
@@ -84,7 +84,7 @@ gatehouse_request_duration_seconds_count{endpoint="unix:///a\\"\\\\1"} 3
     }
   })
 
-  it('is built once for all who ask, and again after a second', async () => {
+  it('is shared by concurrent requests, for a second', async () => {
     let read = 0
     const metrics = createMetrics(() => {
       read++

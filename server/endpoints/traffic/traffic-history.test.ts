@@ -26,7 +26,7 @@ function filled(...requests: (number | undefined)[]) {
 }
 
 describe('TrafficHistory', () => {
-  it('gives what came in each sample, and of connections how many were open at its end', () => {
+  it('returns the traffic of each sample, and the connections open at its end', () => {
     const history = new TrafficHistory()
     history.add(
       START,
@@ -45,24 +45,24 @@ describe('TrafficHistory', () => {
     })
   })
 
-  it('knows of 0 while nothing came, and of nothing before it was there', () => {
+  it('returns 0 without traffic, and nothing before its start', () => {
     expect(filled(0, 0, 0).requests(5)).toEqual([null, null, 0, 0, 0])
     expect(filled(0, 0, 4).requests(5)).toEqual([null, null, 0, 0, 4])
   })
 
-  it('has a gap where the listener was not open', () => {
+  it('has a gap while the listener was not open', () => {
     expect(filled(2, undefined, undefined, 5).requests()).toEqual([2, null, null, 3])
     expect(filled(undefined, 0, 1).requests()).toEqual([null, 0, 1])
     expect(filled(0, undefined, 0).requests()).toEqual([null, null, 0])
   })
 
-  it('has a gap where a sample was missed, and gives what came meanwhile to the next', () => {
+  it('has a gap for a missed sample, and adds its traffic to the next', () => {
     const { history } = filled(1, 2)
     history.add(START + 4, counters({ requests: 9 }))
     expect(history.read(START + 4, 5).requests).toEqual([1, 1, null, null, 7])
   })
 
-  it('has a gap in place of an old sample that was missed the next time round', () => {
+  it('replaces an old sample by a gap if its slot was missed', () => {
     const { history } = filled(1, 2, 3)
     history.add(START + SAMPLES + 1, counters({ requests: 4 }))
     expect(history.read(START + SAMPLES + 1).requests).toEqual([
@@ -72,12 +72,12 @@ describe('TrafficHistory', () => {
     ])
   })
 
-  it('keeps an hour and no more', () => {
+  it('keeps one hour', () => {
     const { requests } = filled(...Array.from({ length: SAMPLES + 5 }, (_, at) => (at + 1) * 2))
     expect(requests(SAMPLES + 2)).toEqual([null, null, ...Array.from({ length: SAMPLES }, () => 2)])
   })
 
-  it('gives its memory back after an hour without traffic, and knows that there was none', () => {
+  it('releases its memory after an hour without traffic, and returns zeros', () => {
     const history = new TrafficHistory()
     history.add(START, counters({ requests: 1 }))
     for (let at = 1; at <= SAMPLES; at++) {
@@ -90,14 +90,14 @@ describe('TrafficHistory', () => {
     expect(history.read(START + SAMPLES + 1, 2).requests).toEqual([0, 5])
   })
 
-  it('counts connections that ask for nothing as traffic', () => {
+  it('counts idle connections as traffic', () => {
     const history = new TrafficHistory()
     history.add(START, counters({ connections: 1 }))
     history.add(START + 1, counters())
     expect(history.read(START + 1, 2).connections).toEqual([1, 0])
   })
 
-  it('begins anew when the clock is put back', () => {
+  it('starts over when the clock is set back', () => {
     const { history } = filled(5, 6, 7)
     history.add(START - 700, counters({ requests: 8 }))
     expect(history.read(START - 700, 2).requests).toEqual([null, 1])
@@ -105,7 +105,7 @@ describe('TrafficHistory', () => {
     expect(history.read(START - 699, 3).requests).toEqual([null, 1, 0])
   })
 
-  it('leaves to the next sample what comes when one is ended twice', () => {
+  it('adds traffic to the next sample if one is ended twice', () => {
     const { history } = filled(5)
     history.add(START, counters({ requests: 6 }))
     history.add(START + 1, counters({ requests: 6 }))
@@ -113,7 +113,7 @@ describe('TrafficHistory', () => {
   })
 })
 
-it('numbers samples alike on every node', () => {
+it('numbers samples equally on every node', () => {
   const now = Date.UTC(2026, 0, 1, 12, 0, 7)
   expect(sampleEnd(lastSampleAt(now))).toBe(Date.UTC(2026, 0, 1, 12, 0, 5))
   expect(lastSampleAt(now + 5_000)).toBe(lastSampleAt(now) + 1)

@@ -13,7 +13,7 @@ describe('Traffic', () => {
     expect(seconds).toBeCloseTo(20.00201)
   })
 
-  it('counts requests by status, and when the last one was', () => {
+  it('counts requests by status, and stores the time of the last', () => {
     const traffic = new Traffic()
     traffic.count(200, 1, 5)
     traffic.count(404, 1, 7)
@@ -25,13 +25,13 @@ describe('Traffic', () => {
     expect(traffic.lastRequest).toBe(9)
   })
 
-  it('counts answers of 400 and more as errors', () => {
+  it('counts statuses of 400 and above as errors', () => {
     const traffic = new Traffic()
     for (const status of [200, 206, 304, 399, 400, 404, 503]) traffic.count(status, 1, 1)
     expect(traffic.errors).toBe(3)
   })
 
-  it('says how many requests a second came over the last period alone', () => {
+  it('returns the requests per second of the last period', () => {
     const traffic = new Traffic()
     for (let n = 0; n < 10; n++) traffic.count(200, 1, 1)
     traffic.sample(5)

@@ -57,7 +57,7 @@ async function ask(code: FailureCode | undefined, signedIn = true, method = 'DEL
 }
 
 test.each(Object.keys(failureKinds) as FailureCode[])(
-  'a change that ends in %s is on record where its status says that it was refused',
+  'a change that ends with %s is recorded if its status is a rejection',
   async (code) => {
     const { status } = failureKinds[code]
     expect((await ask(code)).status).toBe(status)
@@ -75,42 +75,42 @@ test.each(Object.keys(failureKinds) as FailureCode[])(
   },
 )
 
-test('a change that was done is left to itself', async () => {
+test('a successful change is not recorded by the guard', async () => {
   expect((await ask(undefined)).status).toBe(200)
   expect(kept).toEqual([])
   // The change records itself in its own transaction; only the notification follows here.
   expect(recorded).toBe(1)
 })
 
-test('nobody who is known has changed anything: no page that is open is made to look', async () => {
+test('an anonymous rejection publishes no event', async () => {
   expect((await ask(undefined, false)).status).toBe(200)
   expect(recorded).toBe(0)
 })
 
-test('a refusal of nobody known is counted, not kept', async () => {
+test('an anonymous rejection is counted, not recorded', async () => {
   await ask('unauthenticated', false)
   await ask('forbidden', false)
   await ask('not-found', false)
   expect([kept, anonymous]).toEqual([[], 2])
 })
 
-test('what a route does not declare is not on record', async () => {
+test('a route without a declared action is not recorded', async () => {
   expect((await ask(undefined, true, 'PUT')).status).toBe(409)
   expect(kept).toEqual([])
 })
 
-test('a refusal that cannot be put on record is answered all the same', async () => {
+test('a rejection is returned even if it cannot be recorded', async () => {
   keep = () => Promise.reject(new Error('the database is unavailable'))
   expect((await ask('conflict')).status).toBe(409)
   expect(errors).toEqual([new Error('the database is unavailable')])
 })
 
-test('handlers that declare an action are told from others', () => {
+test('handlers that declare an action are recognized', () => {
   expect(actionOf(audited('database.drop', () => ''))).toBe('database.drop')
   expect(actionOf(() => {})).toBeUndefined()
 })
 
-test('keeps no more of somebody who is refused all the time than is allowed', async () => {
+test('the records of repeated rejections are limited', async () => {
   allowed = false
   await ask('conflict')
   expect(kept).toEqual([])

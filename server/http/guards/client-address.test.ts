@@ -36,26 +36,29 @@ describe('forwarded headers', () => {
     [['10.0.0.0/8'], '11.0.0.1'],
     [['10.0.0.1'], '::1'],
     [[], '127.0.0.1'],
-  ])('count for nothing where %j is trusted and %s sends them', (trusted, peer) => {
+  ])('are ignored if %j is trusted and %s sends them', (trusted, peer) => {
     expect(clientOf(trusted, peer, forged)).toEqual(direct(peer))
   })
 
-  it('count for nothing over a unix socket where no proxy is trusted', () => {
+  it('are ignored over a unix socket without a trusted proxy', () => {
     expect(clientOf([], undefined, forged, 'unix')).toEqual(direct(null))
   })
 
-  it.each(['10.1.2.3', '::ffff:10.1.2.3'])('count when the trusted proxy %s sends them', (peer) => {
-    const headers = {
-      'X-Forwarded-For': '192.0.2.7',
-      'X-Forwarded-Proto': 'https',
-      'X-Forwarded-Host': 'other.example',
-    }
-    expect(clientOf(['10.0.0.0/8'], peer, headers)).toEqual({
-      address: '192.0.2.7',
-      secure: true,
-      host: 'other.example',
-    })
-  })
+  it.each(['10.1.2.3', '::ffff:10.1.2.3'])(
+    'are used when the trusted proxy %s sends them',
+    (peer) => {
+      const headers = {
+        'X-Forwarded-For': '192.0.2.7',
+        'X-Forwarded-Proto': 'https',
+        'X-Forwarded-Host': 'other.example',
+      }
+      expect(clientOf(['10.0.0.0/8'], peer, headers)).toEqual({
+        address: '192.0.2.7',
+        secure: true,
+        host: 'other.example',
+      })
+    },
+  )
 
   it.each([
     ['127.0.0.1, 192.0.2.7', '192.0.2.7'],
@@ -65,7 +68,7 @@ describe('forwarded headers', () => {
     // A proxy adds only addresses. Everything left of another value is untrusted.
     ['192.0.2.7, nonsense', '10.0.0.1'],
     ['', '10.0.0.1'],
-  ])('name the client by what trusted proxies have added: %j', (hops, address) => {
+  ])('name the client added by trusted proxies: %j', (hops, address) => {
     expect(clientOf(['10.0.0.0/8'], '10.0.0.1', { 'X-Forwarded-For': hops }).address).toBe(address)
   })
 
@@ -80,7 +83,7 @@ describe('forwarded headers', () => {
     ['localhost?x', 'direct'],
     ['evil.com#.localhost', 'direct'],
     ['', 'direct'],
-  ])('take a forwarded host only if it parses to itself: %j', (forwarded, host) => {
+  ])('contain a host only if it parses to itself: %j', (forwarded, host) => {
     const headers = { Host: 'direct', 'X-Forwarded-Host': forwarded }
     expect(clientOf(['10.0.0.1'], '10.0.0.1', headers).host).toBe(host)
   })

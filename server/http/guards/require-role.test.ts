@@ -84,7 +84,7 @@ const bearer = (text: string) => ({ Authorization: `Bearer ${text}` })
 const cookie = (text: string) => ({ Cookie: `gatehouse_x=${text}` })
 
 describe('requireRole', () => {
-  it('answers 401 with the challenge Bearer to whoever is not signed in, browsers too', async () => {
+  it('returns 401 with the challenge Bearer to anonymous callers, also in browsers', async () => {
     for (const headers of [{}, cookie('over'), { 'Sec-Fetch-Mode': 'navigate' }]) {
       const answer = await ask('viewer', headers as Record<string, string>)
       expect(answer.status).toBe(401)
@@ -94,14 +94,14 @@ describe('requireRole', () => {
 
   const roles: AccessRole[] = ['pending', 'viewer', 'operator', 'admin']
   it.each(roles.flatMap((needed) => roles.map((has) => [needed, has] as const)))(
-    'where %s is needed, %s gets what it may',
+    'requires %s and responds to %s accordingly',
     async (needed, has) => {
       const may = roles.indexOf(has) >= roles.indexOf(needed)
       expect((await ask(needed, bearer(has))).status).toBe(may ? 200 : 403)
     },
   )
 
-  it('asks more of a token than of a session where a route says so', async () => {
+  it('requires a higher role of tokens than of sessions if a route declares it', async () => {
     const by: typeof requireRole = (needed) => requireRole(needed, { byToken: 'admin' })
     const status = async (headers: Record<string, string>) =>
       (await ask('viewer', headers, 'GET', by)).status
@@ -112,12 +112,12 @@ describe('requireRole', () => {
     expect(await status(bearer('admin@blog'))).toBe(403)
   })
 
-  it('lets nobody and everybody through to what is public, whatever they bring', async () => {
+  it('allows any caller on public routes, with any credentials', async () => {
     expect((await ask('public', {})).status).toBe(200)
     expect((await ask('public', bearer('wrong'))).status).toBe(200)
   })
 
-  it('knows whoever is signed in where a route needs nobody', async () => {
+  it('sets the principal of a signed-in caller on a public route', async () => {
     expect(await (await ask('known', {})).json()).toEqual({ actor: null })
     expect(await (await ask('known', cookie('pending'))).json()).toMatchObject({
       actor: { name: 'github:1', by: 'session' },
@@ -125,7 +125,7 @@ describe('requireRole', () => {
     expect((await ask('known', bearer('wrong'))).status).toBe(401)
   })
 
-  it('tells what a page asks by itself, by the request or by the route, from use', async () => {
+  it('distinguishes background requests, by request or by route, from user activity', async () => {
     const asked: boolean[] = []
     const by = createRequireRole({
       ...deps,
@@ -141,18 +141,18 @@ describe('requireRole', () => {
     expect(asked).toEqual([false, true, true])
   })
 
-  it('keeps a token to its databases', async () => {
+  it('restricts a token to its databases', async () => {
     expect((await ask('viewer', bearer('viewer@_system'))).status).toBe(200)
     expect((await ask('viewer', bearer('viewer@blog'))).status).toBe(403)
   })
 
-  it('names the actor, with where the request came from', async () => {
+  it('sets the actor with the address of the client', async () => {
     expect(await (await ask('viewer', bearer('admin'))).json()).toEqual({
       actor: { name: 'github:1', by: 'token', address: '10.0.0.9' },
     })
   })
 
-  it('counts tokens that are not valid, and says when there were too many', async () => {
+  it('counts invalid tokens, and rejects when there are too many', async () => {
     failures = 0
     const statuses = []
     for (let n = 0; n < 3; n++) statuses.push((await ask('viewer', bearer('wrong'))).status)
@@ -195,12 +195,12 @@ describe('requireRole', () => {
       { Authorization: 'Basic admin', 'User-Agent': 'Mozilla/5.0', Cookie: 'a=b' },
       200,
     ],
-  ])('lets %s change what it may: %#', async (_who, headers, status) => {
+  ])('allows changes by %s: %#', async (_who, headers, status) => {
     const answer = await ask('operator', headers as unknown as Record<string, string>, 'DELETE')
     expect(answer.status).toBe(status)
   })
 
-  it('checks a cached principal as it checks others', async () => {
+  it('checks a cached principal like others', async () => {
     const remembering = createRequireRole({
       ...deps,
       authenticate({ session }) {
@@ -218,7 +218,7 @@ describe('requireRole', () => {
     expect(await change({ ...cookie('operator'), Origin: 'https://evil' })).toBe(403)
   })
 
-  it('lets whom it knew a moment ago look while the store is away, and change nothing', async () => {
+  it('allows reads by the last known principal during an outage, and no changes', async () => {
     let failure = new Failure('unavailable', 'The database is unavailable.')
     const remembering = createRequireRole({
       ...deps,
@@ -247,13 +247,13 @@ describe('requireRole', () => {
 describe('createSessionCookie', () => {
   const session = createSessionCookie('abc', 7 * 24 * 60 * 60 * 1000)
 
-  it('is out of reach of scripts and of other sites', () => {
+  it('is not accessible to scripts and other sites', () => {
     expect(session.give('secret', false)).toBe(
       'gatehouse_abc=secret; Max-Age=604800; Path=/; HttpOnly; SameSite=Lax',
     )
   })
 
-  it('is bound to its host where the connection is encrypted', () => {
+  it('is bound to its host on an encrypted connection', () => {
     expect(session.give('secret', true)).toMatch(/^__Host-gatehouse_abc=secret; .*Secure/)
     expect(session.take(true)).toMatch(/^__Host-gatehouse_abc=; Max-Age=0; .*Secure/)
   })

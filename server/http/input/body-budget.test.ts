@@ -4,13 +4,13 @@ import { ARRAY_BYTES, BODY_BUDGET, BodyBudget, bodyLimit } from './body-budget.t
 const MIB = 1024 * 1024
 
 describe('BodyBudget', () => {
-  it('takes an eighth of the heap, within bounds', () => {
+  it('is an eighth of the heap, within bounds', () => {
     expect(bodyLimit(400 * MIB)).toBe(50 * MIB)
     expect(bodyLimit(10 * MIB)).toBe(BODY_BUDGET.least)
     expect(bodyLimit(64 * 1024 * MIB)).toBe(BODY_BUDGET.most)
   })
 
-  it('rejects what does not fit until other bodies are released', () => {
+  it('rejects bodies beyond the budget until others are released', () => {
     const budget = new BodyBudget(10)
     const release = budget.reserve(4)
     budget.reserve(6)
@@ -24,7 +24,7 @@ describe('BodyBudget', () => {
     expect(() => budget.reserve(1)).toThrow('Try again in 5 s.')
   })
 
-  it('leaves half of it to what is no array', () => {
+  it('reserves half for bodies other than arrays', () => {
     const budget = new BodyBudget(5 * ARRAY_BYTES)
     const releases = [budget.reserveArray(), budget.reserveArray()]
     expect(() => budget.reserveArray()).toThrow('Try again')

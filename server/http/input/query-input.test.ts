@@ -19,7 +19,7 @@ test.each([
   ['?what=person.role', { what: 'person.role' }],
   ['?limit=500&before=7', { limit: 500, before: 7 }],
   ['?from=2026-01-02&to=2026-01-02T03:04:05%2B01:00', { from: '2026-01-02' }],
-])('%s is understood', async (query, values) => {
+])('%s is accepted', async (query, values) => {
   const answer = await ask(query)
   expect(answer.status).toBe(200)
   expect(await answer.json()).toMatchObject(values)
@@ -42,7 +42,7 @@ test.each([
   ['from', '2026-01-02T03:04:05'],
   ['to', '1767322800000'],
   ['who', 'x'.repeat(257)],
-])('%s=%s is refused, and the message names it', async (name, value) => {
+])('%s=%s is rejected, and the message names it', async (name, value) => {
   const answer = await ask(`?${name}=${value}`)
   expect(answer.status).toBe(400)
   expect(await answer.json()).toMatchObject({
@@ -52,7 +52,7 @@ test.each([
   })
 })
 
-test('a parameter that is given twice is refused', async () => {
+test('a duplicate parameter is rejected', async () => {
   const answer = await ask('?limit=1&limit=2')
   expect(answer.status).toBe(400)
   expect(await answer.json()).toMatchObject({
@@ -61,7 +61,7 @@ test('a parameter that is given twice is refused', async () => {
   })
 })
 
-test('a parameter that is a list may be given several times, and is one when given once', async () => {
+test('a list parameter may occur several times, and once makes a list of one', async () => {
   const schema = z.object({ name: z.optional(z.array(z.string())), one: z.optional(z.string()) })
   const lists = new Hono<AppEnv>().get('/', queryInput(schema), (c) => c.json(c.req.valid('query')))
   const read = async (query: string) => (await lists.request(`/${query}`)).json()

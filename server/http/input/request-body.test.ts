@@ -24,7 +24,7 @@ function send(path = '/', headers: Record<string, string> = {}) {
 }
 
 describe('readBody', () => {
-  it('returns what has arrived', async () => {
+  it('returns a body that has arrived', async () => {
     const { incoming, response } = send()
     incoming.write('12345')
     incoming.end('67890')
@@ -33,7 +33,7 @@ describe('readBody', () => {
     expect(await whole.text()).toBe('1234567890')
   })
 
-  it('rejects a body that is too large, as soon as that is known', async () => {
+  it('rejects a body that is too large as early as possible', async () => {
     const { incoming, response } = send()
     incoming.write('12345678901')
     expect((await response).status).toBe(413)
@@ -42,7 +42,7 @@ describe('readBody', () => {
     expect(whole.status).toBe(413)
   })
 
-  it('rejects a body that does not fit into the budget before it reads any of it', async () => {
+  it('rejects a body beyond the budget before it reads it', async () => {
     const release = bodyBudget.reserve(bodyBudget.limit - 5)
     const { incoming, response } = send('/', { 'Content-Length': '6' })
     incoming.write('123456')
@@ -56,7 +56,7 @@ describe('readBody', () => {
     expect(bodyBudget.held).toBe(0)
   })
 
-  it('responds with 408 and the limit where the body stalls', async () => {
+  it('responds with 408 and the limit if the body stalls', async () => {
     const { incoming, response } = send()
     incoming.write('123')
     incoming.emit(BODY_STALLED)
@@ -71,7 +71,7 @@ describe('readBody', () => {
   it.each<[string, (incoming: PassThrough) => unknown]>([
     ['leaves', (incoming) => incoming.destroy()],
     ['breaks off', (incoming) => incoming.destroy(new Error('reset'))],
-  ])('ends where the client %s', async (_what, happen) => {
+  ])('ends if the client %s', async (_what, happen) => {
     const { incoming, response } = send()
     incoming.write('123')
     happen(incoming)

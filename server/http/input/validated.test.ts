@@ -8,7 +8,7 @@ const many = (length: number, item: unknown) => Array.from({ length }, () => ite
 const endpoint = 'tcp://127.0.0.1:8530'
 
 describe('validated', () => {
-  it('takes a list as long as its limit', () => {
+  it('accepts a list as long as its limit', () => {
     const databases = many(MAPPING_NAMES, 'a')
     expect(validated(endpointInput, { endpoint, databases }, 'body').databases).toEqual(databases)
   })
@@ -29,7 +29,7 @@ describe('validated', () => {
     )
   })
 
-  it('has each limit in the description of the API', () => {
+  it('includes each limit in the API description', () => {
     const { properties } = z.toJSONSchema(endpointInput, { io: 'input' })
     expect(properties?.databases).toMatchObject({ maxItems: MAPPING_NAMES })
     const scope = z.toJSONSchema(tokenInput, { io: 'input' }).properties?.databases

@@ -7,7 +7,7 @@ import type { AppEnv } from '../env.ts'
 import { nodeHandler } from '../node-handler.ts'
 import { securityHeaders } from './security-headers.ts'
 
-test('an answer that Node writes by itself keeps its own headers, and gets the others', async () => {
+test('a response that Node writes itself keeps its headers and gets the others', async () => {
   const app = new Hono<AppEnv>().use(securityHeaders).get('/', (c) => {
     // A library that writes to the Node response does the same.
     c.env.outgoing?.setHeader('Content-Security-Policy', "default-src 'self'")

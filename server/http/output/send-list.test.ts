@@ -22,7 +22,7 @@ async function send(items: Iterable<unknown>) {
   return { response, text: await response.text(), reserved, turns }
 }
 
-it('sends a short list at once', async () => {
+it('sends a short list synchronously', async () => {
   for (const list of [[], [{ a: 'é' }], [1, null, 'x']]) {
     const { response, text, reserved, turns } = await send(list.values())
     expect(text).toBe(JSON.stringify(list))
@@ -31,7 +31,7 @@ it('sends a short list at once', async () => {
   }
 })
 
-it('prints a long list in several turns, and takes its items in the same', async () => {
+it('prints a long list in several turns, with its items taken in the first', async () => {
   const list = Array.from({ length: 5_000 }, (_, n) => ({ n, text: 'é'.repeat(50) }))
   const { response, text, reserved, turns } = await send(list)
   expect(JSON.parse(text)).toEqual(list)

@@ -36,7 +36,7 @@ describe('consoleUrls', () => {
     })
   })
 
-  it('begin with the public URL, beside one of this machine', () => {
+  it('start with the public URL, followed by one of this machine', () => {
     expect(consoleUrls(addresses('tcp://0.0.0.0:8529'), PUBLIC)).toEqual({
       urls: [`${PUBLIC}/_console/`, 'http://127.0.0.1:8529/_console/'],
       advice: undefined,
@@ -53,7 +53,7 @@ describe('consoleUrls', () => {
     expect(consoleUrls(both, undefined).urls).toEqual(['http://127.0.0.1:8529/_console/'])
   })
 
-  it.each([[['unix:///run/g.sock']], [[]]])('of %j are none: a proxy is needed', (texts) => {
+  it.each([[['unix:///run/g.sock']], [[]]])('of %j are empty and need a proxy', (texts) => {
     expect(consoleUrls(addresses(...texts), undefined)).toEqual({
       urls: [],
       advice: expect.stringContaining('put a proxy in front'),

@@ -29,7 +29,7 @@ async function write(count: number, respond: () => Answer | undefined) {
   return { writer, stored, arrays }
 }
 
-test('a store with every acknowledged change passes, one without one of them does not', async () => {
+test('a store with every acknowledged change passes, and one that lacks a change fails', async () => {
   const { writer, stored } = await write(50, () => answer(200))
   expect(writer.acknowledged).toBe(50)
   expect(() => writer.check(stored, false)).not.toThrow()
@@ -39,7 +39,7 @@ test('a store with every acknowledged change passes, one without one of them doe
   expect(() => writer.check(new Map([...stored, ['w-999', 1]]), false)).toThrow()
 })
 
-test('changes without an answer may be there or not, but arrays are whole', async () => {
+test('unacknowledged changes may exist or not, but arrays are complete', async () => {
   const { writer, stored, arrays } = await write(50, () => undefined)
   expect(writer.acknowledged).toBe(0)
   expect(() => writer.check(stored, false)).not.toThrow()
@@ -48,13 +48,13 @@ test('changes without an answer may be there or not, but arrays are whole', asyn
   expect(() => writer.check(half, false)).toThrow()
 })
 
-test('a change of which nothing was kept must not be there', async () => {
+test('a rejected change must not exist', async () => {
   const refused = answer(503, 'The change could not be stored. Nothing was changed.')
   const { writer, stored } = await write(5, () => refused)
   expect(() => writer.check(new Map(), false)).not.toThrow()
   expect(() => writer.check(stored, false)).toThrow()
 })
 
-test('an unexpected answer is an error', async () => {
+test('an unexpected response is an error', async () => {
   await expect(write(1, () => answer(404))).rejects.toThrow()
 })

@@ -153,7 +153,7 @@ const faults: readonly (readonly [string, Fault])[] = [
   ],
 ]
 
-test(`after each of ${FAULTS} faults, what was acknowledged is there`, {
+test(`after each of ${FAULTS} faults, acknowledged changes exist`, {
   timeout: 120_000 + FAULTS * FAULT,
 }, async () => {
   const random = randomNumbers(SEED)

@@ -74,7 +74,7 @@ async function readAll(): Promise<Map<number, string[]>> {
   return statuses
 }
 
-test('a damaged page is 503, the rest is served, also after a restart', async () => {
+test('a damaged page returns 503 and other data is served, also after a restart', async () => {
   await makeDamagedStore()
   for (const life of [1, 2]) {
     const server = await start()
@@ -109,7 +109,7 @@ test('a damaged page is 503, the rest is served, also after a restart', async ()
   }
 }, 180_000)
 
-test('a job over a damaged page fails, and others go on', async () => {
+test('a job over a damaged page fails, and others continue', async () => {
   await makeDamagedStore()
   await start()
   const over = await call('DELETE', '/things', undefined, { Prefer: 'respond-async' })

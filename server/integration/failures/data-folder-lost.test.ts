@@ -60,7 +60,7 @@ describe('a running node', () => {
     await expectUnavailable()
   })
 
-  test('acknowledges nothing while its data folder is moved, and goes on when it is back', async () => {
+  test('acknowledges nothing while its data folder is moved, and continues when it is back', async () => {
     renameSync(data, `${data}.away`)
     await expectUnavailable()
     renameSync(`${data}.away`, data)
@@ -79,7 +79,7 @@ describe('a running node', () => {
     await expectUnavailable()
   })
 
-  test('goes on after its database was vacuumed and its log truncated', async () => {
+  test('continues after its database was vacuumed and its log truncated', async () => {
     const other = new DatabaseSync(join(data, 'gatehouse.sqlite'))
     other.exec('vacuum; pragma wal_checkpoint(truncate)')
     other.close()
@@ -90,7 +90,7 @@ describe('a running node', () => {
 })
 
 describe('keys without a database', () => {
-  test.each(['node', 'tool'] as const)('are refused with a way out (%s)', async (role) => {
+  test.each(['node', 'tool'] as const)('are rejected with instructions (%s)', async (role) => {
     openOperatorKey(data, undefined)
     const lost = {
       code: 'unavailable',
@@ -105,7 +105,7 @@ describe('keys without a database', () => {
     expect(readdirSync(data).sort()).toEqual(['gatehouse.sqlite', 'operator.key'])
   })
 
-  test('stop a start; without them it begins with an empty database', async () => {
+  test('prevent a start, and without them a node starts with an empty database', async () => {
     const first = await startForTest({ data })
     await first.stop()
     rmSync(join(data, 'gatehouse.sqlite'))
@@ -118,7 +118,7 @@ describe('keys without a database', () => {
   })
 })
 
-test('a secret key that is lost stops a start until the tokens that it encrypted are discarded', async () => {
+test('a lost secret key prevents a start until the tokens encrypted with it are discarded', async () => {
   const first = await startForTest({ data })
   await first.stop()
   const store = await openStore({ data }, 'tool')

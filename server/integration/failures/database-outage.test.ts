@@ -67,7 +67,7 @@ describe('a node', () => {
     { way: 'vanishes', go: async () => proxy.swallow(), back: async () => proxy.heal() },
   ]
 
-  test.each(ways)('goes on without its store when that $way, and with it later', async (each) => {
+  test.each(ways)('keeps running while PostgreSQL $way, and recovers', async (each) => {
     const [port] = await freePorts(1)
     const added = `tcp://127.0.0.1:${port}`
     expect(
@@ -120,7 +120,7 @@ describe('a node', () => {
     expect((await node.ask('DELETE', endpointPath(added))).status).toBe(200)
   })
 
-  test('reports a document as stored whose answer was lost, and a retry does no harm', async () => {
+  test('reports a document as stored if the response was lost, and accepts a retry', async () => {
     for (const { way, method, path, statement, status } of [
       { way: 'created', method: 'POST', path: '/things', statement: 'insert into', status: 201 },
       {
@@ -141,7 +141,7 @@ describe('a node', () => {
     expect((await node.ask('GET', '/things/one')).status).toBe(404)
   })
 
-  test('says that it does not know where it cannot look, and how to find out', async () => {
+  test('reports an unknown outcome and how to check it', async () => {
     const lost = proxy.loseAnswerTo('insert into', 'silence')
     const waiting = node.ask('POST', '/things', { made: 'without an id' })
     await lost
@@ -161,7 +161,7 @@ describe('a node', () => {
     )
   })
 
-  test('reports an endpoint as added, or removed, whose commit was not answered', async () => {
+  test('reports an endpoint as added or removed if the response to the commit was lost', async () => {
     const [port] = await freePorts(1)
     const endpoint = `tcp://127.0.0.1:${port}`
     for (const change of [
@@ -175,7 +175,7 @@ describe('a node', () => {
     }
   })
 
-  test('follows what was committed unknown to it', async () => {
+  test('applies changes whose commit it did not learn of', async () => {
     const [port = 0] = await freePorts(1)
     const endpoint = `tcp://127.0.0.1:${port}`
     const lost = proxy.loseAnswerTo('commit', 'silence')
@@ -194,7 +194,7 @@ describe('a node', () => {
     )
   })
 
-  test('stops while its store is away', async () => {
+  test('stops while the database is unavailable', async () => {
     proxy.swallow()
     await node.ask('GET', '/things/kept')
     await node.stop()
@@ -202,7 +202,7 @@ describe('a node', () => {
   })
 })
 
-test('a process that is started before its store says so and waits', async () => {
+test('a process that is started before its database reports that and waits', async () => {
   await server.stop('SIGINT')
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-away-'))
   try {
@@ -230,7 +230,7 @@ test('a process that is started before its store says so and waits', async () =>
   }
 })
 
-test('a process that waits for its store at the start ends by SIGTERM', async () => {
+test('a process that waits for its database at the start ends at SIGTERM', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-away-'))
   // Accepts connections and never responds.
   const silent = createServer(() => {}).listen(0, '127.0.0.1')

@@ -57,7 +57,7 @@ async function startOnSmallDisk() {
   }
 }
 
-test('on a full disk changes get 507, reads go on, and changes again when there is space', async () => {
+test('on a full disk changes get 507 and reads continue, until there is space', async () => {
   const { server, makeToken, call, health, fill, free } = await startOnSmallDisk()
   expect((await call('POST', '/things', { id: 'kept' })).status).toBe(201)
   // Unused tokens: the first use of a token writes to the store.
@@ -116,7 +116,7 @@ test('on a full disk changes get 507, reads go on, and changes again when there 
   expect(await server.exit).toEqual({ code: 0, signal: null })
 })
 
-test('a full disk is noticed although nobody changes anything', async () => {
+test('a full disk is detected without any change', async () => {
   const { health, fill, free } = await startOnSmallDisk()
   fill()
   await expect.poll(async () => (await health()).writable, { timeout: 30_000 }).toBe(false)

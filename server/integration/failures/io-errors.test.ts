@@ -70,7 +70,7 @@ async function startFaulty() {
   }
 }
 
-test('the process survives I/O errors in every part of it, and goes on when they end', async () => {
+test('the process survives I/O errors in every part, and recovers', async () => {
   const { server, call, fail } = await startFaulty()
   let ended = false
   void server.exit.then(() => {
@@ -106,7 +106,7 @@ test('the process survives I/O errors in every part of it, and goes on when they
   expect((await call('POST', '/things', { id: 'after' })).status).toBe(201)
 })
 
-test('a server stops in order while SQLite fails', async () => {
+test('a server stops properly while SQLite fails', async () => {
   const { server, call, fail } = await startFaulty()
   await call('POST', '/things', [{ n: 1 }])
   await call('PATCH', '/things', { n: 2 }, { Prefer: 'respond-async' })

@@ -70,7 +70,7 @@ forEachEngine((engine) => {
   const { count, rounds } = STORES[engine.name]
 
   test(
-    `after each of ${count * rounds} kills, endpoints, sockets and documents are what was acknowledged`,
+    `after each of ${count * rounds} kills, endpoints, sockets and documents match the acknowledged changes`,
     async () => {
       const ports = await freePorts(count * CLIENTS * PORTS_EACH)
       await Promise.all(

@@ -63,7 +63,7 @@ test('a start survives the loss of its connections at any of its queries', async
   expect(query).toBeGreaterThan(20)
 }, 180_000)
 
-test('a start that waits says so, and ends when it is aborted', async () => {
+test('a waiting start reports that, and ends when it is aborted', async () => {
   proxy.swallow()
   const stopping = new AbortController()
   const starting = begin(stopping.signal)

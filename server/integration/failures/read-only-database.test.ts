@@ -66,34 +66,37 @@ const health = async () => {
 }
 const change = async () => (await node.ask('POST', '/things', {})).status
 
-test.each(ways)('a store that $way serves reads, and changes again by itself', async (each) => {
-  expect(await health()).toMatchObject({ status: 200, writable: true, reason: null })
-  await each.go()
-  await expect.poll(change).toBe(503)
-  await expect.poll(health).toMatchObject({
-    status: 200,
-    ready: true,
-    writable: false,
-    reason: expect.stringContaining('PostgreSQL is read-only'),
-  })
-  const refused = await node.ask('POST', '/things', {})
-  expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1'])
-  expect(refused.json.message).toBe('The database is read-only. Try again.')
-  for (const path of ['/things/kept', '/things?limit=1', '/_api/endpoint', '/_api/audit']) {
-    expect([path, (await node.ask('GET', path)).status]).toEqual([path, 200])
-  }
-  expect((await node.ask('GET', '/_api/metrics')).text).toContain('gatehouse_store_writable 0')
+test.each(ways)(
+  'a database that $way serves reads, and accepts changes again automatically',
+  async (each) => {
+    expect(await health()).toMatchObject({ status: 200, writable: true, reason: null })
+    await each.go()
+    await expect.poll(change).toBe(503)
+    await expect.poll(health).toMatchObject({
+      status: 200,
+      ready: true,
+      writable: false,
+      reason: expect.stringContaining('PostgreSQL is read-only'),
+    })
+    const refused = await node.ask('POST', '/things', {})
+    expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1'])
+    expect(refused.json.message).toBe('The database is read-only. Try again.')
+    for (const path of ['/things/kept', '/things?limit=1', '/_api/endpoint', '/_api/audit']) {
+      expect([path, (await node.ask('GET', path)).status]).toEqual([path, 200])
+    }
+    expect((await node.ask('GET', '/_api/metrics')).text).toContain('gatehouse_store_writable 0')
 
-  // Concurrent requests, so that the pool has more connections than the check uses.
-  await Promise.all(Array.from({ length: 30 }, () => node.ask('GET', '/things?limit=1')))
-  await each.back()
-  await expect.poll(health).toMatchObject({ status: 200, writable: true, reason: null })
-  // Changes succeed on every connection of the pool.
-  const changes = await Promise.all(Array.from({ length: 50 }, change))
-  expect(changes.filter((status) => status !== 201)).toEqual([])
-})
+    // Concurrent requests, so that the pool has more connections than the check uses.
+    await Promise.all(Array.from({ length: 30 }, () => node.ask('GET', '/things?limit=1')))
+    await each.back()
+    await expect.poll(health).toMatchObject({ status: 200, writable: true, reason: null })
+    // Changes succeed on every connection of the pool.
+    const changes = await Promise.all(Array.from({ length: 50 }, change))
+    expect(changes.filter((status) => status !== 201)).toEqual([])
+  },
+)
 
-test('a store that becomes read-only is noticed although nobody changes anything', async () => {
+test('a read-only database is detected without any change', async () => {
   const [way] = ways
   await way?.go()
   await expect.poll(health).toMatchObject({ writable: false })

@@ -15,7 +15,7 @@ beforeAll(() => {
 afterEach(killProcesses)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-test('a heap of 200 MB survives arrays of 49 MB, one and many at once', async () => {
+test('a heap of 200 MB survives arrays of 49 MB, one and many concurrently', async () => {
   const data = join(folder, 'data')
   const socketPath = join(folder, 'server.sock')
   const flags = ['--data', data, '--endpoint', `unix://${socketPath}`]

@@ -50,7 +50,7 @@ afterAll(async () => {
   await place.remove()
 })
 
-test(`after ${CHANGES} changes from three nodes, one killed and one stopped on the way, all agree`, async () => {
+test(`three nodes agree after ${CHANGES} changes, one kill and one stop`, async () => {
   const [a, b, c] = nodes as [NodeProcess, NodeProcess, NodeProcess]
   const ports = await freePorts(nodes.length * OWN + SHARED)
   const addresses = ports.map((port) => `tcp://127.0.0.1:${port}`)
@@ -115,7 +115,7 @@ test(`after ${CHANGES} changes from three nodes, one killed and one stopped on t
   expect(missing).toEqual([])
 }, 180_000)
 
-test('nodes that are started anew one after the other lose nothing, and agree again', async () => {
+test('nodes that restart one after the other lose nothing and agree', async () => {
   await nodes[2]?.start()
   let restarting = true
   const stored: string[] = []

@@ -71,7 +71,7 @@ async function loseNotices(): Promise<void> {
   await endConnections('gatehouse notices')
 }
 
-test('a node that hears no notices follows what another node changes', async () => {
+test('a node without notifications follows the changes of another node', async () => {
   await loseNotices()
   await other.ask('POST', '/_api/endpoint', { endpoint, databases: ['_system'] })
   await soonAt(limited, '/articles/one', 404, port)
@@ -94,7 +94,7 @@ test('a node that hears no notices follows what another node changes', async () 
   await limitConnections(-1)
 })
 
-test('a node that can ask the store in no way serves no data, and says so', async () => {
+test('a node without any database connection rejects data requests with 503', async () => {
   expect((await limited.ask('GET', '/_api/endpoint')).status).toBe(200)
   await limitConnections(0)
   await endConnections()

@@ -57,7 +57,7 @@ const ways = [
 ]
 
 test.each(ways)(
-  'nodes whose store $way lose nothing that they said yes to, and are one again',
+  'nodes whose PostgreSQL $way keep all acknowledged changes and agree afterwards',
   async ({ way, go, back }) => {
     const printed = nodes.map((node) => node.process.printed().length)
     const said = nodes.map((node) => count(node, 'the database is unavailable'))
@@ -142,7 +142,7 @@ test.each(ways)(
   60_000,
 )
 
-test('what was changed while a node could not hear of it is in effect there when it can', async () => {
+test('a node applies changes made during its outage when it recovers', async () => {
   const [port = 0] = await freePorts(1)
   const endpoint = `tcp://127.0.0.1:${port}`
   proxies[1]?.swallow()

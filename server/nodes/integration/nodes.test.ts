@@ -24,7 +24,7 @@ afterAll(async () => {
   await place.remove()
 })
 
-test('what is changed at one node is served so by the other within a second', async () => {
+test('a change on one node applies on the other within a second', async () => {
   // The median counts, because a busy machine may pause for more than a second.
   const waits: number[] = []
   const soon = async (look: () => Promise<unknown>, expected: unknown) => {
@@ -68,7 +68,7 @@ test('what is changed at one node is served so by the other within a second', as
   expect(waits[Math.floor(waits.length / 2)]).toBeLessThan(1_000)
 }, 60_000)
 
-test('what one node has changed, the other judges by what is stored', async () => {
+test('a node checks conditions against the changes of another', async () => {
   const { json } = await a.ask('GET', `/_api/listener?endpoint=${encodeURIComponent(a.address)}`)
   const match = { headers: { 'If-Match': `"${json[0].revision}"` } }
   const change = (name: string) => ({ endpoint: a.address, databases: ['_system', name] })
@@ -85,7 +85,7 @@ test('what one node has changed, the other judges by what is stored', async () =
   }
 })
 
-test('two adds of one address at once, at two nodes, are one endpoint that one of them has', async () => {
+test('concurrent adds of one address on two nodes create one endpoint on one of them', async () => {
   for (const port of await freePorts(8)) {
     const endpoint = `tcp://127.0.0.1:${port}`
     const add = (node: NodeProcess) =>
@@ -108,7 +108,7 @@ test('two adds of one address at once, at two nodes, are one endpoint that one o
   }
 }, 60_000)
 
-test('no document outlives its database that was written at one node while another dropped it', async () => {
+test('a document written on one node during a drop on another is deleted', async () => {
   const store = await openStore({ databaseUrl: place.databaseUrl }, 'tool')
   try {
     for (let time = 0; time < 5; time++) {
@@ -141,7 +141,7 @@ test('no document outlives its database that was written at one node while anoth
   }
 }, 60_000)
 
-test('an address that no node can open is refused, and leaves nothing behind', async () => {
+test('an address that no node can open is rejected, and leaves nothing behind', async () => {
   const address = 'tcp://192.0.2.1:8600'
   const refused = await a.ask('POST', '/_api/endpoint', { endpoint: address, databases: [] })
   expect([refused.status, refused.json.errorMessage]).toEqual([
@@ -163,7 +163,7 @@ test('an address that no node can open is refused, and leaves nothing behind', a
   await store.close()
 })
 
-test('of two nodes that remove the last two ways to _system at once, one is refused', async () => {
+test('concurrent removals of the last two endpoints that reach _system: one is rejected', async () => {
   const answers = await Promise.all([
     a.ask('DELETE', endpointPath(a.address)),
     b.ask('DELETE', endpointPath(b.address)),
@@ -179,7 +179,7 @@ test('of two nodes that remove the last two ways to _system at once, one is refu
   await lost.start()
 })
 
-test('refuses a name that a living node has, and gives it again at once after a kill', async () => {
+test('the name of a live node is rejected, and free immediately after a kill', async () => {
   const [port = 0] = await freePorts(1)
   await expect(startNode(place.databaseUrl, 'b', port)).rejects.toThrow(
     'Another node with the name b uses this database. Give each node a unique name with --node.',
@@ -188,7 +188,7 @@ test('refuses a name that a living node has, and gives it again at once after a 
   await b.start()
 }, 60_000)
 
-test('a port goes over to another node when the one that has it ends, and when it dies', async () => {
+test('another node takes over a port when its node stops or dies', async () => {
   const [port] = await freePorts(1)
   const address = `tcp://127.0.0.1:${port}`
   await a.ask('POST', '/_api/endpoint', { endpoint: address, databases: [] })

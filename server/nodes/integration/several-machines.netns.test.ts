@@ -61,7 +61,7 @@ const states = async (endpoint: string): Promise<string[][]> =>
   )
 const all = (...expected: string[]) => NAMES.map(() => expected)
 
-test('what every machine has opens on all; what one has runs there alone, and is elsewhere on the others', async () => {
+test('an address of every machine opens on all; an address of one opens there and is elsewhere on the others', async () => {
   const everywhere = 'tcp://0.0.0.0:8600'
   expect(
     (await at(0, 'POST', '/_api/endpoint', { endpoint: everywhere, databases: [] })).status,
@@ -89,7 +89,7 @@ test('what every machine has opens on all; what one has runs there alone, and is
   await expect.poll(async () => (await states(ofB)).flat(), SOON).toEqual([])
 }, 60_000)
 
-test('a failed listener of another machine is tried again from here', async () => {
+test('a failed listener of another machine is retried from any node', async () => {
   // Another program holds the port on the second machine.
   const door = await networks.occupy(1, 8800)
   const endpoint = 'tcp://0.0.0.0:8800'
@@ -105,7 +105,7 @@ test('a failed listener of another machine is tried again from here', async () =
     .toEqual(all('a listening', 'b listening', 'c listening'))
 }, 60_000)
 
-test('what no machine has is refused after a while, and nothing of it stays, even when the asked node dies', async () => {
+test('an address of no machine is rejected and leaves nothing behind, even if the receiving node dies', async () => {
   const nobodys = 'tcp://10.86.0.99:8700'
   const store = await openStore({ databaseUrl: place.databaseUrl }, 'tool')
   const rows = () =>

@@ -50,7 +50,7 @@ afterAll(async () => {
   await place.remove()
 })
 
-test('a sign-in goes on at whichever node; its session is good at both, and ended at both at once', async () => {
+test('a sign-in can continue on another node, and its session is valid and ends on both', async () => {
   await balance(front, [a.port, b.port])
   const browser = createBrowser()
   // One connection per request, so every second request goes to the other node.
@@ -72,7 +72,7 @@ test('a sign-in goes on at whichever node; its session is good at both, and ende
   await stream.ended()
 })
 
-test('a stream at one node tells of the other, and ends at once when its token is revoked there', async () => {
+test('a stream on one node sends events of the other, and ends immediately when its token is revoked there', async () => {
   const { json } = await a.ask('POST', '/_api/token', { name: 'watch', role: 'viewer' })
   const stream = await follow(b, { Authorization: `Bearer ${json.token}` })
   await a.ask('POST', '/_api/database', { name: 'later' })
@@ -121,7 +121,7 @@ describe('when a node dies', () => {
     await a.end('SIGKILL')
   })
 
-  test('its job is finished by another, once', async () => {
+  test('another node finishes its job once', async () => {
     await expect
       .poll(async () => (await b.ask('GET', job)).status, { timeout: 60_000, interval: 100 })
       .toBe(200)
@@ -135,7 +135,7 @@ describe('when a node dies', () => {
     expect(Number(n)).toBe(COUNT)
   }, 90_000)
 
-  test('what its dropped database has left is deleted by another', async () => {
+  test('another node deletes the data of its dropped database', async () => {
     const left = async () =>
       (
         await store.db
@@ -149,7 +149,7 @@ describe('when a node dies', () => {
   }, 60_000)
 })
 
-test('failed attempts count together, at whichever node', async () => {
+test('failed attempts are counted across nodes', async () => {
   await a.start()
   const guess = (node: NodeProcess) =>
     node.ask('GET', '/_api/endpoint', undefined, { headers: { Authorization: 'Bearer no' } })

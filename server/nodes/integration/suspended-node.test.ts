@@ -71,7 +71,7 @@ async function waiting(): Promise<number> {
   return rows.length
 }
 
-test('a node that is suspended during changes delays the others by one, and serves nothing stale', async () => {
+test('a suspended node delays one change of the others, and serves nothing stale', async () => {
   const [port = 0] = await freePorts(1)
   const endpoint = `tcp://127.0.0.1:${port}`
   await frozen.ask('POST', '/_api/database', { name: 'blog' })

@@ -106,7 +106,7 @@ async function startNode(store: Store, options: NodeOptions = {}) {
 const start = (origin: string) => `${origin}/_oauth2/local/auth`
 
 forEachEngine((engine) => {
-  test('the operator key signs in, and is asked for each time', async () => {
+  test('the operator key signs in, and is requested each time', async () => {
     const store = await engine.open()
     const node = await startNode(store)
     const browser = createBrowser()
@@ -132,7 +132,7 @@ forEachEngine((engine) => {
     expect(await store.db.selectFrom('local_provider').select('key').execute()).toEqual([])
   })
 
-  test('several nodes of a store serve one sign-in', async () => {
+  test('several nodes serve one sign-in', async () => {
     const store = await engine.open()
     const [a, b, c] = [await startNode(store), await startNode(store), await startNode(store)]
     const browser = createBrowser()
@@ -167,7 +167,7 @@ forEachEngine((engine) => {
     expect(b.signedIn).toMatchObject([{ subject: 'operator' }])
   })
 
-  test('a wrong key is refused, too many from one address with 429, the right one never', async () => {
+  test('a wrong key is rejected, with 429 after too many from one address, the right one never', async () => {
     const clock = { now: 1_000 }
     const [one, two] = await (async () => {
       const store = await engine.open()
@@ -202,7 +202,7 @@ forEachEngine((engine) => {
     expect((await elsewhere.post(later.url, { key: 'wrong' })).status).toBe(403)
   })
 
-  test('a renewed key ends what is under way with the old one', async () => {
+  test('renewing the key ends sign-ins in progress with the old one', async () => {
     const store = await engine.open()
     const node = await startNode(store)
     const browser = createBrowser()
@@ -217,7 +217,7 @@ forEachEngine((engine) => {
     expect(node.signedIn).toEqual([])
   })
 
-  test('what it keeps holds no secret that could be used', async () => {
+  test('its stored data contains no usable secret', async () => {
     const store = await engine.open()
     const node = await startNode(store)
     const browser = createBrowser()
@@ -236,7 +236,7 @@ forEachEngine((engine) => {
 
 describe('the key page', () => {
   forEngine('sqlite', (engine) => {
-    test('runs no script, is framed by nobody, sends its form nowhere else', async () => {
+    test('runs no script, allows no frames, and restricts its form', async () => {
       const node = await startNode(await engine.open())
       const page = await createBrowser().post(start(node.origin), {})
       expect(page.headers['content-security-policy']).toBe(
@@ -247,7 +247,7 @@ describe('the key page', () => {
       expect((await createBrowser().get(`${node.origin}/_oauth2/page.css`)).status).toBe(200)
     })
 
-    test('redirects of the provider carry the headers that every answer has', async () => {
+    test('redirects of the provider have the headers of every response', async () => {
       const node = await startNode(await engine.open())
       const browser = createBrowser()
       const page = await browser.post(start(node.origin), {}, (url) =>
@@ -266,7 +266,7 @@ describe('the key page', () => {
       [{ Origin: 'null' }],
       [{ 'Sec-Fetch-Site': 'cross-site' }],
       [{ 'Sec-Fetch-Site': 'same-site' }],
-    ])('takes no form of another page: %j', async (headers) => {
+    ])('rejects a form of another page: %j', async (headers) => {
       const node = await startNode(await engine.open())
       const browser = createBrowser()
       const page = await browser.post(start(node.origin), {})
@@ -275,7 +275,7 @@ describe('the key page', () => {
       expect(node.signedIn).toEqual([])
     })
 
-    test('without the cookies of the browser that began, answers a page with a way to begin', async () => {
+    test('shows a page to start over without the cookies of the sign-in', async () => {
       const node = await startNode(await engine.open())
       const page = await createBrowser().post(start(node.origin), {})
       const stranger = createBrowser()
@@ -290,7 +290,7 @@ describe('the key page', () => {
       expect(node.signedIn).toEqual([])
     })
 
-    test('is for the sign-in that its address names, whatever cookies are sent', async () => {
+    test('belongs to the sign-in in its URL, with any cookies', async () => {
       const node = await startNode(await engine.open())
       const browser = createBrowser()
       const [one, two] = [
@@ -309,14 +309,14 @@ describe('the key page', () => {
     })
 
     test.each(['/token', '/jwks', '/.well-known/openid-configuration', '/session/end', '/me', '/'])(
-      'is all that is reached from outside: %s is not',
+      'is the only public path: %s is not reachable',
       async (path) => {
         const node = await startNode(await engine.open())
         expect((await createBrowser().get(`${node.origin}/_idp${path}`)).status).toBe(404)
       },
     )
 
-    test('asks for the key also where the request does not say prompt=login', async () => {
+    test('asks for the key also without prompt=login', async () => {
       const node = await startNode(await engine.open())
       const browser = createBrowser()
       const authorize = async () => {
@@ -342,7 +342,7 @@ describe('the key page', () => {
       ['a query', 'http://127.0.0.1/_oauth2/local/auth?x=1'],
       ['a user', 'http://evil@127.0.0.1/_oauth2/local/auth'],
       ['a host that begins alike', 'http://127.0.0.1.evil.example/_oauth2/local/auth'],
-    ])('sends nobody to %s', async (_, uri) => {
+    ])('never redirects to %s', async (_, uri) => {
       const node = await startNode(await engine.open())
       const browser = createBrowser()
       const page = await browser.post(
@@ -357,7 +357,7 @@ describe('the key page', () => {
       expect(answer.headers.location).toBeUndefined()
     })
 
-    test('works behind a trusted proxy that ends TLS, with cookies for https alone', async () => {
+    test('works behind a trusted proxy that terminates TLS, with Secure cookies', async () => {
       const node = await startNode(await engine.open(), {
         publicOrigin: 'https://gate.example',
         trusted: ['127.0.0.1'],
@@ -388,7 +388,7 @@ describe('the key page', () => {
       for (const cookie of cookies) expect(cookie).toMatch(/; secure(;|$)/i)
     })
 
-    test('believes no forwarded header of anybody else', async () => {
+    test('ignores forwarded headers of other peers', async () => {
       const node = await startNode(await engine.open())
       const headers = { 'X-Forwarded-Proto': 'https', 'X-Forwarded-Host': 'evil.example' }
       const page = await createBrowser().ask('POST', new URL(start(node.origin)), {}, headers)

@@ -19,7 +19,7 @@ const signIn = async (browser: ReturnType<typeof createBrowser>) => {
 }
 
 describe('with the operator key', () => {
-  test('somebody signs in as local:operator, an admin', async () => {
+  test('a person signs in as local:operator with the role admin', async () => {
     const browser = createBrowser()
     const session = await signIn(browser)
     expect(JSON.parse(session.text)).toMatchObject({
@@ -43,7 +43,7 @@ describe('with the operator key', () => {
     expect(page.url.pathname).toMatch(/^\/_idp\/key\//)
   })
 
-  test('100 sign-ins at once give a session each, of one person', async () => {
+  test('100 concurrent sign-ins create a session each, of one person', async () => {
     const sessions = await Promise.all(
       Array.from({ length: 100 }, async () => JSON.parse((await signIn(createBrowser())).text)),
     )
@@ -54,7 +54,7 @@ describe('with the operator key', () => {
     expect(people).toMatchObject([{ username: 'local:operator', sessions: 101 }])
   })
 
-  test('nobody is sent there but for a button of the local provider, the last one', async () => {
+  test('only the button of the local provider, the last one, leads there', async () => {
     const ways = await createBrowser().get(`${origin}/_api/provider`)
     expect(JSON.parse(ways.text)).toEqual([
       { name: 'local', label: 'Operator key', start: '/_oauth2/local/auth' },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { nameOf } from './identity.ts'
 
-describe('the name that a provider gives', () => {
+describe('the name from a provider', () => {
   it.each([
     [{ name: ' Ada ' }, 'Ada'],
     [{ name: null, login: 'ada' }, 'ada'],
@@ -14,11 +14,11 @@ describe('the name that a provider gives', () => {
     expect(nameOf(user)).toBe(name)
   })
 
-  it('cannot break the line, nor turn the direction of what stands beside it', () => {
+  it('contains no line breaks and no bidirectional controls', () => {
     expect(nameOf({ name: 'Ada\u202Enimda\u2069\r\nadmin\u2028x\0' })).toBe('Ada nimda admin x')
   })
 
-  it('is cut between characters', () => {
+  it('is truncated between characters', () => {
     expect(nameOf({ name: `${'a'.repeat(127)}\u{1F600}` })?.isWellFormed()).toBe(true)
   })
 })

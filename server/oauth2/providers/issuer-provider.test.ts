@@ -20,7 +20,7 @@ const config = (issuer: string): ProviderConfig => ({
   clientSecret: SECRET,
 })
 
-describe('at oidc-provider, which demands PKCE and compares the redirect URI', () => {
+describe('at oidc-provider, which requires PKCE and compares the redirect URI', () => {
   const startIt = async (method: string) => {
     const provider = await startTestProvider([
       {
@@ -66,7 +66,7 @@ describe('at oidc-provider, which demands PKCE and compares the redirect URI', (
   })
 
   forEngine('sqlite', (engine) => {
-    test('an answer of another issuer, or of none, is refused before anything is sent', async () => {
+    test('a response of another issuer, or of none, is rejected before any request', async () => {
       const provider = await startIt('client_secret_basic')
       const rig = createRig({ store: await engine.open(), configs: [config(provider.issuer)] })
       for (const iss of ['https://evil.example', `${provider.issuer}/`, undefined]) {
@@ -81,7 +81,7 @@ describe('at oidc-provider, which demands PKCE and compares the redirect URI', (
       expect(provider.requests).not.toContain('/token')
     })
 
-    test("another browser's code is refused: its verifier is another", async () => {
+    test('the code of another browser is rejected, because its verifier differs', async () => {
       const provider = await startIt('client_secret_basic')
       const rig = createRig({ store: await engine.open(), configs: [config(provider.issuer)] })
       const [mine, theirs] = [await rig.start('oidc'), await rig.start('oidc')]
@@ -207,7 +207,7 @@ describe('the ID token', () => {
       return { answer: await rig.callback('oidc', { state: token, code: 'c' }, token), rig }
     }
 
-    test('is taken when it is right, and names the person', async () => {
+    test('is accepted if it is valid, and names the person', async () => {
       const { answer, rig } = await signIn({})
       expect(answer.status).toBe(303)
       expect(rig.signedIn).toMatchObject([{ subject: 'ada', name: 'Ada' }])
@@ -217,24 +217,27 @@ describe('the ID token', () => {
       ['invalid_client', { status: 401, error: 'invalid_client' }],
       ['unauthorized_client', { status: 400, error: 'unauthorized_client' }],
       ['a challenge', { status: 401, challenge: 'Basic realm="x"' }],
-    ])('the client secret is sent in the form after %s, which is remembered', async (_, post) => {
-      const issuer = await startIssuer({
-        post,
-        metadata: {
-          token_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic'],
-        },
-      })
-      const rig = createRig({ store: await engine.open(), configs: [config(issuer.issuer)] })
-      for (const requests of [2, 3]) {
-        const { token, sent } = await rig.start('oidc')
-        issuer.give(sent.get('nonce') ?? '')
-        const answer = await rig.callback('oidc', { state: token, code: 'c' }, token)
-        expect(answer.status).toBe(303)
-        expect(issuer.tokenRequests()).toBe(requests)
-      }
-    })
+    ])(
+      'the client secret is sent in the form after %s, also in later sign-ins',
+      async (_, post) => {
+        const issuer = await startIssuer({
+          post,
+          metadata: {
+            token_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic'],
+          },
+        })
+        const rig = createRig({ store: await engine.open(), configs: [config(issuer.issuer)] })
+        for (const requests of [2, 3]) {
+          const { token, sent } = await rig.start('oidc')
+          issuer.give(sent.get('nonce') ?? '')
+          const answer = await rig.callback('oidc', { state: token, code: 'c' }, token)
+          expect(answer.status).toBe(303)
+          expect(issuer.tokenRequests()).toBe(requests)
+        }
+      },
+    )
 
-    test('Basic leaves what a form leaves, for providers that decode nothing', async () => {
+    test('Basic credentials are not encoded beyond the form encoding', async () => {
       const issuer = await startIssuer({})
       const given = { ...config(issuer.issuer), clientId: 'app-id_1.x', clientSecret: 'a-b_c.d' }
       const rig = createRig({ store: await engine.open(), configs: [given] })
@@ -243,7 +246,7 @@ describe('the ID token', () => {
       expect(issuer.authorizations).toEqual([`Basic ${btoa('app-id_1.x:a-b_c.d')}`])
     })
 
-    test('a 401 with a challenge is told as a registration to check', async () => {
+    test('a 401 with a challenge is reported as an invalid registration', async () => {
       const { answer } = await signIn({
         post: { status: 401, challenge: 'Basic realm="x"' },
         metadata: { token_endpoint_auth_methods_supported: ['client_secret_basic'] },
@@ -256,14 +259,14 @@ describe('the ID token', () => {
       ['403', { status: 403, body: '{"error":"forbidden"}' }],
       ['what is not JSON', { status: 200, body: '<b>busy</b>' }],
       ['a name of another person', { status: 200, body: '{"sub":"eve","name":"Eve"}' }],
-    ])('a user endpoint that answers %s leaves the name unknown', async (_, user) => {
+    ])('a user endpoint that returns %s leaves the name unknown', async (_, user) => {
       const userinfo = (issuer: string) => ({ userinfo_endpoint: `${issuer}/user` })
       const { answer, rig } = await signIn({ user, claims: { name: undefined }, userinfo })
       expect(answer.status).toBe(303)
       expect(rig.signedIn).toMatchObject([{ subject: 'ada', name: null }])
     })
 
-    test('an issuer is found with a trailing slash that the configuration lacks', async () => {
+    test('an issuer with a trailing slash that the configuration lacks is accepted', async () => {
       const issuer = await startIssuer({ path: '/o/' })
       const given = config(`${issuer.issuer}/o`)
       const rig = createRig({ store: await engine.open(), configs: [given] })
@@ -291,13 +294,13 @@ describe('the ID token', () => {
         'of an issuer that calls itself otherwise',
         { metadata: { issuer: 'https://evil.example' } },
       ],
-    ])('is refused when it is %s', async (_, forged) => {
+    ])('is rejected if it is %s', async (_, forged) => {
       const { answer, rig } = await signIn(forged)
       expect(answer.status).toBe(503)
       expect(rig.signedIn).toEqual([])
     })
 
-    test('a failed discovery is not remembered', async () => {
+    test('a failed discovery is not cached', async () => {
       const issuer = await startIssuer({})
       const rig = createRig({ store: await engine.open(), configs: [config(issuer.issuer)] })
       issuer.isDown(true)

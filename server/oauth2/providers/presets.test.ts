@@ -8,7 +8,7 @@ test.each([
   ['github', { scope: 'user' }],
   ['google', { access_type: 'offline', scope: 'profile' }],
   ['facebook', {}],
-] as const)('the preset of %s asks for %j, and the client keeps it', (name, parameters) => {
+] as const)('the preset of %s requests %j', (name, parameters) => {
   const client = createOAuth2Client({ ...presets[name], ...credentials })
   const { searchParams } = new URL(client.getAuthUrl('https://app.example/callback'))
   expect(Object.fromEntries(searchParams)).toEqual({
@@ -19,7 +19,7 @@ test.each([
   })
 })
 
-test('every endpoint of every preset is reached by https', () => {
+test('every endpoint of every preset uses https', () => {
   const urls = Object.values(presets).flatMap(({ label: _, ...endpoints }) =>
     Object.values(endpoints),
   )

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { challengeOf, createCsrfToken } from './csrf-token.ts'
 
-test('a token has 32 alphanumerics, none likelier than another', () => {
+test('a token has 32 uniformly distributed alphanumerics', () => {
   const counts = new Map<string, number>()
   for (let made = 0; made < 6_200; made++) {
     const token = createCsrfToken()

@@ -16,7 +16,7 @@ const signIn: PendingSignIn = {
 }
 
 forEachEngine((engine) => {
-  test('is taken once, however many ask at once', async () => {
+  test('is taken once by concurrent callers', async () => {
     const store = await engine.open()
     const pending = createPendingSignIns(store, vault, () => 0)
     const token = createCsrfToken()
@@ -25,7 +25,7 @@ forEachEngine((engine) => {
     expect(taken.filter((each) => each !== undefined)).toEqual([signIn])
   })
 
-  test('is taken by its own provider alone', async () => {
+  test('is taken only by its provider', async () => {
     const pending = createPendingSignIns(await engine.open(), vault, () => 0)
     const token = createCsrfToken()
     await pending.keep(token, signIn)
@@ -33,7 +33,7 @@ forEachEngine((engine) => {
     expect(await pending.take(token, 'github')).toEqual(signIn)
   })
 
-  test('counts for 300 seconds', async () => {
+  test('is valid for 300 seconds', async () => {
     let now = 1_000_000
     const pending = createPendingSignIns(await engine.open(), vault, () => now)
     const [early, late] = [createCsrfToken(), createCsrfToken()]
@@ -45,7 +45,7 @@ forEachEngine((engine) => {
     expect(await pending.take(late, 'github')).toBeUndefined()
   })
 
-  test('is superseded by a later one, and expired ones are removed', async () => {
+  test('is replaced by a later one, and expired ones are deleted', async () => {
     let now = 0
     const store = await engine.open()
     const pending = createPendingSignIns(store, vault, () => now)
@@ -58,7 +58,7 @@ forEachEngine((engine) => {
     expect(await store.db.selectFrom('sign_ins').select('hash').execute()).toHaveLength(1)
   })
 
-  test('leaves neither the token nor the verifier readable, nor the verifier of one row to another', async () => {
+  test('stores the token hashed and the verifier encrypted for its row', async () => {
     const store = await engine.open()
     const pending = createPendingSignIns(store, vault, () => 0)
     const [token, other] = [createCsrfToken(), createCsrfToken()]

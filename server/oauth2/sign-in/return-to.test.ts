@@ -76,7 +76,7 @@ describe('returnPath', () => {
     fc.string({ unit: 'binary' }),
     fc.webUrl(),
   )
-  test('whatever it is given, the origin never changes, as a path or as an absolute URL', () => {
+  test('never changes the origin, for any path or absolute URL', () => {
     fc.assert(
       fc.property(text, (given) => {
         const path = returnPath(given)

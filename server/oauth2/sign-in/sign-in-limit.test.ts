@@ -13,8 +13,8 @@ const fill = (limit: SignInLimit, address: string | null) => {
   for (let n = 0; n < UNFINISHED_SIGN_INS; n++) expect(begun(limit, address)).toBe('begun')
 }
 
-describe('sign-ins that are begun', () => {
-  it('are refused beyond so many from one address, which is told when to come again', () => {
+describe('started sign-ins', () => {
+  it('are rejected beyond the limit of an address, with Retry-After', () => {
     let time = 1_000
     const limit = createSignInLimit(() => time)
     fill(limit, '10.0.0.1')
@@ -28,7 +28,7 @@ describe('sign-ins that are begun', () => {
     expect(begun(limit, '10.0.0.1')).toBe('begun')
   })
 
-  it('do not count once they are finished, however many', () => {
+  it('do not count once they are finished', () => {
     const limit = createSignInLimit(() => 0)
     for (let n = 0; n < 3 * UNFINISHED_SIGN_INS; n++) {
       expect(begun(limit, null)).toBe('begun')
@@ -40,7 +40,7 @@ describe('sign-ins that are begun', () => {
     expect(begun(limit, '10.0.0.1')).toMatch('Too many sign-ins')
   })
 
-  it('count together for the addresses of one network of IPv6', () => {
+  it('count together for the addresses of an IPv6 network', () => {
     const limit = createSignInLimit(() => 0)
     fill(limit, '2001:db8::1')
     expect(begun(limit, '2001:db8::ffff:2')).toMatch('Too many sign-ins')

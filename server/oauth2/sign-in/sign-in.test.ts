@@ -18,7 +18,7 @@ const exchanges = (provider: PlainProvider) =>
   provider.requests.filter(({ path }) => path === '/token')
 
 forEachEngine((engine) => {
-  test('50 callbacks at once give one session and one token request', async () => {
+  test('50 concurrent callbacks cause one session and one token request', async () => {
     const provider = await startProvider()
     const rig = createRig({ store: await engine.open(), configs: [plainConfig(provider.origin)] })
     const { token } = await rig.start('oauth2')
@@ -44,7 +44,7 @@ forEngine('sqlite', (engine) => {
   }
 
   describe('a callback', () => {
-    test('that is replayed is refused', async () => {
+    test('that is replayed is rejected', async () => {
       const { provider, rig } = await setUp()
       const { token } = await rig.start('oauth2')
       const query = { csrfToken: token, code: 'c' }
@@ -53,7 +53,7 @@ forEngine('sqlite', (engine) => {
       expect(exchanges(provider)).toHaveLength(1)
     })
 
-    test('that failed at the provider cannot be tried again', async () => {
+    test('that failed at the provider cannot be retried', async () => {
       const { provider, rig } = await setUp()
       provider.token = { status: 400, body: { error: 'invalid_grant' } }
       const { token } = await rig.start('oauth2')
@@ -64,7 +64,7 @@ forEngine('sqlite', (engine) => {
       expect(rig.signedIn).toEqual([])
     })
 
-    test('that comes after 300 seconds is refused, one before is not', async () => {
+    test('is accepted for 300 seconds', async () => {
       const { rig } = await setUp()
       const [early, late] = [await rig.start('oauth2'), await rig.start('oauth2')]
       rig.clock.now += 299_999
@@ -75,7 +75,7 @@ forEngine('sqlite', (engine) => {
       expect((await answer(late.token)).status).toBe(400)
     })
 
-    test('with a token and cookie that were never given out is refused, and recorded as failed', async () => {
+    test('with a token and cookie that were never issued is rejected, and recorded as failed', async () => {
       const { provider, rig } = await setUp()
       const token = 'x'.repeat(32)
       const answer = await rig.callback('oauth2', { csrfToken: token, code: 'c' }, token)
@@ -86,7 +86,7 @@ forEngine('sqlite', (engine) => {
       expect(provider.requests).toEqual([])
     })
 
-    test('of a sign-in in another tab is finished too, and each leads to its own page', async () => {
+    test('of a sign-in in another tab succeeds, and each returns to its own page', async () => {
       const { rig } = await setUp()
       const jar = createJar()
       const start = async (returnTo: string) => {
@@ -155,7 +155,7 @@ forEngine('sqlite', (engine) => {
       expect(rig.signedIn).toEqual([])
     })
 
-    test('gets its 500 and its 400 for a code also where somebody is signed in', async () => {
+    test('gets its 500 and its 400 for a code also with a session', async () => {
       const { rig } = await setUp()
       const { token } = await rig.start('oauth2')
       const cookie = `oauth2_csrf_token=${token}; session=1`
@@ -173,14 +173,14 @@ forEngine('sqlite', (engine) => {
       return { rig, provider, ...started, back }
     }
 
-    test('the token is also in a cookie that no other host can set', async () => {
+    test('the token is also in a cookie with the prefix __Host-', async () => {
       const { answer, token } = await secure()
       expect(answer.headers.getSetCookie()).toContainEqual(
         `__Host-oauth2_csrf_token_oauth2=${token}; Max-Age=300; Path=/; HttpOnly; Secure; SameSite=Lax`,
       )
     })
 
-    test('a sign-in in another tab needs the cookie that no other host can set', async () => {
+    test('a sign-in in another tab requires the cookie with the prefix __Host-', async () => {
       const { rig, token, provider } = await secure()
       const headers = {
         Host: 'gate.example',
@@ -197,7 +197,7 @@ forEngine('sqlite', (engine) => {
       expect(exchanges(provider)).toEqual([])
     })
 
-    test('a callback of another tab is finished with that cookie', async () => {
+    test('a callback of another tab succeeds with that cookie', async () => {
       const { rig, token } = await secure()
       const name = `__Host-oauth2_csrf_token_oauth2_${hashOf(token).slice(0, 16)}`
       const answer = await rig.callback(
@@ -210,7 +210,7 @@ forEngine('sqlite', (engine) => {
       expect(gone.map((each) => each.split('=')[0])).toEqual([name])
     })
 
-    test('a callback with both cookies is finished, and both are taken away', async () => {
+    test('a callback with both cookies succeeds and removes both', async () => {
       const { rig, token } = await secure()
       const cookie = `oauth2_csrf_token=${token}; __Host-oauth2_csrf_token_oauth2=${token}`
       const answer = await rig.callback('oauth2', { csrfToken: token, code: 'c' }, cookie)
@@ -244,7 +244,7 @@ forEngine('sqlite', (engine) => {
     expect((await rig.callback('oauth2', `${query}`, token)).status).toBe(303)
   })
 
-  test("the provider's description of an error is shown for a sign-in of this browser alone", async () => {
+  test("the provider's error description is shown only for a sign-in of this browser", async () => {
     const { rig } = await setUp()
     const { token } = await rig.start('oauth2')
     const query = { error: 'access_denied', error_description: 'Call 555 now', csrfToken: token }
@@ -281,7 +281,7 @@ forEngine('sqlite', (engine) => {
       expect(exchanges(provider)[0]?.form.get('redirect_uri')).toBe(exchange(token))
     })
 
-    test('exact takes the token from state alone', async () => {
+    test('exact accepts the token only in state', async () => {
       const { rig } = await setUp({ form: 'exact' })
       const { token } = await rig.start('oauth2')
       const query = { csrfToken: token, code: 'c' }
@@ -289,7 +289,7 @@ forEngine('sqlite', (engine) => {
     })
   })
 
-  describe('what providers answer', () => {
+  describe('responses of providers', () => {
     const complete = async (token: PlainProvider['token'], user?: PlainProvider['user']) => {
       const { provider, rig } = await setUp({ form: 'exact' })
       provider.token = token
@@ -311,7 +311,7 @@ forEngine('sqlite', (engine) => {
       expect(rig.signedIn).toMatchObject([{ subject: '583231', tokens: { access: 'gho_1' } }])
     })
 
-    test('may report an error with status 200, which is 400 to the person', async () => {
+    test('may report an error with status 200, which becomes 400', async () => {
       const { answer, rig, text } = await complete({ body: { error: 'bad_verification_code' } })
       expect(answer.status).toBe(400)
       expect(text).toContain('bad_verification_code')
@@ -327,14 +327,14 @@ forEngine('sqlite', (engine) => {
       ['a page', { type: 'text/html', body: '<b>busy</b>' }, 'returned an invalid response'],
       ['a fault of its own', { status: 502, body: '' }, 'returned an invalid response'],
       ['no token', { body: { token_type: 'bearer' } }, 'returned an invalid response'],
-    ])('%s: 503, with words for people', async (_, token, says) => {
+    ])('%s: 503 with a readable page', async (_, token, says) => {
       const { answer, rig, text } = await complete(token)
       expect(answer.status).toBe(503)
       expect(text).toContain(says)
       expect(rig.signedIn).toEqual([])
     })
 
-    test('nothing at all, when it is down: 503', async () => {
+    test('may be missing: 503', async () => {
       const { provider, rig } = await setUp()
       const { token } = await rig.start('oauth2')
       provider.close()
@@ -350,14 +350,14 @@ forEngine('sqlite', (engine) => {
       ['with a lone surrogate', 'a\ud800'],
       ['beyond ASCII', 'é'],
       ['missing', undefined],
-    ])('an id that is %s identifies nobody', async (_, id) => {
+    ])('an id that is %s is rejected', async (_, id) => {
       const user = { body: { id, sub: id } }
       const { answer, rig } = await complete({ body: { access_token: 't' } }, user)
       expect(answer.status).toBe(503)
       expect(rig.signedIn).toEqual([])
     })
 
-    test('says no secret, neither to the person nor to the log', async () => {
+    test('appear in pages and in the log without secrets', async () => {
       const { answer, rig, text } = await complete({
         status: 400,
         body: { error: 'invalid_grant', error_description: 'canary-secret app-id' },
@@ -380,7 +380,7 @@ forEngine('sqlite', (engine) => {
       return { a, b, rig: createRig({ store: await engine.open(), configs }) }
     }
 
-    test("A's sign-in is not finished at B's callback, and goes on at A's", async () => {
+    test("a sign-in at A is rejected at the callback of B, and continues at A's", async () => {
       const { a, b, rig } = await two()
       const { token } = await rig.start('github')
       const query = { state: token, code: 'of-b' }
@@ -389,7 +389,7 @@ forEngine('sqlite', (engine) => {
       expect((await rig.callback('github', query, token)).status).toBe(303)
     })
 
-    test("B's answer at A's callback says whose it is: 400, no token request at either", async () => {
+    test('a response of B at the callback of A is rejected: 400, without a token request', async () => {
       const { a, b, rig } = await two()
       for (const iss of [b.origin, 'https://evil.example', 'nonsense', '']) {
         const { token } = await rig.start('github')
@@ -421,7 +421,7 @@ forEngine('sqlite', (engine) => {
       if (status === 403) expect(answer.headers.getSetCookie()).toEqual([])
     })
 
-    test('remembers where to return to, on this origin alone', async () => {
+    test('stores where to return to, only on this origin', async () => {
       const { rig } = await setUp()
       for (const [returnTo, location] of [
         ['/_console/endpoints?a=b#c', 'http://localhost:8529/_console/endpoints?a=b#c'],
@@ -438,7 +438,7 @@ forEngine('sqlite', (engine) => {
     })
 
     test.each(['evil.example', '192.0.2.1:8529', 'localhost.evil.example', '0.0.0.0:8529', 'x y'])(
-      'under the host %s needs --public-url, and says so',
+      'under the host %s requires --public-url',
       async (host) => {
         const { rig } = await setUp()
         const { answer } = await rig.start('oauth2', { Host: host })
@@ -448,7 +448,7 @@ forEngine('sqlite', (engine) => {
       },
     )
 
-    test('takes the public URL, whatever the Host and whoever forwards', async () => {
+    test('uses the public URL with any Host and any proxy', async () => {
       const { rig } = await setUp({}, { publicOrigin: 'https://gate.example' })
       for (const headers of [
         { Host: 'gate.example' },
@@ -463,13 +463,13 @@ forEngine('sqlite', (engine) => {
       }
     })
 
-    test('on this machine takes the host that the browser shows, besides the public URL', async () => {
+    test('on this machine also accepts the Host of the request', async () => {
       const { rig } = await setUp({}, { publicOrigin: 'https://gate.example' })
       const { sent } = await rig.start('oauth2', { Origin: 'http://localhost:8529' })
       expect(sent.get('redirect_uri')).toMatch(/^http:\/\/localhost:8529\//)
     })
 
-    test('believes no forwarded header of a peer that is not trusted', async () => {
+    test('ignores forwarded headers of an untrusted peer', async () => {
       const { rig } = await setUp()
       const headers = { 'X-Forwarded-Host': 'evil.example', 'X-Forwarded-Proto': 'https' }
       const { sent, setCookie } = await rig.start('oauth2', headers)
@@ -477,7 +477,7 @@ forEngine('sqlite', (engine) => {
       expect(setCookie).not.toContain('Secure')
     })
 
-    test('is refused for a form beyond 16 KiB, and at a provider that there is not', async () => {
+    test('is rejected for a form beyond 16 KiB, and for an unknown provider', async () => {
       const { rig } = await setUp()
       const type = {
         'Content-Type': 'application/x-www-form-urlencoded',
@@ -490,7 +490,7 @@ forEngine('sqlite', (engine) => {
   })
 
   describe('the page of a sign-in that failed', () => {
-    test('escapes the words of the provider and cuts them at 64 characters', async () => {
+    test('escapes the text of the provider and truncates it to 64 characters', async () => {
       const { rig } = await setUp()
       const answer = await rig.callback('oauth2', {
         error: `<script>alert(1)</script>\r\n\u202e${'a'.repeat(100)}`,
@@ -502,7 +502,7 @@ forEngine('sqlite', (engine) => {
       expect(page).not.toContain('a'.repeat(65))
     })
 
-    test('says what happened and what to do, and has a button that begins again', async () => {
+    test('explains what happened and what to do, with a button to start over', async () => {
       const { rig } = await setUp()
       const answer = await rig.callback('oauth2', {})
       const page = await answer.text()
@@ -512,7 +512,7 @@ forEngine('sqlite', (engine) => {
       expect(page).not.toMatch(/<script|<style|\sstyle=|\son[a-z]+=/)
     })
 
-    test('runs nothing, and lets its form lead to other hosts', async () => {
+    test('runs no script, and its form may redirect to other hosts', async () => {
       const { rig } = await setUp()
       const { headers } = await rig.callback('oauth2', {})
       expect(headers.get('Content-Security-Policy')).toBe(
@@ -522,7 +522,7 @@ forEngine('sqlite', (engine) => {
     })
   })
 
-  test('garbage never gives a 5xx, the 500 for an error excepted', async () => {
+  test('random input never causes a 5xx, except 500 for an error of the provider', async () => {
     const { provider, rig } = await setUp()
     provider.token = { status: 400, body: { error: 'invalid_grant' } }
     const { token } = await rig.start('oauth2')

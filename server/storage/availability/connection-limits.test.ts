@@ -15,7 +15,7 @@ describe('ConnectionLimits', () => {
   })
   afterEach(() => reach.stop())
 
-  test('gives connections back in the order in which they were asked for', async () => {
+  test('allocates connections in the order of requests', async () => {
     const limits = new ConnectionLimits(reach, { all: 1, writes: 1, long: 1 })
     const order: string[] = []
     const use = async (name: string) => {
@@ -32,7 +32,7 @@ describe('ConnectionLimits', () => {
     expect(limits.use).toEqual({ used: 0, waiting: 0 })
   })
 
-  test('rejects what waits too long, and what comes when too many wait', async () => {
+  test('rejects requests that wait too long, and further ones when too many wait', async () => {
     const limits = new ConnectionLimits(
       reach,
       { all: 1, writes: 1, long: 1 },
@@ -49,7 +49,7 @@ describe('ConnectionLimits', () => {
     expect(limits.use).toEqual({ used: 0, waiting: 0 })
   })
 
-  test('rejects what waits when the store goes away', async () => {
+  test('rejects waiting requests when the database becomes unavailable', async () => {
     const away = { answers: false, reason: 'gone' } as const
     const gone = new HealthMonitor({ probe: async () => away, changed: () => {} })
     const limits = new ConnectionLimits(gone, { all: 1, writes: 1, long: 1 })
@@ -94,7 +94,7 @@ forEngine('postgres', (engine) => {
   const read = () => store.db.selectFrom('counters').selectAll().execute()
   const write = () => store.db.updateTable('counters').set({ value: 1 }).execute()
 
-  test('long transactions leave half of the connections to others', async () => {
+  test('long transactions leave half of the connections for others', async () => {
     hold(12, 'long')
     await inUse(CONNECTIONS.long)
     expect(await read()).toHaveLength(1)
@@ -103,7 +103,7 @@ forEngine('postgres', (engine) => {
     expect(store.connections().waiting).toBe(12 - CONNECTIONS.long)
   })
 
-  test('transactions and writes leave connections to reads', async () => {
+  test('transactions and writes leave connections for reads', async () => {
     hold(12, 'long')
     await inUse(CONNECTIONS.long)
     hold(12)
@@ -116,7 +116,7 @@ forEngine('postgres', (engine) => {
     await inUse(0)
   })
 
-  test('a transaction that fails gives its connection back', async () => {
+  test('a failed transaction releases its connection', async () => {
     const fail = () =>
       store.transaction(async () => {
         throw new Failure('conflict', 'on purpose')

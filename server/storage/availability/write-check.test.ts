@@ -41,7 +41,7 @@ function open(looksFull?: () => Promise<boolean>) {
   }
 }
 
-test('a store counts as read-only once a change of its own fails, and until one succeeds', async () => {
+test('a database counts as read-only from a failed write of the check until one succeeds', async () => {
   const { check, state, wait } = open()
   state.error = full
   check.reportFailure(full)
@@ -68,7 +68,7 @@ test('a store counts as read-only once a change of its own fails, and until one 
   await check.stop()
 })
 
-test('a change that was too large for the disk does not make the store read-only', async () => {
+test('a change that is too large for the disk does not make the database read-only', async () => {
   const { check, state, wait } = open()
   for (let n = 0; n < 5; n++) check.reportFailure(full)
   await wait()
@@ -80,7 +80,7 @@ test('a change that was too large for the disk does not make the store read-only
   await check.stop()
 })
 
-test('other failures are no reason to check', async () => {
+test('other failures do not trigger a check', async () => {
   const { check, state, wait } = open()
   check.reportFailure(busy)
   check.reportFailure(new Failure('conflict', 'there is one'))
@@ -90,7 +90,7 @@ test('other failures are no reason to check', async () => {
   await check.stop()
 })
 
-test('a disk that looks full is checked before a change fails', async () => {
+test('a nearly full disk triggers a check before a change fails', async () => {
   let isFull = false
   const { check, state, wait } = open(async () => isFull)
   await wait()

@@ -227,7 +227,7 @@ async function storeApplying({ db }: Store, kind: string): Promise<void> {
 
 forEngine('sqlite', (engine) => {
   test.each(['sqlite', 'postgres'] as const)(
-    'a backup for %s holds what committed jobs have not yet written',
+    'a backup for %s contains what committed jobs have not yet written',
     async (name) => {
       const store = await engine.open()
       for (const kind of ['create', 'patch', 'delete']) await storeApplying(store, kind)
@@ -262,7 +262,7 @@ const unadjusted = (tables: Record<string, string[]>) =>
 
 forEachEngine((engine) => {
   describe('backUp', () => {
-    test('writes a store that can be restored into both engines, beside an open one', async () => {
+    test('writes a backup that can be restored into both engines, while a store is open', async () => {
       const store = await engine.open()
       await fill(store)
       const before = await everything(store)
@@ -293,7 +293,7 @@ forEachEngine((engine) => {
       }
     })
 
-    test('refuses where there is no store, and leaves nothing behind', async () => {
+    test('fails without a store, and leaves nothing behind', async () => {
       await expect(backUpFrom(engine.location())).rejects.toMatchObject({
         code: 'not-found',
         message: expect.stringMatching(/ contains no Gatehouse database\.$/),
@@ -301,7 +301,7 @@ forEachEngine((engine) => {
       expect(existsSync(folder)).toBe(false)
     })
 
-    test('leaves an older store as it is; a restore brings it to the newest form', async () => {
+    test('does not migrate an older store, which a restore then migrates', async () => {
       const last = '0006-nodes'
       const run = await withDatabase(engine.location(), async (db) => {
         await migrate(db, migrationsUpTo(engine.name, last))
@@ -316,7 +316,7 @@ forEachEngine((engine) => {
       await store.close()
     })
 
-    test('refuses a store that a newer Gatehouse has changed', async () => {
+    test('rejects a store that a newer Gatehouse has changed', async () => {
       const { db } = await engine.open()
       const migrations = { '9999-later': { up: async () => {} }, ...allMigrations(engine.name) }
       await migrate(db, migrations)
@@ -342,7 +342,7 @@ forEachEngine((engine) => {
     })
 
     test.each(['sqlite', 'postgres'] as const)(
-      'adjusts what the backup cannot know (%s)',
+      'adjusts data that depends on the time of the restore (%s)',
       async (name) => {
         const location = await targets[name]()
         const begun = Date.now()
@@ -376,7 +376,7 @@ forEachEngine((engine) => {
       await close()
     })
 
-    test('refuses a store that is not empty, and changes nothing', async () => {
+    test('rejects a store that is not empty, and changes nothing', async () => {
       const location = engine.location()
       await expect(restoreTo(location)).rejects.toMatchObject({
         code: 'conflict',
@@ -416,7 +416,7 @@ forEngine('postgres', (engine) => {
     expect(existsSync(folder)).toBe(false)
   })
 
-  test('tables of an extension do not make a database full', async () => {
+  test('tables of an extension do not count as data', async () => {
     const location = engine.location()
     await withDatabase(location, (db) => sql`create extension pg_buffercache`.execute(db))
     const source = await targets.sqlite()
@@ -441,7 +441,7 @@ forEngine('sqlite', (engine) => {
   })
 
   describe('the folder of a backup', () => {
-    test('takes an empty folder, and refuses one that holds anything', async () => {
+    test('may be empty, and is rejected otherwise', async () => {
       rmSync(folder, { recursive: true })
       mkdirSync(folder)
       await backUpFrom({ data })
@@ -452,7 +452,7 @@ forEngine('sqlite', (engine) => {
       expect(readdirSync(folder)).toHaveLength(2)
     })
 
-    test('refuses a file in place of the folder', async () => {
+    test('is rejected if it is a file', async () => {
       rmSync(folder, { recursive: true })
       writeFileSync(folder, '')
       await expect(backUpFrom({ data })).rejects.toMatchObject({
@@ -473,7 +473,7 @@ forEngine('sqlite', (engine) => {
     }
 
     test.each(['store.sqlite', 'operator.key', 'secret.key'])(
-      'is refused where a byte of %s is another one',
+      'is rejected if a byte of %s has changed',
       async (name) => {
         const content = readFileSync(path(name))
         const at = Math.floor(content.length / 2)
@@ -483,12 +483,12 @@ forEngine('sqlite', (engine) => {
       },
     )
 
-    test('is refused where a file is missing', async () => {
+    test('is rejected if a file is missing', async () => {
       rmSync(path('secret.key'))
       await expectRefused('unavailable', 'ENOENT')
     })
 
-    test('is refused without a manifest, as if it had been interrupted', async () => {
+    test('is rejected without a manifest, as if it had been interrupted', async () => {
       rmSync(path('backup.json'))
       await expectRefused('not-found', 'does not contain a complete backup: backup.json is missing')
     })
@@ -497,19 +497,19 @@ forEngine('sqlite', (engine) => {
       ['', 'cannot be parsed'],
       ['{"format": 1}', 'cannot be parsed'],
       ['{"format": 2}', 'was made by a newer version of Gatehouse'],
-    ])('is refused with the manifest %j', async (text, message) => {
+    ])('is rejected with the manifest %j', async (text, message) => {
       writeFileSync(path('backup.json'), text)
       await expectRefused(text.includes('2') ? 'conflict' : 'invalid', message)
     })
 
-    test('is refused where the manifest counts other rows', async () => {
+    test('is rejected if the manifest has other row counts', async () => {
       const manifest = JSON.parse(readFileSync(path('backup.json'), 'utf8'))
       manifest.tables.documents++
       writeFileSync(path('backup.json'), JSON.stringify(manifest))
       await expectRefused('invalid', 'backup.json does not match store.sqlite')
     })
 
-    test('is not made from a damaged database', async () => {
+    test('is not created from a damaged database', async () => {
       const content = readFileSync(join(data, 'gatehouse.sqlite'))
       content.fill(0x5a, 8_192, 24_576)
       writeFileSync(join(data, 'gatehouse.sqlite'), content)
@@ -522,7 +522,7 @@ forEngine('sqlite', (engine) => {
   })
 
   describe('restore into a data folder', () => {
-    test('brings the keys, for the owner alone', async () => {
+    test('restores the keys, readable by the owner only', async () => {
       await restoreTo({ data: target })
       expect(readdirSync(target).sort()).toEqual([
         'gatehouse.sqlite',
@@ -535,7 +535,7 @@ forEngine('sqlite', (engine) => {
       expect(readFileSync(join(target, 'operator.key'), 'utf8')).toBe('the operator key\n')
     })
 
-    test('takes a folder that has lost its database and kept its keys', async () => {
+    test('accepts a folder with keys and no database', async () => {
       rmSync(join(data, 'gatehouse.sqlite'))
       await expect(openStore({ data }, 'node')).rejects.toThrow('gatehouse restore')
       await restoreTo({ data })
@@ -548,7 +548,7 @@ forEngine('sqlite', (engine) => {
       ['the log of a database', 'gatehouse.sqlite-wal', ''],
       ['another key', 'operator.key', 'another key\n'],
       ['anything else', 'notes.txt', ''],
-    ])('refuses a folder that holds %s', async (_, name, content) => {
+    ])('rejects a folder that contains %s', async (_, name, content) => {
       mkdirSync(target)
       writeFileSync(join(target, name), content)
       await expect(restoreTo({ data: target })).rejects.toMatchObject({
@@ -558,7 +558,7 @@ forEngine('sqlite', (engine) => {
       expect(readFileSync(join(target, name), 'utf8')).toBe(content)
     })
 
-    test('that was interrupted keeps nodes from starting, and can be repeated', async () => {
+    test('that was interrupted prevents nodes from starting, and can be repeated', async () => {
       mkdirSync(join(target, 'restore.partial'), { recursive: true })
       writeFileSync(join(target, 'restore.partial', 'gatehouse.sqlite'), 'half')
       await expect(openStore({ data: target }, 'node')).rejects.toMatchObject({
@@ -570,7 +570,7 @@ forEngine('sqlite', (engine) => {
       await store.close()
     })
 
-    test('reads a backup that cannot be written', async () => {
+    test('reads a read-only backup', async () => {
       for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o400)
       chmodSync(folder, 0o500)
       await restoreTo({ data: target })
@@ -581,7 +581,7 @@ forEngine('sqlite', (engine) => {
   })
 })
 
-test('every migration makes the same tables and columns on both engines', async () => {
+test('every migration creates the same tables and columns on both engines', async () => {
   const shapes = await Promise.all(
     (['sqlite', 'postgres'] as const).map(async (name) => {
       const store = await openStore(await targets[name](), 'tool')

@@ -39,7 +39,7 @@ test('a failed run is reported, and the next one runs', async () => {
   await loop.stop()
 })
 
-test('a stop waits for the run in progress, and no other begins', async () => {
+test('a stop waits for the run in progress and prevents others', async () => {
   const { runs, run } = createWork()
   const stops: (() => boolean)[] = []
   const loop = createBackgroundLoop(

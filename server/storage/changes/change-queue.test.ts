@@ -7,7 +7,7 @@ function held() {
   return { work: () => promise, end: resolve, fail: () => reject(new Error('failed')) }
 }
 
-test('changes run one at a time, in order, also after one that fails', async () => {
+test('changes run one at a time, in order, also after a failed one', async () => {
   const queue = new ChangeQueue()
   const first = held()
   const ran: string[] = []
@@ -27,7 +27,7 @@ test('changes run one at a time, in order, also after one that fails', async () 
   expect(ran).toEqual(['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends'])
 })
 
-test('a change that has waited too long is rejected, and the next takes its turn', async () => {
+test('a change that has waited too long is rejected, and the next one runs', async () => {
   const queue = new ChangeQueue(20)
   const first = held()
   const running = queue.run(first.work)
@@ -38,7 +38,7 @@ test('a change that has waited too long is rejected, and the next takes its turn
   expect(await next).toBe('done')
 })
 
-test('no more than the limit wait', async () => {
+test('the number of waiting changes is limited', async () => {
   const queue = new ChangeQueue()
   const first = held()
   const all = [first.work, ...Array(CHANGES_WAITING).fill(async () => {})].map((work) =>
@@ -49,7 +49,7 @@ test('no more than the limit wait', async () => {
   await Promise.all(all)
 })
 
-test('closing rejects the changes that wait, and lets the running one end', async () => {
+test('closing rejects waiting changes and lets the running one finish', async () => {
   const queue = new ChangeQueue()
   const first = held()
   const running = queue.run(first.work)

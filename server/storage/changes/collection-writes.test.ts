@@ -21,7 +21,7 @@ describe('CollectionWrites', () => {
     }
   })
 
-  it('tells a job which documents were written since it asked, also by writes that had begun', async () => {
+  it('reports the documents written since a job asked, also by writes in progress', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     await writes.write(where, ['before'], async () => {})
     const running = writes.write(where, ['running'], () => promise)
@@ -35,7 +35,7 @@ describe('CollectionWrites', () => {
     })
   })
 
-  it('waits for writes before it closes a collection, and has later ones wait', async () => {
+  it('waits for writes before it closes a collection, and delays later ones', async () => {
     const order: string[] = []
     const { promise, resolve } = Promise.withResolvers<void>()
     const running = writes.write(where, ['x'], () => promise).then(() => order.push('running'))
@@ -54,7 +54,7 @@ describe('CollectionWrites', () => {
     expect(order.indexOf('closed')).toBeLessThan(order.indexOf('later'))
   })
 
-  it('opens a collection again where the job fails', async () => {
+  it('opens a collection again if the job fails', async () => {
     const failing = writes.turn(where, async (turn) => {
       await turn.close()
       throw new Error('in the middle')
@@ -63,7 +63,7 @@ describe('CollectionWrites', () => {
     expect(await writes.write(where, ['x'], async () => 'written')).toBe('written')
   })
 
-  it('gives one job of a collection a turn at a time, after the last change is applied', async () => {
+  it('runs one job of a collection at a time, after the last change is applied', async () => {
     const order: string[] = []
     const first = writes.turn(where, async (turn) => {
       order.push('first')

@@ -36,7 +36,7 @@ forEachEngine((engine) => {
   const rows = (store: Store) =>
     store.db.selectFrom('failures').selectAll().orderBy('key').execute()
 
-  it('lets failures pass up to the limit, then rejects until the period ends', async () => {
+  it('allows failures up to the limit, then rejects until the period ends', async () => {
     const store = await engine.open()
     const limit = limitOf(store)
     countAll(limit, 'a')
@@ -50,7 +50,7 @@ forEachEngine((engine) => {
     expect(await rows(store)).toEqual([{ key: 'a', count: 1, expires_at: 2 * PERIOD }])
   })
 
-  it('stores what was counted together, and nothing of what was rejected', async () => {
+  it('stores counted failures in batches, and no rejected ones', async () => {
     const store = await engine.open()
     const limit = limitOf(store)
     countAll(limit, 'a')
@@ -62,7 +62,7 @@ forEachEngine((engine) => {
     expect(await rows(store)).toEqual([])
   })
 
-  it('counts what several nodes of a store are asked together', async () => {
+  it('counts failures of several nodes together', async () => {
     const clock = { now: 0 }
     const nodes = [
       limitOf(await engine.open('tool'), clock),
@@ -82,7 +82,7 @@ forEachEngine((engine) => {
     expect(caught(() => nodes[0].count('a'))).toMatchObject(rejection)
   })
 
-  it('stores a flood from many addresses in parts, and keeps a bounded number in memory', async () => {
+  it('stores failures of many addresses in parts, and keeps a bounded number in memory', async () => {
     const store = await engine.open()
     const limit = limitOf(store)
     countAll(limit, 'first')
@@ -99,7 +99,7 @@ forEachEngine((engine) => {
     expect(await rows(store)).toHaveLength(1)
   })
 
-  it('keeps what could not be stored for the next time', async () => {
+  it('keeps unstored failures for the next attempt', async () => {
     const store = await engine.open()
     const limit = limitOf(store)
     limit.count('a')

@@ -20,7 +20,7 @@ forEachEngine((engine) => {
     ['change', () => store.change(nextRevision)],
   ]
 
-  test.each(outside)('the code of a transaction cannot run a %s outside of it', async (_, run) => {
+  test.each(outside)('code inside a transaction cannot run a %s outside of it', async (_, run) => {
     const change = store.change(async (trx) => {
       await nextRevision(trx)
       await run()
@@ -29,7 +29,7 @@ forEachEngine((engine) => {
     expect(await store.change(nextRevision)).toBe(1)
   })
 
-  test('work that a transaction starts in the background may query once it has ended', async () => {
+  test('background work that a transaction starts may query after its end', async () => {
     const ended = Promise.withResolvers<void>()
     let background: Promise<unknown> | undefined
     await store.change(async (trx) => {

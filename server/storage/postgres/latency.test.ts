@@ -38,9 +38,9 @@ async function openDistant(roundTrip: number): Promise<Distant> {
 
 const read = ({ db }: Store) => db.selectFrom('counters').selectAll().execute()
 
-describe.concurrent('a server that is far away', () => {
+describe.concurrent('a distant server', () => {
   test.for([300, MAX_ROUND_TRIP])(
-    'answers everything, %i ms away',
+    'serves all requests at %i ms round trip',
     async (roundTrip, { expect }) => {
       await using distant = await openDistant(roundTrip)
       const { store, reached } = distant
@@ -52,7 +52,7 @@ describe.concurrent('a server that is far away', () => {
     },
   )
 
-  test('is missed when it vanishes, and used again when it is back', async ({ expect }) => {
+  test('is detected as unavailable, and used again when it recovers', async ({ expect }) => {
     await using distant = await openDistant(MAX_ROUND_TRIP)
     const { store, proxy } = distant
     await read(store)

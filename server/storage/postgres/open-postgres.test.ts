@@ -8,7 +8,7 @@ import { forEngine } from '../test-support/each-engine.testing.ts'
 
 const moment = { timeout: 10_000, interval: 20 }
 
-test('says why a server cannot be reached, without the password', async () => {
+test('reports why a server is unreachable, without the password', async () => {
   const databaseUrl = 'postgres://ada:s3cret@127.0.0.1:1/gatehouse'
   const refused = await openStore({ databaseUrl }, 'tool').catch((error) => error)
   expect(refused).toMatchObject({
@@ -19,7 +19,7 @@ test('says why a server cannot be reached, without the password', async () => {
   expect(inspect(refused)).not.toContain('s3cret')
 })
 
-test('says that there is no such database', async () => {
+test('reports a missing database', async () => {
   const url = new URL(inject('postgresUrl'))
   url.pathname = 'nowhere'
   await expect(openStore({ databaseUrl: url.href }, 'node')).rejects.toMatchObject({
@@ -28,7 +28,7 @@ test('says that there is no such database', async () => {
   })
 })
 
-test('refuses a URL that is none, without repeating it', async () => {
+test('rejects an invalid URL without repeating it', async () => {
   const refused = await openStore({ databaseUrl: 's3cret' }, 'node').catch((error) => error)
   expect(refused).toMatchObject({
     code: 'unavailable',
@@ -53,7 +53,7 @@ forEngine('postgres', (engine) => {
     expect(await store.change(nextRevision)).toBe(1)
   })
 
-  test('reports a full disk of the server, and goes on', async () => {
+  test('reports a full disk of the server, and continues', async () => {
     const full = sql.raw("do $$ begin raise exception 'full' using errcode = '53100'; end $$")
     await expect(full.execute(store.db)).rejects.toMatchObject({
       code: 'insufficient-storage',
@@ -62,7 +62,7 @@ forEngine('postgres', (engine) => {
     expect(await store.change(nextRevision)).toBe(1)
   })
 
-  test('tells all nodes when somebody gets another role, and not when they sign in', async () => {
+  test('notifies all nodes of a role change, and not of a sign-in', async () => {
     let told = 0
     store.onNotification((topic) => {
       if (topic === 'access') told++
@@ -94,7 +94,7 @@ forEngine('postgres', (engine) => {
     await vi.waitFor(async () => expect(await store.change(nextRevision)).toBe(4), moment)
   })
 
-  test('loses a name with the connection that held it, and says so', async () => {
+  test('loses a lock with its connection, and reports that', async () => {
     const other = await engine.open()
     expect([await store.acquireLock('a name'), await other.acquireLock('a name')]).toEqual([
       true,
@@ -123,7 +123,7 @@ forEngine('postgres', (engine) => {
     expect(await pid()).not.toBe(before)
   })
 
-  test('a node that stops in the middle of a change holds up the others no longer than that takes to tell', async () => {
+  test('a node that is suspended during a change blocks others only for the session timeout', async () => {
     // This client has no `idle_in_transaction_session_timeout`. The trigger on the counter sets it.
     const { databaseUrl } = engine.location() as { databaseUrl: string }
     const stopped = new pg.Client({ connectionString: databaseUrl })
@@ -138,7 +138,7 @@ forEngine('postgres', (engine) => {
     await stopped.end()
   })
 
-  test('has the server itself end what hangs, so that it does not when nobody is left to', async () => {
+  test('sets timeouts on the server, which apply without the node', async () => {
     const limits = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout']
     const { rows } = await sql<Record<string, string>>`select ${sql.join(
       limits.map((name) => sql`current_setting(${name}) as ${sql.ref(name)}`),

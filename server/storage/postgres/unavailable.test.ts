@@ -73,7 +73,7 @@ const ways = [
 ]
 
 describe.each(ways)('a server that $way', ({ go, back }) => {
-  test('is missed within two seconds, not waited for, and there again within five', async () => {
+  test('is detected within two seconds, fails requests immediately, and recovers within five', async () => {
     // Uses every connection, with more queries waiting.
     const ask = () => Promise.all(Array.from({ length: 50 }, revision))
     await ask()
@@ -97,7 +97,7 @@ describe.each(ways)('a server that $way', ({ go, back }) => {
   })
 })
 
-test('connections that are cut under a server that stays are made anew', async () => {
+test('broken connections to an available server are replaced', async () => {
   await Promise.all(Array.from({ length: 20 }, revision))
   const missed: number[] = []
   for (let time = 0; time < 3; time++) {
@@ -110,7 +110,7 @@ test('connections that are cut under a server that stays are made anew', async (
   expect(missed).toContain(0)
 })
 
-test('notifications are heard again after their connection broke, and all is looked at once', async () => {
+test('notifications resume after their connection broke, starting with `all`', async () => {
   const heard: string[] = []
   store.onNotification((topic) => heard.push(topic))
   proxy.cut()
@@ -120,7 +120,7 @@ test('notifications are heard again after their connection broke, and all is loo
   await vi.waitFor(() => expect(heard).toEqual(['all', 'nodes']), soon)
 })
 
-test('one connection that is forgotten on the way is given up, and no other', async () => {
+test('a connection lost in the network is closed, and no other', async () => {
   const lost = proxy.loseAnswerTo('forgotten', 'silence')
   const slow = sql`select pg_sleep(3)`.execute(store.db)
   const waits = refused(sql`select 'forgotten'`.execute(store.db))
@@ -131,8 +131,8 @@ test('one connection that is forgotten on the way is given up, and no other', as
   await slow
 })
 
-describe('a commit whose answer was lost', () => {
-  test('is not reported as failed when it happened', async () => {
+describe('a commit whose response was lost', () => {
+  test('is not reported as failed if it succeeded', async () => {
     const before = await revision()
     const lost = proxy.loseAnswerTo('commit')
     expect(await revise()).toBe(before + 1)
@@ -140,14 +140,14 @@ describe('a commit whose answer was lost', () => {
     expect(await revision()).toBe(before + 1)
   })
 
-  test('is found to have happened also where the connection only falls silent', async () => {
+  test('is also found if the connection only stops responding', async () => {
     const before = await revision()
     const lost = proxy.loseAnswerTo('commit', 'silence')
     expect(await revise()).toBe(before + 1)
     await lost
   })
 
-  test('is reported as not kept where it never arrived, and holds nothing up', async () => {
+  test('is reported as rolled back if it never arrived, and blocks nothing', async () => {
     const before = await revision()
     const lost = proxy.loseRequest('commit')
     await expect(revise()).rejects.toMatchObject({
@@ -158,7 +158,7 @@ describe('a commit whose answer was lost', () => {
     expect(await revise()).toBe(before + 1)
   })
 
-  test('is said to be unknown where the store is away', async () => {
+  test('is reported as unknown if the database is unavailable', async () => {
     const lost = proxy.loseAnswerTo('commit', 'silence')
     const change = expect(revise()).rejects.toBeInstanceOf(OutcomeUnknown)
     await lost
@@ -168,7 +168,7 @@ describe('a commit whose answer was lost', () => {
     await vi.waitFor(revision, soon)
   })
 
-  test('is not taken for another one of the same name after a crash', async () => {
+  test('is not confused with another one of the same id after a crash', async () => {
     const lost = proxy.loseAnswerTo('commit', 'silence')
     const change = revise().catch((error: unknown) => error)
     await lost
@@ -179,7 +179,7 @@ describe('a commit whose answer was lost', () => {
   })
 })
 
-test('a name that another transaction has since a crash does not tell what became of the first', async () => {
+test('a transaction id that was assigned again after a crash has an unknown outcome', async () => {
   const connected = async () => {
     const client = new pg.Client({ connectionString: server.url })
     client.on('error', () => {})
@@ -205,7 +205,7 @@ test('a name that another transaction has since a crash does not tell what becam
   await second.end()
 })
 
-test('a change without a transaction, of which nothing was heard, is unknown', async () => {
+test('a change outside of a transaction whose response was lost is unknown', async () => {
   const lost = proxy.loseAnswerTo('update')
   const change = store.db.updateTable('counters').set({ value: 7 }).where('value', '=', -1)
   await expect(change.execute()).rejects.toBeInstanceOf(OutcomeUnknown)
@@ -222,7 +222,7 @@ describe('a start without its server', () => {
     return { untilAvailable, said }
   }
 
-  test('waits, says so, and goes on when it comes', async () => {
+  test('waits, reports that, and continues when it is available', async () => {
     await server.stop('SIGINT')
     const { untilAvailable, said } = waiting()
     const opening = openStore({ databaseUrl: server.url }, 'node', undefined, untilAvailable)
@@ -233,7 +233,7 @@ describe('a start without its server', () => {
     await other.close()
   })
 
-  test('does not wait where the server says no', async () => {
+  test('does not wait if the server rejects the connection', async () => {
     const databaseUrl = server.url.replace('/postgres', '/nowhere')
     const opening = openStore({ databaseUrl }, 'node', undefined, waiting().untilAvailable)
     await expect(opening).rejects.toMatchObject({ code: 'unavailable' })

@@ -26,7 +26,7 @@ afterEach(() => {
 const expectCalls = (expected: readonly unknown[]) =>
   vi.waitFor(() => expect(calls).toEqual(expected), { timeout: 5_000, interval: 5 })
 
-test('reports a file that was moved, and that it is back', async () => {
+test('reports a file that was moved, and its return', async () => {
   renameSync(path, `${path}.away`)
   await expectCalls([path])
   renameSync(`${path}.away`, path)

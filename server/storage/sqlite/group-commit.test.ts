@@ -42,7 +42,7 @@ forEngine('sqlite', (engine) => {
       .all()
       .map(({ name }) => String(name))
 
-  test('shares one commit among the writes of a turn', async () => {
+  test('shares one commit between the writes of a turn', async () => {
     const before = countCommits(engine)
     await Promise.all(Array.from({ length: 100 }, (_, nth) => insert(`plain-${nth}`)))
     expect(countCommits(engine) - before).toBe(1)
@@ -63,13 +63,13 @@ forEngine('sqlite', (engine) => {
     expect(committed()).toHaveLength(300)
   })
 
-  test('commits writes of different turns apart', async () => {
+  test('commits writes of different turns separately', async () => {
     const before = countCommits(engine)
     for (const name of ['a', 'b', 'c']) await insert(name)
     expect(countCommits(engine) - before).toBe(3)
   })
 
-  test('answers nobody before the commit', async () => {
+  test('resolves no write before the commit', async () => {
     const seen: string[][] = []
     const look = () => seen.push(committed())
     const underWay = transaction((trx) =>
@@ -83,7 +83,7 @@ forEngine('sqlite', (engine) => {
     ])
   })
 
-  test('refuses nobody because of a row that is not committed yet', async () => {
+  test('rejects no write because of an uncommitted row', async () => {
     const seen: string[][] = []
     const look = () => seen.push(committed())
     const again = () => insert('a').catch(look)
@@ -96,7 +96,7 @@ forEngine('sqlite', (engine) => {
     expect(seen).toEqual([['a'], ['a']])
   })
 
-  test('does not show plain reads what is not committed', async () => {
+  test('hides uncommitted changes from plain reads', async () => {
     const stored = insert('a')
     await Promise.resolve()
     expect(await db.selectFrom('databases').selectAll().execute()).toEqual([])
@@ -105,7 +105,7 @@ forEngine('sqlite', (engine) => {
     expect(await db.selectFrom('databases').selectAll().execute()).toHaveLength(1)
   })
 
-  test('undoes one unit of a group and commits the others', async () => {
+  test('rolls back one unit of a group and commits the others', async () => {
     const before = countCommits(engine)
     const thrown = new Error('on second thoughts')
     const results = await Promise.allSettled([
@@ -129,7 +129,7 @@ forEngine('sqlite', (engine) => {
     expect(countCommits(engine) - before).toBe(1)
   })
 
-  test('fails every member of a group whose commit fails, and goes on with the next', async () => {
+  test('fails every member of a group whose commit fails, and continues with the next', async () => {
     await createDeferred(db)
     const results = await Promise.allSettled([
       insert('a'),
@@ -170,7 +170,7 @@ forEngine('sqlite', (engine) => {
     expect(committed()).toEqual(['c', 'taken'])
   })
 
-  test('stores none of a group of which one unit could not be undone', async () => {
+  test('stores nothing of a group if a unit cannot be rolled back', async () => {
     const own = new DatabaseSync(fileOf(engine), { timeout: 0 })
     const commits = new GroupCommit(own)
     const add = (name: string) =>
@@ -190,7 +190,7 @@ forEngine('sqlite', (engine) => {
     expect(committed()).toEqual(['c'])
   })
 
-  test('goes on with the next group also when a failed one could not be rolled back', async () => {
+  test('continues with the next group even if a failed one could not be rolled back', async () => {
     await createDeferred(db)
     const own = new DatabaseSync(fileOf(engine), { timeout: 0 })
     const commits = new GroupCommit(own)
@@ -207,7 +207,7 @@ forEngine('sqlite', (engine) => {
     expect((await sql`select * from child`.execute(db)).rows).toEqual([])
   })
 
-  test('fails every member of a group that finds the disk full, and goes on when there is room', async () => {
+  test('fails every member of a group on a full disk, and continues when there is space', async () => {
     // SQLite's own limit on the file size causes the same error as a full disk.
     const limit = (pages: number) => sql.raw(`pragma max_page_count = ${pages}`).execute(db)
     await limit(1)
@@ -228,7 +228,7 @@ forEngine('sqlite', (engine) => {
     expect(committed()).toEqual(['c'])
   })
 
-  test('reports the members of a group as unknown when the disk fails during the commit', async () => {
+  test('reports an unknown outcome to every member if the disk fails during the commit', async () => {
     const own = new DatabaseSync(fileOf(engine), { timeout: 0 })
     const fsync = { code: 'ERR_SQLITE_ERROR', errcode: 1_034 }
     const prepare = own.prepare.bind(own)
@@ -258,7 +258,7 @@ forEngine('sqlite', (engine) => {
     expect(committed()).toEqual(['c'])
   })
 
-  test('commits what is due before it lets the next unit in', async () => {
+  test('commits a due group before the next unit starts', async () => {
     const long = transaction(async (trx) => {
       await trx.insertInto('databases').values({ name: 'a', created_at: 0 }).execute()
       await nextTurn()
@@ -272,7 +272,7 @@ forEngine('sqlite', (engine) => {
     await long
   })
 
-  test('waits for another process that writes, and reads on meanwhile', async () => {
+  test('waits for another process that writes, without blocking reads', async () => {
     outside.exec('begin immediate')
     let stored = false
     const waiting = insert('a').then(() => {
@@ -288,7 +288,7 @@ forEngine('sqlite', (engine) => {
     expect(committed()).toEqual(['a'])
   })
 
-  test('gives up when another process does not stop writing', async () => {
+  test('fails if another process does not stop writing', async () => {
     outside.exec('begin immediate')
     const own = new DatabaseSync(fileOf(engine), { timeout: 0 })
     const commits = new GroupCommit(own, { lockTimeout: 30 })

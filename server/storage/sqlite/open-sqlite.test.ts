@@ -26,7 +26,7 @@ const childNode = join(import.meta.dirname, '../test-support/child-node.testing.
 
 const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
 
-test('makes a data folder and files that nobody else can read', async () => {
+test('creates a data folder and files that only the owner can read', async () => {
   const store = await openStore({ data }, 'node')
   await store.db.insertInto('databases').values({ name: 'ada', created_at: 1 }).execute()
   expect(mode(data)).toBe('700')
@@ -36,7 +36,7 @@ test('makes a data folder and files that nobody else can read', async () => {
   await store.close()
 })
 
-test('says that the data folder is not a folder', async () => {
+test('reports that the data folder is not a folder', async () => {
   writeFileSync(join(folder, 'file'), '')
   data = join(folder, 'file')
   await expect(openStore({ data }, 'node')).rejects.toMatchObject({
@@ -50,7 +50,7 @@ test('says that the data folder is not a folder', async () => {
   })
 })
 
-test('says that the file is not a database, and lets go of the folder', async () => {
+test('reports that the file is not a database, and releases the folder', async () => {
   const path = join(folder, 'gatehouse.sqlite')
   writeFileSync(path, 'something else '.repeat(1_000))
   await expect(openStore({ data: folder }, 'node')).rejects.toMatchObject({
@@ -64,7 +64,7 @@ test('says that the file is not a database, and lets go of the folder', async ()
   await store.close()
 })
 
-test('waits for another process that is making the same store', async () => {
+test('waits for another process that creates the same store', async () => {
   const other = new DatabaseSync(join(folder, 'gatehouse.sqlite'))
   other.exec('begin exclusive')
   const opening = openStore({ data: folder }, 'node')
@@ -76,7 +76,7 @@ test('waits for another process that is making the same store', async () => {
   await store.close()
 })
 
-test('refuses a second node on the same data folder, and lets it in after the first', async () => {
+test('rejects a second node on the same data folder until the first has stopped', async () => {
   const first = await openStore({ data }, 'node')
   await expect(openStore({ data }, 'node')).rejects.toMatchObject({
     code: 'conflict',
@@ -94,7 +94,7 @@ test('refuses a second node on the same data folder, and lets it in after the fi
   await second.close()
 })
 
-test('a node that is killed leaves what it acknowledged and nothing in the way', async () => {
+test('a killed node leaves all acknowledged changes and no lock', async () => {
   const child = spawn(process.execPath, [childNode, data, '100000'], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
@@ -118,7 +118,7 @@ test('a node that is killed leaves what it acknowledged and nothing in the way',
 })
 
 forEngine('sqlite', (engine) => {
-  test('lets a tool work beside a node, which notices it at once', async () => {
+  test('allows a tool beside a node, which detects its changes immediately', async () => {
     const node = await engine.open('node')
     const tool = await engine.open('tool')
     const insert = (name: string) => ({ name, created_at: 1 })
@@ -129,7 +129,7 @@ forEngine('sqlite', (engine) => {
     expect(await tool.db.selectFrom('databases').select('name').execute()).toHaveLength(2)
   })
 
-  test('reads what it has been told of, also in a turn in which it has read before', async () => {
+  test('reads a change of another process after detecting it, also in the same turn', async () => {
     const node = await engine.open('node')
     const read = () => node.db.selectFrom('databases').select('name').execute()
     const written = node.db.insertInto('databases').values({ name: 'own', created_at: 1 }).execute()
@@ -157,13 +157,13 @@ forEngine('sqlite', (engine) => {
     await nextTurn()
   })
 
-  test('does not take its own commits for changes from outside', async () => {
+  test('does not report its own commits as outside changes', async () => {
     const node = await engine.open('node')
     await node.db.insertInto('databases').values({ name: 'ada', created_at: 1 }).execute()
     expect(node.changedOutside()).toBe(false)
   })
 
-  test('notices a change from outside also while it has a group of its own open', async () => {
+  test('detects an outside change also during its own transaction', async () => {
     const node = await engine.open('node')
     const tool = await engine.open('tool')
     await tool.db.insertInto('databases').values({ name: 'by-tool', created_at: 1 }).execute()
@@ -176,7 +176,7 @@ forEngine('sqlite', (engine) => {
   })
 })
 
-test('a read that is asked for again answers what has been committed since, here or elsewhere', async () => {
+test('a repeated read returns later commits of this and other processes', async () => {
   const store = await openStore({ data }, 'node')
   const query = store.db.selectFrom('databases').select('created_at').where('name', '=', '')
   const run = store.prepare(query.compile())

@@ -3,7 +3,7 @@ import { areTextParameters, QueryCache } from './query-cache.ts'
 
 const answer = (body: string) => ({ rows: [{ body }] })
 
-test('remembers an answer until the store is of another version', () => {
+test('caches a result until the version of the store changes', () => {
   const remembered = new QueryCache()
   const first = answer('first')
   expect(remembered.get(1, 'select', ['key'])).toBeUndefined()
@@ -15,14 +15,14 @@ test('remembers an answer until the store is of another version', () => {
   expect(remembered.get(1, 'select', ['key'])).toBeUndefined()
 })
 
-test('keeps nothing of a version that is not known', () => {
+test('caches nothing for an unknown version', () => {
   const remembered = new QueryCache()
   remembered.get(undefined, 'select', ['key'])
   remembered.set('select', ['key'], answer('of some version'))
   expect(remembered.get(undefined, 'select', ['key'])).toBeUndefined()
 })
 
-test('lets nobody change what it answers again', () => {
+test('freezes cached rows', () => {
   const remembered = new QueryCache()
   remembered.get(1, 'select', ['key'])
   const kept = answer('as it is stored')
@@ -30,7 +30,7 @@ test('lets nobody change what it answers again', () => {
   expect(() => Object.assign(kept.rows[0] as object, { body: 'changed' })).toThrow(TypeError)
 })
 
-test('keeps no answer that is long, and begins anew when it is full', () => {
+test('caches no long result, and is cleared when full', () => {
   const remembered = new QueryCache()
   remembered.get(1, 'select', [''])
   remembered.set('select', ['long'], answer('x'.repeat(33_000)))
@@ -48,7 +48,7 @@ test('keeps no answer that is long, and begins anew when it is full', () => {
   expect(remembered.get(1, 'select', ['key 999'])).toBeDefined()
 })
 
-test('tells statements and their parameters apart, whatever they hold', () => {
+test('distinguishes statements and parameters with any content', () => {
   const remembered = new QueryCache()
   const all = [
     ['select ? ?', 'ab', 'c'],
@@ -70,7 +70,7 @@ test('tells statements and their parameters apart, whatever they hold', () => {
   }
 })
 
-test('is for texts as parameters alone', () => {
+test('is used only with string parameters', () => {
   expect(areTextParameters(['a', ''])).toBe(true)
   expect(areTextParameters([1])).toBe(false)
   expect(areTextParameters(['a', null])).toBe(false)

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { ReadSnapshot } from './read-snapshot.ts'
 
-test('knows no version after a look that failed, rather than the last one', () => {
+test('has no version after a failed read of it', () => {
   const look = () => {
     if (failing) throw new Error('disk I/O error')
     return { data_version: 1 }

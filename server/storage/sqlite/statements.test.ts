@@ -19,7 +19,7 @@ afterEach(() => {
 const execute = (sql: string, ...parameters: unknown[]) =>
   statements.execute(CompiledQuery.raw(sql, parameters))
 
-test('says which row was inserted and how many were changed', () => {
+test('returns the inserted row id and the number of changed rows', () => {
   expect(execute('insert into notes (text) values (?), (?)', 'a', 'b')).toEqual({
     rows: [],
     numAffectedRows: 2n,
@@ -35,7 +35,7 @@ test('says which row was inserted and how many were changed', () => {
   })
 })
 
-test('repeats no figures of an earlier statement', () => {
+test('returns no numbers of an earlier statement', () => {
   execute("insert into notes (text) values ('a')")
   expect(execute("insert into notes (text) values ('a') on conflict do nothing")).toEqual({
     rows: [],
@@ -44,7 +44,7 @@ test('repeats no figures of an earlier statement', () => {
   expect(execute('create table more (id integer)')).toEqual({ rows: [] })
 })
 
-test('prepares a statement once, and forgets the longest unused of very many', () => {
+test('prepares a statement once, and evicts the least recently used', () => {
   const prepare = vi.spyOn(db, 'prepare')
   execute('select 0 as n')
   execute('select 0 as n')
@@ -61,7 +61,7 @@ test('prepares a statement once, and forgets the longest unused of very many', (
   expect(prepare).toHaveBeenCalledTimes(258)
 })
 
-test('notices that a table has got another column', () => {
+test('detects a new column of a table', () => {
   execute("insert into notes (text) values ('a')")
   expect(execute('select * from notes').rows).toEqual([{ id: 1, text: 'a' }])
   execute('alter table notes add column more integer')

@@ -31,7 +31,7 @@ describe('BodyProgress', () => {
     return Object.assign(request, { respond: () => progress.responded(asRequest) })
   }
 
-  it('ends a body that brings too few bytes in a period', () => {
+  it('closes a connection whose body sends too few bytes in a period', () => {
     upload()
     socket.bytesRead += 99
     progress.check(999)
@@ -42,7 +42,7 @@ describe('BodyProgress', () => {
     expect(socket.said).toHaveLength(2)
   })
 
-  it('leaves a body alone that is slow and makes progress, however long it takes', () => {
+  it('accepts a slow body that makes progress', () => {
     upload()
     for (let now = 500; now < 100_000; now += 500) {
       socket.bytesRead += 50
@@ -53,7 +53,7 @@ describe('BodyProgress', () => {
     expect(socket.said).toContain('closed')
   })
 
-  it('does not count the time in which the server reads nothing', () => {
+  it('does not count time during which the server reads nothing', () => {
     const request = upload({ readableLength: 16_384 })
     for (let now = 0; now <= 10_000; now += 500) progress.check(now)
     request.readableLength = 0
@@ -63,7 +63,7 @@ describe('BodyProgress', () => {
     expect(socket.said).toContain('closed')
   })
 
-  it('tells the reader of the body instead, so that it responds', () => {
+  it('rejects the pending read of a body, so that its reader responds', () => {
     let stalled = 0
     upload().on(BODY_STALLED, () => stalled++)
     progress.check(1_000)
@@ -74,7 +74,7 @@ describe('BodyProgress', () => {
   it.each([
     ['has begun', { headersSent: true }],
     ['waits for another on its connection', { socket: null }],
-  ])('says nothing before it closes the connection where the response %s', (_why, response) => {
+  ])('closes the connection without a response if the response %s', (_why, response) => {
     upload({}, response)
     progress.check(1_000)
     expect(socket.said).toEqual(['closed'])
@@ -84,13 +84,13 @@ describe('BodyProgress', () => {
     ['no body', { headers: {} }],
     ['an empty body', { headers: { 'content-length': '0' } }],
     ['a body that has arrived', { complete: true }],
-  ])('has nothing to watch in a request with %s', (_what, over) => {
+  ])('ignores a request with %s', (_what, over) => {
     upload(over)
     progress.check(1_000)
     expect(socket.said).toEqual([])
   })
 
-  it('watches what is left of a body after the response', () => {
+  it('watches the rest of a body after the response', () => {
     upload({ headers: { 'transfer-encoding': 'chunked' } }).respond()
     progress.check(1_000)
     expect(socket.said).toContain('closed')
@@ -103,6 +103,6 @@ describe('BodyProgress', () => {
   })
 })
 
-it('promises 4 KiB in 10 s', () => {
+it('requires 4 KiB in 10 s', () => {
   expect(BODY_PROGRESS).toEqual({ bytes: 4_096, ms: 10_000 })
 })

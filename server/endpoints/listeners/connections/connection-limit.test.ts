@@ -11,7 +11,7 @@ import type { Listener } from '../listener.ts'
 import { createConnectionLimit, openFilesLimit } from './connection-limit.ts'
 
 describe('createConnectionLimit', () => {
-  it('keeps descriptors for the store, for listeners and for the administration', () => {
+  it('reserves descriptors for the database, listeners and the administration', () => {
     const limit = createConnectionLimit(200, () => 4)
     const taken = (kept: boolean) => {
       let count = 0
@@ -25,20 +25,20 @@ describe('createConnectionLimit', () => {
     expect(taken(true)).toBe(1)
   })
 
-  it('leaves room for some connections, whatever the limit is', () => {
+  it('allows some connections with any limit', () => {
     const limit = createConnectionLimit(10, () => 5_000)
     expect(limit.enter(false)).toBe(true)
   })
 })
 
 describe('openFilesLimit', () => {
-  it('is what the system says', () => {
+  it('returns the limit of the system', () => {
     expect(openFilesLimit()).toBeGreaterThan(100)
   })
 })
 
-describe('a node that has no place left', () => {
-  it('closes what comes to a data endpoint, and serves what comes to the administration', async () => {
+describe('a node at its connection limit', () => {
+  it('closes connections to data endpoints, and serves those to the administration', async () => {
     const data = mkdtempSync(join(tmpdir(), 'gatehouse-'))
     const store = await openStore({ data }, 'node')
     const engine = createHttpEngine<Listener>()

@@ -5,7 +5,7 @@ import { createMapping } from './mapping.ts'
 const namesOf = (length: number) => Array.from({ length }, (_, at) => `n${at}`)
 
 describe('createMapping', () => {
-  it('takes 1,000 names and rejects more', () => {
+  it('accepts 1,000 names and rejects more', () => {
     const names = namesOf(MAPPING_NAMES)
     expect(createMapping(names).names).toEqual(names)
     expect(() => createMapping([...names, 'more'])).toThrow(
@@ -13,7 +13,7 @@ describe('createMapping', () => {
     )
   })
 
-  it('takes what is stored, however long, and finds a repeated name in it', () => {
+  it('accepts a stored mapping of any length, and finds duplicate names in it', () => {
     const names = namesOf(100_000)
     expect(createMapping(names, Infinity).defaultDatabase).toBe('n0')
     expect(() => createMapping([...names, 'n5'], Infinity)).toThrow(
@@ -21,7 +21,7 @@ describe('createMapping', () => {
     )
   })
 
-  it('cuts a name that it rejects', () => {
+  it('truncates a rejected name in the message', () => {
     expect(() => createMapping(['-'.repeat(1024 * 1024)])).toThrow(
       `"${'-'.repeat(64)}" is not a valid database name.`,
     )

@@ -3,7 +3,7 @@ import { forEngine } from '../../../storage/test-support/each-engine.testing.ts'
 import { propose, readProposals, sweepProposals } from './proposals.ts'
 
 forEngine('postgres', (engine) => {
-  test('a proposal is swept once its node must have ended, and no endpoint with it', async () => {
+  test('a proposal is deleted once its node must have ended, without affecting endpoints', async () => {
     const store = await engine.open('tool')
     const actor = { name: 'github:1', by: 'token', address: null } as const
     const add = (endpoint: string) =>

@@ -97,7 +97,7 @@ forEachEngine((engine) => {
     expect(actual()).toEqual(['listening', ['b'], revision - 1])
   })
 
-  test('an endpoint that was closed while it was written is as stored afterwards', async () => {
+  test('an endpoint that was closed while it was written matches its stored state afterwards', async () => {
     const written = { databases: ['a'], revision: await write(['a']) }
     await deleteEndpoint(store, endpoint, change)
     await reconciler.reconcile(endpoint, { desired: written, seen: written.revision - 1 })

@@ -44,7 +44,7 @@ forEngine('postgres', (engine) => {
   })
   afterEach(() => endpoints.stop(0))
 
-  test('an endpoint on port 0 that a sync reads before its change has returned stays open', async () => {
+  test('an endpoint on port 0 stays open if a sync reads it before its change has returned', async () => {
     const { change } = store
     Object.assign(store, {
       change: async <T>(work: Parameters<typeof change<T>>[0]) => {
@@ -77,7 +77,7 @@ forEngine('postgres', (engine) => {
     await change
   }
 
-  test('a mapping that another node has changed is in effect while an own change waits', async () => {
+  test('a mapping changed by another node applies while a change of this node waits', async () => {
     await whileChanging(async () => {
       await store.db.updateTable('endpoints').set({ databases: '["b"]', revision: 9 }).execute()
       await endpoints.sync()
@@ -85,7 +85,7 @@ forEngine('postgres', (engine) => {
     })
   })
 
-  test('an endpoint that another node has removed is closed while an own change waits', async () => {
+  test('an endpoint removed by another node is closed while a change of this node waits', async () => {
     await whileChanging(async () => {
       await store.db.deleteFrom('endpoints').execute()
       await endpoints.sync()
@@ -96,7 +96,7 @@ forEngine('postgres', (engine) => {
     expect(endpoints.list()).toEqual([{ endpoint, databases: ['own'] }])
   })
 
-  test('a late answer to a change does not put back what was followed since', async () => {
+  test('a late response to a change does not revert later changes', async () => {
     let meanwhile = async () => {}
     const node = createEndpointRegistry({
       store: {
@@ -129,7 +129,7 @@ forEngine('postgres', (engine) => {
     await node.stop(0)
   })
 
-  test('a store that was restored from a backup is followed back', async () => {
+  test('a store restored from a backup is applied', async () => {
     const { value } = await store.db
       .selectFrom('counters')
       .select('value')
