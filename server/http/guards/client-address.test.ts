@@ -15,7 +15,7 @@ function clientOf(
 ) {
   const lower = new Headers({ Host: 'gate.example', ...headers })
   return createClientOf(trusted)({
-    env: { incoming: { socket: { remoteAddress: peer } }, via: { address: { scheme } } },
+    env: { incoming: { socket: { remoteAddress: peer } }, listener: { address: { scheme } } },
     req: { header: (name: string) => lower.get(name) ?? undefined },
   } as unknown as Context<AppEnv>)
 }

@@ -14,8 +14,8 @@ test('a response that Node writes itself keeps its headers and gets the others',
     c.env.outgoing?.end('done')
     return RESPONSE_ALREADY_SENT
   })
-  const via = { address: { scheme: 'ssl' } } as AppEnv['Bindings']['listener']
-  const server = createServer(nodeHandler(app.fetch, () => via))
+  const listener = { address: { scheme: 'ssl' } } as AppEnv['Bindings']['listener']
+  const server = createServer(nodeHandler(app.fetch, () => listener))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   const { headers } = await fetch(`http://127.0.0.1:${port}/`)

@@ -86,13 +86,13 @@ async function startNode(store: Store, options: NodeOptions = {}) {
     return renderFailure(failure, c)
   })
   app.get('/', (c) => c.text('the root'))
-  const via: ListenerContext = {
+  const listener: ListenerContext = {
     name: 'tcp://127.0.0.1:0',
     address: { scheme: 'tcp' },
     mapping: { names: [], defaultDatabase: '_system' },
     draining: new AbortController().signal,
   }
-  const server: Server = createServer(nodeHandler(app.fetch, () => via))
+  const server: Server = createServer(nodeHandler(app.fetch, () => listener))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => {
     server.closeAllConnections()
