@@ -4,7 +4,10 @@ import { expectAccessible, expectAccessibleInBothThemes } from './support/expect
 import { expect, freshTest, test } from './support/gatehouse.ts'
 import { withProvider } from './support/with-provider.ts'
 
-test('A token is made, shown once, used by a program, and revoked', async ({ page, gatehouse }) => {
+test('A token is created, shown once, used by a program and revoked', async ({
+  page,
+  gatehouse,
+}) => {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   await gatehouse.signIn(page, '/_console/access/tokens')
   await page.getByRole('button', { name: 'Create token' }).click()
@@ -78,7 +81,7 @@ test('A token is made, shown once, used by a program, and revoked', async ({ pag
 })
 
 freshTest(
-  'A new person waits for a role, is made viewer, loses access, and gets it back',
+  'A new person waits for a role, becomes a viewer, loses access and regains it',
   async ({ page, gatehouse, browser }) => {
     // Two people sign in.
     test.slow()
@@ -142,7 +145,7 @@ freshTest(
 )
 
 freshTest(
-  'The last admin stays one, and the page says why',
+  'The last admin cannot be demoted, and the page explains why',
   async ({ page, gatehouse, browser, browserErrors }) => {
     browserErrors.allow(/^http 409 PATCH /)
     const provider = await withProvider(gatehouse)
@@ -173,7 +176,10 @@ freshTest(
   },
 )
 
-test('The providers tell what to register, and what to set', async ({ page, gatehouse }) => {
+test('The providers page shows the callback URL and the settings of each provider', async ({
+  page,
+  gatehouse,
+}) => {
   await gatehouse.signIn(page, '/_console/access/providers')
   await page.getByText('GitHub', { exact: true }).click()
   await expect(page.getByText(`${gatehouse.url}/_oauth2/github/auth`)).toBeVisible()

@@ -15,7 +15,7 @@ async function changeEndpoint(gatehouse: Gatehouse): Promise<string> {
   return endpoint
 }
 
-test('What was changed stands there: who did it, and what was before', async ({
+test('The activity page shows who made a change and the state before it', async ({
   page,
   gatehouse,
 }) => {
@@ -39,7 +39,7 @@ test('What was changed stands there: who did it, and what was before', async ({
 })
 
 freshTest(
-  'The filter lives in the address of the page, and the export holds what it lets through',
+  'The filter is part of the URL, and the export contains the filtered rows',
   async ({ page, gatehouse }) => {
     await changeEndpoint(gatehouse)
     await gatehouse.signIn(page, activityPath)
@@ -74,7 +74,7 @@ freshTest(
 )
 
 freshTest(
-  'Older rows are loaded when asked for, newer ones shown when asked for',
+  'Older and newer rows are loaded on request',
   async ({ page, gatehouse, browserErrors }) => {
     browserErrors.allow(/^request failed /)
     for (let number = 0; number < 60; number += 1) {
@@ -104,7 +104,7 @@ freshTest(
 )
 
 freshTest(
-  'A change of an endpoint is restored, and what would change is shown before',
+  'An endpoint is restored to an earlier state after a preview',
   async ({ page, gatehouse }) => {
     for (const name of ['blog', 'shop']) {
       await gatehouse.post('/_db/_system/_api/database', { name })
@@ -160,7 +160,7 @@ freshTest(
 )
 
 freshTest(
-  'A failed sign-in stands in the log, and is found by the filter',
+  'A failed sign-in is logged and can be filtered',
   async ({ page, gatehouse, browserErrors }) => {
     browserErrors.allow(/^http 4\d\d POST .*\/_idp\//)
     await page.goto(activityPath)

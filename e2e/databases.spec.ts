@@ -21,7 +21,7 @@ async function makeBlog(gatehouse: Gatehouse): Promise<string> {
   return endpoint
 }
 
-test('The first database is created, its name judged while it is typed', async ({
+test('A database is created, and its name is validated while it is typed', async ({
   page,
   gatehouse,
 }) => {
@@ -66,7 +66,7 @@ test('The first database is created, its name judged while it is typed', async (
   expect((await gatehouse.get('/_db/_system/_api/database')).body).toContainEqual({ name: 'shop' })
 })
 
-test('A database tells what it holds and who reaches it, and leads to its documents', async ({
+test('The database panel shows its collections and endpoints and links to its documents', async ({
   page,
   gatehouse,
 }) => {
@@ -106,7 +106,7 @@ test('A database tells what it holds and who reaches it, and leads to its docume
   await expect(list).toHaveText([/^articles2 documents\d\d B$/, /^notes1 document\d+ B$/])
 })
 
-test('A database is dropped by typing its name, which says what is lost', async ({
+test('A database is dropped after its name is typed, and the dialog states what is lost', async ({
   page,
   gatehouse,
 }) => {
@@ -137,7 +137,7 @@ test('A database is dropped by typing its name, which says what is lost', async 
   expect((await gatehouse.get('/_db/blog/articles/one')).status).toBe(404)
 })
 
-test('What others create and drop shows by itself, also in an open panel', async ({
+test('Databases that others create and drop appear without a reload, also in an open panel', async ({
   page,
   gatehouse,
   browserErrors,
@@ -155,7 +155,7 @@ test('What others create and drop shows by itself, also in an open panel', async
 })
 
 freshTest(
-  'A thousand databases are filtered as one types, and few of them are in the page',
+  'A thousand databases are filtered while typing, and only visible rows are rendered',
   async ({ page, gatehouse }) => {
     const names = Array.from({ length: 1_000 }, (_, n) => `db${String(n).padStart(4, '0')}`)
     for (let at = 0; at < names.length; at += 100) {
@@ -182,7 +182,11 @@ freshTest(
   },
 )
 
-test('A failed load says so and can be tried again', async ({ page, gatehouse, browserErrors }) => {
+test('A failed load shows an error and can be retried', async ({
+  page,
+  gatehouse,
+  browserErrors,
+}) => {
   browserErrors.allow(/^http 503 GET /)
   await page.route('**/_api/database', (route) =>
     route.fulfill({

@@ -21,7 +21,7 @@ const replaceOutside = (gatehouse: Gatehouse, id: string, fields: object) =>
     .delete(`/_db/blog/articles/${id}`)
     .then(() => gatehouse.post('/_db/blog/articles', { id, ...fields }))
 
-test('Operators create the first document of a database, and reach it through its endpoint', async ({
+test('The first document of a database is created and can be read through its endpoint', async ({
   page,
   gatehouse,
   browserErrors,
@@ -68,7 +68,7 @@ test('Operators create the first document of a database, and reach it through it
   })
 })
 
-test('Each violation of the schema of a collection stands with its place in the document', async ({
+test('Each schema violation is shown with its position in the document', async ({
   page,
   gatehouse,
   browserErrors,
@@ -101,7 +101,7 @@ test('Each violation of the schema of a collection stands with its place in the 
   await expect(marked).toHaveCount(0)
 })
 
-test('A document is written by the keyboard alone; Esc and Tab leave the text, and lose nothing', async ({
+test('A document is edited by keyboard, and Esc and Tab leave the editor without losing text', async ({
   page,
   gatehouse,
 }) => {
@@ -126,7 +126,7 @@ test('A document is written by the keyboard alone; Esc and Tab leave the text, a
   expect((await gatehouse.get('/_db/blog/articles/two')).body).toEqual({ id: 'two', title: 'Two' })
 })
 
-test('What another has changed meanwhile stands beside what is being edited', async ({
+test('A document that someone else changed is shown beside the edited one', async ({
   page,
   gatehouse,
   browserErrors,
@@ -157,7 +157,7 @@ test('What another has changed meanwhile stands beside what is being edited', as
   expect((await gatehouse.get('/_db/blog/articles/one')).body).toEqual({ id: 'one', title: 'Mine' })
 })
 
-test('A document that another deleted while it was edited can be created anew', async ({
+test('A document that someone else deleted can be created again', async ({
   page,
   gatehouse,
   browserErrors,
@@ -173,7 +173,10 @@ test('A document that another deleted while it was edited can be created anew', 
   await expect(dialogOf(page, 'Document one')).toContainText('"title": "Mine"')
 })
 
-test('Documents are paged, filtered, and deleted after a question', async ({ page, gatehouse }) => {
+test('Documents are paged, filtered and deleted after a confirmation', async ({
+  page,
+  gatehouse,
+}) => {
   const many = Array.from({ length: 60 }, (_, at) => ({
     id: `d${String(at).padStart(2, '0')}`,
     title: `Number ${at}`,
@@ -217,11 +220,7 @@ test('Documents are paged, filtered, and deleted after a question', async ({ pag
   expect((await gatehouse.get('/_db/blog/articles/d55')).status).toBe(404)
 })
 
-test('A schema is written, held against what is stored, and removed', async ({
-  page,
-  gatehouse,
-  browserErrors,
-}) => {
+test('A schema is set, enforced and removed', async ({ page, gatehouse, browserErrors }) => {
   browserErrors.allow(/^http 404 GET .*\/_schema\/articles$/)
   browserErrors.allow(/^http 422 PUT .*\/_schema\/articles$/)
   await makeBlog(gatehouse, [{ id: 'one', title: 1 }])
@@ -252,7 +251,7 @@ test('A schema is written, held against what is stored, and removed', async ({
   expect((await gatehouse.post('/_db/blog/articles', { title: 2 })).status).toBe(201)
 })
 
-test('A file of documents is uploaded, filtered by several fields, and all of them deleted', async ({
+test('Documents are uploaded from a file, filtered by several fields and deleted', async ({
   page,
   gatehouse,
 }) => {
@@ -299,7 +298,7 @@ test('A file of documents is uploaded, filtered by several fields, and all of th
   expect((await gatehouse.get('/_db/blog/articles')).body).toEqual([])
 })
 
-test('A database that is not there is told, and the way to the others', async ({
+test('A missing database is reported with a link to the others', async ({
   page,
   gatehouse,
   browserErrors,

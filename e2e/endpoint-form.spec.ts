@@ -31,10 +31,7 @@ async function stored(gatehouse: Gatehouse, address: string): Promise<unknown> {
   return list.find((each) => each.endpoint === address)?.databases
 }
 
-test('From the first start to ten endpoints, by the keyboard alone', async ({
-  page,
-  gatehouse,
-}) => {
+test('Ten endpoints are added by keyboard after the first start', async ({ page, gatehouse }) => {
   test.slow()
   await gatehouse.signIn(page, consolePath)
   await expect(page.getByText('One endpoint so far')).toBeVisible()
@@ -52,7 +49,10 @@ test('From the first start to ten endpoints, by the keyboard alone', async ({
   await expect(page.getByRole('rowheader')).toHaveCount(11)
 })
 
-test('Databases are ordered by drag, and the sentence follows', async ({ page, gatehouse }) => {
+test('Databases are ordered by drag and drop, and the summary follows', async ({
+  page,
+  gatehouse,
+}) => {
   const port = await gatehouse.freePort()
   await gatehouse.signIn(page, `${consolePath}/new`)
   await addForm(page).getByLabel('Port').fill(`${port}`)
@@ -97,7 +97,7 @@ test('Databases are ordered by drag, and the sentence follows', async ({ page, g
   expect(await stored(gatehouse, `tcp://127.0.0.1:${port}`)).toEqual(['news', 'blog', 'shop'])
 })
 
-test('An endpoint is mapped anew under traffic, and no request of a kept connection fails', async ({
+test('Changing a mapping under traffic fails no request of an open connection', async ({
   page,
   gatehouse,
 }) => {
@@ -144,7 +144,7 @@ test('An endpoint is mapped anew under traffic, and no request of a kept connect
 
 // Skipped if every process may use low ports; `npm test` reports this before the run.
 if (unprivileged !== undefined) {
-  test.describe('Where the system keeps the low ports for itself', () => {
+  test.describe('When ports below 1024 are reserved', () => {
     freshTest.use({ launcher: unprivileged })
 
     freshTest(
@@ -165,7 +165,7 @@ if (unprivileged !== undefined) {
   })
 }
 
-test('What cannot work is said before it is tried, and each refusal stands at its field', async ({
+test('The form warns about invalid addresses and shows each error at its field', async ({
   page,
   gatehouse,
   browserErrors,
@@ -215,7 +215,7 @@ test('What cannot work is said before it is tried, and each refusal stands at it
   )
 })
 
-test('An address is checked while it is typed, with the reason of the system at its field', async ({
+test('An address is checked while it is typed, and the system error is shown at its field', async ({
   page,
   gatehouse,
 }) => {
@@ -251,7 +251,7 @@ test('An address is checked while it is typed, with the reason of the system at 
   await expect(rowOf(page, `tcp://127.0.0.1:${port}`)).toBeFocused()
 })
 
-test('An endpoint like another begins with its host and mapping, and the next port', async ({
+test('A duplicate starts with the host and mapping of the original and the next port', async ({
   page,
   gatehouse,
 }) => {
@@ -267,7 +267,7 @@ test('An endpoint like another begins with its host and mapping, and the next po
 })
 
 freshTest(
-  'The server is killed in the middle of an edit: the save waits for it, and nothing is lost',
+  'A save waits for a killed server and keeps the input',
   async ({ page, gatehouse, browserErrors }) => {
     test.slow()
     browserErrors.allow(/^request failed /)
@@ -303,7 +303,7 @@ freshTest(
   },
 )
 
-test('An answer that is lost is looked for, and told', async ({
+test('A lost response is resolved by checking the server', async ({
   page,
   gatehouse,
   browserErrors,
@@ -344,7 +344,7 @@ test('An answer that is lost is looked for, and told', async ({
 })
 
 freshTest(
-  'The session ends in the middle of an edit: one signs in again and goes on',
+  'An edit continues after the session ends and the person signs in again',
   async ({ page, gatehouse, browserErrors }) => {
     browserErrors.allow(/^http 401 /)
     const address = await endpoint(gatehouse, 'blog', 'shop')
@@ -368,7 +368,7 @@ freshTest(
 )
 
 freshTest(
-  'Demoted in the middle of a form, one is told why, and finds it again when made operator',
+  'A person demoted during an edit sees the reason and regains the draft as an operator',
   async ({ page, gatehouse, browserErrors }) => {
     test.slow()
     browserErrors.allow(/^http 40[13] /)
@@ -411,7 +411,7 @@ freshTest(
   },
 )
 
-test('Changed and changed back is no conflict; gone, it is added anew', async ({
+test('A reverted change is no conflict, and a removed endpoint can be added again', async ({
   page,
   gatehouse,
   browserErrors,

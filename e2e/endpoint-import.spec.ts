@@ -35,7 +35,7 @@ const loopback = (count: number, port: number) =>
     (_, index) => `tcp://127.77.${(index >> 8) + 1}.${index & 255}:${port}`,
   )
 
-test('Operators see what a file would change, and import it', async ({ page, gatehouse }) => {
+test('An import previews the changes and applies them', async ({ page, gatehouse }) => {
   await gatehouse.post('/_db/_system/_api/database', { name: 'shop' })
   const own = `tcp://127.0.0.1:${gatehouse.port}`
   const [kept, gone, fresh] = loopback(3, gatehouse.port) as [string, string, string]
@@ -73,7 +73,7 @@ test('Operators see what a file would change, and import it', async ({ page, gat
   await expect(rowOf(page, fresh)).toContainText('Listening')
 })
 
-test('All faults of a file are told at once, and mended in place by the keyboard alone', async ({
+test('All errors of a file are listed and fixed in place by keyboard', async ({
   page,
   gatehouse,
 }) => {
@@ -115,7 +115,7 @@ test('All faults of a file are told at once, and mended in place by the keyboard
 })
 
 freshTest(
-  'An import that would leave no way in is refused, and one that cuts off the page is confirmed',
+  'An import that removes all admin access is rejected, and one that disconnects the page is confirmed',
   async ({ page, gatehouse, browserErrors }) => {
     browserErrors.allow(/^(request failed|http 404) /)
     await gatehouse.signIn(page, importPath)
@@ -155,7 +155,7 @@ freshTest(
   },
 )
 
-test('What is refused is listed with its reason, nothing is removed meanwhile, and it is tried again', async ({
+test('Failed changes are listed with their reasons, prevent removals and can be retried', async ({
   page,
   gatehouse,
 }) => {
@@ -188,7 +188,7 @@ test('What is refused is listed with its reason, nothing is removed meanwhile, a
   expect(addresses).not.toContain(old)
 })
 
-test('Nobody’s change is overwritten', async ({ page, gatehouse }) => {
+test('An import does not overwrite changes of others', async ({ page, gatehouse }) => {
   const [address] = loopback(1, gatehouse.port) as [string]
   await add(gatehouse, address, ['shop'])
   await gatehouse.signIn(page, importPath)
@@ -207,7 +207,7 @@ test('Nobody’s change is overwritten', async ({ page, gatehouse }) => {
 })
 
 freshTest(
-  'An import of 5,000 goes on while the page is away, and is undone as a whole',
+  'An import of 5,000 continues without the page and is undone as a whole',
   async ({ page, gatehouse }) => {
     test.setTimeout(120_000)
     const addresses = loopback(5_000, gatehouse.port)
@@ -240,7 +240,7 @@ freshTest(
 )
 
 freshTest(
-  'An import that is cancelled keeps what was made, and says what is left',
+  'A cancelled import keeps the applied changes and shows the remaining ones',
   async ({ page, gatehouse }) => {
     test.setTimeout(120_000)
     await gatehouse.signIn(page, importPath)
@@ -262,7 +262,7 @@ freshTest(
   },
 )
 
-test('Endpoints are exported as GET gives them, and an import of that changes nothing', async ({
+test('An export equals the response of GET, and importing it changes nothing', async ({
   page,
   gatehouse,
 }) => {

@@ -30,7 +30,7 @@ async function makeSome(gatehouse: Gatehouse): Promise<void> {
 const picture = (page: Page) =>
   page.getByRole('figure', { name: 'Endpoints and the databases they serve' })
 
-test('People see which endpoints serve which databases, as a picture and as tables', async ({
+test('The map shows which endpoints serve which databases as a picture and as tables', async ({
   page,
   gatehouse,
 }) => {
@@ -68,7 +68,7 @@ test('People see which endpoints serve which databases, as a picture and as tabl
   await expect(endpoints).toHaveCount(4)
 })
 
-test('The map is used by the keyboard alone', async ({ page, gatehouse }) => {
+test('The map can be used by keyboard', async ({ page, gatehouse }) => {
   await makeSome(gatehouse)
   await gatehouse.signIn(page, mapPath)
   const several = picture(page).getByRole('button', { name: /^2 endpoints/ })
@@ -89,7 +89,7 @@ test('The map is used by the keyboard alone', async ({ page, gatehouse }) => {
   await expect(page).toHaveURL(/\/databases\?open=shop$/)
 })
 
-test('The filter leaves what passes, and what nobody can follow is not drawn', async ({
+test('The map draws the filtered endpoints, and no lines when there are too many', async ({
   page,
   gatehouse,
 }) => {

@@ -25,7 +25,7 @@ async function added(gatehouse: Gatehouse, ...databases: string[]) {
   return { port, address, url: `http://127.0.0.1:${port}` }
 }
 
-test('Requests made at an endpoint show in its panel, by the keyboard alone', async ({
+test('Requests to an endpoint show in its panel, which opens by keyboard', async ({
   page,
   gatehouse,
 }) => {
@@ -61,10 +61,7 @@ test('Requests made at an endpoint show in its panel, by the keyboard alone', as
   await expect(page).not.toHaveURL(/open=/)
 })
 
-test('The panel blocks nothing of the table, and goes with the way back', async ({
-  page,
-  gatehouse,
-}) => {
+test('The panel leaves the table usable and closes by going back', async ({ page, gatehouse }) => {
   const { address } = await added(gatehouse)
   const first = `tcp://127.0.0.1:${gatehouse.port}`
   await gatehouse.signIn(page, consolePath)
@@ -102,7 +99,7 @@ test('The panel blocks nothing of the table, and goes with the way back', async 
   await expect(page).toHaveURL(new RegExp(`${consolePath}$`))
 })
 
-test('What is offered to be tried works in a shell', async ({ page, gatehouse, context }) => {
+test('The suggested commands work in a shell', async ({ page, gatehouse, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
   const { address } = await added(gatehouse, 'blog', 'shop')
   const TOKEN = await gatehouse.token()
@@ -139,32 +136,35 @@ test('What is offered to be tried works in a shell', async ({ page, gatehouse, c
   expect(await run((await commands())[1] ?? '')).toMatchObject([{ title: 'Hello' }])
 })
 
-freshTest('A failed endpoint is tried now, once its port is free', async ({ page, gatehouse }) => {
-  const { address, port } = await added(gatehouse)
-  await gatehouse.stop()
-  const other = await listen(port)
-  await gatehouse.restart()
-  await gatehouse.signIn(page, panelPath(address))
-  const state = panelOf(page, address).getByRole('region', { name: 'State' })
-  await expect(state).toContainText('Failed')
-  await expect(state).toContainText(`Port ${port} on 127.0.0.1 is used by another program.`)
-  await expect(panelOf(page, address)).toContainText('The endpoint is not listening')
-  // The button is pressed while the port is taken: once it is free, the server also retries by
-  // itself.
-  await page.route('**/retry', async (route) => {
-    await other.close()
-    await route.continue()
-  })
-  await state.getByRole('button', { name: 'Try now' }).click()
-  await expect(state).toContainText('Listening')
-  await expect(panelOf(page, address)).not.toContainText('The endpoint is not listening')
-})
+freshTest(
+  'A failed endpoint is retried on demand when its port is free',
+  async ({ page, gatehouse }) => {
+    const { address, port } = await added(gatehouse)
+    await gatehouse.stop()
+    const other = await listen(port)
+    await gatehouse.restart()
+    await gatehouse.signIn(page, panelPath(address))
+    const state = panelOf(page, address).getByRole('region', { name: 'State' })
+    await expect(state).toContainText('Failed')
+    await expect(state).toContainText(`Port ${port} on 127.0.0.1 is used by another program.`)
+    await expect(panelOf(page, address)).toContainText('The endpoint is not listening')
+    // The button is pressed while the port is taken: once it is free, the server also retries by
+    // itself.
+    await page.route('**/retry', async (route) => {
+      await other.close()
+      await route.continue()
+    })
+    await state.getByRole('button', { name: 'Try now' }).click()
+    await expect(state).toContainText('Listening')
+    await expect(panelOf(page, address)).not.toContainText('The endpoint is not listening')
+  },
+)
 
-test.describe('While connections have time to finish', () => {
+test.describe('During a grace period', () => {
   freshTest.use({ drain: 30 })
 
   freshTest(
-    'Removed while it is looked at: what is shown stays, and what drains is closed now',
+    'The panel of a removed endpoint stays open, and its connections can be closed',
     async ({ page, gatehouse, browserErrors }) => {
       // The page may request the traffic of the removed endpoint once more.
       browserErrors.allow(/^http 404 GET .*\/traffic$/)
@@ -217,7 +217,7 @@ test.describe('While connections have time to finish', () => {
   )
 })
 
-test('From the panel an endpoint is mapped, duplicated and removed', async ({
+test('An endpoint is mapped, duplicated and removed from its panel', async ({
   page,
   gatehouse,
   browserErrors,
@@ -249,7 +249,7 @@ test('From the panel an endpoint is mapped, duplicated and removed', async ({
   await expect(rowOf(page, address)).toBeHidden()
 })
 
-test('At 320 px the panel fills the screen, chart and all, and Esc closes it', async ({
+test('At 320 px the panel with its chart fills the screen, and Esc closes it', async ({
   page,
   gatehouse,
 }) => {

@@ -16,7 +16,7 @@ const isClosed = (socket: Socket) =>
     socket.closed ? resolve() : socket.once('close', () => resolve()),
   )
 
-test('One sees what a removal cuts, removes, and takes it back', async ({ page, gatehouse }) => {
+test('A removal states its consequences and can be undone', async ({ page, gatehouse }) => {
   await gatehouse.post('/_db/_system/_api/database', { name: 'shop' })
   const own = `tcp://127.0.0.1:${gatehouse.port}`
   await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: own, databases: ['_system'] })
@@ -53,7 +53,7 @@ test('One sees what a removal cuts, removes, and takes it back', async ({ page, 
   })
 })
 
-test('By keyboard alone: Delete asks, Ctrl Z takes it back', async ({ page, gatehouse }) => {
+test('Delete asks for confirmation, and Ctrl Z undoes the removal', async ({ page, gatehouse }) => {
   const address = `tcp://127.0.0.1:${await gatehouse.freePort()}`
   await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: address, databases: ['a', 'b'] })
   await gatehouse.signIn(page, consolePath)
@@ -73,7 +73,7 @@ test('By keyboard alone: Delete asks, Ctrl Z takes it back', async ({ page, gate
   })
 })
 
-test('What cannot be brought back says why, and is tried again', async ({
+test('A failed undo shows the reason and can be retried', async ({
   page,
   gatehouse,
   browserErrors,
@@ -97,7 +97,7 @@ test('What cannot be brought back says why, and is tried again', async ({
   await expect(rowOf(page, address)).toContainText('Listening')
 })
 
-test('What somebody has added anew meanwhile is left alone', async ({
+test('An undo does not overwrite an endpoint that someone else added again', async ({
   page,
   gatehouse,
   browserErrors,
@@ -118,7 +118,7 @@ test('What somebody has added anew meanwhile is left alone', async ({
   await expect(bar).toBeHidden()
 })
 
-test('The undo goes after ten seconds, which stand still while it is pointed at or focused', async ({
+test('The undo disappears after ten seconds, which pause on hover and focus', async ({
   page,
   gatehouse,
 }) => {
@@ -144,7 +144,7 @@ test('The undo goes after ten seconds, which stand still while it is pointed at 
 })
 
 freshTest(
-  'After the removal of one’s own endpoint the console goes on at another',
+  'After the endpoint of the page is removed, the console continues at another',
   async ({ page, gatehouse, browserErrors }) => {
     browserErrors.allow(/^request failed /)
     const port = await gatehouse.freePort()
@@ -183,7 +183,7 @@ freshTest(
   },
 )
 
-test('A mapping that is saved can be undone, unless someone has changed it since', async ({
+test('A saved mapping can be undone unless someone has changed it since', async ({
   page,
   gatehouse,
 }) => {
@@ -220,7 +220,7 @@ test('A mapping that is saved can be undone, unless someone has changed it since
 })
 
 freshTest(
-  'A mapping that cuts off the page says so, and the console continues at another endpoint',
+  'A mapping that disconnects the page is confirmed, and the console continues at another endpoint',
   async ({ page, gatehouse, browserErrors }) => {
     browserErrors.allow(/^(request failed|http 404) /)
     await gatehouse.post('/_db/_system/_api/database', { name: 'blog' })

@@ -7,7 +7,7 @@ import { storeEndpoints } from './support/store-endpoints.ts'
 // Tests the table with many rows, with selected rows, and with other open consoles.
 
 freshTest(
-  'Five thousand endpoints: a few rows in the page, filtered, sorted and gone through',
+  'Five thousand endpoints are filtered, sorted and navigated with few rendered rows',
   async ({ page, gatehouse }) => {
     test.slow()
     const count = 5_000
@@ -50,7 +50,7 @@ freshTest(
 )
 
 freshTest(
-  'Several are chosen and changed, and what fails stays chosen with its reason',
+  'A bulk change keeps failed endpoints selected with their reasons',
   async ({ page, gatehouse, browserErrors }) => {
     const addresses: string[] = []
     for (const databases of [['blog'], ['blog', 'shop'], ['news', 'shop']]) {
@@ -131,7 +131,7 @@ freshTest(
   },
 )
 
-test('Rows are chosen and removed by the keyboard alone, and the focus is never lost', async ({
+test('Rows are selected and removed by keyboard without losing the focus', async ({
   page,
   gatehouse,
 }) => {
@@ -161,7 +161,7 @@ test('Rows are chosen and removed by the keyboard alone, and the focus is never 
   await expect(page.getByText('1 selected')).toBeVisible()
 })
 
-test('In two consoles side by side no row moves by itself', async ({
+test('Rows do not move when another console changes endpoints', async ({
   page,
   gatehouse,
   context,
@@ -191,7 +191,7 @@ test('In two consoles side by side no row moves by itself', async ({
 })
 
 freshTest(
-  'On a phone the endpoints are a list of two lines, which scrolls with the page',
+  'On a phone, endpoints are a list of two-line items that scrolls with the page',
   async ({ page, gatehouse }) => {
     test.slow()
     await gatehouse.stop()

@@ -6,7 +6,7 @@ import { watchUrl } from './support/watch-url.ts'
 
 // This file is long because it contains many journeys that share no code.
 
-test('Operators add an endpoint, reach it, map it anew and remove it', async ({
+test('An endpoint is added, used, mapped to other databases and removed', async ({
   page,
   gatehouse,
 }) => {
@@ -54,7 +54,7 @@ test('Operators add an endpoint, reach it, map it anew and remove it', async ({
   await (await listen(port)).close()
 })
 
-test('A taken port is explained at its field, and the form stays as it was', async ({
+test('A port in use is explained at its field, and the form keeps its input', async ({
   page,
   gatehouse,
   browserErrors,
@@ -88,7 +88,7 @@ test('A taken port is explained at its field, and the form stays as it was', asy
   await expect(rowOf(page, `tcp://127.0.0.1:${port}`)).toContainText('Listening')
 })
 
-test('Databases are ordered by the keyboard alone, and none is never all', async ({
+test('Databases are ordered by keyboard, and an empty list does not mean all databases', async ({
   page,
   gatehouse,
 }) => {
@@ -114,7 +114,10 @@ test('Databases are ordered by the keyboard alone, and none is never all', async
   )
 })
 
-test('The last way in cannot be removed, and the page says why', async ({ page, gatehouse }) => {
+test('The last admin endpoint cannot be removed, and the page explains why', async ({
+  page,
+  gatehouse,
+}) => {
   const own = `tcp://127.0.0.1:${gatehouse.port}`
   await gatehouse.signIn(page, consolePath)
   await chooseInMenu(page, own, 'Remove endpoint')
@@ -135,7 +138,7 @@ test('The last way in cannot be removed, and the page says why', async ({ page, 
   await expect(page).toHaveURL(`http://127.0.0.1:${port}${consolePath}`)
 })
 
-test('What others change shows by itself, also while it is edited here', async ({
+test('Changes of others appear without a reload, also during an edit', async ({
   page,
   gatehouse,
 }) => {
@@ -162,7 +165,7 @@ test('What others change shows by itself, also while it is edited here', async (
   await expect(rowOf(page, address)).not.toContainText('archive')
 })
 
-test('Rows are reached and changed by the keyboard, and the focus comes back', async ({
+test('Rows are opened and changed by keyboard, and the focus returns', async ({
   page,
   gatehouse,
 }) => {
@@ -188,7 +191,7 @@ test('Rows are reached and changed by the keyboard, and the focus comes back', a
   await expect(rowOf(page, address)).toBeFocused()
 })
 
-test('The filter says what it hides, and lives in the address of the page', async ({
+test('The filter shows how many rows it hides and is part of the URL', async ({
   page,
   gatehouse,
 }) => {
@@ -208,7 +211,7 @@ test('The filter says what it hides, and lives in the address of the page', asyn
 })
 
 freshTest(
-  'A lost connection is told, and mends by itself',
+  'A lost connection is shown and restored automatically',
   async ({ page, gatehouse, browserErrors }) => {
     // A stopping server responds to the page's health check with 503.
     browserErrors.allow(/^(request failed |http 503 GET .*\/_api\/health$)/)

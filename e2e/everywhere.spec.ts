@@ -2,7 +2,7 @@ import type { Locator, Page } from '@playwright/test'
 import { expectAccessible, expectAccessibleInBothThemes } from './support/expect-accessible.ts'
 import { findClippedControls } from './support/find-clipped-controls.ts'
 import { expect, type SampleData, test } from './support/sample-data.ts'
-import { FRONTS, PLACES, type View } from './support/views.ts'
+import { PUBLIC_VIEWS, VIEWS, type View } from './support/views.ts'
 
 // Tests the requirements of every page and dialog of the console, each by its URL.
 
@@ -26,24 +26,24 @@ async function expectViewAccessible(page: Page, sample: SampleData, view: View):
   if (view.list) await expectAccessible(page)
 }
 
-for (const view of PLACES) {
-  test(`Everybody can use: ${view.name}`, async ({ page, sample }) => {
+for (const view of VIEWS) {
+  test(`${view.name} is accessible`, async ({ page, sample }) => {
     await expectViewAccessible(page, sample, view)
   })
 }
 
-for (const front of FRONTS) {
+for (const view of PUBLIC_VIEWS) {
   test.describe(() => {
-    test.use({ role: front.as })
+    test.use({ role: view.as })
 
-    test(`Everybody can use: ${front.name}`, async ({ page, sample, browserErrors }) => {
-      if (front.status !== undefined) browserErrors.allow(new RegExp(`^http ${front.status} GET `))
-      await expectViewAccessible(page, sample, front)
+    test(`${view.name} is accessible`, async ({ page, sample, browserErrors }) => {
+      if (view.status !== undefined) browserErrors.allow(new RegExp(`^http ${view.status} GET `))
+      await expectViewAccessible(page, sample, view)
     })
   })
 }
 
-test('A tooltip covers no control, can be pointed at, and closes by Escape alone', async ({
+test('A tooltip covers no control, can be hovered, and Esc closes only the tooltip', async ({
   page,
 }) => {
   await page.goto('/_console/databases?open=blog')
@@ -109,10 +109,7 @@ const colours = (goal: Locator) =>
     return { background: name(backgroundColor), outline: name(outline) }
   })
 
-test('With forced colours, what is selected, current or focused can be seen', async ({
-  page,
-  sample,
-}) => {
+test('Forced colours keep selection, current page and focus visible', async ({ page, sample }) => {
   await page.emulateMedia({ forcedColors: 'active' })
   await page.goto(`/_console/endpoints?open=${encodeURIComponent(sample.own)}`)
   const row = (address: string) =>
@@ -155,7 +152,7 @@ test('With forced colours, what is selected, current or focused can be seen', as
 /** The number of rows that a table prints (web/shared/ui/print/printed-rows.tsx), and the total. */
 const [PRINTED, ALL] = [1_000, 1_200]
 
-test('A page is printed in light colours, without the frame, and says which rows are missing', async ({
+test('A page prints in light colours without navigation and states which rows are missing', async ({
   page,
 }) => {
   await page.emulateMedia({ colorScheme: 'dark' })

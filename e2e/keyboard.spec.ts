@@ -25,8 +25,8 @@ async function enter(page: Page, goal: Locator, key?: 'Tab' | 'Shift+Tab'): Prom
 
 test.beforeEach(async ({ page }) => {
   await page.addInitScript(() => {
-    const tell = () => Promise.reject(new Error('something was pointed at'))
-    addEventListener('pointerdown', tell, { capture: true })
+    const reject = () => Promise.reject(new Error('something was pointed at'))
+    addEventListener('pointerdown', reject, { capture: true })
   })
 })
 
@@ -40,7 +40,7 @@ async function signIn(page: Page, key: string): Promise<void> {
   await expect(page.getByRole('heading', { name: 'Endpoints' })).toBeVisible()
 }
 
-test('One signs in, adds an endpoint with ordered databases, maps it anew, and signs out', async ({
+test('Sign-in, adding and mapping an endpoint, and sign-out work by keyboard', async ({
   page,
   gatehouse,
 }) => {
@@ -87,7 +87,7 @@ test('One signs in, adds an endpoint with ordered databases, maps it anew, and s
 })
 
 freshTest(
-  'One changes a document, makes a token, and gives somebody a role',
+  'Editing a document, creating a token and assigning a role work by keyboard',
   async ({ page, gatehouse }) => {
     const { provider, env } = await openPeopleProvider()
     await gatehouse.restart(env)
@@ -136,7 +136,7 @@ freshTest(
   },
 )
 
-test('Escape closes the topmost layer alone, and the focus returns to what opened it', async ({
+test('Esc closes only the topmost layer, and the focus returns to its opener', async ({
   page,
   gatehouse,
 }) => {

@@ -1,7 +1,7 @@
 import { consolePath } from './support/endpoints-page.ts'
 import { expect, test } from './support/gatehouse.ts'
 
-test('the page of keys opens with ? and closes with Esc or by going back', async ({
+test('The shortcuts dialog opens with ? and closes with Esc or by going back', async ({
   page,
   gatehouse,
 }) => {
@@ -42,7 +42,7 @@ test('the page of keys opens with ? and closes with Esc or by going back', async
   await expect(page).toHaveURL(new RegExp(`${consolePath}$`))
 })
 
-test('G and a letter go to the pages, also from a row whose own keys they are', async ({
+test('G and a letter open a page, also from a row that binds the same letter', async ({
   page,
   gatehouse,
 }) => {
@@ -66,7 +66,7 @@ test('G and a letter go to the pages, also from a row whose own keys they are', 
   await expect(page.getByRole('dialog')).toHaveCount(0)
 })
 
-test('Single-character shortcuts can be switched off', async ({ page, gatehouse }) => {
+test('Single-character shortcuts can be turned off', async ({ page, gatehouse }) => {
   await gatehouse.signIn(page, '/_console/me')
   await page.getByLabel('Single-character shortcuts').uncheck()
   await page.getByRole('main').focus()
@@ -98,7 +98,7 @@ test('Single-character shortcuts can be switched off', async ({ page, gatehouse 
   await expect(page.getByRole('dialog')).toBeVisible()
 })
 
-test('/ goes to the filter, and no character acts in a field or over a dialog', async ({
+test('/ focuses the filter, and shortcuts do not act in a field or over a dialog', async ({
   page,
   gatehouse,
 }) => {

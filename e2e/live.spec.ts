@@ -12,7 +12,7 @@ async function addEndpoint(gatehouse: Gatehouse): Promise<string> {
   return endpoint
 }
 
-test('Eight tabs share one stream: all of them work, and a change shows in each', async ({
+test('Eight tabs share one event stream, and a change shows in each', async ({
   page,
   context,
   gatehouse,
@@ -37,7 +37,7 @@ test('Eight tabs share one stream: all of them work, and a change shows in each'
   await Promise.all(tabs.slice(1).map((tab) => expect(rowOf(tab, next)).toContainText('Listening')))
 })
 
-test('Without shared workers a page has a stream of its own', async ({ page, gatehouse }) => {
+test('Without shared workers, each page opens its own stream', async ({ page, gatehouse }) => {
   await page.addInitScript(() => Reflect.deleteProperty(globalThis, 'SharedWorker'))
   await gatehouse.signIn(page, consolePath)
   await isLive(page)
@@ -46,7 +46,7 @@ test('Without shared workers a page has a stream of its own', async ({ page, gat
 })
 
 // bench/console.ts measures the delay.
-test('A change by somebody else shows in an open console at once', async ({
+test('A change by someone else shows in an open console immediately', async ({
   page,
   gatehouse,
   browser,
@@ -72,7 +72,7 @@ test('A change by somebody else shows in an open console at once', async ({
 })
 
 freshTest(
-  'The server is killed and started again: the page says so, and recovers by itself',
+  'The page reports a killed server and recovers after its restart',
   async ({ page, gatehouse, browserErrors }) => {
     test.slow()
     browserErrors.allow(/^request failed /)
@@ -122,7 +122,7 @@ freshTest(
   },
 )
 
-test('A store that accepts no changes is reported once, with the reason, until it does again', async ({
+test('A read-only store is reported with its reason until it accepts changes', async ({
   page,
   gatehouse,
   browserErrors,

@@ -24,7 +24,7 @@ const test = oneNode.extend<{ several: SeveralNodes }>({
   },
 })
 
-test('Several nodes are one console: each tells of all, of what changes at another, and of one that died', async ({
+test('Each node shows the state of all nodes, including changes and a failed node', async ({
   page,
   context,
   several,

@@ -4,7 +4,7 @@ import { watchBrowserErrors } from './support/browser-errors.ts'
 import { consolePath, openMenu, rowOf } from './support/endpoints-page.ts'
 import { browserOf } from './support/people.ts'
 import { expect, type SampleData, test } from './support/sample-data.ts'
-import { PLACES, type View } from './support/views.ts'
+import { VIEWS, type View } from './support/views.ts'
 
 // Tests what each role sees and may do, with real sessions. A request that the server rejects fails
 // the journey.
@@ -55,21 +55,21 @@ for (const role of ['viewer', 'operator'] as const) {
   test.describe(`A person who is ${role}`, () => {
     test.use({ role })
 
-    test('is offered on each page what the role may, and told once what it may not', async ({
+    test('sees the actions of the role on each page and one notice about the others', async ({
       page,
       sample,
     }) => {
       // Visits thirty pages.
       test.slow()
-      for (const view of PLACES) {
-        const told = atLeast(role, view.needs ?? 'viewer') || view.refusal !== undefined
-        if (told && (view.changes ?? view.needs) !== undefined) {
+      for (const view of VIEWS) {
+        const isExplained = atLeast(role, view.needs ?? 'viewer') || view.refusal !== undefined
+        if (isExplained && (view.changes ?? view.needs) !== undefined) {
           await test.step(view.name, () => expectForRole(page, sample, view, role))
         }
       }
     })
 
-    test('finds, chooses and presses nothing that the role may not', async ({ page, sample }) => {
+    test('has no command, menu item or shortcut beyond the role', async ({ page, sample }) => {
       await page.goto(consolePath)
       const { menu, roles, finds } = expected[role]
       await openMenu(page, sample.mapped)
@@ -133,10 +133,10 @@ for (const role of ['viewer', 'operator'] as const) {
   })
 }
 
-test.describe('A person who has no role yet', () => {
+test.describe('A person without a role', () => {
   test.use({ role: 'pending' })
 
-  test('sees nothing but that, wherever a link leads', async ({ page }) => {
+  test('sees only the waiting page at every URL', async ({ page }) => {
     for (const path of [consolePath, '/_console/access/people', '/_console/me', '/_console/no']) {
       await page.goto(path)
       await expect(page.getByRole('heading', { name: 'Waiting for a role' })).toBeVisible()
@@ -146,10 +146,7 @@ test.describe('A person who has no role yet', () => {
   })
 })
 
-test('Two consoles side by side: what an operator does in one, a viewer sees in the other', async ({
-  browser,
-  sample,
-}) => {
+test('A viewer sees the changes of an operator in another console', async ({ browser, sample }) => {
   const { gatehouse, sessions } = sample
   const contexts = await Promise.all([
     browserOf(browser, gatehouse, sessions.operator),

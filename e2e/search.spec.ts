@@ -1,7 +1,7 @@
 import { consolePath } from './support/endpoints-page.ts'
 import { expect, test } from './support/gatehouse.ts'
 
-test('The search finds pages, actions, databases and endpoints, by the keyboard alone', async ({
+test('The search finds pages, actions, databases and endpoints by keyboard', async ({
   page,
   gatehouse,
 }) => {
@@ -58,7 +58,7 @@ for (const [path, label, key] of [
   ['endpoints', 'Filter endpoints', 'q'],
   ['activity', 'Who', 'who'],
 ] as const) {
-  test(`A filter of ${path} that is typed a moment before the search opens stays, and so does the search`, async ({
+  test(`Text typed in the filter of ${path} is kept when the search opens`, async ({
     page,
     gatehouse,
   }) => {
@@ -82,7 +82,7 @@ for (const [path, label, key] of [
   })
 }
 
-test('Of 10,000 endpoints the best fifty are shown, and each letter chooses anew', async ({
+test('The search shows the best 50 of 10,000 endpoints and updates on each keystroke', async ({
   page,
   gatehouse,
 }) => {

@@ -8,7 +8,7 @@ const PAYLOAD = `<img src=x onerror="alert(1)"><script>alert(2)</script>'`
 /** Markup that console pages never contain. A policy violation would also fail the journey. */
 const MARKUP = 'img[src="x"], [onerror], script:not([src])'
 
-test('Markup in whatever people and providers can store is shown as text, and never runs', async ({
+test('Markup in stored data is shown as text and never runs', async ({
   page,
   browser,
   gatehouse,

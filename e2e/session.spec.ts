@@ -5,7 +5,7 @@ import { watchFirstView } from './support/first-view.ts'
 import { expect, freshTest as test } from './support/gatehouse.ts'
 import { giveKey } from './support/sign-in.ts'
 
-test('Nobody sees the console without signing in, and the key leads to the page that was asked for', async ({
+test('The console requires a sign-in, which returns to the requested page', async ({
   page,
   gatehouse,
 }) => {
@@ -20,7 +20,7 @@ test('Nobody sees the console without signing in, and the key leads to the page 
   await expect(rowOf(page, `tcp://127.0.0.1:${gatehouse.port}`)).toBeVisible()
 })
 
-test('A wrong key is explained, and the right one still lets in', async ({
+test('A wrong key is rejected with an explanation, and the right one is accepted', async ({
   page,
   gatehouse,
   browserErrors,
@@ -35,7 +35,7 @@ test('A wrong key is explained, and the right one still lets in', async ({
   await expect(page.getByRole('heading', { name: 'Endpoints' })).toBeVisible()
 })
 
-test('Signing out ends the session on the server, and the key is asked for again', async ({
+test('Signing out ends the session on the server and requires the key again', async ({
   page,
   gatehouse,
 }) => {
@@ -52,7 +52,7 @@ test('Signing out ends the session on the server, and the key is asked for again
   await expect(page.getByLabel('Operator key')).toBeVisible()
 })
 
-test('A session that ends in the middle of adding an endpoint loses nothing that was typed', async ({
+test('A session that ends during an edit keeps the input', async ({
   page,
   gatehouse,
   browserErrors,
@@ -88,7 +88,7 @@ test('A session that ends in the middle of adding an endpoint loses nothing that
   await expect(form.getByLabel('Port')).toHaveValue('')
 })
 
-test('Where another person signs in, nothing that was typed is shown, and it is kept for the first', async ({
+test('When another person signs in, the input of the first is hidden and kept', async ({
   page,
   gatehouse,
 }) => {
@@ -118,7 +118,7 @@ test('Where another person signs in, nothing that was typed is shown, and it is 
   await expect(page.getByLabel('Port')).toHaveValue('8534')
 })
 
-test('A part of the page that a newer version no longer has leads to that version, and nothing typed is lost', async ({
+test('A missing chunk offers a reload, which keeps the input', async ({
   page,
   gatehouse,
   browserErrors,
@@ -146,7 +146,7 @@ test('A part of the page that a newer version no longer has leads to that versio
   await expect(page.getByLabel('Port')).toHaveValue('8534')
 })
 
-test('A page that cannot be loaded while the server is away says so, and loads when it is back', async ({
+test('A page that fails to load while the server is down loads after a retry', async ({
   page,
   gatehouse,
   browserErrors,
@@ -178,7 +178,7 @@ test('A page that cannot be loaded while the server is away says so, and loads w
   await expect(page.getByLabel('Port')).toHaveValue('8534')
 })
 
-test('An open page that nobody touches is no use of the session', async ({ page, gatehouse }) => {
+test('An idle page does not extend the session', async ({ page, gatehouse }) => {
   await page.clock.install()
   await gatehouse.signIn(page, consolePath)
   const header = async () => {
@@ -196,7 +196,7 @@ test('An open page that nobody touches is no use of the session', async ({ page,
   await expect.poll(header).toBeUndefined()
 })
 
-test('Signed in again in another tab, the page goes on by itself', async ({
+test('A page continues after a sign-in in another tab', async ({
   page,
   gatehouse,
   browserErrors,
@@ -215,7 +215,7 @@ test('Signed in again in another tab, the page goes on by itself', async ({
   await expect(page.getByText('Live', { exact: true })).toBeVisible()
 })
 
-test('Sign-ins in two tabs each lead to the page of their tab', async ({ page, gatehouse }) => {
+test('Sign-ins in two tabs return to the page of each tab', async ({ page, gatehouse }) => {
   const other = await page.context().newPage()
   const begin = async (tab: Page, path: string) => {
     await tab.goto(path)
@@ -230,7 +230,7 @@ test('Sign-ins in two tabs each lead to the page of their tab', async ({ page, g
   await expect(other.getByRole('heading', { name: 'Activity' })).toBeVisible()
 })
 
-test('One sees where one is signed in, and ends the other sessions', async ({
+test('Open sessions are listed, and the others can be ended', async ({
   page,
   gatehouse,
   browser,
@@ -256,7 +256,7 @@ const MOST_SCRIPT_BYTES = 170_000
 /** Limit of the bytes before the first paint: half of what 50 kB/s transfers in 2 s. */
 const MOST_BYTES_BEFORE_PAINT = 50_000
 
-test('The first view paints a skeleton at once, loads few scripts, and reads everything once', async ({
+test('The first view paints a skeleton immediately, loads few scripts and sends each request once', async ({
   page,
   gatehouse,
 }) => {

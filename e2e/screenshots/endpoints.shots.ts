@@ -9,7 +9,7 @@ import {
 import { expect, freshTest as test } from '../support/gatehouse.ts'
 import { listen } from '../support/listen.ts'
 import { storeEndpoints } from '../support/store-endpoints.ts'
-import { createSampleData, tellAnHour } from './sample-data.ts'
+import { createSampleData, fakeTrafficHistory } from './sample-data.ts'
 import { shoot } from './shoot.ts'
 import { becomes, hold, refuse } from './states.ts'
 
@@ -48,7 +48,7 @@ test('endpoints: full, filtered, menu, keys, search', async ({ page, gatehouse }
   parallelIndex,
 }) => {
   const sample = await createSampleData(gatehouse, parallelIndex)
-  await tellAnHour(page)
+  await fakeTrafficHistory(page)
   await gatehouse.signIn(page)
   await expect(rowOf(page, sample.failed)).toContainText('Failed')
   await expect(rowOf(page, sample.blog).locator('svg path').last()).toBeVisible()
@@ -111,13 +111,13 @@ test('endpoints: full, filtered, menu, keys, search', async ({ page, gatehouse }
   await shoot(page, 'endpoints-import-preview')
   await page.getByRole('button', { name: /^Import \d+ changes/ }).click()
   await expect(page.getByRole('button', { name: 'Retry failed changes' })).toBeVisible()
-  await shoot(page, 'endpoints-import-refused')
+  await shoot(page, 'endpoints-import-rejected')
   await sample.close()
 })
 
 test('endpoints: panel', async ({ page, gatehouse }, { parallelIndex }) => {
   const sample = await createSampleData(gatehouse, parallelIndex)
-  await tellAnHour(page)
+  await fakeTrafficHistory(page)
   await gatehouse.signIn(page, at({ open: sample.shop }))
   const panel = page.getByRole('dialog', { name: sample.shop })
   await expect(panel.getByRole('slider')).toBeVisible()
@@ -149,7 +149,7 @@ test('endpoints: forms', async ({ page, gatehouse }, { parallelIndex }) => {
   await expect(form.getByLabel('Port')).toBeFocused()
   await shoot(page, 'endpoint-add-empty')
   await page.keyboard.press('Control+Enter')
-  await shoot(page, 'endpoint-add-faults')
+  await shoot(page, 'endpoint-add-errors')
   const port = await gatehouse.freePort()
   const other = await listen(port)
   await form.getByLabel('Port').fill(`${port}`)
@@ -158,7 +158,7 @@ test('endpoints: forms', async ({ page, gatehouse }, { parallelIndex }) => {
   await shoot(page, 'endpoint-add-filled')
   await page.keyboard.press('Control+Enter')
   await expect(form.getByText('is used by another program')).toBeVisible()
-  await shoot(page, 'endpoint-add-refused')
+  await shoot(page, 'endpoint-add-rejected')
   await other.close()
   await page.goto(consolePath)
   await chooseInMenu(page, sample.shop, 'Edit mapping')
@@ -183,7 +183,7 @@ test('endpoints: forms', async ({ page, gatehouse }, { parallelIndex }) => {
 
 test('endpoints: removal, undo, several', async ({ page, gatehouse }, { parallelIndex }) => {
   const sample = await createSampleData(gatehouse, parallelIndex)
-  await tellAnHour(page)
+  await fakeTrafficHistory(page)
   await gatehouse.signIn(page)
   await chooseInMenu(page, sample.shop, 'Remove endpoint')
   await expect(page.getByRole('button', { name: 'Keep it' })).toBeVisible()

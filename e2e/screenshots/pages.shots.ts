@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
 import { expect, type Gatehouse, freshTest as test } from '../support/gatehouse.ts'
 import { withProvider } from '../support/with-provider.ts'
-import { createSampleData, tellAnHour } from './sample-data.ts'
+import { createSampleData, fakeTrafficHistory } from './sample-data.ts'
 import { shoot } from './shoot.ts'
 import { hold, refuse } from './states.ts'
 
@@ -145,7 +145,7 @@ async function makeTokens(gatehouse: Gatehouse): Promise<void> {
 
 test('activity', async ({ page, gatehouse }, { parallelIndex }) => {
   const sample = await createSampleData(gatehouse, parallelIndex)
-  await tellAnHour(page)
+  await fakeTrafficHistory(page)
   await gatehouse.post(`${SYSTEM}/endpoint`, { endpoint: sample.blog, databases: ['blog', 'news'] })
   await gatehouse.signIn(page, '/_console/activity')
   await open(page, '/activity', 'Mapping changed')

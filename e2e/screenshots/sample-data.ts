@@ -113,7 +113,7 @@ async function openConnection(host: string, port: number): Promise<Socket> {
  * Responds to traffic requests with an hour of generated data, identical in each run and with a gap
  * of unknown samples.
  */
-export async function tellAnHour(page: Page): Promise<void> {
+export async function fakeTrafficHistory(page: Page): Promise<void> {
   const wave = (at: number, period: number) => 1 + Math.sin((at / period) * Math.PI * 2)
   const series = (of: (at: number) => number) =>
     Array.from({ length: SAMPLES }, (_, at) =>
@@ -122,10 +122,10 @@ export async function tellAnHour(page: Page): Promise<void> {
   const requests = (at: number) => 90 * wave(at, 360) + 25 * wave(at, 37) + ((at * 7919) % 23)
   await page.route('**/_api/listener/*/traffic', async (route) => {
     const answer = await route.fetch()
-    const told = await answer.json()
-    told.nodes = [
+    const traffic = await answer.json()
+    traffic.nodes = [
       {
-        node: told.nodes?.[0]?.node ?? 'gate-1',
+        node: traffic.nodes?.[0]?.node ?? 'gate-1',
         requests: series(requests),
         errors: series((at) => (at > 520 && at < 560 ? (at * 31) % 40 : (at * 31) % 3)),
         bytesIn: series((at) => requests(at) * 420),
@@ -133,8 +133,8 @@ export async function tellAnHour(page: Page): Promise<void> {
         connections: series((at) => 8 + 4 * wave(at, 200)),
       },
     ]
-    told.sampleSeconds = SAMPLE_SECONDS
-    await route.fulfill({ response: answer, json: told })
+    traffic.sampleSeconds = SAMPLE_SECONDS
+    await route.fulfill({ response: answer, json: traffic })
   })
   const recent = (seed: number) =>
     Array.from({ length: 12 }, (_, at) => (at < 1 ? null : ((at * 13 + seed) % 17) + (seed % 7)))

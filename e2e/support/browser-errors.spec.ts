@@ -24,8 +24,8 @@ async function open(page: Page, script: string): Promise<BrowserErrors> {
 
 for (const [name, script, pattern] of [
   ['an error on the console', 'console.error("broken")', /^console broken$/],
-  ['an error that nobody caught', 'throw new Error("thrown")', /^error Error: thrown/],
-  ['a rejection that nobody caught', 'Promise.reject(new Error("lost"))', /^error Error: lost/],
+  ['an uncaught error', 'throw new Error("thrown")', /^error Error: thrown/],
+  ['an unhandled rejection', 'Promise.reject(new Error("lost"))', /^error Error: lost/],
   [
     'a violation of the content security policy',
     'document.head.append(Object.assign(document.createElement("script"), { textContent: "1" }))',
@@ -42,7 +42,7 @@ for (const [name, script, pattern] of [
     /^request failed GET .*\/gone: /,
   ],
 ] as const) {
-  test(`sees ${name}, unless the journey allows it`, async ({ page }) => {
+  test(`reports ${name} unless the journey allows it`, async ({ page }) => {
     const browserErrors = await open(page, script)
     await expect
       .poll(() => browserErrors.list())
@@ -52,7 +52,7 @@ for (const [name, script, pattern] of [
   })
 }
 
-test('sees faults in a window that is opened later', async ({ page }) => {
+test('reports errors in a window that is opened later', async ({ page }) => {
   const browserErrors = await open(page, 'window.later = () => console.error("later")')
   const other = await page.context().newPage()
   await other.goto('http://page.test/')
@@ -60,7 +60,7 @@ test('sees faults in a window that is opened later', async ({ page }) => {
   await expect.poll(() => browserErrors.list()).toEqual(['console later'])
 })
 
-test('sees no fault in a request that the page gave up', async ({ page }) => {
+test('ignores a request that the page cancelled', async ({ page }) => {
   const browserErrors = await open(
     page,
     'const c = new AbortController(); fetch("/x", c).catch(() => { document.title = "gave up" }); c.abort()',

@@ -22,12 +22,12 @@ export async function expectAccessible(page: Page, what?: 'colours'): Promise<vo
     ? axe.withRules(COLOURS)
     : axe.withTags(EVERYTHING)
   ).analyze()
-  const told = violations.map(({ id, help, nodes }) => ({
+  const summary = violations.map(({ id, help, nodes }) => ({
     id,
     help,
     where: nodes.map(({ html, failureSummary }) => `${html}\n${failureSummary}`),
   }))
-  expect(told).toEqual([])
+  expect(summary).toEqual([])
 }
 
 /** Runs {@link expectAccessible} in the light and the dark theme. */

@@ -16,7 +16,7 @@ export async function findClippedControls(page: Page): Promise<readonly string[]
     const view = over ?? document.body
     const seen = (each: Element) =>
       each.checkVisibility({ visibilityProperty: true, opacityProperty: true })
-    const tell = (each: Element) => each.outerHTML.slice(0, 160)
+    const describe = (each: Element) => each.outerHTML.slice(0, 160)
 
     const scrolls = (each: Element) => {
       for (let at: Element | null = each; at !== null && at !== root; at = at.parentElement) {
@@ -32,7 +32,7 @@ export async function findClippedControls(page: Page): Promise<readonly string[]
       if (!own || !seen(each)) continue
       const { left, right, width } = each.getBoundingClientRect()
       if (width > 1 && (right > innerWidth + 1 || left < -1) && !scrolls(each)) {
-        found.push(`cut off at ${Math.round(left)}–${Math.round(right)}: ${tell(each)}`)
+        found.push(`cut off at ${Math.round(left)}–${Math.round(right)}: ${describe(each)}`)
       }
     }
 
@@ -62,28 +62,29 @@ export async function findClippedControls(page: Page): Promise<readonly string[]
       const before = look(each)
       each.focus()
       if (document.activeElement !== each) {
-        found.push(`takes no focus: ${tell(each)}`)
+        found.push(`takes no focus: ${describe(each)}`)
         continue
       }
-      if (look(each) === before) found.push(`shows no focus: ${tell(each)}`)
+      if (look(each) === before) found.push(`shows no focus: ${describe(each)}`)
       const label = each instanceof HTMLInputElement ? (each.labels?.[0] ?? each) : each
       const { left, right, top, height, width } = each.getBoundingClientRect()
       const wide = width > innerWidth || scrolls(each)
       if (!wide && (left < -1 || right > innerWidth + 1)) {
-        found.push(`beside the window, ${Math.round(left)}–${Math.round(right)}: ${tell(each)}`)
+        found.push(`beside the window, ${Math.round(left)}–${Math.round(right)}: ${describe(each)}`)
         continue
       }
       const x = Math.min(Math.max(left + width / 2, 1), innerWidth - 2)
       const y = Math.min(Math.max(top + height / 2, 1), innerHeight - 2)
       if (top > innerHeight || top + height < 0) {
-        found.push(`out of sight at ${Math.round(top)}: ${tell(each)}`)
+        found.push(`out of sight at ${Math.round(top)}: ${describe(each)}`)
         continue
       }
       const hit = document.elementFromPoint(x, y)
       // A list of choices opens when its field gets the focus, and closes with it.
       if (hit?.closest('[role="listbox"]')) continue
       const own = hit !== null && (each.contains(hit) || hit.contains(each) || label.contains(hit))
-      if (!own) found.push(`covered by ${hit === null ? 'nothing' : tell(hit)}: ${tell(each)}`)
+      if (!own)
+        found.push(`covered by ${hit === null ? 'nothing' : describe(hit)}: ${describe(each)}`)
     }
     return found
   })

@@ -55,7 +55,7 @@ async function goThrough({ url }: Gatehouse): Promise<Cookie> {
     headers: { cookie: `${csrf.name}=${csrf.value}`, 'user-agent': 'Mozilla/5.0 Firefox/140.0' },
     redirect: 'manual',
   })
-  if (answer.status !== 303) throw new Error(`nobody is signed in: ${answer.status}`)
+  if (answer.status !== 303) throw new Error(`the sign-in failed: ${answer.status}`)
   return {
     ...cookieOf(answer),
     domain: new URL(url).hostname,

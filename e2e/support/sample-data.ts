@@ -93,7 +93,7 @@ async function populate(gatehouse: Gatehouse, provider: PlainProvider) {
 }
 
 /** Playwright's `test` with a {@link Town} for all tests of a worker, and a signed-in person. */
-export const test = journey.extend<{ role: AccessRole | 'nobody' }, { sample: SampleData }>({
+export const test = journey.extend<{ role: AccessRole | 'anonymous' }, { sample: SampleData }>({
   sample: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads what a fixture needs from it
     async ({}, use, { parallelIndex }) => {
@@ -109,7 +109,7 @@ export const test = journey.extend<{ role: AccessRole | 'nobody' }, { sample: Sa
     await use(sample.gatehouse.url)
   },
   storageState: async ({ sample, role }, use) => {
-    await use({ cookies: role === 'nobody' ? [] : [sample.sessions[role]], origins: [] })
+    await use({ cookies: role === 'anonymous' ? [] : [sample.sessions[role]], origins: [] })
   },
 })
 

@@ -20,13 +20,13 @@ export interface View {
   readonly status?: number
   /** Whether it has a different layout on narrow screens: a list instead of a table. */
   readonly list?: true
-  /** Names of controls that operators have and viewers do not; the page tells viewers why. */
+  /** Names of controls that operators have and viewers do not; the page explains to viewers why. */
   readonly changes?: readonly RegExp[]
 }
 
 const ENDPOINTS = '/_console/endpoints'
 const ARTICLES = '/_console/documents/blog/articles'
-const FORMS = 'Only operators and admins can change endpoints'
+const OPERATORS_ONLY = 'Only operators and admins can change endpoints'
 const PEOPLE = 'Only admins can see people, other people’s tokens and providers.'
 const VIEWER = 'You are a viewer'
 
@@ -54,7 +54,7 @@ const several = (button: string, title: RegExp): View => ({
 // This list is long because it contains every page and dialog.
 
 /** Every page and dialog for people with a role. */
-export const PLACES: readonly View[] = [
+export const VIEWS: readonly View[] = [
   {
     name: 'endpoints',
     list: true,
@@ -68,7 +68,7 @@ export const PLACES: readonly View[] = [
     shows: (page) => page.getByText('No endpoint matches “nothing”.'),
   },
   {
-    name: 'endpoints: the menu of a row',
+    name: 'endpoints: row menu',
     url: () => ENDPOINTS,
     steps: (page, { mapped }) =>
       page.getByRole('button', { name: `Actions for ${mapped}` }).click(),
@@ -82,7 +82,7 @@ export const PLACES: readonly View[] = [
     changes: [/^Edit mapping$/, /^Duplicate$/, /^Remove endpoint$/, /command: Store a document/],
   },
   {
-    name: 'endpoint: panel of one that failed',
+    name: 'endpoint: panel of a failed endpoint',
     url: ({ failed }) => withAddress('open', failed),
     shows: (page) => page.getByRole('region', { name: 'State' }).getByText('Failed'),
     changes: [/^Try now$/],
@@ -97,15 +97,15 @@ export const PLACES: readonly View[] = [
     },
     shows: (page) => page.getByText('The port is missing.'),
     needs: 'operator',
-    refusal: FORMS,
+    refusal: OPERATORS_ONLY,
   },
   {
-    name: 'endpoint: add, databases chosen',
+    name: 'endpoint: add with databases',
     url: ({ mapped }) => `${ENDPOINTS}/new?${new URLSearchParams({ like: mapped })}`,
     steps: (page) => page.getByRole('combobox', { name: 'Add a database' }).focus(),
     shows: (page) => page.getByRole('list', { name: 'Databases in order' }).getByText('wiki'),
     needs: 'operator',
-    refusal: FORMS,
+    refusal: OPERATORS_ONLY,
   },
   {
     name: 'endpoint: mapping',
@@ -113,21 +113,21 @@ export const PLACES: readonly View[] = [
     steps: (page) => addDatabases(page, 'later'),
     shows: (page, { mapped }) => dialog(`Mapping of ${mapped}`)(page).getByText('later').first(),
     needs: 'operator',
-    refusal: FORMS,
+    refusal: OPERATORS_ONLY,
   },
   {
     name: 'endpoint: remove',
     url: ({ mapped }) => withAddress('remove', mapped),
     shows: (page, { mapped }) => dialog(`Remove ${mapped}?`)(page),
     needs: 'operator',
-    refusal: FORMS,
+    refusal: OPERATORS_ONLY,
   },
   {
-    name: 'endpoint: one’s own is the last way in',
+    name: 'endpoint: remove the last admin endpoint',
     url: ({ own }) => withAddress('remove', own),
     shows: (page) => page.getByText('Without this endpoint, no one can sign in'),
     needs: 'operator',
-    refusal: FORMS,
+    refusal: OPERATORS_ONLY,
   },
   several('Add a database', /^Add a database to 2 endpoints$/),
   several('Remove a database', /^Remove a database from 2 endpoints$/),
@@ -146,7 +146,7 @@ export const PLACES: readonly View[] = [
     changes: [/^Choose a file$/],
   },
   {
-    name: 'import: faults',
+    name: 'import: errors',
     url: () => `${ENDPOINTS}/import`,
     steps: (page) => chooseFile(page, [{ endpoint: 'tcp://0.0.0.0:1' }, 7]),
     shows: (page) => page.getByText(/^Entry 2, line/),
@@ -154,7 +154,7 @@ export const PLACES: readonly View[] = [
     refusal: VIEWER,
   },
   {
-    name: 'import: what would change',
+    name: 'import: preview',
     list: true,
     url: () => `${ENDPOINTS}/import`,
     steps: (page, { own, mapped }) =>
@@ -215,7 +215,7 @@ export const PLACES: readonly View[] = [
     changes: [/^Create document$/, /^Upload documents$/, /^Delete all documents$/],
   },
   {
-    name: 'documents: none matches',
+    name: 'documents: nothing matches',
     url: () => `${ARTICLES}?filter=title%3DNone`,
     shows: (page) => page.getByText('No document of articles matches'),
   },
@@ -279,21 +279,21 @@ export const PLACES: readonly View[] = [
     refusal: PEOPLE,
   },
   {
-    name: 'people: sessions of one',
+    name: 'people: sessions',
     url: ({ ids }) => `/_console/access/people?sessions=${ids.admin}`,
     shows: (page) => page.getByRole('dialog').getByText('This session'),
     needs: 'admin',
     refusal: PEOPLE,
   },
   {
-    name: 'people: another role',
+    name: 'people: change role',
     url: ({ ids }) => `/_console/access/people?change=${ids.viewer}&role=operator`,
     shows: dialog('Make Vera operator?'),
     needs: 'admin',
     refusal: PEOPLE,
   },
   {
-    name: 'tokens of everybody',
+    name: 'tokens: all',
     list: true,
     url: () => '/_console/access/tokens',
     shows: (page) => page.getByText('nightly backup'),
@@ -301,7 +301,7 @@ export const PLACES: readonly View[] = [
     refusal: PEOPLE,
   },
   {
-    name: 'tokens: make one',
+    name: 'tokens: create',
     url: () => '/_console/access/tokens/new',
     async steps(page) {
       await page.getByLabel('Only these').check()
@@ -313,7 +313,7 @@ export const PLACES: readonly View[] = [
     refusal: PEOPLE,
   },
   {
-    name: 'tokens: revoke one',
+    name: 'tokens: revoke',
     url: ({ token }) => `/_console/access/tokens?revoke=${token}`,
     shows: dialog('Revoke nightly backup?'),
     needs: 'admin',
@@ -344,13 +344,13 @@ export const PLACES: readonly View[] = [
     shows: (page) => page.getByText('No activity matches the filter.'),
   },
   {
-    name: 'one’s own page',
+    name: 'my page',
     list: true,
     url: () => '/_console/me',
     shows: (page) => page.getByText('This session'),
   },
   {
-    name: 'one’s own page: make a token',
+    name: 'my page: create token',
     url: () => '/_console/me/new-token',
     async steps(page) {
       await page.getByLabel('Name').fill('ci')
@@ -359,7 +359,7 @@ export const PLACES: readonly View[] = [
     shows: (page) => page.getByText('Copy the token now. It is not shown again.'),
   },
   {
-    name: 'the person’s menu',
+    name: 'account menu',
     url: () => '/_console/me',
     steps: (page) => page.getByRole('button', { name: 'account menu' }).click(),
     shows: (page) => page.getByRole('menuitem', { name: 'Sign out' }),
@@ -371,25 +371,25 @@ export const PLACES: readonly View[] = [
     shows: (page) => page.getByRole('option').first(),
   },
   {
-    name: 'search: nothing found',
+    name: 'search: nothing matches',
     url: () => `${ENDPOINTS}#search`,
     steps: (page) => page.getByRole('dialog').getByRole('combobox').fill('no such thing'),
     shows: (page) => page.getByRole('dialog').getByText('matches “no such thing”'),
   },
   {
-    name: 'keys',
+    name: 'keyboard shortcuts',
     url: () => `${ENDPOINTS}#keys`,
     shows: (page) => page.getByText('Go to Documents'),
   },
   {
-    name: 'no such page',
+    name: 'page not found',
     url: () => '/_console/no/such/page',
     shows: heading('Page not found'),
   },
 ]
 
 /** Pages for people without a role and for visitors who are not signed in. */
-export const FRONTS: readonly (View & { readonly as: 'pending' | 'nobody' })[] = [
+export const PUBLIC_VIEWS: readonly (View & { readonly as: 'pending' | 'anonymous' })[] = [
   {
     name: 'waiting for a role',
     as: 'pending',
@@ -398,34 +398,35 @@ export const FRONTS: readonly (View & { readonly as: 'pending' | 'nobody' })[] =
   },
   {
     name: 'sign-in',
-    as: 'nobody',
+    as: 'anonymous',
     url: () => '/_console/sign-in',
     shows: (page) => page.getByRole('button', { name: 'Sign in with Example ID' }),
   },
   {
-    name: 'the operator key',
-    as: 'nobody',
+    name: 'sign-in: operator key',
+    as: 'anonymous',
     url: () => '/_console/sign-in',
-    steps: (page) => page.getByRole('button', { name: 'Sign in with the operator key' }).click(),
-    shows: heading('Sign in with the operator key'),
+    steps: (page) =>
+      page.getByRole('button', { name: 'Sign in with sign-in: operator key' }).click(),
+    shows: heading('Sign in with sign-in: operator key'),
   },
   {
     name: 'error page: not found',
-    as: 'nobody',
+    as: 'anonymous',
     status: 404,
     url: () => '/_console/assets/gone.js',
     shows: heading('Page not found'),
   },
   {
-    name: 'error page: sign in first',
-    as: 'nobody',
+    name: 'error page: sign-in required',
+    as: 'anonymous',
     status: 401,
     url: () => '/_db/blog/articles',
     shows: heading('Sign-in required'),
   },
   {
-    name: 'error page: a sign-in that failed',
-    as: 'nobody',
+    name: 'error page: sign-in failed',
+    as: 'anonymous',
     status: 400,
     url: () => '/_oauth2/local/auth?code=a&state=b',
     shows: heading('You are not signed in'),

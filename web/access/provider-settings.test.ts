@@ -8,12 +8,12 @@ const local = {
   callback: 'https://gate.example/_oauth2/local/auth',
 }
 
-test('the callback URL of a provider to come is beside that of one there is', () => {
+test('the callback URL of a new provider is derived from an existing one', () => {
   expect(callbackFor('github', [local])).toBe('https://gate.example/_oauth2/github/auth')
   expect(callbackFor('github', [{ ...local, callback: null }])).toBeUndefined()
 })
 
-test('each provider that is not configured says what to set', () => {
+test('each provider that is not configured lists its settings', () => {
   const left = unconfiguredProviders([local, { ...local, name: 'github' }])
   expect(left.map(({ name }) => name)).toEqual(['google', 'facebook', 'oidc', 'oauth2'])
   expect(left.slice(0, 1).map(settingsOf)).toEqual([

@@ -33,7 +33,7 @@ test.each([
     CHANGE_TIMEOUT_MS + 60_000,
     '90 s',
   ],
-])('%s of a server that hangs fails after its limit, and says so', async (_, init, ms, words) => {
+])('%s times out when the server hangs', async (_, init, ms, words) => {
   vi.stubGlobal('fetch', hang)
   const outcome = outcomeOf(readJson(fetchWithTimeout('/', init)))
   await vi.advanceTimersByTimeAsync(ms - 1)
@@ -44,7 +44,7 @@ test.each([
   )
 })
 
-test('a 204 is returned as it is, also with the empty body that Chromium gives it', async () => {
+test('a 204 is returned unchanged, also with the empty body that Chromium adds', async () => {
   const response = new Response('')
   Object.defineProperty(response, 'status', { value: 204 })
   vi.stubGlobal('fetch', async () => response)
@@ -52,7 +52,7 @@ test('a 204 is returned as it is, also with the empty body that Chromium gives i
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('a response may take long in all, and fails when it stops in the middle', async () => {
+test('a slow response succeeds, and a stalled one times out', async () => {
   let body: ReadableStreamDefaultController<Uint8Array> | undefined
   vi.stubGlobal('fetch', async (_: unknown, { signal }: RequestInit) => {
     const stream = new ReadableStream<Uint8Array>({
@@ -75,7 +75,7 @@ test('a response may take long in all, and fails when it stops in the middle', a
   await expect(response).rejects.toBeInstanceOf(NoResponse)
 })
 
-test('a response in time is passed on whole, and leaves no timer', async () => {
+test('a response in time is returned completely and leaves no timer', async () => {
   vi.stubGlobal('fetch', async () =>
     Response.json({ a: 1 }, { status: 201, headers: { ETag: 'x' } }),
   )
@@ -85,7 +85,7 @@ test('a response in time is passed on whole, and leaves no timer', async () => {
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('the signal of the caller ends the request for its own reason', async () => {
+test('the caller’s signal aborts the request with its reason', async () => {
   vi.stubGlobal('fetch', hang)
   const left = new AbortController()
   const outcome = outcomeOf(fetchWithTimeout('/', { signal: left.signal }))

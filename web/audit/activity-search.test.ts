@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { isFiltered, readActivitySearch, toAuditQuery } from './activity-search.ts'
 
-test('what the URL says is kept, what it cannot mean is dropped', () => {
+test('valid parameters of the URL are kept and invalid ones dropped', () => {
   const search = {
     who: 'local:',
     what: 'endpoint',
@@ -15,18 +15,18 @@ test('what the URL says is kept, what it cannot mean is dropped', () => {
   ).toEqual({})
 })
 
-test('a day is asked for from its beginning to its end', () => {
+test('a day is queried from its start to its end', () => {
   const { from = '', to = '' } = toAuditQuery({ from: '2026-01-31', to: '2026-01-31' })
   expect(new Date(from).toString()).toContain('Jan 31 2026 00:00:00')
   expect(new Date(to).toString()).toContain('Feb 01 2026 00:00:00')
 })
 
-test('what was typed around a name is not asked for', () => {
+test('whitespace around a name is not part of the query', () => {
   expect(toAuditQuery({ who: ' ada ' })).toEqual({ who: 'ada' })
   expect(toAuditQuery({ who: ' ' })).toEqual({})
 })
 
-test('an open row filters nothing', () => {
+test('an open row does not filter', () => {
   expect(isFiltered({ open: '7' })).toBe(false)
   expect(isFiltered({ who: 'a' })).toBe(true)
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { diffFields } from './diff-fields.ts'
 
-test('keys stand beside each other, and what differs is marked', () => {
+test('keys are aligned and differences marked', () => {
   expect(
     diffFields({ databases: ['blog'], revision: 1 }, { databases: ['blog', 'shop'], note: null }),
   ).toEqual([
@@ -14,7 +14,7 @@ test('keys stand beside each other, and what differs is marked', () => {
   ])
 })
 
-test('nothing is nothing, and what has no keys is one value', () => {
+test('an empty state has no lines, and a value without keys has one', () => {
   expect(diffFields(null, null)).toEqual([])
   expect(diffFields(null, 'x')).toEqual([
     { key: 'value', before: undefined, after: '"x"', changed: true },

@@ -18,7 +18,7 @@ function server(rows: number) {
 
 const seqs = ({ rows }: AuditPage) => rows.map(({ seq }) => seq)
 
-test('fills a page that the server ended early', async () => {
+test('fills a page with further requests if the server ends it early', async () => {
   const { asked, read } = server(9)
   const page = await fillPage(5, undefined, read)
   expect([seqs(page), page.next]).toEqual([[9, 8, 7, 6, 5], 5])
@@ -31,7 +31,7 @@ test('fills a page that the server ended early', async () => {
   expect([seqs(last), last.next]).toEqual([[4, 3, 2, 1], null])
 })
 
-test('ends after some requests, also without rows, and tells where to go on', async () => {
+test('stops after the maximum of requests and returns the position to continue from', async () => {
   let next = 1_000
   const page = await fillPage(5, undefined, async () => ({ rows: [], next: --next }))
   expect(page).toEqual({ rows: [], next: 1_000 - MAX_REQUESTS })

@@ -9,13 +9,13 @@ test.each([
   ['aé', /^“é” is not allowed/],
   ['1a', /^A database name begins with a letter/],
   ['a'.repeat(65), /^The name has 65 characters/],
-])('%j is judged while it is typed', (name, error) => {
+])('%j is validated while it is typed', (name, error) => {
   const message = nameError(name, ['_system', 'blog'], false)
   if (error instanceof RegExp) expect(message).toMatch(error)
   else expect(message).toBe(error)
 })
 
-test('nothing is no fault before it is wanted', () => {
+test('an empty name is no error until it is submitted', () => {
   expect(nameError('', [], false)).toBeUndefined()
   expect(nameError('', [], true)).toMatch(/^Enter a name/)
 })

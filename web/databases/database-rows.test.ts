@@ -24,8 +24,8 @@ const row = (name: string) => {
   return found
 }
 
-describe('rows of databases', () => {
-  it('tell who reaches each, those that name it first, and where it is the default', () => {
+describe('database rows', () => {
+  it('list the endpoints that serve each database, named ones first, and mark the default', () => {
     expect(servingEndpoints(row('shop'))).toEqual([
       { endpoint: 'tcp://127.0.0.1:2', isDefault: false },
       { endpoint: 'tcp://127.0.0.1:3', isDefault: true },
@@ -37,26 +37,26 @@ describe('rows of databases', () => {
     expect(formatEndpointCount(toDatabaseRows(['x'], undefined, [])[0] ?? row('x'))).toBe('None')
   })
 
-  it('have sizes once they are known', () => {
+  it('include sizes when they are loaded', () => {
     expect(row('blog')).toMatchObject(size)
     expect(row('shop')).toMatchObject({ documents: null, bytes: null, measured: null })
   })
 
-  it('are narrowed by their names', () => {
+  it('are filtered by name', () => {
     expect(filterRows(rows, ' SH ').map(({ name }) => name)).toEqual(['shop'])
     expect(filterRows(rows, '')).toBe(rows)
   })
 })
 
-describe('a database that is about to be created', () => {
+describe('a new database', () => {
   it.each([
     ['later', 'by 1 endpoint that already has it in the mapping and 1 endpoint that serves all'],
     ['other', 'by 1 endpoint that serves all databases.'],
-  ])('%s is said to be reached %s', (name, sentence) => {
+  ])('%s is served %s', (name, sentence) => {
     expect(formatServingEndpoints(name, endpoints)).toContain(sentence)
   })
 
-  it('may be reached by nobody', () => {
+  it('may have no endpoint', () => {
     expect(formatServingEndpoints('other', endpoints.slice(1))).toContain(
       'No endpoint serves it yet',
     )

@@ -18,17 +18,17 @@ test.each<[DatabaseSort, string[]]>([
   ['-name', ['c', 'b', 'a10', 'a9']],
   ['documents', ['a9', 'a10', 'c', 'b']],
   ['-documents', ['c', 'a9', 'a10', 'b']],
-])('sorts by %s: figures as numbers, what is not counted last', (sort, names) => {
+])('sorts by %s with numeric figures and uncounted databases last', (sort, names) => {
   expect(sortRows(rows, sort).map(({ name }) => name)).toEqual(names)
 })
 
-test('a press sorts figures by the largest first, and a second the other way', () => {
+test('the first click sorts figures descending, the second ascending', () => {
   expect(nextSort('name', 'size')).toBe('-size')
   expect(nextSort('-size', 'size')).toBe('size')
   expect(nextSort('-size', 'name')).toBe('name')
   expect(nextSort('name', 'name')).toBe('-name')
 })
 
-test('takes from a URL only what can be sorted by', () => {
+test('accepts only sortable columns from a URL', () => {
   expect(['size', '-size', '--size', 'bytes', ''].filter(isSort)).toEqual(['size', '-size'])
 })

@@ -17,7 +17,7 @@ function told(documents: number | null, databases = endpoints) {
   return dropConsequences(row, true)
 }
 
-test('what is lost is counted', () => {
+test('the lost data is counted', () => {
   expect(told(1_203)[0]).toBe(
     'Its 1,203 documents in 1 collection (2.0 kB) are deleted permanently.',
   )
@@ -26,7 +26,7 @@ test('what is lost is counted', () => {
   expect(told(null)[0]).toContain('have not been counted yet')
 })
 
-test('the endpoints that name it are told, and those of which it is the default', () => {
+test('the endpoints that list it and those with it as default are named', () => {
   const sentences = told(1).join(' ')
   expect(sentences).toContain('tcp://127.0.0.1:1 and tcp://127.0.0.1:2 list it')
   expect(sentences).toContain('It is the default of tcp://127.0.0.1:1.')

@@ -12,6 +12,6 @@ test('an export has the shape and the order of GET /_api/endpoint', () => {
   ])
 })
 
-test('what was removed and drains is not exported', () => {
+test('draining endpoints are not exported', () => {
   expect(toExportRecords([{ address: 'tcp://127.0.0.1:9000', databases: null }])).toEqual([])
 })

@@ -39,7 +39,7 @@ describe('finding', () => {
     expect(found(list, query)).toEqual(expected)
   })
 
-  test('tells how many there are beyond those that are shown', () => {
+  test('counts all matches', () => {
     const many = items(...Array.from({ length: 200 }, (_, n) => `database-${n}`))
     const { best, count } = find(many, 'data', 50)
     expect([best.length, count]).toEqual([50, 200])

@@ -14,19 +14,19 @@ const ada: Person = {
   sessions: 2,
 }
 
-test('a higher role ends the sessions', () => {
+test('a higher role ends all sessions', () => {
   expect(formatRoleChange({ person: ada, role: 'operator', self: false })).toEqual([
     "Ada's sessions end. After signing in again, Ada has the role operator.",
   ])
 })
 
-test('without a session there is nothing to end', () => {
+test('a person without sessions gets the role at the next sign-in', () => {
   expect(formatRoleChange({ person: { ...ada, sessions: 0 }, role: 'admin', self: false })).toEqual(
     ['Ada is not signed in. The next session has the role admin.'],
   )
 })
 
-test('a lower role holds for tokens too, also for oneself', () => {
+test('a lower role also limits tokens, including one’s own', () => {
   expect(
     formatRoleChange({ person: { ...ada, role: 'admin' }, role: 'operator', self: true }),
   ).toEqual([

@@ -9,6 +9,6 @@ test.each([
   { names: ['a-name-that-is-longer-than-the-line', 'shop'], fit: 1 },
   { names: ['a-name-that-is-longer-than-the-line'], fit: 1 },
   { names: Array.from({ length: 40 }, () => 'a'), fit: 7 },
-])('of $names $fit stand in a line of 17 characters', ({ names, fit }) => {
+])('$fit of $names fit in 17 characters', ({ names, fit }) => {
   expect(countFittingNames(names, 17)).toBe(fit)
 })

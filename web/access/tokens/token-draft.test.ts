@@ -4,7 +4,7 @@ import { emptyTokenDraft, tokenSchema, toTokenInput } from './token-draft.ts'
 const now = Date.parse('2026-01-01T00:00:00Z')
 const draft = { ...emptyTokenDraft, name: ' backup ' }
 
-test('a token ends after 90 days, unless something else is chosen', () => {
+test('a token expires after 90 days by default', () => {
   expect(toTokenInput(draft, now)).toEqual({
     name: 'backup',
     role: 'viewer',
@@ -14,7 +14,7 @@ test('a token ends after 90 days, unless something else is chosen', () => {
   expect(toTokenInput({ ...draft, lasting: 'never' }, now).expires).toBeNull()
 })
 
-test('a day counts to its end', () => {
+test('an expiry date includes the whole day', () => {
   const { expires } = toTokenInput({ ...draft, lasting: 'date', day: '2026-02-03' }, now)
   expect(new Date(expires ?? '').toString()).toContain('Feb 03 2026 23:59:59')
 })
@@ -26,7 +26,7 @@ test.each([
   [{ lasting: 'date', day: '' }, { day: 'Choose a date in the future.' }],
   [{ lasting: 'date', day: '2025-12-30' }, { day: 'Choose a date in the future.' }],
   [{}, {}],
-] as const)('with %j its errors are %j', (part, errors) => {
+] as const)('%j has the errors %j', (part, errors) => {
   const { error } = tokenSchema(() => now).safeParse({ ...draft, ...part })
   const found = error?.issues.map(({ path, message }) => [path.join('.'), message]) ?? []
   expect(Object.fromEntries(found)).toEqual(errors)

@@ -8,15 +8,15 @@ import {
   syntaxErrorAt,
 } from './document-text.ts'
 
-describe('summarise', () => {
-  test('gives the fields on one line, without the id', () => {
+describe('summarizeDocument', () => {
+  test('returns the fields on one line without the id', () => {
     expect(summarizeDocument({ id: 'a', title: 'One', tags: ['x'], n: null })).toBe(
       '{ "title": "One", "tags": ["x"], "n": null }',
     )
     expect(summarizeDocument({ id: 'a' })).toBe('{}')
   })
 
-  test('is cut where a row ends, never within a character', () => {
+  test('is truncated at a character boundary', () => {
     const text = summarizeDocument({ id: 'a', title: '😀'.repeat(500) })
     expect(text.length).toBeLessThan(250)
     expect(text.endsWith('…')).toBe(true)
@@ -24,7 +24,7 @@ describe('summarise', () => {
   })
 })
 
-test('compact takes away what stands between the parts, and nothing in a string', () => {
+test('minifyJson removes whitespace between tokens but not in strings', () => {
   const text = '{\n  "a b" : [ 1,\t2 ],\r\n  "c\\" d": "  \\\\" }\n'
   expect(minifyJson(text)).toBe('{"a b":[1,2],"c\\" d":"  \\\\"}')
   expect(minifyJson(formatJson('{"a":{"b":[1,"x  y"]}}'))).toBe('{"a":{"b":[1,"x  y"]}}')
@@ -32,13 +32,13 @@ test('compact takes away what stands between the parts, and nothing in a string'
   expect(minifyJson('{"a": "b  \\" c')).toBe('{"a":"b  \\" c')
 })
 
-test('documents are the same whatever the order of their fields', () => {
+test('documents with reordered fields are equal', () => {
   expect(sameDocument('{"a":1,"b":{"c":2,"d":3}}', '{"b":{"d":3,"c":2},"a":1}')).toBe(true)
   expect(sameDocument('{"a":[1,2]}', '{"a":[2,1]}')).toBe(false)
 })
 
 describe('documentError', () => {
-  test('says where a text stops being JSON', () => {
+  test('returns the position of a syntax error', () => {
     const text = '{\n  "a": 1\n  "b": 2\n}'
     expect(documentError(text)).toMatch(/^Invalid JSON at line 3, column 3\. \(.+\)$/)
     expect(syntaxErrorAt(text)).toBe(13)
@@ -47,7 +47,7 @@ describe('documentError', () => {
     expect(documentError('{} // no')).toContain('line 1, column 4')
   })
 
-  test('asks for an object', () => {
+  test('requires an object', () => {
     for (const text of ['[]', '"a"', 'null', '1']) {
       expect(documentError(text)).toContain('A document must be a JSON object')
     }

@@ -12,7 +12,7 @@ const shownAt = (pointer: string) => {
   return [text.slice(from, to), lineAt(text, from)]
 }
 
-describe('the place of a JSON Pointer', () => {
+describe('the range of a JSON Pointer', () => {
   it.each([
     ['', '{', 1],
     ['/title', '2', 2],
@@ -32,11 +32,11 @@ describe('the place of a JSON Pointer', () => {
     ['/tags/x', '"tags"', 3],
     ['/title/deeper', '2', 2],
     ['/a~1b/none', '"a/b"', 4],
-  ])('%j leads as far as there is something: %s in line %d', (pointer, shown, line) => {
+  ])('%j resolves to its nearest existing parent: %s in line %d', (pointer, shown, line) => {
     expect(shownAt(pointer)).toEqual([shown, line])
   })
 
-  it('is the beginning where nothing is written', () => {
+  it('is the start of an empty text', () => {
     expect(pointerRange('', '/a')).toEqual({ from: 0, to: 0 })
   })
 })

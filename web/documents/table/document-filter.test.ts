@@ -16,10 +16,10 @@ test.each([
   ['title=black %26 white', [['title', 'black & white']]],
   ['year:gte=2000', [['year:gte', '2000']]],
   ['limit=3', [['limit:eq', '3']]],
-])('%j asks for fields with their values', (text, fields) => {
+])('%j filters by fields and values', (text, fields) => {
   expect(parseFilter(text)).toEqual({ fields })
 })
 
-test.each(['ada', '=ada', '', 'a=1&'])('%j is refused', (text) => {
+test.each(['ada', '=ada', '', 'a=1&'])('%j is rejected', (text) => {
   expect(parseFilter(text)).toHaveProperty('error')
 })

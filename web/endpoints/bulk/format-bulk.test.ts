@@ -8,13 +8,13 @@ const view = (more: Partial<EndpointChangeView>): EndpointChangeView => ({
   ...more,
 })
 
-test('a bulk change that runs is named by what it does', () => {
+test('a running bulk change is described by its action', () => {
   expect(formatBulkProgress(view({ total: 5_000 }))).toBe('Changing 5,000 endpoints')
   expect(formatBulkProgress(view({ total: 1, removals: 1 }))).toBe('Removing 1 endpoint')
   expect(formatBulkProgress(view({ total: 2, undoOf: 'y' }))).toBe('Undoing 2 changes')
 })
 
-test('a bulk change that has ended is counted', () => {
+test('a finished bulk change is counted', () => {
   expect(formatBulkResult(view({ removals: 100 }))).toBe('100 endpoints were removed.')
   expect(formatBulkResult(view({ made: 1, failed: 97, unchanged: 2 }))).toBe(
     '1 of 100 endpoints was changed. 2 needed no change. 97 failed.',

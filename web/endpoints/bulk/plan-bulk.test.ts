@@ -28,7 +28,7 @@ const plan = (facts: Partial<BulkPlanInput>) =>
 const mapped = ({ tasks }: ReturnType<typeof plan>) =>
   Object.fromEntries(tasks.map(({ row, after }) => [row.address, after]))
 
-test('a database is added behind the others, where it is not reached already', () => {
+test('a database is appended to mappings that do not serve it', () => {
   const added = plan({ action: 'add', name: 'blog' })
   expect(mapped(added)).toEqual({ [at(4)]: ['_system', 'news', 'blog'] })
   expect(added.skipped.map(({ address, fine }) => [address, fine])).toEqual([
@@ -38,7 +38,7 @@ test('a database is added behind the others, where it is not reached already', (
   ])
 })
 
-test('taking out the last name never becomes all databases', () => {
+test('removing the last name never maps all databases', () => {
   const taken = plan({ action: 'remove-database', name: 'blog' })
   expect(mapped(taken)).toEqual({ [at(2)]: ['shop'] })
   expect(taken.skipped).toContainEqual({
@@ -50,7 +50,7 @@ test('taking out the last name never becomes all databases', () => {
   expect(taken.skipped.find(({ address }) => address === at(1))?.fine).toBe(false)
 })
 
-test('the last way in stays, one’s own rather than another', () => {
+test('the last admin endpoint is kept, preferably the one of the page', () => {
   for (const here of [at(1), at(4)]) {
     const removed = plan({ here })
     expect(removed.tasks.map(({ row }) => row.address)).not.toContain(here)

@@ -14,7 +14,7 @@ const taken = ['tcp://127.0.0.1:8529', 'unix:///run/a.sock']
 const errorsOf = (change: Partial<typeof emptyDraft>) =>
   addressErrors({ ...emptyDraft, port: '8530', ...change }, taken)
 
-describe('a fault of the address stands at its field', () => {
+describe('an address error is shown at its field', () => {
   test.each([
     [{}, []],
     [{ port: '' }, ['port']],
@@ -37,39 +37,39 @@ describe('a fault of the address stands at its field', () => {
   })
 })
 
-test('an address is known in whatever way it is written', () => {
+test('an existing address is recognized in any notation', () => {
   const draft = { ...emptyDraft, host: ' LOCALHOST ', port: '8530' }
   expect(canonicalAddress(draft)).toBe('tcp://localhost:8530')
   expect(addressErrors(draft, ['tcp://localhost:8530'])).toHaveProperty('port')
 })
 
-test('taking out the last name never becomes all databases', () => {
+test('removing the last name never maps all databases', () => {
   expect(mappingErrors({ ...emptyDraft, reach: 'only', names: [] })).toHaveProperty('databases')
   expect(mappingErrors({ ...emptyDraft, reach: 'all', names: [] })).toEqual({})
   expect(draftMapping({ ...emptyDraft, reach: 'all', names: ['blog'] })).toEqual([])
 })
 
-test('a name is refused when it is empty, no name, or there already', () => {
+test('an empty, invalid or duplicate name is rejected', () => {
   expect(nameError('', [])).toBeDefined()
   expect(nameError('1blog', [])).toBeDefined()
   expect(nameError('blog', ['blog'])).toBe('blog is in the list already.')
   expect(nameError('_system', ['blog'])).toBeUndefined()
 })
 
-test('a mapping of 1,000 names takes no more', () => {
+test('a mapping has at most 1,000 names', () => {
   const names = Array.from({ length: 1_000 }, (_, index) => `n${index}`)
   expect(nameError('blog', names.slice(1))).toBeUndefined()
   expect(nameError('blog', names)).toBe('A mapping names at most 1,000 databases.')
 })
 
-test('a name that is typed and not added is not saved without a word', () => {
+test('a typed name that was not added is reported', () => {
   const draft = { ...emptyDraft, reach: 'only' as const, names: ['blog'], typing: ' shop ' }
   expect(mappingErrors(draft).databases).toContain('shop is not in the list yet.')
   expect(mappingErrors({ ...draft, typing: ' ' })).toEqual({})
   expect(mappingErrors({ ...draft, reach: 'all' })).toEqual({})
 })
 
-describe('an endpoint like another', () => {
+describe('a duplicate of an endpoint', () => {
   const like = (endpoint: string, others: string[] = []) =>
     draftLike({ endpoint, databases: ['blog', 'shop'] }, [endpoint, ...others])
 
@@ -80,14 +80,14 @@ describe('an endpoint like another', () => {
     expect(addressErrors(draft, ['ssl://[::1]:8530'])).toEqual({})
   })
 
-  test('has the next port that is no endpoint’s, if there is one', () => {
+  test('has the next free port, if there is one', () => {
     expect(like('tcp://127.0.0.1:8530', ['tcp://0.0.0.0:8531', 'ssl://[::]:8532']).port).toBe(
       '8533',
     )
     expect(like('tcp://127.0.0.1:65535').port).toBe('')
   })
 
-  test('has its path, which is then to be changed', () => {
+  test('has its path', () => {
     const draft = like('unix:///run/a.sock')
     expect(draft.path).toBe('/run/a.sock')
     expect(addressErrors(draft, ['unix:///run/a.sock'])).toHaveProperty('path')
@@ -105,6 +105,6 @@ test.each([
   [{ host: 'db.example.com', scheme: 'ssl' }, false],
   [{ host: '' }, false],
   [{ scheme: 'unix', host: '0.0.0.0', path: '/run/a.sock' }, false],
-] as const)('whether tokens and documents can be read on their way: %j: %j', (change, open) => {
+] as const)('%j is unencrypted and reachable by others: %j', (change, open) => {
   expect(isOpenToReaders({ ...emptyDraft, ...change })).toBe(open)
 })

@@ -19,14 +19,14 @@ function steps(over: Partial<Parameters<typeof saveInSteps>[0]> = {}) {
   }
 }
 
-test('a save that is answered is sent once and not looked for', async () => {
+test('a save with a response is sent once and not checked', async () => {
   const made = steps()
   await saveInSteps(made)
   expect(made.send).toHaveBeenCalledOnce()
   expect(made.wasApplied).not.toHaveBeenCalled()
 })
 
-test('without a connection nothing is sent until there is one', async () => {
+test('without a connection, the save waits', async () => {
   const check = vi
     .fn(async () => {})
     .mockImplementationOnce(away)
@@ -42,13 +42,13 @@ test('without a connection nothing is sent until there is one', async () => {
   expect(send).toHaveBeenCalledOnce()
 })
 
-test('whoever may not save sends nothing', async () => {
+test('a save without permission is not sent', async () => {
   const made = steps({ check: () => Promise.reject(new Error('You are a viewer now.')) })
   await expect(saveInSteps(made)).rejects.toThrow('You are a viewer now.')
   expect(made.send).not.toHaveBeenCalled()
 })
 
-test('a lost answer is looked for, never sent again', async () => {
+test('a lost response is checked and never sent again', async () => {
   const wasApplied = vi.fn(async () => true).mockImplementationOnce(away)
   const made = steps({ send: vi.fn(away), wasApplied })
   await saveInSteps(made)
@@ -57,20 +57,20 @@ test('a lost answer is looked for, never sent again', async () => {
   expect(made.stages).toEqual(['saving', 'unsure'])
 })
 
-test('what was not done is known as such', async () => {
+test('a change that was not applied is reported', async () => {
   await expect(saveInSteps(steps({ send: away, wasApplied: async () => false }))).rejects.toThrow(
     NotApplied,
   )
 })
 
-test('a refusal is final', async () => {
+test('a rejection is final', async () => {
   const refusal = new ApiFailure(409, 1200, 'taken')
   const made = steps({ send: () => Promise.reject(refusal) })
   await expect(saveInSteps(made)).rejects.toBe(refusal)
   expect(made.wasApplied).not.toHaveBeenCalled()
 })
 
-test('one that is given up stops waiting', async () => {
+test('a cancelled save stops waiting', async () => {
   const made = steps({ check: away, pause: () => Promise.reject(new Error('given up')) })
   await expect(saveInSteps(made)).rejects.toThrow('given up')
   expect(made.send).not.toHaveBeenCalled()

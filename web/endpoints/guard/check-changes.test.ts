@@ -38,8 +38,8 @@ const remove = (port: number) => ({ address: at(port), after: null })
 const map = (port: number, ...after: string[]) => ({ address: at(port), after })
 const admin = row(8529, [])
 
-describe('before an endpoint is removed', () => {
-  test('it says how many connections are open, and which databases no endpoint reaches then', () => {
+describe('removing an endpoint', () => {
+  test('lists the open connections and the databases that no endpoint would serve', () => {
     const rows = [row(8530, ['shop'], 'listening', 12), row(8529, ['_system'])]
     expect(check(rows, [remove(8530)]).consequences).toEqual([
       'New connections are refused immediately. The 12 open connections have 30 s to finish.',
@@ -47,7 +47,7 @@ describe('before an endpoint is removed', () => {
     ])
   })
 
-  test('a database that another open endpoint reaches is not named', () => {
+  test('omits databases that another open endpoint serves', () => {
     const shop = row(8530, ['shop', 'blog'])
     expect(check([shop, admin], [remove(8530)]).consequences).toHaveLength(1)
     const left = [shop, row(8531, [], 'failed'), row(8529, ['_system'])]
@@ -56,7 +56,7 @@ describe('before an endpoint is removed', () => {
     )
   })
 
-  test('of many names, eight are named and the others counted', () => {
+  test('names eight databases and counts the others', () => {
     const names = Array.from({ length: 40 }, (_, index) => `n${index}`)
     const rows = [row(8530, names), row(8529, ['_system'])]
     expect(check(rows, [remove(8530)]).consequences.at(-1)).toBe(
@@ -64,20 +64,20 @@ describe('before an endpoint is removed', () => {
     )
   })
 
-  test('a failed endpoint cuts no connection', () => {
+  test('closes no connection of a failed endpoint', () => {
     const rows = [row(8530, ['shop'], 'failed'), admin]
     expect(check(rows, [remove(8530)]).consequences).toEqual([
       'No connections are closed, because none are open.',
     ])
   })
 
-  test('the last endpoint with the console is refused', () => {
+  test('rejects the last endpoint with the console', () => {
     const rows = [admin, row(8530, ['shop']), row(8531, [], 'failed')]
     expect(check(rows, [remove(8529)]).refused).toMatch('no one can sign in')
     expect(check([admin, row(8530, ['_system'])], [remove(8529)]).refused).toBeUndefined()
   })
 
-  test('the own endpoint leads to another one', () => {
+  test('links to another console for the endpoint of the page', () => {
     const rows = [admin, row(8530, ['_system'])]
     const guard = check(rows, [remove(8529)], { here: at(8529) })
     expect(guard).toMatchObject({
@@ -91,15 +91,15 @@ describe('before an endpoint is removed', () => {
   })
 })
 
-describe('before a mapping is saved', () => {
+describe('changing a mapping', () => {
   const rows = [admin, row(8530, ['_system'])]
 
-  test('the last endpoint with the console is refused', () => {
+  test('rejects the last endpoint with the console', () => {
     const { refused } = check([admin, row(8530, ['shop'])], [map(8529, 'shop')], { here: at(8529) })
     expect(refused).toMatch('Without this endpoint, no one can sign in')
   })
 
-  test('the own endpoint leads to another one', () => {
+  test('links to another console for the endpoint of the page', () => {
     const guard = check(rows, [map(8529, 'shop')], { here: at(8529) })
     expect(guard.own).toBe(true)
     expect(guard.otherConsole?.address).toBe(at(8530))
@@ -110,14 +110,14 @@ describe('before a mapping is saved', () => {
     expect(guardedLabel(guard, 'Save', 'Save mapping')).toBe('Save and disconnect')
   })
 
-  test('another endpoint, or one that keeps _system, does not cut the page off', () => {
+  test('does not disconnect the page for other endpoints or if _system stays', () => {
     expect(check(rows, [map(8529, 'shop')]).own).toBe(false)
     expect(check(rows, [map(8530, 'shop')], { here: at(8529) }).own).toBe(false)
     expect(check(rows, [map(8529, 'shop', '_system')], { here: at(8529) }).own).toBe(false)
     expect(check(rows, [map(8529)], { here: at(8529) }).consequences).toEqual([])
   })
 
-  test('an endpoint that this browser cannot reach is not offered', () => {
+  test('offers no endpoint that this browser cannot reach', () => {
     const wide = { ...page, hostname: '10.0.0.4' }
     const own = row(8529, [], 'listening', 0, 'tcp://10.0.0.4:8529')
     const changes = [{ address: own.address, after: ['shop'] }]
@@ -132,10 +132,10 @@ describe('before a mapping is saved', () => {
   })
 })
 
-describe('before several changes are made', () => {
+describe('changing several endpoints', () => {
   const rows = [admin, row(8530, ['blog'], 'listening', 2), row(8531, ['shop'], 'listening', 1)]
 
-  test('an endpoint that is added counts as a way in', () => {
+  test('counts an added admin endpoint', () => {
     const changes = [remove(8529), { address: at(8540), after: ['_system'] }]
     expect(check(rows, changes, { here: at(8529) })).toMatchObject({
       refused: undefined,
@@ -147,7 +147,7 @@ describe('before several changes are made', () => {
     expect(check(rows, one, { named: true }).refused).toMatch('After this change')
   })
 
-  test('the own endpoint is named, and connections are added up', () => {
+  test('names the endpoint of the page and sums connections', () => {
     const changes = [remove(8529), remove(8530), remove(8531), map(8532, '_system')]
     expect(check(rows, changes, { here: at(8529) }).consequences).toEqual([
       `You are connected through ${at(8529)}. This page will stop working.`,

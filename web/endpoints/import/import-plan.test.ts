@@ -24,10 +24,10 @@ const B = 'tcp://127.0.0.1:8530'
 const C = 'tcp://127.0.0.1:8531'
 const want = (address: string, ...databases: string[]) => ({ address, databases })
 
-describe('comparing a file with what is configured', () => {
+describe('comparing a file with the configuration', () => {
   const rows = [row(A, []), row(B, ['blog', 'shop']), row(C, null, 'draining')]
 
-  test('tells what is added, changed and unchanged; what is not named stays', () => {
+  test('returns added, changed and unchanged endpoints and keeps the others', () => {
     expect(planImport([want(B, 'shop', 'blog'), want(C)], rows, false)).toEqual({
       changes: [
         {
@@ -44,7 +44,7 @@ describe('comparing a file with what is configured', () => {
     })
   })
 
-  test('removes what is not named only where that is asked for', () => {
+  test('removes other endpoints only on request', () => {
     const plan = planImport([want(B, 'blog', 'shop')], rows, true)
     expect(plan.unchanged).toEqual([B])
     expect(plan.changes).toEqual([
@@ -52,7 +52,7 @@ describe('comparing a file with what is configured', () => {
     ])
   })
 
-  test('carried out, it leaves nothing to do', () => {
+  test('has no changes after it was applied', () => {
     const mapping = fc.uniqueArray(fc.constantFrom<string[]>('a', 'b', 'c'), { maxLength: 3 })
     const list = fc.uniqueArray(
       fc.record({
@@ -80,7 +80,7 @@ describe('comparing a file with what is configured', () => {
   })
 })
 
-test('what opens ways comes first, and the way of this page closes last', () => {
+test('orders additions first and the endpoint of the page last', () => {
   const rows = [row(A, []), row(B, []), row(C, ['blog']), row('tcp://127.0.0.1:1', ['x'])]
   const wanted = [want(B, 'blog'), want(C, 'shop'), want('tcp://127.0.0.1:2')]
   const { changes } = planImport(wanted, rows, true)
@@ -88,12 +88,12 @@ test('what opens ways comes first, and the way of this page closes last', () => 
   expect(order).toEqual(['tcp://127.0.0.1:2', C, B, 'tcp://127.0.0.1:1', A])
 })
 
-describe('what an import warns of', () => {
+describe('import warnings', () => {
   const databases = ['_system', 'blog', 'shop']
   const warn = (wanted: { address: string; databases: string[] }[], rows: EndpointRow[]) =>
     importWarnings(planImport(wanted, rows, true), databases)
 
-  test('databases that do not exist, and endpoints whose default does not', () => {
+  test('name missing databases and endpoints with a missing default', () => {
     expect(warn([want(A, '_system', 'news')], [row(A, [])])).toEqual([
       'The database news does not exist yet. Requests for it get 404.',
     ])
@@ -103,7 +103,7 @@ describe('what an import warns of', () => {
     ])
   })
 
-  test('new addresses that other machines reach without encryption', () => {
+  test('name new unencrypted addresses that other machines can reach', () => {
     const wanted = [
       want(A),
       want('tcp://0.0.0.0:1'),

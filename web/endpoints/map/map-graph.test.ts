@@ -26,7 +26,7 @@ describe('the map', () => {
   ]
   const databases = ['_system', 'blog', 'shop', 'idle']
 
-  test('has equal mappings as one, whose worst state leads', () => {
+  test('groups equal mappings and shows their most severe state', () => {
     const { groups } = makeGraph(rows, databases)
     expect(groups.map((group) => [group.rows.length, group.state])).toEqual([
       [1, 'listening'],
@@ -35,7 +35,7 @@ describe('the map', () => {
     ])
   })
 
-  test('joins those of all databases with one node, and marks the default', () => {
+  test('connects mappings of all databases to one node and marks the default', () => {
     const { lines, groups } = makeGraph(rows, databases)
     const of = (index: number) => lines.filter(({ group }) => group === groups[index]?.id)
     expect(of(0)).toEqual([{ group: groups[0]?.id, name: ALL, isDefault: true }])
@@ -46,7 +46,7 @@ describe('the map', () => {
     ])
   })
 
-  test('tells what exists, and through how many endpoints it is reached', () => {
+  test('marks existing databases and counts their endpoints', () => {
     const { names } = makeGraph(rows.slice(1), databases)
     expect(names.map(({ id, exists, through, defaultOf }) => [id, exists, through, defaultOf]))
       // biome-ignore format: a table
@@ -63,7 +63,7 @@ describe('the map', () => {
     })
   })
 
-  test('filtered, it has only what the endpoints reach, counted over all of them', () => {
+  test('contains only databases of the filtered endpoints, with total counts', () => {
     const { names, groups } = makeGraph(rows, databases, ({ address }) => address.endsWith(':4'))
     expect(groups).toHaveLength(1)
     expect(names.map(({ id, through }) => [id, through])).toEqual([
@@ -74,14 +74,14 @@ describe('the map', () => {
 })
 
 describe('the order of the map', () => {
-  test('untangles what can be untangled', () => {
+  test('removes avoidable crossings', () => {
     const rows = [row(1, ['c']), row(2, ['b']), row(3, ['a']), row(4, ['a', 'b'])]
     const graph = makeGraph(rows, ['a', 'b', 'c'])
     expect(countCrossings(graph)).toBeGreaterThan(0)
     expect(countCrossings(orderGraph(graph))).toBe(0)
   })
 
-  test('loses nothing, and never has more crossings than before', () => {
+  test('keeps all nodes and never adds crossings', () => {
     const mapping = fc.uniqueArray(fc.constantFrom<string[]>('a', 'b', 'c', 'd', 'e', 'f'))
     fc.assert(
       fc.property(fc.array(mapping, { maxLength: 12 }), (mappings) => {

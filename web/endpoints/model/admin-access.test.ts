@@ -15,7 +15,7 @@ test.each([
   ['http://10.0.0.4:8529/', ['tcp://127.0.0.1:8529'], undefined],
   ['https://example.com/', ['ssl://0.0.0.0:443', 'tcp://0.0.0.0:443'], 'ssl://0.0.0.0:443'],
   ['http://127.0.0.1:8529/', ['unix:///run/a.sock', 'ssl://127.0.0.1:8529'], undefined],
-])('a page from %s came through one of %j: %s', (url, addresses, mine) => {
+])('a page at %s is served by one of %j: %s', (url, addresses, mine) => {
   expect(findOwnEndpoint(at(url), addresses)).toBe(mine)
 })
 

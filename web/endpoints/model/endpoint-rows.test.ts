@@ -14,7 +14,7 @@ test('sorts by address, ports as numbers', () => {
   expect(order).toEqual(['ssl://z:1', 'tcp://a:9', 'tcp://a:10000', 'tcp://b:1'])
 })
 
-test('a removed endpoint stays beside its successor until it has drained', () => {
+test('a removed endpoint is listed beside its successor until it has drained', () => {
   const rows = joinRows(
     [record(ONE, 'blog')],
     [listener(ONE, 'draining', { connections: 12 }), listener(ONE, 'listening')],
@@ -34,7 +34,7 @@ test('an endpoint of a node that is stopping drains, and is not removed', () => 
   ])
 })
 
-test('the worst of several nodes leads, and their figures add up', () => {
+test('a row shows the most severe state and the sum of the figures of its nodes', () => {
   const [row] = joinRows(
     [record(ONE)],
     [
@@ -56,12 +56,12 @@ test('the worst of several nodes leads, and their figures add up', () => {
   })
 })
 
-test('an endpoint of which nothing is heard is unknown, and one just removed is not shown', () => {
+test('an endpoint without listeners is unknown, and a just removed one is not shown', () => {
   expect(joinRows([record(ONE)], [])).toMatchObject([{ state: 'unknown', revision: undefined }])
   expect(joinRows([], [listener(ONE)])).toEqual([])
 })
 
-test('gives the same row again while its parts are the same', () => {
+test('reuses a row while its parts are unchanged', () => {
   const endpoints = [record(ONE), record('tcp://127.0.0.1:8531')]
   const [a, b] = [listener(ONE), listener('tcp://127.0.0.1:8531')]
   const before = joinRows(endpoints, [a, b])
@@ -71,11 +71,11 @@ test('gives the same row again while its parts are the same', () => {
   expect(after[1]).not.toBe(before[1])
 })
 
-describe('a node that is unreachable', () => {
+describe('an unreachable node', () => {
   const silentSince = '2026-01-01T00:00:00Z'
   const rowOf = (...listeners: ListenerStatus[]) => joinRows([record(ONE)], listeners)[0]
 
-  test('leaves the state to the others, counts for nothing, and its old revision is not sent', () => {
+  test('does not affect the state, figures or revision', () => {
     const row = rowOf(
       listener(ONE, 'listening', { revision: 7, connections: 2 }),
       listener(ONE, 'listening', { node: 'b', revision: 6, connections: 40, silentSince }),
@@ -89,7 +89,7 @@ describe('a node that is unreachable', () => {
     expect(failed?.state).toBe('failed')
   })
 
-  test('leads where no other node serves the endpoint', () => {
+  test('determines the state if no other node serves the endpoint', () => {
     const b = listener(ONE, 'listening', { node: 'b', silentSince })
     expect(rowOf(listener(ONE, 'elsewhere'), b)).toMatchObject({
       state: 'unknown',
@@ -98,7 +98,7 @@ describe('a node that is unreachable', () => {
     expect(rowOf(b)).toMatchObject({ state: 'unknown', lead: { node: 'b' } })
   })
 
-  test('says nothing of an endpoint that was elsewhere for it, too', () => {
+  test('is ignored if the endpoint ran elsewhere', () => {
     const b = listener(ONE, 'elsewhere', { node: 'b', silentSince })
     expect(rowOf(listener(ONE, 'elsewhere'), b)).toMatchObject({ state: 'elsewhere' })
   })

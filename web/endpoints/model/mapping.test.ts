@@ -9,7 +9,7 @@ test.each([
   [['blog'], 'Requests that name no database reach blog. No other is reachable.'],
   [['blog', 'shop'], 'Requests that name no database reach blog. Also reachable: shop.'],
   [['a', 'b', 'c'], 'Requests that name no database reach a. Also reachable: b and c.'],
-])('%j is told as "%s"', (mapping, sentence) => {
+])('%j is described as "%s"', (mapping, sentence) => {
   expect(formatMapping(mapping)).toBe(sentence)
 })
 
@@ -32,7 +32,7 @@ test.each([
   expect(formatChange(before, after, existing)).toEqual(sentences)
 })
 
-test('a name without a database is missing only when the databases are known', () => {
+test('a name is missing only if the databases are loaded', () => {
   expect(missingDatabases(['blog', 'press'], existing)).toEqual(['press'])
   expect(missingDatabases(['blog', 'press'], undefined)).toEqual([])
 })

@@ -10,7 +10,7 @@ const B = 'tcp://127.0.0.1:2'
 const at = (endpoint: string, state: ListenerState, second: number, node = 'a') =>
   listener(endpoint, state, { node, since: new Date(second * 1_000).toISOString() })
 
-test('what was read in another state is put right, and nothing else', () => {
+test('listeners of outdated states are refetched, and no others', () => {
   const known = [at(A, 'listening', 1), at(B, 'listening', 1)]
   const read = [at(A, 'failed', 2), at(B, 'listening', 1)]
   const right = reconcile(known, [A, B], read)
@@ -22,7 +22,7 @@ test('what was read in another state is put right, and nothing else', () => {
   expect(reconcile([{ ...left, connections: 2 }], [A], [left])).toEqual([left])
 })
 
-test('a reading from before the last change of a node changes nothing', () => {
+test('a response older than the last change of a node is ignored', () => {
   const drains = [at(A, 'draining', 5)]
   expect(reconcile(drains, [A], [at(A, 'listening', 1)])).toBe(drains)
   // The endpoint was added again while the old listener drains; the newest state counts.
@@ -35,7 +35,7 @@ test('a reading from before the last change of a node changes nothing', () => {
   expect(reconcile(two, [A], fresh)).toEqual(fresh)
 })
 
-test('a node that fell silent is seen to have', () => {
+test('an unreachable node is detected', () => {
   const known = [at(A, 'listening', 1)]
   const silent = known.map((each) => ({ ...each, silentSince: new Date(9_000).toISOString() }))
   expect(reconcile(known, [A], silent)).toEqual(silent)

@@ -14,7 +14,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-test('an undo is offered for ten seconds and then gone', () => {
+test('an undo is offered for ten seconds', () => {
   const undo = createUndoStore()
   const told = vi.fn()
   undo.subscribe(told)
@@ -27,7 +27,7 @@ test('an undo is offered for ten seconds and then gone', () => {
   expect(undo.begin()).toBeUndefined()
 })
 
-test('held, its time stands still; let go, a moment is left at least', () => {
+test('holding pauses the countdown, and releasing leaves a minimum', () => {
   const undo = createUndoStore()
   undo.offer([removed(8530)])
   vi.advanceTimersByTime(UNDO_MS - 10)
@@ -41,7 +41,7 @@ test('held, its time stands still; let go, a moment is left at least', () => {
   expect(undo.current()).toBeUndefined()
 })
 
-test('held early, it keeps what was left of its time', () => {
+test('holding early keeps the remaining time', () => {
   const undo = createUndoStore()
   undo.offer([removed(8530)])
   vi.advanceTimersByTime(1_000)
@@ -55,7 +55,7 @@ test('held early, it keeps what was left of its time', () => {
   expect(undo.current()).toBeUndefined()
 })
 
-test('a later removal takes the place of an earlier one, with a time of its own', () => {
+test('a later removal replaces an earlier one and restarts the countdown', () => {
   const undo = createUndoStore()
   undo.offer([removed(8530)])
   vi.advanceTimersByTime(UNDO_MS - 1)
@@ -69,7 +69,7 @@ test('a later removal takes the place of an earlier one, with a time of its own'
   expect(undo.current()).toBeUndefined()
 })
 
-test('what could not be brought back stays until it is closed, and can be tried again alone', () => {
+test('failed changes stay until dismissed and can be retried alone', () => {
   const undo = createUndoStore()
   undo.offer([removed(8530), removed(8531)])
   undo.begin()
@@ -81,7 +81,7 @@ test('what could not be brought back stays until it is closed, and can be tried 
   expect(undo.current()).toBeUndefined()
 })
 
-test('an offer made while an earlier one is restored is not taken for its end', () => {
+test('an offer made during an undo is not replaced by its result', () => {
   const undo = createUndoStore()
   undo.offer([removed(8530)])
   undo.begin()
@@ -90,7 +90,7 @@ test('an offer made while an earlier one is restored is not taken for its end', 
   expect(undo.current()).toEqual({ stage: 'offered', changes: [removed(8531)] })
 })
 
-test('nothing removed is nothing offered', () => {
+test('an empty change is not offered', () => {
   const undo = createUndoStore()
   undo.offer([])
   expect(undo.current()).toBeUndefined()

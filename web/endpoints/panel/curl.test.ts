@@ -11,7 +11,7 @@ const commands = (text: string, mapping: string[], database: string, mayStore = 
   return tryCommands(target, page).map((command) => command.text)
 }
 
-test('the default database is asked without its name, another by it', () => {
+test('only the default database is requested without its name', () => {
   const mapping = ['blog', 'shop']
   expect(commands('tcp://127.0.0.1:8530', mapping, 'blog')).toEqual([
     'curl http://127.0.0.1:8530/_api/health',
@@ -23,13 +23,13 @@ test('the default database is asked without its name, another by it', () => {
   )
 })
 
-test('of _system the endpoints are asked', () => {
+test('_system lists the endpoints', () => {
   expect(commands('ssl://db.example:8531', [], '_system')[1]).toBe(
     'curl -H "Authorization: Bearer $TOKEN" https://db.example:8531/_api/endpoint',
   )
 })
 
-test('nothing that stores is offered to somebody who may not', () => {
+test('commands that store need the permission', () => {
   expect(commands('tcp://127.0.0.1:8530', [], 'blog', false)).toHaveLength(2)
 })
 
@@ -38,6 +38,6 @@ test.each([
   ['tcp://0.0.0.0:8530', "curl 'http://[::1]:8530/_api/health'"],
   ['unix:///run/a.sock', 'curl --unix-socket /run/a.sock http://localhost/_api/health'],
   ["unix:///run/it's here", "curl --unix-socket '/run/it'\\''s here' http://localhost/_api/health"],
-])('%s is asked by %s', (address, command) => {
+])('%s is requested with %s', (address, command) => {
   expect(commands(address, [], '_system')[0]).toBe(command)
 })

@@ -23,7 +23,7 @@ const row = (
   change: null,
 })
 
-test('a mapping is changed back, an addition removed, a removal added', () => {
+test('a restore reverts mappings, additions and removals', () => {
   const changes = [
     planRestore(row('endpoint.map', ['blog'], []), []),
     planRestore(row('endpoint.add', null, ['blog']), ['blog']),
@@ -46,7 +46,7 @@ test('a later change is a conflict, and the same state needs no change', () => {
   expect(planRestore(row('endpoint.add', null, ['blog']), null)).toEqual({ kind: 'same' })
 })
 
-test('a refused change and other actions are not restored', () => {
+test('rejected changes and other actions cannot be restored', () => {
   expect(isRestorable(row('endpoint.map', null, null, 'refused'))).toBe(false)
   expect(isRestorable(row('database.drop', null, null))).toBe(false)
   const odd = { ...row('endpoint.map', null, []), before: { databases: 'blog' } }

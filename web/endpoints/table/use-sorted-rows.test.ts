@@ -10,18 +10,18 @@ const rows = [row('a', ['shop']), row('b', ['blog']), row('c', ['shop']), row('d
 const order = (descending: boolean) =>
   sortRows(rows, { column: 'databases', descending }).map(({ address }) => address)
 
-test('keeps equal rows in the order of their addresses, whatever the direction', () => {
+test('sorts equal rows by address in both directions', () => {
   expect(order(false)).toEqual(['d', 'b', 'a', 'c'])
   expect(order(true)).toEqual(['a', 'c', 'b', 'd'])
 })
 
-test('has rows by address as they come, or the other way round', () => {
+test('sorts by address in both directions', () => {
   expect(sortRows(rows, FIRST_SORT)).toBe(rows)
   const turned = sortRows(rows, { column: 'address', descending: true })
   expect(turned.map(({ address }) => address)).toEqual(['d', 'c', 'b', 'a'])
 })
 
-test('a head goes from one direction to the other, to the first order; traffic begins with the most', () => {
+test('a header toggles both directions and the default order, with traffic descending first', () => {
   let sort = nextSort('state', FIRST_SORT)
   expect(sort).toEqual({ column: 'state', descending: false })
   sort = nextSort('state', sort)

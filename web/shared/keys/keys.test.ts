@@ -12,8 +12,8 @@ const press = (key: string, more: Partial<KeyEventFields> = {}): KeyEventFields 
   ...more,
 })
 
-describe('the registry of keys', () => {
-  test('has each id once, and no way to press it twice in one place', () => {
+describe('the registry of shortcuts', () => {
+  test('has unique ids, and unique combinations per scope', () => {
     const ids = KEYS.map(({ id, where }) => `${where} ${id}`)
     expect(new Set(ids).size).toBe(ids.length)
     const combinations = KEYS.flatMap(({ where, keys }) =>
@@ -22,7 +22,7 @@ describe('the registry of keys', () => {
     expect(new Set(combinations).size).toBe(combinations.length)
   })
 
-  test('has no key that is the first of two as well', () => {
+  test('has no combination that starts a sequence', () => {
     const first = KEYS.flatMap(({ keys }) => keys).filter(
       (combination) => combination.length > 2 && combination[1] === ' ',
     )
@@ -32,7 +32,7 @@ describe('the registry of keys', () => {
   })
 })
 
-describe('a press', () => {
+describe('a key press', () => {
   test.each([
     [press('k', { ctrlKey: true }), false, 'Mod+K'],
     [press('k', { metaKey: true }), true, 'Mod+K'],
@@ -52,7 +52,7 @@ describe('a press', () => {
   })
 })
 
-describe('what a press means', () => {
+describe('matching a key press', () => {
   test.each([
     ['anywhere', 'Mod+K', true, 'search'],
     ['anywhere', 'G', true, 'more'],
@@ -79,7 +79,7 @@ describe('what a press means', () => {
     ['Shift+ ', false],
     ['Mod+K', false],
     ['Delete', false],
-  ])('%j is a character alone: %s', (combination, is) => {
+  ])('%j includes a bare character: %s', (combination, is) => {
     expect(isCharacterKey(combination)).toBe(is)
   })
 })

@@ -26,7 +26,7 @@ function watched(refetchEndpoints?: (names: readonly string[]) => Promise<void>)
 
 const changed = (endpoint: string) => ({ type: 'endpoint', endpoint, revision: 1 }) as const
 
-test('several events of a moment are one reading of what they named', async () => {
+test('simultaneous events cause one fetch of the named parts', async () => {
   const { whole, parts, note } = watched(async () => {})
   await vi.advanceTimersByTimeAsync(0)
   for (const name of ['a', 'b', 'a']) note(changed(name))
@@ -35,7 +35,7 @@ test('several events of a moment are one reading of what they named', async () =
   expect(whole).toHaveBeenCalledTimes(1)
 })
 
-test('what comes during a reading is read after it, never at the same time', async () => {
+test('events during a fetch cause another fetch after it', async () => {
   const answers: (() => void)[] = []
   const { parts, note } = watched(() => new Promise((resolve) => answers.push(resolve)))
   await vi.advanceTimersByTimeAsync(0)
@@ -53,7 +53,7 @@ test.each([
   ['the list cannot be read in part', undefined, 1],
   ['the part cannot be read', () => Promise.reject(new Error('no')), 1],
   ['more have changed than fit into a request', async () => {}, 101],
-])('the whole is read anew where %s', async (_, refetchEndpoints, count) => {
+])('everything is refetched if %s', async (_, refetchEndpoints, count) => {
   const { whole, note } = watched(refetchEndpoints)
   await vi.advanceTimersByTimeAsync(0)
   for (let at = 0; at < count; at++) note(changed(`tcp://a:${at}`))
@@ -61,7 +61,7 @@ test.each([
   expect(whole).toHaveBeenCalledTimes(2)
 })
 
-test('after a gap everything is read anew', async () => {
+test('a gap refetches everything', async () => {
   const { whole, parts, note } = watched(async () => {})
   await vi.advanceTimersByTimeAsync(0)
   note({ type: 'reset' })
@@ -71,7 +71,7 @@ test('after a gap everything is read anew', async () => {
   expect(parts).not.toHaveBeenCalled()
 })
 
-test('what stands still is read anew neither by an event nor after a gap, but where it has failed', async () => {
+test('static queries are refetched only after a failure', async () => {
   vi.useFakeTimers()
   const queryClient = new QueryClient({ defaultOptions: { queries: { retry: false } } })
   const read = vi.fn(async () => ['row'])

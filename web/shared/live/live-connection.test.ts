@@ -64,7 +64,7 @@ function watch(mayConnect: (signal: AbortSignal) => Promise<boolean>, after?: st
 const hangs = () => new Promise<boolean>(() => {})
 const away = () => Promise.reject(new TypeError('Failed to fetch'))
 
-test('a server that hangs is reported in time, whenever it last sent a heartbeat', async () => {
+test('a hanging server is reported within the heartbeat timeout', async () => {
   const { state, states } = watch(hangs)
   last().onopen?.()
   await vi.advanceTimersByTimeAsync(HEARTBEAT)
@@ -81,7 +81,7 @@ test('a server that hangs is reported in time, whenever it last sent a heartbeat
   expect(last().isOpen).toBe(false)
 })
 
-test('a stream whose first byte does not come is reported in time', async () => {
+test('a stream without a first byte is reported in time', async () => {
   const { state } = watch(hangs)
   await vi.advanceTimersByTimeAsync(FIRST_BYTE_MS)
   expect(state()).toBe('lost')
@@ -91,7 +91,7 @@ test('a stream whose first byte does not come is reported in time', async () => 
 test.each([
   ['rejects connections', away],
   ['hangs', hangs],
-])('a server that %s is tried so often that it is back in time', async (_, unavailable) => {
+])('a server that %s is retried often enough to reconnect in time', async (_, unavailable) => {
   const tries: number[] = []
   let check = unavailable
   const { state } = watch((signal) => {
@@ -116,7 +116,7 @@ test.each([
   expect(Date.now() - back).toBeLessThanOrEqual(BACK_WITHIN)
 })
 
-test('the first stream begins after a known event; a later one resets', async () => {
+test('the first stream resumes after a known event, and later ones reset', async () => {
   const { events, stream } = watch(() => Promise.resolve(true), 'run-7')
   expect(last().url).toBe('/events?after=run-7')
   last().onopen?.()
@@ -132,7 +132,7 @@ test('the first stream begins after a known event; a later one resets', async ()
   expect(events).toEqual(['audit', 'reset'])
 })
 
-test('a stream that may not connect stops, until it is tried again', async () => {
+test('a stream without permission stops until it is retried', async () => {
   let signedIn = false
   const { stream } = watch(() => Promise.resolve(signedIn))
   last().onerror?.()

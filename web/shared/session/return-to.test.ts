@@ -3,7 +3,7 @@ import { readReturnTo, signInUrl } from './return-to.ts'
 
 const page = 'http://127.0.0.1:8529/_console/sign-in'
 
-test('leads back to the page that asked, with its query', () => {
+test('returns to the requested page with its query', () => {
   const at = new URL('http://127.0.0.1:8529/_console/endpoints?q=db%3Ashop&edit=tcp%3A%2F%2Fx')
   expect(readReturnTo(new URL(signInUrl(at), at))).toBe(at.pathname + at.search)
 })
@@ -20,7 +20,7 @@ test.each([
   '\\/_console/',
   '/_console/sign-in?returnTo=/_console/sign-in',
   'javascript:alert(1)',
-])('leads to the start of the console instead of %j', (named) => {
+])('returns to the start page instead of %j', (named) => {
   const url = new URL(page)
   url.searchParams.set('returnTo', named)
   expect(readReturnTo(url)).toBe('/_console/')

@@ -18,28 +18,28 @@ const session = {
 
 test.each([
   [
-    'nobody was there for 12 hours',
+    '12 hours passed without activity',
     { lastUse: 0, now: 12 * HOUR },
     'You were signed out after 12 hours without activity',
   ],
   [
     // Another tab fetched the session at 6 h and used it.
-    'another page was used meanwhile',
+    'another page extended the session',
     { lastUse: 0, now: 12 * HOUR, idleExpires: time(18 * HOUR) },
     'You were signed out because this session was ended',
   ],
   [
-    'somebody ended it',
+    'someone ended the session',
     { lastUse: HOUR, now: 2 * HOUR },
     'You were signed out because this session was ended',
   ],
   [
-    'it was used to its end',
+    'the session expired',
     { lastUse: 168 * HOUR, now: 168 * HOUR + 1 },
     'You were signed out because the session expired',
   ],
 ] as [string, { lastUse: number; now: number; idleExpires?: string }, string][])(
-  'where %s it says so',
+  'explains the end when %s',
   (_, { idleExpires = session.idleExpires, ...times }, message) => {
     expect(formatEndReason({ session: { ...session, idleExpires }, ...times })).toBe(message)
   },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { splitAddress, splitPasted } from './split-address.ts'
 
-describe('a text in the host field fills', () => {
+describe('text in the host field fills', () => {
   test.each([
     ['tcp://127.0.0.1:8530', { scheme: 'tcp', host: '127.0.0.1', port: '8530' }],
     [' \tSSL://[::1]:8530/\n', { scheme: 'ssl', host: '[::1]', port: '8530' }],
@@ -30,7 +30,7 @@ describe('a text in the host field fills', () => {
   })
 })
 
-describe('a text in the port or path field', () => {
+describe('text in the port or path field', () => {
   test.each([
     ['tcp://127.0.0.1:8530', { scheme: 'tcp', host: '127.0.0.1', port: '8530' }],
     ['127.0.0.1:8530', { host: '127.0.0.1', port: '8530' }],

@@ -9,7 +9,7 @@ const errorsOf = (text: string) => {
 }
 
 describe('reading a file to import', () => {
-  test('takes what an export has written', () => {
+  test('accepts an exported file', () => {
     const name = fc.stringMatching(/^[A-Za-z][A-Za-z0-9_-]{0,9}$/)
     const row = fc.record({
       address: fc.integer({ min: 1, max: 65535 }).map((port) => `tcp://127.0.0.1:${port}`),
@@ -28,7 +28,7 @@ describe('reading a file to import', () => {
     )
   })
 
-  test('ignores other keys, takes no databases for all, and knows an address in any form', () => {
+  test('ignores other keys, maps an empty list to all databases and normalizes addresses', () => {
     const text = '[{"endpoint": "TCP://LOCALHOST:8530", "database": ["a"], "more": 1}]'
     expect(readImport(text)).toEqual({
       ok: true,
@@ -36,7 +36,7 @@ describe('reading a file to import', () => {
     })
   })
 
-  test('tells all faults at once, each at its place', () => {
+  test('reports all errors with their positions', () => {
     const text = [
       '[',
       '  {"endpoint": "tcp://127.0.0.1", "databases": ["a", "a", "9"]},',
@@ -60,13 +60,13 @@ describe('reading a file to import', () => {
     ])
   })
 
-  test('tells where it is no JSON', () => {
+  test('reports the position of invalid JSON', () => {
     expect(errorsOf('[\n  {"endpoint": tcp}\n]')).toEqual([
       'Line 2, column 16: Invalid value. Strings and keys need double quotes.',
     ])
   })
 
-  test('takes so many and no more', () => {
+  test('limits the number of endpoints', () => {
     const list = (length: number) =>
       formatExport(
         Array.from({ length }, (_, index) => ({

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { readEntries } from './json-entries.ts'
 
-describe('reading a JSON array by its entries', () => {
-  test('tells each entry and its line', () => {
+describe('reading the entries of a JSON array', () => {
+  test('returns each entry and its line', () => {
     expect(readEntries('\uFEFF[\n  {"a": [1, {"b": "]"}]},\n\n  "two", 3\r\n]\n')).toEqual({
       ok: true,
       entries: [
@@ -29,16 +29,16 @@ describe('reading a JSON array by its entries', () => {
     ['[01]', 1, 3, 'Expected a comma.'],
     ['[1', 1, 3, 'The text ends here. Expected a comma or ].'],
     ['[] []', 1, 4, 'Unexpected text after the end of the list.'],
-  ])('tells where and why not: %s', (text, line, column, message) => {
+  ])('reports the position and reason of an error: %s', (text, line, column, message) => {
     expect(readEntries(text)).toEqual({ ok: false, error: { line, column, message } })
   })
 
-  test('does not run out of stack on a text that is nested without end', () => {
+  test('does not overflow the stack on deep nesting', () => {
     const error = { line: 1, column: 101, message: 'The nesting is too deep.' }
     expect(readEntries('['.repeat(50_000))).toEqual({ ok: false, error })
   })
 
-  test('takes what JSON.parse takes, and nothing else', () => {
+  test('accepts exactly what JSON.parse accepts', () => {
     const cut = fc.tuple(fc.json({ maxDepth: 4 }), fc.nat(), fc.string({ maxLength: 2 }))
     const mutated = cut.map(([json, at, more]) => {
       const place = at % (json.length + 1)

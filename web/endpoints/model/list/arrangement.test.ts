@@ -10,31 +10,31 @@ const rowsOf = (...ports: number[]) =>
 const portsOf = (rows: readonly EndpointRow[]) =>
   rows.map(({ address }) => Number(address.split(':').at(-1)))
 
-test('what is in order is given as it is', () => {
+test('sorted rows are returned unchanged', () => {
   const rows = rowsOf(1, 2, 3)
   const arranged = arrange(rows, positionsOf(rows))
   expect(arranged).toEqual({ rows, fresh: 0, moved: false })
   expect(arranged.rows).toBe(rows)
 })
 
-test('new rows wait at the end, and no other row moves', () => {
+test('new rows are appended, and other rows do not move', () => {
   const arranged = arrange(rowsOf(1, 2, 3, 4, 5), positionsOf(rowsOf(2, 4)))
   expect(portsOf(arranged.rows)).toEqual([2, 4, 1, 3, 5])
   expect(arranged).toMatchObject({ fresh: 3, moved: false })
 })
 
-test('new rows whose place is the end are in order', () => {
+test('new rows that sort last are in order', () => {
   const rows = rowsOf(2, 4, 5)
   expect(arrange(rows, positionsOf(rowsOf(2, 4)))).toEqual({ rows, fresh: 0, moved: false })
 })
 
-test('rows keep their places while another order is wanted', () => {
+test('rows keep their positions while the order is outdated', () => {
   const arranged = arrange(rowsOf(1, 2, 3).toReversed(), positionsOf(rowsOf(1, 2, 3)))
   expect(portsOf(arranged.rows)).toEqual([1, 2, 3])
   expect(arranged).toMatchObject({ fresh: 0, moved: true })
 })
 
-test('what was removed and comes back has its place again', () => {
+test('a row that reappears keeps its position', () => {
   const places = positionsOf(rowsOf(1, 2, 3))
   expect(portsOf(arrange(rowsOf(1, 3), places).rows)).toEqual([1, 3])
   expect(portsOf(arrange(rowsOf(1, 2, 3), places).rows)).toEqual([1, 2, 3])

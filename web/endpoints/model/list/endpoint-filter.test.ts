@@ -34,12 +34,12 @@ describe('the filter', () => {
     ['state:failed state:UNKNOWN 9000', ['9000']],
     ['node:a', []],
     ['state:', []],
-  ])('"%s" lets through %j', (text, ports) => {
+  ])('"%s" matches %j', (text, ports) => {
     expect(found(text)).toEqual(ports)
   })
 })
 
-test('the counts put their state in place of the former and leave the rest', () => {
+test('a count replaces the state of the filter and keeps the rest', () => {
   expect(withState('853 state:failed db:shop', 'draining')).toBe('state:draining 853 db:shop')
   expect(withState('state:failed 853', undefined)).toBe('853')
   expect(selectedState('state:failed 853')).toBe('failed')
@@ -51,6 +51,6 @@ test.each([
   ['state:opening', 1, 'No endpoint is in state Opening. 1 is hidden.'],
   ['db:shop', 2, 'No endpoint serves shop. 2 are hidden.'],
   ['x db:shop node:a', 2, 'No endpoint matches “x” and serves shop and runs on a. 2 are hidden.'],
-])('nothing matches "%s" in plain words', (text, hidden, sentence) => {
+])('describes the empty result of "%s"', (text, hidden, sentence) => {
   expect(formatNoMatch(text, hidden)).toBe(sentence)
 })

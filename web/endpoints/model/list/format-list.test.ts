@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { formatList } from './format-list.ts'
 
-test('names some of many', () => {
+test('names the first of many', () => {
   expect(formatList([])).toBe('')
   expect(formatList(['a'])).toBe('a')
   expect(formatList(['a', 'b', 'c', 'd'])).toBe('a, b, c and d')

@@ -16,7 +16,7 @@ const none: ReadonlySet<string> = new Set()
 const ports = (selection: ReadonlySet<string>) =>
   [...selection].map((address) => Number(address.split(':').at(-1))).sort()
 
-test('a row is put in and taken out; what is left of a removed one never is', () => {
+test('a row is selected and deselected, but never a removed one', () => {
   const [first] = rows
   if (first === undefined) throw new Error('there are rows')
   expect(ports(toggleRow(none, first))).toEqual([1])
@@ -24,12 +24,12 @@ test('a row is put in and taken out; what is left of a removed one never is', ()
   expect(ports(toggleRow(none, removed))).toEqual([])
 })
 
-test('a range reaches in either direction and keeps what was selected', () => {
+test('a range extends in either direction and keeps the selection', () => {
   expect(ports(selectRange(new Set(['tcp://a:1']), rows, 3, 2))).toEqual([1, 3, 4])
   expect(ports(selectRange(none, [...rows, removed], 3, 4))).toEqual([4])
 })
 
-test('all that are shown are selected, or none of them; what is hidden stays', () => {
+test('select all toggles the shown rows and keeps hidden ones', () => {
   const hidden: ReadonlySet<string> = new Set(['tcp://a:4'])
   const shown = [...rows.slice(0, 2), removed]
   expect(selectionState(hidden, shown)).toBe('none')
@@ -40,7 +40,7 @@ test('all that are shown are selected, or none of them; what is hidden stays', (
   expect(ports(toggleAll(all, shown))).toEqual([4])
 })
 
-test('what the filter hides of the selection is said', () => {
+test('hidden selected rows are counted', () => {
   expect(formatSelected(12, 0)).toBe('12 selected')
   expect(formatSelected(12, 3)).toBe('12 selected · 3 of 12 hidden')
 })

@@ -33,13 +33,13 @@ const traffic = (...nodes: NodeTraffic[]): EndpointTraffic => ({
 })
 
 describe('seriesOf', () => {
-  test('gives rates per second, and when each sample began', () => {
+  test('returns rates per second and the start of each sample', () => {
     const { times, figures } = seriesOf(traffic(node({ requests: [null, 10, 0] })), 'requests')
     expect(times).toEqual([until / 1_000 - 15, until / 1_000 - 10, until / 1_000 - 5])
     expect(figures[0]?.values).toEqual([null, 2, 0])
   })
 
-  test('adds up the nodes; what one knows is known', () => {
+  test('sums the nodes that have data', () => {
     const both = traffic(
       node({ connections: [null, 1, 2] }),
       node({ connections: [null, null, 3] }),
@@ -48,23 +48,23 @@ describe('seriesOf', () => {
   })
 })
 
-describe('knownPart', () => {
+describe('trimUnknownStart', () => {
   const drawn = (...requests: (number | null)[]) =>
     requests.length -
     trimUnknownStart(seriesOf(traffic(node({ requests })), 'requests')).times.length
   const unknown = (length: number) => Array.from({ length }, () => null)
-  test('is where something is known', () => {
+  test('starts at the first known sample', () => {
     expect(drawn(...unknown(500), 1, ...Array.from({ length: 219 }, () => 0))).toBe(500)
     expect(drawn(0, ...unknown(718), 1)).toBe(0)
   })
-  test('leaves ten minutes at least', () => {
+  test('keeps at least ten minutes', () => {
     expect(drawn(...unknown(719), 1)).toBe(600)
     expect(drawn(...unknown(720))).toBe(600)
     expect(drawn(1, 2)).toBe(0)
   })
 })
 
-describe('the chart in words', () => {
+describe('the summary of the chart', () => {
   const rest = Array.from({ length: 20 }, () => 0)
   const hour = Array.from({ length: 720 }, (_, at) => (at === 719 ? 62 : at === 0 ? 5 : 0))
   const minute = formatMinute(until / 1_000 - 5)
@@ -127,11 +127,11 @@ test.each([
   [999_600, '1 MB'],
   [48_000_000, '48 MB'],
   [5e15, '5,000 TB'],
-])('%d bytes are %s', (bytes, text) => {
+])('%d bytes are formatted as %s', (bytes, text) => {
   expect(formatBytes(bytes)).toBe(text)
 })
 
-test('a figure that is unknown is a dash, one that is 0 is 0', () => {
+test('an unknown figure is a dash and zero is 0', () => {
   expect(formatFigure('requests', null)).toBe('–')
   expect(formatFigure('requests', 0)).toBe('0')
   expect(formatFigure('requests', 2.44)).toBe('2.4')

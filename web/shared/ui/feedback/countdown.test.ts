@@ -8,6 +8,6 @@ test.each([
   [99_000, '99 s'],
   [99_001, '2 min'],
   [300_000, '5 min'],
-])('%i ms are left: "%s"', (milliseconds, message) => {
+])('%i ms are formatted as "%s"', (milliseconds, message) => {
   expect(formatRemaining(milliseconds)).toBe(message)
 })

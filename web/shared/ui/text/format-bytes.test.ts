@@ -12,10 +12,10 @@ test.each([
   [999_500, '1.0 MB'],
   [64 * 1024 * 1024, '67 MB'],
   [5e15, '5000 TB'],
-])('%d bytes are said as %s', (bytes, message) => {
+])('%d bytes are formatted as %s', (bytes, message) => {
   expect(formatBytes(bytes)).toBe(message)
 })
 
-test('thousands are set apart', () => {
+test('thousands are separated', () => {
   expect(formatCount(1_234_567)).toBe('1,234,567')
 })

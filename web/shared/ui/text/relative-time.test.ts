@@ -11,6 +11,6 @@ test.each([
   [3_600_000, '1 h ago'],
   [86_400_000, '1 d ago'],
   [864_000_000, '10 d ago'],
-])('%i ms are told as "%s"', (milliseconds, message) => {
+])('%i ms are formatted as "%s"', (milliseconds, message) => {
   expect(formatAgo(milliseconds)).toBe(message)
 })

@@ -11,6 +11,6 @@ test.each([
   [47 * 3_600_000, 'in 47 h'],
   [48 * 3_600_000, 'in 2 d'],
   [30 * 86_400_000 - 1, 'in 29 d'],
-])('%i ms are told as "%s"', (milliseconds, message) => {
+])('%i ms are formatted as "%s"', (milliseconds, message) => {
   expect(formatTimeLeft(milliseconds)).toBe(message)
 })

@@ -10,7 +10,7 @@ const box = (left: number, top: number, width = 24, height = 24): Rect => ({
   bottom: top + height,
 })
 
-test('a tooltip stands below its element, where nothing is covered', () => {
+test('a tooltip is below its element by default', () => {
   expect(chooseSide(box(400, 300), size, [], view)).toBe('bottom')
 })
 
@@ -31,7 +31,7 @@ test.each([
     ],
     'top',
   ],
-] as const)('it stands %s', (_, controls, side) => {
+] as const)('it is placed %s', (_, controls, side) => {
   expect(chooseSide(box(400, 300), size, controls, view)).toBe(side)
 })
 
@@ -43,6 +43,6 @@ test.each([
   expect(chooseSide(element, size, [below], view)).toBe(side)
 })
 
-test('without room on any side it stands below', () => {
+test('without room on any side it is below', () => {
   expect(chooseSide(box(0, 0, 1000, 600), size, [], view)).toBe('bottom')
 })
