@@ -297,8 +297,8 @@ describe('createHttpEngine', () => {
         setTimeout(() => socket.resume(), 3)
       })
       socket.resume()
-      await expect.poll(() => received, { timeout: 20_000 }).toBeGreaterThan(40 * MIB)
-    }, 30_000)
+      await expect.poll(() => received, { timeout: 60_000 }).toBeGreaterThan(40 * MIB)
+    }, 90_000)
   })
 
   it('announces the end of the connection to every client of a closing owner', async () => {
