@@ -46,7 +46,7 @@ async function verify(location: StoreLocation, last?: string): Promise<string> {
 
 async function emptyLocation(like: StoreLocation): Promise<StoreLocation> {
   if ('data' in like) return { data: join(parent, 'restored') }
-  const place = await makeDatabase()
+  const place = await makeDatabase({ empty: true })
   onTestFinished(() => place.remove())
   return place.location
 }

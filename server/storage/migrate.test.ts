@@ -16,7 +16,7 @@ const fail = {
   },
 }
 
-forEachEngine((engine) => {
+forEachEngine({ empty: true }, (engine) => {
   test('runs each migration once', async () => {
     const { db } = await engine.open()
     const migrations = { ...allMigrations(engine.name), '0900-notes': createNotes }

@@ -7,7 +7,7 @@ import { forEachEngine } from './test-support/each-engine.testing.ts'
 
 const moment = { timeout: 10_000, interval: 20 }
 
-forEachEngine((engine) => {
+forEachEngine({ empty: true }, (engine) => {
   test('opens again with all data', async () => {
     const first = await engine.open()
     await first.db.insertInto('databases').values({ name: 'ada', created_at: 1 }).execute()

@@ -18,7 +18,7 @@ let port: number
 let lines: string[]
 
 beforeAll(async () => {
-  place = await makeDatabase()
+  place = await makeDatabase({ empty: true })
   proxy = await startTcpProxy(Number(new URL(place.databaseUrl).port))
   ;[port = 0] = await freePorts(1)
   data = await mkdtemp(join(tmpdir(), 'gatehouse-'))

@@ -19,7 +19,7 @@ let port: number
 let endpoint: string
 
 beforeAll(async () => {
-  place = await makeDatabase()
+  place = await makeDatabase({ empty: true })
   const { pathname } = new URL(place.databaseUrl)
   server = new pg.Client({ connectionString: inject('postgresUrl') })
   await server.connect()

@@ -42,7 +42,7 @@ const restoreTo = (location: StoreLocation) => restore({ location, folder, recor
 const targets: Record<EngineName, () => Promise<StoreLocation>> = {
   sqlite: async () => ({ data: join(parent, 'restored') }),
   async postgres() {
-    const place = await makeDatabase()
+    const place = await makeDatabase({ empty: true })
     onTestFinished(() => place.remove())
     return place.location
   },
@@ -260,7 +260,7 @@ const unadjusted = (tables: Record<string, string[]>) =>
     ),
   )
 
-forEachEngine((engine) => {
+forEachEngine({ empty: true }, (engine) => {
   describe('backUp', () => {
     test('writes a backup that can be restored into both engines, while a store is open', async () => {
       const store = await engine.open()
@@ -417,7 +417,7 @@ forEngine('postgres', (engine) => {
   })
 
   test('tables of an extension do not count as data', async () => {
-    const location = engine.location()
+    const location = await targets.postgres()
     await withDatabase(location, (db) => sql`create extension pg_buffercache`.execute(db))
     const source = await targets.sqlite()
     await (await openStore(source, 'tool')).close()

@@ -6,6 +6,7 @@ import pg from 'pg'
 import { afterEach, beforeEach, describe, inject } from 'vitest'
 import type { EngineName } from '../engine.ts'
 import { openStore, type Store, type StoreLocation } from '../open.ts'
+import { TEMPLATE } from './postgres-server.testing.ts'
 
 /** The engine under test. Each test has its own empty store, which is not yet opened. */
 export interface TestEngine {
@@ -35,19 +36,25 @@ export interface Place {
  *   })
  * })
  */
-export function forEachEngine(suite: (engine: TestEngine) => void): void {
+export function forEachEngine(suite: EngineSuite): void
+export function forEachEngine(options: DatabaseOptions, suite: EngineSuite): void
+export function forEachEngine(...parameters: [EngineSuite] | [DatabaseOptions, EngineSuite]): void {
+  const [options, suite] = parameters.length === 1 ? [{}, parameters[0]] : parameters
   forEngine('sqlite', suite)
-  forEngine('postgres', suite)
+  forEngine('postgres', suite, options)
 }
 
+/** Declares tests of one engine. */
+export type EngineSuite = (engine: TestEngine) => void
+
 /** Like {@link forEachEngine}, for one engine. */
-export function forEngine(name: EngineName, suite: (engine: TestEngine) => void): void {
+export function forEngine(name: EngineName, suite: EngineSuite, options?: DatabaseOptions): void {
   describe(name, () => {
     let place: Place
     let opened: Store[] = []
 
     beforeEach(async () => {
-      place = name === 'sqlite' ? makeFolder() : await makeDatabase()
+      place = name === 'sqlite' ? makeFolder() : await makeDatabase(options)
     })
 
     afterEach(async () => {
@@ -74,13 +81,24 @@ function makeFolder(): Place {
   return { location: { data }, remove: async () => rmSync(data, { recursive: true, force: true }) }
 }
 
-/** Creates an empty PostgreSQL database, for tests that share slow setup such as nodes. */
-export async function makeDatabase(): Promise<Place & { readonly databaseUrl: string }> {
+export interface DatabaseOptions {
+  /** Whether a PostgreSQL database has no tables, as before the first start. */
+  readonly empty?: boolean
+}
+
+/**
+ * Creates a PostgreSQL database, by default with all tables, which is faster than running the
+ * migrations. For tests that share slow setup such as nodes.
+ */
+export async function makeDatabase({
+  empty = false,
+}: DatabaseOptions = {}): Promise<Place & { readonly databaseUrl: string }> {
   const admin = inject('postgresUrl')
   const name = `test_${randomBytes(8).toString('hex')}`
   const databaseUrl = new URL(admin)
   databaseUrl.pathname = name
-  await command(admin, `create database ${name}`)
+  const copied = empty ? '' : `template ${TEMPLATE} strategy file_copy`
+  await command(admin, `create database ${name} ${copied}`)
   return {
     databaseUrl: databaseUrl.href,
     location: { databaseUrl: databaseUrl.href },

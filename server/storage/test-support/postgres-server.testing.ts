@@ -19,6 +19,9 @@ export interface Cluster {
   readonly identity: Identity
 }
 
+/** The database of the whole run's server that has all tables and no rows. */
+export const TEMPLATE = 'gatehouse_template'
+
 /** Creates an empty cluster. */
 export function makeCluster(): Cluster {
   const identity = identityForPostgres()

@@ -2,8 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import pg from 'pg'
 import type { TestProject } from 'vitest/node'
-import { makeCluster, startServer } from './postgres-server.testing.ts'
+import { openStore } from '../open.ts'
+import { makeCluster, startServer, TEMPLATE } from './postgres-server.testing.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -25,7 +27,9 @@ export default async function startPostgres(project: TestProject): Promise<() =>
   const { home } = cluster
   const { server, port } = await startServer(cluster)
   const guard = spawnGuard(server, home)
-  project.provide('postgresUrl', `postgres://gatehouse@127.0.0.1:${port}/postgres`)
+  const postgresUrl = `postgres://gatehouse@127.0.0.1:${port}/postgres`
+  await createTemplate(postgresUrl)
+  project.provide('postgresUrl', postgresUrl)
   return async () => {
     const ended = once(server, 'exit')
     // Fast shutdown: closes connections that a failed test left open.
@@ -34,6 +38,18 @@ export default async function startPostgres(project: TestProject): Promise<() =>
     guard.kill('SIGKILL')
     rmSync(home, { recursive: true, force: true })
   }
+}
+
+/** Creates the database that test databases are copied from, with all tables. */
+async function createTemplate(postgresUrl: string): Promise<void> {
+  const client = new pg.Client({ connectionString: postgresUrl })
+  await client.connect()
+  await client.query(`create database ${TEMPLATE}`)
+  await client.end()
+  const databaseUrl = new URL(postgresUrl)
+  databaseUrl.pathname = TEMPLATE
+  const store = await openStore({ databaseUrl: databaseUrl.href }, 'tool')
+  await store.close()
 }
 
 /** Spawns a process that stops the server once this process has exited, which closes its stdin. */
