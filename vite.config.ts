@@ -36,8 +36,10 @@ class LongestFirst extends BaseSequencer {
 const tests = {
   environment: 'node',
   pool: 'forks',
+  // Modules keep no state, so the files that a worker runs share them.
+  isolate: false,
   // More than cores: a third of the time is waiting for nodes and timers.
-  maxWorkers: 3,
+  maxWorkers: 4,
   // What hangs may take its time to say so: a busy machine takes several times as long.
   testTimeout: 60_000,
   hookTimeout: 60_000,
@@ -87,8 +89,7 @@ export default defineConfig({
     maxWorkers: tests.maxWorkers,
     projects: [
       {
-        // The modules of the console keep no state, so its tests share them.
-        test: { ...tests, name: 'console', include: ['web/**/*.test.{ts,tsx}'], isolate: false },
+        test: { ...tests, name: 'console', include: ['web/**/*.test.{ts,tsx}'] },
       },
       {
         test: {
