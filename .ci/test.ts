@@ -7,6 +7,7 @@ import { unprivileged } from '../e2e/support/unprivileged.ts'
 import { canMakeBareRoot } from './bare-root.ts'
 import { findChromium } from './chromium.ts'
 import { type Count, countCheck, countTests, sumUp } from './count.ts'
+import { findMemoryFolder } from './memory-folder.ts'
 import { hasMounts, hasNamespaces } from './namespaces.ts'
 import { type RunOptions, runCommand } from './run-command.ts'
 import { findStrace } from './strace.ts'
@@ -28,6 +29,7 @@ const CHECK_LIMIT = 10 * 60
  */
 const STALL_LIMIT = 10 * 60
 
+process.env.TMPDIR = findMemoryFolder() ?? tmpdir()
 const reports = mkdtempSync(path.join(tmpdir(), 'gatehouse-test-'))
 // The tests start hundreds of processes from the same sources, which are compiled once.
 process.env.NODE_COMPILE_CACHE = path.join(reports, 'compiled')
