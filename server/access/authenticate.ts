@@ -1,7 +1,9 @@
 import type { Principal } from '../contract/access/principal.ts'
-import { lowerOf, type Role } from '../contract/access/role.ts'
+import { lowerOf, role } from '../contract/access/role.ts'
+import { databaseNames } from '../contract/database.ts'
 import { Failure } from '../failure.ts'
 import type { Store } from '../storage/open.ts'
+import { parseColumn, parseJsonColumn } from '../storage/parse-column.ts'
 import { hashSecret, isTokenText } from './secret-text.ts'
 import { type FoundSession, findSession, IDLE, TOUCH } from './sessions.ts'
 import { type FoundToken, findToken } from './tokens.ts'
@@ -244,7 +246,7 @@ function ofSession(row: FoundSession, unstoredUse = 0): CachedPrincipal {
       username: row.username,
       name: row.name,
       provider: row.provider,
-      role: row.role as Role,
+      role: parseColumn(role, 'people.role', row.role),
       by: 'session',
       databases: null,
       credential: row.id,
@@ -263,9 +265,15 @@ function ofToken(row: FoundToken): CachedPrincipal {
       username: row.username,
       name: row.person_name,
       provider: row.provider,
-      role: lowerOf(row.role as Role, row.owner_role as Role),
+      role: lowerOf(
+        parseColumn(role, 'tokens.role', row.role),
+        parseColumn(role, 'people.role', row.owner_role),
+      ),
       by: 'token',
-      databases: row.databases === null ? null : (JSON.parse(row.databases) as string[]),
+      databases:
+        row.databases === null
+          ? null
+          : parseJsonColumn(databaseNames, 'tokens.databases', row.databases),
       credential: row.id,
       expires: row.expires_at,
       idleExpires: null,

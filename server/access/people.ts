@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { Transaction } from 'kysely'
 import type { Person } from '../contract/access/person.ts'
-import type { Role } from '../contract/access/role.ts'
+import { type Role, role as roleSchema } from '../contract/access/role.ts'
 import { SESSION_IDLE } from '../contract/access/session-use.ts'
 import type { Actor, AuditEntry } from '../contract/audit.ts'
 import { Failure } from '../failure.ts'
 import { nextRevision } from '../storage/changes/next-revision.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
 import type { Store } from '../storage/open.ts'
+import { parseColumn } from '../storage/parse-column.ts'
 import type { PeopleTable, Tables } from '../storage/tables.ts'
 
 /** Name of the built-in provider. */
@@ -53,7 +54,7 @@ export async function listPeople(store: Store, now: number): Promise<Person[]> {
       name: row.name,
       provider: row.provider,
       issuer: row.issuer,
-      role: row.role as Role,
+      role: parseColumn(roleSchema, 'people.role', row.role),
       created: new Date(row.created_at).toISOString(),
       lastSignIn: row.last_sign_in_at === null ? null : new Date(row.last_sign_in_at).toISOString(),
       sessions: Number(row.sessions),

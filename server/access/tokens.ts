@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { atLeast, type Role } from '../contract/access/role.ts'
+import { atLeast, type Role, role } from '../contract/access/role.ts'
 import {
   TOKEN_DATABASES,
   TOKENS_PER_PERSON,
@@ -7,10 +7,11 @@ import {
   type TokenInput,
 } from '../contract/access/token.ts'
 import type { Actor } from '../contract/audit.ts'
-import { DATABASE_NAME_RULE, isDatabaseName } from '../contract/database.ts'
+import { DATABASE_NAME_RULE, databaseNames, isDatabaseName } from '../contract/database.ts'
 import { Failure } from '../failure.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
 import type { Store } from '../storage/open.ts'
+import { parseColumn, parseJsonColumn } from '../storage/parse-column.ts'
 import type { PeopleTable, TokensTable } from '../storage/tables.ts'
 import { createTokenText, hashSecret } from './secret-text.ts'
 
@@ -255,8 +256,11 @@ function toInfo(row: TokensTable & { username: string }): TokenInfo {
     prefix: row.prefix,
     owner: row.username,
     ownerId: row.owner_id,
-    role: row.role as Role,
-    databases: row.databases === null ? null : (JSON.parse(row.databases) as string[]),
+    role: parseColumn(role, 'tokens.role', row.role),
+    databases:
+      row.databases === null
+        ? null
+        : parseJsonColumn(databaseNames, 'tokens.databases', row.databases),
     created: new Date(row.created_at).toISOString(),
     expires: time(row.expires_at),
     lastUsed: time(row.last_used_at),

@@ -1,8 +1,8 @@
-import type { AuditPage, AuditQuery, AuditRow } from '../contract/audit.ts'
-import type { AuditAction } from '../contract/audit-action.ts'
+import { type AuditPage, type AuditQuery, type AuditRow, auditRow } from '../contract/audit.ts'
 import { limitBytes } from '../storage/changes/limit-bytes.ts'
 import type { NextTurn } from '../storage/changes/turns.ts'
 import type { Store } from '../storage/open.ts'
+import { parseColumn } from '../storage/parse-column.ts'
 import type { AuditTable } from '../storage/tables.ts'
 import { findAuditRows, type SearchBounds } from './find-rows.ts'
 
@@ -34,17 +34,18 @@ export async function readAuditPage(
   return { rows: rows.map(fromRow), next: fit < found.length ? (seqs.at(-1) ?? null) : next }
 }
 
-const fromRow = (row: AuditTable): AuditRow => ({
-  seq: row.seq,
-  at: new Date(row.at).toISOString(),
-  actor: row.actor,
-  by: row.by as AuditRow['by'],
-  address: row.address,
-  action: row.action as AuditAction,
-  target: row.target,
-  outcome: row.outcome as AuditRow['outcome'],
-  before: JSON.parse(row.before),
-  after: JSON.parse(row.after),
-  change: row.change,
-  hash: row.hash,
-})
+const fromRow = (row: AuditTable): AuditRow =>
+  parseColumn(auditRow, 'audit', {
+    seq: row.seq,
+    at: new Date(row.at).toISOString(),
+    actor: row.actor,
+    by: row.by,
+    address: row.address,
+    action: row.action,
+    target: row.target,
+    outcome: row.outcome,
+    before: JSON.parse(row.before),
+    after: JSON.parse(row.after),
+    change: row.change,
+    hash: row.hash,
+  })

@@ -83,13 +83,17 @@ export const auditPage = z.object({
 export type AuditPage = z.infer<typeof auditPage>
 
 /** The author of a change, as the audit log names it. */
-export interface Actor {
-  /** A username; for a token its owner's username; `command-line`; or a part of the system. */
-  readonly name: string
-  readonly by: AuditRow['by']
-  /** The client address; null: this machine's command line. */
-  readonly address: string | null
-}
+export const actor = z.readonly(
+  z.object({
+    /** A username; for a token its owner's username; `command-line`; or a part of the system. */
+    name: z.string(),
+    by: auditRow.shape.by,
+    /** The client address; null: this machine's command line. */
+    address: z.nullable(z.string()),
+  }),
+)
+
+export type Actor = z.infer<typeof actor>
 
 /** The data of an audit row, without its time and hash, which the log adds. */
 export interface AuditEntry {

@@ -15,6 +15,9 @@ export const DATABASE_NAME_RULE =
  */
 export const isDatabaseName = (name: string): boolean => name === SYSTEM_DATABASE || NAME.test(name)
 
+/** Names of databases, as stored. */
+export const databaseNames = z.array(z.string())
+
 /** Body of `POST /_api/database`. Unknown keys are ignored. */
 export const databaseInput = z.object({ name: z.string() })
 

@@ -1,7 +1,10 @@
-import type { JobKind } from '../contract/job.ts'
+import * as z from 'zod/mini'
+import { errorBody } from '../contract/acknowledgement.ts'
+import { JOB_KINDS, type JobKind } from '../contract/job.ts'
 import type { Filter } from '../documents/query/filter.ts'
-import { Failure } from '../failure.ts'
+import { Failure, type FailureCode, failureKinds } from '../failure.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
+import { parseColumn, parseJsonColumn } from '../storage/parse-column.ts'
 import type { JobsTable } from '../storage/tables.ts'
 
 /** The parameters of a job. */
@@ -26,14 +29,31 @@ export interface JobRequest {
  * - `done`, `failed`: it has ended.
  * - `discarded`: it is hidden and is being deleted.
  */
-export type JobState =
-  | 'preparing'
-  | 'attached'
-  | 'running'
-  | 'applying'
-  | 'done'
-  | 'failed'
-  | 'discarded'
+export type JobState = z.infer<typeof state>
+
+const state = z.enum([
+  'preparing',
+  'attached',
+  'running',
+  'applying',
+  'done',
+  'failed',
+  'discarded',
+])
+
+const kind = z.enum(JOB_KINDS)
+
+const request = z.object({
+  filter: z.array(z.tuple([z.string(), z.string()])),
+  patch: z.optional(z.string()),
+  schema: z.optional(z.nullable(z.string())),
+})
+
+const failure = z.object({
+  code: z.custom<FailureCode>((code) => Object.hasOwn(failureKinds, String(code))),
+  message: z.string(),
+  details: z.omit(errorBody, { id: true, message: true }),
+})
 
 /** A job as it is stored. */
 export interface Job extends CollectionRef {
@@ -86,14 +106,14 @@ export const toJob = (row: JobsTable): Job => ({
   id: row.id,
   database: row.database,
   collection: row.collection,
-  kind: row.kind as JobKind,
-  state: row.state as JobState,
-  request: JSON.parse(row.request),
+  kind: parseColumn(kind, 'jobs.kind', row.kind),
+  state: parseColumn(state, 'jobs.state', row.state),
+  request: parseJsonColumn(request, 'jobs.request', row.request),
   cursor: row.cursor,
   done: row.done,
   total: row.total,
   found: row.found,
-  failure: row.failure === null ? null : JSON.parse(row.failure),
+  failure: row.failure === null ? null : parseJsonColumn(failure, 'jobs.failure', row.failure),
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 })

@@ -1,6 +1,8 @@
 import { type Kysely, sql } from 'kysely'
-import type { ListenerStatus } from '../contract/endpoints/listener.ts'
+import * as z from 'zod/mini'
+import { listenerStatus } from '../contract/endpoints/listener.ts'
 import type { Store } from '../storage/open.ts'
+import { parseColumn, parseJsonColumn } from '../storage/parse-column.ts'
 import { storeClock } from '../storage/store-clock.ts'
 import type { Tables } from '../storage/tables.ts'
 import type { Report, ReportedListener } from './listener-reports.ts'
@@ -17,13 +19,20 @@ export interface Identity {
   readonly hostId: string
 }
 
+const otherNodes = z.array(
+  z.object({
+    name: z.string(),
+    run: z.string(),
+    hostId: z.string(),
+    report: z.number(),
+    listeners: z.number(),
+    /** Time since the node was last seen, ms. */
+    silence: z.number(),
+  }),
+)
+
 /** Another node as the database has it. */
-export interface OtherNode extends Identity {
-  readonly report: number
-  readonly listeners: number
-  /** Time since the node was last seen, ms. */
-  readonly silence: number
-}
+export type OtherNode = Readonly<z.infer<typeof otherNodes>[number]>
 
 /** A command to a node with a listener: reopen a failed one, or close a draining one. */
 export type PeerCommand = 'retry' | 'close'
@@ -101,10 +110,10 @@ export function createNodeRepository({ db, change }: Store) {
 
     /** Returns all nodes except one, including recently dead ones. */
     async others(node: string): Promise<OtherNode[]> {
-      const { rows } = await sql<OtherNode>`
+      const { rows } = await sql`
         select name, run, place as "hostId", report, listeners, ${storeClock} - seen_at as silence
         from nodes where name <> ${node}`.execute(db)
-      return rows
+      return parseColumn(otherNodes, 'nodes', rows)
     },
 
     /** Returns the listeners of a node that changed after one of its reports. */
@@ -115,7 +124,10 @@ export function createNodeRepository({ db, change }: Store) {
         .where('node', '=', node)
         .where('report', '>', since)
         .execute()
-      return rows.map(({ id, status }) => ({ id, status: JSON.parse(status) as ListenerStatus }))
+      return rows.map(({ id, status }) => ({
+        id,
+        status: parseJsonColumn(listenerStatus, 'node_listeners.status', status),
+      }))
     },
 
     /**

@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import type { Actor } from '../../contract/audit.ts'
+import { type Actor, actor as actorSchema } from '../../contract/audit.ts'
 import {
   CHANGE_RETENTION,
   type EndpointChangeInput,
+  endpointChangeInput,
   MAX_CHANGES,
   MAX_LISTED_CHANGES,
 } from '../../contract/endpoints/endpoint-change.ts'
 import { type Failure, toErrorObject } from '../../failure.ts'
 import type { Store } from '../../storage/open.ts'
+import { parseJsonColumn } from '../../storage/parse-column.ts'
 import type { Tables } from '../../storage/tables.ts'
 
 /**
@@ -81,9 +83,13 @@ export function createClaims(store: Store, now: () => number) {
         .execute()
       return {
         id: row.id,
-        actor: JSON.parse(row.actor),
+        actor: parseJsonColumn(actorSchema, 'endpoint_changes.actor', row.actor),
         requestEndpoint: row.via,
-        changes: JSON.parse(row.changes),
+        changes: parseJsonColumn(
+          endpointChangeInput.shape.changes,
+          'endpoint_changes.changes',
+          row.changes,
+        ),
         keepOnFailure: row.keep_on_failure === 1,
         completed: new Set(completed.map(({ at }) => at)),
         hasFailed: row.failed > 0,

@@ -1,20 +1,26 @@
 import { randomBytes } from 'node:crypto'
 import type { Principal } from '../../contract/access/principal.ts'
-import type { Actor } from '../../contract/audit.ts'
+import { type Actor, actor as actorSchema } from '../../contract/audit.ts'
 import type { AuditAction } from '../../contract/audit-action.ts'
+import { databaseNames } from '../../contract/database.ts'
 import {
   CHANGE_RETENTION,
   type EndpointChangeInput,
   type EndpointChangePage,
   type EndpointChangeView,
+  endpointChangeFailure,
+  endpointChangeInput,
+  endpointChangeView,
   MAX_LISTED_CHANGES,
   MAX_UNFINISHED_CHANGES,
 } from '../../contract/endpoints/endpoint-change.ts'
+import { invariant } from '../../contract/invariant.ts'
 import { Failure } from '../../failure.ts'
 import { nextRevision } from '../../storage/changes/next-revision.ts'
 import type { Recorder } from '../../storage/changes/recorder.ts'
 import type { Change } from '../../storage/changes/transactions.ts'
 import type { Store } from '../../storage/open.ts'
+import { parseColumn, parseJsonColumn } from '../../storage/parse-column.ts'
 import type { EndpointChangesTable } from '../../storage/tables.ts'
 import type { Claims } from './claims.ts'
 
@@ -146,12 +152,22 @@ export function createChangeRepository(
           .orderBy('at', 'desc')
           .execute()
         if (made.length === 0) throw new Failure('conflict', 'The bulk change made no changes.')
-        const original: readonly EndpointChangeInput[] = JSON.parse(row.changes)
+        const original = parseJsonColumn(
+          endpointChangeInput.shape.changes,
+          'endpoint_changes.changes',
+          row.changes,
+        )
         const changes = made.flatMap(({ at, before, revision }): EndpointChangeInput[] => {
           const endpoint = original[at]?.endpoint
           if (endpoint === undefined) return []
           if (before === null) return [{ endpoint, remove: true, expect: revision }]
-          return [{ endpoint, databases: JSON.parse(before), expect: revision }]
+          return [
+            {
+              endpoint,
+              databases: parseJsonColumn(databaseNames, 'endpoint_change_outcomes.before', before),
+              expect: revision,
+            },
+          ]
         })
         const all = { ...request, changes, keepOnFailure: false }
         const undo = await insert(trx, all, 'endpoint.change-undo', id)
@@ -225,7 +241,13 @@ export function createChangeRepository(
               .limit(limit + 1)
               .execute()
       const page = rows.slice(0, limit)
-      const failures = page.map(({ at, failure }) => ({ at, ...JSON.parse(failure ?? '{}') }))
+      const failures = page.map(({ at, failure }) => {
+        invariant(failure !== null, 'a failed change has a failure')
+        return parseColumn(endpointChangeFailure, 'endpoint_change_outcomes.failure', {
+          at,
+          ...JSON.parse(failure),
+        })
+      })
       const next = rows.length > limit ? (page.at(-1)?.at ?? null) : null
       return { ...view, failures, next }
     },
@@ -256,8 +278,8 @@ const iso = (time: number) => new Date(time).toISOString()
 
 const toView = (row: Listed): EndpointChangeView => ({
   id: row.id,
-  state: row.state as EndpointChangeView['state'],
-  actor: (JSON.parse(row.actor) as Actor).name,
+  state: parseColumn(endpointChangeView.shape.state, 'endpoint_changes.state', row.state),
+  actor: parseJsonColumn(actorSchema, 'endpoint_changes.actor', row.actor).name,
   created: iso(row.created_at),
   ended: row.ended_at === null ? null : iso(row.ended_at),
   total: row.total,

@@ -1,11 +1,12 @@
 import type { Transaction } from 'kysely'
 import type { Actor, AuditEntry } from '../../contract/audit.ts'
-import { SYSTEM_DATABASE } from '../../contract/database.ts'
+import { databaseNames, SYSTEM_DATABASE } from '../../contract/database.ts'
 import { Failure } from '../../failure.ts'
 import { nextRevision } from '../../storage/changes/next-revision.ts'
 import type { Recorder } from '../../storage/changes/recorder.ts'
 import type { Change } from '../../storage/changes/transactions.ts'
 import type { Store } from '../../storage/open.ts'
+import { parseJsonColumn } from '../../storage/parse-column.ts'
 import type { Tables } from '../../storage/tables.ts'
 import { type ExpectedRevision, requireRevision } from '../registry/repository.ts'
 import { type BulkPart, fence, type Outcome, recordOutcomes } from './outcomes.ts'
@@ -142,7 +143,10 @@ class Batch {
       action: actionOf(before === undefined, after === null),
       target: endpoint,
       outcome: 'done',
-      before: before === undefined ? null : { databases: JSON.parse(before.databases) },
+      before:
+        before === undefined
+          ? null
+          : { databases: parseJsonColumn(databaseNames, 'endpoints.databases', before.databases) },
       after: databases === null ? null : { databases },
       change: part?.change,
     })
@@ -190,7 +194,7 @@ class Batch {
 /** Whether a stored list of databases includes `_system`. */
 function reachesSystem(databases: string | null | undefined): boolean {
   if (databases == null) return false
-  const names: readonly string[] = JSON.parse(databases)
+  const names = parseJsonColumn(databaseNames, 'endpoints.databases', databases)
   return names.length === 0 || names.includes(SYSTEM_DATABASE)
 }
 

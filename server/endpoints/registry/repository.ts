@@ -1,6 +1,9 @@
+import { databaseNames } from '../../contract/database.ts'
 import type { EndpointRecord } from '../../contract/endpoints/endpoint.ts'
+import { invariant } from '../../contract/invariant.ts'
 import { Failure } from '../../failure.ts'
 import type { Store } from '../../storage/open.ts'
+import { parseJsonColumn } from '../../storage/parse-column.ts'
 
 /** A stored endpoint with the revision of its last change. */
 export interface StoredEndpoint extends EndpointRecord {
@@ -59,7 +62,9 @@ export async function readChangedEndpoints(
       ? []
       : [fromRow({ address, databases, revision })],
   )
-  return { changed, total: Number(rows[0]?.total), revision: rows[0]?.value ?? 0 }
+  const [counter] = rows
+  invariant(counter, 'the store has a revision counter')
+  return { changed, total: Number(counter.total), revision: counter.value }
 }
 
 /** Returns one endpoint by its canonical address. */
@@ -103,7 +108,7 @@ export function requireRevision(
 function fromRow(row: { address: string; databases: string; revision: number }): StoredEndpoint {
   return {
     endpoint: row.address,
-    databases: JSON.parse(row.databases) as string[],
+    databases: parseJsonColumn(databaseNames, 'endpoints.databases', row.databases),
     revision: row.revision,
   }
 }

@@ -156,7 +156,11 @@ test('an address that no node can open is rejected, and leaves nothing behind', 
   expect(await rows.execute()).toEqual([])
 
   // A proposal whose node stopped before withdrawing it is deleted too.
-  const proposal = JSON.stringify({ id: 'lost', node: 'c', actor: { name: 'c', by: 'start' } })
+  const proposal = JSON.stringify({
+    id: 'lost',
+    node: 'c',
+    actor: { name: 'c', by: 'system', address: null },
+  })
   const lost = { address, databases: '[]', revision: 1, proposal, proposed_at: 0 }
   await store.db.insertInto('endpoints').values(lost).execute()
   await expect.poll(() => rows.execute(), PATIENTLY).toEqual([])

@@ -1,5 +1,7 @@
 import type { Adapter, AdapterFactory, AdapterPayload } from 'oidc-provider'
+import * as z from 'zod/mini'
 import type { Store } from '../../storage/open.ts'
+import { parseJsonColumn } from '../../storage/parse-column.ts'
 import type { Vault } from '../../storage/vault.ts'
 import { hashOf } from '../sign-in/csrf-token.ts'
 
@@ -12,6 +14,9 @@ export interface LocalProviderStore {
   /** Deletes the state of a completed sign-in: its session, grant and tokens. */
   end(accessToken: string): Promise<void>
 }
+
+/** The fields belong to oidc-provider, which checks them. */
+const storedPayload: z.ZodMiniType<AdapterPayload> = z.looseObject({})
 
 /** Ends all sign-ins in progress at the local provider, on all nodes. */
 export async function endLocalSignIns({ db }: Store): Promise<void> {
@@ -34,7 +39,8 @@ export function createLocalProviderStore(
 
   const read = (row: { key: string; payload: string; consumed_at: number | null } | undefined) => {
     if (row === undefined) return undefined
-    const payload: AdapterPayload = JSON.parse(vault.decrypt(row.payload, placeOf(row.key)))
+    const text = vault.decrypt(row.payload, placeOf(row.key))
+    const payload = parseJsonColumn(storedPayload, 'local_provider.payload', text)
     return row.consumed_at === null
       ? payload
       : { ...payload, consumed: Math.floor(row.consumed_at / 1000) }

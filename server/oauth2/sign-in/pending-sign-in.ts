@@ -1,6 +1,8 @@
+import * as z from 'zod/mini'
 import type { Store } from '../../storage/open.ts'
+import { parseColumn } from '../../storage/parse-column.ts'
 import type { Vault } from '../../storage/vault.ts'
-import type { CallbackForm } from '../providers/provider-config.ts'
+import { CALLBACK_FORMS, type CallbackForm } from '../providers/provider-config.ts'
 import { hashOf, SIGN_IN_SECONDS } from './csrf-token.ts'
 
 /** A sign-in between its start and its callback. */
@@ -80,7 +82,7 @@ export function createPendingSignIns(
       if (row === undefined || row.expires_at <= now()) return undefined
       return {
         provider: row.provider,
-        form: row.form as CallbackForm,
+        form: parseColumn(z.enum(CALLBACK_FORMS), 'sign_ins.form', row.form),
         redirectUri: row.redirect_uri,
         exchangeUri: row.exchange_uri,
         verifier: vault.decrypt(row.verifier, placeOf(hash)),

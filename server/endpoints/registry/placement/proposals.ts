@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
-import type { Actor } from '../../../contract/audit.ts'
+import * as z from 'zod/mini'
+import { type Actor, actor as actorSchema } from '../../../contract/audit.ts'
+import { databaseNames } from '../../../contract/database.ts'
 import type { EndpointRecord } from '../../../contract/endpoints/endpoint.ts'
 import { nextRevision } from '../../../storage/changes/next-revision.ts'
 import type { Recorder } from '../../../storage/changes/recorder.ts'
 import type { Store } from '../../../storage/open.ts'
+import { parseJsonColumn } from '../../../storage/parse-column.ts'
 import { storeClock } from '../../../storage/store-clock.ts'
 import { type BulkPart, fence, recordOutcomes } from '../../bulk/outcomes.ts'
 import { type ExpectedRevision, requireRevision } from '../repository.ts'
@@ -20,7 +23,17 @@ export interface Proposal extends EndpointRecord {
 }
 
 /** The JSON in the column `proposal`. */
-type Proposed = Pick<Proposal, 'id' | 'node' | 'actor' | 'part'>
+const proposed = z.object({
+  id: z.string(),
+  node: z.string(),
+  actor: actorSchema,
+  part: z.optional(z.object({ change: z.string(), at: z.number(), claim: z.string() })),
+})
+
+type Proposed = Pick<Proposal, keyof typeof proposed.shape>
+
+const parseProposed = (text: string): Proposed =>
+  parseJsonColumn(proposed, 'endpoints.proposal', text)
 
 /** Age after which a proposal is deleted because its node has stopped, ms. */
 const ABANDONED_AFTER = 5_000
@@ -45,18 +58,18 @@ export function propose(
       .executeTakeFirst()
     requireRevision(endpoint, row?.proposal === null ? row.revision : undefined, expected)
     if (row !== undefined) return undefined
-    const proposed: Proposed = { id: randomUUID(), node, actor, part }
+    const value: Proposed = { id: randomUUID(), node, actor, part }
     await trx
       .insertInto('endpoints')
       .values({
         address: endpoint,
         databases: JSON.stringify(databases),
         revision,
-        proposal: JSON.stringify(proposed),
+        proposal: JSON.stringify(value),
         proposed_at: storeClock,
       })
       .execute()
-    return proposed.id
+    return value.id
   })
 }
 
@@ -67,11 +80,15 @@ export async function readProposals(store: Store): Promise<Proposal[]> {
     .selectAll()
     .where('proposal', 'is not', null)
     .execute()
-  return rows.map(({ address, databases, proposal }) => ({
-    endpoint: address,
-    databases: JSON.parse(databases) as string[],
-    ...(JSON.parse(proposal ?? '{}') as Proposed),
-  }))
+  return rows.flatMap(({ address, databases, proposal }) =>
+    proposal === null
+      ? []
+      : {
+          endpoint: address,
+          databases: parseJsonColumn(databaseNames, 'endpoints.databases', databases),
+          ...parseProposed(proposal),
+        },
+  )
 }
 
 /** Returns whether a proposal still waits, its address is configured, or neither (`gone`). */
@@ -156,4 +173,4 @@ export async function sweepProposals(store: Store): Promise<void> {
 }
 
 const isOf = (proposal: string | null | undefined, id: string): boolean =>
-  typeof proposal === 'string' && (JSON.parse(proposal) as Proposed).id === id
+  typeof proposal === 'string' && parseProposed(proposal).id === id

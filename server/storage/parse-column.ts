@@ -1,0 +1,17 @@
+import * as z from 'zod/mini'
+
+/**
+ * Parses a stored value whose form its column does not guarantee, such as one of several texts.
+ *
+ * @param column the table and the column, for the error.
+ * @throws if the value has another form: something other than this program has changed the store.
+ */
+export function parseColumn<T>(schema: z.ZodMiniType<T>, column: string, value: unknown): T {
+  const parsed = z.safeParse(schema, value)
+  if (parsed.success) return parsed.data
+  throw new Error(`${column} has an invalid value in the database`, { cause: parsed.error })
+}
+
+/** Parses the JSON text of a column, as {@link parseColumn}. */
+export const parseJsonColumn = <T>(schema: z.ZodMiniType<T>, column: string, text: string): T =>
+  parseColumn(schema, column, JSON.parse(text))
