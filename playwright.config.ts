@@ -4,8 +4,8 @@ import { CHROMIUM_ARGS, chromiumPath } from './e2e/support/chromium.ts'
 const executablePath = chromiumPath()
 
 /**
- * Journeys in a real browser, each against a server of its own (`e2e/support/gatehouse.ts`). A
- * test that passes only at the second try has found something: there are no retries.
+ * Browser tests against real servers (`e2e/support/gatehouse.ts`). There are no retries: a test that
+ * passes only on a retry has found a defect.
  */
 export default defineConfig({
   testDir: 'e2e',
@@ -14,12 +14,12 @@ export default defineConfig({
   fullyParallel: true,
   workers: 2,
   retries: 0,
-  // Far more than they take on two cores of their own: others may be at work on the machine.
+  // Much longer than on two idle cores, because the machine may be busy.
   timeout: 120_000,
   expect: { timeout: 20_000 },
   reporter: 'list',
   use: {
-    // Recording one for each test takes a quarter longer: `npm run e2e -- --trace on` where one is wanted.
+    // Traces make the tests a quarter slower. Enable them with `npm run e2e -- --trace on`.
     trace: 'off',
     screenshot: 'only-on-failure',
     locale: 'en-US',

@@ -8,7 +8,7 @@ import { FIRST_VIEW_CHUNKS, PAGES, paintSkeletonFirst } from './tools/console-ch
 /** Where `npm run dev` expects the server: the default of `--endpoint`. */
 const SERVER = 'http://127.0.0.1:8529'
 
-/** The server gives the sign-in page at this path; so does the development server. */
+/** Serves the sign-in page at the path at which the server does. */
 const signInPage: Plugin = {
   name: 'sign-in-page',
   configureServer(server) {
@@ -19,7 +19,7 @@ const signInPage: Plugin = {
   },
 }
 
-/** Files of a minute and more: as the last ones they would run while the other workers wait. */
+/** Files that take a minute or more. At the end, they would keep one worker busy and others idle. */
 const LONG =
   /\.debootstrap\.test\.ts$|\/(?:package|concurrent-changes|model\.property|kill)\.test\.ts$/
 
@@ -36,14 +36,14 @@ class LongestFirst extends BaseSequencer {
 const tests = {
   environment: 'node',
   pool: 'forks',
-  // Modules keep no state, so the files that a worker runs share them.
+  // Modules have no state, so the files that a worker runs share them.
   isolate: false,
-  // More than cores: a third of the time is waiting for nodes and timers.
+  // More than cores, because tests spend a third of the time waiting for nodes and timers.
   maxWorkers: 4,
-  // What hangs may take its time to say so: a busy machine takes several times as long.
+  // Long enough for a busy machine, which takes several times as long.
   testTimeout: 60_000,
   hookTimeout: 60_000,
-  // Of one second a busy machine has little left: what never comes may take a moment to say so.
+  // The default of one second is too short for a busy machine.
   expect: { poll: { timeout: 10_000, interval: 10 } },
   restoreMocks: true,
 } as const
@@ -65,7 +65,7 @@ export default defineConfig({
     reportCompressedSize: false,
     rolldownOptions: {
       input: PAGES,
-      // Making a schema changes nothing: of a contract, the console keeps what it uses.
+      // Creating a schema has no side effects, so unused schemas are removed from the console.
       treeshake: { manualPureFunctions: ['z'] },
       output: {
         codeSplitting: { groups: FIRST_VIEW_CHUNKS },
@@ -98,13 +98,10 @@ export default defineConfig({
           include: ['server/**/*.test.ts', 'bin/**/*.test.ts', '.ci/**/*.test.ts'],
           exclude: [
             ...configDefaults.exclude,
-            // These watch the server's system calls, which not every machine allows: .ci/test.ts looks.
+            // Each of these needs a capability of the machine, which .ci/test.ts detects.
             ...(process.env.GATEHOUSE_TEST_STRACE === '1' ? [] : ['**/*.strace.test.ts']),
-            // These make networks of their own, likewise.
             ...(process.env.GATEHOUSE_TEST_NETNS === '1' ? [] : ['**/*.netns.test.ts']),
-            // These mount disks of their own, likewise.
             ...(process.env.GATEHOUSE_TEST_MOUNT === '1' ? [] : ['**/*.mount.test.ts']),
-            // These install a Debian in a folder, likewise.
             ...(process.env.GATEHOUSE_TEST_DEBOOTSTRAP === '1' ? [] : ['**/*.debootstrap.test.ts']),
           ],
           globalSetup: 'server/storage/test-support/postgres.global-setup.ts',

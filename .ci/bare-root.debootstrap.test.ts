@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { freePorts } from '../server/endpoints/listeners/free-ports.testing.ts'
 import { signInWithKey } from '../server/test-support/operator-session.testing.ts'
 import { ask } from '../server/test-support/start.testing.ts'
-import { type BareRoot, makeBareRoot } from './bare-root.testing.ts'
+import { type BareRoot, createBareRoot } from './bare-root.testing.ts'
 
 // Runs the commands of the README on a bare machine, as a new user does.
 
@@ -14,7 +14,7 @@ const PATIENCE = 540_000
 
 let bare: BareRoot
 beforeAll(async () => {
-  bare = await makeBareRoot()
+  bare = await createBareRoot()
   await bare.run(`cd /src && git init -q && git add -A
     git -c user.name=test -c user.email=test@example.org commit -qm test`)
 }, PATIENCE)

@@ -47,7 +47,7 @@ const npmConfig = (name: string) =>
   }).trim()
 
 /** Creates a {@link BareRoot} with the files of the checkout as a repository in `/src`. */
-export async function makeBareRoot(): Promise<BareRoot> {
+export async function createBareRoot(): Promise<BareRoot> {
   const mirror = findMirror()
   const machine = findMachineNode()
   if (mirror === undefined || machine === undefined) throw new Error('no bare root can be made')

@@ -79,7 +79,7 @@ const works = async (command: string, ...args: string[]) =>
  * Returns whether a bare Debian or Ubuntu can be created. It requires root, debootstrap (installed
  * if possible), namespaces and a reachable mirror.
  */
-export async function canMakeBareRoot(): Promise<boolean> {
+export async function canCreateBareRoot(): Promise<boolean> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return false
   const mirror = findMirror()
   if (mirror === undefined || findMachineNode() === undefined) return false

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { countCheck, countTests, type Report, sumUp } from './count.ts'
+import { countCheck, countTests, type Report, summarize } from './count.ts'
 import type { TestEvent } from './test-events.ts'
 
 const started = (id: string): TestEvent => ({ type: 'started', id, title: `a: ${id}` })
@@ -13,7 +13,7 @@ const ended = (id: string, status: 'passed' | 'failed' | 'skipped', error?: stri
 
 describe('the sum of a run', () => {
   test('counts tests, and names those that failed or were skipped', () => {
-    const report = sumUp([
+    const report = summarize([
       started('x'),
       ended('x', 'passed'),
       started('y'),
@@ -30,19 +30,19 @@ describe('the sum of a run', () => {
   })
 
   test('takes the last result of a test that was repeated', () => {
-    expect(sumUp([ended('x', 'failed'), ended('x', 'failed')])).toMatchObject({
+    expect(summarize([ended('x', 'failed'), ended('x', 'failed')])).toMatchObject({
       passed: 0,
       failed: ['a: x'],
     })
   })
 
   test('counts an error outside of any test as failed', () => {
-    const { failed } = sumUp([{ type: 'failed', title: 'b.ts', error: 'no such file' }])
+    const { failed } = summarize([{ type: 'failed', title: 'b.ts', error: 'no such file' }])
     expect(failed).toEqual(['b.ts – no such file'])
   })
 
   test('names the tests that were running when the run was stopped, and counts the others', () => {
-    const report = sumUp([
+    const report = summarize([
       { type: 'planned', tests: 5 },
       started('x'),
       ended('x', 'passed'),

@@ -34,7 +34,7 @@ const how = (message?: string) =>
  * Summarizes the events of a run, including an interrupted one. For a retried test the last attempt
  * counts.
  */
-export function sumUp(events: readonly TestEvent[]): Report {
+export function summarize(events: readonly TestEvent[]): Report {
   const tests = new Map<string, Extract<TestEvent, { type: 'started' | 'ended' }>>()
   const outside: string[] = []
   let planned = 0

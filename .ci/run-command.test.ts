@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { countTests, sumUp } from './count.ts'
+import { countTests, summarize } from './count.ts'
 import { root, runCommand, STOPPED } from './run-command.ts'
 import { EVENTS_VARIABLE, readEvents } from './test-events.ts'
 
@@ -52,7 +52,7 @@ describe('a stage that hangs in a test', () => {
       env: { [EVENTS_VARIABLE]: file },
     })
     const events = readEvents(file)
-    return countTests(exitCode, events && sumUp(events))
+    return countTests(exitCode, events && summarize(events))
   }
   const cases = (from: string) => `import { expect, test } from '${from}'
     test('one', () => {})

@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { unprivileged } from '../e2e/support/unprivileged.ts'
-import { canMakeBareRoot } from './bare-root.ts'
+import { canCreateBareRoot } from './bare-root.ts'
 import { findChromium } from './chromium.ts'
-import { type Count, countCheck, countTests, sumUp } from './count.ts'
+import { type Count, countCheck, countTests, summarize } from './count.ts'
 import { findMemoryFolder } from './memory-folder.ts'
 import { hasMounts, hasNamespaces } from './namespaces.ts'
 import { type RunOptions, runCommand } from './run-command.ts'
@@ -33,7 +33,7 @@ process.env.TMPDIR = findMemoryFolder() ?? tmpdir()
 const reports = mkdtempSync(path.join(tmpdir(), 'gatehouse-test-'))
 // The tests start hundreds of processes from the same sources, which are compiled once.
 process.env.NODE_COMPILE_CACHE = path.join(reports, 'compiled')
-const say = (line: string) => process.stdout.write(`${line}\n`)
+const print = (line: string) => process.stdout.write(`${line}\n`)
 
 const started = performance.now()
 const secondsLeft = () => Math.max(0, TOTAL_LIMIT - (performance.now() - started) / 1000)
@@ -69,18 +69,18 @@ async function runTests(
     env: { ...env, [EVENTS_VARIABLE]: file },
   })
   const events = readEvents(file)
-  return countTests(exitCode, events && sumUp(events))
+  return countTests(exitCode, events && summarize(events))
 }
 
 async function unit(): Promise<Count> {
   const strace = await findStrace()
-  if (!strace) say('strace cannot be had here: *.strace.test.ts are left out.')
+  if (!strace) print('Skipped: *.strace.test.ts. strace is not available.')
   const networks = await hasNamespaces()
-  if (!networks) say('No network namespaces can be made here: *.netns.test.ts are left out.')
+  if (!networks) print('Skipped: *.netns.test.ts. Network namespaces cannot be created.')
   const mounts = await hasMounts()
-  if (!mounts) say('Nothing can be mounted here: *.mount.test.ts are left out.')
-  const bareRoot = await canMakeBareRoot()
-  if (!bareRoot) say('No bare Debian can be made here: *.debootstrap.test.ts are left out.')
+  if (!mounts) print('Skipped: *.mount.test.ts. File systems cannot be mounted.')
+  const bareRoot = await canCreateBareRoot()
+  if (!bareRoot) print('Skipped: *.debootstrap.test.ts. A bare Debian cannot be created.')
   return await runTests(
     'vitest',
     ['run', '--reporter=default', '--reporter=./.ci/vitest-reporter.ts'],
@@ -100,23 +100,23 @@ async function browser(): Promise<Count> {
       passed: 0,
       failed: 1,
       notes: [
-        "no Chromium starts here: Playwright's cannot be downloaded or run, and Debian's cannot " +
-          'be installed; install Chromium and name it in GATEHOUSE_CHROMIUM',
+        "Chromium is not available: Playwright's cannot be downloaded or run, and Debian's cannot " +
+          'be installed. Install Chromium and set GATEHOUSE_CHROMIUM to its path.',
       ],
     }
   }
   if (unprivileged === undefined) {
-    say('No port is refused to anybody here: the journey about privileged ports is left out.')
+    print('Skipped: the browser test of privileged ports. Every user can bind every port.')
   }
   return await runTests('playwright', ['test', '--reporter=list,./.ci/playwright-reporter.ts'], {
     GATEHOUSE_CHROMIUM: chromium,
   })
 }
 
-const outOfTime: Count = {
+const timedOut: Count = {
   passed: 0,
   failed: 1,
-  notes: [`did not start: the stages before took all of ${TOTAL_LIMIT / 60} minutes`],
+  notes: [`did not start: the earlier stages took all of the ${TOTAL_LIMIT / 60} minutes`],
 }
 
 const stages: readonly (readonly [string, () => Promise<Count>])[] = [
@@ -132,9 +132,9 @@ const lines: string[] = []
 let [passed, failed] = [0, 0]
 try {
   for (const [name, run] of stages) {
-    say(`\n── ${name}`)
+    print(`\n── ${name}`)
     const start = performance.now()
-    const count = secondsLeft() === 0 ? outOfTime : await run()
+    const count = secondsLeft() === 0 ? timedOut : await run()
     passed += count.passed
     failed += count.failed
     const seconds = ((performance.now() - start) / 1000).toFixed(1)
@@ -146,6 +146,6 @@ try {
 } finally {
   rmSync(reports, { recursive: true, force: true })
 }
-say(`\n${lines.join('\n')}\n`)
-say(`${passed} passed, ${failed} failed`)
+print(`\n${lines.join('\n')}\n`)
+print(`${passed} passed, ${failed} failed`)
 process.exitCode = failed === 0 ? 0 : 1

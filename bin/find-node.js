@@ -89,5 +89,5 @@ export function findNode() {
   return { node, problem }
 }
 
-/** Says what to install where {@link findNode} finds nothing. */
+/** What to install if {@link findNode} finds nothing. */
 export const NEEDS_NODE = `Gatehouse needs Node.js ${OLDEST_NODE} or newer, and this is ${process.version}: install a newer one from your system's packages or https://nodejs.org/.`

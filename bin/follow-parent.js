@@ -1,6 +1,6 @@
-// Loaded into the server by bin/gatehouse.js: when that process is gone, however it went, the
-// server stops as if it had been asked to.
+// Loaded into the server by bin/gatehouse.js. Stops the server when that process ends, even if it was
+// killed.
 
 process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
-// Waiting for the parent to go is no reason to stay.
+// The open channel must not keep the process alive.
 process.channel?.unref()

@@ -18,10 +18,10 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 const here = fileURLToPath(new URL('.', import.meta.url))
 const tools = fileURLToPath(new URL('../tools', import.meta.url))
 
-/** The machine's own Node.js, often older than the one that npm installed; otherwise this one. */
+/** The Node.js of the machine, often older than the one that npm installed; otherwise this one. */
 const machineNode = ['/usr/bin/node', '/usr/local/bin/node'].find(existsSync) ?? process.execPath
 
-/** Stands in for the server: says how it was started, counts signals, ends as it is told to. */
+/** Replaces the server: reports how it was started, counts signals, and exits on request. */
 const SERVER = `
 const [task = '', ...rest]: string[] = process.argv.slice(2)
 const told: Record<string, number> = { SIGINT: 0, SIGTERM: 0, SIGHUP: 0 }
@@ -51,7 +51,7 @@ let folder: string
 const started: ChildProcess[] = []
 
 beforeEach(() => {
-  // The bin as it is, beside a server of ours: what it runs is found from where it lies.
+  // A copy of bin beside a test server: the command finds the server relative to its own location.
   folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-bin-'))
   mkdirSync(path.join(folder, 'bin'))
   mkdirSync(path.join(folder, 'server'))
@@ -70,9 +70,9 @@ afterEach(() => {
 
 interface Run {
   readonly child: ChildProcess
-  /** Resolves when the server has printed this. */
+  /** Resolves when the server has printed the text. */
   readonly printed: (text: string) => Promise<void>
-  /** Resolves when the command and the server, which holds its output, are both gone. */
+  /** Resolves when the command and the server, which shares its output, have both exited. */
   readonly end: Promise<{
     code: number | null
     signal: string | null
@@ -171,7 +171,7 @@ describe('the command gatehouse', () => {
     child.kill('SIGKILL')
     const { stdout, signal } = await end
     expect(signal).toBe('SIGKILL')
-    // The server was asked to stop, and its output is closed: it is gone.
+    // The output is closed, so the server has exited.
     expect(lastLine(stdout)).toEqual({ SIGINT: 0, SIGTERM: 1, SIGHUP: 0 })
   })
 

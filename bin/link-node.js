@@ -1,4 +1,4 @@
-// npm runs this after `npm ci` and `npm install` in a checkout ("prepare" in package.json). It
+// npm runs this script after `npm ci` and `npm install` in a checkout ("prepare" in package.json). It
 // makes the command `node` of npm's scripts, node_modules/.bin/node, a Node.js that starts and is
 // new enough.
 
@@ -7,42 +7,42 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findNode, findNodeOfNpm, NEEDS_NODE } from './find-node.js'
 
-const windows = process.platform === 'win32'
+const isWindows = process.platform === 'win32'
 const folder = fileURLToPath(new URL('../node_modules/.bin/', import.meta.url))
-const link = path.join(folder, windows ? 'node.cmd' : 'node')
+const link = path.join(folder, isWindows ? 'node.cmd' : 'node')
 
 /** @returns {string | undefined} */
 function readLink() {
   try {
-    return windows ? readFileSync(link, 'utf8') : readlinkSync(link)
+    return isWindows ? readFileSync(link, 'utf8') : readlinkSync(link)
   } catch {
     return undefined
   }
 }
 
 /** @param {string} target absolute, or relative to the folder of the link */
-function makeLink(target) {
+function writeLink(target) {
   const command = path.isAbsolute(target) ? target : `%~dp0${target}`
-  const content = windows ? `@"${command}" %*\r\n` : target
+  const content = isWindows ? `@"${command}" %*\r\n` : target
   // `npm pack` runs this too: scripts that use the command may be running.
   if (readLink() === content) return
   mkdirSync(folder, { recursive: true })
   rmSync(link, { force: true })
-  if (windows) writeFileSync(link, content)
+  if (isWindows) writeFileSync(link, content)
   else symlinkSync(content, link)
 }
 
 /** @param {string} line */
-const tell = (line) => process.stderr.write(`${line}\n`)
+const print = (line) => process.stderr.write(`${line}\n`)
 
 const { node, problem } = findNode()
-if (problem !== undefined) tell(problem)
+if (problem !== undefined) print(problem)
 if (node === undefined) {
   rmSync(link, { force: true })
-  tell(NEEDS_NODE)
+  print(NEEDS_NODE)
   process.exitCode = 1
 } else {
-  if (problem !== undefined) tell(`Gatehouse uses ${node} instead.`)
+  if (problem !== undefined) print(`Gatehouse uses ${node} instead.`)
   // Relative within the checkout, which may be moved.
-  makeLink(node === findNodeOfNpm() ? path.relative(folder, node) : node)
+  writeLink(node === findNodeOfNpm() ? path.relative(folder, node) : node)
 }

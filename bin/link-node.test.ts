@@ -21,7 +21,7 @@ let folder: string
 let installed: string
 let elsewhere: string
 
-/** Writes an executable in place of a Node.js. */
+/** Writes an executable that replaces Node.js. */
 function writeNode(file: string, script: string): void {
   mkdirSync(path.dirname(file), { recursive: true })
   writeFileSync(file, script)

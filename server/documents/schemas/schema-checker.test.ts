@@ -168,9 +168,9 @@ describe('the checker', () => {
     await check(SLOW, { a: 'a' })
     // The schema counts as quick so far, so all three checks are sent together.
     const checks = [check(SLOW, { a: 'a' }), check(SLOW, ENDLESS), check(SLOW, ENDLESS)]
-    const resolveOutcome = await Promise.allSettled(checks)
-    expect(resolveOutcome.map((each) => each.status)).toEqual(['fulfilled', 'rejected', 'rejected'])
-    expect(resolveOutcome.slice(1)).toMatchObject([
+    const results = await Promise.allSettled(checks)
+    expect(results.map((each) => each.status)).toEqual(['fulfilled', 'rejected', 'rejected'])
+    expect(results.slice(1)).toMatchObject([
       { reason: { code: 'invalid' } },
       { reason: { code: 'busy' } },
     ])
@@ -180,12 +180,12 @@ describe('the checker', () => {
   it('limits the number of waiting checks', async () => {
     open({ waiting: 3 })
     const checks = Array.from({ length: 4 }, () => check(NUMBER, { n: 1 }))
-    const resolveOutcome = await Promise.allSettled(checks)
-    expect(resolveOutcome.map(({ status }) => status)).toEqual([
+    const results = await Promise.allSettled(checks)
+    expect(results.map(({ status }) => status)).toEqual([
       ...Array.from({ length: 3 }, () => 'fulfilled'),
       'rejected',
     ])
-    expect(resolveOutcome[3]).toMatchObject({ reason: { code: 'busy' } })
+    expect(results[3]).toMatchObject({ reason: { code: 'busy' } })
     expect((await check(NUMBER, { n: 1 })).count).toBe(0)
   })
 

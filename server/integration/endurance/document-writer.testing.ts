@@ -13,9 +13,9 @@ export interface DocumentWriter {
    * Compares the stored documents with the possible states: every acknowledged change is stored,
    * arrays are complete, and no document is unknown.
    *
-   * @param resolveOutcome whether changes without a response can no longer take effect.
+   * @param settled whether changes without a response can no longer take effect.
    */
-  check(stored: ReadonlyMap<string, number>, resolveOutcome: boolean): void
+  check(stored: ReadonlyMap<string, number>, settled: boolean): void
   /** Number of acknowledged changes. */
   readonly acknowledged: number
 }
@@ -100,7 +100,7 @@ export function createDocumentWriter(
       tick()
       return true
     },
-    check(stored, resolveOutcome) {
+    check(stored, settled) {
       const missed: unknown[] = []
       for (const ids of arrays) {
         const there = ids.filter((id) => stored.has(id))
@@ -108,12 +108,12 @@ export function createDocumentWriter(
       }
       for (const [id, states] of known) {
         if (!states.has(stored.get(id))) missed.push([id, [...states], stored.get(id)])
-        if (resolveOutcome) known.set(id, new Set([stored.get(id)]))
+        if (settled) known.set(id, new Set([stored.get(id)]))
       }
       for (const id of stored.keys()) {
         if (id.startsWith(`${name}-`) && !known.has(id)) missed.push([id, 'not sent'])
       }
-      if (resolveOutcome) arrays.clear()
+      if (settled) arrays.clear()
       expect(missed).toEqual([])
     },
   }

@@ -22,7 +22,7 @@ import {
 } from '../../test-support/start.testing.ts'
 
 // Tests a node whose PostgreSQL becomes unavailable and returns, from a client's point of view. The
-// store itself is tested in storage/postgres-away.test.ts.
+// store itself is tested in storage/postgres/unavailable.test.ts.
 
 /** Maximum time until a request for data is rejected, ms. */
 const REFUSED = 2_000
