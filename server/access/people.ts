@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Transaction } from 'kysely'
+import { LOCAL_PROVIDER, OPERATOR } from '../contract/access/operator.ts'
 import type { Person } from '../contract/access/person.ts'
 import { type Role, role as roleSchema } from '../contract/access/role.ts'
 import { SESSION_IDLE } from '../contract/access/session-use.ts'
@@ -10,17 +11,6 @@ import type { Recorder } from '../storage/changes/recorder.ts'
 import type { Store } from '../storage/open.ts'
 import { parseColumn } from '../storage/parse-column.ts'
 import type { PeopleTable, Tables } from '../storage/tables.ts'
-
-/** Name of the built-in provider. */
-export const LOCAL_PROVIDER = 'local'
-
-/** The person who signs in with the operator key. */
-export const OPERATOR = {
-  provider: LOCAL_PROVIDER,
-  issuer: 'gatehouse',
-  subject: 'operator',
-  username: `${LOCAL_PROVIDER}:operator`,
-} as const
 
 /** A person's identity at a provider. */
 export interface ProviderIdentity {

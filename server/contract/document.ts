@@ -32,7 +32,7 @@ export const BULK_BYTES = 64 * 1024 * 1024
 export const BULK_DOCUMENTS = 1_000_000
 
 /** Larger arrays are always created by a job, whether or not the request asks for one. */
-export const MAX_BULK_REQUESTS = 10_000
+export const MAX_SYNC_BULK_DOCUMENTS = 10_000
 
 /**
  * Maximum length of the value of `contains`, in characters. The search for a longer text can take
@@ -44,7 +44,7 @@ export const CONTAINS_LENGTH = 200
 export const FILTER_FIELDS = 50
 
 /** Number of documents per page of a collection: the default and the maximum. */
-export const PAGE = { usual: 100, most: 1000 } as const
+export const PAGE = { default: 100, max: 1000 } as const
 
 /** Maximum size of a page, bytes: 16 MiB. A page ends before the document that would exceed it. */
 export const PAGE_BYTES = 16 * 1024 * 1024

@@ -298,7 +298,7 @@ export const documentComponents: Components = {
     Limit: {
       name: 'limit',
       in: 'query',
-      schema: { type: 'integer', minimum: 1, maximum: PAGE.most, default: PAGE.usual },
+      schema: { type: 'integer', minimum: 1, maximum: PAGE.max, default: PAGE.default },
     },
     After: {
       name: 'after',

@@ -22,6 +22,7 @@ import {
 import { arrayChunks, readBody } from '../http/input/request-body.ts'
 import { textBody } from '../http/input/text-body.ts'
 import { acceptedVersion } from '../http/input/version.ts'
+import { nextLink, requestedPath } from '../http/output/next-link.ts'
 import type { Reserve } from '../http/output/response-room.ts'
 import type { CollectionRef, DocumentRef } from '../storage/document-ref.ts'
 import {
@@ -85,7 +86,7 @@ export function documentRoutes({
     return c.body(body, 206, {
       ETag: `"${tagOf(page.documents)}"`,
       'Content-Type': contentType(c),
-      ...(page.next !== undefined && { Link: linkToNext(c, ['after', page.next.id]) }),
+      ...(page.next !== undefined && { Link: nextLink(c, ['after', page.next.id]) }),
       ...length,
       ...jobHeaders(c, id),
     })
@@ -107,7 +108,7 @@ export function documentRoutes({
       const conditions = conditionsOf(c)
       if (conditions.noneMatch === '*' && conditions.match === undefined) {
         const created = await documents.createAt(placeOf(c), text)
-        return answer(created, 201, type, { Location: pathOf(c) })
+        return answer(created, 201, type, { Location: requestedPath(c) })
       }
       return answer(await documents.replace(placeOf(c), text, conditions), 200, type)
     })
@@ -154,7 +155,7 @@ export function documentRoutes({
         return arrayResponse(created, headers)
       }
       const made = await documents.create(where, body.text)
-      const location = `${pathOf(c)}/${encodeURIComponent(made.id)}`
+      const location = `${requestedPath(c)}/${encodeURIComponent(made.id)}`
       return answer(made, 201, type, { Location: location })
     })
     .route('/', wholeCollectionRoutes(PATH, { whole, requireRole, collectionOf, contentType }))
@@ -230,24 +231,6 @@ const answer = (
 ): Response =>
   new Response(body, { status, headers: { ETag: `"${tag}"`, 'Content-Type': type, ...headers } })
 
-/** Returns the path as requested, including the prefix that names the database. */
-function pathOf(c: Context<AppEnv>): string {
-  const { url } = c.req
-  const begin = url.indexOf('/', url.indexOf('://') + 3)
-  const end = url.slice(begin).search(/[?#]/)
-  return url.slice(begin, end === -1 ? undefined : begin + end).replace(/\/$/, '')
-}
-
-/** Returns a `Link` to the next page (RFC 8288). */
-function linkToNext(
-  c: Context<AppEnv>,
-  [name, value]: readonly [name: string, value: string],
-): string {
-  const next = new URL(c.req.url).searchParams
-  next.set(name, value)
-  return `<${pathOf(c)}?${next}>; rel="next"`
-}
-
 /** Returns the headers of a page. Those of a query say what it read and, if requested, the count. */
 function pageHeaders(
   c: Context<AppEnv>,
@@ -262,7 +245,7 @@ function pageHeaders(
   if (query.matches !== undefined || query.sort.length > 0) {
     headers['Query-Plan'] = `scan; scanned=${page.scanned}; returned=${page.documents.length}`
   }
-  if (page.nextParameter !== undefined) headers.Link = linkToNext(c, page.nextParameter)
+  if (page.nextParameter !== undefined) headers.Link = nextLink(c, page.nextParameter)
   return headers
 }
 

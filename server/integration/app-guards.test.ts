@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { OPERATOR } from '../access/people.ts'
 import { hashSecret } from '../access/secret-text.ts'
+import { OPERATOR } from '../contract/access/operator.ts'
 import { atLeast, ROLES, type Role } from '../contract/access/role.ts'
 import { type Declared, permissionOf } from '../http/guards/require-role.ts'
 import { blog, openApp, outside } from '../test-support/app.testing.ts'

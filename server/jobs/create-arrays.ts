@@ -1,4 +1,4 @@
-import { MAX_BULK_REQUESTS } from '../contract/document.ts'
+import { MAX_SYNC_BULK_DOCUMENTS } from '../contract/document.ts'
 import type { LargeArrays } from '../documents/repository/create-many.ts'
 import { Failure } from '../failure.ts'
 import { resolveOutcome } from '../storage/availability/resolve-outcome.ts'
@@ -63,7 +63,7 @@ export function createArrays(deps: CreateArraysDeps): LargeArrays['create'] {
         job ??= await begin()
         const staged = part.map((each) => ({ ...each, seen: '', tag: rules.createTag() }))
         job = await repository.stage(job, staged)
-        if (!later && job.done > MAX_BULK_REQUESTS) {
+        if (!later && job.done > MAX_SYNC_BULK_DOCUMENTS) {
           later = true
           sent.length = 0
           await allow(where)

@@ -1,13 +1,14 @@
-import { type Context, Hono } from 'hono'
-import { PAGE } from '../contract/document.ts'
+import { Hono } from 'hono'
 import type { JobView } from '../contract/job.ts'
+import { parsePageLimit } from '../contract/page-limit.ts'
 import type { Documents } from '../documents/documents.ts'
 import type { Page } from '../documents/query/read-page.ts'
-import { Failure, toErrorBody } from '../failure.ts'
+import { toErrorBody } from '../failure.ts'
 import { described } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
 import { type Body, partsBody } from '../http/input/parts-body.ts'
+import { nextLink } from '../http/output/next-link.ts'
 import type { Reserve } from '../http/output/response-room.ts'
 import { job as operations } from './describe-routes.ts'
 import { failureOf, type Job } from './job.ts'
@@ -34,7 +35,7 @@ export interface JobRoutesDeps {
 export const jobRoutes = ({ jobs, documents, requireRole, reserve, idOf }: JobRoutesDeps) =>
   new Hono<AppEnv>().get('/:id', described(operations.get, requireRole('viewer')), async (c) => {
     const job = await jobs.read(idOf(c.get('database')), c.req.param('id'))
-    const limit = readLimit(c.req.query('limit'))
+    const limit = parsePageLimit(c.req.query('limit'))
     const headers: Record<string, string> = { 'Cache-Control': 'no-store' }
     const view = toView(job)
     const status = view.state === 'running' ? 206 : 200
@@ -42,7 +43,7 @@ export const jobRoutes = ({ jobs, documents, requireRole, reserve, idOf }: JobRo
     const page = await results(documents, job, c.req.query('after'), limit, (bytes) =>
       reserve(c, bytes),
     )
-    if (page.next !== undefined) headers.Link = linkToNext(c, page.next.id)
+    if (page.next !== undefined) headers.Link = nextLink(c, ['after', page.next.id])
     headers['Content-Type'] = 'application/json'
     // Inserted as stored text: parsing would require printing it again.
     const before = `${JSON.stringify(view).slice(0, -1)},"documents":`
@@ -92,20 +93,4 @@ function toView(job: Job): JobView {
     created: new Date(job.createdAt).toISOString(),
     updated: new Date(job.updatedAt).toISOString(),
   }
-}
-
-function readLimit(text: string | undefined): number {
-  if (text === undefined) return PAGE.usual
-  const limit = /^[0-9]{1,4}$/.test(text) ? Number(text) : 0
-  if (limit >= 1 && limit <= PAGE.most) return limit
-  throw new Failure('bad-parameter', `limit must be a whole number from 1 to ${PAGE.most}.`, {
-    field: 'limit',
-  })
-}
-
-/** Returns a `Link` to the next page (RFC 8288). */
-function linkToNext(c: Context<AppEnv>, after: string): string {
-  const url = new URL(c.req.url)
-  url.searchParams.set('after', after)
-  return `<${url.pathname}${url.search}>; rel="next"`
 }

@@ -1,4 +1,4 @@
-import { PAGE } from '../../contract/document.ts'
+import { parsePageLimit } from '../../contract/page-limit.ts'
 import { type FieldPath, type ListedField, parseFieldList, parseFilterName } from './field-path.ts'
 import { badParameter, createMatcher, type Filter, type Matcher } from './filter.ts'
 
@@ -65,7 +65,7 @@ export function parseDocumentQuery(query: URLSearchParams): DocumentQuery {
     matches: filter.length === 0 ? undefined : createMatcher(filter),
     sort,
     fields: fields?.map(({ path }) => path),
-    limit: toLimit(given.get('limit')),
+    limit: parsePageLimit(given.get('limit')),
     after,
     cursor,
   }
@@ -151,11 +151,4 @@ function listOf(
   const list = parseFieldList(text, name)
   if (list.length <= most) return list
   throw badParameter(name, `${name} has ${list.length} fields. The maximum is ${most}.`)
-}
-
-function toLimit(text: string | undefined): number {
-  if (text === undefined) return PAGE.usual
-  const limit = /^[0-9]{1,4}$/.test(text) ? Number(text) : 0
-  if (limit >= 1 && limit <= PAGE.most) return limit
-  throw badParameter('limit', `limit must be a whole number from 1 to ${PAGE.most}.`)
 }

@@ -60,7 +60,7 @@ export const createReadInIdOrder =
 /** Bounds of one scan of a collection. */
 export interface ScanBounds {
   /**
-   * Maximum number of batches ({@link PAGE}.most documents or {@link BATCH_BYTES} each). By default
+   * Maximum number of batches ({@link PAGE}.max documents or {@link BATCH_BYTES} each). By default
    * the scan ends when the page is complete.
    */
   readonly batches?: number
@@ -120,7 +120,7 @@ async function readInIdOrder(
   for (let batch = 1; ; batch++) {
     check?.()
     // One more than requested detects a next page. A filter may skip many documents.
-    const size = matches === undefined && !count ? limit + 1 - documents.length : PAGE.most
+    const size = matches === undefined && !count ? limit + 1 - documents.length : PAGE.max
     const { last, bytes: more } = await repository.until(where, after, size, BATCH_BYTES, upTo)
     if (!isFull) await reserve?.(bytes + more)
     if (batch > 1 || more > SMALL_BYTES) await nextTurn()
@@ -174,9 +174,9 @@ async function readSorted(
   let total = 0
   for (let after: string | undefined; ; ) {
     check?.()
-    const { last } = await repository.until(where, after, PAGE.most, BATCH_BYTES, upTo)
+    const { last } = await repository.until(where, after, PAGE.max, BATCH_BYTES, upTo)
     await nextTurn()
-    const rows = await repository.list(where, after, PAGE.most, last ?? upTo)
+    const rows = await repository.list(where, after, PAGE.max, last ?? upTo)
     scanned += rows.length
     for (const { id, tag, body } of rows) {
       const turn = slice()
@@ -189,8 +189,8 @@ async function readSorted(
       if (from !== undefined && compare(position, from) <= 0) continue
       top.offer(position, () => ({ id, tag, text: textOf(body, parsed) }))
     }
-    if (last === undefined && rows.length < PAGE.most) break
-    after = rows.length < PAGE.most ? last : rows.at(-1)?.id
+    if (last === undefined && rows.length < PAGE.max) break
+    after = rows.length < PAGE.max ? last : rows.at(-1)?.id
   }
   const { documents, bytes, next } = top.page()
   await reserve?.(bytes)

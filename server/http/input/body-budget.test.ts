@@ -6,8 +6,8 @@ const MIB = 1024 * 1024
 describe('BodyBudget', () => {
   it('is an eighth of the heap, within bounds', () => {
     expect(bodyLimit(400 * MIB)).toBe(50 * MIB)
-    expect(bodyLimit(10 * MIB)).toBe(BODY_BUDGET.least)
-    expect(bodyLimit(64 * 1024 * MIB)).toBe(BODY_BUDGET.most)
+    expect(bodyLimit(10 * MIB)).toBe(BODY_BUDGET.min)
+    expect(bodyLimit(64 * 1024 * MIB)).toBe(BODY_BUDGET.max)
   })
 
   it('rejects bodies beyond the budget until others are released', () => {

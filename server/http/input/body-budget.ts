@@ -7,8 +7,8 @@ import { Failure } from '../../failure.ts'
  */
 export const BODY_BUDGET = {
   share: 1 / 8,
-  least: 8 * 1024 * 1024,
-  most: 128 * 1024 * 1024,
+  min: 8 * 1024 * 1024,
+  max: 128 * 1024 * 1024,
 } as const
 
 /**
@@ -21,7 +21,7 @@ const RETRY_AFTER = 5
 
 /** Returns the budget for a heap limit, bytes. */
 export const bodyLimit = (heap: number): number =>
-  Math.min(BODY_BUDGET.most, Math.max(BODY_BUDGET.least, Math.floor(heap * BODY_BUDGET.share)))
+  Math.min(BODY_BUDGET.max, Math.max(BODY_BUDGET.min, Math.floor(heap * BODY_BUDGET.share)))
 
 /** Counts the bytes of the request bodies that the process holds. */
 export class BodyBudget {

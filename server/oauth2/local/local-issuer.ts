@@ -1,4 +1,5 @@
 import type { AdapterFactory, Provider as OidcProvider } from 'oidc-provider'
+import { OPERATOR } from '../../contract/access/operator.ts'
 import { isLoopbackHost } from '../../contract/endpoints/address.ts'
 import { SIGN_IN_SECONDS } from '../sign-in/csrf-token.ts'
 import { callbackPath } from '../sign-in/sign-in.ts'
@@ -10,14 +11,6 @@ import { interactionPolicy, Provider } from './oidc-provider.ts'
  * may be reached under several names.
  */
 export const ISSUER = 'https://gatehouse.localhost/_idp'
-
-/** The person who signs in with the operator key (docs/sign-in.md, "The operator key"). */
-export const OPERATOR = {
-  provider: 'local',
-  issuer: 'gatehouse',
-  subject: 'operator',
-  name: 'Operator',
-}
 
 /** The only client of the local provider: this server. */
 export const CLIENT_ID = 'gatehouse'

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
-
+import { OPERATOR } from '../../contract/access/operator.ts'
 import { Failure } from '../../failure.ts'
 import { failureKey } from '../../storage/changes/failure-limit.ts'
 import type { Store } from '../../storage/open.ts'
@@ -10,7 +10,7 @@ import { createIssuerProvider } from '../providers/issuer-provider.ts'
 import type { Provider } from '../providers/provider.ts'
 import { cut } from '../providers/provider-failure.ts'
 import { inProcessFetch } from './in-process-fetch.ts'
-import { CLIENT_ID, createLocalIssuer, ISSUER, OPERATOR } from './local-issuer.ts'
+import { CLIENT_ID, createLocalIssuer, ISSUER } from './local-issuer.ts'
 import { createLocalProviderStore } from './local-provider-adapter.ts'
 import { deriveKeys } from './local-provider-keys.ts'
 import { errors } from './oidc-provider.ts'
@@ -117,8 +117,10 @@ export function createLocalProvider(deps: LocalProviderDeps): LocalProvider {
       authEndpoint: (origin) => `${origin}/_idp/auth`,
       parameters: { scope: 'openid', prompt: 'login' },
       identify: ({ sub, amr }) => ({
-        ...OPERATOR,
+        provider: OPERATOR.provider,
+        issuer: OPERATOR.issuer,
         subject: sub,
+        name: 'Operator',
         operatorKey: Array.isArray(amr) ? String(amr[0]) : null,
       }),
     },

@@ -1,0 +1,16 @@
+import { Failure } from '../failure.ts'
+import { PAGE } from './document.ts'
+
+/**
+ * Parses the parameter `limit` of a page of documents.
+ *
+ * @throws Failure `bad-parameter`
+ */
+export function parsePageLimit(text: string | undefined): number {
+  if (text === undefined) return PAGE.default
+  const limit = /^[0-9]{1,4}$/.test(text) ? Number(text) : 0
+  if (limit >= 1 && limit <= PAGE.max) return limit
+  throw new Failure('bad-parameter', `limit must be a whole number from 1 to ${PAGE.max}.`, {
+    field: 'limit',
+  })
+}
