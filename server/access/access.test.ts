@@ -20,7 +20,7 @@ const from = { address: '127.0.0.1', userAgent: 'a browser' }
 const operator: SignIn = {
   ...OPERATOR,
   name: 'Operator',
-  tokens: { access: 'provider-token-o', refresh: null, expires: null },
+  accessToken: 'provider-token-o',
   operatorKey: 'fingerprint',
 }
 const github = (subject: string, over: Partial<SignIn> = {}): SignIn => ({
@@ -28,7 +28,7 @@ const github = (subject: string, over: Partial<SignIn> = {}): SignIn => ({
   issuer: 'https://github.example/token',
   subject,
   name: `Person ${subject}`,
-  tokens: { access: `provider-token-${subject}`, refresh: `refresh-${subject}`, expires: 1 },
+  accessToken: `provider-token-${subject}`,
   operatorKey: null,
   ...over,
 })
@@ -137,7 +137,6 @@ forEachEngine((engine) => {
       const stored = JSON.stringify(rows)
       expect(stored).not.toContain(secret)
       expect(stored).not.toContain('provider-token-1')
-      expect(stored).not.toContain('refresh-1')
     })
 
     it('updates the stored token when a person signs in again', async () => {
@@ -146,10 +145,7 @@ forEachEngine((engine) => {
           .access_token
       await access.signIn(github('1'), from)
       const first = await sealed()
-      await access.signIn(
-        github('1', { tokens: { access: 'new', refresh: null, expires: null } }),
-        from,
-      )
+      await access.signIn(github('1', { accessToken: 'new' }), from)
       expect(await sealed()).not.toBe(first)
     })
 
@@ -374,10 +370,10 @@ forEachEngine((engine) => {
       expect(listed).toMatchObject({ username: 'github:2', role: 'none', sessions: 0 })
       const stored = await store.db
         .selectFrom('people')
-        .select(['access_token', 'refresh_token'])
+        .select('access_token')
         .where('username', '=', 'github:2')
         .executeTakeFirst()
-      expect(stored).toEqual({ access_token: null, refresh_token: null })
+      expect(stored).toEqual({ access_token: null })
 
       await access.changeRole(await idOf('github:2'), 'viewer', actor)
       await expect(byToken(token)).rejects.toMatchObject({ code: 'unauthenticated' })

@@ -117,8 +117,6 @@ export async function findOrCreatePerson(
     created_at: options.now,
     last_sign_in_at: options.now,
     access_token: null,
-    refresh_token: null,
-    token_expires_at: null,
   }
   const inserted = await trx
     .insertInto('people')
@@ -156,8 +154,6 @@ export async function ensureOperator(store: Store, now: number): Promise<string>
       created_at: now,
       last_sign_in_at: null,
       access_token: null,
-      refresh_token: null,
-      token_expires_at: null,
     })
     .onConflict((conflict) => conflict.columns(['provider', 'issuer', 'subject']).doNothing())
     .execute()
@@ -240,10 +236,6 @@ async function revokeTokensOf(trx: Transaction<Tables>, id: string): Promise<num
     .deleteFrom('tokens')
     .where('owner_id', '=', id)
     .executeTakeFirst()
-  await trx
-    .updateTable('people')
-    .set({ access_token: null, refresh_token: null, token_expires_at: null })
-    .where('id', '=', id)
-    .execute()
+  await trx.updateTable('people').set({ access_token: null }).where('id', '=', id).execute()
   return Number(numDeletedRows)
 }

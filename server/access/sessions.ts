@@ -3,7 +3,6 @@ import type { SessionInfo } from '../contract/access/session.ts'
 import { SESSION_IDLE } from '../contract/access/session-use.ts'
 import type { Actor } from '../contract/audit.ts'
 import { Failure } from '../failure.ts'
-import type { ProviderTokens } from '../oauth2/providers/identity.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
 import type { Store } from '../storage/open.ts'
 import type { PeopleTable, SessionsTable } from '../storage/tables.ts'
@@ -22,7 +21,8 @@ export const TOUCH = 60_000
 
 /** A sign-in that a provider has confirmed. */
 export interface SignIn extends ProviderIdentity {
-  readonly tokens: ProviderTokens
+  /** Access token of the provider. */
+  readonly accessToken: string
   /** Fingerprint of the operator key that was used; null for all other providers. */
   readonly operatorKey: string | null
 }
@@ -44,8 +44,8 @@ export interface From {
 }
 
 /**
- * Signs a person in: finds or creates the person, and stores the provider's tokens, encrypted, with
- * the person and with a new session (docs/sign-in.md, "The flow"). Returns the person's id and the
+ * Signs a person in: finds or creates the person, and stores the provider's access token, encrypted,
+ * with the person and with a new session (docs/sign-in.md, "The flow"). Returns the person's id and the
  * secret for the session cookie. Only the hash of the secret is stored. Durable when it resolves.
  *
  * @throws Failure `forbidden` if the person's access was removed; `bad-parameter` if the operator
@@ -79,7 +79,7 @@ export function beginSession(
     })
     await trx
       .updateTable('people')
-      .set(encryptTokens(vault, `people/${person.id}`, signIn.tokens))
+      .set({ access_token: vault.encrypt(signIn.accessToken, `people/${person.id}/access`) })
       .where('id', '=', person.id)
       .execute()
     await trx
@@ -94,7 +94,7 @@ export function beginSession(
         address: from.address,
         user_agent: from.userAgent?.slice(0, 256) ?? null,
         operator_key: signIn.operatorKey,
-        ...encryptTokens(vault, `sessions/${id}`, signIn.tokens),
+        access_token: vault.encrypt(signIn.accessToken, `sessions/${id}/access`),
       })
       .execute()
     if (entry !== undefined) await record(trx, entry)
@@ -109,17 +109,6 @@ export function beginSession(
     return { person: person.id, secret }
   })
 }
-
-/**
- * Returns the columns that store a provider's tokens, encrypted and bound to one row.
- *
- * @param place identifies the row, for example `sessions/<id>`.
- */
-const encryptTokens = (vault: Vault, place: string, tokens: ProviderTokens) => ({
-  access_token: vault.encrypt(tokens.access, `${place}/access`),
-  refresh_token: tokens.refresh && vault.encrypt(tokens.refresh, `${place}/refresh`),
-  token_expires_at: tokens.expires,
-})
 
 /** Whether the operator key was renewed after the person entered it. */
 const wasRenewed = ({ operatorKey }: SignIn, deps: SessionDeps): boolean =>

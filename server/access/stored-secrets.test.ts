@@ -32,7 +32,7 @@ forEachEngine((engine) => {
         issuer: 'a',
         subject: '1',
         name: null,
-        tokens: { access: 'x', refresh: 'y', expires: null },
+        accessToken: 'x',
         operatorKey: null,
       },
       { address: null, userAgent: null },
@@ -84,9 +84,9 @@ forEachEngine((engine) => {
       const rows = await store.db
         .selectFrom('sessions')
         .innerJoin('people', 'people.id', 'sessions.person_id')
-        .select(['sessions.access_token', 'sessions.refresh_token', 'people.access_token as of'])
+        .select(['sessions.access_token', 'people.access_token as of'])
         .execute()
-      expect(rows).toEqual([{ access_token: null, refresh_token: null, of: null }])
+      expect(rows).toEqual([{ access_token: null, of: null }])
       const last = await store.db.selectFrom('audit').selectAll().orderBy('seq', 'desc').execute()
       expect(last[0]).toMatchObject({ action: 'secret.discard', actor: 'command-line' })
     })

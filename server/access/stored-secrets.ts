@@ -52,7 +52,7 @@ export async function requireSecretKey(
  * Sessions and API tokens stay valid.
  */
 export function discardSecrets(store: Store, record: Recorder, actor: Actor): Promise<void> {
-  const none = { access_token: null, refresh_token: null, token_expires_at: null }
+  const none = { access_token: null }
   return store.change(async (trx) => {
     await trx.updateTable('people').set(none).execute()
     await trx.updateTable('sessions').set(none).execute()

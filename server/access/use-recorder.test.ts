@@ -32,9 +32,11 @@ forEachEngine((engine) => {
         admins: [],
         now: () => time,
       })
-      const tokens = { access: 'a', refresh: null, expires: null }
       const from = { address: null, userAgent: null }
-      session = await access.signIn({ ...OPERATOR, name: 'o', tokens, operatorKey: null }, from)
+      session = await access.signIn(
+        { ...OPERATOR, name: 'o', accessToken: 'a', operatorKey: null },
+        from,
+      )
       const [person] = await access.people()
       const owner = { personId: person?.id ?? '', role: 'admin' } as const
       token = (await access.createToken(owner, { name: 'a', role: 'viewer' }, START)).token
@@ -167,8 +169,6 @@ async function insertPerson({ db }: Store): Promise<void> {
       created_at: 0,
       last_sign_in_at: null,
       access_token: null,
-      refresh_token: null,
-      token_expires_at: null,
     })
     .execute()
 }

@@ -162,7 +162,7 @@ describe('permissions', () => {
         issuer: 'a',
         subject: role,
         name: null,
-        tokens: { access: 'x', refresh: null, expires: null },
+        accessToken: 'x',
         operatorKey: null,
       },
       { address: null, userAgent: null },

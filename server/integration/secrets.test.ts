@@ -249,18 +249,15 @@ forEachEngine((engine) => {
     expect((await tell('DELETE', '/_api/session', ours)).status).toBe(200)
     await tell('DELETE', `/_api/token/${made.json.info.id}`, bearer)
 
-    // The provider's tokens are stored encrypted.
+    // The provider's access token is stored encrypted.
     const store = await openStore(location, 'tool')
-    const { id, access_token, refresh_token } = await store.db
+    const { id, access_token } = await store.db
       .selectFrom('people')
       .selectAll()
       .where('provider', '=', 'oauth2')
       .executeTakeFirstOrThrow()
     const vault = createVault(Buffer.from(env.GATEHOUSE_SECRET_KEY ?? '', 'base64'))
     secret('access-token', vault.decrypt(access_token ?? '', `people/${id}/access`))
-    if (refresh_token !== null) {
-      secret('refresh-token', vault.decrypt(refresh_token, `people/${id}/refresh`))
-    }
     const audit = JSON.stringify(await store.db.selectFrom('audit').selectAll().execute())
     await store.close()
     const stored =

@@ -110,7 +110,6 @@ describe('GET <mount>/auth, the callback', () => {
     const rig = await rigFor()
     provider.token = { body: { access_token: 't', refresh_token: 'r', expires_in: 60 } }
     const { token } = await rig.start('oauth2')
-    const before = Date.now()
     await rig.callback('oauth2', { csrfToken: token, code: 'c' }, token)
     expect(rig.signedIn).toEqual([
       {
@@ -118,13 +117,10 @@ describe('GET <mount>/auth, the callback', () => {
         issuer: `${provider.origin}/token`,
         subject: '583231',
         name: 'ada',
-        tokens: { access: 't', refresh: 'r', expires: expect.any(Number) },
+        accessToken: 't',
         operatorKey: null,
       },
     ])
-    const { expires } = rig.signedIn[0]?.tokens ?? {}
-    expect(Number(expires) - before).toBeGreaterThanOrEqual(60_000)
-    expect(Number(expires) - Date.now()).toBeLessThanOrEqual(60_000)
   })
 
   test('creates the user, then updates the token, and stores the user in the session', async () => {

@@ -1,4 +1,5 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
+import { DEFAULT_MIGRATION_TABLE } from 'kysely/migration'
 import { expect, test } from 'vitest'
 import { migrate } from './migrate.ts'
 import { allMigrations } from './migrations/all-migrations.ts'
@@ -40,5 +41,35 @@ forEachEngine({ empty: true }, (engine) => {
     })
     const tables = await db.introspection.getTables()
     expect(tables.map(({ name }) => name)).not.toContain('notes')
+  })
+
+  test('removes the refresh tokens that an older version stored, and keeps the rest', async () => {
+    const store = await engine.open()
+    const { db } = store
+    const migrations = allMigrations(engine.name)
+    // The store of a version before 0014.
+    for (const table of ['people', 'sessions']) {
+      await db.schema.alterTable(table).addColumn('refresh_token', 'text').execute()
+      await db.schema.alterTable(table).addColumn('token_expires_at', 'bigint').execute()
+    }
+    await sql`delete from ${sql.table(DEFAULT_MIGRATION_TABLE)} where name >= '0014'`.execute(db)
+    await sql`insert into people
+      (id, provider, issuer, subject, username, role, created_at, access_token, refresh_token)
+      values ('p', 'github', 'i', '1', 'github:1', 'admin', 5, 'encrypted', 'refresh')`.execute(db)
+    await sql`insert into sessions
+      (hash, id, person_id, created_at, last_seen_at, expires_at, access_token, token_expires_at)
+      values ('h', 's', 'p', 1, 1, 2, 'encrypted', 7)`.execute(db)
+
+    await migrate(db, migrations)
+    const { rows: people } = await sql`select * from people`.execute(db)
+    const { rows: sessions } = await sql`select * from sessions`.execute(db)
+    expect([people, sessions]).toMatchObject([
+      [{ id: 'p', role: 'admin', access_token: 'encrypted' }],
+      [{ hash: 'h', person_id: 'p', expires_at: 2, access_token: 'encrypted' }],
+    ])
+    for (const row of [...people, ...sessions]) {
+      expect(row).not.toHaveProperty('refresh_token')
+      expect(row).not.toHaveProperty('token_expires_at')
+    }
   })
 })

@@ -105,8 +105,6 @@ export interface PeopleTable {
   last_sign_in_at: number | null
   /** Access token of the provider from the last sign-in, encrypted. */
   access_token: string | null
-  refresh_token: string | null
-  token_expires_at: number | null
 }
 
 /** A session. Only the hash of the secret in the cookie is stored. */
@@ -126,8 +124,6 @@ export interface SessionsTable {
   operator_key: string | null
   /** Access token of the provider, encrypted. */
   access_token: string | null
-  refresh_token: string | null
-  token_expires_at: number | null
 }
 
 /** A sign-in in progress, from its start to its callback. */

@@ -103,9 +103,8 @@ export async function openApp() {
     },
     /** Signs in as the operator. Returns the header `Cookie`. */
     async signedIn() {
-      const tokens = { access: 'x', refresh: null, expires: null }
       const secret = await modules.access.signIn(
-        { ...OPERATOR, name: null, tokens, operatorKey: fingerprint(OPERATOR_KEY) },
+        { ...OPERATOR, name: null, accessToken: 'x', operatorKey: fingerprint(OPERATOR_KEY) },
         { address: null, userAgent: null },
       )
       return { Cookie: `gatehouse_test=${secret}` }

@@ -35,7 +35,7 @@ forEachEngine((engine) => {
         issuer: 'a',
         subject: '1',
         name: null,
-        tokens: { access: 'x', refresh: null, expires: null },
+        accessToken: 'x',
         operatorKey: null,
         ...over,
       },

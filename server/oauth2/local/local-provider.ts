@@ -131,7 +131,7 @@ export function createLocalProvider(deps: LocalProviderDeps): LocalProvider {
       ...provider,
       async complete(response) {
         const identity = await provider.complete(response)
-        await kept.end(identity.tokens.access)
+        await kept.end(identity.accessToken)
         return identity
       },
     },

@@ -5,6 +5,4 @@ import type { ProviderConfig } from './provider-config.ts'
 
 /** Creates the provider of a configuration. It sends no request before the first sign-in. */
 export const createProvider = (config: ProviderConfig, deps: ProviderDeps): Provider =>
-  config.kind === 'issuer'
-    ? createIssuerProvider(config, deps)
-    : createEndpointProvider(config, deps)
+  config.kind === 'issuer' ? createIssuerProvider(config, deps) : createEndpointProvider(config)

@@ -1,14 +1,13 @@
 import { Failure } from '../../failure.ts'
 import { type ActiveUser, createOAuth2Client } from '../client.ts'
-import { isSubject, nameOf, tokensOf } from './identity.ts'
-import type { Provider, ProviderDeps } from './provider.ts'
+import { isSubject, nameOf } from './identity.ts'
+import type { Provider } from './provider.ts'
 import type { ProviderConfig } from './provider-config.ts'
 import { providerFailure } from './provider-failure.ts'
 
 /** Creates a provider from its endpoints. The active user endpoint identifies the person. */
 export function createEndpointProvider(
   config: Extract<ProviderConfig, { kind: 'endpoints' }>,
-  { now }: ProviderDeps,
 ): Provider {
   const { name, label, form } = config
   const client = createOAuth2Client(config)
@@ -40,7 +39,7 @@ export function createEndpointProvider(
           issuer: config.tokenEndpoint,
           subject: subjectOf(user, label),
           name: nameOf(user),
-          tokens: tokensOf(answer, now()),
+          accessToken: answer.access_token,
           operatorKey: null,
         }
       } catch (error) {

@@ -1,7 +1,7 @@
 import * as oauth from 'oauth4webapi'
 import { Failure } from '../../failure.ts'
 import { createDiscovery } from './discovery.ts'
-import { type Identity, isSubject, nameOf, tokensOf } from './identity.ts'
+import { type Identity, isSubject, nameOf } from './identity.ts'
 import { limitedFetch } from './limited-fetch.ts'
 import type { AuthorizationResponse, Provider, ProviderDeps } from './provider.ts'
 import type { ProviderConfig } from './provider-config.ts'
@@ -100,7 +100,7 @@ export function createIssuerProvider(
       issuer: as.issuer,
       subject: claims.sub,
       name: nameOf(claims) ?? (await readName(as, answer.access_token, claims.sub)),
-      tokens: tokensOf(answer, now()),
+      accessToken: answer.access_token,
       operatorKey: null,
       ...options.identify?.(claims),
     }

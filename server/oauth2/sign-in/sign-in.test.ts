@@ -308,7 +308,7 @@ forEngine('sqlite', (engine) => {
         type: 'application/x-www-form-urlencoded',
         body: 'access_token=gho_1&scope=user&token_type=bearer',
       })
-      expect(rig.signedIn).toMatchObject([{ subject: '583231', tokens: { access: 'gho_1' } }])
+      expect(rig.signedIn).toMatchObject([{ subject: '583231', accessToken: 'gho_1' }])
     })
 
     test('may report an error with status 200, which becomes 400', async () => {

@@ -96,8 +96,6 @@ async function fill({ db }: Store): Promise<void> {
       created_at: 5,
       last_sign_in_at: null,
       access_token: 'sealed',
-      refresh_token: null,
-      token_expires_at: 7,
     })
     .execute()
   await db
@@ -128,8 +126,6 @@ async function fill({ db }: Store): Promise<void> {
       user_agent: null,
       operator_key: null,
       access_token: null,
-      refresh_token: null,
-      token_expires_at: null,
     })
     .execute()
   await db

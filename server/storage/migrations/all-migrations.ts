@@ -13,6 +13,7 @@ import { failuresByEnd } from './0010-failures-by-end.ts'
 import { stagedDocuments } from './0011-staged-documents.ts'
 import { auditIndexes } from './0012-audit-indexes.ts'
 import { endpointChanges } from './0013-endpoint-changes.ts'
+import { accessTokenOnly } from './0014-access-token-only.ts'
 
 /**
  * Returns all migrations by name, in execution order. Append only: stores record the names of the
@@ -33,5 +34,6 @@ export function allMigrations(engine: EngineName): Record<string, Migration> {
     '0011-staged-documents': stagedDocuments(engine),
     '0012-audit-indexes': auditIndexes(engine),
     '0013-endpoint-changes': endpointChanges(engine),
+    '0014-access-token-only': accessTokenOnly(),
   }
 }
