@@ -13,10 +13,16 @@ test('A token is created, shown once, used by a program and revoked', async ({
   await page.getByRole('button', { name: 'Create token' }).click()
   const form = page.getByRole('dialog', { name: 'Create token' })
   await expect(form.getByLabel('Name')).toBeFocused()
+  // The first of several invalid fields gets the focus.
+  await form.getByLabel('Only these').check()
   await page.keyboard.press('Control+Enter')
   await expect(form.getByLabel('Name')).toHaveAccessibleDescription(/Enter a name/)
+  await expect(form.getByText('Choose at least one database')).toBeVisible()
   await expect(form.getByLabel('Name')).toBeFocused()
   await form.getByLabel('Name').fill('nightly backup')
+  await page.keyboard.press('Control+Enter')
+  await expect(form.getByRole('checkbox').first()).toBeFocused()
+  await form.getByLabel('All databases').check()
   await form.getByLabel('Expires').selectOption('30 days')
   await page.keyboard.press('Control+Enter')
 

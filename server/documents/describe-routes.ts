@@ -1,6 +1,5 @@
 import { ID_LENGTH, PAGE } from '../contract/document.ts'
-import { violation } from '../contract/schema.ts'
-import { type Components, type Described, type Operation, schemaOf } from '../http/openapi.ts'
+import type { Components, Described, Operation } from '../http/openapi.ts'
 import { OPERATORS } from './query/filter.ts'
 
 const ref = (path: string) => ({ $ref: `#/components/${path}` })
@@ -252,15 +251,6 @@ export const documentComponents: Components = {
       properties: { id: { type: 'string', minLength: 1, maxLength: ID_LENGTH } },
       additionalProperties: true,
     },
-    ValidationError: {
-      allOf: [
-        ref('schemas/ErrorBody'),
-        {
-          type: 'object',
-          properties: { violations: { type: 'array', items: schemaOf(violation) } },
-        },
-      ],
-    },
   },
   responses: {
     BadRequest: error('The request is malformed, or has a parameter that is not supported.'),
@@ -273,10 +263,7 @@ export const documentComponents: Components = {
     TooLarge: error('The body is larger than allowed.'),
     UnsupportedMediaType: error('The body is not JSON.'),
     QueryTooExpensive: error('The query reads too many documents.'),
-    Invalid: {
-      description: 'The document is invalid.',
-      content: json(ref('schemas/ValidationError')),
-    },
+    Invalid: error('The document is invalid.'),
     TooManyRequests: error('A rate limit is exceeded.'),
     Unavailable: error('The database is unavailable.'),
     StorageFull: error('The disk is full.'),

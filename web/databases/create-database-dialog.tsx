@@ -1,9 +1,10 @@
 import type { FormErrors } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import * as z from 'zod/mini'
-import { ApiFailure, NoResponse } from '../app/api.ts'
+import { NoResponse } from '../app/api.ts'
 import { useCreateDatabase } from '../app/create-database.ts'
 import { databasesQuery, endpointsQuery } from '../app/queries.ts'
+import { toFormErrors } from '../shared/forms/to-form-errors.ts'
 import { useDraftForm } from '../shared/forms/use-draft-form.ts'
 import { useHasRole } from '../shared/session/person.ts'
 import { CodeInput } from '../shared/ui/form/code-input.tsx'
@@ -53,7 +54,7 @@ function CreateForm() {
       create.mutate(name, {
         // Not called if the dialog was closed before the response.
         onSuccess: () => open(name, true),
-        onError: (error) => form.showErrors(placeError(error)),
+        onError: (error) => form.showErrors(errorsOf(error)),
       }),
     )
   const error = form.errors.name ?? nameError(name, existing, false)
@@ -86,11 +87,10 @@ function CreateForm() {
   )
 }
 
-function placeError(error: Error): FormErrors {
-  if (error instanceof NoResponse) return { form: `${error.message} ${UNKNOWN}` }
-  const rejected = error instanceof ApiFailure && [400, 409].includes(error.status)
-  return rejected ? { name: error.message } : { form: error.message }
-}
+const errorsOf = (error: Error): FormErrors =>
+  error instanceof NoResponse
+    ? { form: `${error.message} ${UNKNOWN}` }
+    : toFormErrors(error, { name: 'name' })
 
 const UNKNOWN =
   'The database may or may not have been created. Check the list before you try again.'

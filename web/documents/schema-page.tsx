@@ -1,11 +1,9 @@
 import { Button } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import * as z from 'zod/mini'
-import { ApiFailure } from '../app/api.ts'
 import { useHasRole } from '../shared/session/person.ts'
-import { announce } from '../shared/ui/feedback/announce.tsx'
 import { Notice } from '../shared/ui/feedback/notice.tsx'
 import { SkeletonRows } from '../shared/ui/feedback/skeleton-rows.tsx'
 import { FormFrame } from '../shared/ui/form/form-frame.tsx'
@@ -13,10 +11,13 @@ import { PageHead } from '../shared/ui/layout/page-head.tsx'
 import { usePageTitle } from '../shared/ui/layout/use-page-title.ts'
 import { ConfirmDialog } from '../shared/ui/overlay/confirm-dialog.tsx'
 import { DocumentConflict } from './dialogs/document-conflict.tsx'
-import { deleteSchema, putSchema, readSchema, type StoredSchema } from './document-requests.ts'
+import type { StoredJson } from './document-client.ts'
 import { formatJson } from './editor/document-text.ts'
 import { JsonEditor } from './editor/json-editor.tsx'
 import { JsonField } from './editor/json-field.tsx'
+import { ConflictError } from './mutations/conflict-error.ts'
+import { useRemoveSchema } from './mutations/remove-schema.ts'
+import { useSaveSchema } from './mutations/save-schema.ts'
 import { schemaQuery } from './queries.ts'
 import { ReadFailure } from './read-failure.tsx'
 import classes from './schema-page.module.css'
@@ -62,7 +63,7 @@ export function SchemaPage() {
   )
 }
 
-function ReadOnly({ schema }: { schema: StoredSchema | null }) {
+function ReadOnly({ schema }: { schema: StoredJson | null }) {
   return (
     <>
       <p className={classes.way}>You are a viewer: schemas are changed by operators.</p>
@@ -80,7 +81,7 @@ function SchemaForm({
   schema,
 }: {
   collectionRef: CollectionRef
-  schema: StoredSchema | null
+  schema: StoredJson | null
 }) {
   const queryClient = useQueryClient()
   const form = useJsonForm({
@@ -92,50 +93,37 @@ function SchemaForm({
     schema: z.object({ text: schemaText }),
   })
   const { text, etag } = form.values
-  const [theirs, setTheirs] = useState<StoredSchema>()
-  const [isOpen, setAsked] = useState(false)
-  const settle = (now: StoredSchema | null, shown: string) => {
+  const [theirs, setTheirs] = useState<StoredJson>()
+  const [isOpen, setIsOpen] = useState(false)
+  const settle = (now: StoredJson | null, shown: string) => {
     form.change({ etag: now?.etag ?? '', text: shown })
     queryClient.setQueryData(schemaQuery(collectionRef).queryKey, now)
     setTheirs(undefined)
     form.clearErrors()
   }
-  const showFailure = async (error: Error) => {
-    if (!(error instanceof ApiFailure && error.status === 412)) return form.showFailure(error)
-    const now = await readSchema(collectionRef).catch((reason: Error) => reason)
-    if (now instanceof Error) return form.showFailure(now)
-    if (now !== null) return setTheirs(now)
+  const showError = (error: Error) => {
+    if (!(error instanceof ConflictError)) return form.showFailure(error)
+    if (error.current !== null) return setTheirs(error.current)
     settle(null, text)
     form.showErrors({
       form: 'Someone removed the schema. Your changes were not saved. Save again to set it.',
     })
   }
-  const save = useMutation({
-    mutationFn: () => putSchema(collectionRef, etag === '' ? undefined : etag, text),
-    onSuccess: (now) => {
-      announce(`The schema of ${collectionRef.collection} was saved.`)
-      settle(now, formatJson(now.json))
-      form.forget()
-    },
-    onError: showFailure,
-  })
-  const remove = useMutation({
-    mutationFn: () => deleteSchema(collectionRef, etag),
-    onSuccess: () => {
-      announce(`The schema of ${collectionRef.collection} was removed.`)
-      setAsked(false)
-      settle(null, BEGIN)
-      form.forget()
-    },
-    onError: async (error) => {
-      setAsked(false)
-      await showFailure(error)
-    },
-  })
+  const reset = (now: StoredJson | null) => {
+    settle(now, now === null ? BEGIN : formatJson(now.json))
+    form.forget()
+  }
+  const save = useSaveSchema(collectionRef, { onSaved: form.forget })
+  const remove = useRemoveSchema(collectionRef, { onRemoved: form.forget })
   const submit = () => {
     if (theirs !== undefined)
       return form.showErrors({ form: 'Choose “Take theirs” or “Keep mine” first.' })
-    form.submit(() => save.mutate())
+    form.submit(() =>
+      save.mutate(
+        { json: text, etag: etag === '' ? undefined : etag },
+        { onSuccess: reset, onError: showError },
+      ),
+    )
   }
   return (
     <div className={classes.form}>
@@ -168,7 +156,7 @@ function SchemaForm({
         )}
       </FormFrame>
       {etag !== '' && theirs === undefined && (
-        <Button variant="subtle" className={classes.remove} onClick={() => setAsked(true)}>
+        <Button variant="subtle" className={classes.remove} onClick={() => setIsOpen(true)}>
           Remove schema
         </Button>
       )}
@@ -177,8 +165,17 @@ function SchemaForm({
           title={`Remove the schema of ${collectionRef.collection}?`}
           name={collectionRef.collection}
           keep="Keep it"
-          confirm={{ label: 'Remove schema', busy: remove.isPending, run: () => remove.mutate() }}
-          onClose={() => setAsked(false)}
+          confirm={{
+            label: 'Remove schema',
+            busy: remove.isPending,
+            run: () =>
+              remove.mutate(etag, {
+                onSuccess: () => reset(null),
+                onError: showError,
+                onSettled: () => setIsOpen(false),
+              }),
+          }}
+          onClose={() => setIsOpen(false)}
         >
           <p>Documents are not changed. Any JSON object can be stored afterwards.</p>
         </ConfirmDialog>

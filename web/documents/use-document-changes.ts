@@ -1,6 +1,6 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { collectionsQuery } from '../app/queries.ts'
-import type { StoredDocument } from './document-requests.ts'
+import type { StoredDocument } from './document-client.ts'
 import { documentQuery, documentsKey } from './queries.ts'
 import type { CollectionRef } from './use-documents-location.ts'
 

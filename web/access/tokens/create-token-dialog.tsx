@@ -1,11 +1,18 @@
 import { useBlocker } from '@tanstack/react-router'
+import { toFormErrors } from '../../shared/forms/to-form-errors.ts'
 import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
 import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
 import { type TokensPath, useTokensLocation } from '../use-access-location.ts'
 import { useCreateToken } from './create-token.ts'
 import { CreatedToken } from './created-token.tsx'
-import { emptyTokenDraft, tokenFieldGroups, tokenSchema, toTokenInput } from './token-draft.ts'
+import {
+  emptyTokenDraft,
+  type TokenDraft,
+  tokenFieldGroups,
+  tokenSchema,
+  toTokenInput,
+} from './token-draft.ts'
 import { TokenFields } from './token-fields.tsx'
 
 /** Form that creates a token and then shows it. The token is shown once and not stored. */
@@ -25,7 +32,7 @@ export function CreateTokenDialog({ path }: { path: TokensPath }) {
   const submit = () =>
     form.submit((draft) =>
       make.mutate(toTokenInput(draft, Date.now()), {
-        onError: (error) => form.showErrors({ form: error.message }),
+        onError: (error) => form.showErrors(toFormErrors(error, fieldsOf(draft))),
       }),
     )
   if (make.data !== undefined) {
@@ -52,3 +59,11 @@ export function CreateTokenDialog({ path }: { path: TokensPath }) {
     </Dialog>
   )
 }
+
+/** Returns the form field of each member of the request. A hidden field cannot show an error. */
+const fieldsOf = ({ reach, lifetime }: TokenDraft) => ({
+  name: 'name',
+  role: 'role',
+  ...(reach === 'only' && { databases: 'databases' }),
+  ...(lifetime === 'date' && { expires: 'day' }),
+})

@@ -11,8 +11,8 @@ export interface TokenDraft {
   /** Whether the token can access all databases or only the selected ones. */
   readonly reach: 'all' | 'only'
   readonly databases: readonly string[]
-  readonly lasting: TokenLifetime
-  /** Last day, as `2027-01-31`, if `lasting` is `date`. */
+  readonly lifetime: TokenLifetime
+  /** Last day, as `2027-01-31`, if `lifetime` is `date`. */
   readonly day: string
 }
 
@@ -22,7 +22,7 @@ export const emptyTokenDraft: TokenDraft = {
   role: 'viewer',
   reach: 'all',
   databases: [],
-  lasting: '90',
+  lifetime: '90',
   day: '',
 }
 
@@ -33,9 +33,9 @@ const LONGEST_NAME = 64
  * Returns when the token expires, in ms since the Unix epoch; null for never, NaN for an invalid
  * date.
  */
-export function endOf({ lasting, day }: TokenDraft, now: number): number | null {
-  if (lasting === 'never') return null
-  if (lasting !== 'date') return now + Number(lasting) * DAY_MS
+export function endOf({ lifetime, day }: TokenDraft, now: number): number | null {
+  if (lifetime === 'never') return null
+  if (lifetime !== 'date') return now + Number(lifetime) * DAY_MS
   // The whole day counts, in the browser's time zone.
   return new Date(`${day}T23:59:59`).getTime()
 }
@@ -43,7 +43,7 @@ export function endOf({ lasting, day }: TokenDraft, now: number): number | null 
 /** Fields of which one decides what is valid in the other. */
 export const tokenFieldGroups = [
   ['reach', 'databases'],
-  ['lasting', 'day'],
+  ['lifetime', 'day'],
 ] as const
 
 /** Returns the schema of a draft. `now` returns ms since the Unix epoch. */

@@ -16,12 +16,12 @@ export interface TokenFieldsProps {
   readonly form: DraftForm<TokenDraft>
 }
 
-const serves = [
+const scopeChoices = [
   { value: 'all', label: 'All databases' },
   { value: 'only', label: 'Only these' },
 ] as const
 
-const lastings: { value: TokenLifetime; label: string }[] = [
+const lifetimes: { value: TokenLifetime; label: string }[] = [
   { value: '30', label: '30 days' },
   { value: '90', label: '90 days' },
   { value: '365', label: '1 year' },
@@ -52,18 +52,19 @@ export function TokenFields({ form }: TokenFieldsProps) {
         choices={roles.map((role) => ({ value: role, label: roleLabels[role] }))}
         value={draft.role}
         note={roleDescriptions[draft.role]}
+        error={form.errors.role}
         onChange={(role) => change({ role })}
       />
       <div>
         <ChoiceGroup
           label="Databases"
-          choices={serves}
+          choices={scopeChoices}
           value={draft.reach}
           onChange={(reach) => change({ reach })}
         />
         {draft.reach === 'only' && <DatabaseChoice form={form} />}
       </div>
-      <LastingFields form={form} />
+      <LifetimeFields form={form} />
     </>
   )
 }
@@ -107,13 +108,13 @@ function DatabaseChoice({ form }: TokenFieldsProps) {
   )
 }
 
-function LastingFields({ form }: TokenFieldsProps) {
+function LifetimeFields({ form }: TokenFieldsProps) {
   const { values: draft } = form
   const end = endOf(draft, Date.now())
   return (
     <div className={classes.pair}>
-      <NativeSelect label="Expires" data={lastings} {...form.getInputProps('lasting')} />
-      {draft.lasting === 'date' && (
+      <NativeSelect label="Expires" data={lifetimes} {...form.getInputProps('lifetime')} />
+      {draft.lifetime === 'date' && (
         <TextInput type="date" label="Date" {...form.getInputProps('day')} />
       )}
       <p className={classes.end}>

@@ -1,15 +1,12 @@
-import { useMutation } from '@tanstack/react-query'
 import * as z from 'zod/mini'
 import { isCollectionName } from '../../../server/contract/document.ts'
-import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { CodeInput } from '../../shared/ui/form/code-input.tsx'
 import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
-import { createDocument } from '../document-requests.ts'
 import { minifyJson } from '../editor/document-text.ts'
 import { JsonField } from '../editor/json-field.tsx'
 import { findDocumentLink } from '../find-document-link.ts'
-import { useDocumentChanges } from '../use-document-changes.ts'
+import { useCreateDocument } from '../mutations/create-document.ts'
 import { useDocumentsLocation } from '../use-documents-location.ts'
 import { documentText, useJsonForm } from '../use-json-form.ts'
 
@@ -31,29 +28,24 @@ const newDocumentSchema = z.object({
 export function CreateDocumentDialog(props: { database: string; collection: string | undefined }) {
   const { database, collection } = props
   const { list, goTo, close } = useDocumentsLocation()
-  const changes = useDocumentChanges()
   const form = useJsonForm({
     draft: `document of ${database}/${collection ?? ''}`,
     initialValues: { collection: collection ?? '', text: BEGIN },
     schema: newDocumentSchema,
   })
   const collectionRef = { database, collection: form.values.collection.trim() }
-  const create = useMutation({
-    mutationFn: () => createDocument(collectionRef, minifyJson(form.values.text)),
-    onSuccess: (document) => {
-      announce(`Document ${document.id} was created.`)
-      changes.stored(collectionRef, document)
-      form.forget()
-    },
-    onError: form.showFailure,
-  })
+  const create = useCreateDocument({ onCreated: form.forget })
   const submit = () =>
-    form.submit(() =>
-      create.mutate(undefined, {
-        // Open the stored document, because the server may have generated its id. A callback of
-        // `mutate` does not run if the dialog was closed before the response.
-        onSuccess: ({ id }) => goTo(collectionRef, { ...list, open: id }, true),
-      }),
+    form.submit(({ text }) =>
+      create.mutate(
+        { collectionRef, json: minifyJson(text) },
+        {
+          // Open the stored document, because the server may have generated its id. Not called if
+          // the dialog was closed before the response.
+          onSuccess: ({ id }) => goTo(collectionRef, { ...list, open: id }, true),
+          onError: form.showFailure,
+        },
+      ),
     )
   return (
     <Dialog

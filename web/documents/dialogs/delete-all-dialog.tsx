@@ -1,9 +1,9 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { NoResponse } from '../../app/api.ts'
 import { collectionsQuery } from '../../app/queries.ts'
 import { TypedConfirmDialog } from '../../shared/ui/overlay/typed-confirm-dialog.tsx'
 import { formatBytes, formatCount } from '../../shared/ui/text/format-bytes.ts'
-import { deleteAll } from '../document-requests.ts'
+import { useDeleteAllDocuments } from '../mutations/delete-all-documents.ts'
 import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
 
 /** Asks the user to type the name of a collection before all its documents are deleted. */
@@ -11,7 +11,7 @@ export function DeleteAllDialog({ collectionRef }: { collectionRef: CollectionRe
   const { database, collection } = collectionRef
   const { close, follow } = useDocumentsLocation()
   const { data: collections } = useQuery(collectionsQuery(database))
-  const remove = useMutation({ mutationFn: () => deleteAll(collectionRef) })
+  const remove = useDeleteAllDocuments()
   const size = collections?.find(({ name }) => name === collection)
   const { documents = null, bytes = null } = size ?? {}
   return (
@@ -29,7 +29,7 @@ export function DeleteAllDialog({ collectionRef }: { collectionRef: CollectionRe
       confirm={{
         label: 'Delete all documents',
         busy: remove.isPending,
-        run: () => remove.mutate(undefined, { onSuccess: follow }),
+        run: () => remove.mutate(collectionRef, { onSuccess: follow }),
       }}
       onClose={close}
     >

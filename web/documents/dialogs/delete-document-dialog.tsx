@@ -1,13 +1,11 @@
-import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ApiFailure } from '../../app/api.ts'
-import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { ConfirmDialog } from '../../shared/ui/overlay/confirm-dialog.tsx'
-import { deleteDocument, readDocument, type StoredDocument } from '../document-requests.ts'
+import type { StoredDocument } from '../document-client.ts'
 import { formatJson } from '../editor/document-text.ts'
 import { JsonBlock } from '../editor/json-block.tsx'
 import { findDocumentLink } from '../find-document-link.ts'
-import { useDocumentChanges } from '../use-document-changes.ts'
+import { ConflictError } from '../mutations/conflict-error.ts'
+import { useDeleteDocument } from '../mutations/delete-document.ts'
 import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
 
 /** Asks for confirmation before a document is deleted, and shows its content. */
@@ -20,31 +18,17 @@ export function DeleteDocumentDialog({
 }) {
   const { id } = document
   const { close } = useDocumentsLocation()
-  const changes = useDocumentChanges()
   const [now, setNow] = useState(document)
-  const [moved, setMoved] = useState(false)
-  const isGone = (error: unknown) => error instanceof ApiFailure && error.status === 404
-  const remove = useMutation({
-    mutationFn: () => deleteDocument(collectionRef, now),
-    onSuccess: () => done(),
-    onError: async (error) => {
-      if (!(error instanceof ApiFailure && [404, 412].includes(error.status))) return
-      try {
-        setNow(await readDocument(collectionRef, id))
-        setMoved(true)
-      } catch (reason) {
-        // Another person deleted it first.
-        if (!isGone(reason)) return
-        done()
-        close()
-      }
-    },
-  })
-  const done = () => {
-    announce(`Document ${id} was deleted.`)
-    changes.deleted(collectionRef, id)
-  }
-  const error = moved && remove.isError ? MOVED : (remove.error?.message ?? '')
+  const remove = useDeleteDocument(collectionRef)
+  const error = remove.error instanceof ConflictError ? CHANGED : (remove.error?.message ?? '')
+  const submit = () =>
+    remove.mutate(now, {
+      // Not called if the dialog was closed before the response.
+      onSuccess: close,
+      onError: (reason) => {
+        if (reason instanceof ConflictError) setNow({ id, ...(reason.current ?? now) })
+      },
+    })
   return (
     <ConfirmDialog
       title={`Delete document ${id}?`}
@@ -54,8 +38,7 @@ export function DeleteDocumentDialog({
       confirm={{
         label: 'Delete document',
         busy: remove.isPending,
-        // A callback of `mutate` does not run if the dialog was closed before the response.
-        run: () => remove.mutate(undefined, { onSuccess: close }),
+        run: submit,
       }}
       onClose={close}
       returnTo={() => findDocumentLink(id)}
@@ -66,5 +49,5 @@ export function DeleteDocumentDialog({
   )
 }
 
-const MOVED =
+const CHANGED =
   'The document was not deleted because someone changed it. The current version is shown above.'

@@ -1,5 +1,4 @@
 import { FileInput } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { BULK_BYTES } from '../../../server/contract/document.ts'
 import type { Violation } from '../../../server/contract/schema.ts'
@@ -7,7 +6,7 @@ import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
 import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
 import { formatBytes } from '../../shared/ui/text/format-bytes.ts'
-import { uploadAll } from '../document-requests.ts'
+import { useUploadDocuments } from '../mutations/upload-documents.ts'
 import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
 import { toJsonFormErrors } from '../use-json-form.ts'
 
@@ -20,18 +19,16 @@ export function UploadDialog({ collectionRef }: { collectionRef: CollectionRef }
   const form = useDraftForm<{ file: File | null }>({ initialValues: { file: null } })
   const { file } = form.values
   const [violations, setViolations] = useState<readonly Violation[]>([])
-  const upload = useMutation({
-    mutationFn: (array: File) => uploadAll(collectionRef, array),
-    onError: (error) => {
-      const { errors, violations: found } = toJsonFormErrors(error)
-      setViolations(found)
-      form.showErrors('text' in errors ? { file: errors.text } : errors)
-    },
-  })
+  const upload = useUploadDocuments(collectionRef)
+  const showError = (error: Error) => {
+    const { errors, violations: found } = toJsonFormErrors(error)
+    setViolations(found)
+    form.showErrors('text' in errors ? { file: errors.text } : errors)
+  }
   const submit = async () => {
     const error = file === null ? 'Choose a file.' : await fileError(file)
     if (error !== undefined) form.showErrors({ file: error })
-    else if (file !== null) upload.mutate(file, { onSuccess: follow })
+    else if (file !== null) upload.mutate(file, { onSuccess: follow, onError: showError })
   }
   return (
     <Dialog

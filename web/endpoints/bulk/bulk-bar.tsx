@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { IconX } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { EndpointChangeView } from '../../../server/contract/endpoints/endpoint-change.ts'
 import { useKeys } from '../../shared/keys/use-keys.ts'
@@ -9,9 +9,11 @@ import { IconButton } from '../../shared/ui/layout/icon-button.tsx'
 import { formatCount } from '../model/traffic.ts'
 import bar from '../remove/undo-bar.module.css'
 import classes from './bulk-bar.module.css'
-import { bulkFailuresQuery, cancelBulk, isRunning, undoBulk } from './bulk-requests.ts'
+import { bulkFailuresQuery, isRunning } from './bulk-requests.ts'
 import { FailureDialog } from './failure-dialog.tsx'
 import { formatBulkProgress, formatBulkResult } from './format-bulk.ts'
+import { useCancelBulk } from './use-cancel-bulk.ts'
+import { useUndoBulk } from './use-undo-bulk.ts'
 
 /** Maximum number of failures in the bar; the dialog shows the others. */
 const SHOWN = 2
@@ -31,9 +33,8 @@ export function BulkBar({ view, onClose }: BulkBarProps) {
 }
 
 function Progress({ view }: { view: EndpointChangeView }) {
-  const queryClient = useQueryClient()
   const mayChange = useHasRole('operator')
-  const cancel = useMutation({ mutationFn: () => cancelBulk(queryClient, view.id) })
+  const cancel = useCancelBulk()
   const { total, left, failed } = view
   return (
     <>
@@ -51,7 +52,7 @@ function Progress({ view }: { view: EndpointChangeView }) {
           <Button
             variant="default"
             aria-disabled={cancel.isPending || undefined}
-            onClick={() => cancel.isPending || cancel.mutate()}
+            onClick={() => cancel.isPending || cancel.mutate(view.id)}
           >
             {cancel.isPending ? 'Cancelling…' : 'Cancel'}
           </Button>
@@ -63,13 +64,12 @@ function Progress({ view }: { view: EndpointChangeView }) {
 
 function Outcome({ view, onClose }: BulkBarProps) {
   const { id, made, failed, undoOf } = view
-  const queryClient = useQueryClient()
   const mayChange = useHasRole('operator')
   const [all, setAll] = useState(false)
   const { data: failures = [] } = useQuery({ ...bulkFailuresQuery(id), enabled: failed > 0 })
-  const undo = useMutation({ mutationFn: () => undoBulk(queryClient, id) })
+  const undo = useUndoBulk()
   const canUndo = mayChange && made > 0 && undoOf === null
-  const run = () => undo.isPending || undo.mutate()
+  const run = () => undo.isPending || undo.mutate(id)
   useKeys('table', {
     undo: ({ target }) => {
       // In a text field the shortcut undoes typing.

@@ -1,8 +1,8 @@
 import { Button } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
-import { undoBulk } from '../bulk/bulk-requests.ts'
+import { useUndoBulk } from '../bulk/use-undo-bulk.ts'
 import { formatImportResult } from './format-import.ts'
 import classes from './import-outcome.module.css'
 import { clearImport, type ImportRun, refreshPreview } from './import-run.ts'
@@ -14,10 +14,7 @@ export function ImportOutcome({ run, onClear }: { run: ImportRun; onClear: () =>
   // The Cancel button had the focus and is gone.
   useEffect(() => sentence.current?.focus(), [])
   const done = run.made === run.total
-  const undo = useMutation({
-    mutationFn: (id: string) => undoBulk(queryClient, id),
-    onSuccess: () => clearImport(),
-  })
+  const undo = useUndoBulk()
   const { id } = run
   return (
     <div className={classes.outcome}>
@@ -42,7 +39,7 @@ export function ImportOutcome({ run, onClear }: { run: ImportRun; onClear: () =>
           <Button
             variant="default"
             aria-disabled={undo.isPending || undefined}
-            onClick={() => undo.isPending || undo.mutate(id)}
+            onClick={() => undo.isPending || undo.mutate(id, { onSuccess: clearImport })}
           >
             Undo import
           </Button>

@@ -1,0 +1,69 @@
+import { COLLECTION_PARAMETER, type DocumentFields } from '../../server/contract/document.ts'
+import type { JobView } from '../../server/contract/job.ts'
+import { ApiFailure, awaitResponse, databaseApi, requireOk } from '../app/api.ts'
+import type { CollectionRef } from './use-documents-location.ts'
+
+// Documents are sent and received as text, so that they are shown and stored exactly as written.
+
+/** A stored JSON text and its ETag. */
+export interface StoredJson {
+  readonly json: string
+  readonly etag: string
+}
+
+/** A stored document and its ETag. */
+export interface StoredDocument extends StoredJson {
+  readonly id: string
+}
+
+/** Returns the id of a job that a request has started. */
+export const jobIdOf = (job: unknown): string => (job as Pick<JobView, 'id'>).id
+
+export const RESPOND_ASYNC = { Prefer: 'respond-async' }
+
+export const JSON_TYPE = { 'Content-Type': 'application/json' }
+
+/** Returns the routes of a collection and of its schema, and the parameters of their paths. */
+export function collectionClient({ database, collection }: CollectionRef) {
+  const client = databaseApi(database)
+  return {
+    collection: client[COLLECTION_PARAMETER],
+    schema: client._schema[COLLECTION_PARAMETER],
+    param: { collection: encodeURIComponent(collection) },
+  }
+}
+
+/** Returns the route of a document and the parameters of its path. */
+export function documentClient(collectionRef: CollectionRef, id: string) {
+  // Browsers resolve these as path segments, even when percent-encoded.
+  if (id === '.' || id === '..') {
+    throw new ApiFailure(
+      404,
+      0,
+      `Browsers cannot request the id “${id}”. Use an API client instead.`,
+    )
+  }
+  const { collection, param } = collectionClient(collectionRef)
+  return { document: collection[':id'], param: { ...param, id: encodeURIComponent(id) } }
+}
+
+interface TextResponse {
+  readonly ok: boolean
+  readonly status: number
+  readonly headers: Headers
+  json(): Promise<unknown>
+  text(): Promise<string>
+}
+
+/** Resolves with the JSON text of a successful response. */
+export async function readStoredJson(pending: Promise<TextResponse>): Promise<StoredJson> {
+  const response = await requireOk(pending)
+  return { json: await awaitResponse(response.text()), etag: response.headers.get('ETag') ?? '' }
+}
+
+/** Resolves with the document of a successful response. */
+export async function readStoredDocument(pending: Promise<TextResponse>): Promise<StoredDocument> {
+  const { json, etag } = await readStoredJson(pending)
+  const { id } = JSON.parse(json) as DocumentFields
+  return { id, json, etag }
+}

@@ -1,0 +1,37 @@
+import { useMutation } from '@tanstack/react-query'
+import { requireOk } from '../../app/api.ts'
+import { announce } from '../../shared/ui/feedback/announce.tsx'
+import { documentClient, type StoredDocument } from '../document-client.ts'
+import { useDocumentChanges } from '../use-document-changes.ts'
+import type { CollectionRef } from '../use-documents-location.ts'
+import { ConflictError, hasStatus } from './conflict-error.ts'
+import { readCurrent } from './save-document.ts'
+
+/**
+ * Deletes a document if its ETag matches. Resolves even if someone else deleted it first.
+ *
+ * @throws ConflictError if the document was changed.
+ */
+async function deleteDocument(collectionRef: CollectionRef, { id, etag }: StoredDocument) {
+  const { param, document } = documentClient(collectionRef, id)
+  const headers = { 'If-Match': etag, Prefer: 'return=minimal' }
+  try {
+    await requireOk(document.$delete({ param }, { headers }))
+  } catch (error) {
+    if (!hasStatus(error, 404, 412)) throw error
+    const current = await readCurrent(collectionRef, id)
+    if (current !== null) throw new ConflictError(current)
+  }
+}
+
+/** Deletes a document. */
+export function useDeleteDocument(collectionRef: CollectionRef) {
+  const changes = useDocumentChanges()
+  return useMutation({
+    mutationFn: (document: StoredDocument) => deleteDocument(collectionRef, document),
+    onSuccess: (_, { id }) => {
+      announce(`Document ${id} was deleted.`)
+      changes.deleted(collectionRef, id)
+    },
+  })
+}

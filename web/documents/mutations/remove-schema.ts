@@ -1,0 +1,35 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { requireOk } from '../../app/api.ts'
+import { announce } from '../../shared/ui/feedback/announce.tsx'
+import { collectionClient } from '../document-client.ts'
+import { readSchema } from '../document-requests.ts'
+import { schemaQuery } from '../queries.ts'
+import type { CollectionRef } from '../use-documents-location.ts'
+import { ConflictError, hasStatus } from './conflict-error.ts'
+
+/** @throws ConflictError if the schema was changed. */
+async function removeSchema(collectionRef: CollectionRef, etag: string): Promise<void> {
+  const { param, schema } = collectionClient(collectionRef)
+  try {
+    await requireOk(schema.$delete({ param }, { headers: { 'If-Match': etag } }))
+  } catch (error) {
+    if (!hasStatus(error, 412)) throw error
+    throw new ConflictError(await readSchema(collectionRef))
+  }
+}
+
+/** Removes the schema of a collection. `onRemoved` is called even if the component is unmounted. */
+export function useRemoveSchema(
+  collectionRef: CollectionRef,
+  { onRemoved }: { onRemoved: () => void },
+) {
+  const queryClient = useQueryClient()
+  return useMutation({
+    mutationFn: (etag: string) => removeSchema(collectionRef, etag),
+    onSuccess: () => {
+      announce(`The schema of ${collectionRef.collection} was removed.`)
+      queryClient.setQueryData(schemaQuery(collectionRef).queryKey, null)
+      onRemoved()
+    },
+  })
+}

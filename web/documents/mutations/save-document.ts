@@ -1,0 +1,76 @@
+import { useMutation } from '@tanstack/react-query'
+import { announce } from '../../shared/ui/feedback/announce.tsx'
+import {
+  documentClient,
+  JSON_TYPE,
+  readStoredDocument,
+  type StoredDocument,
+} from '../document-client.ts'
+import { readDocument } from '../document-requests.ts'
+import { sameDocument } from '../editor/document-text.ts'
+import { useDocumentChanges } from '../use-document-changes.ts'
+import type { CollectionRef } from '../use-documents-location.ts'
+import { ConflictError, hasStatus } from './conflict-error.ts'
+import { createDocument } from './create-document.ts'
+
+interface DocumentSave {
+  readonly id: string
+  readonly json: string
+  /** The ETag of the version to replace; undefined creates the document again. */
+  readonly etag: string | undefined
+}
+
+/**
+ * Replaces a document, or creates it again.
+ *
+ * @throws ConflictError if the document was changed, deleted, or created by someone else.
+ */
+async function saveDocument(collectionRef: CollectionRef, save: DocumentSave) {
+  const { id, json, etag } = save
+  try {
+    if (etag === undefined) return await createDocument({ collectionRef, json: withId(json, id) })
+    const { param, document } = documentClient(collectionRef, id)
+    const headers = { ...JSON_TYPE, 'If-Match': etag }
+    return await readStoredDocument(document.$put({ param }, { headers, init: { body: json } }))
+  } catch (error) {
+    if (!hasStatus(error, 404, 409, 412)) throw error
+    const current = await readCurrent(collectionRef, id)
+    // The response to an earlier save was lost, but the server stored the document.
+    if (current !== null && sameDocument(current.json, json)) return current
+    throw new ConflictError(current)
+  }
+}
+
+/** Fetches a document; null if it does not exist. */
+export const readCurrent = (
+  collectionRef: CollectionRef,
+  id: string,
+): Promise<StoredDocument | null> =>
+  readDocument(collectionRef, id).catch((error: Error) => {
+    if (hasStatus(error, 404)) return null
+    throw error
+  })
+
+/** Saves a document. `onSaved` is called even if the component is unmounted. */
+export function useSaveDocument(
+  collectionRef: CollectionRef,
+  { onSaved }: { onSaved: () => void },
+) {
+  const changes = useDocumentChanges()
+  return useMutation({
+    mutationFn: (save: DocumentSave) => saveDocument(collectionRef, save),
+    onSuccess: (document) => {
+      announce(`Document ${document.id} was saved.`)
+      changes.stored(collectionRef, document)
+      onSaved()
+    },
+  })
+}
+
+/** Adds the original id to the JSON if it contains none, so that a recreated document keeps it. */
+function withId(json: string, id: string): string {
+  const fields = JSON.parse(json) as Record<string, unknown>
+  if (Object.hasOwn(fields, 'id')) return json
+  const rest = json.slice(1)
+  return `{"id":${JSON.stringify(id)}${rest === '}' ? '' : ','}${rest}`
+}

@@ -1,0 +1,40 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { announce } from '../../shared/ui/feedback/announce.tsx'
+import { collectionClient, JSON_TYPE, readStoredJson } from '../document-client.ts'
+import { readSchema } from '../document-requests.ts'
+import { schemaQuery } from '../queries.ts'
+import type { CollectionRef } from '../use-documents-location.ts'
+import { ConflictError, hasStatus } from './conflict-error.ts'
+
+interface SchemaSave {
+  readonly json: string
+  /** The ETag of the schema to replace; undefined if there is none. */
+  readonly etag: string | undefined
+}
+
+/** @throws ConflictError if the schema was changed. */
+async function saveSchema(collectionRef: CollectionRef, { json, etag }: SchemaSave) {
+  const { param, schema } = collectionClient(collectionRef)
+  const condition: Record<string, string> =
+    etag === undefined ? { 'If-None-Match': '*' } : { 'If-Match': etag }
+  const headers = { ...JSON_TYPE, ...condition }
+  try {
+    return await readStoredJson(schema.$put({ param }, { headers, init: { body: json } }))
+  } catch (error) {
+    if (!hasStatus(error, 412)) throw error
+    throw new ConflictError(await readSchema(collectionRef))
+  }
+}
+
+/** Sets the schema of a collection. `onSaved` is called even if the component is unmounted. */
+export function useSaveSchema(collectionRef: CollectionRef, { onSaved }: { onSaved: () => void }) {
+  const queryClient = useQueryClient()
+  return useMutation({
+    mutationFn: (save: SchemaSave) => saveSchema(collectionRef, save),
+    onSuccess: (saved) => {
+      announce(`The schema of ${collectionRef.collection} was saved.`)
+      queryClient.setQueryData(schemaQuery(collectionRef).queryKey, saved)
+      onSaved()
+    },
+  })
+}

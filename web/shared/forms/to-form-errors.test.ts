@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { ApiFailure } from '../../app/api.ts'
+import { toFormErrors } from './to-form-errors.ts'
+
+const rejection = (field?: string) =>
+  new ApiFailure(400, 10, 'Invalid.', field === undefined ? {} : { field })
+
+test.each([
+  ['the name', rejection('/name'), 'name'],
+  ['an item of the list', rejection('/databases/2'), 'databases'],
+  ['a member with another name in the form', rejection('/expires'), 'day'],
+  ['a member that the form does not have', rejection('/owner'), 'form'],
+  ['the whole request', rejection(), 'form'],
+  ['a lost response', new Error('Invalid.'), 'form'],
+])('an error of %s is shown at its field', (_, error, field) => {
+  const fields = { name: 'name', databases: 'databases', expires: 'day' }
+  expect(toFormErrors(error, fields)).toEqual({ [field]: 'Invalid.' })
+})
