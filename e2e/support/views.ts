@@ -407,8 +407,8 @@ export const PUBLIC_VIEWS: readonly (View & { readonly as: 'pending' | 'anonymou
     as: 'anonymous',
     url: () => '/_console/sign-in',
     steps: (page) =>
-      page.getByRole('button', { name: 'Sign in with sign-in: operator key' }).click(),
-    shows: heading('Sign in with sign-in: operator key'),
+      page.getByRole('button', { name: 'Sign in with the operator key' }).click(),
+    shows: heading('Sign in with the operator key'),
   },
   {
     name: 'error page: not found',
