@@ -171,7 +171,8 @@ const createDatabaseRoute = createRoute({
   getParentRoute: () => databasesRoute,
   path: '/new',
   component: lazyPage(
-    async () => (await import('../databases/create-database-dialog.tsx')).CreateDatabaseDialog,
+    async () =>
+      (await import('../databases/create/create-database-dialog.tsx')).CreateDatabaseDialog,
   ),
 })
 

@@ -15,18 +15,18 @@ import { usePageTitle } from '../shared/ui/layout/use-page-title.ts'
 import { NotPrinted } from '../shared/ui/print/printed-rows.tsx'
 import { formatCount } from '../shared/ui/text/format-bytes.ts'
 import { filterRows, toDatabaseRows } from './database-rows.ts'
-import { BY_NAME } from './database-sort.ts'
-import { DatabaseTable } from './database-table.tsx'
 import classes from './databases-page.module.css'
-import { NameFilter } from './name-filter.tsx'
 import { sizesQuery } from './queries.ts'
+import { BY_NAME } from './table/database-sort.ts'
+import { DatabaseTable } from './table/database-table.tsx'
+import { NameFilter } from './table/name-filter.tsx'
+import { useStableOrder } from './table/use-stable-order.ts'
 import { useDatabasesLocation } from './use-databases-location.ts'
-import { useStableOrder } from './use-stable-order.ts'
 
-const loadPanel = () => import('./database-panel.tsx')
+const loadPanel = () => import('./panel/database-panel.tsx')
 const DatabasePanel = lazy(async () => ({ default: (await loadPanel()).DatabasePanel }))
 const DropDatabaseDialog = lazy(async () => ({
-  default: (await import('./drop-database-dialog.tsx')).DropDatabaseDialog,
+  default: (await import('./drop/drop-database-dialog.tsx')).DropDatabaseDialog,
 }))
 
 /** Number of databases from which the name filter is shown. */

@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import type { DatabaseSort } from './database-sort.ts'
 import { type DatabasesSearch, readDatabasesSearch } from './databases-search.ts'
+import type { DatabaseSort } from './table/database-sort.ts'
 
 /**
  * Returns the Databases page's URL search and functions that navigate within it. Going back closes

@@ -1,4 +1,4 @@
-import { DATABASE_NAME_RULE, isDatabaseName } from '../../server/contract/database.ts'
+import { DATABASE_NAME_RULE, isDatabaseName } from '../../../server/contract/database.ts'
 
 /**
  * Returns why a name is invalid for a new database; undefined if it is valid as far as the browser

@@ -1,6 +1,6 @@
-import { FilterField, type FilterFieldProps } from '../shared/ui/form/filter-field.tsx'
-import { formatCount } from '../shared/ui/text/format-bytes.ts'
-import classes from './databases-page.module.css'
+import { FilterField, type FilterFieldProps } from '../../shared/ui/form/filter-field.tsx'
+import { formatCount } from '../../shared/ui/text/format-bytes.ts'
+import classes from '../databases-page.module.css'
 
 export function NameFilter({
   total,

@@ -1,14 +1,14 @@
-import { NoResponse } from '../app/api.ts'
-import { useHasRole } from '../shared/session/person.ts'
-import { ConfirmDialog } from '../shared/ui/overlay/confirm-dialog.tsx'
-import { TypedConfirmDialog } from '../shared/ui/overlay/typed-confirm-dialog.tsx'
-import { UnavailableDialog } from '../shared/ui/overlay/unavailable-dialog.tsx'
-import type { DatabaseRow } from './database-rows.ts'
-import { SYSTEM_NOT_DROPPABLE } from './database-table.tsx'
+import { NoResponse } from '../../app/api.ts'
+import { useHasRole } from '../../shared/session/person.ts'
+import { ConfirmDialog } from '../../shared/ui/overlay/confirm-dialog.tsx'
+import { TypedConfirmDialog } from '../../shared/ui/overlay/typed-confirm-dialog.tsx'
+import { UnavailableDialog } from '../../shared/ui/overlay/unavailable-dialog.tsx'
+import type { DatabaseRow } from '../database-rows.ts'
+import { findDatabaseLink } from '../find-database-link.ts'
+import { SYSTEM_NOT_DROPPABLE } from '../table/database-table.tsx'
+import { useDatabasesLocation } from '../use-databases-location.ts'
 import { dropConsequences } from './drop-consequences.ts'
 import { useDropDatabase } from './drop-database.ts'
-import { findDatabaseLink } from './find-database-link.ts'
-import { useDatabasesLocation } from './use-databases-location.ts'
 
 export interface DropDatabaseDialogProps {
   readonly name: string

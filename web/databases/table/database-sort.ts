@@ -1,4 +1,4 @@
-import type { DatabaseRow } from './database-rows.ts'
+import type { DatabaseRow } from '../database-rows.ts'
 
 export type SortColumn = 'name' | 'collections' | 'documents' | 'size' | 'endpoints'
 

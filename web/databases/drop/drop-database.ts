@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { api, ignoreMissing, readJson } from '../app/api.ts'
-import { databasesQuery } from '../app/queries.ts'
-import { announce } from '../shared/ui/feedback/announce.tsx'
+import { api, ignoreMissing, readJson } from '../../app/api.ts'
+import { databasesQuery } from '../../app/queries.ts'
+import { announce } from '../../shared/ui/feedback/announce.tsx'
 
 const dropDatabase = (name: string) =>
   ignoreMissing(readJson(api._api.database[':name'].$delete({ param: { name } })))

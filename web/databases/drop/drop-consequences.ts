@@ -1,5 +1,5 @@
-import { formatBytes, formatCount } from '../shared/ui/text/format-bytes.ts'
-import type { DatabaseRow, ServingEndpoint } from './database-rows.ts'
+import { formatBytes, formatCount } from '../../shared/ui/text/format-bytes.ts'
+import type { DatabaseRow, ServingEndpoint } from '../database-rows.ts'
 
 /** Maximum addresses to list; the rest are counted. */
 const NAMED = 3

@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'react'
-import type { DatabaseRow } from './database-rows.ts'
+import type { DatabaseRow } from '../database-rows.ts'
 import { type DatabaseSort, sortRows } from './database-sort.ts'
 
 /**
