@@ -406,8 +406,7 @@ export const PUBLIC_VIEWS: readonly (View & { readonly as: 'pending' | 'anonymou
     name: 'sign-in: operator key',
     as: 'anonymous',
     url: () => '/_console/sign-in',
-    steps: (page) =>
-      page.getByRole('button', { name: 'Sign in with the operator key' }).click(),
+    steps: (page) => page.getByRole('button', { name: 'Sign in with the operator key' }).click(),
     shows: heading('Sign in with the operator key'),
   },
   {
