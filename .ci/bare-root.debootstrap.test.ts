@@ -10,15 +10,15 @@ import { type BareRoot, createBareRoot } from './bare-root.testing.ts'
 // Runs the commands of the README on a bare machine, as a new user does.
 
 /** Maximum time of each step, ms: it downloads packages. On two dedicated cores it takes 40 s. */
-const PATIENCE = 540_000
+const STEP_TIMEOUT = 540_000
 
 let bare: BareRoot
 beforeAll(async () => {
   bare = await createBareRoot()
   await bare.run(`cd /src && git init -q && git add -A
     git -c user.name=test -c user.email=test@example.org commit -qm test`)
-}, PATIENCE)
-afterAll(() => bare?.remove(), PATIENCE)
+}, STEP_TIMEOUT)
+afterAll(() => bare?.remove(), STEP_TIMEOUT)
 
 describe('a bare Debian or Ubuntu with an older Node.js, npm and git', () => {
   test(
@@ -32,7 +32,7 @@ describe('a bare Debian or Ubuntu with an older Node.js, npm and git', () => {
       const version = 'cd /root/gatehouse && node_modules/.bin/node --version'
       expect(await bare.run(version)).toMatch(/^v24\./)
     },
-    PATIENCE,
+    STEP_TIMEOUT,
   )
 
   test.each(['10', '11'])(
@@ -45,7 +45,7 @@ describe('a bare Debian or Ubuntu with an older Node.js, npm and git', () => {
       expect(printed).toMatch(new RegExp(`^${major}\\.`))
       expect(printed).not.toMatch(/warn|EBADENGINE/i)
     },
-    PATIENCE,
+    STEP_TIMEOUT,
   )
 
   test(
@@ -59,7 +59,7 @@ describe('a bare Debian or Ubuntu with an older Node.js, npm and git', () => {
       try {
         await vi.waitFor(
           async () => expect((await ask(port, 'GET', '/_api/health')).status).toBe(200),
-          { timeout: PATIENCE / 2, interval: 200 },
+          { timeout: STEP_TIMEOUT / 2, interval: 200 },
         )
         const page = await ask(port, 'GET', '/_console/')
         expect(page.status).toBe(200)
@@ -73,7 +73,7 @@ describe('a bare Debian or Ubuntu with an older Node.js, npm and git', () => {
         await ended
       }
     },
-    PATIENCE,
+    STEP_TIMEOUT,
   )
 
   test(
@@ -82,6 +82,6 @@ describe('a bare Debian or Ubuntu with an older Node.js, npm and git', () => {
       const command = 'node bin/gatehouse.js token create --name first --role operator'
       expect(await bare.run(`cd /root/gatehouse && ${command}`)).toMatch(/^\S+\n$/)
     },
-    PATIENCE,
+    STEP_TIMEOUT,
   )
 })

@@ -32,7 +32,7 @@ const COMPUTED: Readonly<Record<string, string>> = {
 }
 
 /** Number of concurrent recheck workers. */
-const ABREAST = 4
+const CONCURRENCY = 4
 
 /** Maximum time of a check, ms: far more than one takes on a busy machine. */
 const LIMIT = 120_000
@@ -103,7 +103,7 @@ async function run(): Promise<void> {
       process.stderr.write(`${file}:${line}: /${pattern}/${flags} ${reason}\n`)
     }
   }
-  await Promise.all(Array.from({ length: ABREAST }, checkSome))
+  await Promise.all(Array.from({ length: CONCURRENCY }, checkSome))
   process.stdout.write(`Checked ${expressions.length} regular expressions. ${faults} errors.\n`)
   process.exitCode = faults === 0 ? 0 : 1
 }

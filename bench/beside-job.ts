@@ -12,7 +12,7 @@ export interface BesideJobs {
 const EVERY = 10
 
 /** Polling interval of jobs, ms. */
-const LOOK = 50
+const POLL_INTERVAL = 50
 
 /**
  * Creates, changes and deletes many documents with one job each, while other requests read and
@@ -76,7 +76,7 @@ export async function besideJobs(
       const { location } = await call(method, '/of-jobs', body, headers)
       let answer = await call('GET', location)
       while (answer.status === 206) {
-        await pause(LOOK)
+        await pause(POLL_INTERVAL)
         answer = await call('GET', location)
       }
       jobs.push({ kind, time: performance.now() - begun })

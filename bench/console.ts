@@ -34,7 +34,7 @@ const CHANGES = 10
 /** Period of added and removed endpoints while the heap is measured, ms. */
 const EVERY = 1_000
 /** Maximum duration of the run, ms. */
-const LONGEST = (5 + 2 * MINUTES) * 60_000
+const MAX_DURATION = (5 + 2 * MINUTES) * 60_000
 const BUILT = fileURLToPath(new URL('../dist/console/', import.meta.url))
 
 const print = (line = '') => process.stdout.write(`${line}\n`)
@@ -231,7 +231,7 @@ async function watchHeap(page: Page, node: Subject): Promise<void> {
 setTimeout(() => {
   process.stderr.write('The run took too long and was given up.\n')
   process.exit(1)
-}, LONGEST).unref()
+}, MAX_DURATION).unref()
 
 if (!existsSync(`${BUILT}index.html`)) {
   process.stderr.write('The console is not built: npm run build.\n')

@@ -50,7 +50,7 @@ const RESTING = 50
 /** Warm-up of each load before rounds count, ms. */
 const WARM_UP = 3_000
 /** Maximum duration of the run, ms. */
-const LONGEST = 10 * 60_000
+const MAX_DURATION = 10 * 60_000
 
 const print = (line = '') => process.stdout.write(`${line}\n`)
 const count = (number: number) => Math.round(number).toLocaleString('en')
@@ -364,7 +364,7 @@ function showRatios(reads: Map<Kind, Slice[]>, inserts: Map<Kind, Slice[]>): voi
 setTimeout(() => {
   process.stderr.write('The run took too long and was given up.\n')
   process.exit(1)
-}, LONGEST).unref()
+}, MAX_DURATION).unref()
 
 const begun = performance.now()
 const machineLoad = () => (loadavg()[0] ?? 0).toFixed(1)

@@ -33,7 +33,7 @@ const MEMORY_RUNS = 3
 const BULK = 5_000
 const SINGLE = 300
 /** Maximum duration of the run, ms. */
-const LONGEST = 20 * 60_000
+const MAX_DURATION = 20 * 60_000
 /** How long a node is idle before its memory is read, ms. */
 const SETTLE = 3_000
 
@@ -253,7 +253,7 @@ async function measureBulk(): Promise<void> {
 setTimeout(() => {
   process.stderr.write('The run took too long and was given up.\n')
   process.exit(1)
-}, LONGEST).unref()
+}, MAX_DURATION).unref()
 
 const caddy = caddyVersion()
 const begun = performance.now()

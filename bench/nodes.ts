@@ -18,7 +18,7 @@ import { makeFolder, quantile, shuffled, startProcess } from './support.ts'
 const ROUNDS = 200
 const WARM_UP = 20
 /** Maximum time until a change arrives, ms. */
-const LONGEST = 10_000
+const MAX_DURATION = 10_000
 /** Reads: connections, counted rounds, ms per setup in a round, ms of warm-up. */
 const READS = { connections: 64, rounds: 20, slice: 500, warmUp: 2_000 }
 
@@ -58,7 +58,7 @@ async function measure(
       return performance.now() - begun
     })
     while (!(await isServed(round))) {
-      if (performance.now() - begun > LONGEST) throw new Error('the change does not arrive')
+      if (performance.now() - begun > MAX_DURATION) throw new Error('the change does not arrive')
     }
     const after = performance.now() - begun
     const told = await answer

@@ -35,7 +35,7 @@ const SLICE = 400
 /** Warm-up of each load before rounds count, ms. */
 const WARM_UP = 2_000
 /** Maximum duration of the run, ms. */
-const LONGEST = 5 * 60_000
+const MAX_DURATION = 5 * 60_000
 
 const print = (line = '') => process.stdout.write(`${line}\n`)
 const count = (number: number) => Math.round(number).toLocaleString('en')
@@ -229,7 +229,7 @@ async function measureCost(): Promise<void> {
 setTimeout(() => {
   process.stderr.write('The run took too long and was given up.\n')
   process.exit(1)
-}, LONGEST).unref()
+}, MAX_DURATION).unref()
 
 const begun = performance.now()
 const load = () => (loadavg()[0] ?? 0).toFixed(1)

@@ -4,12 +4,16 @@ import type { SessionInfo } from '../contract/access/session.ts'
 import type { TokenInfo, TokenInput } from '../contract/access/token.ts'
 import type { Actor } from '../contract/audit.ts'
 import type { LiveEvent } from '../contract/event.ts'
-import type { Recorder } from '../storage/changes/recorder.ts'
-import type { Store } from '../storage/open.ts'
-import type { Vault } from '../storage/vault.ts'
 import { type Authenticator, createAuthenticator } from './authenticate.ts'
 import { changeRole, listPeople } from './people.ts'
-import { beginSession, endSessions, type From, listSessions, type SignIn } from './sessions.ts'
+import {
+  beginSession,
+  endSessions,
+  type From,
+  listSessions,
+  type SessionDeps,
+  type SignIn,
+} from './sessions.ts'
 import { createToken, listTokens, revokeToken, type TokenOwner } from './tokens.ts'
 import { createUseRecorder, type UseRecorder } from './use-recorder.ts'
 
@@ -47,16 +51,7 @@ export interface Access {
   readonly stop: UseRecorder['stop']
 }
 
-export interface AccessDeps {
-  readonly store: Store
-  readonly vault: Vault
-  readonly record: Recorder
-  /** Usernames that always have the role admin. */
-  readonly admins: readonly string[]
-  /** Returns the time, ms since 1970. */
-  readonly now: () => number
-  /** Returns the fingerprint of the current operator key. Default: the key is never renewed. */
-  readonly operatorKey?: () => string
+export interface AccessDeps extends SessionDeps {
   /**
    * Called when sessions, tokens or roles may have ended; open streams must check their access
    * again.
@@ -76,15 +71,15 @@ export function createAccess(deps: AccessDeps): Access {
   const { store, record, admins, now } = deps
   const uses = createUseRecorder(store, deps.onError ?? (() => {}))
   const authenticator = createAuthenticator(store, now, uses)
-  const forgetting = async <T>(change: Promise<T>): Promise<T> => {
+  const clearingCache = async <T>(change: Promise<T>): Promise<T> => {
     try {
       return await change
     } finally {
       authenticator.clearCache()
     }
   }
-  const ending = async <T>(change: Promise<T>): Promise<T> => {
-    const result = await forgetting(change)
+  const endingAccess = async <T>(change: Promise<T>): Promise<T> => {
+    const result = await clearingCache(change)
     deps.onEnded?.()
     return result
   }
@@ -93,20 +88,20 @@ export function createAccess(deps: AccessDeps): Access {
     authenticate: authenticator.authenticate,
     lastKnown: authenticator.lastKnown,
     async signIn(signIn, from) {
-      const { person, secret } = await forgetting(beginSession(deps, signIn, from))
+      const { person, secret } = await clearingCache(beginSession(deps, signIn, from))
       publish({ type: 'person', id: person })
       publish({ type: 'audit' })
       return secret
     },
     people: () => listPeople(store, now()),
     async changeRole(id, role, actor) {
-      await ending(changeRole(store, record, id, role, { admins, actor }))
+      await endingAccess(changeRole(store, record, id, role, { admins, actor }))
       publish({ type: 'person', id })
       if (role === 'none') publish({ type: 'token', owner: id })
     },
     sessions: (person, current) => listSessions(store, person, now(), current),
     async endSession(person, session, actor) {
-      await ending(endSessions(deps, person, session, actor))
+      await endingAccess(endSessions(deps, person, session, actor))
       publish({ type: 'person', id: person })
     },
     tokens: (owner) => listTokens(store, owner),
@@ -116,7 +111,7 @@ export function createAccess(deps: AccessDeps): Access {
       return made
     },
     async revokeToken(owner, id, actor) {
-      publish({ type: 'token', owner: await ending(revokeToken(deps, owner, id, actor)) })
+      publish({ type: 'token', owner: await endingAccess(revokeToken(deps, owner, id, actor)) })
     },
     sync() {
       authenticator.clearCache()

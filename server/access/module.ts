@@ -63,7 +63,7 @@ export function createAccessModule(deps: AccessModuleDeps) {
         const actor = { name: before.username, by: 'session', address } as const
         await access.endSession(before.personId, before.credential, actor).catch(unlessEnded)
       }
-      return cookie.give(secret, secure)
+      return cookie.set(secret, secure)
     },
     /** Returns whether a request has a valid session. */
     hasSession: async (c: RequestView) => (await authenticateSession(c)) !== undefined,

@@ -51,7 +51,7 @@ export const sessionRoutes = ({ access, requireRole, clientOf, cookie }: AccessR
         if (principal?.by === 'session') {
           await access.endSession(principal.personId, principal.credential, c.get('actor'))
         }
-        c.header('Set-Cookie', cookie.take(clientOf(c).secure))
+        c.header('Set-Cookie', cookie.clear(clientOf(c).secure))
         return c.json(done(), 200)
       },
     )

@@ -31,7 +31,9 @@ export interface SessionDeps {
   readonly store: Store
   readonly vault: Vault
   readonly record: Recorder
+  /** Usernames that always have the role admin. */
   readonly admins: readonly string[]
+  /** Returns the time, ms since 1970. */
   readonly now: () => number
   /** Returns the fingerprint of the current operator key. Default: the key is never renewed. */
   readonly operatorKey?: () => string

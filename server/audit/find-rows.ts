@@ -62,18 +62,23 @@ export async function findAuditRows(
   for (let lookup = 1; ; lookup++) {
     if (conditions.length > 0) await nextTurn()
     // One row more than requested shows whether there is a next page.
-    const most = limit + 1 - found.length
-    const looked = lookedAt(store, branches, span, conditions.length === 0 ? most : bounds.rows)
+    const remaining = limit + 1 - found.length
+    const scanned = scannedRows(
+      store,
+      branches,
+      span,
+      conditions.length === 0 ? remaining : bounds.rows,
+    )
     const passed = conditions.reduce(
       (rows, each) => rows.where(each),
-      looked.select(['seq', 'bytes']),
+      scanned.select(['seq', 'bytes']),
     )
-    found.push(...(await passed.orderBy('seq', 'desc').limit(most).execute()))
+    found.push(...(await passed.orderBy('seq', 'desc').limit(remaining).execute()))
     if (found.length > limit) {
       const page = found.slice(0, limit)
       return { found: page, next: page.at(-1)?.seq ?? null }
     }
-    const { last, count } = await looked
+    const { last, count } = await scanned
       .select(({ fn }) => [fn.min('seq').as('last'), fn.countAll().as('count')])
       .executeTakeFirstOrThrow()
     if (last === null || Number(count) < bounds.rows) return { found, next: null }
@@ -83,7 +88,7 @@ export async function findAuditRows(
 }
 
 /** Selects the newest rows of a span that match at least one of the branches. */
-function lookedAt({ db }: Store, branches: readonly Condition[], span: Span, most: number) {
+function scannedRows({ db }: Store, branches: readonly Condition[], span: Span, limit: number) {
   const newest = (branch: Condition) =>
     db
       .selectFrom('audit')
@@ -93,15 +98,15 @@ function lookedAt({ db }: Store, branches: readonly Condition[], span: Span, mos
       .where('seq', '>', span.after)
       .where(branch)
       .orderBy('seq', 'desc')
-      .limit(most)
+      .limit(limit)
   const [first = newest(NONE), ...others] = branches.map(newest)
-  if (others.length === 0) return db.selectFrom(first.as('looked'))
+  if (others.length === 0) return db.selectFrom(first.as('scanned'))
   // Each branch has its own limit: otherwise PostgreSQL would sort all rows of a branch.
   const rows = others.reduce(
     (some, other) => some.unionAll(db.selectFrom(other.as('branch')).selectAll()),
     db.selectFrom(first.as('branch')).selectAll(),
   )
-  return db.selectFrom(rows.orderBy('seq', 'desc').limit(most).as('looked'))
+  return db.selectFrom(rows.orderBy('seq', 'desc').limit(limit).as('scanned'))
 }
 
 /** Returns the conditions of a filter; a row must match all of them. */

@@ -35,7 +35,9 @@ export async function verifyChain(store: Store, known?: KnownRow): Promise<Verdi
     const head = await readHead(store)
     const rows = await readRows(store, seq)
     if (rows.length === 0) {
-      return checkEnd(seq, hash, head) ?? (met ? { fits: true, seq, hash } : missed(seq, known))
+      return (
+        checkEnd(seq, hash, head) ?? (met ? { fits: true, seq, hash } : missingRows(seq, known))
+      )
     }
     for (const row of rows) {
       const error = checkRow(row, seq, hash)
@@ -44,14 +46,14 @@ export async function verifyChain(store: Store, known?: KnownRow): Promise<Verdi
       hash = row.hash
       const isKnown = known?.hash === hash
       if (known?.seq === seq && !isKnown) {
-        return misfit(seq, `Row ${seq} does not have the given hash: the log was rewritten.`)
+        return mismatch(seq, `Row ${seq} does not have the given hash: the log was rewritten.`)
       }
       if (isKnown && (known.seq ?? seq) === seq) met = true
     }
   }
 }
 
-const misfit = (seq: number | string, reason: string): Verdict => ({
+const mismatch = (seq: number | string, reason: string): Verdict => ({
   fits: false,
   seq: String(seq),
   reason,
@@ -64,11 +66,11 @@ function checkRow(row: Row, last: number, hash: string): Verdict | undefined {
   const next = String(last + 1)
   if (row.seq !== next) {
     return Number(row.seq) > last
-      ? misfit(next, `Row ${next} is missing: row ${row.seq} follows row ${last}.`)
-      : misfit(row.seq, `Row ${row.seq} was inserted: rows are numbered from 1.`)
+      ? mismatch(next, `Row ${next} is missing: row ${row.seq} follows row ${last}.`)
+      : mismatch(row.seq, `Row ${row.seq} was inserted: rows are numbered from 1.`)
   }
   if (row.hash === rowHash(hash, row)) return undefined
-  return misfit(
+  return mismatch(
     next,
     `The hash of row ${next} does not match: it, or the row before it, was changed.`,
   )
@@ -82,27 +84,27 @@ function checkEnd(
 ): Verdict | undefined {
   const next = last + 1
   if (head === undefined)
-    return misfit(next, `Row ${next} cannot be verified: the head is missing.`)
+    return mismatch(next, `Row ${next} cannot be verified: the head is missing.`)
   if (Number(head.seq) > last) {
-    return misfit(
+    return mismatch(
       next,
       `Row ${next} is missing: the log was truncated; ${head.seq} rows were written.`,
     )
   }
   if (Number(head.seq) < last) {
     const first = Number(head.seq) + 1
-    return misfit(first, `Row ${first} was inserted: ${head.seq} rows were written.`)
+    return mismatch(first, `Row ${first} was inserted: ${head.seq} rows were written.`)
   }
   if (head.hash === hash) return undefined
-  return misfit(
+  return mismatch(
     last,
     `The hash of row ${last} does not match: it is not the row that was written last.`,
   )
 }
 
-function missed(last: number, known: KnownRow | undefined): Verdict {
+function missingRows(last: number, known: KnownRow | undefined): Verdict {
   const what = known?.seq === undefined ? 'the row with the given hash' : `row ${known.seq}`
-  return misfit(last + 1, `Row ${last + 1} is missing: ${what} is not in the log.`)
+  return mismatch(last + 1, `Row ${last + 1} is missing: ${what} is not in the log.`)
 }
 
 const readHead = (store: Store) =>

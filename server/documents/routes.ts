@@ -68,7 +68,7 @@ export function documentRoutes({
     if (!isCollectionName(collection)) throw new Failure('not-found', 'There is no such path.')
     return { database: idOf(c.get('database')), collection }
   }
-  const placeOf = (c: Context<AppEnv>): DocumentRef => ({
+  const refOf = (c: Context<AppEnv>): DocumentRef => ({
     ...collectionOf(c),
     id: c.req.param('id') ?? '',
   })
@@ -97,9 +97,9 @@ export function documentRoutes({
       const conditions = conditionsOf(c)
       const respond = (found: StoredDocument) =>
         matchesNone(conditions, found.tag)
-          ? answer(found, 200, type)
+          ? documentResponse(found, 200, type)
           : c.body(null, 304, { ETag: `"${found.tag}"` })
-      const found = documents.read(placeOf(c), conditions)
+      const found = documents.read(refOf(c), conditions)
       return found instanceof Promise ? found.then<Response>(respond) : respond(found)
     })
     .put(`${PATH}/:id`, described(document.put, requireRole('operator')), async (c) => {
@@ -107,20 +107,20 @@ export function documentRoutes({
       const text = await textBody(c, DOCUMENT_BYTES)
       const conditions = conditionsOf(c)
       if (conditions.noneMatch === '*' && conditions.match === undefined) {
-        const created = await documents.createAt(placeOf(c), text)
-        return answer(created, 201, type, { Location: requestedPath(c) })
+        const created = await documents.createAt(refOf(c), text)
+        return documentResponse(created, 201, type, { Location: requestedPath(c) })
       }
-      return answer(await documents.replace(placeOf(c), text, conditions), 200, type)
+      return documentResponse(await documents.replace(refOf(c), text, conditions), 200, type)
     })
     .patch(`${PATH}/:id`, described(document.patch, requireRole('operator')), async (c) => {
       const type = contentType(c)
       const text = await textBody(c, DOCUMENT_BYTES)
-      return answer(await documents.patch(placeOf(c), text, conditionsOf(c)), 200, type)
+      return documentResponse(await documents.patch(refOf(c), text, conditionsOf(c)), 200, type)
     })
     .delete(`${PATH}/:id`, described(document.delete, requireRole('operator')), async (c) => {
       const type = contentType(c)
-      const deleted = await documents.delete(placeOf(c), conditionsOf(c))
-      if (!prefersMinimal(c)) return answer(deleted, 200, type)
+      const deleted = await documents.delete(refOf(c), conditionsOf(c))
+      if (!prefersMinimal(c)) return documentResponse(deleted, 200, type)
       return c.body(null, 204, MINIMAL)
     })
     .get(PATH, described<ListInput>(collection.get, requireRole('viewer')), async (c) => {
@@ -156,7 +156,7 @@ export function documentRoutes({
       }
       const made = await documents.create(where, body.text)
       const location = `${requestedPath(c)}/${encodeURIComponent(made.id)}`
-      return answer(made, 201, type, { Location: location })
+      return documentResponse(made, 201, type, { Location: location })
     })
     .route('/', wholeCollectionRoutes(PATH, { whole, requireRole, collectionOf, contentType }))
 }
@@ -198,7 +198,7 @@ function arrayResponse(
 }
 
 /** Characters per chunk of a streamed array. */
-const PIECE = 64 * 1024
+const CHUNK_CHARACTERS = 64 * 1024
 
 async function* commaSeparated(bodies: CreatedMany['bodies']): AsyncGenerator<string> {
   let text = '['
@@ -206,7 +206,7 @@ async function* commaSeparated(bodies: CreatedMany['bodies']): AsyncGenerator<st
   for await (const body of bodies) {
     text += separator + body
     separator = ','
-    if (text.length < PIECE) continue
+    if (text.length < CHUNK_CHARACTERS) continue
     yield text
     text = ''
   }
@@ -223,7 +223,7 @@ export const conditionsOf = (c: RequestView): Conditions =>
 
 // Not `c.body`: it creates `Headers` if there are several, and node-server writes a plain object
 // faster. This would drop headers set by `c.header`; these routes set none.
-const answer = (
+const documentResponse = (
   { tag, body }: StoredDocument,
   status: 200 | 201,
   type: string,

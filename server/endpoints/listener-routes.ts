@@ -57,17 +57,17 @@ export const listenerRoutes = ({
       queryInput(listenerQuery),
       (c) => {
         const { endpoint, recent } = c.req.valid('query')
-        const asked = endpoint && new Set(endpoint.map(canonicalAddress))
-        const found = endpoints.listeners().filter(({ name }) => asked?.has(name) ?? true)
+        const requested = endpoint && new Set(endpoint.map(canonicalAddress))
+        const found = endpoints.listeners().filter(({ name }) => requested?.has(name) ?? true)
         const last = endpoints.lastSample()
         const status = (listener: Listener): ListenerStatus => ({
           ...listenerStatus(listener, node),
           ...(recent !== undefined && { recent: recentRates(listener.history, last, recent) }),
         })
-        const theirs = others().filter(({ endpoint: name }) => asked?.has(name) ?? true)
-        if (theirs.length === 0) return sendList(c, found.values().map(status))
+        const ofOthers = others().filter(({ endpoint: name }) => requested?.has(name) ?? true)
+        if (ofOthers.length === 0) return sendList(c, found.values().map(status))
         // Sorting is stable: per address, this node comes first and draining listeners last.
-        return sendList(c, [...found.map(status), ...theirs].sort(byEndpoint))
+        return sendList(c, [...found.map(status), ...ofOthers].sort(byEndpoint))
       },
     )
     .get(

@@ -21,7 +21,7 @@ export const HEARTBEAT = 5_000
 const HEARTBEATS_PER_CHECK = 3
 
 /** Reconnect delay that is sent to readers, ms. */
-const RETRY = 1_000
+const RECONNECT_DELAY = 1_000
 
 /** Returns the principal of a request's credentials; undefined: they are no longer valid. */
 export type AuthenticateReader = (c: Context<AppEnv>) => Promise<Principal | undefined>
@@ -98,7 +98,7 @@ async function follow(
     let seen = from
     /** Heartbeats since the reader was last authenticated. */
     let unchecked = HEARTBEATS_PER_CHECK
-    await stream.writeSSE({ event: 'hello', data: '{}', id: seen, retry: RETRY })
+    await stream.writeSSE({ event: 'hello', data: '{}', id: seen, retry: RECONNECT_DELAY })
     while (!stream.aborted && !draining.aborted) {
       // Authenticate before sending events: the end of a session ends its streams.
       if (called || unchecked >= HEARTBEATS_PER_CHECK) {

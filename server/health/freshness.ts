@@ -91,11 +91,11 @@ export function createFreshness(deps: FreshnessDeps): Freshness {
 
   async function confirm(): Promise<void> {
     // Read the clock before the query: its result may arrive long after the store produced it.
-    const asked = clock()
+    const begun = clock()
     const revision = await deps.readRevision()
-    measure(clock().steady - asked.steady)
+    measure(clock().steady - begun.steady)
     await deps.follow(revision)
-    if (asked.steady >= confirmed.steady) confirmed = asked
+    if (begun.steady >= confirmed.steady) confirmed = begun
     failure = undefined
   }
 
@@ -125,15 +125,15 @@ export function createFreshness(deps: FreshnessDeps): Freshness {
   }
 
   async function keepConfirming(): Promise<void> {
-    let told = true
+    let reportedFresh = true
     for (;;) {
       const period = failure === undefined ? PERIOD.fresh : PERIOD.stale
       await pause(period, undefined, stopping).catch(() => {})
       if (stopping.signal.aborted) return
       await attempt()
       const fresh = isFresh()
-      if (fresh !== told) deps.changed(fresh ? undefined : { reason: failure })
-      told = fresh
+      if (fresh !== reportedFresh) deps.changed(fresh ? undefined : { reason: failure })
+      reportedFresh = fresh
     }
   }
 

@@ -1,9 +1,14 @@
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import { type Health, health } from '../contract/health.ts'
 import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
 import type { Readiness } from './readiness.ts'
+
+const READINESS = {
+  summary: 'Check whether the node is ready; 503 if not',
+  answers: { 200: health, 503: health },
+}
 
 /**
  * Routes of `/_api/health`, public, in every database: liveness and readiness. Load balancers use
@@ -18,25 +23,10 @@ export const healthRoutes = (readiness: Readiness, requireRole: RequireRole) => 
     writable: readiness.readOnly === null,
     reason: readiness.reason ?? readiness.readOnly,
   })
+  const respond = (c: Context<AppEnv>) => c.json(now(), readiness.reason === null ? 200 : 503)
   return new Hono<AppEnv>()
-    .get(
-      '/',
-      describe({
-        summary: 'Check whether the node is ready; 503 if not',
-        answers: { 200: health, 503: health },
-      }),
-      requireRole('public'),
-      (c) => c.json(now(), readiness.reason === null ? 200 : 503),
-    )
-    .get(
-      '/ready',
-      describe({
-        summary: 'Check whether the node is ready; 503 if not',
-        answers: { 200: health, 503: health },
-      }),
-      requireRole('public'),
-      (c) => c.json(now(), readiness.reason === null ? 200 : 503),
-    )
+    .get('/', describe(READINESS), requireRole('public'), respond)
+    .get('/ready', describe(READINESS), requireRole('public'), respond)
     .get(
       '/live',
       describe({ summary: 'Check whether the node is alive', answers: { 200: health } }),

@@ -127,11 +127,11 @@ test("a sign-in form is accepted only from the server's own pages", async () => 
     for (const { site, origin, type } of pages()) {
       const headers = without({ 'Sec-Fetch-Site': site, Origin: origin, 'Content-Type': type })
       const answer = await ask(node.port, 'POST', path, { headers, body: '' })
-      const isOurs =
+      const isAllowed =
         (site === undefined || site === 'same-origin' || site === 'none') &&
         (origin === undefined || origin === ours)
-      expect([path, headers, answer.status === 403]).toEqual([path, headers, !isOurs])
-      if (!isOurs) expect(answer.headers['set-cookie']).toBeUndefined()
+      expect([path, headers, answer.status === 403]).toEqual([path, headers, !isAllowed])
+      if (!isAllowed) expect(answer.headers['set-cookie']).toBeUndefined()
     }
   }
 })

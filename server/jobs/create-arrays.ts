@@ -44,15 +44,15 @@ export function createArrays(deps: CreateArraysDeps): LargeArrays['create'] {
     wake()
   }
 
-  return async (where, parts, asked) => {
-    let later = asked
+  return async (where, parts, respondAsync) => {
+    let inBackground = respondAsync
     // Read before `parts` validates the first part: a later schema is then detected.
     const { tag: schema } = await rules.schema(where)
     let job: Job | undefined
     let renewal: NodeJS.Timeout | undefined
     const sent: Sent[] = []
     const begin = async () => {
-      if (later) await allow(where)
+      if (inBackground) await allow(where)
       const begun = await repository.create(where, 'create', 'preparing', { filter: [], schema })
       // Parts may arrive slowly, so the lease is renewed independently of them.
       renewal = setInterval(() => void repository.renew(begun).catch(() => {}), LEASE / 3).unref()
@@ -63,12 +63,12 @@ export function createArrays(deps: CreateArraysDeps): LargeArrays['create'] {
         job ??= await begin()
         const staged = part.map((each) => ({ ...each, seen: '', tag: rules.createTag() }))
         job = await repository.stage(job, staged)
-        if (!later && job.done > MAX_SYNC_BULK_DOCUMENTS) {
-          later = true
+        if (!inBackground && job.done > MAX_SYNC_BULK_DOCUMENTS) {
+          inBackground = true
           sent.length = 0
           await allow(where)
         }
-        if (!later) {
+        if (!inBackground) {
           sent.push(
             ...staged.map(({ id, tag, body }) => ({ id, tag, bytes: Buffer.byteLength(body) })),
           )
@@ -76,7 +76,7 @@ export function createArrays(deps: CreateArraysDeps): LargeArrays['create'] {
         await pause()
       }
       job ??= await begin()
-      if (later) {
+      if (inBackground) {
         await repository.begin(job)
         wake()
         return { job: job.id }

@@ -118,7 +118,7 @@ export function createLargeChanges(deps: LargeChangesDeps) {
     if (isSmall) return applyInTransaction(checked, keep)
     const committed = await repository.commit(checked, keep)
     turn.commit(createUnapplied(store, committed))
-    start(committed)
+    startApplying(committed)
     return committed
   }
 
@@ -129,7 +129,7 @@ export function createLargeChanges(deps: LargeChangesDeps) {
     )
   }
 
-  function start(job: Job): void {
+  function startApplying(job: Job): void {
     applying.set(job.id, apply(job))
   }
 
@@ -181,7 +181,7 @@ export function createLargeChanges(deps: LargeChangesDeps) {
       for (const job of await repository.applying()) {
         if (applying.has(job.id)) continue
         writes.restore(job, createUnapplied(store, job))
-        start(job)
+        startApplying(job)
       }
     },
 

@@ -153,7 +153,7 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
         .orderBy('id')
         .execute(),
 
-    /** Renews the lease of a job. @throws Lost */
+    /** Renews the lease of a job. @throws LeaseLost */
     keep: (job: Job): Promise<Job> => transaction((trx) => own(trx, job, {})),
 
     /** Returns the bodies of staged documents, in the order of `ids`. */

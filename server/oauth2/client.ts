@@ -182,7 +182,7 @@ export function createOAuth2Client(options: OAuth2ClientOptions): OAuth2Client {
   const { clientId, clientSecret } = settings
 
   const requestToken = async (
-    place: Place,
+    place: EndpointName,
     url: string,
     fixed: Readonly<Record<string, string>>,
     defaults: Readonly<Record<string, string>>,
@@ -200,7 +200,7 @@ export function createOAuth2Client(options: OAuth2ClientOptions): OAuth2Client {
     const hide = redactor(settings, [fixed.code, fixed.refresh_token, form.get('code_verifier')])
     const body = new URLSearchParams([...form]).toString()
     const answer = await send(place, url, { method: 'POST', headers, body }, settings, hide)
-    return judgeToken(place, answer, hide)
+    return readTokenResponse(place, answer, hide)
   }
 
   return Object.freeze<OAuth2Client>({
@@ -227,7 +227,7 @@ export function createOAuth2Client(options: OAuth2ClientOptions): OAuth2Client {
       const hide = redactor(settings, [access_token])
       const headers = { Authorization: `Bearer ${access_token}` }
       const answer = await send('user endpoint', url, { method: 'GET', headers }, settings, hide)
-      return judge('user endpoint', answer, parseJson(answer.body), hide)
+      return checkResponse('user endpoint', answer, parseJson(answer.body), hide)
     },
 
     async refresh(refresh_token, args) {
@@ -243,7 +243,7 @@ export default createOAuth2Client
 /**
  * Name of an endpoint in messages. Messages omit the URL, because its query may contain secrets.
  */
-type Place = 'token endpoint' | 'refresh endpoint' | 'user endpoint'
+type EndpointName = 'token endpoint' | 'refresh endpoint' | 'user endpoint'
 
 type Settings = ReturnType<typeof readOptions>
 
@@ -371,7 +371,7 @@ const basicCredentials = (id: string, secret: string): string =>
 
 /** Sends a request and reads the whole response within the limits. Does not interpret it. */
 async function send(
-  place: Place,
+  place: EndpointName,
   url: string,
   request: { method: string; headers: Record<string, string>; body?: string },
   limits: { readonly timeout: number; readonly maxBytes: number },
@@ -401,7 +401,11 @@ async function send(
   }
 }
 
-async function readBody(place: Place, response: Response, maxBytes: number): Promise<string> {
+async function readBody(
+  place: EndpointName,
+  response: Response,
+  maxBytes: number,
+): Promise<string> {
   const { status } = response
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let bytes = 0
@@ -417,7 +421,7 @@ async function readBody(place: Place, response: Response, maxBytes: number): Pro
   return text + decode(place, status, () => decoder.decode())
 }
 
-function decode(place: Place, status: number, part: () => string): string {
+function decode(place: EndpointName, status: number, part: () => string): string {
   try {
     return part()
   } catch {
@@ -427,8 +431,8 @@ function decode(place: Place, status: number, part: () => string): string {
   }
 }
 
-function judgeToken(place: Place, answer: Answer, hide: Redact): TokenResponse {
-  const fields = judge(place, answer, parseTokenBody(answer), hide)
+function readTokenResponse(place: EndpointName, answer: Answer, hide: Redact): TokenResponse {
+  const fields = checkResponse(place, answer, parseTokenBody(answer), hide)
   const { access_token } = fields
   if (typeof access_token !== 'string' || access_token === '') {
     const { status } = answer
@@ -437,8 +441,8 @@ function judgeToken(place: Place, answer: Answer, hide: Redact): TokenResponse {
   return { ...fields, access_token }
 }
 
-function judge(
-  place: Place,
+function checkResponse(
+  place: EndpointName,
   answer: Answer,
   fields: Record<string, unknown> | undefined,
   hide: Redact,
@@ -451,8 +455,8 @@ function judge(
     throw new OAuth2Error('provider-error', message, { status, cause: report })
   }
   if (status < 200 || status > 299) {
-    const said = typeof fields?.message === 'string' ? `: ${tidy(fields.message, hide)}` : ''
-    throw new OAuth2Error('http-status', `the ${place} responded with status ${status}${said}`, {
+    const detail = typeof fields?.message === 'string' ? `: ${toOneLine(fields.message, hide)}` : ''
+    throw new OAuth2Error('http-status', `the ${place} responded with status ${status}${detail}`, {
       status,
     })
   }
@@ -515,8 +519,11 @@ function readReport(fields: Record<string, unknown>, hide: Redact): ProviderRepo
   const name = typeof error === 'object' ? (details.type ?? details.status ?? details.code) : error
   const description = fields.error_description ?? details.message
   return {
-    error: tidy(typeof name === 'object' || name === undefined ? 'an error' : String(name), hide),
-    ...(typeof description === 'string' && { error_description: tidy(description, hide) }),
+    error: toOneLine(
+      typeof name === 'object' || name === undefined ? 'an error' : String(name),
+      hide,
+    ),
+    ...(typeof description === 'string' && { error_description: toOneLine(description, hide) }),
   }
 }
 
@@ -524,7 +531,7 @@ function readReport(fields: Record<string, unknown>, hide: Redact): ProviderRepo
  * Makes a provider's text safe for messages. Redacts before it truncates: a truncated secret would
  * not be recognized.
  */
-const tidy = (text: string, hide: Redact): string =>
+const toOneLine = (text: string, hide: Redact): string =>
   hide(text)
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
     .slice(0, 200)

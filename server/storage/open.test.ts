@@ -143,7 +143,7 @@ forEachEngine({ empty: true }, (engine) => {
     const store = await engine.open()
     const entered = Promise.withResolvers<void>()
     const goOn = Promise.withResolvers<void>()
-    const underWay = store.change(async (trx) => {
+    const pending = store.change(async (trx) => {
       entered.resolve()
       await goOn.promise
       return nextRevision(trx)
@@ -155,7 +155,7 @@ forEachEngine({ empty: true }, (engine) => {
       message: 'The database is closed.',
     })
     goOn.resolve()
-    expect(await underWay).toBe(1)
+    expect(await pending).toBe(1)
     await closed
     expect(store.changedOutside()).toBe(false)
   })

@@ -25,7 +25,7 @@ export interface CursorScope {
 export function printCursor(vault: Vault, scope: CursorScope, { values, id }: Position): string {
   // A missing value is an empty array, because JSON has no undefined.
   const wrapped = values.map((value) => (value === undefined ? [] : [value]))
-  const cursor = vault.encrypt(JSON.stringify([wrapped, id]), placeOf(scope))
+  const cursor = vault.encrypt(JSON.stringify([wrapped, id]), contextOf(scope))
   if (cursor.length <= CURSOR_LENGTH) return cursor
   throw new Failure(
     'query-too-expensive',
@@ -39,7 +39,7 @@ export function printCursor(vault: Vault, scope: CursorScope, { values, id }: Po
 export function parseCursor(vault: Vault, scope: CursorScope, cursor: string): Position {
   let text: string
   try {
-    text = vault.decrypt(cursor, placeOf(scope))
+    text = vault.decrypt(cursor, contextOf(scope))
   } catch (cause) {
     throw new Failure(
       'bad-parameter',
@@ -52,7 +52,7 @@ export function parseCursor(vault: Vault, scope: CursorScope, cursor: string): P
   return { values: wrapped.map(([value]) => value), id }
 }
 
-const placeOf = ({ where: { database, collection }, filter, sort }: CursorScope): string => {
+const contextOf = ({ where: { database, collection }, filter, sort }: CursorScope): string => {
   const order = sort.map(({ path, isDescending }) => [isDescending, printFieldPath(path)])
   const query = JSON.stringify([database, collection, filter, order])
   return `cursors/${createHash('sha256').update(query).digest('base64url')}`

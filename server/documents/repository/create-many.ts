@@ -33,7 +33,7 @@ export interface LargeArrays {
    * resolves, also with a job.
    *
    * @param parts read as they are stored.
-   * @param later whether the caller asks for a job. An array of more than `BULK_AT_ONCE` documents
+   * @param later whether the caller asks for a job. An array of more than `MAX_SYNC_BULK_DOCUMENTS` documents
    * always becomes a job.
    * @throws Failure `conflict`, `too-many-requests`; any error that `parts` throws
    */

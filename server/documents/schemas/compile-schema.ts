@@ -48,7 +48,7 @@ export function compileSchema(schema: Json): Check {
     const violations: Violation[] = []
     let count = 0
     values.forEach((value, at) => {
-      if (fits(validate, value)) return
+      if (isValid(validate, value)) return
       const room = VIOLATIONS - violations.length
       const prefix = from === undefined ? '' : `/${from + at}`
       const found = toFindings(validate.errors ?? [], room, prefix)
@@ -74,7 +74,7 @@ function compiled(schema: boolean | object): ValidateFunction {
   throw violated('is not a valid JSON Schema (draft 2020-12)', toFindings(meta.errors ?? []))
 }
 
-function fits(validate: ValidateFunction, value: Json): boolean {
+function isValid(validate: ValidateFunction, value: Json): boolean {
   try {
     return validate(value)
   } catch (error) {

@@ -123,21 +123,21 @@ export function createSchemaThread(): SchemaThread {
 
   async function ask(tasks: readonly Task[], budget: number): Promise<readonly Outcome[]> {
     starting ??= start()
-    const asked = await starting.catch((error: unknown) => {
+    const thread = await starting.catch((error: unknown) => {
       starting = undefined
       throw error
     })
     let tooSlow = false
-    const stop = watch(asked, budget, () => {
+    const stop = watch(thread, budget, () => {
       tooSlow = true
-      void asked.worker.terminate()
+      void thread.worker.terminate()
     })
     try {
-      const answer = reply(asked)
-      asked.worker.postMessage({ drop: asked.drop, tasks } satisfies Request)
-      asked.drop = []
+      const answer = reply(thread)
+      thread.worker.postMessage({ drop: thread.drop, tasks } satisfies Request)
+      thread.drop = []
       const { outcomes, used } = await answer
-      asked.used = used
+      thread.used = used
       return outcomes
     } catch (error) {
       starting = undefined

@@ -62,12 +62,12 @@ export class KeepAliveClient {
     this.ended = new Promise((resolve) => {
       socket.once('close', () => {
         this.endedAt = performance.now()
-        const underWay = this.#waiting !== undefined || this.#sentPart
+        const isWaiting = this.#waiting !== undefined || this.#sentPart
         this.ending = this.#left
           ? 'left'
           : this.#toldToClose
             ? 'told'
-            : underWay
+            : isWaiting
               ? 'reset'
               : 'between'
         this.#waiting?.reject(new Reset('the connection ended before the answer'))

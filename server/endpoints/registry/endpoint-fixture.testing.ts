@@ -16,18 +16,20 @@ import {
 } from '../../test-support/start.testing.ts'
 import { freePorts } from '../listeners/free-ports.testing.ts'
 
-/** How long a test waits for an event that is due, on a busy machine as well. */
-export const shortDelay = { timeout: 10_000, interval: 20 }
-/** How late a timer may be on a busy machine, ms. */
+/** Options of `vi.waitFor`, long enough for a busy machine. */
+export const WAIT = { timeout: 10_000, interval: 20 }
+/** Maximum delay of a timer on a busy machine, ms. */
 export const LATE = 2_000
 export const DONE = { result: true, error: false, code: 200 }
 
-/** What a test of endpoints on real sockets needs, new for each test. */
+/** The environment of a test of endpoints on real sockets, new for each test. */
 export interface EndpointFixture {
   /** A temporary folder. */
   readonly folder: string
   /** A free port. */
   readonly port: number
+  /** An endpoint on {@link port}: `tcp://127.0.0.1:<port>`. */
+  readonly address: string
   /** Starts a node, which stops after the test. */
   start(settings?: Partial<Config>): Promise<TestNode>
   /** Simulates another program, until the test ends: listens and sends `mine` to each client. */
@@ -60,6 +62,9 @@ export function createEndpointFixture(): EndpointFixture {
     },
     get port() {
       return port
+    },
+    get address() {
+      return `tcp://127.0.0.1:${port}`
     },
     async start(settings = {}) {
       const node = await startForTest(settings)

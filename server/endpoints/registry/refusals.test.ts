@@ -9,7 +9,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { startProcess } from '../../test-support/server-process.testing.ts'
 import { ask, makeToken, type TestNode } from '../../test-support/start.testing.ts'
 import { KeepAliveClient } from '../listeners/keep-alive-client.testing.ts'
@@ -28,13 +28,6 @@ import {
 
 const fixture = createEndpointFixture()
 const { start, occupy, release } = fixture
-let folder: string
-let port: number
-let address: string
-beforeEach(() => {
-  ;({ folder, port } = fixture)
-  address = `tcp://127.0.0.1:${port}`
-})
 
 interface Refusal {
   readonly status: number
@@ -50,7 +43,7 @@ async function expectRefused(node: TestNode, endpoint: string, refusal: Refusal)
   const look = async () => ({
     endpoints: (await node.ask('GET', '/_api/endpoint')).json,
     listeners: (await listenersOf(node)).map((each) => [each.endpoint, each.state, each.revision]),
-    files: readdirSync(folder),
+    files: readdirSync(fixture.folder),
   })
   const witness = await KeepAliveClient.open({ port: node.port })
   await witness.ask()
@@ -77,29 +70,33 @@ async function expectRefused(node: TestNode, endpoint: string, refusal: Refusal)
 describe('an endpoint is rejected, and leaves nothing behind, on', () => {
   test('a port used by another program', async () => {
     const node = await start()
-    await occupy({ port, host: '127.0.0.1' })
-    await expectRefused(node, address, {
+    await occupy({ port: fixture.port, host: '127.0.0.1' })
+    await expectRefused(node, fixture.address, {
       status: 409,
       errorNum: 1200,
       message: /^Port [0-9]+ on 127\.0\.0\.1 is used by another program\..* \(EADDRINUSE\)$/,
     })
-    expect(await dataFrom({ port, host: '127.0.0.1' })).toBe('mine')
+    expect(await dataFrom({ port: fixture.port, host: '127.0.0.1' })).toBe('mine')
     // A repeated request gives the same result: no state was kept.
-    await expectRefused(node, address, { status: 409, errorNum: 1200, message: /EADDRINUSE/ })
+    await expectRefused(node, fixture.address, {
+      status: 409,
+      errorNum: 1200,
+      message: /EADDRINUSE/,
+    })
     release()
-    expect((await add(node, address)).json).toEqual(DONE)
+    expect((await add(node, fixture.address)).json).toEqual(DONE)
   })
 
   test('every address, while another program uses the port on one', async () => {
     const node = await start()
-    await occupy({ port, host: '127.0.0.1' })
+    await occupy({ port: fixture.port, host: '127.0.0.1' })
     const refusal = { status: 409, errorNum: 1200, message: /another program.*\(EADDRINUSE\)$/ }
-    await expectRefused(node, `tcp://0.0.0.0:${port}`, refusal)
-    await expectRefused(node, `tcp://localhost:${port}`, refusal)
+    await expectRefused(node, `tcp://0.0.0.0:${fixture.port}`, refusal)
+    await expectRefused(node, `tcp://localhost:${fixture.port}`, refusal)
   })
 
   test('an address of another machine', async () => {
-    await expectRefused(await start(), `tcp://192.0.2.1:${port}`, {
+    await expectRefused(await start(), `tcp://192.0.2.1:${fixture.port}`, {
       status: 400,
       errorNum: 10,
       message: /^192\.0\.2\.1 is not an address of this machine\..* \(EADDRNOTAVAIL\)$/,
@@ -107,7 +104,7 @@ describe('an endpoint is rejected, and leaves nothing behind, on', () => {
   })
 
   test('a name that does not resolve', async () => {
-    await expectRefused(await start(), `tcp://nowhere.invalid:${port}`, {
+    await expectRefused(await start(), `tcp://nowhere.invalid:${fixture.port}`, {
       status: 400,
       errorNum: 10,
       message: /^The host name nowhere\.invalid cannot be resolved\. \((ENOTFOUND|EAI_AGAIN)\)$/,
@@ -115,7 +112,7 @@ describe('an endpoint is rejected, and leaves nothing behind, on', () => {
   })
 
   test('ssl without a certificate', async () => {
-    await expectRefused(await start(), `ssl://127.0.0.1:${port}`, {
+    await expectRefused(await start(), `ssl://127.0.0.1:${fixture.port}`, {
       status: 400,
       errorNum: 10,
       message: /requires a certificate\. Start Gatehouse with --tls-cert and --tls-key\.$/,
@@ -124,7 +121,7 @@ describe('an endpoint is rejected, and leaves nothing behind, on', () => {
 
   test('a unix socket that another program listens on', async () => {
     const node = await start()
-    const path = join(folder, 'live.sock')
+    const path = join(fixture.folder, 'live.sock')
     await occupy({ path })
     await expectRefused(node, `unix://${path}`, {
       status: 409,
@@ -138,9 +135,9 @@ describe('an endpoint is rejected, and leaves nothing behind, on', () => {
     const node = await start()
     const reserved = { status: 400, errorNum: 10, message: /contains the data or the keys/ }
     await expectRefused(node, `unix://${join(node.data, 'gatehouse.db-journal')}`, reserved)
-    symlinkSync(node.data, join(folder, 'link'))
-    await expectRefused(node, `unix://${join(folder, 'link', 'a.sock')}`, reserved)
-    const open = join(folder, 'open')
+    symlinkSync(node.data, join(fixture.folder, 'link'))
+    await expectRefused(node, `unix://${join(fixture.folder, 'link', 'a.sock')}`, reserved)
+    const open = join(fixture.folder, 'open')
     mkdirSync(open)
     chmodSync(open, 0o777)
     await expectRefused(node, `unix://${join(open, 'a.sock')}`, {
@@ -152,7 +149,7 @@ describe('an endpoint is rejected, and leaves nothing behind, on', () => {
 
   test('the path of a file, which is not changed', async () => {
     const node = await start()
-    const path = join(folder, 'notes.txt')
+    const path = join(fixture.folder, 'notes.txt')
     writeFileSync(path, 'keep me')
     await expectRefused(node, `unix://${path}`, {
       status: 409,
@@ -160,8 +157,8 @@ describe('an endpoint is rejected, and leaves nothing behind, on', () => {
       message: /notes\.txt exists and is not a socket\..* \(EEXIST\)$/,
     })
     expect(readFileSync(path, 'utf8')).toBe('keep me')
-    mkdirSync(join(folder, 'folder'))
-    await expectRefused(node, `unix://${join(folder, 'folder')}`, {
+    mkdirSync(join(fixture.folder, 'folder'))
+    await expectRefused(node, `unix://${join(fixture.folder, 'folder')}`, {
       status: 409,
       errorNum: 1200,
       message: /EEXIST/,
@@ -175,9 +172,9 @@ describe('an endpoint is rejected, and leaves nothing behind, on', () => {
       errorNum: 10,
       message: /Check that its folder exists\. \(ENO[A-Z]+\)$/,
     }
-    await expectRefused(node, `unix://${join(folder, 'missing', 'a.sock')}`, refusal)
-    writeFileSync(join(folder, 'file'), '')
-    await expectRefused(node, `unix://${join(folder, 'file', 'a.sock')}`, refusal)
+    await expectRefused(node, `unix://${join(fixture.folder, 'missing', 'a.sock')}`, refusal)
+    writeFileSync(join(fixture.folder, 'file'), '')
+    await expectRefused(node, `unix://${join(fixture.folder, 'file', 'a.sock')}`, refusal)
   })
 
   test.each([
@@ -188,9 +185,9 @@ describe('an endpoint is rejected, and leaves nothing behind, on', () => {
     ['[::1]', '[::]'],
   ])('a port that another endpoint uses on %s: %s', async (has, wants) => {
     const node = await start()
-    const holder = `tcp://${has}:${port}`
+    const holder = `tcp://${has}:${fixture.port}`
     expect((await add(node, holder)).status).toBe(200)
-    await expectRefused(node, `tcp://${wants}:${port}`, {
+    await expectRefused(node, `tcp://${wants}:${fixture.port}`, {
       status: 409,
       errorNum: 1200,
       message: new RegExp(`used by the endpoint ${RegExp.escape(holder)}\\..* \\(EADDRINUSE\\)$`),
@@ -198,17 +195,17 @@ describe('an endpoint is rejected, and leaves nothing behind, on', () => {
   })
 
   test('a port below 1024, without permission', async () => {
-    const data = join(folder, 'data')
-    const flags = ['--data', data, '--endpoint', address, '--log', 'info']
+    const data = join(fixture.folder, 'data')
+    const flags = ['--data', data, '--endpoint', fixture.address, '--log', 'info']
     // Drop the capability that lets root bind these ports.
     const without = ['--bounding-set=-net_bind_service', '--inh-caps=-net_bind_service']
     const through = process.getuid?.() === 0 ? ['setpriv', ...without] : []
     const server = await startProcess(flags, { through })
     const before = await listeningAddresses(server.pid)
     const headers = { Authorization: `Bearer ${await makeToken({ data, databaseUrl: undefined })}` }
-    const list = (await ask(port, 'GET', '/_api/endpoint', { headers })).json
+    const list = (await ask(fixture.port, 'GET', '/_api/endpoint', { headers })).json
     const low = await lowPort()
-    const answer = await ask(port, 'POST', '/_api/endpoint', {
+    const answer = await ask(fixture.port, 'POST', '/_api/endpoint', {
       body: { endpoint: `tcp://127.0.0.1:${low}`, databases: [] },
       headers,
     })
@@ -227,7 +224,7 @@ describe('an endpoint is rejected, and leaves nothing behind, on', () => {
     })
     expect(answer.status).toBe(403)
     await expectListening(server.pid, before)
-    expect((await ask(port, 'GET', '/_api/endpoint', { headers })).json).toEqual(list)
+    expect((await ask(fixture.port, 'GET', '/_api/endpoint', { headers })).json).toEqual(list)
   })
 })
 
@@ -265,8 +262,8 @@ describe('a change that cannot be stored', () => {
   test('leaves no socket of an added endpoint', async () => {
     const node = await start()
     refuseChanges(node)
-    const path = join(folder, 'a.sock')
-    for (const endpoint of [address, `unix://${path}`]) {
+    const path = join(fixture.folder, 'a.sock')
+    for (const endpoint of [fixture.address, `unix://${path}`]) {
       await expectRefused(node, endpoint, {
         status: 500,
         errorNum: 4,
@@ -278,17 +275,17 @@ describe('a change that cannot be stored', () => {
 
   test('keeps an endpoint that was to be removed or remapped', async () => {
     const node = await start()
-    expect((await add(node, address)).json).toEqual(DONE)
+    expect((await add(node, fixture.address)).json).toEqual(DONE)
     const before = (await node.ask('GET', '/_api/endpoint')).json
     refuseChanges(node)
-    const remapped = { endpoint: address, databases: ['ada'] }
+    const remapped = { endpoint: fixture.address, databases: ['ada'] }
     expect((await node.ask('POST', '/_api/endpoint', remapped)).status).toBe(500)
-    expect((await remove(node, address)).status).toBe(500)
+    expect((await remove(node, fixture.address)).status).toBe(500)
     expect((await node.ask('GET', '/_api/endpoint')).json).toEqual(before)
-    const there = await node.ask('GET', '/_api/endpoint', undefined, { port })
+    const there = await node.ask('GET', '/_api/endpoint', undefined, { port: fixture.port })
     expect(there.json).toEqual(before)
     // Neither is rejected as the last way in, so both still count as ways in.
-    for (const endpoint of [address, node.address]) {
+    for (const endpoint of [fixture.address, node.address]) {
       expect((await remove(node, endpoint)).status).toBe(500)
     }
   })
@@ -297,8 +294,8 @@ describe('a change that cannot be stored', () => {
 test('the IPv4 and IPv6 wildcards of a port are two endpoints', async () => {
   const node = await start()
   for (const host of ['0.0.0.0', '[::]']) {
-    expect((await add(node, `tcp://${host}:${port}`)).json).toEqual(DONE)
+    expect((await add(node, `tcp://${host}:${fixture.port}`)).json).toEqual(DONE)
     const at = host === '[::]' ? '::1' : '127.0.0.1'
-    expect((await ask(port, 'GET', '/_api/health', { host: at })).status).toBe(200)
+    expect((await ask(fixture.port, 'GET', '/_api/health', { host: at })).status).toBe(200)
   }
 })

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { ListenerStatus } from '../../contract/endpoints/listener.ts'
 import { ask, startForTest, type TestNode } from '../../test-support/start.testing.ts'
 import {
@@ -11,34 +11,27 @@ import {
   listenerOf,
   listenersOf,
   remove,
-  shortDelay,
+  WAIT,
 } from './endpoint-fixture.testing.ts'
 
 const fixture = createEndpointFixture()
 const { start, occupy, release } = fixture
-let folder: string
-let port: number
-let address: string
-beforeEach(() => {
-  ;({ folder, port } = fixture)
-  address = `tcp://127.0.0.1:${port}`
-})
 
 describe('a port taken while the server was down', () => {
   /** Starts a node with a stored endpoint that it cannot open and one that it can. */
   async function startWithFailed(): Promise<TestNode> {
-    const data = join(folder, 'data')
+    const data = join(fixture.folder, 'data')
     const before = await startForTest({ data })
-    expect((await add(before, address)).status).toBe(200)
+    expect((await add(before, fixture.address)).status).toBe(200)
     await before.stop()
-    await occupy({ port, host: '127.0.0.1' })
+    await occupy({ port: fixture.port, host: '127.0.0.1' })
     return start({ data })
   }
 
   test('fails its endpoint with a reason, without affecting others', async () => {
     const node = await startWithFailed()
-    expect(await addressesOf(node)).toContain(address)
-    const failed = await listenerOf(node, address)
+    expect(await addressesOf(node)).toContain(fixture.address)
+    const failed = await listenerOf(node, fixture.address)
     expect(failed).toMatchObject({
       state: 'failed',
       error: expect.stringMatching(/used by another program.*\(EADDRINUSE\)$/),
@@ -46,7 +39,7 @@ describe('a port taken while the server was down', () => {
     })
     const since = Date.parse(failed?.since ?? '')
     expect(Date.parse(failed?.nextTry ?? '')).toBeGreaterThan(since)
-    expect(await dataFrom({ port, host: '127.0.0.1' })).toBe('mine')
+    expect(await dataFrom({ port: fixture.port, host: '127.0.0.1' })).toBe('mine')
     // All other endpoints listen.
     const states = (await listenersOf(node)).map(({ state }) => state)
     expect(states.toSorted()).toEqual(['failed', 'listening', 'listening'])
@@ -54,52 +47,56 @@ describe('a port taken while the server was down', () => {
 
   test('is opened automatically when it becomes free', async () => {
     const node = await startWithFailed()
-    const first = await listenerOf(node, address)
+    const first = await listenerOf(node, fixture.address)
     // It keeps retrying, with increasing delays.
     const second = await vi.waitFor(async () => {
-      const now = await listenerOf(node, address)
+      const now = await listenerOf(node, fixture.address)
       expect(now?.since).not.toBe(first?.since)
       expect(now?.state).toBe('failed')
       return now
-    }, shortDelay)
+    }, WAIT)
     const pause = (status: ListenerStatus | undefined) =>
       Date.parse(status?.nextTry ?? '') - Date.parse(status?.since ?? '')
     expect(pause(second)).toBeGreaterThan(pause(first) * 1.4)
     release()
     await vi.waitFor(async () => {
-      expect(await listenerOf(node, address)).toMatchObject({
+      expect(await listenerOf(node, fixture.address)).toMatchObject({
         state: 'listening',
         error: null,
         nextTry: null,
       })
-    }, shortDelay)
-    expect((await ask(port, 'GET', '/_api/health')).status).toBe(200)
+    }, WAIT)
+    expect((await ask(fixture.port, 'GET', '/_api/health')).status).toBe(200)
   })
 
   test('is retried immediately on request', async () => {
     const node = await startWithFailed()
-    const retry = () => node.ask('POST', `/_api/listener/${encodeURIComponent(address)}/retry`)
+    const retry = () =>
+      node.ask('POST', `/_api/listener/${encodeURIComponent(fixture.address)}/retry`)
     const refused = await retry()
     expect(refused.json).toMatchObject({ code: 409, errorNum: 1200 })
     expect(refused.json.errorMessage).toMatch(/EADDRINUSE/)
-    const due = Date.parse((await listenerOf(node, address))?.nextTry ?? '')
+    const due = Date.parse((await listenerOf(node, fixture.address))?.nextTry ?? '')
     release()
     expect((await retry()).json).toEqual(DONE)
-    expect((await ask(port, 'GET', '/_api/health')).status).toBe(200)
+    expect((await ask(fixture.port, 'GET', '/_api/health')).status).toBe(200)
     // The automatic retry would have come later.
     expect(Date.now()).toBeLessThan(due)
-    expect(await listenerOf(node, address)).toMatchObject({ state: 'listening', nextTry: null })
+    expect(await listenerOf(node, fixture.address)).toMatchObject({
+      state: 'listening',
+      nextTry: null,
+    })
     // An automatic retry may open the listener first; a manual retry still succeeds.
     expect((await retry()).json).toEqual(DONE)
   })
 
   test('does not prevent removing its endpoint', async () => {
     const node = await startWithFailed()
-    expect((await remove(node, address)).json).toEqual(DONE)
-    expect(await addressesOf(node)).not.toContain(address)
-    expect(await listenerOf(node, address)).toBe(undefined)
+    expect((await remove(node, fixture.address)).json).toEqual(DONE)
+    expect(await addressesOf(node)).not.toContain(fixture.address)
+    expect(await listenerOf(node, fixture.address)).toBe(undefined)
     release()
     // No retry binds the port any more.
-    await occupy({ port, host: '127.0.0.1' })
+    await occupy({ port: fixture.port, host: '127.0.0.1' })
   })
 })

@@ -12,7 +12,7 @@ import {
   LATE,
   listenerOf,
   remove,
-  shortDelay,
+  WAIT,
 } from './endpoint-fixture.testing.ts'
 
 const fixture = createEndpointFixture()
@@ -87,7 +87,7 @@ describe('an ssl endpoint', () => {
     copyFileSync(testdata('renewed.key.pem'), tls.key)
     await vi.waitFor(
       async () => expect(await askTls('renewed.cert.pem')).toMatch(/^HTTP\/1\.1 200 /),
-      shortDelay,
+      WAIT,
     )
     await expect(askTls('first.cert.pem')).rejects.toThrow(/self-signed|verify/)
     // Endpoints that are added from now on use it as well.
@@ -108,14 +108,11 @@ describe('an ssl endpoint', () => {
     const silent = connect(port, '127.0.0.1')
     await vi.waitFor(async () => {
       expect((await listenerOf(node, endpoint))?.connections).toBe(1)
-    }, shortDelay)
+    }, WAIT)
     const asked = performance.now()
     await remove(node, endpoint)
     await Promise.all([once(idle, 'close'), once(silent, 'close')])
     expect(performance.now() - asked).toBeLessThan(1_000 + LATE)
-    await vi.waitFor(
-      async () => expect(await listenerOf(node, endpoint)).toBe(undefined),
-      shortDelay,
-    )
+    await vi.waitFor(async () => expect(await listenerOf(node, endpoint)).toBe(undefined), WAIT)
   })
 })

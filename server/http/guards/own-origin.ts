@@ -16,8 +16,8 @@ export const createOwnOrigin =
   (publicOrigin: string | undefined, clientOf: ClientOf): OwnOrigin =>
   (c) => {
     const { host, secure } = clientOf(c)
-    const asked = `${secure ? 'https' : 'http'}://${host.toLowerCase()}`
-    const local = isLoopbackHost(hostName(host)) && isPlainHost(host) ? asked : undefined
+    const requestOrigin = `${secure ? 'https' : 'http'}://${host.toLowerCase()}`
+    const local = isLoopbackHost(hostName(host)) && isPlainHost(host) ? requestOrigin : undefined
     // An untrusted proxy may also address a loopback host. The browser's `Origin` decides.
     const isShown = local !== undefined && c.req.header('Origin') === local
     return isShown ? local : (publicOrigin ?? local)

@@ -248,13 +248,13 @@ describe('createSessionCookie', () => {
   const session = createSessionCookie('abc', 7 * 24 * 60 * 60 * 1000)
 
   it('is not accessible to scripts and other sites', () => {
-    expect(session.give('secret', false)).toBe(
+    expect(session.set('secret', false)).toBe(
       'gatehouse_abc=secret; Max-Age=604800; Path=/; HttpOnly; SameSite=Lax',
     )
   })
 
   it('is bound to its host on an encrypted connection', () => {
-    expect(session.give('secret', true)).toMatch(/^__Host-gatehouse_abc=secret; .*Secure/)
-    expect(session.take(true)).toMatch(/^__Host-gatehouse_abc=; Max-Age=0; .*Secure/)
+    expect(session.set('secret', true)).toMatch(/^__Host-gatehouse_abc=secret; .*Secure/)
+    expect(session.clear(true)).toMatch(/^__Host-gatehouse_abc=; Max-Age=0; .*Secure/)
   })
 })

@@ -97,7 +97,7 @@ export function createRequireRole(deps: RequireRoleDeps): RequireRole {
 
   return (needed, { byToken, background } = {}) => {
     const declared: Declared = { bySession: needed, byToken: byToken ?? needed }
-    if (needed === 'public') return Object.assign(pass, { [PERMISSION]: declared })
+    if (needed === 'public') return Object.assign(allow, { [PERMISSION]: declared })
     const middleware = createMiddleware<AppEnv>((c, next) => {
       const client = deps.clientOf(c)
       const credentials = credentialsOf(deps, c, client, background)
@@ -120,7 +120,7 @@ export function createRequireRole(deps: RequireRoleDeps): RequireRole {
   }
 }
 
-const pass = createMiddleware<AppEnv>((_c, next) => next())
+const allow = createMiddleware<AppEnv>((_c, next) => next())
 
 /** Returns the credentials of a request. A session counts only without `Authorization`. */
 function credentialsOf(

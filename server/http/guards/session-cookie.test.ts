@@ -40,6 +40,6 @@ describe('the session cookie', () => {
     const both = 'gatehouse_x=open; __Host-gatehouse_x=secret'
     expect(await read(both, true)).toBe('secret')
     expect(await read(both, false)).toBe('open')
-    expect(cookie.give('secret', true)).toMatch(/^__Host-gatehouse_x=secret; .*Secure/)
+    expect(cookie.set('secret', true)).toMatch(/^__Host-gatehouse_x=secret; .*Secure/)
   })
 })

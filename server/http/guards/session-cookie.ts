@@ -6,9 +6,9 @@ export interface SessionCookie {
   /** Returns the session secret of a request. */
   read(c: RequestView, secure: boolean): string | undefined
   /** Returns the `Set-Cookie` header that stores the secret in the browser. */
-  give(secret: string, secure: boolean): string
+  set(secret: string, secure: boolean): string
   /** Returns the `Set-Cookie` header that deletes the cookie. */
-  take(secure: boolean): string
+  clear(secure: boolean): string
 }
 
 /**
@@ -30,9 +30,9 @@ export function createSessionCookie(instance: string, maxAge: number): SessionCo
       const header = c.req.header('Cookie')
       return header === undefined ? undefined : valueIn(header, nameOf(secure))
     },
-    give: (secret, secure) =>
+    set: (secret, secure) =>
       serialize(nameOf(secure), secret, { ...attributes(secure), maxAge: maxAge / 1000 }),
-    take: (secure) => serialize(nameOf(secure), '', { ...attributes(secure), maxAge: 0 }),
+    clear: (secure) => serialize(nameOf(secure), '', { ...attributes(secure), maxAge: 0 }),
   }
 }
 

@@ -10,16 +10,16 @@ import { Failure } from '../../failure.ts'
 export function acceptedVersion(accept: string | undefined): number {
   const newest = VERSIONS[0]
   if (accept === undefined) return newest
-  const asked = accept
+  const requested = accept
     .split(',')
     .map((range) => /;\s*version\s*=\s*"?([^";\s]*)"?/i.exec(range)?.[1])
     .filter((version) => version !== undefined)
-  if (asked.length === 0) return newest
-  const known = VERSIONS.find((version) => asked.includes(String(version)))
+  if (requested.length === 0) return newest
+  const known = VERSIONS.find((version) => requested.includes(String(version)))
   if (known !== undefined) return known
   throw new Failure(
     'not-acceptable',
-    `Version ${asked[0]?.slice(0, 32)} is not supported. Supported: ${VERSIONS.join(', ')}.`,
+    `Version ${requested[0]?.slice(0, 32)} is not supported. Supported: ${VERSIONS.join(', ')}.`,
     { field: 'Accept' },
   )
 }

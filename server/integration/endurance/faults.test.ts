@@ -24,7 +24,7 @@ const PROGRESS = 10
 const COMPARE = 10
 
 /** How long a client waits after a request without a response, ms. */
-const RETRY = 20
+const RETRY_DELAY = 20
 
 /** Maximum time to recover from a fault, including on a busy machine. */
 const RETURNED = { timeout: 60_000, interval: 20 }
@@ -168,7 +168,7 @@ test(`after each of ${FAULTS} faults, acknowledged changes exist`, {
   let failure: unknown
   const write = async ({ call, writer }: (typeof writers)[number]) => {
     try {
-      while (!over) if (!(await writer.write(call))) await pause(RETRY)
+      while (!over) if (!(await writer.write(call))) await pause(RETRY_DELAY)
     } catch (error) {
       failure ??= error
     }

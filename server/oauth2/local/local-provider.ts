@@ -153,17 +153,19 @@ export function createLocalProvider(deps: LocalProviderDeps): LocalProvider {
       const request = new IncomingMessage(new Socket())
       if (cookie !== undefined) request.headers.cookie = cookie
       const response = new ServerResponse(request)
-      const asked = await oidc.interactionDetails(request, response).catch((cause: unknown) => {
-        if (cause instanceof errors.SessionNotFound) return undefined
-        throw cause
-      })
-      if (asked?.uid !== uid || asked.prompt.name !== 'login') {
+      const interaction = await oidc
+        .interactionDetails(request, response)
+        .catch((cause: unknown) => {
+          if (cause instanceof errors.SessionNotFound) return undefined
+          throw cause
+        })
+      if (interaction?.uid !== uid || interaction.prompt.name !== 'login') {
         throw new Failure(
           'bad-parameter',
           'This sign-in has expired or was started in another browser.',
         )
       }
-      if (key === undefined) return new URL(asked.returnTo).pathname
+      if (key === undefined) return new URL(interaction.returnTo).pathname
       const right = deps.operatorKey()
       if (!sameText(key.text.trim(), right)) {
         deps.countFailure(failureKey('operator-key', key.address))

@@ -11,7 +11,7 @@ export interface Discovery {
 }
 
 /** How long metadata is cached, ms: one hour. */
-const KEPT = 60 * 60 * 1000
+const CACHED_FOR = 60 * 60 * 1000
 
 /**
  * Creates the {@link Discovery} of an issuer (OpenID Connect Discovery 1.0 §4). The first call of
@@ -46,7 +46,7 @@ export function createDiscovery(
     read() {
       if (known === undefined || known.until <= now()) {
         const metadata = ask()
-        const made = { until: now() + KEPT, metadata }
+        const made = { until: now() + CACHED_FOR, metadata }
         known = made
         metadata.catch(() => {
           made.until = Number.NEGATIVE_INFINITY

@@ -29,8 +29,8 @@ export function providerFailure(
   const hide = createRedactor(secrets)
   // Errors of Gatehouse's own client contain no secrets.
   const cause = thrown instanceof OAuth2Error ? thrown : redactError(thrown, hide)
-  const { status, error: said } = reported(thrown)
-  const error = said === undefined ? undefined : hide(said)
+  const { status, error: reportedError } = reported(thrown)
+  const error = reportedError === undefined ? undefined : hide(reportedError)
   const isChallenge = thrown instanceof WWWAuthenticateChallengeError && thrown.status === 401
   if (isChallenge || (error !== undefined && REGISTRATION.test(error))) {
     return new Failure(

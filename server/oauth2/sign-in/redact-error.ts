@@ -22,13 +22,13 @@ export function createRedactor(secrets: readonly string[]): (text: string) => st
 export function redactError(thrown: unknown, hide: (text: string) => string, depth = 0): unknown {
   if (!(thrown instanceof Error) || depth > 3) return undefined
   const cause = redactError(thrown.cause, hide, depth + 1)
-  const told = new Error(hide(thrown.message), cause === undefined ? undefined : { cause })
-  told.name = thrown.name
-  told.stack = hide(thrown.stack ?? '')
+  const redacted = new Error(hide(thrown.message), cause === undefined ? undefined : { cause })
+  redacted.name = thrown.name
+  redacted.stack = hide(thrown.stack ?? '')
   for (const field of ['code', 'status', 'error', 'error_description'] as const) {
     const value = (thrown as Error & Partial<Record<typeof field, unknown>>)[field]
-    if (typeof value === 'number') Object.assign(told, { [field]: value })
-    if (typeof value === 'string') Object.assign(told, { [field]: hide(value).slice(0, 200) })
+    if (typeof value === 'number') Object.assign(redacted, { [field]: value })
+    if (typeof value === 'string') Object.assign(redacted, { [field]: hide(value).slice(0, 200) })
   }
-  return told
+  return redacted
 }

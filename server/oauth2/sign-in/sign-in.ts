@@ -79,10 +79,10 @@ const CHECKS: readonly Check[] = [
     if (given === null) return
     // Show the description only if it belongs to this sign-in: anyone can create a link with
     // another one.
-    const isOurs = (cookie ?? '') !== '' && query.get(tokenParameter(provider)) === cookie
-    const more = (isOurs && query.get('error_description')) || ''
-    const said = cut(more === '' ? given : `${given}: ${more}`)
-    throw new Failure('internal', `${provider.label} reported an error: ${said}`)
+    const isOwn = (cookie ?? '') !== '' && query.get(tokenParameter(provider)) === cookie
+    const description = (isOwn && query.get('error_description')) || ''
+    const reported = cut(description === '' ? given : `${given}: ${description}`)
+    throw new Failure('internal', `${provider.label} reported an error: ${reported}`)
   },
   function duplicates({ query }) {
     if (PARAMETERS.every((name) => query.getAll(name).length <= 1)) return

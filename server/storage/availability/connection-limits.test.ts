@@ -19,9 +19,9 @@ describe('ConnectionLimits', () => {
     const limits = new ConnectionLimits(reach, { all: 1, writes: 1, long: 1 })
     const order: string[] = []
     const use = async (name: string) => {
-      const giveBack = await limits.connection('read')
+      const release = await limits.connection('read')
       order.push(name)
-      giveBack()
+      release()
     }
     const first = await limits.connection('read')
     const all = [use('a'), use('b'), use('c')]

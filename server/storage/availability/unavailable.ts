@@ -103,7 +103,7 @@ export function sqliteError(error: unknown): unknown {
  * the write-ahead log, in which case SQLite recovers them after a restart. The next commit
  * overwrites them.
  */
-export function notCommitted(error: unknown, during: 'statement' | 'commit'): Failure {
+export function commitFailure(error: unknown, during: 'statement' | 'commit'): Failure {
   const code = sqliteCode(error)
   if (code === full) return diskFull(error)
   if (code === ioError && during === 'commit') return new OutcomeUnknown({ cause: error })

@@ -13,7 +13,7 @@ const [busy, full] = [sqlite(5), sqlite(13)]
 /**
  * Creates a check whose writes fail while `state.error` is set, and whose pauses end with `wait`.
  */
-function open(looksFull?: () => Promise<boolean>) {
+function open(isDiskFull?: () => Promise<boolean>) {
   const state = { error: undefined as unknown, writes: 0, changes: [] as (string | undefined)[] }
   let pauses: (() => void)[] = []
   const check = createWriteCheck({
@@ -21,7 +21,7 @@ function open(looksFull?: () => Promise<boolean>) {
       state.writes++
       if (state.error !== undefined) throw state.error
     },
-    isDiskFull: looksFull,
+    isDiskFull,
     changed: (readOnly) => state.changes.push(readOnly?.reason),
     wait: (_ms, signal) =>
       new Promise<void>((resolve, reject) => {

@@ -90,11 +90,11 @@ export function createWriteCheck(deps: WriteCheckDeps): WriteCheck {
     })
   }
 
-  async function watchDisk(looksFull: () => Promise<boolean>): Promise<void> {
+  async function watchDisk(isDiskFull: () => Promise<boolean>): Promise<void> {
     try {
       for (;;) {
         await wait(DISK_CHECK_INTERVAL, signal)
-        if (await looksFull()) begin()
+        if (await isDiskFull()) begin()
       }
     } catch {
       // Stopped.

@@ -3,7 +3,14 @@ import { dirname, join } from 'node:path'
 import { Failure } from '../../failure.ts'
 import type { StoreLocation } from '../open.ts'
 import { checkStore } from './check-store.ts'
-import { describeFile, explained, openFolder, someOf, syncFile, syncFolder } from './files.ts'
+import {
+  describeFile,
+  explained,
+  openFolder,
+  summarizeNames,
+  syncFile,
+  syncFolder,
+} from './files.ts'
 import { copyFromPostgres } from './from-postgres.ts'
 import { copyFromSqlite } from './from-sqlite.ts'
 import { type BackupFile, FORMAT, MANIFEST_FILE, type Manifest, STORE_FILE } from './manifest.ts'
@@ -37,7 +44,7 @@ export function backUp(request: BackupRequest): Promise<Manifest> {
     if (entries.length > 0) {
       throw new Failure(
         'conflict',
-        `${folder} is not empty (${someOf(entries)}). Use a new or empty folder for a backup.`,
+        `${folder} is not empty (${summarizeNames(entries)}). Use a new or empty folder for a backup.`,
       )
     }
     const partial = join(folder, PARTIAL_FOLDER)

@@ -61,7 +61,7 @@ export function openFolder(path: string): { entries: string[]; isNew: boolean } 
 }
 
 /** Joins the first three names for a message, with an ellipsis if there are more. */
-export const someOf = (names: readonly string[]): string =>
+export const summarizeNames = (names: readonly string[]): string =>
   names.length > 3 ? `${names.slice(0, 3).join(', ')}, …` : names.join(', ')
 
 /**

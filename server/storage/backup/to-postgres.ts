@@ -7,7 +7,7 @@ import { migrate } from '../migrate.ts'
 import { allMigrations } from '../migrations/all-migrations.ts'
 import type { Tables } from '../tables.ts'
 import { connectPostgres } from './connect-postgres.ts'
-import { someOf } from './files.ts'
+import { summarizeNames } from './files.ts'
 import { type Manifest, STORE_FILE } from './manifest.ts'
 import { listOf, migrationsUpTo, quoted, readRows, type TableShape, tablesOf } from './tables.ts'
 
@@ -68,7 +68,7 @@ async function requireNoTables(trx: Transaction<Tables>, place: string): Promise
   if (rows.length === 0) return
   throw new Failure(
     'conflict',
-    `The database ${place} is not empty (${someOf(rows.map(({ name }) => name))}). A restore ` +
+    `The database ${place} is not empty (${summarizeNames(rows.map(({ name }) => name))}). A restore ` +
       'requires a new, empty database.',
   )
 }

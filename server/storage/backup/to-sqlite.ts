@@ -15,7 +15,7 @@ import { DATABASE_FILE, KEY_FILES, LOCK_FILE, RESTORE_FOLDER, sizeOf } from '../
 import { openStore } from '../open.ts'
 import { lockDataFolder } from '../sqlite/files.ts'
 import { copyKey } from './back-up.ts'
-import { describeFile, openFolder, someOf, syncFile, syncFolder } from './files.ts'
+import { describeFile, openFolder, summarizeNames, syncFile, syncFolder } from './files.ts'
 import { type Manifest, STORE_FILE } from './manifest.ts'
 
 /**
@@ -84,7 +84,7 @@ function requireEmpty(data: string, folder: string, keys: readonly string[]): vo
   if (others.length === 0) return
   throw new Failure(
     'conflict',
-    `The data folder ${data} is not empty (${someOf(others.sort())}). A restore requires an empty folder: ` +
+    `The data folder ${data} is not empty (${summarizeNames(others.sort())}). A restore requires an empty folder: ` +
       'move the files away or use another folder with --data.',
   )
 }

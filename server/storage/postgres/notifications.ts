@@ -116,16 +116,16 @@ export function listenForNotifications(
 
   /** Runs a query. If it fails, the connection is closed, which releases its locks. */
   async function runQuery<R extends pg.QueryResultRow>(
-    asked: pg.Client,
+    connection: pg.Client,
     text: string,
     values: string[] = [],
   ): Promise<R | undefined> {
     try {
-      const { rows } = await asked.query<R>(text, values)
+      const { rows } = await connection.query<R>(text, values)
       return rows[0]
     } catch (error) {
-      cut(asked)
-      onLost(asked)
+      cut(connection)
+      onLost(connection)
       throw postgresError(error)
     }
   }
@@ -151,9 +151,9 @@ export function listenForNotifications(
     },
     onUnavailable() {
       if (client === undefined) return
-      const gone = client
-      cut(gone)
-      onLost(gone)
+      const closed = client
+      cut(closed)
+      onLost(closed)
     },
     onAvailable() {
       if (!started || stopped || client !== undefined) return

@@ -73,7 +73,7 @@ forEngine('postgres', (engine) => {
     const person = { ...who, username: 'github:1', name: 'Ada', role: 'admin', created_at: 1 }
     await other.db.insertInto('people').values(person).execute()
     await change("name = 'Ada Lovelace', role = 'admin'")
-    // Notices arrive in order, so a notification of the first change would arrive before the second.
+    // Notifications arrive in order, so a notification of the first change would arrive before the second.
     await change("role = 'viewer'")
     await vi.waitFor(() => expect(told).toBeGreaterThan(0), moment)
     expect(told).toBe(1)

@@ -99,13 +99,13 @@ export function createPool(connectionString: string): Pool {
 }
 
 async function readConnectionInfo(client: pg.ClientBase): Promise<void> {
-  const asked = client.query<{ pid: number; run_start: string | null }>(
+  const query = client.query<{ pid: number; run_start: string | null }>(
     'select pg_backend_pid() as pid, stats_reset::text as run_start from pg_stat_bgwriter',
   )
-  const answer = await withTimeout(CONNECT_TIMEOUT, asked, undefined)
+  const answer = await withTimeout(CONNECT_TIMEOUT, query, undefined)
   // The pool closes rejected connections gracefully, which would wait for the server.
   if (answer === undefined) destroyConnection(client)
-  const [row] = (await asked).rows
+  const [row] = (await query).rows
   const { processID } = client as unknown as { processID: number | null }
   connectionInfo.set(client, {
     backendPid: row?.pid === processID ? row?.pid : undefined,
@@ -158,14 +158,14 @@ const isReadOnly = (sql: string): boolean =>
 function lazyClient(deps: GuardedPoolDeps): PostgresPoolClient {
   let connected: { readonly client: GuardedClient; readonly release: () => void } | undefined
   const connect = async (sql: string): Promise<GuardedClient> => {
-    const giveBack = await deps.limits.connection(isReadOnly(sql) ? 'read' : 'write')
+    const release = await deps.limits.connection(isReadOnly(sql) ? 'read' : 'write')
     try {
       deps.health.require()
       const client = guardClient(await acquire(deps.connections, deps.health), deps)
-      connected = { client, release: giveBack }
+      connected = { client, release }
       return client
     } catch (error) {
-      giveBack()
+      release()
       throw postgresError(error)
     }
   }

@@ -64,13 +64,14 @@ export async function withPacketTimeout<T, L>(
   const progress = () => stream.bytesRead + Number(!stream.connecting)
   const over = Promise.withResolvers<L>()
   let seen = progress()
-  let silent = 0
+  let silentTicks = 0
   let checks = 0
   const timer = setInterval(() => {
     const now = progress()
-    silent = now === seen ? silent + 1 : 0
+    silentTicks = now === seen ? silentTicks + 1 : 0
     seen = now
-    if (silent * TICK >= PACKET_TIMEOUT || ++checks * TICK >= CONNECT_TIMEOUT) over.resolve(late)
+    if (silentTicks * TICK >= PACKET_TIMEOUT || ++checks * TICK >= CONNECT_TIMEOUT)
+      over.resolve(late)
   }, TICK)
   try {
     return await Promise.race([work, over.promise])
@@ -112,14 +113,14 @@ async function queryProcesses(
 ): Promise<ProbeResult> {
   try {
     await client.connect()
-    const asked = performance.now()
+    const begun = performance.now()
     const { rows } = await client.query<{ pid: number }>(
       `select pid from unnest($1::int[]) as pid
        where not exists (select from pg_stat_activity as other
                          where other.pid = pid.pid and coalesce(other.state, '') not like 'idle%')`,
       [processes],
     )
-    const roundTrip = Math.min(MAX_ROUND_TRIP, performance.now() - asked)
+    const roundTrip = Math.min(MAX_ROUND_TRIP, performance.now() - begun)
     return { answers: true, idle: new Set(rows.map(({ pid }) => pid)), roundTrip }
   } catch (error) {
     return toProbeResult(error)

@@ -114,7 +114,7 @@ test('notifications resume after their connection broke, starting with `all`', a
   const heard: string[] = []
   store.onNotification((topic) => heard.push(topic))
   proxy.cut()
-  // Notices sent in the meantime are lost.
+  // Notifications sent in the meantime are lost.
   await vi.waitFor(() => expect(heard).toEqual(['all']), soon)
   await sql`select pg_notify('gatehouse', 'nodes')`.execute(store.db)
   await vi.waitFor(() => expect(heard).toEqual(['all', 'nodes']), soon)

@@ -2,8 +2,8 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Failure } from '../../failure.ts'
 import {
+  commitFailure,
   DamagedStore,
-  notCommitted,
   SQLITE_BUSY,
   sqliteCode,
   sqliteError,
@@ -158,7 +158,7 @@ export class GroupCommit {
       this.#release.run()
     } catch (error) {
       // A partial unit must not be committed, so the whole group is rolled back.
-      this.#fail(group, notCommitted(error, 'statement'))
+      this.#fail(group, commitFailure(error, 'statement'))
     }
     this.#leave()
     await memberOutcome(group, unit.damage)
@@ -227,7 +227,7 @@ export class GroupCommit {
     try {
       return work()
     } catch (error) {
-      if (!this.#db.isTransaction) this.#fail(group, notCommitted(error, 'statement'))
+      if (!this.#db.isTransaction) this.#fail(group, commitFailure(error, 'statement'))
       throw sqliteError(error)
     }
   }
@@ -236,7 +236,7 @@ export class GroupCommit {
     try {
       this.#commit.run()
     } catch (error) {
-      this.#fail(group, notCommitted(error, 'commit'))
+      this.#fail(group, commitFailure(error, 'commit'))
       return
     }
     this.#group = undefined

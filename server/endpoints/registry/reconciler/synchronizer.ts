@@ -53,10 +53,11 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
     const names = new Set(listeners.listed().map(({ name }) => name))
     for (const { endpoint } of read.changed) names.add(endpoint)
     // Equal counts mean that no endpoint was removed.
-    if (since >= 0 && !restored && names.size === read.total) return { ...read, restored, gone: [] }
+    if (since >= 0 && !restored && names.size === read.total)
+      return { ...read, restored, removed: [] }
     const all = since < 0 ? read : await readChangedEndpoints(store, -1)
     const stored = new Set(all.changed.map(({ endpoint }) => endpoint))
-    return { ...all, restored, gone: [...names].filter((name) => !stored.has(name)) }
+    return { ...all, restored, removed: [...names].filter((name) => !stored.has(name)) }
   }
 
   /** Closes an endpoint that is no longer stored. */
@@ -81,20 +82,20 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
       )
     },
     async sync() {
-      const { changed, gone, restored, revision } = await readDifferences()
+      const { changed, removed, restored, revision } = await readDifferences()
       if (placement === undefined || restored) {
         const different = changed
           .filter((row) => listeners.get(row.endpoint)?.revision !== row.revision)
           .map(({ endpoint }) => endpoint)
         // Each is read again under its lock: this node may have changed it since.
-        await Promise.all([...different, ...gone].map(reconcileLocked))
+        await Promise.all([...different, ...removed].map(reconcileLocked))
         syncedTo = revision
         return revision
       }
       // Without the locks: a change of this node may hold one while it waits for the database.
       const existing = changed.filter(({ endpoint }) => listeners.get(endpoint) !== undefined)
       await Promise.all(existing.map((desired) => reconcile(desired.endpoint, { desired })))
-      await Promise.all([placement.openProposals(), ...gone.map(reconcileRemoval)])
+      await Promise.all([placement.openProposals(), ...removed.map(reconcileRemoval)])
       const opening = changed
         .filter(({ endpoint }) => listeners.get(endpoint) === undefined)
         .map(({ endpoint }) => reconcileLocked(endpoint))
