@@ -48,7 +48,7 @@ export function MappingItem(props: MappingItemProps) {
         <IconButton
           aria-label={`Move ${name} up`}
           data-tip="Move up (Alt and arrow up)"
-          data-action="up"
+          data-action={'up' satisfies ItemAction}
           aria-disabled={index === 0 || undefined}
           onClick={() => onMove(-1)}
         >
@@ -57,7 +57,7 @@ export function MappingItem(props: MappingItemProps) {
         <IconButton
           aria-label={`Move ${name} down`}
           data-tip="Move down (Alt and arrow down)"
-          data-action="down"
+          data-action={'down' satisfies ItemAction}
           aria-disabled={index === count - 1 || undefined}
           onClick={() => onMove(1)}
         >
@@ -66,7 +66,7 @@ export function MappingItem(props: MappingItemProps) {
         <IconButton
           aria-label={`Remove ${name}`}
           data-tip="Remove (Delete)"
-          data-action="out"
+          data-action={'remove' satisfies ItemAction}
           onClick={onTakeOut}
         >
           <IconX {...icon} />
