@@ -1,4 +1,5 @@
 import { type APIRequestContext, type Cookie, expect, type Page, request } from '@playwright/test'
+import { invariant } from '../../server/contract/invariant.ts'
 
 /** The headers of a change that a page of the console requests. */
 const OUR_PAGE = { 'X-Gatehouse': '1', 'Sec-Fetch-Site': 'same-origin' }
@@ -7,8 +8,8 @@ const OUR_PAGE = { 'X-Gatehouse': '1', 'Sec-Fetch-Site': 'same-origin' }
 async function sendKey(api: APIRequestContext, key: string, returnTo: string): Promise<void> {
   const asked = await api.post('/_oauth2/local/auth', { form: { returnTo } })
   const action = /<form method="post" action="([^"]+)">/.exec(await asked.text())?.[1]
-  expect(action, 'the form of the local provider').toBeDefined()
-  const answered = await api.post(action ?? '', { form: { key } })
+  invariant(action, 'the page has the form of the local provider')
+  const answered = await api.post(action, { form: { key } })
   expect(answered.ok(), 'the key is taken').toBe(true)
 }
 

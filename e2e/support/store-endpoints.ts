@@ -1,4 +1,5 @@
 import { createRecorder, START } from '../../server/audit/record.ts'
+import { invariant } from '../../server/contract/invariant.ts'
 import { writeEndpoint } from '../../server/endpoints/bulk/endpoint-writer.ts'
 import { openStore } from '../../server/storage/open.ts'
 
@@ -19,5 +20,7 @@ export async function storeEndpoints(data: string, count: number): Promise<strin
     ),
   )
   await store.close()
-  return addresses.at(-1) ?? ''
+  const last = addresses.at(-1)
+  invariant(last, 'at least one endpoint is stored')
+  return last
 }

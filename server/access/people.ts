@@ -191,10 +191,14 @@ export function changeRole(
     if (person === undefined) throw new Failure('not-found', 'There is no such person.')
     if (person.role === role) return
     if (isOperator(person)) {
-      throw new Failure('conflict', 'The holder of the operator key is always an admin.')
+      throw new Failure('conflict', 'The holder of the operator key is always an admin.', {
+        field: '/role',
+      })
     }
     if (options.admins.includes(person.username)) {
-      throw new Failure('conflict', `GATEHOUSE_ADMINS makes ${person.username} an admin.`)
+      throw new Failure('conflict', `GATEHOUSE_ADMINS makes ${person.username} an admin.`, {
+        field: '/role',
+      })
     }
     if (person.role === 'admin') {
       const others = await trx

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { invariant } from '../contract/invariant.ts'
 import { nextRevision } from '../storage/changes/next-revision.ts'
 import type { OnRecord } from '../storage/changes/recorder.ts'
 import type { Store } from '../storage/open.ts'
@@ -20,7 +21,9 @@ export async function readDatabases({ db }: Store): Promise<StoredDatabases> {
     .execute()
   const ids = new Map<string, string>()
   for (const { name, id } of rows) if (name !== null && id !== null) ids.set(name, id)
-  return { ids, revision: rows[0]?.value ?? 0 }
+  const [counter] = rows
+  invariant(counter, 'the store has a revision counter')
+  return { ids, revision: counter.value }
 }
 
 /** A stored database, and the revision of its creation. */

@@ -46,7 +46,8 @@ export const createDocumentRules = (
       try {
         await validate?.(documents, false)
       } catch (error) {
-        if (documents.length === 1) throw naming(documents[0]?.id ?? '', error)
+        const [first, second] = documents
+        if (first !== undefined && second === undefined) throw naming(first.id, error)
         // One by one, to name the document that fails.
         for (const each of documents) await check([each])
         throw error

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { invariant } from '../contract/invariant.ts'
 import { Failure } from '../failure.ts'
 import { createTurns } from '../storage/changes/turns.ts'
 import type { CollectionRef, DocumentRef } from '../storage/document-ref.ts'
@@ -139,7 +140,10 @@ export function createDocuments(
     const checking = check(where, [made], false)
     if (checking !== undefined) await checking
     const result = await repository.insert(where, [made]).catch(naming([made]))
-    return 'exists' in result ? undefined : { ...made, tag: result.tags[0] ?? '' }
+    if ('exists' in result) return undefined
+    const [tag] = result.tags
+    invariant(tag, 'a stored document has a tag')
+    return { ...made, tag }
   }
 
   return {

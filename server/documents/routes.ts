@@ -12,6 +12,7 @@ import type { AppEnv, RequestView } from '../http/env.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
 import { requireJsonType } from '../http/input/json-body.ts'
 import { partsBody } from '../http/input/parts-body.ts'
+import { pathParam } from '../http/input/path-param.ts'
 import {
   jobHeaders,
   MINIMAL,
@@ -64,13 +65,13 @@ export function documentRoutes({
   idOf,
 }: DocumentRoutesDeps) {
   const collectionOf = (c: Context<AppEnv>) => {
-    const collection = c.req.param('collection') ?? ''
+    const collection = pathParam(c, 'collection')
     if (!isCollectionName(collection)) throw new Failure('not-found', 'There is no such path.')
     return { database: idOf(c.get('database')), collection }
   }
   const refOf = (c: Context<AppEnv>): DocumentRef => ({
     ...collectionOf(c),
-    id: c.req.param('id') ?? '',
+    id: pathParam(c, 'id'),
   })
   /** Starts a listing as a job. Returns the first batch with the job's location. */
   async function beginListing(

@@ -90,7 +90,7 @@ export const endpointRoutes = (
     )
 
 /** Formats an address for the audit log; an invalid address is logged as sent. */
-const named = (address: string | undefined) => canonicalAddress(address ?? '') ?? address
+const named = (address: string | undefined) => address && (canonicalAddress(address) ?? address)
 
 const revision = z.coerce.number().check(z.int(), z.nonnegative())
 

@@ -185,7 +185,7 @@ const pathParameters = (path: string): Described[] =>
 /** Returns whether a parameter of the path is among parameters that refer to components. */
 const isIn = ({ name }: Described, parameters: readonly Described[], components: Components) =>
   parameters.some(({ $ref }) => {
-    const found = components.parameters[String($ref).split('/').at(-1) ?? '']
+    const found = components.parameters[String($ref).replace(/^.*\//, '')]
     return found?.in === 'path' && found.name === name
   })
 

@@ -1,3 +1,4 @@
+import { invariant } from '../contract/invariant.ts'
 import { Failure } from '../failure.ts'
 import type { CollectionWrites, Turn } from '../storage/changes/collection-writes.ts'
 import type { Store } from '../storage/open.ts'
@@ -81,7 +82,11 @@ export function createLargeChanges(deps: LargeChangesDeps) {
     merge: Merge | undefined,
     changed: Awaited<ReturnType<JobRepository['changed']>>,
   ): Promise<Job> {
-    if (job.kind === 'create') throw exists(changed[0]?.id ?? '')
+    if (job.kind === 'create') {
+      const [first] = changed
+      invariant(first, 'a job is staged again because documents have changed')
+      throw exists(first.id)
+    }
     const staged: { id: string; seen: string; tag: string; body: string }[] = []
     const matches = rules.matcher(job.request.filter)
     for (const { id, tag, body } of changed) {

@@ -43,11 +43,12 @@ async function scanStored({ db }: Store, rules: DocumentRules, job: Job) {
     return at === 0 || bytes <= MAX_BYTES
   })
   const last = some.at(-1)
-  if (last === undefined) return undefined
+  const end = sizes.at(-1)
+  if (last === undefined || end === undefined) return undefined
   if (job.kind === 'list' && filter.length === 0) {
     return {
       scanned: sizes.length,
-      cursor: sizes.at(-1)?.id ?? '',
+      cursor: end.id,
       found: sizes.length,
       staged: [],
     }

@@ -1,3 +1,4 @@
+import { invariant } from '../invariant.ts'
 /**
  * A parsed endpoint address. `host` is lower-case and without brackets: a dotted quad, a compressed
  * IPv6 address (RFC 5952) or a name. A link-local IPv6 address keeps its zone as written, as in
@@ -48,11 +49,12 @@ export function parseAddress(text: string, { anyPort = false } = {}): ParsedAddr
       'Enter an address such as tcp://host:port, ssl://host:port or unix:///path.',
     )
   }
-  const scheme = match[1]?.toLowerCase()
-  const rest = match[2] ?? ''
+  const [, given, rest] = match
+  invariant(given !== undefined && rest !== undefined, 'both groups take part in a match')
+  const scheme = given.toLowerCase()
   if (scheme === 'unix') return parsePath(rest)
   if (scheme === 'tcp' || scheme === 'ssl') return parseHostAndPort(scheme, rest, anyPort)
-  return invalid('scheme', `Unknown scheme ${JSON.stringify(match[1])}. Use tcp, ssl or unix.`)
+  return invalid('scheme', `Unknown scheme ${JSON.stringify(given)}. Use tcp, ssl or unix.`)
 }
 
 /** Formats an address in canonical form. Addresses are stored and compared in this form. */
@@ -102,9 +104,10 @@ function parseHostAndPort(scheme: 'tcp' | 'ssl', rest: string, anyPort: boolean)
   if (match === null) {
     return invalid('host', 'Put an IPv6 address in brackets, as in tcp://[::1]:8530.')
   }
-  const host = parseHost(match[1] ?? '')
+  const [, given, digits] = match
+  invariant(given !== undefined, 'the group takes part in a match')
+  const host = parseHost(given)
   if (!host.ok) return invalid('host', host.fault)
-  const digits = match[2]
   if (digits === undefined || digits === '') {
     return invalid('port', 'The port is missing. Add one, as in tcp://127.0.0.1:8530.')
   }
@@ -132,7 +135,7 @@ function parseHost(text: string): ParsedHost {
   const labels = host.split('.')
   // The system also accepts 127.1, 0x7f.1 and 2130706433 as addresses (inet_aton(3)). A host that
   // ends in a number must be a dotted quad, so that each address has a single spelling.
-  if (/^(?:[0-9]+|0x[0-9a-f]*)$/.test(labels.at(-1) ?? '')) {
+  if (/^(?:[0-9]+|0x[0-9a-f]*)$/.test(host.slice(host.lastIndexOf('.') + 1))) {
     return no(`“${text}” is not an IPv4 address. Use four numbers from 0 to 255, as in 127.0.0.1.`)
   }
   if (host.length > 253 || !labels.every((label) => NAME_LABEL.test(label))) {

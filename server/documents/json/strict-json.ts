@@ -1,4 +1,5 @@
 import { NUMBER_LENGTH } from '../../contract/document.ts'
+import { invariant } from '../../contract/invariant.ts'
 import { requireDepth } from '../../contract/json-depth.ts'
 import { jsonPointer } from '../../contract/json-pointer.ts'
 import { Failure } from '../../failure.ts'
@@ -77,7 +78,8 @@ function scan(text: string): void {
       at = end
     } else if (character === '-' || (character >= '0' && character <= '9')) {
       NUMBER.lastIndex = at
-      const number = NUMBER.exec(text)?.[0] ?? ''
+      const number = NUMBER.exec(text)?.[0]
+      invariant(number, 'JSON.parse has accepted the number')
       if (number.length > NUMBER_LENGTH) throw tooLong(number, field())
       if (!isExact(number)) {
         throw new Failure(

@@ -1,4 +1,5 @@
 import { PAGE_BYTES } from '../../contract/document.ts'
+import { invariant } from '../../contract/invariant.ts'
 import type { Position } from './order.ts'
 
 /** A document on a page. `text` is the JSON to return. */
@@ -43,7 +44,9 @@ export class TopDocuments {
     this.#bytes += bytes
     // One document more than the page holds shows that there is a next page.
     while (this.#entries.length > this.#limit + 1 || this.#hasSurplus()) {
-      this.#bytes -= this.#entries.pop()?.bytes ?? 0
+      const removed = this.#entries.pop()
+      invariant(removed, 'a page that is too large has a document')
+      this.#bytes -= removed.bytes
     }
   }
 

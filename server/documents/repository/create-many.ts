@@ -1,3 +1,4 @@
+import { invariant } from '../../contract/invariant.ts'
 import { jsonPointer } from '../../contract/json-pointer.ts'
 import { Failure, failureAt } from '../../failure.ts'
 import { OutcomeUnknown } from '../../storage/availability/unavailable.ts'
@@ -128,8 +129,8 @@ async function storeSmall(
   const ids = made.map(({ id }) => id)
   const twice = firstDuplicate(ids)
   if (twice !== undefined) {
-    throw new Failure('conflict', `The id ${quoted(ids[twice] ?? '')} occurs twice.`, {
-      field: jsonPointer([twice, 'id']),
+    throw new Failure('conflict', `The id ${quoted(twice.id)} occurs twice.`, {
+      field: jsonPointer([twice.at, 'id']),
     })
   }
   const result = await repository.insert(where, made).catch(naming(made))
@@ -138,18 +139,25 @@ async function storeSmall(
   }
   const bodies = made.map(({ body }) => body)
   return {
-    documents: made.map(({ id }, at) => ({ id, tag: result.tags[at] ?? '' })),
+    documents: made.map(({ id }, at) => {
+      const tag = result.tags[at]
+      invariant(tag, 'a stored document has a tag')
+      return { id, tag }
+    }),
     bytes: bodies.reduce((sum, body) => sum + Buffer.byteLength(body), 0),
     bodies,
     release() {},
   }
 }
 
-/** Returns the index of the first id that repeats an earlier one. */
-function firstDuplicate(ids: readonly string[]): number | undefined {
+/** Returns the first id that repeats an earlier one, with its index. */
+function firstDuplicate(ids: readonly string[]): { id: string; at: number } | undefined {
   const seen = new Set<string>()
-  const at = ids.findIndex((id) => seen.size === seen.add(id).size)
-  return at === -1 ? undefined : at
+  for (const [at, id] of ids.entries()) {
+    if (seen.has(id)) return { id, at }
+    seen.add(id)
+  }
+  return undefined
 }
 
 /**

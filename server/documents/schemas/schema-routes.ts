@@ -5,6 +5,7 @@ import { Failure } from '../../failure.ts'
 import { described } from '../../http/describe.ts'
 import type { AppEnv } from '../../http/env.ts'
 import type { RequireRole } from '../../http/guards/require-role.ts'
+import { pathParam } from '../../http/input/path-param.ts'
 import { MINIMAL, prefersMinimal } from '../../http/input/prefer.ts'
 import { textBody } from '../../http/input/text-body.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
@@ -29,7 +30,7 @@ const PATH = `/${COLLECTION_PARAMETER}` as const
  */
 export function schemaRoutes({ schemas, requireRole, idOf }: SchemaRoutesDeps) {
   const whereOf = (c: Context<AppEnv>): CollectionRef => {
-    const collection = c.req.param('collection') ?? ''
+    const collection = pathParam(c, 'collection')
     if (!isCollectionName(collection)) throw new Failure('not-found', 'There is no such path.')
     return { database: idOf(c.get('database')), collection }
   }

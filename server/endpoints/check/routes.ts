@@ -6,6 +6,7 @@ import {
   endpointCheckInput,
   partOfSystemCode,
 } from '../../contract/endpoints/endpoint-check.ts'
+import { invariant } from '../../contract/invariant.ts'
 import { describe } from '../../http/describe.ts'
 import type { AppEnv } from '../../http/env.ts'
 import type { RequireRole } from '../../http/guards/require-role.ts'
@@ -42,9 +43,9 @@ export function endpointCheckRoutes({ endpoints, node, requireRole }: EndpointCh
         return c.json({ ...NOTHING, available: false, node, field, message }, 200)
       }
       const { address } = parsed
-      const found = await limit.run(c.get('principal')?.personId ?? '', () =>
-        endpoints.check(address),
-      )
+      const principal = c.get('principal')
+      invariant(principal, 'requireRole rejects anonymous requests')
+      const found = await limit.run(principal.personId, () => endpoints.check(address))
       return c.json(found === undefined ? { ...NOTHING, node } : explain(address, node, found), 200)
     },
   )

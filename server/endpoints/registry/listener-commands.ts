@@ -34,7 +34,8 @@ export function createListenerCommands(
 ): ListenerCommands {
   return {
     async retry(text) {
-      const address = canonicalAddress(text) ?? ''
+      const address = canonicalAddress(text)
+      if (address === undefined) throw notFound()
       const listener = listeners.get(address)
       if (listener === undefined) throw notFound()
       const others = (await peers?.sendCommand(address, 'retry')) ?? 0
@@ -49,7 +50,8 @@ export function createListenerCommands(
       }
     },
     async closeDraining(text) {
-      const address = canonicalAddress(text) ?? ''
+      const address = canonicalAddress(text)
+      if (address === undefined) throw notFound()
       const found = [...listeners.draining()].filter(({ name }) => name === address)
       const others = (await peers?.sendCommand(address, 'close')) ?? 0
       if (found.length + others === 0) throw notFound()

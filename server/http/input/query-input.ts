@@ -1,6 +1,7 @@
 import type { MiddlewareHandler } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import type * as z from 'zod/mini'
+import { invariant } from '../../contract/invariant.ts'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../env.ts'
 import { validated } from './validated.ts'
@@ -25,7 +26,9 @@ export const queryInput = <S extends z.ZodMiniObject>(
       if (given.length > 1) {
         throw new Failure('bad-parameter', `${name} is given more than once.`, { field: name })
       }
-      values[name] = given[0] ?? ''
+      const [value] = given
+      invariant(value !== undefined, 'a parameter that is given has a value')
+      values[name] = value
     }
     c.req.addValidatedData('query', validated(schema, values, 'query') as object)
     await next()

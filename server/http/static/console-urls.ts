@@ -29,10 +29,14 @@ export function consoleUrls(
     .filter((address) => address.scheme !== 'unix')
     // Prefers plain HTTP, which shows no certificate warning.
     .sort((a, b) => Number(a.scheme === 'ssl') - Number(b.scheme === 'ssl'))
-  const local = network.find((address) => localHost(address) !== undefined)
   const origins = [
     ...(publicOrigin === undefined ? [] : [publicOrigin]),
-    ...(local === undefined ? [] : [originOf(local, localHost(local) ?? '')]),
+    ...network
+      .flatMap((address) => {
+        const host = localHost(address)
+        return host === undefined ? [] : originOf(address, host)
+      })
+      .slice(0, 1),
   ]
   return {
     urls: [...new Set(origins)].map((origin) => `${origin}/_console/`),

@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, request } from 'node:http'
 import { duplexPair } from 'node:stream'
+import { invariant } from '../../contract/invariant.ts'
 
 /**
  * Returns a `fetch` that passes requests to a listener in this process, without a socket and
@@ -26,11 +27,13 @@ export function inProcessFetch(
       sent.on('error', reject)
       sent.on('response', async (answer) => {
         try {
+          const { statusCode: status } = answer
+          invariant(status, 'a response has a status')
           const parts: Buffer[] = []
           for await (const part of answer) parts.push(part)
           resolve(
             new Response(parts.length === 0 ? null : Buffer.concat(parts), {
-              status: answer.statusCode ?? 0,
+              status,
               headers: Object.entries(answer.headersDistinct).flatMap(([name, values = []]) =>
                 values.map((value): [string, string] => [name, value]),
               ),

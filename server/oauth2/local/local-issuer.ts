@@ -1,6 +1,7 @@
 import type { AdapterFactory, Provider as OidcProvider } from 'oidc-provider'
 import { OPERATOR } from '../../contract/access/operator.ts'
 import { isLoopbackHost } from '../../contract/endpoints/address.ts'
+import { invariant } from '../../contract/invariant.ts'
 import { SIGN_IN_SECONDS } from '../sign-in/csrf-token.ts'
 import { callbackPath } from '../sign-in/sign-in.ts'
 import type { LocalProviderKeys } from './local-provider-keys.ts'
@@ -72,9 +73,11 @@ export function createLocalIssuer(
     interactions: { policy, url: (_, { uid }) => `/_idp/key/${uid}` },
     // No consent step: the client and the provider are the same server.
     async loadExistingGrant({ oidc: { client, session, provider } }) {
+      invariant(session?.accountId, 'a grant is loaded after the key was entered')
+      invariant(client, 'a grant is loaded for a client')
       const grant = new provider.Grant({
-        accountId: session?.accountId ?? '',
-        clientId: client?.clientId ?? '',
+        accountId: session.accountId,
+        clientId: client.clientId,
       })
       grant.addOIDCScope('openid')
       await grant.save()

@@ -27,7 +27,9 @@ export function createEndpointProvider(
       // Without discovery the issuer is unknown. Accept `iss` only if its origin is that of
       // the authorization or the token endpoint.
       if (iss !== undefined && !(URL.canParse(iss) && origins.includes(new URL(iss).origin))) {
-        throw new Failure('bad-parameter', `This response does not come from ${label}.`)
+        throw new Failure('bad-parameter', `This response does not come from ${label}.`, {
+          field: 'iss',
+        })
       }
       try {
         const answer = await client.exchangeGrantToken(code, exchangeUri, {

@@ -212,6 +212,9 @@ function checkIssuer(
   try {
     return oauth.validateAuthResponse(as, client, parameters, oauth.expectNoState)
   } catch (cause) {
-    throw new Failure('bad-parameter', `This response does not come from ${label}.`, { cause })
+    throw new Failure('bad-parameter', `This response does not come from ${label}.`, {
+      cause,
+      field: 'iss',
+    })
   }
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { invariant } from '../../contract/invariant.ts'
 import type { Store } from '../../storage/open.ts'
 import { parseColumn } from '../../storage/parse-column.ts'
 import type { Vault } from '../../storage/vault.ts'
@@ -80,13 +81,14 @@ export function createPendingSignIns(
         .returningAll()
         .executeTakeFirst()
       if (row === undefined || row.expires_at <= now()) return undefined
+      invariant(row.nonce, 'every sign-in is stored with a nonce')
       return {
         provider: row.provider,
         form: parseColumn(z.enum(CALLBACK_FORMS), 'sign_ins.form', row.form),
         redirectUri: row.redirect_uri,
         exchangeUri: row.exchange_uri,
         verifier: vault.decrypt(row.verifier, placeOf(hash)),
-        nonce: row.nonce ?? '',
+        nonce: row.nonce,
         returnTo: row.return_to,
       }
     },

@@ -1,3 +1,4 @@
+import { invariant } from '../../contract/invariant.ts'
 import { Failure } from '../../failure.ts'
 import type { Identity } from '../providers/identity.ts'
 import type { Provider } from '../providers/provider.ts'
@@ -85,8 +86,9 @@ const CHECKS: readonly Check[] = [
     throw new Failure('internal', `${provider.label} reported an error: ${reported}`)
   },
   function duplicates({ query }) {
-    if (PARAMETERS.every((name) => query.getAll(name).length <= 1)) return
-    throw new Failure('bad-parameter', 'The response contains a parameter twice.')
+    const field = PARAMETERS.find((name) => query.getAll(name).length > 1)
+    if (field === undefined) return
+    throw new Failure('bad-parameter', 'The response contains a parameter twice.', { field })
   },
   function csrfToken({ query, cookie, provider }) {
     const given = query.get(tokenParameter(provider))
@@ -98,7 +100,9 @@ const CHECKS: readonly Check[] = [
   },
   function code({ query, provider }) {
     if ((query.get('code') ?? '') !== '') return
-    throw new Failure('bad-parameter', `${provider.label} returned no authorization code.`)
+    throw new Failure('bad-parameter', `${provider.label} returned no authorization code.`, {
+      field: 'code',
+    })
   },
 ]
 
@@ -135,8 +139,10 @@ export async function finishSignIn(
   // The configuration may have changed since the start.
   if (kept === undefined || kept.form !== provider.form) throw new Stale()
   if (kept.exchangeUri.startsWith('https:') && hostCookie !== cookie) throw new Stale()
+  const code = query.get('code')
+  invariant(code, 'the checks reject a response without a code')
   const identity = await provider.complete({
-    code: query.get('code') ?? '',
+    code,
     iss: query.get('iss') ?? undefined,
     exchangeUri: kept.exchangeUri,
     verifier: kept.verifier,

@@ -87,7 +87,7 @@ export function sqliteCode(error: unknown): number | undefined {
 export function sqliteError(error: unknown): unknown {
   const code = sqliteCode(error)
   if (code === full) return diskFull(error)
-  const message = sqliteSystemErrors.get(code ?? 0)
+  const message = code === undefined ? undefined : sqliteSystemErrors.get(code)
   if (message === undefined) return error
   if (code === ioError || code === corrupt || code === notADatabase) {
     return new DamagedStore(message, error)

@@ -121,7 +121,9 @@ export class TableDigest {
   add(row: Row): void {
     this.#rows++
     const bytes = hash('sha256', JSON.stringify(row), 'buffer')
-    for (let at = 0; at < 8; at++) this.#sum[at] = (this.#sum[at] ?? 0) + bytes.readUInt32LE(at * 4)
+    this.#sum.forEach((value, at) => {
+      this.#sum[at] = value + bytes.readUInt32LE(at * 4)
+    })
   }
 
   get rows(): number {
