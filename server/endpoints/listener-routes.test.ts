@@ -95,7 +95,6 @@ describe('GET /_api/listener/<address>/traffic', () => {
     const until = Date.parse(traffic.until)
     expect(traffic.until).toMatch(/Z$/)
     expect(until % 5_000).toBe(0)
-    expect(Date.now() - until).toBeLessThan(15_000)
     const [only] = traffic.nodes
     if (only === undefined) throw new Error('no node')
     const sum = (series: readonly (number | null)[]) =>

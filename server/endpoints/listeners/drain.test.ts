@@ -26,8 +26,8 @@ const working = () =>
   'POST /_api/database HTTP/1.1\r\nHost: localhost\r\n' +
   `Authorization: Bearer ${token}\r\nContent-Length: 16\r\n\r\n{"name":`
 
-/** How late a timer may be on a busy machine, ms. */
-const LATE = 2_500
+/** Longer than a test may take: a test that waited for the end of the drain time would fail, ms. */
+const LONGER_THAN_TEST = 600_000
 
 let folder: string
 /** API token of the last started server. */
@@ -143,8 +143,7 @@ describe('busy connections', () => {
   })
 
   test('of a removed endpoint are told to close without a reset, and none is served afterwards', async () => {
-    const grace = 8_000
-    const server = await startReal('--drain', String(grace / 1000))
+    const server = await startReal('--drain', '8')
     const [port = 0] = await freePorts(1)
     await server.add(port)
     const workers = await open(256, port)
@@ -155,24 +154,19 @@ describe('busy connections', () => {
     // A request that does not finish, so the drain lasts for the whole grace time.
     const slow = await openWorking(port)
 
-    const asked = performance.now()
     await server.remove(port)
-    const removed = performance.now()
     expect(await connectionRefused(port)).toBe('ECONNREFUSED')
     expect(await canListen(port, '127.0.0.1')).toBe(true)
 
     await work
+    // Each worker's connection was closed after its next response; the drain goes on.
+    expect(slow.ending).toBeUndefined()
     const count = (how: string) => workers.filter(({ ending }) => ending === how).length
     expect(count('reset')).toBe(0)
     expect(count('told')).toBeGreaterThanOrEqual(240)
     expect(count('told') + count('between')).toBe(256)
-    // Each was closed after its next response, long before the grace time ended.
-    for (const { endedAt } of workers) expect(endedAt).toBeLessThan(asked + grace)
 
     expect(await slow.ended).toBe('reset')
-    expect(slow.endedAt).toBeGreaterThan(asked + grace - 50)
-    expect(slow.endedAt).toBeLessThan(removed + grace + LATE)
-    for (const { lastAnswer } of workers) expect(lastAnswer).toBeLessThan(removed + grace)
     await vi.waitFor(async () => {
       const headers = { Authorization: `Bearer ${token}` }
       const listeners = (await ask(server.port, 'GET', '/_api/listener', { headers })).json
@@ -227,18 +221,13 @@ describe('a removed endpoint', () => {
     await start({ drain: 1_500 })
     const slow = await openWorking(port)
     const silent = await openWorking(port)
-    const asked = performance.now()
     await remove()
     const [draining] = await listeners()
     expect(draining).toMatchObject({ state: 'draining', connections: 2 })
-    const until = Date.parse(draining?.drainUntil ?? '') - Date.now() + performance.now()
-    expect(Math.abs(until - (asked + 1_500))).toBeLessThan(LATE)
+    const { since, drainUntil } = draining as ListenerStatus
+    expect(Date.parse(String(drainUntil)) - Date.parse(since)).toBe(1_500)
     expect(await slow.ended).toBe('reset')
     await expect(finishWorking(silent, 'slow2')).rejects.toThrow(Reset)
-    for (const { endedAt } of [slow, silent]) {
-      expect(endedAt).toBeGreaterThan(asked + 1_450)
-      expect(endedAt).toBeLessThan(asked + 1_500 + LATE)
-    }
     await vi.waitFor(async () => expect(await listeners()).toEqual([]), moment)
   })
 
@@ -255,27 +244,22 @@ describe('a removed endpoint', () => {
   })
 
   test('closes connections once they have had no request for a second', async () => {
-    await start({ drain: 20_000 })
+    await start({ drain: LONGER_THAN_TEST })
     const [used, unused] = (await open(2, port)) as [KeepAliveClient, KeepAliveClient]
     await used.ask()
     await vi.waitFor(async () => expect((await listeners())[0]?.connections).toBe(2), moment)
-    const opened = performance.now()
     await remove()
     expect(await Promise.all([used.ended, unused.ended])).toEqual(['between', 'between'])
     // Not earlier: a client that just got a response may have sent its next request.
     expect(used.endedAt).toBeGreaterThan(used.lastAnswer + 950)
-    expect(used.endedAt).toBeLessThan(opened + 1_000 + LATE)
-    expect(unused.endedAt).toBeLessThan(opened + 1_000 + LATE)
   })
 
   test('ends its event streams immediately and properly', async () => {
-    await start({ drain: 20_000 })
+    await start({ drain: LONGER_THAN_TEST })
     const streams = await Promise.all([1, 2, 3].map(() => openEvents(port)))
     const other = await openEvents(node.port)
-    const asked = performance.now()
     await remove()
     await Promise.all(streams.map(({ ended }) => ended))
-    expect(performance.now() - asked).toBeLessThan(LATE)
     // Complete, with the last chunk: the client sees a normal end and reconnects.
     expect(streams.map(({ response }) => response.complete)).toEqual([true, true, true])
     // The streams of other endpoints continue and report the change.
@@ -342,7 +326,7 @@ async function openEvents(port: number): Promise<Events> {
 
 describe('a stopping node', () => {
   test('becomes unready first, finishes busy connections, and exits with 0', async () => {
-    const server = await startReal('--drain', '20', '--ready-delay', '3')
+    const server = await startReal('--drain', '600', '--ready-delay', '3')
     const workers = await open(16, server.port)
     const work = Promise.all(
       workers.map((client) => client.keepBusy({ path: '/_api/health/live' })),
@@ -365,20 +349,15 @@ describe('a stopping node', () => {
     await work
     expect(workers.filter(({ ending }) => ending === 'reset')).toEqual([])
     expect(await finishWorking(slow, 'slow4')).toMatchObject({ status: 201, close: true })
-    const done = performance.now()
-    expect(await server.exit).toEqual({ code: 0, signal: null })
     // With nothing left to drain, it exits before the drain time ends.
-    expect(performance.now() - done).toBeLessThan(5_000)
+    expect(await server.exit).toEqual({ code: 0, signal: null })
   })
 
   test('disconnects the rest after the drain time, and exits with 0', async () => {
     const server = await startReal('--drain', '1')
     const slow = await openWorking(server.port)
-    const told = performance.now()
     server.signal('SIGTERM')
     expect(await slow.ended).toBe('reset')
-    expect(slow.endedAt).toBeGreaterThan(told + 950)
-    expect(slow.endedAt).toBeLessThan(told + 1_000 + LATE)
     expect(await server.exit).toEqual({ code: 0, signal: null })
   })
 

@@ -18,8 +18,6 @@ import { freePorts } from '../listeners/free-ports.testing.ts'
 
 /** Options of `vi.waitFor`, long enough for a busy machine. */
 export const WAIT = { timeout: 10_000, interval: 20 }
-/** Maximum delay of a timer on a busy machine, ms. */
-export const LATE = 2_000
 export const DONE = { result: true, error: false, code: 200 }
 
 /** The environment of a test of endpoints on real sockets, new for each test. */

@@ -9,7 +9,6 @@ import {
   add,
   createEndpointFixture,
   DONE,
-  LATE,
   listenerOf,
   remove,
   WAIT,
@@ -99,7 +98,7 @@ describe('an ssl endpoint', () => {
   })
 
   test('closes its idle connections when it is removed, before and after the handshake', async () => {
-    const node = await start({ tls, drain: 20_000 })
+    const node = await start({ tls, drain: 600_000 })
     await add(node, endpoint)
     const ca = readFileSync(testdata('first.cert.pem'))
     const idle = connectTls({ port, host: '127.0.0.1', ca })
@@ -109,10 +108,8 @@ describe('an ssl endpoint', () => {
     await vi.waitFor(async () => {
       expect((await listenerOf(node, endpoint))?.connections).toBe(1)
     }, WAIT)
-    const asked = performance.now()
     await remove(node, endpoint)
     await Promise.all([once(idle, 'close'), once(silent, 'close')])
-    expect(performance.now() - asked).toBeLessThan(1_000 + LATE)
     await vi.waitFor(async () => expect(await listenerOf(node, endpoint)).toBe(undefined), WAIT)
   })
 })
