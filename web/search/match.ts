@@ -34,7 +34,7 @@ export function rank({ text, also }: Searchable, words: readonly string[]): numb
 function rankWord(text: string, word: string): number {
   const at = text.indexOf(word)
   if (at === 0) return text.length === word.length ? 10 : 8
-  if (at > 0) return BEFORE_WORD.test(text[at - 1] ?? '') ? 6 : 4
+  if (at > 0) return BEFORE_WORD.test(text.charAt(at - 1)) ? 6 : 4
   return word.length > 2 && inOrder(text, word) ? 1 : 0
 }
 
@@ -42,11 +42,11 @@ function rankWord(text: string, word: string): number {
  * Returns whether a text contains the letters of a word in order, within twice the word's length.
  */
 function inOrder(text: string, word: string): boolean {
-  let at = text.indexOf(word[0] ?? '')
+  let at = text.indexOf(word.charAt(0))
   if (at === -1) return false
   const first = at
   for (let i = 1; i < word.length; i++) {
-    at = text.indexOf(word[i] ?? '', at + 1)
+    at = text.indexOf(word.charAt(i), at + 1)
     if (at === -1) return false
   }
   return at - first < word.length * 2

@@ -58,8 +58,7 @@ export function useSaveEndpoint() {
           const found = await readEndpoint(address)
           return found !== undefined && sameMapping(found.databases, record.databases)
         },
-        pause: (tries) =>
-          pause(RETRY_DELAYS_MS[Math.min(tries, RETRY_DELAYS_MS.length - 1)] ?? 0, given.signal),
+        pause: (tries) => pause(RETRY_DELAYS_MS[tries] ?? RETRY_DELAYS_MS[3], given.signal),
         onStage: (next) => {
           if (!given.signal.aborted) setStage(next)
         },

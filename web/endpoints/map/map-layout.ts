@@ -1,3 +1,4 @@
+import { invariant } from '../../../server/contract/invariant.ts'
 import type { MapGraph, MapLine } from './map-graph.ts'
 
 /** Number of ordering sweeps; more improve the layout little. */
@@ -26,7 +27,7 @@ export function orderGraph(graph: MapGraph): MapGraph {
 export function countCrossings({ groups, names, lines }: MapGraph): number {
   const left = places(groups)
   const right = places(names)
-  const ends = lines.map(({ group, name }) => [left.get(group) ?? 0, right.get(name) ?? 0] as const)
+  const ends = lines.map(({ group, name }) => [placeOf(left, group), placeOf(right, name)] as const)
   let crossings = 0
   ends.forEach(([a, b], index) => {
     for (const [c, d] of ends.slice(index + 1)) if ((a - c) * (b - d) < 0) crossings += 1
@@ -54,7 +55,7 @@ function towards<T extends { readonly id: string }>(
   const joined = Map.groupBy(lines, (line) => line[own])
   // Unconnected nodes go to the end.
   const middle = ({ id }: T) => {
-    const ends = (joined.get(id) ?? []).map((line) => others.get(line[other]) ?? 0)
+    const ends = (joined.get(id) ?? []).map((line) => placeOf(others, line[other]))
     if (ends.length === 0) return Number.POSITIVE_INFINITY
     return ends.reduce((sum, place) => sum + place, 0) / ends.length
   }
@@ -64,3 +65,10 @@ function towards<T extends { readonly id: string }>(
 
 const places = (nodes: readonly { readonly id: string }[]): Map<string, number> =>
   new Map(nodes.map(({ id }, index) => [id, index]))
+
+/** Returns the place of the node with an id; a line joins nodes of the map only. */
+export function placeOf(places: ReadonlyMap<string, number>, id: string): number {
+  const place = places.get(id)
+  invariant(place !== undefined, 'every node of the map has a place')
+  return place
+}

@@ -5,6 +5,7 @@ import { formatList } from '../model/list/format-list.ts'
 import { formatCount } from '../model/traffic.ts'
 import { AddressText } from '../table/cells/address-text.tsx'
 import { ALL, type MapGraph, type MapGroup, type MapName } from './map-graph.ts'
+import { placeOf } from './map-layout.ts'
 import classes from './map-picture.module.css'
 
 /** Height of a node including its spacing, px. */
@@ -54,7 +55,7 @@ export function MapPicture({ graph, onShow }: { graph: MapGraph; onShow: (id: st
         {groups.map((group) =>
           node(
             `g ${group.id}`,
-            left.get(group.id) ?? 0,
+            placeOf(left, group.id),
             <GroupNode group={group} titles={titles} onShow={onShow} />,
           ),
         )}
@@ -70,8 +71,8 @@ export function MapPicture({ graph, onShow }: { graph: MapGraph; onShow: (id: st
           // Draw highlighted lines last, on top of the others.
           .toSorted((a, b) => Number(isLit(a)) - Number(isLit(b)))
           .map((line) => {
-            const from = left.get(line.group) ?? 0
-            const to = right.get(line.name) ?? 0
+            const from = placeOf(left, line.group)
+            const to = placeOf(right, line.name)
             return (
               <path
                 key={`${line.group} ${line.name}`}
@@ -87,7 +88,7 @@ export function MapPicture({ graph, onShow }: { graph: MapGraph; onShow: (id: st
         {names.map((name) =>
           node(
             `n ${name.id}`,
-            right.get(name.id) ?? 0,
+            placeOf(right, name.id),
             <NameNode name={name} joined={joined.has(name.id)} />,
             {
               'data-missing': !name.exists || undefined,

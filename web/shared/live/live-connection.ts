@@ -106,7 +106,7 @@ export function openStream(options: StreamOptions): Stream {
 
   const failed = ({ silent }: { silent: boolean }) => {
     pause()
-    const planned = RETRY_DELAYS_MS[Math.min(failures, RETRY_DELAYS_MS.length - 1)] ?? 0
+    const planned = RETRY_DELAYS_MS[failures] ?? RETRY_DELAYS_MS[3]
     const left = planned * (1 - JITTER * Math.random()) - (Date.now() - tryBegan)
     const delay = Math.max(left, SHORTEST_PAUSE_MS)
     failures += 1
