@@ -1,12 +1,16 @@
 import type { Principal } from '../contract/access/principal.ts'
-import { lowerOf, role } from '../contract/access/role.ts'
-import { databaseNames } from '../contract/database.ts'
 import { Failure } from '../failure.ts'
 import type { Store } from '../storage/open.ts'
-import { parseColumn, parseJsonColumn } from '../storage/parse-column.ts'
+import {
+  type CachedPrincipal,
+  extendSession,
+  isExpired,
+  sessionPrincipal,
+  tokenPrincipal,
+} from './cached-principal.ts'
+import { findToken } from './find-token.ts'
 import { hashSecret, isTokenText } from './secret-text.ts'
-import { type FoundSession, findSession, IDLE, TOUCH } from './sessions.ts'
-import { type FoundToken, findToken } from './tokens.ts'
+import { findSession, TOUCH } from './sessions.ts'
 import type { UseRecorder } from './use-recorder.ts'
 
 /** Credentials of a request. */
@@ -42,25 +46,11 @@ export interface Authenticator {
   clearCache(): void
 }
 
-interface CachedPrincipal {
-  /** Replaced when it changes, never mutated. */
-  principal: Principal
-  /**
-   * `used`: last use of the credential, to {@link PRECISION}. `recorded`: last use passed to the
-   * {@link UseRecorder}. Both in ms since 1970.
-   */
-  used: number
-  recorded: number
-}
-
 /** A principal that the database has confirmed, and when, ms since 1970. */
 interface ConfirmedPrincipal {
   readonly found: CachedPrincipal
   readonly at: number
 }
-
-/** Precision of a session's last use, ms. */
-const PRECISION = 1_000
 
 /** How long {@link Authenticator.lastKnown} trusts a principal, ms. */
 const LAST_KNOWN_FOR = 30_000
@@ -134,13 +124,13 @@ export function createAuthenticator(
     background: boolean,
   ): Principal | undefined {
     const at = now()
-    if (isOver(found, at)) return undefined
+    if (isExpired(found, at)) return undefined
     return background ? found.principal : sessionUsed(found, hash, at)
   }
 
   function byToken(found: CachedPrincipal): Principal {
     const at = now()
-    if (isOver(found, at)) throw notValid('The token has expired.')
+    if (isExpired(found, at)) throw notValid('The token has expired.')
     return tokenUsed(found, at)
   }
 
@@ -148,7 +138,7 @@ export function createAuthenticator(
     const since = cleared
     const row = await findSession(store, hash)
     if (row !== undefined)
-      return cache(sessions, hash, ofSession(row, uses.sessionUse(hash)), since)
+      return cache(sessions, hash, sessionPrincipal(row, uses.sessionUse(hash)), since)
     last.session.delete(hash)
     return undefined
   }
@@ -156,7 +146,7 @@ export function createAuthenticator(
   async function queriedToken(hash: string): Promise<CachedPrincipal> {
     const since = cleared
     const row = await findToken(store, hash)
-    if (row !== undefined) return cache(tokens, hash, ofToken(row), since)
+    if (row !== undefined) return cache(tokens, hash, tokenPrincipal(row), since)
     last.token.delete(hash)
     throw notValid('The token is not valid.')
   }
@@ -183,7 +173,7 @@ export function createAuthenticator(
       if (secret === undefined) return undefined
       const known = last[isToken ? 'token' : 'session'].get(hashSecret(secret))
       const at = now()
-      if (known === undefined || at >= known.at + LAST_KNOWN_FOR || isOver(known.found, at)) {
+      if (known === undefined || at >= known.at + LAST_KNOWN_FOR || isExpired(known.found, at)) {
         return undefined
       }
       return isToken ? known.found.principal : extendSession(known.found, at)
@@ -196,23 +186,6 @@ export function createAuthenticator(
       tokens.clear()
     },
   }
-}
-
-/**
- * Whether the credential has expired, or the session has been idle for longer than {@link IDLE}.
- */
-function isOver({ principal: { by, expires }, used }: CachedPrincipal, at: number): boolean {
-  return (expires !== null && at >= expires) || (by === 'session' && at >= used + IDLE)
-}
-
-/** Sets the last use of a session and returns the principal with its new idle expiry. */
-function extendSession(found: CachedPrincipal, at: number): Principal {
-  if (at - found.used >= PRECISION) {
-    found.used = at
-    const idleExpires = Math.min(at + IDLE, found.principal.expires ?? Infinity)
-    found.principal = { ...found.principal, idleExpires }
-  }
-  return found.principal
 }
 
 /**
@@ -235,48 +208,3 @@ function tokenOf(header: string): string {
 }
 
 const notValid = (message: string) => new Failure('unauthenticated', message)
-
-function ofSession(row: FoundSession, unstoredUse = 0): CachedPrincipal {
-  const used = Math.max(row.last_seen_at, unstoredUse)
-  return {
-    used,
-    recorded: used,
-    principal: {
-      personId: row.person_id,
-      username: row.username,
-      name: row.name,
-      provider: row.provider,
-      role: parseColumn(role, 'people.role', row.role),
-      by: 'session',
-      databases: null,
-      credential: row.id,
-      expires: row.expires_at,
-      idleExpires: Math.min(used + IDLE, row.expires_at),
-    },
-  }
-}
-
-function ofToken(row: FoundToken): CachedPrincipal {
-  return {
-    used: 0,
-    recorded: row.last_used_at ?? 0,
-    principal: {
-      personId: row.owner_id,
-      username: row.username,
-      name: row.person_name,
-      provider: row.provider,
-      role: lowerOf(
-        parseColumn(role, 'tokens.role', row.role),
-        parseColumn(role, 'people.role', row.owner_role),
-      ),
-      by: 'token',
-      databases:
-        row.databases === null
-          ? null
-          : parseJsonColumn(databaseNames, 'tokens.databases', row.databases),
-      credential: row.id,
-      expires: row.expires_at,
-      idleExpires: null,
-    },
-  }
-}

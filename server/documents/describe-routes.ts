@@ -1,3 +1,6 @@
+// The OpenAPI description of all routes of documents and schemas, in one file because they share
+// parameters, headers and responses.
+
 import { ID_LENGTH, PAGE } from '../contract/document.ts'
 import type { Components, Described, Operation } from '../http/openapi.ts'
 import { OPERATORS } from './query/filter.ts'

@@ -26,6 +26,7 @@ import { acceptedVersion } from '../http/input/version.ts'
 import { nextLink, requestedPath } from '../http/output/next-link.ts'
 import type { Reserve } from '../http/output/response-room.ts'
 import type { CollectionRef, DocumentRef } from '../storage/document-ref.ts'
+import { arrayResponse } from './array-response.ts'
 import {
   accepted,
   type WholeCollections,
@@ -36,7 +37,6 @@ import type { Documents, FoundPage } from './documents.ts'
 import { type Conditions, matchesNone, readConditions } from './entity-tag.ts'
 import { type CreateBody, createBodyOf, readCreateBody } from './json/create-body.ts'
 import { type DocumentQuery, parseDocumentQuery } from './query/query.ts'
-import type { CreatedMany } from './repository/create-many.ts'
 import type { StoredDocument } from './repository/stored-documents.ts'
 
 export interface DocumentRoutesDeps {
@@ -170,48 +170,6 @@ async function readDocuments(c: Context<AppEnv>): Promise<CreateBody> {
   const length = c.req.header('Content-Length')
   if (length !== undefined && Number(length) <= WHOLE) return createBodyOf(await readBody(c, WHOLE))
   return readCreateBody(arrayChunks(c, BULK_BYTES))
-}
-
-/** Returns the response with the documents of an array. Those of a large array are streamed. */
-function arrayResponse(
-  { documents, bytes, bodies, release }: CreatedMany,
-  headers: Record<string, string>,
-): Response {
-  if (Array.isArray(bodies)) return new Response(`[${bodies.join()}]`, { status: 201, headers })
-  const length = bytes + Math.max(0, documents.length - 1) + '[]'.length
-  const texts = commaSeparated(bodies)
-  const encoder = new TextEncoder()
-  const stream = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const { done, value } = await texts.next()
-        if (done) controller.close()
-        else controller.enqueue(encoder.encode(value))
-      },
-      cancel: release,
-    },
-    { highWaterMark: 0 },
-  )
-  return new Response(stream, {
-    status: 201,
-    headers: { ...headers, 'Content-Length': String(length) },
-  })
-}
-
-/** Characters per chunk of a streamed array. */
-const CHUNK_CHARACTERS = 64 * 1024
-
-async function* commaSeparated(bodies: CreatedMany['bodies']): AsyncGenerator<string> {
-  let text = '['
-  let separator = ''
-  for await (const body of bodies) {
-    text += separator + body
-    separator = ','
-    if (text.length < CHUNK_CHARACTERS) continue
-    yield text
-    text = ''
-  }
-  yield `${text}]`
 }
 
 /** Returns the content type of a response, in the version that the request accepts. */

@@ -9,8 +9,8 @@ import { requireDatabase } from '../storage/database-exists.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
 import type { Store } from '../storage/open.ts'
 import type { Tables } from '../storage/tables.ts'
-import type { Range } from './apply.ts'
 import { type Job, type JobRequest, type JobState, type StagedDocument, toJob } from './job.ts'
+import type { Range } from './range.ts'
 
 /** How long a node holds a job after each step, ms. */
 export const LEASE = 15_000

@@ -1,3 +1,6 @@
+// The columns of every table after all migrations, in one file: they are the type of the database for
+// Kysely.
+
 import type { Generated } from 'kysely'
 
 /** An address that Gatehouse listens on, and the databases that it serves. */

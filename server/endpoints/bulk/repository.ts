@@ -1,3 +1,5 @@
+// All queries on bulk changes, in one file, because each state change depends on the others.
+
 import { randomBytes } from 'node:crypto'
 import type { Principal } from '../../contract/access/principal.ts'
 import { type Actor, actor as actorSchema } from '../../contract/audit.ts'

@@ -1,3 +1,5 @@
+// One class, because the states of a listener and the transitions between them belong together.
+
 import type { Server } from 'node:net'
 import type { Server as TlsServer } from 'node:tls'
 import { SYSTEM_DATABASE } from '../../contract/database.ts'

@@ -7,8 +7,9 @@ import { isRejectedByServer, StoreUnavailable } from '../availability/unavailabl
 import type { UntilAvailable } from '../availability/until-available.ts'
 import { InFlight } from '../changes/in-flight.ts'
 import type { Engine, NotificationTopic } from '../engine.ts'
+import { guardPool } from './guarded-pool.ts'
 import { listenForNotifications, REVISION_QUERY } from './notifications.ts'
-import { createPool, guardPool } from './pool.ts'
+import { createPool } from './pool.ts'
 import { probePostgres, reasonOf } from './probe.ts'
 
 /** Delay before the revision is also requested over the pool, ms. */

@@ -1,0 +1,43 @@
+import type { CreatedMany } from './repository/create-many.ts'
+
+/** Returns the response with the documents of an array. Those of a large array are streamed. */
+export function arrayResponse(
+  { documents, bytes, bodies, release }: CreatedMany,
+  headers: Record<string, string>,
+): Response {
+  if (Array.isArray(bodies)) return new Response(`[${bodies.join()}]`, { status: 201, headers })
+  const length = bytes + Math.max(0, documents.length - 1) + '[]'.length
+  const texts = commaSeparated(bodies)
+  const encoder = new TextEncoder()
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await texts.next()
+        if (done) controller.close()
+        else controller.enqueue(encoder.encode(value))
+      },
+      cancel: release,
+    },
+    { highWaterMark: 0 },
+  )
+  return new Response(stream, {
+    status: 201,
+    headers: { ...headers, 'Content-Length': String(length) },
+  })
+}
+
+/** Characters per chunk of a streamed array. */
+const CHUNK_CHARACTERS = 64 * 1024
+
+async function* commaSeparated(bodies: CreatedMany['bodies']): AsyncGenerator<string> {
+  let text = '['
+  let separator = ''
+  for await (const body of bodies) {
+    text += separator + body
+    separator = ','
+    if (text.length < CHUNK_CHARACTERS) continue
+    yield text
+    text = ''
+  }
+  yield `${text}]`
+}
