@@ -43,7 +43,7 @@ beforeAll(async () => {
 afterAll(() => node.stop())
 
 /** Sends a text over a new connection, which the server must close. */
-const say = (text: string): Promise<string> =>
+const send = (text: string): Promise<string> =>
   new Promise((resolve, reject) => {
     let read = ''
     const socket = connect({ port: node.port, host: '127.0.0.1', allowHalfOpen: true }, () => {
@@ -64,7 +64,7 @@ const answersIn = (text: string) =>
     return { status, headers: headers.sort(), body }
   })
 
-const answers = async (request: string) => answersIn(await say(request))
+const answers = async (request: string) => answersIn(await send(request))
 
 const HOST = 'Host: 127.0.0.1:8529'
 const ARTICLE = '/_db/blog/articles/one'

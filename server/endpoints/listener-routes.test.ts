@@ -138,11 +138,11 @@ describe('GET /_api/listener/<address>/traffic', () => {
   })
 
   test('returns 404 for an absent or removed endpoint and for an invalid address', async () => {
-    const gone = `unix://${join(node.data, 'sockets', 'gone')}`
-    await node.ask('POST', '/_api/endpoint', { endpoint: gone, databases: [] })
-    expect((await node.ask('GET', trafficPath(gone))).status).toBe(200)
-    await node.ask('DELETE', endpointPath(gone))
-    for (const address of [gone, 'tcp://127.0.0.1:1', 'nonsense']) {
+    const removed = `unix://${join(node.data, 'sockets', 'gone')}`
+    await node.ask('POST', '/_api/endpoint', { endpoint: removed, databases: [] })
+    expect((await node.ask('GET', trafficPath(removed))).status).toBe(200)
+    await node.ask('DELETE', endpointPath(removed))
+    for (const address of [removed, 'tcp://127.0.0.1:1', 'nonsense']) {
       const answer = await node.ask('GET', trafficPath(address))
       expect(answer.status, address).toBe(404)
       expect(answer.json).toEqual({

@@ -7,17 +7,17 @@ it('looks up a key once until the next event or nudge, or for a second', async (
   let now = 0
   let looked = 0
   const once = createOncePerWake<number>(hub, () => now)
-  const look = (key = 'a') => once(key, async () => ++looked)
-  expect(await Promise.all([look(), look(), look('b'), look()])).toEqual([1, 1, 2, 1])
-  expect(await look()).toBe(1)
+  const lookUp = (key = 'a') => once(key, async () => ++looked)
+  expect(await Promise.all([lookUp(), lookUp(), lookUp('b'), lookUp()])).toEqual([1, 1, 2, 1])
+  expect(await lookUp()).toBe(1)
   hub.publish({ type: 'audit' })
-  expect(await Promise.all([look(), look()])).toEqual([3, 3])
+  expect(await Promise.all([lookUp(), lookUp()])).toEqual([3, 3])
   // A lookup that began before the nudge is not reused after it.
-  const before = look('c')
+  const before = lookUp('c')
   hub.nudge()
-  expect(await Promise.all([before, look('c')])).toEqual([4, 5])
+  expect(await Promise.all([before, lookUp('c')])).toEqual([4, 5])
   now += 999
-  expect(await look('c')).toBe(5)
+  expect(await lookUp('c')).toBe(5)
   now += 1
-  expect(await look('c')).toBe(6)
+  expect(await lookUp('c')).toBe(6)
 })

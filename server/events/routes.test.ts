@@ -112,9 +112,9 @@ describe('events of people, tokens and the audit log', () => {
     const viewer = await follow(node.port, await headersOf('viewer'))
     // Same person: events about a person's own tokens are sent to every role.
     await node.ask('POST', '/_api/token', { name: 'another', role: 'viewer' })
-    const told = { type: 'token', owner: me.person.id }
+    const start = { type: 'token', owner: me.person.id }
     for (const { text } of [admin, viewer]) {
-      await expect.poll(() => events(text())).toContainEqual(told)
+      await expect.poll(() => events(text())).toContainEqual(start)
       expect(events(text())).toContainEqual({ type: 'audit' })
     }
     await operatorSession(node)

@@ -7,7 +7,7 @@ let store: { revision: number; away: boolean; roundTrip: number; answer?: Promis
 let time: { steady: number; wall: number }
 let asked: number
 let followed: number[]
-let told: (Stale | undefined)[]
+let reported: (Stale | undefined)[]
 let freshness: Freshness
 
 beforeEach(() => {
@@ -15,7 +15,7 @@ beforeEach(() => {
   time = { steady: 0, wall: 0 }
   asked = 0
   followed = []
-  told = []
+  reported = []
   freshness = createFreshness({
     async readRevision() {
       asked++
@@ -28,7 +28,7 @@ beforeEach(() => {
     async follow(revision) {
       followed.push(revision)
     },
-    changed: (stale) => told.push(stale),
+    changed: (stale) => reported.push(stale),
     clock: () => ({ ...time }),
   })
 })
@@ -39,7 +39,7 @@ function pass(ms: number): void {
   time.wall += ms
 }
 
-const soon = { timeout: 10_000, interval: 10 }
+const WAIT = { timeout: 10_000, interval: 10 }
 
 const refused = { code: 'unavailable', message: 'The database is unavailable.' }
 
@@ -93,14 +93,14 @@ test('requests are rejected immediately while the database does not respond, and
   store.away = true
   pass(STALE)
   await expect(freshness.require()).rejects.toMatchObject(refused)
-  await vi.waitFor(() => expect(told).toEqual([{ reason: expect.any(Failure) }]), soon)
+  await vi.waitFor(() => expect(reported).toEqual([{ reason: expect.any(Failure) }]), WAIT)
   const failed = freshness.require()
   store.away = false
   // `require` fails at once instead of waiting for the next attempt. The cause is only logged once.
   await expect(failed).rejects.toMatchObject(refused)
   await expect(failed).rejects.not.toHaveProperty('cause')
-  await vi.waitFor(() => expect(told.at(-1)).toBeUndefined(), soon)
-  expect([told.length, freshness.isFresh()]).toEqual([2, true])
+  await vi.waitFor(() => expect(reported.at(-1)).toBeUndefined(), WAIT)
+  expect([reported.length, freshness.isFresh()]).toEqual([2, true])
 })
 
 test('the limit includes the shortest recent round trip to the database', async () => {

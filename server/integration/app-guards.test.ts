@@ -102,8 +102,8 @@ describe('the origin check', () => {
   it.each(['application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'text/plain'])(
     'rejects what a form can send (%s), even from the console',
     async (type) => {
-      const ours = { 'Sec-Fetch-Site': 'same-origin', 'X-Gatehouse': '1' }
-      expect((await attempt({ 'Content-Type': type, ...ours })).status).toBe(415)
+      const sameOrigin = { 'Sec-Fetch-Site': 'same-origin', 'X-Gatehouse': '1' }
+      expect((await attempt({ 'Content-Type': type, ...sameOrigin })).status).toBe(415)
     },
   )
 

@@ -46,9 +46,9 @@ async function verify(location: StoreLocation, last?: string): Promise<string> {
 
 async function emptyLocation(like: StoreLocation): Promise<StoreLocation> {
   if ('data' in like) return { data: join(parent, 'restored') }
-  const place = await makeDatabase({ empty: true })
-  onTestFinished(() => place.remove())
-  return place.location
+  const database = await makeDatabase({ empty: true })
+  onTestFinished(() => database.remove())
+  return database.location
 }
 
 forEachEngine((engine) => {
@@ -73,14 +73,14 @@ forEachEngine((engine) => {
     })()
     await vi.waitFor(() => expect(written).toBeGreaterThan(5), { timeout: 20_000 })
     const atStart = written
-    const told = await gatehouse(location, 'backup', folder)
+    const output = await gatehouse(location, 'backup', folder)
     const atEnd = written
     stopped = true
     await writing
     await node.stop()
     expect(atEnd).toBeGreaterThan(atStart)
-    expect(told).toMatch(/^Backed up \d+ documents and 1 endpoint \(\d+\.\d MB\) to /)
-    expect(told).toContain(
+    expect(output).toMatch(/^Backed up \d+ documents and 1 endpoint \(\d+\.\d MB\) to /)
+    expect(output).toContain(
       engine.name === 'sqlite'
         ? 'The backup contains operator.key and secret.key. Keep it as secret as the server.'
         : 'Store GATEHOUSE_OPERATOR_KEY and GATEHOUSE_SECRET_KEY with it.',

@@ -7,12 +7,12 @@ import { ask, startForTest, type TestNode } from '../test-support/start.testing.
 
 let node: TestNode
 let cookie: string
-let ours: string
+let ownOrigin: string
 
 beforeAll(async () => {
   node = await startForTest()
   cookie = await operatorSession(node)
-  ours = `http://127.0.0.1:${node.port}`
+  ownOrigin = `http://127.0.0.1:${node.port}`
 })
 afterAll(() => node.stop())
 
@@ -40,7 +40,7 @@ const credentials = (): [string, Record<string, string>, (page: Page) => boolean
     { Cookie: cookie },
     ({ site, origin, mark }) =>
       (site === undefined || site === 'same-origin') &&
-      (origin === undefined || origin === ours) &&
+      (origin === undefined || origin === ownOrigin) &&
       (site ?? origin) !== undefined &&
       mark === '1',
   ],
@@ -54,7 +54,7 @@ const credentials = (): [string, Record<string, string>, (page: Page) => boolean
     },
     ({ site, origin }) =>
       (site === undefined || site === 'same-origin' || site === 'none') &&
-      (origin === undefined || origin === ours),
+      (origin === undefined || origin === ownOrigin),
   ],
   ['a token', { Authorization: `Bearer ${node.token}` }, () => true],
 ]
@@ -70,7 +70,7 @@ const pages = () =>
     ORIGINS.flatMap((origin) =>
       MARKS.map((mark, at) => ({
         site,
-        origin: origin === 'ours' ? ours : origin,
+        origin: origin === 'ours' ? ownOrigin : origin,
         mark,
         type: TYPES[(SITES.indexOf(site) + ORIGINS.indexOf(origin) + at) % TYPES.length],
       })),
@@ -129,7 +129,7 @@ test("a sign-in form is accepted only from the server's own pages", async () => 
       const answer = await ask(node.port, 'POST', path, { headers, body: '' })
       const isAllowed =
         (site === undefined || site === 'same-origin' || site === 'none') &&
-        (origin === undefined || origin === ours)
+        (origin === undefined || origin === ownOrigin)
       expect([path, headers, answer.status === 403]).toEqual([path, headers, !isAllowed])
       if (!isAllowed) expect(answer.headers['set-cookie']).toBeUndefined()
     }
@@ -138,7 +138,7 @@ test("a sign-in form is accepted only from the server's own pages", async () => 
 
 test('another page cannot sign anybody out', async () => {
   for (const { site, origin } of pages()) {
-    if (site === 'same-origin' || (site === undefined && origin === ours)) continue
+    if (site === 'same-origin' || (site === undefined && origin === ownOrigin)) continue
     const headers = without({ Cookie: cookie, 'Sec-Fetch-Site': site, Origin: origin })
     const answer = await ask(node.port, 'DELETE', '/_api/session', {
       headers: { ...headers, 'X-Gatehouse': '1' },

@@ -43,7 +43,7 @@ async function onTerminal(last: string, host?: string): Promise<string> {
   const terminal: ChildProcess = spawn('script', ['-qfec', `exec ${command}`, '/dev/null'], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
-  const gone = new Promise<void>((resolve) => terminal.once('close', () => resolve()))
+  const closed = new Promise<void>((resolve) => terminal.once('close', () => resolve()))
   terminals.push(terminal)
   let printed = ''
   await new Promise<void>((resolve, reject) => {
@@ -55,7 +55,7 @@ async function onTerminal(last: string, host?: string): Promise<string> {
   })
   // Ctrl-C.
   terminal.stdin?.write('\x03')
-  await gone
+  await closed
   return printed
 }
 

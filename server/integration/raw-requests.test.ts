@@ -50,7 +50,7 @@ interface Said {
 }
 
 /** Writes to a new connection and reads until the server closes it. `end` half-closes it. */
-const say = (text: string, { end = true } = {}): Promise<Said> =>
+const exchange = (text: string, { end = true } = {}): Promise<Said> =>
   new Promise((resolve) => {
     const begun = performance.now()
     let read = ''
@@ -95,7 +95,7 @@ test('pipelined changes are made in order', async () => {
   const send = (method: string, path: string, body = '', more = '') =>
     `${method} ${path} HTTP/1.1\r\n${signedIn}${more}Content-Length: ${body.length}\r\n\r\n${body}`
   const path = '/piped/a'
-  const { text } = await say(
+  const { text } = await exchange(
     [
       send('POST', '/piped', '{"id":"a","n":1}'),
       send('GET', path),
@@ -202,7 +202,7 @@ describe('a malformed request', () => {
       413,
     ],
   ])('%s', async (_, [line, headers, body = ''], status) => {
-    const { text } = await say(`${line}\r\n${headers()}Connection: close\r\n\r\n${body}`)
+    const { text } = await exchange(`${line}\r\n${headers()}Connection: close\r\n\r\n${body}`)
     const [first = 0] = statuses(text)
     if (status === null) expect(text.includes('console is not built') || first < 500).toBe(true)
     else expect(first).toBe(status)
@@ -221,13 +221,13 @@ describe('a malformed request', () => {
     ['a long URL', `GET /articles?${'x'.repeat(20_000)} HTTP/1.1`, 431, { id: 'too_large' }],
     ['another version', 'GET /articles HTTP/9.9', 400, { id: 'bad_request' }],
   ])('%s gets an error body: %s', async (_, line, status, body) => {
-    const { text } = await say(`${line}\r\n${host}\r\n`)
+    const { text } = await exchange(`${line}\r\n${host}\r\n`)
     expect(statuses(text)).toEqual([status])
     expect(JSON.parse(text.slice(text.indexOf('\r\n\r\n')))).toMatchObject(body)
   })
 
   test('CONNECT is closed without a response', async () => {
-    expect((await say(`CONNECT localhost:22 HTTP/1.1\r\n${host}\r\n`)).text).toBe('')
+    expect((await exchange(`CONNECT localhost:22 HTTP/1.1\r\n${host}\r\n`)).text).toBe('')
     await stillThere()
   })
 
@@ -238,7 +238,9 @@ describe('a malformed request', () => {
       'Content-Length: 0\r\nContent-Length: 5\r\n\r\n',
       'Host: evil.example\r\nContent-Length: 0\r\n\r\n',
     ]) {
-      const { text } = await say(`POST /_api/database HTTP/1.1\r\n${signedIn}${trick}${smuggled}`)
+      const { text } = await exchange(
+        `POST /_api/database HTTP/1.1\r\n${signedIn}${trick}${smuggled}`,
+      )
       expect(statuses(text)).toEqual([400])
     }
   })
@@ -300,7 +302,7 @@ describe('generated garbage', () => {
   test('never causes a 5xx, except 500 for an error of a provider', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(message, { minLength: 1, maxLength: 8 }), async (messages) => {
-        const answers = await Promise.all(messages.map((each) => say(each)))
+        const answers = await Promise.all(messages.map((each) => exchange(each)))
         for (const [at, { text }] of answers.entries()) {
           const asked = messages[at] ?? ''
           // An error of a provider (docs/sign-in.md, "The flow"), or a console that is not built.
@@ -346,7 +348,7 @@ test('slow clients are disconnected after 10 s: headers, and bodies that send le
     trickle(post('/_oauth2/local/auth', form, 1000), 'x'),
     trickle('GET /', 'x'),
     trickle(`GET / HTTP/1.1\r\n${host}`, 'X: y\r\n'),
-    say(`GET / HTTP/1.1\r\n${host}`, { end: false }),
+    exchange(`GET / HTTP/1.1\r\n${host}`, { end: false }),
   ])
   expect(statuses(steady.text)).toEqual([400])
   expect(steady.after).toBeGreaterThan(11_000)
@@ -367,7 +369,7 @@ describe('every response', () => {
     ['a page', () => `GET /_console/ HTTP/1.1\r\n${host}Accept: text/html\r\n`],
     ['the local provider', () => `GET /_idp/.well-known/openid-configuration HTTP/1.1\r\n${host}`],
   ])('has the headers that protect a browser, once: %s', async (_what, head) => {
-    const { text } = await say(`${head()}Connection: close\r\n\r\n`, { end: false })
+    const { text } = await exchange(`${head()}Connection: close\r\n\r\n`, { end: false })
     const names = text
       .slice(0, text.indexOf('\r\n\r\n'))
       .split('\r\n')

@@ -216,8 +216,11 @@ forEachEngine((engine) => {
     expect(issuer.heard).toContain(canaries.get('issuer-client-secret'))
 
     // Tokens: created, used in both forms, invalid, revoked. Changes: successful and rejected.
-    const ours = { Cookie: session, ...CONSOLE_HEADERS }
-    const made = await tell('POST', '/_api/token', ours, { name: 'canary', role: 'admin' })
+    const sessionHeaders = { Cookie: session, ...CONSOLE_HEADERS }
+    const made = await tell('POST', '/_api/token', sessionHeaders, {
+      name: 'canary',
+      role: 'admin',
+    })
     expect(made.status).toBe(201)
     const token = secret('token', made.json.token)
     const bearer = { Authorization: `Bearer ${token}` }
@@ -229,7 +232,7 @@ forEachEngine((engine) => {
       await tell('POST', '/_api/database', { Authorization: `Bearer ${text}` }, { name: 'x' })
     }
     await tell('POST', '/_api/database', bearer, { name: 'blog' })
-    await tell('POST', '/_api/database', ours, { name: 'blog' })
+    await tell('POST', '/_api/database', sessionHeaders, { name: 'blog' })
     await tell('POST', '/_api/token', bearer, { name: 'x', role: 'admin', databases: ['1'] })
 
     // Every route that reads, with the token and with the session.
@@ -246,7 +249,7 @@ forEachEngine((engine) => {
     await tell('GET', '/_api/user', bearer)
     await tell('GET', '/_api/token?everybody=true', bearer)
     await tell('GET', '/_api/audit?limit=500', bearer)
-    expect((await tell('DELETE', '/_api/session', ours)).status).toBe(200)
+    expect((await tell('DELETE', '/_api/session', sessionHeaders)).status).toBe(200)
     await tell('DELETE', `/_api/token/${made.json.info.id}`, bearer)
 
     // The provider's access token is stored encrypted.
@@ -272,8 +275,8 @@ forEachEngine((engine) => {
     server.signal('SIGTERM')
     await server.exit
 
-    const told = answers.map(([what, text]) => [what, found(canaries, text)])
-    expect(told.filter(([, names]) => names?.length !== 0)).toEqual([])
+    const leaks = answers.map(([what, text]) => [what, found(canaries, text)])
+    expect(leaks.filter(([, names]) => names?.length !== 0)).toEqual([])
     expect(server.printed()).toContain('"level":20')
     for (const line of server.printed().split('\n')) {
       expect([line, found(canaries, line)]).toEqual([line, []])

@@ -82,7 +82,7 @@ forEachEngine((engine) => {
       if (page.length < 1_000) return rows.map(({ body }) => JSON.parse(body))
     }
   }
-  const left = async () => {
+  const countRows = async () => {
     const count = async (table: 'jobs' | 'job_documents') =>
       (await store.db.selectFrom(table).selectAll().execute()).length
     return [await count('jobs'), await count('job_documents')]
@@ -102,7 +102,7 @@ forEachEngine((engine) => {
       const end = await ended(jobs, job)
       expect(end).toMatchObject({ state: 'done', done: 2_000, found: 2_000, failure: null })
       expect(await stored()).toEqual(JSON.parse(documents(2_000, { text })))
-      await expect.poll(left).toEqual([1, 0])
+      await expect.poll(countRows).toEqual([1, 0])
       expect([...seen].filter((count) => count !== 0 && count !== 2_000)).toEqual([])
       await jobs.stop()
     })
@@ -116,7 +116,7 @@ forEachEngine((engine) => {
         failure: { code: 'conflict', message: 'A document with the id "d10700" exists already.' },
       })
       expect(await stored()).toEqual([{ id: 'd10700' }])
-      await expect.poll(left).toEqual([1, 0])
+      await expect.poll(countRows).toEqual([1, 0])
       await jobs.stop()
     })
 
@@ -129,7 +129,7 @@ forEachEngine((engine) => {
     ])('is rejected as %s before it starts: %s', async (code, text) => {
       const jobs = node()
       await expect(create(jobs, text)).rejects.toMatchObject({ code })
-      await expect.poll(left).toEqual([0, 0])
+      await expect.poll(countRows).toEqual([0, 0])
       await jobs.stop()
     })
 
@@ -152,7 +152,7 @@ forEachEngine((engine) => {
           }
           other.wake()
           await other.stop()
-          halfway = await left()
+          halfway = await countRows()
           yield [{ id: 'b', body: '{"id":"b"}' }]
         }
         const created = await jobs.create(where, parts(), false)
@@ -162,7 +162,7 @@ forEachEngine((engine) => {
           [{ id: 'a' }, { id: 'b' }],
         ])
         if ('documents' in created) created.release()
-        await vi.waitFor(async () => expect(await left()).toEqual([0, 0]))
+        await vi.waitFor(async () => expect(await countRows()).toEqual([0, 0]))
         await jobs.stop()
       } finally {
         vi.useRealTimers()
@@ -173,7 +173,7 @@ forEachEngine((engine) => {
       const jobs = node()
       const text = documents(600).replace(/]$/, ',7]')
       await expect(create(jobs, text)).rejects.toMatchObject({ code: 'invalid' })
-      await expect.poll(left).toEqual([0, 0])
+      await expect.poll(countRows).toEqual([0, 0])
       await jobs.stop()
     })
   })
@@ -202,7 +202,7 @@ forEachEngine((engine) => {
       expect((await stored()).every(({ author }) => author === 'bob')).toBe(true)
       expect(await jobs.run(where, 'delete', everything)).toBe(300)
       expect(await stored()).toEqual([])
-      await expect.poll(left).toEqual([0, 0])
+      await expect.poll(countRows).toEqual([0, 0])
       await jobs.stop()
     })
 
@@ -241,7 +241,7 @@ forEachEngine((engine) => {
         code: 'too-large',
       })
       expect((await stored()).filter(({ more }) => more)).toEqual([])
-      await expect.poll(left).toEqual([0, 0])
+      await expect.poll(countRows).toEqual([0, 0])
       await jobs.stop()
     })
 
@@ -409,7 +409,7 @@ forEachEngine((engine) => {
       const jobs = node(async () => kept.push(...(await copies.execute())))
       const end = await ended(jobs, await jobs.begin(where, 'list', request))
       expect(end).toMatchObject({ state: 'done', done: 600, found, cursor: 'd10599' })
-      await expect.poll(left).toEqual([1, 0])
+      await expect.poll(countRows).toEqual([1, 0])
       expect(kept).toEqual([])
       await jobs.stop()
     })
@@ -548,7 +548,7 @@ forEachEngine((engine) => {
     await expect(jobs.read('_system', list.id)).rejects.toMatchObject({ code: 'not-found' })
     await store.db.deleteFrom('databases').execute()
     jobs.wake()
-    await expect.poll(left).toEqual([0, 0])
+    await expect.poll(countRows).toEqual([0, 0])
     await jobs.stop()
   })
 
@@ -557,11 +557,11 @@ forEachEngine((engine) => {
     // With the last part of the array.
     const jobs = node(after(4, () => store.db.deleteFrom('databases').execute()))
     await create(jobs, documents(1_000), { target: { ...where, database: 'b1' } })
-    const look = () => {
+    const poll = () => {
       jobs.wake()
-      return left()
+      return countRows()
     }
-    await expect.poll(look, { timeout: 10_000 }).toEqual([0, 0])
+    await expect.poll(poll, { timeout: 10_000 }).toEqual([0, 0])
     expect(await repository.databases()).toEqual([])
     await jobs.stop()
   })
@@ -575,7 +575,7 @@ forEachEngine((engine) => {
     now += 1
     const later = node()
     later.wake()
-    await expect.poll(left).toEqual([0, 0])
+    await expect.poll(countRows).toEqual([0, 0])
     await jobs.stop()
     await later.stop()
   })

@@ -113,9 +113,9 @@ forEngine('sqlite', (engine) => {
     // The commit may fall between the reads. A later read must see it if an earlier one does.
     expect([...seen]).not.toContain('true false false')
     expect([...seen]).toContain('true true true')
-    const left = await repository.list(where, undefined, 9)
-    if (kind === 'delete') expect([left, await written()]).toEqual([[], 0])
-    else expect(left.every(({ body }) => body.includes('"on":true'))).toBe(true)
+    const remaining = await repository.list(where, undefined, 9)
+    if (kind === 'delete') expect([remaining, await written()]).toEqual([[], 0])
+    else expect(remaining.every(({ body }) => body.includes('"on":true'))).toBe(true)
     await jobs.stop()
   })
 

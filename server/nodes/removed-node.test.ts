@@ -94,15 +94,15 @@ forEngine('postgres', (engine) => {
     const store = await engine.open()
     const { register, report, others } = createNodeRepository(store)
     const a = { name: 'a', run: 'one', hostId: 'here' }
-    const say = async (...ports: number[]) => {
+    const reportPorts = async (...ports: number[]) => {
       const changed = ports.map((port) => ({ id: port, status: status('a', port) }))
       await register(a, true)
       await report(a, { changed, closed: [], total: changed.length, notify: true })
       return (await others('b'))[0]?.report ?? 0
     }
-    const before = await say(1)
+    const before = await reportPorts(1)
     await store.db.deleteFrom('nodes').execute()
-    expect(await say(2)).toBeGreaterThan(before)
+    expect(await reportPorts(2)).toBeGreaterThan(before)
   })
 
   test('a removed node whose next report fails sends all listeners with the one after', async () => {

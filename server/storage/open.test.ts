@@ -5,7 +5,7 @@ import { Failure } from '../failure.ts'
 import { nextRevision } from './changes/next-revision.ts'
 import { forEachEngine } from './test-support/each-engine.testing.ts'
 
-const moment = { timeout: 10_000, interval: 20 }
+const WAIT = { timeout: 10_000, interval: 20 }
 
 forEachEngine({ empty: true }, (engine) => {
   test('opens again with all data', async () => {
@@ -135,7 +135,7 @@ forEachEngine({ empty: true }, (engine) => {
     const tool = await engine.open('tool')
     expect(node.changedOutside()).toBe(false)
     await tool.change(nextRevision)
-    await vi.waitFor(() => expect(node.changedOutside()).toBe(true), moment)
+    await vi.waitFor(() => expect(node.changedOutside()).toBe(true), WAIT)
     expect(node.changedOutside()).toBe(false)
   })
 

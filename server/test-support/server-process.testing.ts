@@ -92,10 +92,10 @@ const children = new Set<ChildProcess>()
 
 /** Kills every running server that {@link startProcess} started; for `afterEach`. */
 export async function killProcesses(): Promise<void> {
-  const left = [...children]
-  for (const child of left) child.kill('SIGKILL')
+  const running = [...children]
+  for (const child of running) child.kill('SIGKILL')
   await Promise.all(
-    left.map((child) => new Promise<void>((resolve) => child.once('close', () => resolve()))),
+    running.map((child) => new Promise<void>((resolve) => child.once('close', () => resolve()))),
   )
 }
 

@@ -140,8 +140,8 @@ forEachEngine((engine) => {
       await signIn({})
       const renewed = await key(true)
       expect(renewed).not.toBe(old)
-      const left = await store.db.selectFrom('sessions').select('operator_key').execute()
-      expect(left).toEqual([{ operator_key: null }])
+      const remaining = await store.db.selectFrom('sessions').select('operator_key').execute()
+      expect(remaining).toEqual([{ operator_key: null }])
       expect((await recorded()).at(-1)).toMatchObject({ action: 'operator-key.renew' })
     })
 

@@ -23,19 +23,19 @@ forEachEngineNode((start) => {
     for (const path of ['/_db/blog/_schema/articles', '/_db/shop/_schema/orders']) {
       expect((await node.ask('PUT', path, { type: 'object' })).status).toBe(200)
     }
-    const left = async (table: 'documents' | 'schemas' | 'jobs') =>
+    const countRows = async (table: 'documents' | 'schemas' | 'jobs') =>
       (await store.db.selectFrom(table).select('collection').execute()).length
     const later = { headers: { Prefer: 'respond-async' } }
     expect((await node.ask('GET', '/_db/blog/articles', undefined, later)).status).toBe(206)
-    const all = [await left('documents'), await left('schemas'), await left('jobs')]
+    const all = [await countRows('documents'), await countRows('schemas'), await countRows('jobs')]
     expect(all).toEqual([1, 2, 1])
 
     await node.ask('DELETE', '/_api/database/shop')
-    await expect.poll(() => left('schemas')).toBe(1)
-    expect(await left('documents')).toBe(1)
+    await expect.poll(() => countRows('schemas')).toBe(1)
+    expect(await countRows('documents')).toBe(1)
     await node.ask('DELETE', '/_api/database/blog')
-    await expect.poll(() => left('schemas')).toBe(0)
-    await expect.poll(() => left('documents')).toBe(0)
-    await expect.poll(() => left('jobs')).toBe(0)
+    await expect.poll(() => countRows('schemas')).toBe(0)
+    await expect.poll(() => countRows('documents')).toBe(0)
+    await expect.poll(() => countRows('jobs')).toBe(0)
   })
 })

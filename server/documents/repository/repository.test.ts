@@ -91,14 +91,14 @@ forEachEngine((engine) => {
       const { tag = '' } = (await repository.read(ref)) ?? {}
       await store.db.deleteFrom('databases').where('name', '=', 'x').execute()
       const many = ['b', 'c'].map((id) => ({ id, body: '2' }))
-      const gone = { code: 'database-not-found', message: 'database not found' }
+      const notFound = { code: 'database-not-found', message: 'database not found' }
       for (const change of [
         () => repository.insert(ref, [{ id: 'b', body: '2' }]),
         () => repository.insert(ref, many),
         () => repository.update(ref, tag, '2'),
         () => repository.delete(ref, tag),
       ]) {
-        await expect(change()).rejects.toMatchObject(gone)
+        await expect(change()).rejects.toMatchObject(notFound)
       }
       expect(await repository.list(ref, undefined, 9)).toEqual([{ id: 'a', tag, body: '1' }])
     })

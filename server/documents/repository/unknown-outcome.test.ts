@@ -6,7 +6,7 @@ import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts
 import { createDocumentRepository } from './repository.ts'
 import type { DocumentRepository } from './stored-documents.ts'
 
-const place = { database: '_system', collection: 'articles', id: 'a' }
+const ref = { database: '_system', collection: 'articles', id: 'a' }
 
 describe('a change whose response was lost', () => {
   const lost = () => Promise.reject(new OutcomeUnknown())
@@ -24,10 +24,10 @@ describe('a change whose response was lost', () => {
   })
 
   it('is not looked up if the change succeeded or was rejected', async () => {
-    const look = () => expect.unreachable()
-    expect(await resolveOutcome(Promise.resolve(1), look)).toBe(1)
+    const find = () => expect.unreachable()
+    expect(await resolveOutcome(Promise.resolve(1), find)).toBe(1)
     const refused = Promise.reject(new Error('refused'))
-    await expect(resolveOutcome(refused, look)).rejects.toThrow('refused')
+    await expect(resolveOutcome(refused, find)).rejects.toThrow('refused')
   })
 })
 
@@ -57,19 +57,19 @@ forEachEngine((engine) => {
   })
 
   it('an unconfirmed change is found by its tag', async () => {
-    const first = await forgetful(true).insert(place, [{ id: 'a', body: '{"n":1}' }])
-    const tag = (await repository.read(place))?.tag ?? ''
+    const first = await forgetful(true).insert(ref, [{ id: 'a', body: '{"n":1}' }])
+    const tag = (await repository.read(ref))?.tag ?? ''
     expect(first).toEqual({ tags: [tag] })
-    const next = await forgetful(true).update(place, tag, '{"n":2}')
-    expect(await repository.read(place)).toEqual({ id: 'a', tag: next, body: '{"n":2}' })
+    const next = await forgetful(true).update(ref, tag, '{"n":2}')
+    expect(await repository.read(ref)).toEqual({ id: 'a', tag: next, body: '{"n":2}' })
   })
 
   it('a document of another client is not taken for the one that was sent', async () => {
-    await repository.insert(place, [{ id: 'a', body: '{"n":1}' }])
-    const { tag = '' } = (await repository.read(place)) ?? {}
+    await repository.insert(ref, [{ id: 'a', body: '{"n":1}' }])
+    const { tag = '' } = (await repository.read(ref)) ?? {}
     const silent = forgetful(false)
-    await expect(silent.insert(place, [{ id: 'a', body: '{}' }])).rejects.toThrow(OutcomeUnknown)
-    await expect(silent.update(place, tag, '{}')).rejects.toThrow(OutcomeUnknown)
-    expect((await repository.read(place))?.body).toBe('{"n":1}')
+    await expect(silent.insert(ref, [{ id: 'a', body: '{}' }])).rejects.toThrow(OutcomeUnknown)
+    await expect(silent.update(ref, tag, '{}')).rejects.toThrow(OutcomeUnknown)
+    expect((await repository.read(ref))?.body).toBe('{"n":1}')
   })
 })

@@ -43,11 +43,11 @@ forEachEngine((engine) => {
     it('are not stored for a dropped database', async () => {
       await schemas.put(where, NUMBER, none)
       await store.db.deleteFrom('databases').where('name', '=', 'x').execute()
-      const gone = { code: 'database-not-found' }
-      await expect(schemas.put(where, TEXT, none)).rejects.toMatchObject(gone)
+      const notFound = { code: 'database-not-found' }
+      await expect(schemas.put(where, TEXT, none)).rejects.toMatchObject(notFound)
       const other = { ...where, collection: 'other' }
-      await expect(schemas.put(other, TEXT, none)).rejects.toMatchObject(gone)
-      await expect(schemas.delete(where, none)).rejects.toMatchObject(gone)
+      await expect(schemas.put(other, TEXT, none)).rejects.toMatchObject(notFound)
+      await expect(schemas.delete(where, none)).rejects.toMatchObject(notFound)
       expect((await schemas.read(where, none)).body).toBe(NUMBER)
     })
 
@@ -193,8 +193,8 @@ forEachEngine((engine) => {
       }
       await databases.drop('gone', START)
       await schemas.purge()
-      const left = await createSchemaRepository(store).tags()
-      expect(left.map(({ database }) => database).sort()).toEqual(ids.slice(0, 2).sort())
+      const remaining = await createSchemaRepository(store).tags()
+      expect(remaining.map(({ database }) => database).sort()).toEqual(ids.slice(0, 2).sort())
     })
   })
 })

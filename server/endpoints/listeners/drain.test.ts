@@ -21,7 +21,7 @@ import {
 import { canListen, freePorts } from './free-ports.testing.ts'
 import { KeepAliveClient, openClients, Reset } from './keep-alive-client.testing.ts'
 
-const moment = { timeout: 10_000, interval: 10 }
+const WAIT = { timeout: 10_000, interval: 10 }
 const working = () =>
   'POST /_api/database HTTP/1.1\r\nHost: localhost\r\n' +
   `Authorization: Bearer ${token}\r\nContent-Length: 16\r\n\r\n{"name":`
@@ -132,7 +132,7 @@ describe('busy connections', () => {
         workers.forEach(({ answered }, at) => {
           expect(answered).toBeGreaterThan(answers[at] ?? 0)
         }),
-      moment,
+      WAIT,
     )
     done = true
     await work
@@ -150,7 +150,7 @@ describe('busy connections', () => {
     const work = Promise.all(workers.map((client) => client.keepBusy()))
     await vi.waitFor(() => {
       for (const { answered } of workers) expect(answered).toBeGreaterThan(3)
-    }, moment)
+    }, WAIT)
     // A request that does not finish, so the drain lasts for the whole grace time.
     const slow = await openWorking(port)
 
@@ -171,7 +171,7 @@ describe('busy connections', () => {
       const headers = { Authorization: `Bearer ${token}` }
       const listeners = (await ask(server.port, 'GET', '/_api/listener', { headers })).json
       expect(listeners).toHaveLength(1)
-    }, moment)
+    }, WAIT)
   })
 })
 
@@ -207,14 +207,14 @@ describe('a removed endpoint', () => {
   test('lets a slow request finish within the grace time', async () => {
     await start({ drain: 20_000 })
     const slow = await openWorking(port)
-    await vi.waitFor(async () => expect((await listeners())[0]?.connections).toBe(1), moment)
+    await vi.waitFor(async () => expect((await listeners())[0]?.connections).toBe(1), WAIT)
     const idle = await openOne(port)
     await remove()
     // The idle connection is closed first; the busy one is still open.
     await idle.ended
     expect(await finishWorking(slow, 'slow1')).toMatchObject({ status: 201, close: true })
     expect(await slow.ended).toBe('told')
-    await vi.waitFor(async () => expect(await listeners()).toEqual([]), moment)
+    await vi.waitFor(async () => expect(await listeners()).toEqual([]), WAIT)
   })
 
   test('disconnects a slow request after the grace time', async () => {
@@ -228,7 +228,7 @@ describe('a removed endpoint', () => {
     expect(Date.parse(String(drainUntil)) - Date.parse(since)).toBe(1_500)
     expect(await slow.ended).toBe('reset')
     await expect(finishWorking(silent, 'slow2')).rejects.toThrow(Reset)
-    await vi.waitFor(async () => expect(await listeners()).toEqual([]), moment)
+    await vi.waitFor(async () => expect(await listeners()).toEqual([]), WAIT)
   })
 
   test('finishes a request whose head is incomplete', async () => {
@@ -247,7 +247,7 @@ describe('a removed endpoint', () => {
     await start({ drain: LONGER_THAN_TEST })
     const [used, unused] = (await open(2, port)) as [KeepAliveClient, KeepAliveClient]
     await used.ask()
-    await vi.waitFor(async () => expect((await listeners())[0]?.connections).toBe(2), moment)
+    await vi.waitFor(async () => expect((await listeners())[0]?.connections).toBe(2), WAIT)
     await remove()
     expect(await Promise.all([used.ended, unused.ended])).toEqual(['between', 'between'])
     // Not earlier: a client that just got a response may have sent its next request.
@@ -263,10 +263,10 @@ describe('a removed endpoint', () => {
     // Complete, with the last chunk: the client sees a normal end and reconnects.
     expect(streams.map(({ response }) => response.complete)).toEqual([true, true, true])
     // The streams of other endpoints continue and report the change.
-    await vi.waitFor(() => expect(other.text()).toContain(`"endpoint":"${address}"`), moment)
+    await vi.waitFor(() => expect(other.text()).toContain(`"endpoint":"${address}"`), WAIT)
     expect(other.response.complete).toBe(false)
     other.response.destroy()
-    await vi.waitFor(async () => expect(await listeners()).toEqual([]), moment)
+    await vi.waitFor(async () => expect(await listeners()).toEqual([]), WAIT)
   })
 
   test('can be added again while it drains, and the old listener can be closed separately', async () => {
@@ -284,7 +284,7 @@ describe('a removed endpoint', () => {
     const close = `/_api/listener/${encodeURIComponent(address)}/close`
     expect((await node.ask('POST', close)).status).toBe(200)
     expect(await slow.ended).toBe('reset')
-    await vi.waitFor(async () => expect(await states()).toEqual(['listening']), moment)
+    await vi.waitFor(async () => expect(await states()).toEqual(['listening']), WAIT)
     expect(await fresh.ask()).toMatchObject({ status: 200, close: false })
     expect((await node.ask('POST', close)).json).toMatchObject({ code: 404, errorNum: 1231 })
   })
@@ -296,7 +296,7 @@ describe('a removed endpoint', () => {
     const stopped = node.stop()
     await vi.waitFor(async () => {
       expect(await connectionRefused(node.port)).toBe('ECONNREFUSED')
-    }, moment)
+    }, WAIT)
     expect(await finishWorking(slow, 'slow3')).toMatchObject({ status: 201, close: true })
     await stopped
   })
@@ -320,7 +320,7 @@ async function openEvents(port: number): Promise<Events> {
   })
   response.on('error', () => {})
   const ended = once(response, 'close')
-  await vi.waitFor(() => expect(text).toContain('event: hello'), moment)
+  await vi.waitFor(() => expect(text).toContain('event: hello'), WAIT)
   return { response, ended, text: () => text }
 }
 
@@ -334,18 +334,18 @@ describe('a stopping node', () => {
     const slow = await openWorking(server.port)
     await vi.waitFor(() => {
       for (const { answered } of workers) expect(answered).toBeGreaterThan(3)
-    }, moment)
+    }, WAIT)
 
     server.signal('SIGTERM')
     const status = async (path: string) => (await ask(server.port, 'GET', path)).status
-    await vi.waitFor(async () => expect(await status('/_api/health')).toBe(503), moment)
+    await vi.waitFor(async () => expect(await status('/_api/health')).toBe(503), WAIT)
     // For a load balancer, the server still accepts connections and is alive but not ready.
     expect(await status('/_api/health/ready')).toBe(503)
     expect(await status('/_api/health/live')).toBe(200)
     expect(await status('/')).toBe(302)
     await vi.waitFor(async () => {
       expect(await connectionRefused(server.port)).toBe('ECONNREFUSED')
-    }, moment)
+    }, WAIT)
     await work
     expect(workers.filter(({ ending }) => ending === 'reset')).toEqual([])
     expect(await finishWorking(slow, 'slow4')).toMatchObject({ status: 201, close: true })
@@ -367,7 +367,7 @@ describe('a stopping node', () => {
     server.signal('SIGTERM')
     await vi.waitFor(async () => {
       expect(await connectionRefused(server.port)).toBe('ECONNREFUSED')
-    }, moment)
+    }, WAIT)
     expect(slow.ending).toBe(undefined)
     server.signal('SIGTERM')
     expect(await slow.ended).toBe('reset')
@@ -379,7 +379,7 @@ describe('a stopping node', () => {
     server.signal('SIGTERM')
     await vi.waitFor(async () => {
       expect((await ask(server.port, 'GET', '/_api/health')).status).toBe(503)
-    }, moment)
+    }, WAIT)
     server.signal('SIGINT')
     expect(await server.exit).toEqual({ code: 0, signal: null })
   })

@@ -40,14 +40,14 @@ interface Refusal {
  * A connection to the first endpoint must stay open.
  */
 async function expectRefused(node: TestNode, endpoint: string, refusal: Refusal): Promise<void> {
-  const look = async () => ({
+  const readState = async () => ({
     endpoints: (await node.ask('GET', '/_api/endpoint')).json,
     listeners: (await listenersOf(node)).map((each) => [each.endpoint, each.state, each.revision]),
     files: readdirSync(fixture.folder),
   })
   const witness = await KeepAliveClient.open({ port: node.port })
   await witness.ask()
-  const before = await look()
+  const before = await readState()
   const sockets = await listeningAddresses(process.pid)
   const { status, json, headers } = await add(node, endpoint)
   expect(json).toEqual({
@@ -61,7 +61,7 @@ async function expectRefused(node: TestNode, endpoint: string, refusal: Refusal)
   })
   expect(status).toBe(refusal.status)
   expect(headers['content-type']).toBe('application/json; charset=utf-8')
-  expect(await look()).toEqual(before)
+  expect(await readState()).toEqual(before)
   await expectListening(process.pid, sockets)
   expect(await witness.ask()).toMatchObject({ status: 200, close: false })
   witness.leave()

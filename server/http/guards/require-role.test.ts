@@ -160,9 +160,9 @@ describe('requireRole', () => {
     expect((await ask('viewer', bearer('viewer'))).status).toBe(200)
   })
 
-  const ours = { Origin: 'http://ours', 'Sec-Fetch-Site': 'same-origin', 'X-Gatehouse': '1' }
+  const sameOrigin = { Origin: 'http://ours', 'Sec-Fetch-Site': 'same-origin', 'X-Gatehouse': '1' }
   it.each([
-    ['a cookie from our page', { ...cookie('admin'), ...ours }, 200],
+    ['a cookie from our page', { ...cookie('admin'), ...sameOrigin }, 200],
     [
       'a cookie from another page',
       { ...cookie('admin'), Origin: 'https://evil', 'X-Gatehouse': '1' },
@@ -211,10 +211,10 @@ describe('requireRole', () => {
     })
     const change = async (headers: Record<string, string>) =>
       (await ask('operator', headers, 'DELETE', remembering)).status
-    expect(await change({ ...cookie('operator'), ...ours })).toBe(200)
-    expect(await change({ ...cookie('viewer'), ...ours })).toBe(403)
-    expect(await change({ ...cookie('over'), ...ours })).toBe(401)
-    expect(await change({ ...cookie('operator'), ...ours, Host: 'evil' })).toBe(421)
+    expect(await change({ ...cookie('operator'), ...sameOrigin })).toBe(200)
+    expect(await change({ ...cookie('viewer'), ...sameOrigin })).toBe(403)
+    expect(await change({ ...cookie('over'), ...sameOrigin })).toBe(401)
+    expect(await change({ ...cookie('operator'), ...sameOrigin, Host: 'evil' })).toBe(421)
     expect(await change({ ...cookie('operator'), Origin: 'https://evil' })).toBe(403)
   })
 
@@ -231,7 +231,7 @@ describe('requireRole', () => {
       (await ask('viewer', headers, method, remembering)).status
     expect(await status(cookie('viewer'), 'GET')).toBe(200)
     expect(await status(cookie('pending'), 'GET')).toBe(403)
-    expect(await status({ ...cookie('admin'), ...ours }, 'POST')).toBe(503)
+    expect(await status({ ...cookie('admin'), ...sameOrigin }, 'POST')).toBe(503)
     expect(await status({}, 'GET')).toBe(503)
     failure = new Failure('unauthenticated', 'The token is not valid.')
     expect(await status(cookie('viewer'), 'GET')).toBe(401)

@@ -14,7 +14,7 @@ import { ask, startForTest, type TestNode } from '../../test-support/start.testi
 // Tests a node whose data folder is deleted or moved while it runs, and a start with keys but no
 // database.
 
-const soon = { timeout: 10_000, interval: 20 }
+const WAIT = { timeout: 10_000, interval: 20 }
 
 let folder: string
 let data: string
@@ -34,7 +34,7 @@ describe('a running node', () => {
 
   const health = (path = '') => ask(node.port, 'GET', `/_api/health${path}`)
   const expectUnavailable = async () => {
-    await vi.waitFor(async () => expect((await health()).status).toBe(503), soon)
+    await vi.waitFor(async () => expect((await health()).status).toBe(503), WAIT)
     const { json } = await health('/ready')
     expect(json).toMatchObject({ alive: true, ready: false })
     expect(json.reason).toContain('The database file was deleted, moved or replaced')
@@ -64,7 +64,7 @@ describe('a running node', () => {
     renameSync(data, `${data}.away`)
     await expectUnavailable()
     renameSync(`${data}.away`, data)
-    await vi.waitFor(async () => expect((await health()).status).toBe(200), soon)
+    await vi.waitFor(async () => expect((await health()).status).toBe(200), WAIT)
     expect((await node.ask('GET', '/things/kept')).json).toEqual({ id: 'kept' })
     expect((await node.ask('GET', '/things/lost')).status).toBe(404)
     expect((await node.ask('POST', '/things', { id: 'later' })).status).toBe(201)

@@ -28,7 +28,7 @@ import {
 const REFUSED = 2_000
 /** Maximum delay of a timer on a busy machine, ms. */
 const LATE = 1_500
-const soon = { timeout: 10_000, interval: 10 }
+const WAIT = { timeout: 10_000, interval: 10 }
 
 const SECRETS = {
   operatorKey: 'operator-key-of-the-tests-and-nothing-else',
@@ -61,26 +61,26 @@ describe('a node', () => {
     await proxy.close()
   })
 
-  const ways = [
+  const outages = [
     { way: 'is stopped', go: () => server.stop('SIGINT'), back: () => server.start() },
     { way: 'crashes', go: () => server.stop('SIGKILL'), back: () => server.start() },
     { way: 'vanishes', go: async () => proxy.swallow(), back: async () => proxy.heal() },
   ]
 
-  test.each(ways)('keeps running while PostgreSQL $way, and recovers', async (each) => {
+  test.each(outages)('keeps running while PostgreSQL $way, and recovers', async (each) => {
     const [port] = await freePorts(1)
     const added = `tcp://127.0.0.1:${port}`
     expect(
       (await node.ask('POST', '/_api/endpoint', { endpoint: added, databases: [] })).status,
     ).toBe(200)
     const Cookie = await operatorSession(node)
-    const look = (path: string) => ask(node.port, 'GET', path, { headers: { Cookie } })
+    const get = (path: string) => ask(node.port, 'GET', path, { headers: { Cookie } })
     // Simulates an open console: its requests refill the principal cache, which notices of changes
     // clear.
-    const looking = setInterval(() => void look('/_api/endpoint'), 20)
+    const looking = setInterval(() => void get('/_api/endpoint'), 20)
     // Often enough that the notices of the changes above have arrived.
     for (let time = 0; time < 50; time++) {
-      expect((await look('/_api/endpoint')).status).toBe(200)
+      expect((await get('/_api/endpoint')).status).toBe(200)
     }
     await each.go()
     clearInterval(looking)
@@ -100,13 +100,13 @@ describe('a node', () => {
       const { status, json } = await ask(port ?? 0, 'GET', '/_api/health/ready')
       expect(status).toBe(503)
       expect(json.reason).toContain('The database has been unavailable since')
-    }, soon)
+    }, WAIT)
     expect((await ask(node.port, 'GET', '/_api/health')).status).toBe(503)
     expect((await ask(node.port, 'GET', '/_api/health/live')).status).toBe(200)
     // Recently known callers keep read access; changes are rejected.
-    const listed: Answer = await look('/_api/endpoint')
+    const listed: Answer = await get('/_api/endpoint')
     expect(listed.json).toContainEqual({ endpoint: added, databases: [] })
-    expect((await look('/_api/listener')).status).toBe(200)
+    expect((await get('/_api/listener')).status).toBe(200)
     const change = await node.ask('DELETE', endpointPath(added))
     expect(change.json).toMatchObject({ code: 503, errorNum: 503 })
     expect(change.json.errorMessage).toBe('The database is unavailable. Try again.')
@@ -114,7 +114,7 @@ describe('a node', () => {
     await each.back()
     await vi.waitFor(
       async () => expect((await node.ask('GET', '/things/kept')).status).toBe(200),
-      soon,
+      WAIT,
     )
     expect((await node.ask('GET', '/_api/health/ready')).status).toBe(200)
     expect((await node.ask('DELETE', endpointPath(added))).status).toBe(200)
@@ -157,7 +157,7 @@ describe('a node', () => {
     proxy.heal()
     await vi.waitFor(
       async () => expect((await node.ask('GET', `/things/${json.ids[0]}`)).status).toBe(200),
-      soon,
+      WAIT,
     )
   })
 
@@ -190,7 +190,7 @@ describe('a node', () => {
     proxy.heal()
     await vi.waitFor(
       async () => expect((await ask(port, 'GET', '/_api/health/live')).status).toBe(200),
-      soon,
+      WAIT,
     )
   })
 
@@ -252,7 +252,7 @@ test('a process that waits for its database at the start ends at SIGTERM', async
   })
   await vi.waitFor(
     () => expect(printed).toContain('waiting for the database to become available'),
-    soon,
+    WAIT,
   )
   child.kill('SIGTERM')
   const [code] = await once(child, 'close')

@@ -11,26 +11,26 @@ import { ask, SETTINGS } from '../../test-support/start.testing.ts'
 
 // Tests starts during which PostgreSQL becomes unavailable.
 
-let place: Awaited<ReturnType<typeof makeDatabase>>
+let testDatabase: Awaited<ReturnType<typeof makeDatabase>>
 let proxy: TcpProxy
 let data: string
 let port: number
 let lines: string[]
 
 beforeAll(async () => {
-  place = await makeDatabase({ empty: true })
-  proxy = await startTcpProxy(Number(new URL(place.databaseUrl).port))
+  testDatabase = await makeDatabase({ empty: true })
+  proxy = await startTcpProxy(Number(new URL(testDatabase.databaseUrl).port))
   ;[port = 0] = await freePorts(1)
   data = await mkdtemp(join(tmpdir(), 'gatehouse-'))
 })
 afterAll(async () => {
   await proxy.close()
-  await place.remove()
+  await testDatabase.remove()
   await rm(data, { recursive: true })
 })
 
 function begin(signal?: AbortSignal) {
-  const databaseUrl = new URL(place.databaseUrl)
+  const databaseUrl = new URL(testDatabase.databaseUrl)
   databaseUrl.port = String(proxy.port)
   const config = {
     ...SETTINGS,

@@ -25,7 +25,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   // Also after a test that failed half-way.
-  for (const { back } of ways) await back()
+  for (const { back } of causes) await back()
   await node.stop()
 })
 
@@ -40,7 +40,7 @@ async function admin(...commands: string[]): Promise<void> {
   }
 }
 
-const ways = [
+const causes = [
   {
     way: 'is set to be read-only, for every session',
     go: () =>
@@ -66,7 +66,7 @@ const health = async () => {
 }
 const change = async () => (await node.ask('POST', '/things', {})).status
 
-test.each(ways)(
+test.each(causes)(
   'a database that $way serves reads, and accepts changes again automatically',
   async (each) => {
     expect(await health()).toMatchObject({ status: 200, writable: true, reason: null })
@@ -97,7 +97,7 @@ test.each(ways)(
 )
 
 test('a read-only database is detected without any change', async () => {
-  const [way] = ways
+  const [way] = causes
   await way?.go()
   await expect.poll(health).toMatchObject({ writable: false })
   await way?.back()

@@ -35,19 +35,19 @@ const ABSENT = 'absent'
 /** The possible values per endpoint: one after a response, several if there was none. */
 type Known = Map<string, Set<string>>
 
-let place: Awaited<ReturnType<typeof makeDatabase>>
+let testDatabase: Awaited<ReturnType<typeof makeDatabase>>
 let store: Store
 let nodes: NodeProcess[]
 
 beforeAll(async () => {
-  place = await makeDatabase()
-  nodes = await startNodes(place.databaseUrl, ['a', 'b', 'c'])
-  store = await openStore({ databaseUrl: place.databaseUrl }, 'tool')
+  testDatabase = await makeDatabase()
+  nodes = await startNodes(testDatabase.databaseUrl, ['a', 'b', 'c'])
+  store = await openStore({ databaseUrl: testDatabase.databaseUrl }, 'tool')
 })
 afterAll(async () => {
   await killProcesses()
   await store?.close()
-  await place.remove()
+  await testDatabase.remove()
 })
 
 test(`three nodes agree after ${CHANGES} changes, one kill and one stop`, async () => {

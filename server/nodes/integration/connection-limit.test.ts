@@ -7,11 +7,11 @@ import { startForTest, type TestNode } from '../../test-support/start.testing.ts
 
 // A node whose role allows fewer connections than it needs, beside one without such a limit.
 
-const soon = { timeout: 10_000, interval: 10 }
+const WAIT = { timeout: 10_000, interval: 10 }
 const SECRETS = { operatorKey: 'operator-key-of-tests-alone', secretKey: Buffer.alloc(32, 1) }
 
 const role = `limited_${randomBytes(8).toString('hex')}`
-let place: Awaited<ReturnType<typeof makeDatabase>>
+let testDatabase: Awaited<ReturnType<typeof makeDatabase>>
 let server: pg.Client
 let limited: TestNode
 let other: TestNode
@@ -19,16 +19,16 @@ let port: number
 let endpoint: string
 
 beforeAll(async () => {
-  place = await makeDatabase({ empty: true })
-  const { pathname } = new URL(place.databaseUrl)
+  testDatabase = await makeDatabase({ empty: true })
+  const { pathname } = new URL(testDatabase.databaseUrl)
   server = new pg.Client({ connectionString: inject('postgresUrl') })
   await server.connect()
   await server.query(`create role ${role} login`)
   await server.query(`alter database ${pathname.slice(1)} owner to ${role}`)
-  const databaseUrl = new URL(place.databaseUrl)
+  const databaseUrl = new URL(testDatabase.databaseUrl)
   databaseUrl.username = role
   limited = await startForTest({ databaseUrl: databaseUrl.href, node: 'limited', ...SECRETS })
-  other = await startForTest({ databaseUrl: place.databaseUrl, node: 'other', ...SECRETS })
+  other = await startForTest({ databaseUrl: testDatabase.databaseUrl, node: 'other', ...SECRETS })
   ;[port = 0] = await freePorts(1)
   endpoint = `tcp://127.0.0.1:${port}`
 })
@@ -36,7 +36,7 @@ afterAll(async () => {
   await limitConnections(-1)
   await limited.stop()
   await other.stop()
-  await place.remove()
+  await testDatabase.remove()
   await server.query(`drop role ${role}`)
   await server.end()
 })
@@ -62,7 +62,7 @@ const endConnections = (name = 'gatehouse%') =>
 
 const soonAt = (node: TestNode, path: string, status: number, at = node.port) =>
   expect
-    .poll(async () => (await node.ask('GET', path, undefined, { port: at })).status, soon)
+    .poll(async () => (await node.ask('GET', path, undefined, { port: at })).status, WAIT)
     .toBe(status)
 
 /** Closes the limited node's notification connection for good; its other connections stay. */
@@ -99,7 +99,7 @@ test('a node without any database connection rejects data requests with 503', as
   await limitConnections(0)
   await endConnections()
   const ready = () => limited.ask('GET', '/_api/health/ready')
-  await expect.poll(async () => (await ready()).status, soon).toBe(503)
+  await expect.poll(async () => (await ready()).status, WAIT).toBe(503)
   expect((await ready()).json.reason).toBe('This node cannot confirm that its state is current.')
   for (const [method, path] of [
     ['GET', '/_db/blog/articles/one'],
@@ -115,6 +115,6 @@ test('a node without any database connection rejects data requests with 503', as
   expect((await limited.ask('GET', '/_api/endpoint')).status).toBe(200)
   expect((await limited.ask('GET', '/_api/health/live')).status).toBe(200)
   await limitConnections(-1)
-  await expect.poll(async () => (await ready()).status, soon).toBe(200)
+  await expect.poll(async () => (await ready()).status, WAIT).toBe(200)
   await soonAt(limited, '/_db/blog/articles/one', 200)
 })

@@ -42,7 +42,7 @@ const ready = (node: NodeProcess) => node.ask('GET', '/_api/health/ready')
 /** Returns how often the log of a node contains a line. */
 const count = (node: NodeProcess, line: string) => node.process.printed().split(line).length - 1
 
-const ways = [
+const outages = [
   { way: 'is stopped', go: () => server.stop('SIGINT'), back: () => server.start() },
   { way: 'crashes', go: () => server.stop('SIGKILL'), back: () => server.start() },
   {
@@ -56,7 +56,7 @@ const ways = [
   },
 ]
 
-test.each(ways)(
+test.each(outages)(
   'nodes whose PostgreSQL $way keep all acknowledged changes and agree afterwards',
   async ({ way, go, back }) => {
     const printed = nodes.map((node) => node.process.printed().length)

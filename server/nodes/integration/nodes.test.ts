@@ -11,30 +11,30 @@ import { type NodeProcess, startNode, startNodes, statesAt } from './node-proces
 
 const PATIENTLY = { timeout: 20_000, interval: 50 }
 
-let place: Awaited<ReturnType<typeof makeDatabase>>
+let testDatabase: Awaited<ReturnType<typeof makeDatabase>>
 let a: NodeProcess
 let b: NodeProcess
 
 beforeAll(async () => {
-  place = await makeDatabase()
-  ;[a, b] = (await startNodes(place.databaseUrl, ['a', 'b'])) as [NodeProcess, NodeProcess]
+  testDatabase = await makeDatabase()
+  ;[a, b] = (await startNodes(testDatabase.databaseUrl, ['a', 'b'])) as [NodeProcess, NodeProcess]
 })
 afterAll(async () => {
   await killProcesses()
-  await place.remove()
+  await testDatabase.remove()
 })
 
 test('a change on one node applies on the other within a second', async () => {
   // The median counts, because a busy machine may pause for more than a second.
   const waits: number[] = []
-  const soon = async (look: () => Promise<unknown>, expected: unknown) => {
+  const expectSoon = async (look: () => Promise<unknown>, expected: unknown) => {
     const begun = performance.now()
     await expect.poll(look, { timeout: 10_000, interval: 5 }).toEqual(expected)
     waits.push(performance.now() - begun)
   }
   const served = (path: string): Promise<Answer> => b.ask('GET', path)
   expect((await a.ask('POST', '/_api/database', { name: 'blog' })).status).toBe(201)
-  await soon(async () => (await served('/_db/blog/')).status, 200)
+  await expectSoon(async () => (await served('/_db/blog/')).status, 200)
 
   const document = { id: 'one', title: 'One' }
   await a.ask('POST', '/_db/blog/articles', document)
@@ -43,16 +43,19 @@ test('a change on one node applies on the other within a second', async () => {
   const map = (databases: string[]) =>
     a.ask('POST', '/_api/endpoint', { endpoint: b.address, databases })
   expect((await map(['blog', '_system'])).status).toBe(200)
-  await soon(async () => (await served('/')).text, '{"service":"gatehouse","database":"blog"}')
+  await expectSoon(
+    async () => (await served('/')).text,
+    '{"service":"gatehouse","database":"blog"}',
+  )
   await map([])
-  await soon(async () => (await served('/')).status, 302)
+  await expectSoon(async () => (await served('/')).status, 302)
 
   const [port = 0] = await freePorts(1)
   const address = `tcp://127.0.0.1:${port}`
   await a.ask('POST', '/_api/endpoint', { endpoint: address, databases: [] })
   const listed = async () => (await served('/_api/endpoint')).text.includes(address)
-  await soon(listed, true)
-  await soon(() => statesAt(b, address), ['b elsewhere', 'a listening'])
+  await expectSoon(listed, true)
+  await expectSoon(() => statesAt(b, address), ['b elsewhere', 'a listening'])
   expect(
     (await b.ask('POST', `/_api/listener/${encodeURIComponent(address)}/retry`)).json,
   ).toMatchObject({
@@ -60,9 +63,9 @@ test('a change on one node applies on the other within a second', async () => {
     errorMessage: `${address} has not failed; it belongs to another node.`,
   })
   await a.ask('DELETE', endpointPath(address))
-  await soon(listed, false)
+  await expectSoon(listed, false)
   await a.ask('DELETE', '/_api/database/blog')
-  await soon(async () => (await served('/_db/blog/')).status, 404)
+  await expectSoon(async () => (await served('/_db/blog/')).status, 404)
 
   waits.sort((one, other) => one - other)
   expect(waits[Math.floor(waits.length / 2)]).toBeLessThan(1_000)
@@ -109,7 +112,7 @@ test('concurrent adds of one address on two nodes create one endpoint on one of 
 }, 60_000)
 
 test('a document written on one node during a drop on another is deleted', async () => {
-  const store = await openStore({ databaseUrl: place.databaseUrl }, 'tool')
+  const store = await openStore({ databaseUrl: testDatabase.databaseUrl }, 'tool')
   try {
     for (let time = 0; time < 5; time++) {
       await a.ask('POST', '/_api/database', { name: 'brief' })
@@ -127,7 +130,7 @@ test('a document written on one node during a drop on another is deleted', async
         .toBe('[]')
       await a.ask('DELETE', '/_api/database/brief')
     }
-    const left = async () =>
+    const countRows = async () =>
       (
         await store.db
           .selectFrom('documents')
@@ -135,7 +138,7 @@ test('a document written on one node during a drop on another is deleted', async
           .where('database', '!=', '_system')
           .execute()
       ).length
-    await expect.poll(left, PATIENTLY).toBe(0)
+    await expect.poll(countRows, PATIENTLY).toBe(0)
   } finally {
     await store.close()
   }
@@ -151,7 +154,7 @@ test('an address that no node can open is rejected, and leaves nothing behind', 
   for (const node of [a, b]) {
     expect((await node.ask('GET', '/_api/endpoint')).text).not.toContain(address)
   }
-  const store = await openStore({ databaseUrl: place.databaseUrl }, 'tool')
+  const store = await openStore({ databaseUrl: testDatabase.databaseUrl }, 'tool')
   const rows = store.db.selectFrom('endpoints').select('address').where('address', '=', address)
   expect(await rows.execute()).toEqual([])
 
@@ -185,7 +188,7 @@ test('concurrent removals of the last two endpoints that reach _system: one is r
 
 test('the name of a live node is rejected, and free immediately after a kill', async () => {
   const [port = 0] = await freePorts(1)
-  await expect(startNode(place.databaseUrl, 'b', port)).rejects.toThrow(
+  await expect(startNode(testDatabase.databaseUrl, 'b', port)).rejects.toThrow(
     'Another node with the name b uses this database. Give each node a unique name with --node.',
   )
   await b.end('SIGKILL')

@@ -16,7 +16,7 @@ const NAMES = ['a', 'b', 'c'] as const
 const PORT = 8529
 const SOON = { timeout: 10_000, interval: 20 }
 
-let place: Awaited<ReturnType<typeof makeDatabase>>
+let testDatabase: Awaited<ReturnType<typeof makeDatabase>>
 let networks: Networks
 const doors: string[] = []
 const processes: ServerProcess[] = []
@@ -24,8 +24,8 @@ let token: string
 
 // Nodes start slowly, so all tests share them; the test that stops one comes last.
 beforeAll(async () => {
-  ;[place, networks] = await Promise.all([makeDatabase(), createNetworks(NAMES.length)])
-  const url = await networks.urlOf(place.databaseUrl)
+  ;[testDatabase, networks] = await Promise.all([makeDatabase(), createNetworks(NAMES.length)])
+  const url = await networks.urlOf(testDatabase.databaseUrl)
   for (const [at, name] of NAMES.entries()) {
     const host = networks.hosts[at] ?? ''
     const first = `tcp://${host}:${PORT}`
@@ -33,12 +33,12 @@ beforeAll(async () => {
     processes.push(await startProcess(flags, { env: SECRETS, through: networks.through(at) }))
     doors.push(await networks.doorTo(host, PORT))
   }
-  token = await makeToken({ data: '', databaseUrl: place.databaseUrl })
+  token = await makeToken({ data: '', databaseUrl: testDatabase.databaseUrl })
 })
 afterAll(async () => {
   await killProcesses()
   networks?.remove()
-  await place?.remove()
+  await testDatabase?.remove()
 })
 
 const at = (node: number, method: string, path: string, body?: unknown): Promise<Answer> =>
@@ -107,7 +107,7 @@ test('a failed listener of another machine is retried from any node', async () =
 
 test('an address of no machine is rejected and leaves nothing behind, even if the receiving node dies', async () => {
   const nobodys = 'tcp://10.86.0.99:8700'
-  const store = await openStore({ databaseUrl: place.databaseUrl }, 'tool')
+  const store = await openStore({ databaseUrl: testDatabase.databaseUrl }, 'tool')
   const rows = () =>
     store.db.selectFrom('endpoints').selectAll().where('address', '=', nobodys).execute()
   const refused = await at(0, 'POST', '/_api/endpoint', { endpoint: nobodys, databases: [] })

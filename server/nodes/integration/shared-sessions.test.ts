@@ -28,7 +28,7 @@ async function balance(port: number, ports: readonly number[]): Promise<void> {
   expect((balancer.address() as AddressInfo).port).toBe(port)
 }
 
-let place: Awaited<ReturnType<typeof makeDatabase>>
+let testDatabase: Awaited<ReturnType<typeof makeDatabase>>
 let store: Store
 let front: number
 let origin: string
@@ -36,18 +36,18 @@ let a: NodeProcess
 let b: NodeProcess
 
 beforeAll(async () => {
-  place = await makeDatabase()
+  testDatabase = await makeDatabase()
   ;[front = 0] = await freePorts(1)
   origin = `http://127.0.0.1:${front}`
-  const nodes = await startNodes(place.databaseUrl, ['a', 'b'], ['--public-url', origin])
+  const nodes = await startNodes(testDatabase.databaseUrl, ['a', 'b'], ['--public-url', origin])
   ;[a, b] = nodes as [NodeProcess, NodeProcess]
-  store = await openStore({ databaseUrl: place.databaseUrl }, 'tool')
+  store = await openStore({ databaseUrl: testDatabase.databaseUrl }, 'tool')
 })
 afterAll(async () => {
   balancer?.close()
   await killProcesses()
   await store?.close()
-  await place.remove()
+  await testDatabase.remove()
 })
 
 test('a sign-in can continue on another node, and its session is valid and ends on both', async () => {
@@ -136,7 +136,7 @@ describe('when a node dies', () => {
   }, 90_000)
 
   test('another node deletes the data of its dropped database', async () => {
-    const left = async () =>
+    const countRows = async () =>
       (
         await store.db
           .selectFrom('documents')
@@ -145,7 +145,7 @@ describe('when a node dies', () => {
           .limit(1)
           .execute()
       ).length
-    await expect.poll(left, { timeout: 30_000, interval: 100 }).toBe(0)
+    await expect.poll(countRows, { timeout: 30_000, interval: 100 }).toBe(0)
   }, 60_000)
 })
 

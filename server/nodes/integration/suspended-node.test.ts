@@ -13,15 +13,15 @@ import { type NodeProcess, startNodes } from './node-processes.testing.ts'
 
 // A node whose process is suspended (SIGSTOP), as when its machine sleeps.
 
-let place: Awaited<ReturnType<typeof makeDatabase>>
+let testDatabase: Awaited<ReturnType<typeof makeDatabase>>
 let store: Store
 let frozen: NodeProcess
 let other: NodeProcess
 
 beforeAll(async () => {
-  place = await makeDatabase()
-  store = await openStore({ databaseUrl: place.databaseUrl }, 'tool')
-  ;[frozen, other] = (await startNodes(place.databaseUrl, ['frozen', 'other'])) as [
+  testDatabase = await makeDatabase()
+  store = await openStore({ databaseUrl: testDatabase.databaseUrl }, 'tool')
+  ;[frozen, other] = (await startNodes(testDatabase.databaseUrl, ['frozen', 'other'])) as [
     NodeProcess,
     NodeProcess,
   ]
@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await killProcesses()
   await store?.close()
-  await place.remove()
+  await testDatabase.remove()
 })
 
 /** Resolves when a node has not reported to the database for `ms`. */

@@ -55,8 +55,8 @@ describe('with the operator key', () => {
   })
 
   test('only the button of the local provider, the last one, leads there', async () => {
-    const ways = await createBrowser().get(`${origin}/_api/provider`)
-    expect(JSON.parse(ways.text)).toEqual([
+    const providers = await createBrowser().get(`${origin}/_api/provider`)
+    expect(JSON.parse(providers.text)).toEqual([
       { name: 'local', label: 'Operator key', start: '/_oauth2/local/auth' },
     ])
   })

@@ -206,8 +206,8 @@ forEngine('sqlite', (engine) => {
         `${name}=${token}; oauth2_csrf_token=other; __Host-oauth2_csrf_token_oauth2=other`,
       )
       expect(answer.status).toBe(303)
-      const gone = answer.headers.getSetCookie().filter((each) => each.includes('Max-Age=0'))
-      expect(gone.map((each) => each.split('=')[0])).toEqual([name])
+      const removed = answer.headers.getSetCookie().filter((each) => each.includes('Max-Age=0'))
+      expect(removed.map((each) => each.split('=')[0])).toEqual([name])
     })
 
     test('a callback with both cookies succeeds and removes both', async () => {
@@ -215,8 +215,8 @@ forEngine('sqlite', (engine) => {
       const cookie = `oauth2_csrf_token=${token}; __Host-oauth2_csrf_token_oauth2=${token}`
       const answer = await rig.callback('oauth2', { csrfToken: token, code: 'c' }, cookie)
       expect(answer.status).toBe(303)
-      const gone = answer.headers.getSetCookie().filter((each) => each.includes('Max-Age=0'))
-      expect(gone.map((each) => each.split('=')[0]).sort()).toEqual([
+      const removed = answer.headers.getSetCookie().filter((each) => each.includes('Max-Age=0'))
+      expect(removed.map((each) => each.split('=')[0]).sort()).toEqual([
         '__Host-oauth2_csrf_token_oauth2',
         'oauth2_csrf_token',
       ])
@@ -248,8 +248,11 @@ forEngine('sqlite', (engine) => {
     const { rig } = await setUp()
     const { token } = await rig.start('oauth2')
     const query = { error: 'access_denied', error_description: 'Call 555 now', csrfToken: token }
-    const ours = await rig.callback('oauth2', query, token)
-    expect([ours.status, await ours.text()]).toEqual([500, expect.stringContaining('Call 555')])
+    const ownResponse = await rig.callback('oauth2', query, token)
+    expect([ownResponse.status, await ownResponse.text()]).toEqual([
+      500,
+      expect.stringContaining('Call 555'),
+    ])
     for (const cookie of [undefined, 'another', '']) {
       const answer = await rig.callback('oauth2', query, cookie && `oauth2_csrf_token=${cookie}`)
       const text = await answer.text()

@@ -7,11 +7,11 @@ import { CONNECTIONS, ConnectionLimits, MAX_WAITING } from './connection-limits.
 import { HealthMonitor } from './health-monitor.ts'
 
 describe('ConnectionLimits', () => {
-  const look = () => Promise.resolve({ answers: true, idle: new Set<number>() } as const)
+  const probe = () => Promise.resolve({ answers: true, idle: new Set<number>() } as const)
   let reach: HealthMonitor
 
   beforeEach(() => {
-    reach = new HealthMonitor({ probe: look, changed: () => {} })
+    reach = new HealthMonitor({ probe: probe, changed: () => {} })
   })
   afterEach(() => reach.stop())
 
@@ -51,14 +51,14 @@ describe('ConnectionLimits', () => {
 
   test('rejects waiting requests when the database becomes unavailable', async () => {
     const away = { answers: false, reason: 'gone' } as const
-    const gone = new HealthMonitor({ probe: async () => away, changed: () => {} })
-    const limits = new ConnectionLimits(gone, { all: 1, writes: 1, long: 1 })
+    const unavailable = new HealthMonitor({ probe: async () => away, changed: () => {} })
+    const limits = new ConnectionLimits(unavailable, { all: 1, writes: 1, long: 1 })
     await limits.connection('read')
     const waits = limits.connection('read')
-    gone.checkNow()
+    unavailable.checkNow()
     await expect(waits).rejects.toThrow('The database is unavailable')
     expect(limits.use).toEqual({ used: 1, waiting: 0 })
-    await gone.stop()
+    await unavailable.stop()
   })
 })
 

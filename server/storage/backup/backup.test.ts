@@ -42,9 +42,9 @@ const restoreTo = (location: StoreLocation) => restore({ location, folder, recor
 const targets: Record<EngineName, () => Promise<StoreLocation>> = {
   sqlite: async () => ({ data: join(parent, 'restored') }),
   async postgres() {
-    const place = await makeDatabase({ empty: true })
-    onTestFinished(() => place.remove())
-    return place.location
+    const database = await makeDatabase({ empty: true })
+    onTestFinished(() => database.remove())
+    return database.location
   },
 }
 

@@ -14,8 +14,8 @@ interface Distant extends AsyncDisposable {
 }
 
 async function openDistant(roundTrip: number): Promise<Distant> {
-  const place = await makeDatabase()
-  const url = new URL(place.databaseUrl)
+  const testDatabase = await makeDatabase()
+  const url = new URL(testDatabase.databaseUrl)
   const proxy = await startTcpProxy(Number(url.port))
   url.port = String(proxy.port)
   const reached: boolean[] = []
@@ -31,7 +31,7 @@ async function openDistant(roundTrip: number): Promise<Distant> {
       proxy.delay(0)
       await store.close()
       await proxy.close()
-      await place.remove()
+      await testDatabase.remove()
     },
   }
 }

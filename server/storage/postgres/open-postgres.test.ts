@@ -6,7 +6,7 @@ import { nextRevision } from '../changes/next-revision.ts'
 import { openStore, type Store } from '../open.ts'
 import { forEngine } from '../test-support/each-engine.testing.ts'
 
-const moment = { timeout: 10_000, interval: 20 }
+const WAIT = { timeout: 10_000, interval: 20 }
 
 test('reports why a server is unreachable, without the password', async () => {
   const databaseUrl = 'postgres://ada:s3cret@127.0.0.1:1/gatehouse'
@@ -63,9 +63,9 @@ forEngine('postgres', (engine) => {
   })
 
   test('notifies all nodes of a role change, and not of a sign-in', async () => {
-    let told = 0
+    let notifications = 0
     store.onNotification((topic) => {
-      if (topic === 'access') told++
+      if (topic === 'access') notifications++
     })
     const other = await engine.open()
     const change = (set: string) => sql`update people set ${sql.raw(set)}`.execute(other.db)
@@ -75,8 +75,8 @@ forEngine('postgres', (engine) => {
     await change("name = 'Ada Lovelace', role = 'admin'")
     // Notifications arrive in order, so a notification of the first change would arrive before the second.
     await change("role = 'viewer'")
-    await vi.waitFor(() => expect(told).toBeGreaterThan(0), moment)
-    expect(told).toBe(1)
+    await vi.waitFor(() => expect(notifications).toBeGreaterThan(0), WAIT)
+    expect(notifications).toBe(1)
   })
 
   test('survives the end of its idle connections', async () => {
@@ -91,7 +91,7 @@ forEngine('postgres', (engine) => {
     )
     await others.end()
     // The first query may use a connection whose end has not been detected yet.
-    await vi.waitFor(async () => expect(await store.change(nextRevision)).toBe(4), moment)
+    await vi.waitFor(async () => expect(await store.change(nextRevision)).toBe(4), WAIT)
   })
 
   test('loses a lock with its connection, and reports that', async () => {
@@ -104,10 +104,10 @@ forEngine('postgres', (engine) => {
       select pg_terminate_backend(pid) from pg_locks
       where locktype = 'advisory' and database = (
         select oid from pg_database where datname = current_database())`.execute(other.db)
-    await vi.waitFor(async () => expect(await other.acquireLock('a name')).toBe(true), moment)
-    await vi.waitFor(async () => expect(await store.acquireLock('a name')).toBe(false), moment)
+    await vi.waitFor(async () => expect(await other.acquireLock('a name')).toBe(true), WAIT)
+    await vi.waitFor(async () => expect(await store.acquireLock('a name')).toBe(false), WAIT)
     await other.close()
-    await vi.waitFor(async () => expect(await store.acquireLock('a name')).toBe(true), moment)
+    await vi.waitFor(async () => expect(await store.acquireLock('a name')).toBe(true), WAIT)
   })
 
   test('does not reuse a connection on which a query ran out of time', async () => {

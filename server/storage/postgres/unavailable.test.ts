@@ -23,7 +23,7 @@ const LATE = 1_500
 /** Maximum time until the store is available after the server recovers, ms. */
 const RETURNED = 5_000
 
-const soon = { timeout: RETURNED, interval: 10 }
+const WAIT = { timeout: RETURNED, interval: 10 }
 
 let server: OwnPostgres
 let proxy: TcpProxy
@@ -66,13 +66,13 @@ async function refused(work: Promise<unknown>): Promise<number> {
 }
 
 /** Ways in which the server becomes unavailable and recovers. */
-const ways = [
+const outages = [
   { way: 'is stopped', go: () => server.stop('SIGINT'), back: () => server.start() },
   { way: 'crashes', go: () => server.stop('SIGKILL'), back: () => server.start() },
   { way: 'vanishes', go: async () => proxy.swallow(), back: async () => proxy.heal() },
 ]
 
-describe.each(ways)('a server that $way', ({ go, back }) => {
+describe.each(outages)('a server that $way', ({ go, back }) => {
   test('is detected within two seconds, fails requests immediately, and recovers within five', async () => {
     // Uses every connection, with more queries waiting.
     const ask = () => Promise.all(Array.from({ length: 50 }, revision))
@@ -83,13 +83,13 @@ describe.each(ways)('a server that $way', ({ go, back }) => {
     const all = await Promise.all(Array.from({ length: 50 }, () => refused(revision())))
     expect(Math.min(...all)).toBeLessThan(REFUSED)
     expect(Math.max(...all)).toBeLessThan(REFUSED + LATE)
-    await vi.waitFor(() => expect(store.outage()?.reason).toEqual(expect.any(String)), soon)
+    await vi.waitFor(() => expect(store.outage()?.reason).toEqual(expect.any(String)), WAIT)
     // Takes the fastest of three, because the machine may be busy.
     const known = [await refused(revise()), await refused(revise()), await refused(revise())]
     expect(Math.min(...known)).toBeLessThan(100)
 
     await back()
-    await vi.waitFor(async () => expect(await revise()).toBe(before + 1), soon)
+    await vi.waitFor(async () => expect(await revise()).toBe(before + 1), WAIT)
     expect(store.outage()).toBeUndefined()
     expect(reached.at(-1)).toBe(true)
     // The pool returns no dead connections, and no queries of the outage remain queued.
@@ -103,7 +103,7 @@ test('broken connections to an available server are replaced', async () => {
   for (let time = 0; time < 3; time++) {
     reached.length = 0
     proxy.cut()
-    await vi.waitFor(revise, soon)
+    await vi.waitFor(revise, WAIT)
     missed.push(reached.length)
   }
   // A pause of the test machine may look like an outage, so one of three attempts must show none.
@@ -115,9 +115,9 @@ test('notifications resume after their connection broke, starting with `all`', a
   store.onNotification((topic) => heard.push(topic))
   proxy.cut()
   // Notifications sent in the meantime are lost.
-  await vi.waitFor(() => expect(heard).toEqual(['all']), soon)
+  await vi.waitFor(() => expect(heard).toEqual(['all']), WAIT)
   await sql`select pg_notify('gatehouse', 'nodes')`.execute(store.db)
-  await vi.waitFor(() => expect(heard).toEqual(['all', 'nodes']), soon)
+  await vi.waitFor(() => expect(heard).toEqual(['all', 'nodes']), WAIT)
 })
 
 test('a connection lost in the network is closed, and no other', async () => {
@@ -165,7 +165,7 @@ describe('a commit whose response was lost', () => {
     proxy.swallow()
     await change
     proxy.heal()
-    await vi.waitFor(revision, soon)
+    await vi.waitFor(revision, WAIT)
   })
 
   test('is not confused with another one of the same id after a crash', async () => {
@@ -175,7 +175,7 @@ describe('a commit whose response was lost', () => {
     await server.stop('SIGKILL')
     await server.start()
     expect(await change).toBeInstanceOf(OutcomeUnknown)
-    await vi.waitFor(revision, soon)
+    await vi.waitFor(revision, WAIT)
   })
 })
 
@@ -226,7 +226,7 @@ describe('a start without its server', () => {
     await server.stop('SIGINT')
     const { untilAvailable, said } = waiting()
     const opening = openStore({ databaseUrl: server.url }, 'node', undefined, untilAvailable)
-    await vi.waitFor(() => expect(said[0]).toContain('ECONNREFUSED'), soon)
+    await vi.waitFor(() => expect(said[0]).toContain('ECONNREFUSED'), WAIT)
     await server.start()
     const other = await opening
     expect(await other.change(nextRevision)).toBeGreaterThan(0)

@@ -71,11 +71,15 @@ forEngine('sqlite', (engine) => {
 
   test('resolves no write before the commit', async () => {
     const seen: string[][] = []
-    const look = () => seen.push(committed())
+    const recordCommitted = () => seen.push(committed())
     const underWay = transaction((trx) =>
       trx.insertInto('databases').values({ name: 'b', created_at: 0 }).execute(),
     )
-    await Promise.all([insert('a').then(look), underWay.then(look), insert('c').then(look)])
+    await Promise.all([
+      insert('a').then(recordCommitted),
+      underWay.then(recordCommitted),
+      insert('c').then(recordCommitted),
+    ])
     expect(seen).toEqual([
       ['a', 'b', 'c'],
       ['a', 'b', 'c'],
@@ -85,14 +89,14 @@ forEngine('sqlite', (engine) => {
 
   test('rejects no write because of an uncommitted row', async () => {
     const seen: string[][] = []
-    const look = () => seen.push(committed())
-    const again = () => insert('a').catch(look)
+    const recordCommitted = () => seen.push(committed())
+    const again = () => insert('a').catch(recordCommitted)
     const inTransaction = () =>
       transaction(async (trx) => {
         const rows = await trx.selectFrom('databases').selectAll().execute()
         if (rows.length > 0) throw new Failure('database-exists', 'there is one')
       })
-    await Promise.all([insert('a'), again(), inTransaction().catch(look)])
+    await Promise.all([insert('a'), again(), inTransaction().catch(recordCommitted)])
     expect(seen).toEqual([['a'], ['a']])
   })
 

@@ -3,12 +3,12 @@ import { expect, test } from 'vitest'
 import { ReadSnapshot } from './read-snapshot.ts'
 
 test('has no version after a failed read of it', () => {
-  const look = () => {
+  const readVersion = () => {
     if (failing) throw new Error('disk I/O error')
     return { data_version: 1 }
   }
   let failing = false
-  const reader = { isOpen: true, prepare: () => ({ run() {}, get: look }) }
+  const reader = { isOpen: true, prepare: () => ({ run() {}, get: readVersion }) }
   const snapshot = new ReadSnapshot(reader as unknown as DatabaseSync)
   expect(snapshot.begin()).toBe(1)
   snapshot.end()

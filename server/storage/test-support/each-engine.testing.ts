@@ -50,25 +50,25 @@ export type EngineSuite = (engine: TestEngine) => void
 /** Like {@link forEachEngine}, for one engine. */
 export function forEngine(name: EngineName, suite: EngineSuite, options?: DatabaseOptions): void {
   describe(name, () => {
-    let place: Place
+    let database: Place
     let opened: Store[] = []
 
     beforeEach(async () => {
-      place = name === 'sqlite' ? makeFolder() : await makeDatabase(options)
+      database = name === 'sqlite' ? makeFolder() : await makeDatabase(options)
     })
 
     afterEach(async () => {
       const stores = opened
       opened = []
       await Promise.all(stores.map((store) => store.close()))
-      await place.remove()
+      await database.remove()
     })
 
     suite({
       name,
-      location: () => place.location,
+      location: () => database.location,
       async open(role = 'node') {
-        const store = await openStore(place.location, role)
+        const store = await openStore(database.location, role)
         opened.push(store)
         return store
       },

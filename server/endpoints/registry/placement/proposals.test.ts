@@ -23,11 +23,14 @@ forEngine('postgres', (engine) => {
       .where('address', '!=', 'tcp://192.0.2.1:2')
       .execute()
     await sweepProposals(store)
-    const left = await store.db
+    const remaining = await store.db
       .selectFrom('endpoints')
       .select('address')
       .orderBy('address')
       .execute()
-    expect(left.map(({ address }) => address)).toEqual(['tcp://192.0.2.1:2', 'tcp://192.0.2.1:3'])
+    expect(remaining.map(({ address }) => address)).toEqual([
+      'tcp://192.0.2.1:2',
+      'tcp://192.0.2.1:3',
+    ])
   })
 })
