@@ -87,7 +87,7 @@ export function EndpointList(props: EndpointRowsProps) {
 const ListRow = memo(function ListRow(props: EndpointRowProps & { count: number }) {
   const { row, selected } = props
   const tabIndex = props.active ? 0 : -1
-  const changed = useChangeTint(row.id, `${row.state} ${row.databases?.join(' ')}`)
+  const changed = useChangeTint(`${row.state} ${row.databases?.join(' ')}`)
   const { connections } = useFigures(row, props.figures)
   return (
     <li

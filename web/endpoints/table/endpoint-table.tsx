@@ -11,7 +11,6 @@ import classes from './endpoint-table.module.css'
 import { EndpointTableRow } from './row/endpoint-table-row.tsx'
 import { AllCheckbox } from './row/row-checkbox.tsx'
 import { useRowNavigation } from './row/use-row-navigation.ts'
-import { useRowSlots } from './row/use-row-slots.ts'
 import { useVisibleFigures } from './use-visible-figures.ts'
 
 export interface EndpointTableProps extends EndpointRowsProps {
@@ -73,8 +72,6 @@ export function EndpointTable(props: EndpointTableProps) {
 
   const width = shown.length + (selection === undefined ? 1 : 2)
   const parts = rowsAndGaps(virtual.getVirtualItems(), { from: 0, to: virtual.getTotalSize() })
-  const inPage = parts.flatMap((part) => ('index' in part ? (rows[part.index]?.id ?? []) : []))
-  const slots = useRowSlots(inPage, [navigation.focusedId(), props.menuOf])
   return (
     <section
       ref={scroller}
@@ -124,7 +121,7 @@ export function EndpointTable(props: EndpointTableProps) {
             return (
               row && (
                 <EndpointTableRow
-                  key={slots.get(row.id)}
+                  key={row.id}
                   row={row}
                   index={part.index}
                   active={row.id === navigation.activeId}

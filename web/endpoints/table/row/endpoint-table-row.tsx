@@ -37,7 +37,7 @@ export const EndpointTableRow = memo(function EndpointTableRow(
 ) {
   const { row, index, active, here, databases, menuOpen, selected } = props
   const tabIndex = active ? 0 : -1
-  const changed = useChangeTint(row.id, `${row.state} ${row.databases?.join(' ')}`)
+  const changed = useChangeTint(`${row.state} ${row.databases?.join(' ')}`)
   return (
     <tr
       data-row={row.id}

@@ -122,7 +122,6 @@ export function useRowNavigation(options: RowNavigationOptions) {
   return {
     index,
     activeId: row?.id,
-    focusedId: () => focused.current,
     on: { onKeyDown, onFocus, onBlur },
   }
 }
