@@ -71,8 +71,8 @@ test('The map shows which endpoints serve which databases as a picture and as ta
 test('The map can be used by keyboard', async ({ page, gatehouse }) => {
   await makeSome(gatehouse)
   await gatehouse.signIn(page, mapPath)
-  const several = picture(page).getByRole('button', { name: /^2 endpoints/ })
-  await several.focus()
+  const group = picture(page).getByRole('button', { name: /^2 endpoints/ })
+  await group.focus()
   await expect(picture(page).locator('path[data-lit]')).toHaveCount(2)
   await page.keyboard.press('Enter')
   const toggle = page.getByRole('button', { name: '2 endpoints', exact: true })

@@ -2,7 +2,7 @@ import { consolePath, rowOf } from './support/endpoints-page.ts'
 import { expectAccessible } from './support/expect-accessible.ts'
 import { freePort } from './support/free-port.ts'
 import { expect, test as oneNode } from './support/gatehouse.ts'
-import { NODES_KEY, type SeveralNodes, startSeveralNodes } from './support/nodes.ts'
+import { type Cluster, NODES_KEY, startCluster } from './support/nodes.ts'
 import { signInWithKey } from './support/sign-in.ts'
 
 const OUR_PAGE = { 'X-Gatehouse': '1', 'Sec-Fetch-Site': 'same-origin' }
@@ -11,27 +11,27 @@ const OUR_PAGE = { 'X-Gatehouse': '1', 'Sec-Fetch-Site': 'same-origin' }
 const missed = { timeout: 60_000 }
 
 /** Journeys with three nodes on one PostgreSQL; the third has no local address for `home.test`. */
-const test = oneNode.extend<{ several: SeveralNodes }>({
+const test = oneNode.extend<{ cluster: Cluster }>({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads from it that nothing is needed
-  several: async ({}, use, { parallelIndex }) => {
+  cluster: async ({}, use, { parallelIndex }) => {
     const homes = { ada: '127.0.0.1', bob: '127.0.0.2', cyd: '192.0.2.1' }
-    const several = await startSeveralNodes(parallelIndex, homes)
-    await use(several)
-    await several.remove()
+    const cluster = await startCluster(parallelIndex, homes)
+    await use(cluster)
+    await cluster.remove()
   },
-  baseURL: async ({ several }, use) => {
-    await use(several.nodes[0]?.url)
+  baseURL: async ({ cluster }, use) => {
+    await use(cluster.nodes[0]?.url)
   },
 })
 
 test('Each node shows the state of all nodes, including changes and a failed node', async ({
   page,
   context,
-  several,
+  cluster,
 }, { parallelIndex }) => {
   // Starts PostgreSQL and three nodes, and waits until one is detected as dead.
   test.slow()
-  const [ada, bob] = several.nodes
+  const [ada, bob] = cluster.nodes
   await signInWithKey(page, NODES_KEY, consolePath)
   // A session is valid on every node.
   const atBob = await context.newPage()

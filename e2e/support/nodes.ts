@@ -18,7 +18,7 @@ export interface NodeOfSeveral {
 }
 
 /** Several nodes that share a new PostgreSQL. */
-export interface SeveralNodes {
+export interface Cluster {
   readonly nodes: readonly NodeOfSeveral[]
   /** Stops the nodes and PostgreSQL and removes their data. */
   remove(): Promise<void>
@@ -30,10 +30,10 @@ export interface SeveralNodes {
  * @param homes the address of the host name `home.test` for each node, by node name, as if each
  * machine had its own address.
  */
-export async function startSeveralNodes(
+export async function startCluster(
   worker: number,
   homes: Readonly<Record<string, string>>,
-): Promise<SeveralNodes> {
+): Promise<Cluster> {
   const undo: (() => Promise<unknown>)[] = []
   const remove = async () => {
     for (const end of undo.reverse()) await end()

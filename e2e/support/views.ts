@@ -37,8 +37,8 @@ const dialog = (name: string) => (page: Page) => page.getByRole('dialog', { name
 const heading = (name: string) => (page: Page) => page.getByRole('heading', { level: 1, name })
 const save = (page: Page) => page.keyboard.press('Control+Enter')
 
-const several = (button: string, title: RegExp): View => ({
-  name: `several: ${button}`,
+const bulkDialog = (button: string, title: RegExp): View => ({
+  name: `bulkDialog: ${button}`,
   url: () => ENDPOINTS,
   async steps(page, { mapped, failed }) {
     for (const address of [mapped, failed]) {
@@ -129,9 +129,9 @@ export const VIEWS: readonly View[] = [
     needs: 'operator',
     refusal: OPERATORS_ONLY,
   },
-  several('Add a database', /^Add a database to 2 endpoints$/),
-  several('Remove a database', /^Remove a database from 2 endpoints$/),
-  several('Remove endpoints', /^Remove 2 endpoints\?$/),
+  bulkDialog('Add a database', /^Add a database to 2 endpoints$/),
+  bulkDialog('Remove a database', /^Remove a database from 2 endpoints$/),
+  bulkDialog('Remove endpoints', /^Remove 2 endpoints\?$/),
   {
     name: 'map',
     list: true,

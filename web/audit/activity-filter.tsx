@@ -48,7 +48,7 @@ export function ActivityFilter({ search, onChange, onClear }: ActivityFilterProp
         onChange={(day) => onChange({ to: day })}
       />
       {isFiltered(search) && (
-        <Button variant="subtle" className={classes.clear} onClick={onClear}>
+        <Button variant="subtle" onClick={onClear}>
           Clear filters
         </Button>
       )}

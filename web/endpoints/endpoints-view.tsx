@@ -167,10 +167,10 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
           <SelectionBar
             count={selected.size}
             hidden={selection.hidden}
-            onSeveral={(action) => {
+            onBulk={(action) => {
               // The dialog shows how many connections a removal closes, from current figures.
               void readFigures()
-              where.several(action)
+              where.bulk(action)
             }}
             onIntent={preloadBulkDialog}
             onExport={async () => {

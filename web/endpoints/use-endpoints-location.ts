@@ -15,7 +15,7 @@ export interface EndpointsSearch {
   /** The address of the endpoint to duplicate. */
   readonly like?: string
   /** The bulk action on the selected rows: `add`, `remove-database` or `remove`. */
-  readonly several?: string
+  readonly bulk?: string
 }
 
 /** Parses the search parameters of the URL; unknown ones are dropped. */
@@ -24,7 +24,7 @@ export function readEndpointsSearch(search: Record<string, unknown>): EndpointsS
     const value = search[key]
     return typeof value === 'string' && value !== '' ? { [key]: value } : {}
   }
-  const keys = ['q', 'sort', 'open', 'edit', 'remove', 'several', 'like']
+  const keys = ['q', 'sort', 'open', 'edit', 'remove', 'bulk', 'like']
   return Object.assign({}, ...keys.map(text))
 }
 
@@ -52,14 +52,14 @@ export function useEndpointsLocation() {
     const over = (change: EndpointsSearch) =>
       go('/endpoints', ({ open }) => ({ ...(open === undefined ? {} : { open }), ...change }))
     const isDialog = (now: EndpointsSearch) =>
-      now.edit !== undefined || now.remove !== undefined || now.several !== undefined
+      now.edit !== undefined || now.remove !== undefined || now.bulk !== undefined
     return {
       add: () => go('/endpoints/new', () => ({})),
       duplicate: (address: string) => go('/endpoints/new', () => ({ like: address })),
       open: (address: string) => go('/endpoints', () => ({ open: address })),
       edit: (address: string) => over({ edit: address }),
       remove: (address: string) => over({ remove: address }),
-      several: (action: string) => over({ several: action }),
+      bulk: (action: string) => over({ bulk: action }),
       closePanel: () => go('/endpoints', () => ({})),
       /** Closes the dialog and keeps the panel beneath it. */
       close: () =>

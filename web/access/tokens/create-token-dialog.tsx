@@ -24,19 +24,19 @@ export function CreateTokenDialog({ path }: { path: TokensPath }) {
     schema: tokenSchema(Date.now),
     groups: tokenFieldGroups,
   })
-  const make = useCreateToken({ onMade: form.forget })
+  const create = useCreateToken({ onCreated: form.forget })
   const leave = () => {
-    if (!make.isPending) close()
+    if (!create.isPending) close()
   }
-  useBlocker({ shouldBlockFn: () => make.isPending, enableBeforeUnload: () => make.isPending })
+  useBlocker({ shouldBlockFn: () => create.isPending, enableBeforeUnload: () => create.isPending })
   const submit = () =>
     form.submit((draft) =>
-      make.mutate(toTokenInput(draft, Date.now()), {
+      create.mutate(toTokenInput(draft, Date.now()), {
         onError: (error) => form.showErrors(toFormErrors(error, fieldsOf(draft))),
       }),
     )
-  if (make.data !== undefined) {
-    const { token, info } = make.data
+  if (create.data !== undefined) {
+    const { token, info } = create.data
     return <CreatedToken token={token} info={info} onDone={close} />
   }
   return (
@@ -44,12 +44,12 @@ export function CreateTokenDialog({ path }: { path: TokensPath }) {
       title="Create token"
       width={560}
       // Closing the dialog during the request would lose the token.
-      deliberate={make.isPending}
+      deliberate={create.isPending}
       onClose={leave}
     >
       <FormFrame
         saveLabel="Create token"
-        busy={make.isPending}
+        busy={create.isPending}
         form={form}
         onSave={submit}
         onCancel={leave}

@@ -6,7 +6,7 @@ import { announce } from '../../shared/ui/feedback/announce.tsx'
 const makeToken = (input: TokenInput) => readJson(api._api.token.$post({ json: input }))
 
 /** Creates a token. Its response is the only one with the secret. */
-export function useCreateToken({ onMade }: { onMade: () => void }) {
+export function useCreateToken({ onCreated }: { onCreated: () => void }) {
   const queryClient = useQueryClient()
   return useMutation({
     mutationFn: makeToken,
@@ -14,7 +14,7 @@ export function useCreateToken({ onMade }: { onMade: () => void }) {
     gcTime: 0,
     onSuccess: ({ info }) => {
       announce(`Token ${info.name} created.`)
-      onMade()
+      onCreated()
       // Not awaited, to show the token immediately.
       void queryClient.invalidateQueries({ queryKey: ['token'] })
     },

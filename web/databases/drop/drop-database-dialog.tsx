@@ -46,7 +46,8 @@ export function DropDatabaseDialog({ name, row, reachKnown }: DropDatabaseDialog
       </UnavailableDialog>
     )
   }
-  const refusal = drop.error instanceof NoResponse ? `${drop.error.message} ${UNKNOWN}` : undefined
+  const unknownOutcome =
+    drop.error instanceof NoResponse ? `${drop.error.message} ${UNKNOWN}` : undefined
   return (
     <TypedConfirmDialog
       {...dialog}
@@ -55,7 +56,7 @@ export function DropDatabaseDialog({ name, row, reachKnown }: DropDatabaseDialog
       name={name}
       effect="drop it"
       mismatch={`Type ${name} exactly as shown to drop it.`}
-      error={refusal ?? drop.error?.message ?? ''}
+      error={unknownOutcome ?? drop.error?.message ?? ''}
       confirm={{
         label: 'Drop database',
         busy: drop.isPending,

@@ -45,7 +45,7 @@ function Progress({ view }: { view: EndpointChangeView }) {
           {formatCount(total - left)} of {formatCount(total)}
           {failed > 0 && `, ${formatCount(failed)} failed`}
         </p>
-        <Refusal error={cancel.error} />
+        <ErrorText error={cancel.error} />
       </div>
       {mayChange && (
         <div className={bar.actions}>
@@ -88,7 +88,7 @@ function Outcome({ view, onClose }: BulkBarProps) {
             <span className={bar.reason}>{errorMessage}</span>
           </p>
         ))}
-        <Refusal error={undo.error} />
+        <ErrorText error={undo.error} />
       </div>
       <div className={bar.actions}>
         {failures.length > SHOWN && (
@@ -115,7 +115,7 @@ function Outcome({ view, onClose }: BulkBarProps) {
   )
 }
 
-const Refusal = ({ error }: { error: Error | null }) =>
+const ErrorText = ({ error }: { error: Error | null }) =>
   error !== null && (
     <p role="alert" className={bar.reason}>
       {error.message}

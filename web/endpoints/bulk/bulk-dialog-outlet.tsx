@@ -14,7 +14,7 @@ export function preloadBulkDialog(): void {
 /** Shows the dialog for bulk changes that the URL names. */
 export function BulkDialogOutlet(props: BulkDialogProps) {
   const { search, close } = useEndpointsLocation()
-  const action = search.several
+  const action = search.bulk
   if (action !== 'add' && action !== 'remove-database' && action !== 'remove') return null
   return (
     <LazyBoundary>

@@ -30,7 +30,7 @@ export const bulkFailuresQuery = (id: string) =>
 export const isRunning = ({ state }: EndpointChangeView): boolean => state === 'running'
 
 /** Starts a bulk change. Throws `ApiFailure`, or `NoResponse` if it may have started. */
-export async function beginBulk(
+export async function startBulk(
   queryClient: QueryClient,
   changes: EndpointChangeInput[],
   keepOnFailure = false,
@@ -39,7 +39,7 @@ export async function beginBulk(
   return follow(queryClient, await readJson(api._api['endpoint-change'].$post({ json })))
 }
 
-/** Starts the undo of a bulk change. Throws as {@link beginBulk} does. */
+/** Starts the undo of a bulk change. Throws as {@link startBulk} does. */
 export async function undoBulk(queryClient: QueryClient, id: string): Promise<EndpointChangeView> {
   const param = { id }
   return follow(

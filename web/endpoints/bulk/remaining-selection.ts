@@ -7,13 +7,13 @@ import { bulkChangesQuery, isRunning } from './bulk-requests.ts'
 import type { BulkPlan } from './plan-bulk.ts'
 
 /** Plans of the running bulk changes that this page started, by id. */
-const begun = new Map<string, BulkPlan>()
+const started = new Map<string, BulkPlan>()
 
 /**
  * Selects the endpoints that a bulk change leaves unchanged, once it has ended; see {@link
  * useRemainingSelection}.
  */
-export const selectUnchangedAfter = (id: string, plan: BulkPlan): void => void begun.set(id, plan)
+export const selectUnchangedAfter = (id: string, plan: BulkPlan): void => void started.set(id, plan)
 
 /** Selects, after a bulk change of this page, the endpoints that differ from its plan. */
 export function useRemainingSelection(choose: (addresses: Iterable<string>) => void): void {
@@ -21,9 +21,9 @@ export function useRemainingSelection(choose: (addresses: Iterable<string>) => v
   const { data } = useQuery(bulkChangesQuery)
   useEffect(() => {
     for (const view of data ?? []) {
-      const plan = begun.get(view.id)
+      const plan = started.get(view.id)
       if (plan === undefined || isRunning(view)) continue
-      begun.delete(view.id)
+      started.delete(view.id)
       queryClient.fetchQuery({ ...endpointsQuery, staleTime: 0 }).then(
         (list) => choose(findUnchanged(plan, list)),
         // The endpoint list shows this error itself. The selection stays.

@@ -2,13 +2,13 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { ChangeGuard } from '../guard/check-changes.ts'
 import { undo } from '../model/undo.ts'
 import { preloadUndo } from '../remove/undo-outlet.tsx'
-import { beginBulk, watchBulk } from './bulk-requests.ts'
+import { startBulk, watchBulk } from './bulk-requests.ts'
 import { loadBulkBar } from './load-bulk-bar.ts'
 import type { BulkPlan } from './plan-bulk.ts'
 import { selectUnchangedAfter } from './remaining-selection.ts'
 
 /** Starts the bulk change of a plan. Endpoints that it leaves unchanged stay selected. */
-export function useBulkChange(here: string | undefined, onBegun: () => void) {
+export function useBulkChange(here: string | undefined, onStarted: () => void) {
   const queryClient = useQueryClient()
   return useMutation({
     mutationFn: async ({ plan, guard }: { plan: BulkPlan; guard: ChangeGuard }) => {
@@ -20,7 +20,7 @@ export function useBulkChange(here: string | undefined, onBegun: () => void) {
           ? { endpoint, remove: true as const, ...expect }
           : { endpoint, databases: [...after], ...expect }
       })
-      return beginBulk(queryClient, changes)
+      return startBulk(queryClient, changes)
     },
     onSuccess: ({ id }, { plan, guard: { own, otherConsole } }) => {
       selectUnchangedAfter(id, plan)
@@ -32,7 +32,7 @@ export function useBulkChange(here: string | undefined, onBegun: () => void) {
           undo.offerConsole(change, otherConsole),
         )
       }
-      onBegun()
+      onStarted()
     },
   })
 }

@@ -73,7 +73,7 @@ export function ImportForm() {
           run={run}
           onRemove={(remove) => change({ remove })}
           onStart={(total) => change({ started: Math.max(draft.started, total) })}
-          onBegun={(id) => change({ id })}
+          onStarted={(id) => change({ id })}
           onDone={forget}
           onClear={clear}
         />

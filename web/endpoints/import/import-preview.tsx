@@ -34,7 +34,7 @@ export interface ImportPreviewProps {
   readonly onRemove: (remove: boolean) => void
   readonly onStart: (changes: number) => void
   /** Called with the id of the bulk change. */
-  readonly onBegun: (id: string) => void
+  readonly onStarted: (id: string) => void
   /** Called once the configuration matches the file. */
   readonly onDone: () => void
   readonly onClear: () => void
@@ -42,7 +42,7 @@ export interface ImportPreviewProps {
 
 /** Previews the changes of an import against the configuration, and starts it. */
 export function ImportPreview(props: ImportPreviewProps) {
-  const { wanted, remove, run, onRemove, onStart, onBegun, onDone, onClear } = props
+  const { wanted, remove, run, onRemove, onStart, onStarted, onDone, onClear } = props
   const queryClient = useQueryClient()
   const heading = useRef<HTMLHeadingElement>(null)
   const { rows, failure, stateFailure, retry } = useEndpointRows()
@@ -78,7 +78,7 @@ export function ImportPreview(props: ImportPreviewProps) {
     setAsking(undefined)
     // The change disconnects this page, so the bars must be loaded before it.
     if (guard.own) await Promise.all([preloadUndo(), loadBulkBar()])
-    const ended = await startImport(plan.changes, { queryClient, here, removeAnyway, onBegun })
+    const ended = await startImport(plan.changes, { queryClient, here, removeAnyway, onStarted })
     if (ended === undefined) return
     announce(formatImportResult(ended))
     const own = plan.changes.find(({ address }) => address === here)

@@ -7,10 +7,10 @@ import {
 } from '../../../server/contract/endpoints/endpoint-change.ts'
 import { NoResponse } from '../../app/api.ts'
 import {
-  beginBulk,
   bulkChangesQuery,
   cancelBulk,
   readFailures,
+  startBulk,
   watchBulk,
 } from '../bulk/bulk-requests.ts'
 import { endpointsQuery, listenersQuery } from '../queries.ts'
@@ -88,18 +88,18 @@ export async function startImport(
     readonly here: string | undefined
     readonly removeAnyway: boolean
     /** Called with the id once the server has accepted the import. */
-    readonly onBegun: (id: string) => void
+    readonly onStarted: (id: string) => void
   },
 ): Promise<ImportRun | undefined> {
   if (current !== undefined && current.end === undefined) return undefined
-  const { queryClient, here, removeAnyway, onBegun } = options
+  const { queryClient, here, removeAnyway, onStarted } = options
   begin(undefined, changes.length)
   try {
-    requireFew(changes)
+    requireAtMostMax(changes)
     const inputs = orderChanges(changes, here).map(toInput)
-    const { id } = await beginBulk(queryClient, inputs, !removeAnyway)
+    const { id } = await startBulk(queryClient, inputs, !removeAnyway)
     change({ id })
-    onBegun(id)
+    onStarted(id)
     if (current?.cancelling) void cancelOnServer(queryClient, id)
     const isOwn = changes.some(({ address }) => address === here)
     return await finish(queryClient, id, isOwn)
@@ -160,7 +160,7 @@ async function end(
   return current && toRun(current, view)
 }
 
-function requireFew(changes: readonly ImportChange[]): void {
+function requireAtMostMax(changes: readonly ImportChange[]): void {
   if (changes.length <= MAX_CHANGES) return
   throw new Error('An import can make at most 10,000 changes. Split the file.')
 }

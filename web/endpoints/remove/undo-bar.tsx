@@ -18,11 +18,11 @@ export function UndoBar({ now, onUndo }: { now: Undo; onUndo: () => void }) {
   useEffect(() => {
     // Release only once the bar is neither hovered nor focused.
     const at = bar.current
-    const letGo = () => {
+    const release = () => {
       if (at?.matches(':hover, :focus-within') !== true) undo.release()
     }
-    at?.addEventListener('pointerleave', letGo)
-    return () => at?.removeEventListener('pointerleave', letGo)
+    at?.addEventListener('pointerleave', release)
+    return () => at?.removeEventListener('pointerleave', release)
   }, [])
   const onBlur = ({ currentTarget, relatedTarget }: FocusEvent<HTMLElement>) => {
     const within = relatedTarget instanceof Node && currentTarget.contains(relatedTarget)

@@ -9,12 +9,12 @@ export type BulkAction = 'add' | 'remove-database' | 'remove'
 export function SelectionBar(props: {
   count: number
   hidden: number
-  onSeveral: (action: BulkAction) => void
+  onBulk: (action: BulkAction) => void
   onIntent: () => void
   onExport: () => void
   onClear: () => void
 }) {
-  const { count, hidden, onSeveral, onIntent, onExport, onClear } = props
+  const { count, hidden, onBulk, onIntent, onExport, onClear } = props
   return (
     <section
       aria-label="Selected endpoints"
@@ -25,16 +25,16 @@ export function SelectionBar(props: {
       <span role="status" className={classes.count}>
         {formatSelected(count, hidden)}
       </span>
-      <Button variant="default" onClick={() => onSeveral('add')}>
+      <Button variant="default" onClick={() => onBulk('add')}>
         Add a database
       </Button>
-      <Button variant="default" onClick={() => onSeveral('remove-database')}>
+      <Button variant="default" onClick={() => onBulk('remove-database')}>
         Remove a database
       </Button>
       <Button variant="default" onClick={onExport}>
         Export
       </Button>
-      <Button variant="default" onClick={() => onSeveral('remove')}>
+      <Button variant="default" onClick={() => onBulk('remove')}>
         Remove endpoints
       </Button>
       <Button variant="subtle" onClick={onClear}>

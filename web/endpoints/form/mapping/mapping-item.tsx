@@ -16,14 +16,14 @@ export interface MappingItemProps {
   readonly missing: boolean
   readonly onKeyDown: (event: KeyboardEvent) => void
   readonly onMove: (by: 1 | -1) => void
-  readonly onTakeOut: () => void
+  readonly onRemove: () => void
 }
 
 const icon = { size: 16, stroke: 1.5, 'aria-hidden': true } as const
 
 /** A database in a mapping list, dragged by its name, with buttons to move it and take it out. */
 export function MappingItem(props: MappingItemProps) {
-  const { name, index, count, missing, onKeyDown, onMove, onTakeOut } = props
+  const { name, index, count, missing, onKeyDown, onMove, onRemove } = props
   const still = matchMedia('(prefers-reduced-motion: reduce)').matches
   const sortable = useSortable({ id: name, ...(still && { transition: null }) })
   const { setNodeRef, listeners, transform, transition, isDragging, newIndex } = sortable
@@ -67,7 +67,7 @@ export function MappingItem(props: MappingItemProps) {
           aria-label={`Remove ${name}`}
           data-tip="Remove (Delete)"
           data-action={'remove' satisfies ItemAction}
-          onClick={onTakeOut}
+          onClick={onRemove}
         >
           <IconX {...icon} />
         </IconButton>

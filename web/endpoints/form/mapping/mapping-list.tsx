@@ -100,7 +100,7 @@ export function MappingList({ names, existing, onChange }: MappingListProps) {
                 })(event)
               }}
               onMove={(by) => move(name, by, by === -1 ? 'up' : 'down')}
-              onTakeOut={() => removeName(name)}
+              onRemove={() => removeName(name)}
             />
           ))}
         </ol>

@@ -27,9 +27,9 @@ export interface ImportSourceProps {
 }
 
 /** Maximum file size in bytes, more than 10,000 endpoints take. */
-const LARGEST = 16 * 1024 * 1024
+const MAX_BYTES = 16 * 1024 * 1024
 /** Maximum number of characters shown as text; more would slow down the field. */
-const LEGIBLE = 200_000
+const MAX_EDITABLE = 200_000
 
 /** Selects a file by picker, drop or paste, and shows its errors. */
 export function ImportSource(props: ImportSourceProps) {
@@ -38,21 +38,21 @@ export function ImportSource(props: ImportSourceProps) {
   const picker = useRef<HTMLInputElement>(null)
   const field = useRef<HTMLTextAreaElement>(null)
   const [over, setOver] = useState(false)
-  const [refusal, setRefusal] = useState<string>()
+  const [fileError, setFileError] = useState<string>()
   const pasted = useRef(false)
-  const good = file?.ok === true && !editing
-  const legible = text.length <= LEGIBLE
+  const isValid = file?.ok === true && !editing
+  const isEditable = text.length <= MAX_EDITABLE
 
   const read = async (files: FileList | null) => {
     const [chosen, ...more] = files ?? []
     if (chosen === undefined) return
     const error = more.length > 0 ? 'Choose one file at a time.' : tooLarge(chosen)
-    setRefusal(error)
+    setFileError(error)
     if (error !== undefined) return
     try {
       onTake({ text: await chosen.text(), name: chosen.name, compare: true }, false)
     } catch {
-      setRefusal(`${chosen.name} could not be read. Choose it again.`)
+      setFileError(`${chosen.name} could not be read. Choose it again.`)
     }
   }
   const drop = {
@@ -83,7 +83,7 @@ export function ImportSource(props: ImportSourceProps) {
         }}
       />
       <Button
-        variant={good ? 'default' : 'filled'}
+        variant={isValid ? 'default' : 'filled'}
         leftSection={<IconFileImport size={16} stroke={1.5} aria-hidden="true" />}
         onClick={() => picker.current?.click()}
       >
@@ -91,8 +91,8 @@ export function ImportSource(props: ImportSourceProps) {
       </Button>
     </>
   )
-  const count = good ? `, ${formatPlural(file.wanted.length, 'endpoint')}` : ''
-  const chosen = text !== '' && (good || !legible || name !== '')
+  const count = isValid ? `, ${formatPlural(file.wanted.length, 'endpoint')}` : ''
+  const chosen = text !== '' && (isValid || !isEditable || name !== '')
   return (
     <section className={classes.source} aria-label="Import source" {...drop}>
       {restored && <p className={classes.restored}>Your previous input was restored.</p>}
@@ -112,10 +112,10 @@ export function ImportSource(props: ImportSourceProps) {
           </Button>
         )}
       </div>
-      <p role="alert" className={classes.refusal}>
-        {refusal}
+      <p role="alert" className={classes.fileError}>
+        {fileError}
       </p>
-      {!good && legible && (
+      {!isValid && isEditable && (
         <form
           noValidate
           className={classes.form}
@@ -173,17 +173,17 @@ export function ImportSource(props: ImportSourceProps) {
           <ImportErrors
             errors={file.errors}
             empty={text.trim() === ''}
-            onGo={legible ? (line) => goToLine(field.current, line) : undefined}
+            onGo={isEditable ? (line) => goToLine(field.current, line) : undefined}
           />
         )}
       </div>
-      <FocusAfterRefusal error={file?.ok === false} field={field} />
+      <FocusAfterError error={file?.ok === false} field={field} />
     </section>
   )
 }
 
 /** Focuses the text field when the file has errors. */
-function FocusAfterRefusal(props: {
+function FocusAfterError(props: {
   error: boolean
   field: { readonly current: HTMLElement | null }
 }) {
@@ -206,4 +206,4 @@ function goToLine(field: HTMLTextAreaElement | null, line: number): void {
 }
 
 const tooLarge = ({ name, size }: File): string | undefined =>
-  size > LARGEST ? `${name} is larger than 16 MiB. Choose a smaller file.` : undefined
+  size > MAX_BYTES ? `${name} is larger than 16 MiB. Choose a smaller file.` : undefined

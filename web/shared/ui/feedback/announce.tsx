@@ -5,10 +5,10 @@ const FRESH_MS = 1_000
 
 const listeners = new Set<() => void>()
 /** Ids of the mounted live regions; the frontmost dialog's is last. */
-const places: string[] = []
-let message = { text: '', at: 0, place: '' }
+const announcers: string[] = []
+let message = { text: '', at: 0, announcer: '' }
 
-function tell(next: typeof message): void {
+function setMessage(next: typeof message): void {
   message = next
   for (const listener of listeners) listener()
 }
@@ -17,7 +17,7 @@ function tell(next: typeof message): void {
 export function announce(text: string): void {
   // Screen readers skip an unchanged message; a trailing space makes it different.
   const made = text === message.text ? `${text}\u00a0` : text
-  tell({ text: made, at: Date.now(), place: places.at(-1) ?? '' })
+  setMessage({ text: made, at: Date.now(), announcer: announcers.at(-1) ?? '' })
 }
 
 const subscribe = (listener: () => void) => {
@@ -32,15 +32,15 @@ const subscribe = (listener: () => void) => {
 export function Announcer() {
   const id = useId()
   useEffect(() => {
-    places.push(id)
+    announcers.push(id)
     return () => {
-      places.splice(places.indexOf(id), 1)
+      announcers.splice(announcers.indexOf(id), 1)
       // Repeat a recent message of the closing dialog in the page.
-      const fresh = message.place === id && Date.now() - message.at < FRESH_MS
-      if (fresh) tell({ ...message, place: places.at(-1) ?? '' })
+      const fresh = message.announcer === id && Date.now() - message.at < FRESH_MS
+      if (fresh) setMessage({ ...message, announcer: announcers.at(-1) ?? '' })
     }
   }, [id])
-  const text = useSyncExternalStore(subscribe, () => (message.place === id ? message.text : ''))
+  const text = useSyncExternalStore(subscribe, () => (message.announcer === id ? message.text : ''))
   return (
     <div aria-live="polite" aria-atomic="true" className="visually-hidden">
       {text}
