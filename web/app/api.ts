@@ -61,7 +61,7 @@ export class ApiFailure extends Error {
  * have been applied. `cause` is a {@link ResponseTimeout} after a timeout.
  */
 export class NoResponse extends Error {
-  override readonly name = 'NoAnswer'
+  override readonly name = 'NoResponse'
 
   constructor(cause: unknown) {
     const timeout = cause instanceof ResponseTimeout ? cause.message : undefined

@@ -9,8 +9,8 @@ import { type ChangeContext, type ChangeGuard, checkChanges } from './check-chan
  * Returns {@link checkChanges} bound to the location, the databases and the drain time of this
  * page.
  * @example
- * const judge = useChangeGuard(rows)
- * const guard = judge([{ address, after: null }])
+ * const check = useChangeGuard(rows)
+ * const guard = check([{ address, after: null }])
  * return <GuardNotice guard={guard} />
  */
 export function useChangeGuard(
