@@ -1,5 +1,6 @@
 import type { AuditEntry } from '../contract/audit.ts'
 import type { Failure } from '../failure.ts'
+import { createRateLimit } from '../rate-limit.ts'
 import { failureKey } from '../storage/changes/failure-limit.ts'
 
 /**
@@ -47,24 +48,12 @@ export interface FailedSignInDeps {
  */
 export function createFailedSignIns(deps: FailedSignInDeps): RecordFailedSignIn {
   const { now } = deps
-  // Number of rows in the current period, by address.
-  const written = new Map<string, number>()
-  let total = 0
-  let ends = 0
+  const period = FAILED_SIGN_IN_PERIOD
+  const ofAddress = createRateLimit({ max: FAILED_SIGN_IN_ROWS_PER_ADDRESS, period, now })
+  const ofNode = createRateLimit({ max: FAILED_SIGN_IN_ROWS, period, now })
   let rest: { failures: number; addresses: Set<string> } | undefined
 
-  function mayWrite(key: string): boolean {
-    if (now() >= ends) {
-      written.clear()
-      total = 0
-      ends = now() + FAILED_SIGN_IN_PERIOD
-    }
-    const ofAddress = written.get(key) ?? 0
-    if (total >= FAILED_SIGN_IN_ROWS || ofAddress >= FAILED_SIGN_IN_ROWS_PER_ADDRESS) return false
-    total += 1
-    written.set(key, ofAddress + 1)
-    return true
-  }
+  const mayWrite = (key: string) => ofAddress.consume(key) === 0 && ofNode.consume('rows') === 0
 
   async function write(entry: Pick<AuditEntry, 'actor' | 'target' | 'after'>): Promise<void> {
     try {
