@@ -48,6 +48,9 @@ forEachEngine({ empty: true }, (engine) => {
     const { db } = store
     const migrations = allMigrations(engine.name)
     // The store of a version before 0014.
+    for (const table of ['document_indexes', 'index_entries']) {
+      await db.schema.dropTable(table).execute()
+    }
     for (const table of ['people', 'sessions']) {
       await db.schema.alterTable(table).addColumn('refresh_token', 'text').execute()
       await db.schema.alterTable(table).addColumn('token_expires_at', 'bigint').execute()

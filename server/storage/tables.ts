@@ -84,6 +84,40 @@ export interface SchemasTable {
   body: string
 }
 
+/** An index of a collection. */
+export interface DocumentIndexesTable {
+  /** Primary key. The revision of its creation, so it is never reused. */
+  id: number
+  /** Id of the database, not its name. */
+  database: string
+  collection: string
+  name: string
+  /** JSON array of fields, in the form of the parameter `sort`. */
+  fields: string
+  is_unique: number
+  /** `building`, `ready`, `failed` or `dropped`. */
+  state: string
+  /** Id of the last document that the build has indexed; null before the first one. */
+  cursor: string | null
+  /** Number of documents that the build has indexed, out of `total` if that is known. */
+  done: number
+  total: number | null
+  /** JSON array of the ids of documents that a unique index cannot contain together. */
+  duplicates: string | null
+  created_at: number
+}
+
+/** A document in an index. Primary key: index, key and id. */
+export interface IndexEntriesTable {
+  index_id: number
+  /** Compares byte by byte as the indexed values do. */
+  key: Uint8Array
+  /** Id of the document. */
+  id: string
+  /** Identifies the values in a unique index; null if the document is exempt. */
+  sole: Uint8Array | null
+}
+
 /** Counters that only increase. `next-revision.ts` increments them. */
 export interface CountersTable {
   name: 'revision'
@@ -313,6 +347,8 @@ export interface Tables {
   jobs: JobsTable
   job_documents: JobDocumentsTable
   schemas: SchemasTable
+  document_indexes: DocumentIndexesTable
+  index_entries: IndexEntriesTable
   counters: CountersTable
   people: PeopleTable
   sessions: SessionsTable

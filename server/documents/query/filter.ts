@@ -114,7 +114,7 @@ function equals(text: string): Test {
 }
 
 /** Returns the value, other than a string, that prints as a text; undefined if there is none. */
-function parseExactly(text: string): Json | undefined {
+export function parseExactly(text: string): Json | undefined {
   try {
     const value = JSON.parse(text) as Json
     return typeof value !== 'string' && printJson(value) === text ? value : undefined
@@ -162,7 +162,7 @@ function compares(text: string, accepts: (order: number) => boolean): Test {
 }
 
 /** Returns the number that a JSON text is; undefined if it is not a finite number. */
-function toNumber(text: string): number | undefined {
+export function toNumber(text: string): number | undefined {
   const isNumber = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/.test(text)
   const number = isNumber ? Number(text) : Number.NaN
   return Number.isFinite(number) ? number : undefined

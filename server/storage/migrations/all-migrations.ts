@@ -14,6 +14,7 @@ import { stagedDocuments } from './0011-staged-documents.ts'
 import { auditIndexes } from './0012-audit-indexes.ts'
 import { endpointChanges } from './0013-endpoint-changes.ts'
 import { accessTokenOnly } from './0014-access-token-only.ts'
+import { documentIndexes } from './0015-document-indexes.ts'
 
 /**
  * Returns all migrations by name, in execution order. Append only: stores record the names of the
@@ -35,5 +36,6 @@ export function allMigrations(engine: EngineName): Record<string, Migration> {
     '0012-audit-indexes': auditIndexes(engine),
     '0013-endpoint-changes': endpointChanges(engine),
     '0014-access-token-only': accessTokenOnly(),
+    '0015-document-indexes': documentIndexes(engine),
   }
 }
