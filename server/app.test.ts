@@ -214,7 +214,9 @@ describe('/_api/openapi.json', () => {
   it('describes every route under /_api and of data, and is readable without a token', async () => {
     const described = await operations()
     const served = app.routes
-      .filter(({ method, path }) => method !== 'ALL' && /^\/(?:_api|_job|_schema|:)/.test(path))
+      .filter(
+        ({ method, path }) => method !== 'ALL' && /^\/(?:_api|_index|_job|_schema|:)/.test(path),
+      )
       .map(({ method, path }) => `${method} ${path.replace(/:([a-z]+)(?:\{[^}]*\})?/g, '{$1}')}`)
     expect(new Set(described.map(([name]) => name))).toEqual(new Set(served))
     expect(served).toContain('DELETE /_api/endpoint/{address}')

@@ -5,6 +5,7 @@ import type { AuditModule } from './audit/module.ts'
 import { SYSTEM_DATABASE } from './contract/database.ts'
 import type { DatabasesModule } from './databases/module.ts'
 import { documentComponents } from './documents/describe-routes.ts'
+import type { IndexesModule } from './documents/indexes/module.ts'
 import type { DocumentsModule } from './documents/module.ts'
 import type { SchemasModule } from './documents/schemas/module.ts'
 import type { EndpointsModule } from './endpoints/module.ts'
@@ -44,6 +45,7 @@ export interface AppModules {
   readonly events: EventsModule
   readonly health: HealthModule
   readonly http: HttpModule
+  readonly indexes: IndexesModule
   readonly jobs: JobsModule
   readonly nodes: NodesModule
   readonly oauth2: OAuth2Module
@@ -74,6 +76,7 @@ export function createApp(modules: AppModules) {
     .use(requireResponseRoom(http.responses))
     .use('/_api/*', apiHeaders)
     .use('/_api/*', audit.recordRefusals)
+    .use('/_index/*', audit.recordRefusals)
     .use('/_api/session', events.lastEventHeader)
     .route('/_api/endpoint', endpoints.routes)
     .route('/_api/endpoint-change', endpoints.changeRoutes)
@@ -105,6 +108,7 @@ export function createApp(modules: AppModules) {
     .route('/', documents.routes)
     .route('/_job', modules.jobs.routes)
     .route('/_schema', modules.schemas.routes)
+    .route('/_index', modules.indexes.routes)
 
   base
     .route('/_oauth2', modules.oauth2.routes)

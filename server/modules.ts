@@ -7,6 +7,7 @@ import { createRecorder } from './audit/record.ts'
 import type { Config } from './cli/config.ts'
 import { createDatabasesModule } from './databases/module.ts'
 import { createDocumentRules } from './documents/document-rules.ts'
+import { createIndexesModule } from './documents/indexes/module.ts'
 import { createDocumentsModule } from './documents/module.ts'
 import { createReadInIdOrder } from './documents/query/read-page.ts'
 import { createDocumentRepository } from './documents/repository/repository.ts'
@@ -95,6 +96,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
 
   const repository = createDocumentRepository(store)
   const schemas = stack.use(createSchemasModule({ store, log, requireRole, idOf }))
+  const indexes = stack.use(createIndexesModule({ store, record, requireRole, logError, idOf }))
   const jobs = stack.use(
     createJobsModule({
       ...{ store, http, requireRole, idOf },
@@ -111,6 +113,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
   )
   events.on('database', () => {
     documents.purge()
+    indexes.wake()
     jobs.wake()
   })
 
@@ -129,6 +132,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
       store,
       async sync() {
         schemas.clearCache()
+        indexes.wake()
         const revisions = await Promise.all([databases.sync(), endpoints.sync()])
         // Only after a successful sync: while the store is unavailable, recently known callers keep
         // read access.
@@ -156,7 +160,19 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
     }),
   )
   return {
-    ...{ http, access, databases, nodes, schemas, jobs, documents, endpoints, health, audit },
+    ...{
+      http,
+      access,
+      databases,
+      nodes,
+      schemas,
+      indexes,
+      jobs,
+      documents,
+      endpoints,
+      health,
+      audit,
+    },
     ...{ oauth2, changes, engine, log, logError },
     hub: events,
     events: stack.use(createEventsModule({ hub: events, access, http, requireRole })),

@@ -106,7 +106,7 @@ async function open(
     },
     stack,
   )
-  const { changes, documents, endpoints, engine, health, jobs, nodes, oauth2 } = modules
+  const { changes, documents, endpoints, engine, health, indexes, jobs, nodes, oauth2 } = modules
   const { bulkChanges } = endpoints
   engine.onRequest(nodeHandler(createApp(modules).fetch, engine.ownerOf))
 
@@ -126,13 +126,14 @@ async function open(
 
   const background = stack.use(new DisposableStack())
   background.defer(changes.watch())
-  for (const wake of [jobs.wake, bulkChanges.wake]) {
+  for (const wake of [jobs.wake, indexes.wake, bulkChanges.wake]) {
     background.adopt(setInterval(wake, TAKE_OVER), clearInterval)
   }
   stack.defer(endpoints.sampleTraffic())
   readiness.reason = null
   documents.purge()
   jobs.wake()
+  indexes.wake()
   bulkChanges.wake()
 
   let stopped: Promise<void> | undefined

@@ -46,6 +46,15 @@ export const errorBody = z.object({
   ids: z
     .optional(z.array(z.string()))
     .check(z.describe('the ids of documents whose creation was not confirmed')),
+  fields: z
+    .optional(z.array(z.string()))
+    .check(z.describe('the fields of an index that would serve a query that reads too much')),
+  index: z
+    .optional(z.string())
+    .check(z.describe('the unique index that contains the values already')),
+  document: z
+    .optional(z.string())
+    .check(z.describe('the id of the document that has these values')),
 })
 
 export type ErrorBody = z.infer<typeof errorBody>

@@ -10,6 +10,8 @@ export const AUDIT_ACTIONS = [
   'endpoint.change-undo',
   'database.create',
   'database.drop',
+  'index.create',
+  'index.drop',
   'session.begin',
   'session.fail',
   'session.end',

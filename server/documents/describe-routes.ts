@@ -6,14 +6,14 @@ import type { Components, Described, Operation } from '../http/openapi.ts'
 import { OPERATORS } from './query/filter.ts'
 
 const ref = (path: string) => ({ $ref: `#/components/${path}` })
-const parameter = (name: string) => ref(`parameters/${name}`)
-const failure = (name: string) => ref(`responses/${name}`)
+export const parameter = (name: string) => ref(`parameters/${name}`)
+export const failure = (name: string) => ref(`responses/${name}`)
 
 const header = (description: string) => ({ description, schema: { type: 'string' as const } })
 const TAG = header('Identifies the returned state, for If-Match and If-None-Match.')
 const JOB = header('The path of the job.')
 
-const json = (schema: object) => ({ 'application/json': { schema } })
+export const json = (schema: object) => ({ 'application/json': { schema } })
 const DOCUMENT = json(ref('schemas/Document'))
 const DOCUMENTS = json({ type: 'array', items: ref('schemas/Document') })
 const JSON_SCHEMA = json({ type: 'object', description: 'A JSON Schema, draft 2020-12.' })
@@ -24,7 +24,9 @@ const page = {
   headers: {
     ETag: TAG,
     Link: header('The URL of the next page (RFC 8288), if there is one.'),
-    'Query-Plan': header('What a filtered or sorted query read: scan; scanned=9; returned=3.'),
+    'Query-Plan': header(
+      'What a filtered or sorted query read: scan; scanned=9; returned=3, or index=by-year; ….',
+    ),
     'X-Total-Count': header('The number of documents that match, for Prefer: count=exact.'),
     'Preference-Applied': header('count=exact, if the documents were counted.'),
   },
@@ -36,7 +38,7 @@ const started = (description: string, content: object) => ({
   content,
 })
 const NOT_MODIFIED = { description: 'The state matches If-None-Match.' }
-const NO_CONTENT = { description: 'The change was made; for Prefer: return=minimal.' }
+export const NO_CONTENT = { description: 'The change was made; for Prefer: return=minimal.' }
 const JOB_STARTED = started(
   'The job has started.',
   json({
@@ -52,7 +54,7 @@ const CHANGED_STATES = {
 }
 const WRITTEN = { ...CHANGED_STATES, '413': failure('TooLarge'), '507': failure('StorageFull') }
 
-const body = (content: object, description: string) => ({
+export const body = (content: object, description: string) => ({
   required: true,
   description,
   content,
@@ -66,7 +68,7 @@ const counted = (name: string) => ({
 const CONDITIONS = [parameter('IfMatch'), parameter('IfNoneMatch')]
 
 /** Adds the parameters of a path to each of its operations. */
-function operations<Method extends string>(
+export function operations<Method extends string>(
   path: readonly Described[],
   item: Readonly<Record<Method, Operation>>,
 ): Readonly<Record<Method, Operation>> {
@@ -162,6 +164,7 @@ const changed = (summary: string, description: string): Operation => ({
     '200': one,
     '404': failure('NotFound'),
     '406': failure('NotAcceptable'),
+    '409': failure('Conflict'),
     ...WRITTEN,
   },
 })
@@ -261,7 +264,10 @@ export const documentComponents: Components = {
     Forbidden: error('The role or the scope of the credentials does not permit this.'),
     NotFound: error('There is no such document, collection or database.'),
     NotAcceptable: error('The version in Accept is unknown.'),
-    Conflict: error('A document with this id exists.'),
+    Conflict: error(
+      'A document with this id exists, or a unique index contains a document with the same values.',
+    ),
+    IndexConflict: error('The index has another definition, or there are too many.'),
     PreconditionFailed: error('The precondition in If-Match or If-None-Match failed.'),
     TooLarge: error('The body is larger than allowed.'),
     UnsupportedMediaType: error('The body is not JSON.'),
@@ -284,6 +290,12 @@ export const documentComponents: Components = {
       required: true,
       description: 'Percent-encoded.',
       schema: { type: 'string', minLength: 1, maxLength: ID_LENGTH },
+    },
+    IndexName: {
+      name: 'name',
+      in: 'path',
+      required: true,
+      schema: { type: 'string', pattern: '^[a-z][a-z0-9_-]{0,63}$' },
     },
     Limit: {
       name: 'limit',

@@ -2,6 +2,7 @@ import { Failure } from '../failure.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
 import { toDocument } from './document.ts'
 import { createEntityTag } from './entity-tag.ts'
+import { lockDocuments, openIndexes } from './indexes/entries.ts'
 import { mergePatch } from './json/merge-patch.ts'
 import { type Json, parseStrictly } from './json/strict-json.ts'
 import { createMatcher, type Filter } from './query/filter.ts'
@@ -63,6 +64,8 @@ export const createDocumentRules = (
     return (body) => matches(JSON.parse(body) as Json)
   },
   createTag: createEntityTag,
+  lockDocuments,
+  openIndexes,
 })
 
 interface Checked {

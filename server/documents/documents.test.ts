@@ -42,6 +42,7 @@ function sparse() {
   const bodies = Array.from({ length: 2_500 }, (_, n) => {
     return { id: String(n).padStart(4, '0'), tag: '', body: JSON.stringify({ last: n === 2_499 }) }
   })
+  const indexes: Pick<DocumentRepository['indexes'], 'ready'> = { ready: async () => [] }
   const repository: Pick<DocumentRepository, 'list' | 'until'> = {
     until: async () => ({ last: undefined, bytes: 0 }),
     async list(_where, after = '', most) {
@@ -49,7 +50,7 @@ function sparse() {
       return bodies.filter(({ id }) => id > after).slice(0, most)
     },
   }
-  const documents = createDocuments(repository as DocumentRepository, () => 0)
+  const documents = createDocuments({ ...repository, indexes } as DocumentRepository, () => 0)
   return {
     reads: () => reads,
     find: (query: string, signal: AbortSignal) =>

@@ -6,13 +6,22 @@ import type { CollectionRef, DocumentRef } from '../storage/document-ref.ts'
 import { createVault, type Vault } from '../storage/vault.ts'
 import { type MadeDocument, quoted, requireDocumentId, toDocument } from './document.ts'
 import { type Conditions, matches, matchesNone } from './entity-tag.ts'
+import { adviseFields, planQuery } from './indexes/plan.ts'
+import { readByIndex } from './indexes/read-by-index.ts'
 import { mergePatch } from './json/merge-patch.ts'
 import { type Json, parseStrictly } from './json/strict-json.ts'
 import { parseCursor, printCursor } from './query/cursor.ts'
+import type { Filter } from './query/filter.ts'
 import type { Position } from './query/order.ts'
 import type { DocumentQuery } from './query/query.ts'
-import { createReadInIdOrder, type Page, type ReadInIdOrder, readPage } from './query/read-page.ts'
-import { type CheckScan, ScanLimit } from './query/scan-limit.ts'
+import {
+  createReadInIdOrder,
+  type Page,
+  type PageQuery,
+  type ReadInIdOrder,
+  readPage,
+} from './query/read-page.ts'
+import { ScanLimit } from './query/scan-limit.ts'
 import {
   type CreatedMany,
   createMany,
@@ -146,6 +155,37 @@ export function createDocuments(
     return { ...made, tag }
   }
 
+  /** Reads a page by an index if one serves the query, and otherwise by a scan. */
+  async function readPageOf(
+    where: CollectionRef,
+    query: PageQuery,
+    filter: Filter,
+    reserve: FindOptions['reserve'],
+    signal: AbortSignal,
+  ): Promise<Page> {
+    const deps = { repository, nextTurn }
+    const { matches, sort, fields, count } = query
+    const isFiltered = matches !== undefined || sort.length > 0
+    // The limit of a page counts selected fields, so it does not bound the documents that are read.
+    if (!isFiltered && fields === undefined && !count) {
+      return readPage(deps, where, query, { reserve })
+    }
+    const { indexes: reader } = repository
+    const indexes = isFiltered ? await reader.ready(where) : []
+    const plan = planQuery(indexes, { filter, sort, count })
+    try {
+      const found =
+        plan &&
+        (await scans.runIndexed(signal, (check) =>
+          readByIndex({ reader, nextTurn }, where, plan, query, { reserve, check }),
+        ))
+      if (found !== undefined) return found
+      return await scans.run(signal, (check) => readPage(deps, where, query, { reserve, check }))
+    } catch (error) {
+      throw error instanceof Failure ? withAdvice(error, adviseFields({ filter, sort })) : error
+    }
+  }
+
   return {
     collections: (database) => repository.collections(database),
     read(ref, conditions) {
@@ -160,19 +200,13 @@ export function createDocuments(
       const scope = { where, filter, sort }
       const idPosition = after === undefined ? undefined : { values: [], id: after }
       const from = cursor === undefined ? idPosition : parseCursor(vault, scope, cursor)
-      const read = (check?: CheckScan) =>
-        readPage(
-          { repository, nextTurn },
-          where,
-          { matches, sort, fields, limit, from, count },
-          {
-            reserve,
-            ...(check && { check }),
-          },
-        )
-      // The limit of a page counts selected fields, so it does not bound the documents that are read.
-      const isScan = matches !== undefined || sort.length > 0 || fields !== undefined || count
-      const page = await (isScan ? scans.run(signal, read) : read())
+      const page = await readPageOf(
+        where,
+        { matches, sort, fields, limit, from, count },
+        filter,
+        reserve,
+        signal,
+      )
       return { ...page, nextParameter: parameterOf(page.next) }
 
       function parameterOf(next: Position | undefined): FoundPage['nextParameter'] {
@@ -225,3 +259,11 @@ const preconditionFailed = () =>
     'precondition-failed',
     'The document has changed, or does not match the precondition of the request.',
   )
+
+/** Names the fields of an index that would serve a query that was stopped. */
+function withAdvice(failure: Failure, fields: string[] | undefined): Failure {
+  const { code, message, details, headers } = failure
+  if (code !== 'query-too-expensive' || fields === undefined) return failure
+  const advice = `An index on ${fields.join(', ')} would serve it.`
+  return new Failure(code, `${message} ${advice}`, { ...details, headers, fields })
+}

@@ -202,7 +202,8 @@ function pageHeaders(
     headers['X-Total-Count'] = String(page.total)
   }
   if (query.matches !== undefined || query.sort.length > 0) {
-    headers['Query-Plan'] = `scan; scanned=${page.scanned}; returned=${page.documents.length}`
+    const access = page.index === undefined ? 'scan' : `index=${page.index}`
+    headers['Query-Plan'] = `${access}; scanned=${page.scanned}; returned=${page.documents.length}`
   }
   if (page.nextParameter !== undefined) headers.Link = nextLink(c, page.nextParameter)
   return headers

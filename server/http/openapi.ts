@@ -209,6 +209,7 @@ const TAGS: Readonly<Record<string, string>> = {
   endpoint: 'The configured network endpoints and their databases.',
   events: 'Live changes as server-sent events.',
   health: 'Liveness and readiness.',
+  index: 'The indexes of collections.',
   job: 'Work that continues after the response.',
   listener: 'The sockets that serve the endpoints on each node.',
   metrics: 'Metrics for Prometheus.',

@@ -119,6 +119,28 @@ forEachEngine((engine) => {
   })
 })
 
+forEachEngine((engine) => {
+  test('indexes are built again after a restore', async () => {
+    const node = await startForTest(settingsOf(engine.location()))
+    await node.ask('POST', '/articles', [{ id: 'a', n: 1 }, { id: 'b' }])
+    await node.ask('PUT', '/_index/articles/by-n', { fields: ['n'] })
+    await gatehouse(engine.location(), 'backup', folder)
+    await node.stop()
+    const target = await emptyLocation(engine.location())
+    await gatehouse(target, 'restore', folder)
+    const second = await startForTest({ ...settingsOf(target), endpoints: [] })
+    onTestFinished(() => second.stop())
+    const askSecond = (path: string) =>
+      ask(second.port, 'GET', path, { headers: { Authorization: `Bearer ${node.token}` } })
+    await expect
+      .poll(async () => (await askSecond('/_index/articles')).json, { timeout: 20_000 })
+      .toMatchObject([{ name: 'by-n', state: 'ready' }])
+    const found = await askSecond('/articles?n=1')
+    expect(found.headers['query-plan']).toBe('index=by-n; scanned=1; returned=1')
+    expect(found.json).toEqual([{ id: 'a', n: 1 }])
+  })
+})
+
 test('a restore is rejected while a node runs on the data folder', async () => {
   const node = await startForTest()
   onTestFinished(() => node.stop())

@@ -1,10 +1,12 @@
 import { sql, type Transaction } from 'kysely'
+import type { CollectionIndexes } from '../documents/indexes/entries.ts'
 import { Failure } from '../failure.ts'
 import { requireDatabase } from '../storage/database-exists.ts'
 import type { EngineName } from '../storage/engine.ts'
 import type { Tables } from '../storage/tables.ts'
 import type { DocumentRules, Job, Merge } from './job.ts'
 import { type Range, rangeAfter } from './range.ts'
+import { addStaged, removeStored } from './reindex.ts'
 
 /** Number of documents changed one by one between two pauses. */
 const CHANGES_PER_TURN = 50
@@ -29,6 +31,7 @@ interface Target {
   readonly job: Job
   readonly merge: Merge | undefined
   readonly pause: () => Promise<unknown>
+  readonly indexes: CollectionIndexes | undefined
 }
 
 /**
@@ -58,9 +61,11 @@ export async function prepareApply(
     return (await changeUnchanged(target, range)) + (await mergeChanged(target, range))
   }
   return async (trx) => {
-    const target = { trx, engine, rules, matches, job, merge, pause }
     await requireDatabase(trx, job.database)
     if (job.kind === 'list') return job.found
+    await rules.lockDocuments(trx, engine)
+    const indexes = await rules.openIndexes(trx, engine, job)
+    const target = { trx, engine, rules, matches, job, merge, pause, indexes }
     let changed = 0
     let range = await rangeAfter(trx, job, '')
     while (range !== undefined) {
@@ -99,13 +104,36 @@ async function create(target: Target, range: Range): Promise<number> {
     from job_documents where job = ${job.id} and id > ${range.after} and id <= ${range.last}
     order by id
     on conflict do nothing`.execute(trx)
-  if (Number(numAffectedRows) === range.count) return range.count
+  if (Number(numAffectedRows) === range.count) {
+    if (target.indexes !== undefined) {
+      await addStaged(target, target.indexes.add, isWithin(range))
+    }
+    return range.count
+  }
   const [existing = ''] = await changedIds(target, range)
   const id = JSON.stringify(existing.slice(0, 64))
   throw new Failure('conflict', `A document with the id ${id} exists already.`)
 }
 
+/**
+ * Updates the indexes for the documents of a range that have not changed since the scan, and keeps
+ * other transactions from changing them.
+ */
+async function reindexUnchanged(target: Target, range: Range): Promise<void> {
+  const { engine, job, indexes } = target
+  if (indexes === undefined) return
+  const isStaged = isIn(target, range)
+  const isUnchanged = sql<boolean>`${isStaged} and tag = ${stagedOf(target).select('staged.seen')}`
+  await removeStored(target, indexes, isUnchanged, engine === 'postgres')
+  if (job.kind === 'delete') return
+  const isStored = sql<boolean>`${isWithin(range)} and staged.seen = (
+    select tag from documents where database = ${job.database}
+    and collection = ${job.collection} and documents.id = staged.id)`
+  await addStaged(target, indexes.add, isStored)
+}
+
 async function deleteUnchanged(target: Target, range: Range): Promise<number> {
+  await reindexUnchanged(target, range)
   const { numDeletedRows } = await target.trx
     .deleteFrom('documents')
     .where(isIn(target, range))
@@ -115,6 +143,7 @@ async function deleteUnchanged(target: Target, range: Range): Promise<number> {
 }
 
 async function patchUnchanged(target: Target, range: Range): Promise<number> {
+  await reindexUnchanged(target, range)
   const { numAffectedRows = 0n } = await sql`
     update documents
     set (tag, body) = ${stagedOf(target).select(['staged.tag', 'staged.body'])}
@@ -138,7 +167,7 @@ async function mergeChanged(target: Target, range: Range): Promise<number> {
  * was changed.
  */
 async function changeOne(
-  { trx, rules, matches, job, merge }: Target,
+  { trx, rules, matches, job, merge, indexes }: Target,
   id: string,
 ): Promise<boolean> {
   for (;;) {
@@ -150,15 +179,19 @@ async function changeOne(
       .executeTakeFirst()
     if (found === undefined || !(await matches(found.body))) return false
     const state = { ...ref, tag: found.tag }
+    const body = await merge?.(id, found.body)
     const query =
-      merge === undefined
+      body === undefined
         ? trx.deleteFrom('documents').where((eb) => eb.and(state))
         : trx
             .updateTable('documents')
-            .set({ tag: rules.createTag(), body: await merge(id, found.body) })
+            .set({ tag: rules.createTag(), body })
             .where((eb) => eb.and(state))
     const { numAffectedRows } = await trx.executeQuery(query.compile())
-    if (numAffectedRows === 1n) return true
+    if (numAffectedRows !== 1n) continue
+    await indexes?.remove([{ id, body: found.body }])
+    if (body !== undefined) await indexes?.add([{ id, body }])
+    return true
   }
 }
 
@@ -199,6 +232,9 @@ function isIn({ trx, engine, job }: Target, { after, last }: Range) {
   )
   return sql<boolean>`documents.ctid = any(array${rows})`
 }
+
+const isWithin = ({ after, last }: Range) =>
+  sql<boolean>`staged.id > ${after} and staged.id <= ${last}`
 
 /** Selects the staged state of a document; a subquery, for the same reason. */
 const stagedOf = ({ trx, job }: Target) =>

@@ -1,11 +1,14 @@
+import type { Transaction } from 'kysely'
 import * as z from 'zod/mini'
 import { errorBody } from '../contract/acknowledgement.ts'
 import { JOB_KINDS, type JobKind } from '../contract/job.ts'
+import type { CollectionIndexes } from '../documents/indexes/entries.ts'
 import type { Filter } from '../documents/query/filter.ts'
 import { Failure, type FailureCode, failureKinds } from '../failure.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
+import type { EngineName } from '../storage/engine.ts'
 import { parseColumn, parseJsonColumn } from '../storage/parse-column.ts'
-import type { JobsTable } from '../storage/tables.ts'
+import type { JobsTable, Tables } from '../storage/tables.ts'
 
 /** The parameters of a job. */
 export interface JobRequest {
@@ -99,6 +102,14 @@ export interface DocumentRules {
   /** Returns a function that returns whether the JSON of a document matches a filter. */
   matcher(filter: Filter): (body: string) => boolean | Promise<boolean>
   createTag(): string
+  /** Must be called before `openIndexes` unless the transaction has written documents. */
+  lockDocuments(trx: Transaction<Tables>, engine: EngineName): Promise<void>
+  /** Returns the indexes of a collection, to maintain them; undefined if there are none. */
+  openIndexes(
+    trx: Transaction<Tables>,
+    engine: EngineName,
+    where: CollectionRef,
+  ): Promise<CollectionIndexes | undefined>
 }
 
 /** Parses a row. */

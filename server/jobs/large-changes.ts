@@ -121,12 +121,16 @@ export function createLargeChanges(deps: LargeChangesDeps) {
     // Writes wait from here on, so slow schema validation must be limited.
     const timedMerge = merge && withTimeLimit(merge, now)
     while (turn.written.size > 0) await checkWritten(timedMerge)
-    if (isSmall) return applyInTransaction(checked, keep)
+    // Only a transaction that writes the documents can check that a unique index accepts them.
+    if (isSmall || (await hasUniqueIndex(job))) return applyInTransaction(checked, keep)
     const committed = await repository.commit(checked, keep)
-    turn.commit(createUnapplied(store, committed))
+    turn.commit(createUnapplied(store, rules, committed))
     startApplying(committed)
     return committed
   }
+
+  const hasUniqueIndex = (job: Job): Promise<boolean> =>
+    transaction(async (trx) => (await rules.openIndexes(trx, 'sqlite', job))?.areUnique ?? false)
 
   async function isSmallChange(job: Job): Promise<boolean> {
     const first = await rangeAfter(db, job, '', SMALL_CHANGE)
@@ -169,7 +173,7 @@ export function createLargeChanges(deps: LargeChangesDeps) {
         await repository.endApplied(trx, job)
         return false
       }
-      await writeRange(trx, job, range)
+      await writeRange(trx, rules, job, range)
       await repository.moveCursor(trx, job, range.last)
       return true
     })
@@ -186,7 +190,7 @@ export function createLargeChanges(deps: LargeChangesDeps) {
     async restore(): Promise<void> {
       for (const job of await repository.applying()) {
         if (applying.has(job.id)) continue
-        writes.restore(job, createUnapplied(store, job))
+        writes.restore(job, createUnapplied(store, rules, job))
         startApplying(job)
       }
     },

@@ -1,12 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type RawBuilder, sql, type Transaction } from 'kysely'
+import { type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely'
 import type { ChangedDocument, UnappliedChange } from '../storage/changes/collection-writes.ts'
 import type { Store } from '../storage/open.ts'
 import type { Tables } from '../storage/tables.ts'
-import type { Job } from './job.ts'
+import type { DocumentRules, Job } from './job.ts'
+import { addStaged, removeStored } from './reindex.ts'
 
 /** Number of stored documents that one query combines with a change. */
 const WINDOW_ROWS = 1_000
+
+type IndexRules = Pick<DocumentRules, 'openIndexes'>
 
 /** Value of `seen` in a staged row after the change is applied to its document. */
 const APPLIED = '*'
@@ -15,7 +18,11 @@ const APPLIED = '*'
  * Returns the change of a committed job that is not yet applied to all documents. Only SQLite has
  * such changes; on PostgreSQL the transaction that commits a job also applies it.
  */
-export function createUnapplied({ db, transaction }: Store, job: Job): UnappliedChange {
+export function createUnapplied(
+  { db, transaction }: Store,
+  rules: IndexRules,
+  job: Job,
+): UnappliedChange {
   const isPending = pendingOf(job)
   const isHere = sql`documents.database = ${job.database} and documents.collection = ${job.collection}`
 
@@ -61,12 +68,12 @@ export function createUnapplied({ db, transaction }: Store, job: Job): Unapplied
     sizes: (after, limit, last) => rows(sql`octet_length(body) as bytes`, after, limit, last),
     async apply(ids) {
       const list = JSON.stringify(ids)
-      const isSelected = sql`${isPending} and staged.id in (select value from json_each(${list}))`
+      const isSelected = sql<SqlBool>`${isPending} and staged.id in (select value from json_each(${list}))`
       const { rows } = await sql`
         select 1 from job_documents as staged where ${isSelected} limit 1`.execute(db)
       if (rows.length === 0) return
       await transaction(async (trx) => {
-        await write(trx, job, isSelected)
+        await write(trx, rules, job, isSelected)
         await sql`
           update job_documents as staged set seen = ${APPLIED} where ${isSelected}`.execute(trx)
       })
@@ -76,26 +83,41 @@ export function createUnapplied({ db, transaction }: Store, job: Job): Unapplied
 
 /** Returns the condition that a staged document is not yet written. */
 const pendingOf = ({ id }: Job) =>
-  sql`staged.job = ${id} and staged.seen <> ${APPLIED}
+  sql<SqlBool>`staged.job = ${id} and staged.seen <> ${APPLIED}
     and staged.id > (select cursor from jobs where id = ${id} and state = 'applying')`
 
 /** Writes the documents of a range that are not yet written. */
 export const writeRange = (
   trx: Transaction<Tables>,
+  rules: IndexRules,
   job: Job,
   { after, last }: { readonly after: string; readonly last: string },
 ): Promise<void> =>
-  write(trx, job, sql`${pendingOf(job)} and staged.id > ${after} and staged.id <= ${last}`)
+  write(
+    trx,
+    rules,
+    job,
+    sql<SqlBool>`${pendingOf(job)} and staged.id > ${after} and staged.id <= ${last}`,
+  )
 
 /** @param isSelected a condition on `job_documents as staged`. */
 async function write(
   trx: Transaction<Tables>,
-  { kind, id, database, collection }: Job,
-  isSelected: RawBuilder<unknown>,
+  rules: IndexRules,
+  job: Job,
+  isSelected: RawBuilder<SqlBool>,
 ): Promise<void> {
-  const isStaged = sql`
+  const { kind, id, database, collection } = job
+  const isStaged = sql<SqlBool>`
     database = ${database} and collection = ${collection}
     and id in (select staged.id from job_documents as staged where ${isSelected})`
+  const indexes = await rules.openIndexes(trx, 'sqlite', job)
+  if (indexes !== undefined) {
+    const reindexing = { trx, job, pause: async () => {} }
+    if (kind !== 'create') await removeStored(reindexing, indexes, isStaged)
+    // The change is committed, so no document can be rejected.
+    if (kind !== 'delete') await addStaged(reindexing, indexes.addCommitted, isSelected)
+  }
   if (kind === 'delete') {
     await sql`delete from documents where ${isStaged}`.execute(trx)
   } else if (kind === 'patch') {

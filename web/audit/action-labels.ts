@@ -10,6 +10,8 @@ export const actionLabels: Readonly<Record<AuditAction, string>> = {
   'endpoint.change-undo': 'Bulk change undone',
   'database.create': 'Database created',
   'database.drop': 'Database dropped',
+  'index.create': 'Index created',
+  'index.drop': 'Index deleted',
   'session.begin': 'Signed in',
   'session.fail': 'Sign-in failed',
   'session.end': 'Session ended',

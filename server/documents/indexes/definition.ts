@@ -1,8 +1,12 @@
+import * as z from 'zod/mini'
+import { parseColumn, parseJsonColumn } from '../../storage/parse-column.ts'
 import type { DocumentIndexesTable } from '../../storage/tables.ts'
 import { type ListedField, parseFieldList } from '../query/field-path.ts'
 
+const INDEX_STATES = ['building', 'ready', 'failed', 'dropped'] as const
+
 /** The state of an index: only a ready one serves queries. */
-export type IndexState = 'building' | 'ready' | 'failed' | 'dropped'
+export type IndexState = (typeof INDEX_STATES)[number]
 
 /** An index of a collection. Its fields never change. */
 export interface IndexDefinition {
@@ -14,15 +18,18 @@ export interface IndexDefinition {
   readonly state: IndexState
 }
 
+const FIELDS = z.array(z.string())
+const STATE = z.enum(INDEX_STATES)
+
 /** Parses a row. */
 export const toDefinition = (
   row: Pick<DocumentIndexesTable, 'id' | 'name' | 'fields' | 'is_unique' | 'state'>,
 ): IndexDefinition => ({
   id: row.id,
   name: row.name,
-  fields: parseFields(JSON.parse(row.fields) as string[]),
+  fields: parseFields(parseJsonColumn(FIELDS, 'document_indexes.fields', row.fields)),
   isUnique: row.is_unique === 1,
-  state: row.state as IndexState,
+  state: parseColumn(STATE, 'document_indexes.state', row.state),
 })
 
 /** Parses the fields of an index, such as `-year`. */

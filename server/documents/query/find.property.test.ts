@@ -1,23 +1,60 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { CONTAINS_LENGTH } from '../../contract/document.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createDocuments, type Documents } from '../documents.ts'
+import { openIndexesOf } from '../indexes/build-indexes.testing.ts'
+import { KEY_BYTES } from '../indexes/index-key.ts'
 import type { Json } from '../json/strict-json.ts'
 import { createDocumentRepository } from '../repository/repository.ts'
+import { printFieldPath } from './field-path.ts'
 import { parseDocumentQuery } from './query.ts'
 
-// Generated documents and queries. The pages of a query, joined, must be what a plain reference
-// returns, on both engines and while other documents of the collection change.
+// Generated documents, indexes and queries. The pages of a query, joined, must be what a plain
+// reference returns, on both engines, with and without indexes, while they are built, and while other
+// documents of the collection change.
 
 const ANY = { match: undefined, noneMatch: undefined }
 
 type Document = { readonly [key: string]: Json }
 
 const NAMES = ['a', 'b', 'a.b', 'c:d', ''] as const
+/** Longer than a key of an index. */
+const LONG = 'x'.repeat(KEY_BYTES)
 const scalar = fc.oneof(
-  fc.constantFrom<Json>(null, true, false, 0, 1, -1, 1e308, -1e308, 0.1, '0', '1', 'true', ''),
-  fc.constantFrom<Json>('a', 'ab', 'é', '\uffff', '\u{1f600}', '\u{1f600}a', 'b,c', 'b\\c'),
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom<Json>(
+      null,
+      true,
+      false,
+      0,
+      1,
+      -1,
+      1e308,
+      -1e308,
+      0.1,
+      '0',
+      '1',
+      'true',
+      '',
+    ),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom<Json>(
+      'a',
+      'ab',
+      'é',
+      '\uffff',
+      '\u{1f600}',
+      '\u{1f600}a',
+      'b,c',
+      'b\\c',
+    ),
+  },
+  { weight: 1, arbitrary: fc.constantFrom<Json>(LONG, `${LONG}a`, `${LONG}b`) },
   fc.integer({ min: -3, max: 3 }),
 )
 const value = fc.oneof(
@@ -36,11 +73,28 @@ const path = fc
   .filter(([name, ...rest]) => name !== '' || rest.length > 0)
 const text = scalar.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)))
 const operator = fc.constantFrom('eq', 'ne', 'lt', 'lte', 'gt', 'gte', 'in', 'starts', 'contains')
-const condition = fc.record({ path, operator, text })
+const condition = fc
+  .record({ path, operator, text })
+  .filter((each) => each.operator !== 'contains' || each.text.length <= CONTAINS_LENGTH)
 const query = fc.record({
   conditions: fc.array(condition, { maxLength: 2 }),
   sort: fc.array(fc.record({ path, isDescending: fc.boolean() }), { maxLength: 2 }),
   limit: fc.integer({ min: 1, max: 7 }),
+  count: fc.boolean(),
+  /** Whether there is an index on the fields of its conditions, and on those of its order. */
+  servesConditions: fc.boolean(),
+  servesOrder: fc.boolean(),
+})
+const indexFields = fc.uniqueArray(fc.record({ path, isDescending: fc.boolean() }), {
+  minLength: 1,
+  maxLength: 3,
+  selector: ({ path }) => printFieldPath(path),
+})
+const indexes = fc.record({
+  fields: fc.array(indexFields, { maxLength: 2 }),
+  /** When the indexes are created, as a share of the documents, and whether they are complete. */
+  after: fc.double({ min: 0, max: 1, noNaN: true }),
+  areReady: fc.boolean(),
 })
 type Query = typeof query extends fc.Arbitrary<infer T> ? T : never
 
@@ -49,15 +103,23 @@ forEachEngine((engine) => {
     const store = await engine.open()
     await storeDatabases(store, 'db')
     const documents = createDocuments(createDocumentRepository(store), () => 0)
+    const stored = openIndexesOf(store)
     let collections = 0
+    let indexed = 0
     const scenario = fc.asyncProperty(
       fc.array(fields, { maxLength: 25 }),
       fc.array(query, { minLength: 1, maxLength: 4 }),
-      async (contents, queries) => {
+      indexes,
+      async (contents, queries, { fields, after, areReady }) => {
         const where = { database: 'db', collection: `c${++collections}` }
         const stable = contents.map((each, at) => ({ ...each, id: `${at}s` }) as Document)
-        for (const document of stable) await documents.create(where, JSON.stringify(document))
+        for (const [at, document] of stable.entries()) {
+          if (at === Math.floor(after * stable.length)) await createIndexes()
+          await documents.create(where, JSON.stringify(document))
+        }
         await documents.create(where, '{"id":"0changing"}')
+        if (areReady) await stored.build()
+        else stored.builder.wake()
         for (const each of queries) {
           let changes = 0
           const found = await readAll(documents, where, each, async () => {
@@ -65,21 +127,48 @@ forEachEngine((engine) => {
             const next = stable[changes++ % stable.length] ?? {}
             await documents.replace(ref, JSON.stringify({ ...next, id: ref.id }), ANY)
           })
-          expect(found.filter(({ id }) => id !== '0changing')).toEqual(reference(stable, each))
+          indexed += found.indexed
+          expect(found.documents.filter(({ id }) => id !== '0changing')).toEqual(
+            reference(stable, each),
+          )
+        }
+
+        async function createIndexes(): Promise<void> {
+          for (const [at, list] of [...fields, ...queries.map(fieldsOf)].entries()) {
+            const unique = new Map(
+              list.toReversed().map((each) => [printFieldPath(each.path), each]),
+            )
+            const texts = [...unique.values()]
+              .toReversed()
+              .map(({ path, isDescending }) => (isDescending ? '-' : '') + printFieldPath(path))
+            if (texts.length > 0) await stored.put(where, `i${at}`, texts)
+          }
         }
       },
     )
-    await fc.assert(scenario, { numRuns: 40 })
+    try {
+      await fc.assert(scenario, { numRuns: 150 })
+    } finally {
+      await stored.builder.stop()
+    }
+    expect(indexed).toBeGreaterThan(10)
+    expect(stored.errors).toEqual([])
   }, 120_000)
 })
+
+/** Returns the fields of an index that serves a query, or parts of it. */
+const fieldsOf = ({ conditions, sort, servesConditions, servesOrder }: Query) => [
+  ...(servesConditions ? conditions.map((each) => ({ path: each.path, isDescending: false })) : []),
+  ...(servesOrder ? sort : []),
+]
 
 /** Reads all pages of a query, and makes a change after each. */
 async function readAll(
   documents: Documents,
   where: { readonly database: string; readonly collection: string },
-  { conditions, sort, limit }: Query,
+  { conditions, sort, limit, count }: Query,
   change: () => Promise<void>,
-): Promise<Document[]> {
+): Promise<{ readonly documents: Document[]; readonly indexed: number }> {
   const parameters = new URLSearchParams({ limit: String(limit) })
   for (const { path, operator, text } of conditions) {
     const value = operator === 'in' ? text.replace(/[\\,]/g, '\\$&') : text
@@ -92,15 +181,17 @@ async function readAll(
     parameters.set('sort', list.join(','))
   }
   const found: Document[] = []
+  let indexed = 0
   for (;;) {
     const page = await documents.find(where, parseDocumentQuery(parameters), {
-      count: true,
+      count,
       reserve: async () => {},
       signal: new AbortController().signal,
     })
     const text = typeof page.json === 'string' ? page.json : Buffer.concat(page.json).toString()
     found.push(...(JSON.parse(text) as Document[]))
-    if (page.nextParameter === undefined) return found
+    if (page.index !== undefined) indexed++
+    if (page.nextParameter === undefined) return { documents: found, indexed }
     parameters.set(...page.nextParameter)
     await change()
   }

@@ -20,8 +20,10 @@ export interface Page {
   readonly next: Position | undefined
   /** Number of documents that match, on all pages; undefined if it was not requested. */
   readonly total: number | undefined
-  /** Number of documents that were read. */
+  /** Number of documents, or entries of an index, that were read. */
   readonly scanned: number
+  /** Name of the index that served the query; undefined for a scan. */
+  readonly index?: string
 }
 
 /** The part of a query that selects a page. */
@@ -192,6 +194,16 @@ async function readSorted(
     if (last === undefined && rows.length < PAGE.max) break
     after = rows.length < PAGE.max ? last : rows.at(-1)?.id
   }
+  const page = await pageOfTop(top, reserve, nextTurn)
+  return { ...page, total: count ? total : undefined, scanned }
+}
+
+/** Returns the page of the first documents in an order. */
+export async function pageOfTop(
+  top: TopDocuments,
+  reserve: ScanBounds['reserve'],
+  nextTurn: NextTurn,
+): Promise<Pick<Page, 'documents' | 'json' | 'next'>> {
   const { documents, bytes, next } = top.page()
   await reserve?.(bytes)
   const json = new JsonArray()
@@ -204,11 +216,11 @@ async function readSorted(
     added = 0
     await nextTurn()
   }
-  return { documents, json: json.print(), next, total: count ? total : undefined, scanned }
+  return { documents, json: json.print(), next }
 }
 
 /** Returns a function that returns a promise of the next turn if the current one took too long. */
-function createSlices(nextTurn: NextTurn): () => Promise<void> | undefined {
+export function createSlices(nextTurn: NextTurn): () => Promise<void> | undefined {
   let begun = performance.now()
   return () => {
     if (performance.now() - begun < SLICE) return undefined
@@ -219,7 +231,7 @@ function createSlices(nextTurn: NextTurn): () => Promise<void> | undefined {
 }
 
 /** Returns the JSON to return for a document: its selected fields, or all of it. */
-function createTextOf(fields: PageQuery['fields']): (body: string, parsed: Json) => string {
+export function createTextOf(fields: PageQuery['fields']): (body: string, parsed: Json) => string {
   if (fields === undefined) return (body) => body
   const select = createFieldSelector(fields)
   return (_, parsed) => printJson(select(parsed))

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { ScanLimit } from './scan-limit.ts'
+import { FREE_ENTRIES, ScanLimit } from './scan-limit.ts'
 
 const limits = { running: 1, waiting: 1, wait: 60_000, duration: 10_000 }
 const forever = new AbortController().signal
@@ -60,4 +60,21 @@ it('stops a query, and leaves the queue, when the client disconnects', async () 
   await expect(waiting).rejects.toMatchObject({ code: 'busy' })
   expect(reads).toBe(3)
   expect(scans.waiting).toBe(0)
+})
+
+it('limits a query by an index once it has read many entries', async () => {
+  const scans = new ScanLimit({ ...limits, wait: 1 })
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const first = scans.run(forever, () => promise)
+  const readUpTo = (most: number) =>
+    scans.runIndexed(forever, async (check) => {
+      for (let scanned = 0; scanned < most; scanned += 1_000) await check(scanned)
+      return most
+    })
+  expect(await readUpTo(FREE_ENTRIES)).toBe(FREE_ENTRIES)
+  await expect(readUpTo(FREE_ENTRIES + 1)).rejects.toMatchObject({ code: 'busy' })
+  resolve()
+  await first
+  expect(await readUpTo(FREE_ENTRIES + 1)).toBe(FREE_ENTRIES + 1)
+  await scans.run(forever, async (check) => check())
 })

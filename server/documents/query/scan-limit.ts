@@ -7,6 +7,11 @@ import { Semaphore } from '../../storage/changes/semaphore.ts'
  */
 export const SCANS = { running: 2, waiting: 100, wait: 5_000, duration: 10_000 } as const
 
+/**
+ * Number of entries of an index that a query reads before it counts as a query without an index.
+ */
+export const FREE_ENTRIES = 2_000
+
 /** Called between two batches of a scan. Throws if the scan must end. */
 export type CheckScan = () => void
 
@@ -39,14 +44,43 @@ export class ScanLimit {
    */
   async run<T>(signal: AbortSignal, scan: (check: CheckScan) => Promise<T>): Promise<T> {
     await this.#enter(signal)
-    const end = this.#now() + this.#limits.duration
     try {
-      return await scan(() => {
-        if (signal.aborted) throw new Failure('busy', 'The client has disconnected.')
-        if (this.#now() > end) throw tooExpensive(this.#limits.duration)
-      })
+      return await scan(this.#begin(signal))
     } finally {
       this.#slots.leave()
+    }
+  }
+
+  /**
+   * Runs a query by an index. It needs a slot from {@link FREE_ENTRIES} entries on.
+   *
+   * @param read awaits its argument before each batch, with the number of entries read so far.
+   * @throws Failure as {@link run}
+   */
+  async runIndexed<T>(
+    signal: AbortSignal,
+    read: (check: (scanned: number) => Promise<void>) => Promise<T>,
+  ): Promise<T> {
+    let check: CheckScan | undefined
+    try {
+      return await read(async (scanned) => {
+        if (signal.aborted) throw disconnected()
+        if (check === undefined && scanned >= FREE_ENTRIES) {
+          await this.#enter(signal)
+          check = this.#begin(signal)
+        }
+        check?.()
+      })
+    } finally {
+      if (check !== undefined) this.#slots.leave()
+    }
+  }
+
+  #begin(signal: AbortSignal): CheckScan {
+    const end = this.#now() + this.#limits.duration
+    return () => {
+      if (signal.aborted) throw disconnected()
+      if (this.#now() > end) throw tooExpensive(this.#limits.duration)
     }
   }
 
@@ -62,6 +96,8 @@ export class ScanLimit {
     }
   }
 }
+
+const disconnected = () => new Failure('busy', 'The client has disconnected.')
 
 const busy = () =>
   new Failure('busy', 'Too many queries are running. Try again.', {

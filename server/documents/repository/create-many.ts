@@ -5,6 +5,7 @@ import { OutcomeUnknown } from '../../storage/availability/unavailable.ts'
 import type { NextTurn } from '../../storage/changes/turns.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { type MadeDocument, quoted, toDocument } from '../document.ts'
+import { NotUnique } from '../indexes/entries.ts'
 import { parseStrictly } from '../json/strict-json.ts'
 import type { CheckDocuments } from '../schemas/schemas.ts'
 import type { DocumentRepository } from './stored-documents.ts'
@@ -133,7 +134,13 @@ async function storeSmall(
       field: jsonPointer([twice.at, 'id']),
     })
   }
-  const result = await repository.insert(where, made).catch(naming(made))
+  const result = await repository
+    .insert(where, made)
+    .catch(naming(made))
+    .catch((error: unknown) => {
+      if (!(error instanceof NotUnique)) throw error
+      throw failureAt(jsonPointer([ids.indexOf(error.second)]), error)
+    })
   if ('exists' in result) {
     throw failureAt(jsonPointer([ids.indexOf(result.exists)]), exists(result.exists))
   }

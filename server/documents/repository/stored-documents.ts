@@ -2,7 +2,7 @@
 // decides which queries are possible on either engine.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Expression, type QueryResult, type RawBuilder, sql } from 'kysely'
+import { type Expression, type Kysely, type QueryResult, type RawBuilder, sql } from 'kysely'
 import { SYSTEM_DATABASE } from '../../contract/database.ts'
 import { Failure } from '../../failure.ts'
 import { resolveOutcome } from '../../storage/availability/resolve-outcome.ts'
@@ -10,8 +10,11 @@ import { limitBytes } from '../../storage/changes/limit-bytes.ts'
 import { databaseExists, requireDatabase } from '../../storage/database-exists.ts'
 import type { CollectionRef, DocumentRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/open.ts'
+import type { Tables } from '../../storage/tables.ts'
 import { beforeNul } from '../document-id.ts'
 import { createEntityTag } from '../entity-tag.ts'
+import { openIndexes } from '../indexes/entries.ts'
+import { createIndexReader, type IndexReader } from '../indexes/index-reader.ts'
 
 /** A stored document. The body is its JSON with the `id`; the tag identifies this state. */
 export interface StoredDocument {
@@ -70,6 +73,7 @@ export interface DocumentRepository {
    * @throws Failure `database-not-found` if the database was dropped.
    */
   delete(ref: DocumentRef, tag: string): Promise<boolean>
+  readonly indexes: IndexReader
   /** Returns the names of a database's collections that hold documents, in order. */
   collections(database: string): Promise<string[]>
   /**
@@ -115,7 +119,7 @@ const PURGE_BYTES = 4 * 1024 * 1024
  * written.
  */
 export function createStoredDocuments(store: Store): DocumentRepository {
-  const { db, prepare, prepareRead, transaction } = store
+  const { db, engine, prepare, prepareRead, transaction } = store
   const some = db.selectFrom('documents').select(['id', 'tag', 'body'])
   const one = some
     .where('database', '=', '')
@@ -127,7 +131,12 @@ export function createStoredDocuments(store: Store): DocumentRepository {
     insert into documents (database, collection, id, tag, body)
     select ${''}, ${''}, ${''}, ${''}, ${''} where ${databaseExists('')}
     on conflict do nothing`.compile(db)
-  const insertOne = prepare(insertion)
+  const insertOne = prepare(
+    sql`
+      insert into documents (database, collection, id, tag, body)
+      select ${''}, ${''}, ${''}, ${''}, ${''} where ${databaseExists('')} and ${hasNoIndex}
+      on conflict do nothing`.compile(db),
+  )
   const updateOne = prepare(
     db
       .updateTable('documents')
@@ -137,8 +146,10 @@ export function createStoredDocuments(store: Store): DocumentRepository {
       .where('id', '=', '')
       .where('tag', '=', '')
       .where(databaseExists(''))
+      .where(hasNoIndex)
       .compile(),
   )
+  const indexed = new IndexedCollections()
   const read = ({ database, collection, id }: DocumentRef) => {
     // No id contains U+0000, and PostgreSQL rejects it.
     if (id.includes('\0')) return undefined
@@ -147,8 +158,36 @@ export function createStoredDocuments(store: Store): DocumentRepository {
   }
   const tagOf = async (ref: DocumentRef) => (await read(ref))?.tag
 
+  /**
+   * Replaces or deletes the state with that tag, with its entries in indexes; returns false if it
+   * has changed.
+   */
+  async function change(
+    ref: DocumentRef,
+    tag: string,
+    next: Pick<StoredDocument, 'tag' | 'body'> | undefined,
+  ): Promise<boolean> {
+    const { database, id } = ref
+    const isChanged = await transaction(async (trx) => {
+      const old = await selectionOf(trx, ref, tag).executeTakeFirst()
+      if (old === undefined) return false
+      const query = next === undefined ? deletionOf(trx, ref, tag) : updateOf(trx, ref, tag, next)
+      const { numAffectedRows } = await trx.executeQuery(query.compile())
+      if (numAffectedRows === 0n) return false
+      // After the change of the document: builds of indexes wait for transactions that made one.
+      const indexes = await openIndexes(trx, engine, ref)
+      indexed.set(ref, indexes !== undefined)
+      await indexes?.remove([{ id, body: old.body }])
+      if (next !== undefined) await indexes?.add([{ id, body: next.body }])
+      return true
+    })
+    if (!isChanged) await requireDatabase(db, database)
+    return isChanged
+  }
+
   return {
     read,
+    indexes: createIndexReader(store),
     list({ database, collection }, after, limit, last) {
       return some
         .where('database', '=', database)
@@ -174,23 +213,22 @@ export function createStoredDocuments(store: Store): DocumentRepository {
       const bytes = rows.slice(0, fit).reduce((sum, row) => sum + row.bytes, 0)
       return { last: fit === rows.length ? undefined : rows[fit - 1]?.id, bytes }
     },
-    async insert({ database, collection }, documents) {
+    async insert(where, documents) {
+      const { database, collection } = where
       const [first] = documents
-      if (first !== undefined && documents.length === 1) {
+      if (first !== undefined && documents.length === 1 && !indexed.has(where)) {
         const tag = createEntityTag()
         const { id, body } = first
         const { numAffectedRows } = await resolveOutcome<Affected>(
-          insertOne(database, collection, id, tag, body, database, database),
+          insertOne(database, collection, id, tag, body, database, database, database, collection),
           async () => ((await tagOf({ database, collection, id })) === tag ? done : undefined),
         )
         if (numAffectedRows !== 0n) return { tags: [tag] }
-        await requireDatabase(db, database)
-        return { exists: id }
       }
       const rows = documents.map(({ id, body }) => {
         return { database, collection, id, tag: createEntityTag(), body }
       })
-      const exists = new Exists()
+      const length = documents.length === 1 ? undefined : 'long'
       try {
         await transaction(async (trx) => {
           for (const [at, row] of rows.entries()) {
@@ -198,44 +236,48 @@ export function createStoredDocuments(store: Store): DocumentRepository {
             const values = [row.database, row.collection, row.id, row.tag, row.body]
             const parameters = [...values, row.database, row.database]
             const { numAffectedRows } = await trx.executeQuery({ ...insertion, parameters })
-            if (numAffectedRows === 0n) throw Object.assign(exists, { id: row.id })
+            if (numAffectedRows === 0n) throw new Exists(row.id)
           }
-        }, 'long')
+          const indexes = await openIndexes(trx, engine, where)
+          indexed.set(where, indexes !== undefined)
+          if (indexes === undefined) return
+          for (let at = 0; at < rows.length; at += STORED) {
+            if (at > 0) await nextTurn()
+            await indexes.add(rows.slice(at, at + STORED))
+          }
+        }, length)
       } catch (error) {
-        if (error !== exists) throw error
+        if (!(error instanceof Exists)) throw error
         await requireDatabase(db, database)
-        return { exists: exists.id }
+        return { exists: error.existing }
       }
       return { tags: rows.map(({ tag }) => tag) }
     },
-    async update({ database, collection, id }, tag, body) {
+    async update(ref, tag, body) {
+      const { database, collection, id } = ref
       const next = createEntityTag()
-      const { numAffectedRows } = await resolveOutcome<Affected>(
-        updateOne(next, body, database, collection, id, tag, database, database),
-        async () => ((await tagOf({ database, collection, id })) === next ? done : undefined),
-      )
-      if (numAffectedRows !== 0n) return next
-      await requireDatabase(db, database)
-      return undefined
+      if (!indexed.has(ref)) {
+        const { numAffectedRows } = await resolveOutcome<Affected>(
+          updateOne(
+            ...[next, body, database, collection, id, tag],
+            ...[database, database, database, collection],
+          ),
+          async () => ((await tagOf(ref)) === next ? done : undefined),
+        )
+        if (numAffectedRows !== 0n) return next
+      }
+      return (await change(ref, tag, { tag: next, body })) ? next : undefined
     },
-    async delete({ database, collection, id }, tag) {
-      const deletion = db
-        .deleteFrom('documents')
-        .where('database', '=', database)
-        .where('collection', '=', collection)
-        .where('id', '=', id)
-        .where('tag', '=', tag)
-        .where(databaseExists(database))
-      const { numDeletedRows } = await resolveOutcome<{ numDeletedRows: bigint }>(
-        deletion.executeTakeFirst(),
-        async () =>
-          (await tagOf({ database, collection, id })) === undefined
-            ? { numDeletedRows: 1n }
-            : undefined,
-      )
-      if (numDeletedRows > 0n) return true
-      await requireDatabase(db, database)
-      return false
+    async delete(ref, tag) {
+      if (!indexed.has(ref)) {
+        const deletion = deletionOf(db, ref, tag).where(hasNoIndexOf(ref))
+        const { numDeletedRows } = await resolveOutcome<{ numDeletedRows: bigint }>(
+          deletion.executeTakeFirst(),
+          async () => ((await tagOf(ref)) === undefined ? { numDeletedRows: 1n } : undefined),
+        )
+        if (numDeletedRows > 0n) return true
+      }
+      return change(ref, tag, undefined)
     },
     collections: (database) =>
       distinct(store, (after) =>
@@ -341,11 +383,72 @@ async function distinct(
   }
 }
 
+/** Returns a condition that a collection has no index that its writers maintain. */
+const hasNoIndexOf = ({ database, collection }: CollectionRef) => sql<boolean>`not exists (
+  select 1 from document_indexes where document_indexes.database = ${database}
+  and document_indexes.collection = ${collection} and state in ('building', 'ready'))`
+
+/** The same in a compiled statement, where it adds two parameters. */
+const hasNoIndex = hasNoIndexOf({ database: '', collection: '' })
+
+/** Selects the body of a state of a document. */
+const selectionOf = (db: Kysely<Tables>, { database, collection, id }: DocumentRef, tag: string) =>
+  db
+    .selectFrom('documents')
+    .select('body')
+    .where('database', '=', database)
+    .where('collection', '=', collection)
+    .where('id', '=', id)
+    .where('tag', '=', tag)
+
+const deletionOf = (db: Kysely<Tables>, { database, collection, id }: DocumentRef, tag: string) =>
+  db
+    .deleteFrom('documents')
+    .where('database', '=', database)
+    .where('collection', '=', collection)
+    .where('id', '=', id)
+    .where('tag', '=', tag)
+    .where(databaseExists(database))
+
+const updateOf = (
+  db: Kysely<Tables>,
+  { database, collection, id }: DocumentRef,
+  tag: string,
+  next: Pick<StoredDocument, 'tag' | 'body'>,
+) =>
+  db
+    .updateTable('documents')
+    .set({ tag: next.tag, body: next.body })
+    .where('database', '=', database)
+    .where('collection', '=', collection)
+    .where('id', '=', id)
+    .where('tag', '=', tag)
+    .where(databaseExists(database))
+
+/**
+ * Collections that had indexes when a document was last written. Their documents are written in
+ * transactions. All others are written by one statement, which checks that there is no index.
+ */
+class IndexedCollections {
+  readonly #keys = new Set<string>()
+
+  has({ database, collection }: CollectionRef): boolean {
+    return this.#keys.size > 0 && this.#keys.has(`${database}/${collection}`)
+  }
+
+  set({ database, collection }: CollectionRef, isIndexed: boolean): void {
+    const key = `${database}/${collection}`
+    if (isIndexed) this.#keys.add(key)
+    else if (this.#keys.size > 0) this.#keys.delete(key)
+  }
+}
+
 /** Rolls back a transaction after it finds an existing document. */
 class Exists extends Failure {
-  id = ''
+  readonly existing: string
 
-  constructor() {
+  constructor(existing: string) {
     super('conflict', 'A document with this id exists already.')
+    this.existing = existing
   }
 }

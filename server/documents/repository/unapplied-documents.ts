@@ -34,6 +34,16 @@ export function withUnapplied(
       const bytes = rows.slice(0, fit).reduce((sum, row) => sum + row.bytes, 0)
       return { last: fit === rows.length ? undefined : rows[fit - 1]?.id, bytes }
     },
+    // An index contains a change only once it is applied.
+    indexes: {
+      ...stored.indexes,
+      async ready(where) {
+        return writes.unapplied(where) === undefined ? stored.indexes.ready(where) : []
+      },
+      async isReady(where, index) {
+        return writes.unapplied(where) === undefined && stored.indexes.isReady(where, index)
+      },
+    },
     insert: (where, documents) =>
       writes.write(
         where,

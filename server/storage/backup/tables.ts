@@ -15,6 +15,7 @@ import { allMigrations } from '../migrations/all-migrations.ts'
  * that was running must not continue.
  */
 export const TRANSIENT_TABLES: readonly string[] = [
+  'index_entries',
   'nodes',
   'node_listeners',
   'endpoint_changes',

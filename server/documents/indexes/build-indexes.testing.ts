@@ -1,0 +1,44 @@
+import { createRecorder } from '../../audit/record.ts'
+import type { CollectionRef } from '../../storage/document-ref.ts'
+import type { Store } from '../../storage/open.ts'
+import { createBuilder } from './builder.ts'
+import { createIndexRepository } from './index-repository.ts'
+import { createIndexes } from './indexes.ts'
+
+/** Returns the indexes of a store, with a loop that builds them on this node. */
+export function openIndexesOf(store: Store) {
+  const repository = createIndexRepository(store, Date.now)
+  const errors: unknown[] = []
+  const builder = createBuilder({
+    ...{ store, repository, isOurs: async () => true },
+    pause: () => new Promise(setImmediate),
+    onError: (error) => errors.push(error),
+  })
+  const indexes = createIndexes(repository, () => {})
+  const on = {
+    record: createRecorder(),
+    actor: { name: 'test', by: 'system', address: null } as const,
+    target: 'test',
+  }
+  return {
+    ...{ repository, builder, errors },
+    list: indexes.list,
+    put: (where: CollectionRef, name: string, fields: readonly string[], unique = false) =>
+      indexes.put(where, name, { fields, unique }, on),
+    delete: (where: CollectionRef, name: string) => indexes.delete(where, name, on),
+    /** Builds all indexes, and cleans up after deleted ones. */
+    async build(): Promise<void> {
+      const loop = createBuilder({
+        ...{ store, repository, isOurs: async () => true },
+        pause: () => new Promise(setImmediate),
+        onError: (error) => errors.push(error),
+      })
+      loop.wake()
+      while ((await repository.next()) !== undefined && errors.length === 0) {
+        await new Promise(setImmediate)
+      }
+      await loop.stop()
+      if (errors.length > 0) throw errors[0]
+    },
+  }
+}

@@ -1,0 +1,146 @@
+import { sql } from 'kysely'
+import { limitBytes } from '../../storage/changes/limit-bytes.ts'
+import type { Store } from '../../storage/open.ts'
+import { toDefinition } from './definition.ts'
+import { addToIndex, failDuplicates } from './entries.ts'
+import type { IndexRow } from './index-repository.ts'
+
+/** Maximum number of documents that a transaction indexes, and of their bytes: a few ms of work. */
+const STEP = { documents: 250, bytes: 256 * 1024 } as const
+
+/** Number of documents that one statement counts, about a millisecond of work. */
+const COUNTED = 5_000
+
+/** Another transaction is changing a document of the step, or the index. Try again. */
+export class Contended extends Error {}
+
+/**
+ * Indexes some documents, in one transaction; returns the changed row, or undefined if no document
+ * is left. A unique index fails if it finds duplicates.
+ *
+ * @param upTo the last id when the build began. Documents that were created later are indexed by
+ * the transactions that create them.
+ * @throws Contended
+ */
+export async function buildStep(
+  { db, engine, transaction }: Store,
+  row: IndexRow,
+  upTo: string,
+): Promise<IndexRow | undefined> {
+  const after = row.cursor ?? ''
+  const here = (source: Pick<typeof db, 'selectFrom'>) =>
+    source
+      .selectFrom('documents')
+      .where('database', '=', row.database)
+      .where('collection', '=', row.collection)
+      .where('id', '>', after)
+      .where('id', '<=', upTo)
+      .orderBy('id')
+  const sizes = await here(db)
+    .select(['id', sql<number>`octet_length(body)`.as('bytes')])
+    .limit(STEP.documents)
+    .execute()
+  const count = limitBytes(sizes, STEP.bytes)
+  const last = sizes[count - 1]
+  if (last === undefined) return undefined
+  const next = { ...row, cursor: last.id, done: row.done + count }
+  await transaction(async (trx) => {
+    // A transaction that waits for a document of this step must not be waited for.
+    if (engine === 'postgres') await sql`set local lock_timeout = '100ms'`.execute(trx)
+    const ids = await here(trx).select('id').where('id', '<=', last.id).execute()
+    const documents = await here(trx)
+      .select(['id', 'body'])
+      .where('id', '<=', last.id)
+      .$if(engine === 'postgres', (query) => query.forShare().skipLocked())
+      .execute()
+    const found = new Set(documents.map(({ id }) => id))
+    if (ids.some(({ id }) => !found.has(id))) throw new Contended()
+    const duplicates = await addToIndex(trx, engine, toDefinition(row), documents)
+    if (duplicates.length > 0) return failDuplicates(trx, duplicates)
+    const { numUpdatedRows } = await trx
+      .updateTable('document_indexes')
+      .set({ cursor: next.cursor, done: next.done, total: row.total })
+      .where('id', '=', row.id)
+      .where('done', '=', row.done)
+      .where('state', '=', 'building')
+      .executeTakeFirst()
+    // The index was dropped, or another node builds it.
+    if (numUpdatedRows === 0n) throw new Contended()
+  })
+  return next
+}
+
+/** Marks an index as ready, after its last step. */
+export async function completeBuild({ db }: Store, { id, done }: IndexRow): Promise<void> {
+  await db
+    .updateTable('document_indexes')
+    .set({ state: 'ready', cursor: null })
+    .where('id', '=', id)
+    .where('done', '=', done)
+    .where('state', '=', 'building')
+    .execute()
+}
+
+/** Returns the last id of a collection; empty if it has no documents. */
+export async function lastId({ db }: Store, { database, collection }: IndexRow): Promise<string> {
+  const { last } = await db
+    .selectFrom('documents')
+    .select(({ fn }) => fn.max('id').as('last'))
+    .where('database', '=', database)
+    .where('collection', '=', collection)
+    .executeTakeFirstOrThrow()
+  return last ?? ''
+}
+
+/** Returns the number of documents to index, counted in steps. */
+export async function countDocuments(
+  { db }: Store,
+  { database, collection }: IndexRow,
+  pause: () => Promise<unknown>,
+  isStopped: () => boolean,
+): Promise<number | null> {
+  let total = 0
+  for (let after = ''; !isStopped(); await pause()) {
+    const some = db
+      .selectFrom('documents')
+      .select('id')
+      .where('database', '=', database)
+      .where('collection', '=', collection)
+      .where('id', '>', after)
+      .orderBy('id')
+      .limit(COUNTED)
+      .as('some')
+    const { count, last } = await db
+      .selectFrom(some)
+      .select(({ fn }) => [fn.countAll().as('count'), fn.max('id').as('last')])
+      .executeTakeFirstOrThrow()
+    total += Number(count)
+    if (Number(count) < COUNTED || last === null) return total
+    after = last
+  }
+  return null
+}
+
+/**
+ * Waits for the transactions that are writing documents now, since they may not see an index that
+ * was just created or dropped. SQLite runs one write transaction at a time, so none of them is left.
+ */
+export async function writersEnded(
+  { db, engine }: Store,
+  pause: () => Promise<unknown>,
+  isStopped: () => boolean,
+): Promise<void> {
+  if (engine === 'sqlite') return
+  const writers = async () => {
+    const { rows } = await sql<{ id: string }>`
+      select distinct virtualtransaction as id from pg_locks
+      where relation = 'documents'::regclass and mode = 'RowExclusiveLock' and granted
+      and database = (select oid from pg_database where datname = current_database())`.execute(db)
+    return rows.map(({ id }) => id)
+  }
+  let before = new Set(await writers())
+  while (before.size > 0 && !isStopped()) {
+    await pause()
+    before = new Set((await writers()).filter((id) => before.has(id)))
+  }
+}

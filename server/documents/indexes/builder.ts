@@ -1,0 +1,70 @@
+import { createBackgroundLoop } from '../../storage/changes/background-loop.ts'
+import type { Store } from '../../storage/open.ts'
+import {
+  buildStep,
+  Contended,
+  completeBuild,
+  countDocuments,
+  lastId,
+  writersEnded,
+} from './build-step.ts'
+import type { IndexRepository, IndexRow } from './index-repository.ts'
+
+/** Number of entries that one statement deletes, a few milliseconds of work. */
+const DELETED = 1_000
+
+/** Delay before a step that other transactions hindered is repeated, ms. */
+const RETRY = 50
+
+export interface BuilderDeps {
+  readonly store: Store
+  readonly repository: IndexRepository
+  /** Returns whether this node builds the indexes. */
+  readonly isOurs: () => Promise<boolean>
+  /** Awaited between two steps, so that other requests can run. */
+  readonly pause: () => Promise<unknown>
+  readonly onError: (error: unknown) => void
+}
+
+/** Creates a loop that builds indexes and deletes the entries of dropped ones, until none is left. */
+export function createBuilder({ store, repository, isOurs, pause, onError }: BuilderDeps) {
+  const later = () => new Promise((resolve) => setTimeout(resolve, RETRY))
+
+  async function build(row: IndexRow, isStopped: () => boolean): Promise<void> {
+    await writersEnded(store, later, isStopped)
+    const upTo = await lastId(store, row)
+    const total = row.total ?? (await countDocuments(store, row, pause, isStopped))
+    for (let current: IndexRow = { ...row, total }; !isStopped(); await pause()) {
+      try {
+        const next = await buildStep(store, current, upTo)
+        if (next === undefined) return await completeBuild(store, current)
+        current = next
+      } catch (error) {
+        if (!(error instanceof Contended)) throw error
+        await later()
+        const [stored] = (await repository.list(row)).filter(({ id }) => id === row.id)
+        if (stored?.state !== 'building') return
+        current = { ...stored, total }
+      }
+    }
+  }
+
+  async function clean(row: IndexRow, isStopped: () => boolean): Promise<void> {
+    await writersEnded(store, later, isStopped)
+    while (!isStopped()) {
+      if (!(await repository.deleteEntries(row, DELETED))) return repository.delete(row)
+      await pause()
+    }
+  }
+
+  return createBackgroundLoop(async (isStopped) => {
+    if (!(await isOurs())) return
+    await repository.dropOrphans()
+    for (;;) {
+      const row = isStopped() ? undefined : await repository.next()
+      if (row === undefined) return
+      await (row.state === 'building' ? build(row, isStopped) : clean(row, isStopped))
+      await pause()
+    }
+  }, onError)
+}

@@ -1,0 +1,43 @@
+import { documentIndex, indexInput, indexList } from '../../contract/document-index.ts'
+import { schemaOf } from '../../http/openapi.ts'
+import { body, failure, json, NO_CONTENT, operations, parameter } from '../describe-routes.ts'
+
+const INDEX = json(schemaOf(documentIndex))
+
+/** The operations of `/_index/<collection>`. */
+export const collectionIndexes = operations([parameter('Collection')], {
+  get: {
+    summary: 'List the indexes of a collection',
+    responses: {
+      '200': { description: 'The indexes, by name', content: json(schemaOf(indexList)) },
+      '404': failure('NotFound'),
+    },
+  },
+})
+
+/** The operations of `/_index/<collection>/<name>`. */
+export const documentIndexOperations = operations(
+  [parameter('Collection'), parameter('IndexName')],
+  {
+    put: {
+      summary: 'Create an index of a collection',
+      description: 'The index is built in the background, and serves queries once it is ready.',
+      requestBody: body(json(schemaOf(indexInput)), 'The fields of the index.'),
+      responses: {
+        '200': { description: 'The index exists with this definition.', content: INDEX },
+        '201': { description: 'The index was created.', content: INDEX },
+        '409': failure('IndexConflict'),
+        '413': failure('TooLarge'),
+      },
+    },
+    delete: {
+      summary: 'Delete an index of a collection',
+      parameters: [parameter('Prefer')],
+      responses: {
+        '200': { description: 'The index that was deleted', content: INDEX },
+        '204': NO_CONTENT,
+        '404': failure('NotFound'),
+      },
+    },
+  },
+)

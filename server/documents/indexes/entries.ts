@@ -1,0 +1,241 @@
+import { createHash } from 'node:crypto'
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import { jsonPointer } from '../../contract/json-pointer.ts'
+import { Failure } from '../../failure.ts'
+import type { CollectionRef } from '../../storage/document-ref.ts'
+import type { EngineName } from '../../storage/engine.ts'
+import type { Tables } from '../../storage/tables.ts'
+import { type Json, printJson } from '../json/strict-json.ts'
+import { type IndexDefinition, toDefinition } from './definition.ts'
+import { keyOfValues, valuesOf } from './index-key.ts'
+
+/** Maximum number of ids that a failed unique index lists. */
+export const DUPLICATES = 100
+
+/** A document as JSON. */
+interface Indexed {
+  readonly id: string
+  readonly body: string
+}
+
+/** An entry to write. */
+interface Entry {
+  readonly index: IndexDefinition
+  readonly key: Buffer
+  readonly id: string
+  /** Hash of the values in a unique index; null if the document is exempt. */
+  readonly sole: Buffer | null
+}
+
+/** Two documents with the same values in a unique index. */
+export interface Duplicate {
+  readonly index: IndexDefinition
+  /** The document that is in the index. */
+  readonly first: string
+  readonly second: string
+}
+
+/** A document has the same values in a unique index as another one. */
+export class NotUnique extends Failure {
+  /** Id of the document that cannot be stored. */
+  readonly second: string
+
+  constructor({ index, first, second }: Duplicate) {
+    const id = JSON.stringify(first.slice(0, 64))
+    super(
+      'conflict',
+      `The index ${index.name} is unique, and the document ${id} has the same values.`,
+      {
+        field: jsonPointer(index.fields[0]?.path ?? []),
+        index: index.name,
+        document: first,
+      },
+    )
+    this.second = second
+  }
+}
+
+/** The indexes of a collection, in a transaction that writes its documents. */
+export interface CollectionIndexes {
+  /** Whether one of them is unique. */
+  readonly areUnique: boolean
+  /** Adds documents. @throws NotUnique */
+  add(documents: readonly Indexed[]): Promise<void>
+  /** Adds documents that are committed already. A unique index that they violate fails. */
+  addCommitted(documents: readonly Indexed[]): Promise<void>
+  /** Removes documents in the state in which they were added. */
+  remove(documents: readonly Indexed[]): Promise<void>
+}
+
+/**
+ * Announces to builds of indexes that a transaction writes documents. Call it before
+ * {@link openIndexes} if the transaction has not written any yet: a build that begins waits for
+ * these transactions, since they do not see its index. SQLite runs one write transaction at a time.
+ */
+export async function lockDocuments(trx: Kysely<Tables>, engine: EngineName): Promise<void> {
+  if (engine === 'postgres') await sql`lock table documents in row exclusive mode`.execute(trx)
+}
+
+/** Returns the indexes of a collection that its writers maintain; undefined if there are none. */
+export async function openIndexes(
+  trx: Transaction<Tables>,
+  engine: EngineName,
+  { database, collection }: CollectionRef,
+): Promise<CollectionIndexes | undefined> {
+  const rows = await trx
+    .selectFrom('document_indexes')
+    .select(['id', 'name', 'fields', 'is_unique', 'state'])
+    .where('database', '=', database)
+    .where('collection', '=', collection)
+    .where('state', 'in', ['building', 'ready'])
+    .orderBy('id')
+    .execute()
+  if (rows.length === 0) return undefined
+  const indexes = rows.map(toDefinition)
+  const entriesOf = (documents: readonly Indexed[]) =>
+    documents.flatMap(({ id, body }) => toEntries(indexes, id, body))
+  return {
+    areUnique: indexes.some(({ isUnique }) => isUnique),
+    async add(documents) {
+      const [duplicate] = await addEntries(trx, engine, entriesOf(documents))
+      if (duplicate !== undefined) throw new NotUnique(duplicate)
+    },
+    async addCommitted(documents) {
+      await failDuplicates(trx, await addEntries(trx, engine, entriesOf(documents)))
+    },
+    remove: (documents) => removeEntries(trx, engine, entriesOf(documents)),
+  }
+}
+
+/** Adds documents to one index; returns the duplicates that a unique index excludes. */
+export const addToIndex = (
+  trx: Transaction<Tables>,
+  engine: EngineName,
+  index: IndexDefinition,
+  documents: readonly Indexed[],
+): Promise<Duplicate[]> =>
+  addEntries(
+    trx,
+    engine,
+    documents.flatMap(({ id, body }) => toEntries([index], id, body)),
+  )
+
+/** Ends unique indexes that found duplicates. */
+export async function failDuplicates(
+  trx: Transaction<Tables>,
+  duplicates: readonly Duplicate[],
+): Promise<void> {
+  for (const [index, found] of Map.groupBy(duplicates, (duplicate) => duplicate.index)) {
+    const ids = new Set(found.flatMap(({ first, second }) => [first, second]))
+    await trx
+      .updateTable('document_indexes')
+      .set({ state: 'failed', duplicates: JSON.stringify([...ids].slice(0, DUPLICATES)) })
+      .where('id', '=', index.id)
+      .where('state', 'in', ['building', 'ready'])
+      .execute()
+  }
+}
+
+function toEntries(indexes: readonly IndexDefinition[], id: string, body: string): Entry[] {
+  const document = JSON.parse(body) as Json
+  return indexes.map((index) => {
+    const values = valuesOf(document, index.fields)
+    const isExempt = !index.isUnique || values.includes(undefined)
+    return {
+      index,
+      key: keyOfValues(values, index.fields).bytes,
+      id,
+      // Keys of long strings, arrays and objects do not identify the values.
+      sole: isExempt
+        ? null
+        : createHash('sha256')
+            .update(printJson(values as Json[]))
+            .digest(),
+    }
+  })
+}
+
+/**
+ * Adds entries that do not exist yet, except for duplicates in unique indexes, which it returns.
+ * Entries are sorted, so that concurrent transactions wait for each other in the same order.
+ */
+async function addEntries(
+  trx: Transaction<Tables>,
+  engine: EngineName,
+  entries: readonly Entry[],
+): Promise<Duplicate[]> {
+  const duplicates: Duplicate[] = []
+  let missing = entries.toSorted(compareEntries)
+  while (missing.length > 0) {
+    const rows = rowsOf(engine, missing)
+    const { numAffectedRows = 0n } = await sql`
+      insert into index_entries (index_id, key, id, sole)
+      select entry.index_id, entry.key, entry.id, entry.sole from ${rows}
+      where true order by entry.at on conflict do nothing`.execute(trx)
+    if (Number(numAffectedRows) === missing.length) break
+    const { rows: skipped } = await sql<{ at: number; rival: string | null }>`
+      select at, rival from (
+        select entry.at, (
+          select other.id from index_entries as other
+          where other.index_id = entry.index_id and other.sole = entry.sole and other.id <> entry.id
+        ) as rival, (
+          select 1 from index_entries as own
+          where own.index_id = entry.index_id and own.key = entry.key and own.id = entry.id
+        ) as own
+        from ${rows}
+      ) as states where own is null order by at`.execute(trx)
+    const tried = missing
+    missing = []
+    for (const { at, rival } of skipped) {
+      const entry = tried[at] as Entry
+      // Without a rival, the other document has just been deleted.
+      if (rival === null) missing.push(entry)
+      else duplicates.push({ index: entry.index, first: rival, second: entry.id })
+    }
+  }
+  return duplicates
+}
+
+const compareEntries = (one: Entry, other: Entry): number =>
+  one.index.id - other.index.id || Buffer.compare(one.sole ?? one.key, other.sole ?? other.key)
+
+async function removeEntries(
+  trx: Transaction<Tables>,
+  engine: EngineName,
+  entries: readonly Entry[],
+): Promise<void> {
+  const rows = rowsOf(engine, entries)
+  // PostgreSQL plans a join from statistics, which a new table lacks; subqueries use the key.
+  await (engine === 'sqlite'
+    ? sql`
+        delete from index_entries where (index_id, key, id) in (
+          select entry.index_id, entry.key, entry.id from ${rows})`
+    : sql`
+        delete from index_entries where ctid = any(array(
+          select (
+            select own.ctid from index_entries as own
+            where own.index_id = entry.index_id and own.key = entry.key and own.id = entry.id)
+          from ${rows}))`
+  ).execute(trx)
+}
+
+/** Returns entries as a table with the name `entry`. The text of the statement does not change. */
+function rowsOf(engine: EngineName, entries: readonly Entry[]): RawBuilder<unknown> {
+  const list = JSON.stringify(
+    entries.map(({ index, key, id, sole }) => [
+      index.id,
+      key.toString('hex'),
+      id,
+      sole?.toString('hex') ?? null,
+    ]),
+  )
+  return engine === 'sqlite'
+    ? sql`(
+        select key as at, value ->> 0 as index_id, unhex(value ->> 1) as key, value ->> 2 as id,
+          unhex(value ->> 3) as sole
+        from json_each(${list})) as entry`
+    : sql`(
+        select cast(at - 1 as integer) as at, cast(value ->> 0 as bigint) as index_id,
+          decode(value ->> 1, 'hex') as key, value ->> 2 as id, decode(value ->> 3, 'hex') as sole
+        from json_array_elements(cast(${list} as json)) with ordinality as each(value, at)) as entry`
+}

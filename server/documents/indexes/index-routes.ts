@@ -1,0 +1,69 @@
+import { type Context, Hono } from 'hono'
+import { COLLECTION_PARAMETER, isCollectionName } from '../../contract/document.ts'
+import { indexInput } from '../../contract/document-index.ts'
+import { Failure } from '../../failure.ts'
+import { described } from '../../http/describe.ts'
+import type { AppEnv } from '../../http/env.ts'
+import { audited } from '../../http/guards/audit-change.ts'
+import type { RequireRole } from '../../http/guards/require-role.ts'
+import { jsonBody } from '../../http/input/json-body.ts'
+import { MINIMAL, prefersMinimal } from '../../http/input/prefer.ts'
+import type { Recorder } from '../../storage/changes/recorder.ts'
+import type { CollectionRef } from '../../storage/document-ref.ts'
+import { collectionIndexes, documentIndexOperations } from './describe-routes.ts'
+import type { OnIndexRecord } from './index-repository.ts'
+import type { Indexes } from './indexes.ts'
+
+export interface IndexRoutesDeps {
+  readonly indexes: Indexes
+  readonly requireRole: RequireRole
+  readonly record: Recorder
+  /** Returns the id of an existing database. */
+  readonly idOf: (database: string) => string
+}
+
+const PATH = `/${COLLECTION_PARAMETER}` as const
+
+/** Maximum size of the definition of an index, bytes. */
+const BODY = 16 * 1024
+
+/** Returns the routes of `/_index/<collection>`, the indexes of a collection, in every database. */
+export function indexRoutes({ indexes, requireRole, record, idOf }: IndexRoutesDeps) {
+  const whereOf = (c: Context<AppEnv>): CollectionRef => {
+    const collection = c.req.param('collection') ?? ''
+    if (!isCollectionName(collection)) throw new Failure('not-found', 'There is no such path.')
+    return { database: idOf(c.get('database')), collection }
+  }
+  const nameOf = (c: Context<AppEnv>) => c.req.param('name') ?? ''
+  const targetOf = (c: Context<AppEnv>) =>
+    [c.get('database'), c.req.param('collection'), c.req.param('name')].join('/')
+  const recordOf = (c: Context<AppEnv>): OnIndexRecord => ({
+    record,
+    actor: c.get('actor'),
+    target: targetOf(c),
+  })
+  return new Hono<AppEnv>()
+    .get(PATH, described(collectionIndexes.get, requireRole('viewer')), async (c) =>
+      c.json(await indexes.list(whereOf(c)), 200),
+    )
+    .put(
+      `${PATH}/:name`,
+      audited('index.create', targetOf),
+      described(documentIndexOperations.put, requireRole('operator')),
+      jsonBody(indexInput, BODY),
+      async (c) => {
+        const input = c.req.valid('json')
+        const { created, index } = await indexes.put(whereOf(c), nameOf(c), input, recordOf(c))
+        return c.json(index, created ? 201 : 200)
+      },
+    )
+    .delete(
+      `${PATH}/:name`,
+      audited('index.drop', targetOf),
+      described(documentIndexOperations.delete, requireRole('operator')),
+      async (c) => {
+        const deleted = await indexes.delete(whereOf(c), nameOf(c), recordOf(c))
+        return prefersMinimal(c) ? c.body(null, 204, MINIMAL) : c.json(deleted, 200)
+      },
+    )
+}

@@ -1,0 +1,320 @@
+import assert from 'node:assert/strict'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { createJobs, type Jobs } from '../../jobs/jobs.ts'
+import type { Store } from '../../storage/open.ts'
+import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
+import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { createDocumentRules } from '../document-rules.ts'
+import { createDocuments, type Documents } from '../documents.ts'
+import { parseDocumentQuery } from '../query/query.ts'
+import { createDocumentRepository } from '../repository/repository.ts'
+import { openIndexesOf } from './build-indexes.testing.ts'
+import { buildStep } from './build-step.ts'
+import { toDefinition } from './definition.ts'
+import { keyOfValues, valuesOf } from './index-key.ts'
+
+const where = { database: 'db', collection: 'articles' }
+const ANY = { match: undefined, noneMatch: undefined }
+/** More documents than one transaction of a job changes on SQLite. */
+const LARGE = 4_100
+
+forEachEngine((engine) => {
+  let store: Store
+  let documents: Documents
+  let indexes: ReturnType<typeof openIndexesOf>
+  let jobs: Jobs
+  let errors: unknown[]
+  /** Called between two steps of a job. */
+  let between: () => Promise<unknown>
+
+  beforeEach(async () => {
+    store = await engine.open()
+    await storeDatabases(store, 'db')
+    errors = []
+    between = async () => {}
+    jobs = createJobs({
+      store,
+      rules: createDocumentRules(() => 0),
+      now: () => 0,
+      pause: async () => {
+        await new Promise(setImmediate)
+        await between()
+      },
+      onError: (error) => errors.push(error),
+    })
+    documents = createDocuments(createDocumentRepository(store), () => 0, undefined, jobs)
+    indexes = openIndexesOf(store)
+  })
+
+  const ref = (id: string) => ({ ...where, id })
+  const create = (document: object) => documents.create(where, JSON.stringify(document))
+  async function createArray(list: readonly object[]): Promise<void> {
+    async function* parts() {
+      for (let at = 0; at < list.length; at += 250) {
+        yield list.slice(at, at + 250).map((each) => JSON.stringify(each))
+      }
+    }
+    const created = await documents.createMany(where, parts(), false)
+    if ('release' in created) created.release()
+  }
+  const ifAbsent = (error: unknown) => expect(error).toMatchObject({ code: 'not-found' })
+  const some = (count: number) =>
+    Array.from({ length: count }, (_, n) => ({ id: `d${10_000 + n}`, n, author: `a${n % 7}` }))
+  const states = async () =>
+    (await indexes.list(where)).map(({ name, state }) => `${name} ${state}`)
+  const jobsEnded = () =>
+    expect
+      .poll(() => store.db.selectFrom('jobs').select('state').execute(), { timeout: 20_000 })
+      .toEqual([])
+
+  /** Checks that every index has exactly the entries of the stored documents. */
+  async function expectConsistent(): Promise<void> {
+    const rows = await store.db.selectFrom('document_indexes').selectAll().execute()
+    const stored = await store.db.selectFrom('documents').select(['id', 'body']).execute()
+    for (const row of rows.map(toDefinition)) {
+      const expected = stored.map(({ id, body }) => {
+        const key = keyOfValues(valuesOf(JSON.parse(body), row.fields), row.fields)
+        return `${key.bytes.toString('hex')} ${id}`
+      })
+      const entries = await store.db
+        .selectFrom('index_entries')
+        .select(['key', 'id'])
+        .where('index_id', '=', row.id)
+        .execute()
+      const found = entries.map(({ key, id }) => `${Buffer.from(key).toString('hex')} ${id}`)
+      expect(found.sort()).toEqual(expected.sort())
+    }
+  }
+
+  async function idsOf(query: string) {
+    const page = await documents.find(where, parseDocumentQuery(new URLSearchParams(query)), {
+      count: false,
+      reserve: async () => {},
+      signal: new AbortController().signal,
+    })
+    return { ids: page.documents.map(({ id }) => id), index: page.index, scanned: page.scanned }
+  }
+
+  describe('maintenance', () => {
+    it.each(['ready', 'building'])('follows every write while an index is %s', async (state) => {
+      await createArray(some(20))
+      await indexes.put(where, 'by-author', ['author', '-n'])
+      await indexes.put(where, 'by-n', ['n'])
+      if (state === 'ready') await indexes.build()
+      await create({ id: 'one', n: 1, author: 'ada' })
+      await documents.createAt(ref('two'), '{"n":2}')
+      await documents.replace(ref('one'), '{"n":"1"}', ANY)
+      await documents.patch(ref('two'), '{"author":"ada"}', ANY)
+      await documents.delete(ref('d10003'), ANY)
+      await jobs.run(where, 'patch', { filter: [['author', 'a1']], patch: '{"n":5}' })
+      await jobs.run(where, 'delete', { filter: [['author', 'a2']] })
+      await createArray([{ id: 'three', author: 'b' }, { id: 'four' }])
+      if (state === 'building') await indexes.build()
+      await expectConsistent()
+      expect(await idsOf('author=ada')).toEqual({ ids: ['two'], index: 'by-author', scanned: 1 })
+      expect((await idsOf('n=1')).ids).toEqual(['one'])
+    })
+
+    it('follows large changes, and writes beside them', async () => {
+      await indexes.put(where, 'by-author', ['author'])
+      await indexes.build()
+      await createArray(some(LARGE))
+      await jobsEnded()
+      await expectConsistent()
+      let writes = 0
+      const write = async () => {
+        if (writes === 20) return
+        const id = `d${10_000 + 200 * writes++}`
+        await documents.patch(ref(id), `{"author":"w${writes}"}`, ANY)
+      }
+      // On PostgreSQL, the job is one transaction, which must not wait for another one.
+      if (engine.name === 'sqlite') between = write
+      const patched = jobs.run(where, 'patch', { filter: [], patch: '{"on":true,"author":"x"}' })
+      if (engine.name === 'postgres') for (let at = 0; at < 20; at++) await write()
+      await patched
+      await jobsEnded()
+      expect(writes).toBe(20)
+      between = async () => {}
+      await expectConsistent()
+      await jobs.run(where, 'delete', { filter: [['author', 'x']] })
+      await jobsEnded()
+      await expectConsistent()
+      await jobs.stop()
+      expect(errors).toEqual([])
+    })
+
+    it('follows writes beside a build', async () => {
+      await createArray(some(900))
+      await indexes.put(where, 'by-author', ['author'])
+      const building = indexes.build()
+      for (let n = 0; n < 300; n++) {
+        const id = `d${10_000 + ((n * 37) % 900)}`
+        await documents.patch(ref(id), `{"author":"w${n}"}`, ANY).catch(ifAbsent)
+        if (n % 3 === 0) await create({ id: `e${n}`, author: 'new' })
+        if (n % 7 === 0) await documents.delete(ref(`d${10_899 - n}`), ANY).catch(ifAbsent)
+      }
+      await building
+      expect(await states()).toEqual(['by-author ready'])
+      await expectConsistent()
+    })
+
+    it('deletes the entries of a deleted index, and of a dropped database', async () => {
+      await createArray(some(1_500))
+      await indexes.put(where, 'one', ['n'])
+      await indexes.put(where, 'two', ['author'])
+      await indexes.build()
+      await indexes.delete(where, 'one')
+      expect(await states()).toEqual(['two ready'])
+      await indexes.build()
+      await expectConsistent()
+      await store.db.deleteFrom('databases').where('id', '=', 'db').execute()
+      await indexes.repository.dropOrphans()
+      await indexes.build()
+      expect(await store.db.selectFrom('document_indexes').select('id').execute()).toEqual([])
+      expect(await store.db.selectFrom('index_entries').select('id').execute()).toEqual([])
+    })
+  })
+
+  describe('builds', () => {
+    it('are continued by another loop where one has stopped', async () => {
+      await createArray(some(1_000))
+      await indexes.put(where, 'by-n', ['n'])
+      const [row] = await store.db.selectFrom('document_indexes').selectAll().execute()
+      assert(row !== undefined)
+      const next = await buildStep(store, { ...row, total: 1_000 }, 'e')
+      expect(next?.done).toBe(250)
+      expect(await indexes.list(where)).toMatchObject([{ state: 'building', progress: 0.25 }])
+      expect((await idsOf('n=5')).index).toBeUndefined()
+      // The loop that is behind changes nothing.
+      await expect(buildStep(store, row, 'e')).rejects.toThrow()
+      await indexes.build()
+      expect(await indexes.list(where)).toMatchObject([{ state: 'ready', progress: null }])
+      expect(await idsOf('n=5')).toEqual({ ids: ['d10005'], index: 'by-n', scanned: 1 })
+      await expectConsistent()
+    })
+  })
+
+  it('ends a build while documents are created at the end of the collection', async () => {
+    await createArray(some(600))
+    await indexes.put(where, 'by-n', ['n'])
+    let isBuilt = false
+    const building = indexes.build().then(() => {
+      isBuilt = true
+    })
+    for (let n = 0; !isBuilt; n++) await create({ id: `e${10_000 + n}`, n })
+    await building
+    expect(await states()).toEqual(['by-n ready'])
+    await expectConsistent()
+  })
+
+  describe('unique', () => {
+    const conflict = (index: string, document: string) => ({
+      code: 'conflict',
+      details: { index, document },
+    })
+
+    it.each(['ready', 'building'])('rejects a second document while it is %s', async (state) => {
+      await indexes.put(where, 'by-email', ['email'], true)
+      if (state === 'ready') await indexes.build()
+      await create({ id: 'one', email: 'a@b' })
+      await expect(create({ id: 'two', email: 'a@b' })).rejects.toMatchObject(
+        conflict('by-email', 'one'),
+      )
+      await create({ id: 'two' })
+      await create({ id: 'three' })
+      for (const write of [documents.replace, documents.patch]) {
+        await expect(write(ref('two'), '{"email":"a@b"}', ANY)).rejects.toMatchObject(
+          conflict('by-email', 'one'),
+        )
+      }
+      await expect(
+        createArray([{ id: 'four' }, { id: 'five', email: 'a@b' }]),
+      ).rejects.toMatchObject({ details: { field: '/1/email', document: 'one' } })
+      const patch = jobs.run(where, 'patch', { filter: [], patch: '{"email":"c@d"}' })
+      await expect(patch).rejects.toMatchObject({ code: 'conflict' })
+      await documents.patch(ref('one'), '{"email":null}', ANY)
+      await create({ id: 'six', email: 'a@b' })
+      await documents.delete(ref('six'), ANY)
+      await create({ id: 'seven', email: 'a@b' })
+      await indexes.build()
+      expect(await states()).toEqual(['by-email ready'])
+      await expectConsistent()
+    })
+
+    it('rejects a large array with a duplicate, all of it', async () => {
+      await indexes.put(where, 'by-n', ['n'], true)
+      await indexes.build()
+      const list = [...some(LARGE), { id: 'last', n: 17, author: '' }]
+      await expect(createArray(list)).rejects.toMatchObject(conflict('by-n', 'd10017'))
+      expect((await idsOf('')).ids).toEqual([])
+      await expectConsistent()
+    })
+
+    it('accepts one of many documents that are created at once', async () => {
+      await indexes.put(where, 'by-email', ['email'], true)
+      await indexes.build()
+      const created = await Promise.allSettled(
+        Array.from({ length: 20 }, (_, n) => create({ id: `d${n}`, email: `${n % 4}` })),
+      )
+      expect(created.filter(({ status }) => status === 'fulfilled')).toHaveLength(4)
+      for (const each of created) {
+        if (each.status === 'rejected') expect(each.reason).toMatchObject({ code: 'conflict' })
+      }
+      await expectConsistent()
+    })
+
+    it('compares long strings, arrays and objects whole', async () => {
+      const long = 'x'.repeat(2_000)
+      await indexes.put(where, 'by-v', ['v'], true)
+      for (const [at, v] of [`${long}a`, `${long}b`, ['a'], ['b'], { a: 1 }, 1, '1'].entries()) {
+        await create({ id: `d${at}`, v })
+      }
+      await expect(create({ v: `${long}a` })).rejects.toMatchObject(conflict('by-v', 'd0'))
+      await expect(create({ v: ['b'] })).rejects.toMatchObject(conflict('by-v', 'd3'))
+    })
+
+    it('fails where documents have the same values, and lists them', async () => {
+      await createArray([{ id: 'a', v: 1 }, { id: 'b', v: 2 }, { id: 'c', v: 1 }, { id: 'd' }])
+      await indexes.put(where, 'by-v', ['v'], true)
+      await indexes.build()
+      expect(await indexes.list(where)).toMatchObject([
+        { state: 'failed', progress: null, duplicates: ['a', 'c'] },
+      ])
+      await create({ id: 'e', v: 2 })
+      expect(await store.db.selectFrom('index_entries').select('id').execute()).toEqual([])
+      expect((await idsOf('v=1')).index).toBeUndefined()
+    })
+  })
+
+  describe('definitions', () => {
+    it('are created once, and changed by deleting them only', async () => {
+      const first = await indexes.put(where, 'by-a', ['a\\.b', '-c'])
+      expect(first).toMatchObject({ created: true, index: { fields: ['a\\.b', '-c'] } })
+      expect(await indexes.put(where, 'by-a', ['a\\.b', '-c'])).toMatchObject({ created: false })
+      await expect(indexes.put(where, 'by-a', ['a'])).rejects.toMatchObject({ code: 'conflict' })
+      await indexes.delete(where, 'by-a')
+      expect(await indexes.put(where, 'by-a', ['a'])).toMatchObject({ created: true })
+      await indexes.build()
+      expect(await indexes.list(where)).toMatchObject([{ name: 'by-a', fields: ['a'] }])
+    })
+
+    it('are limited for each collection', async () => {
+      for (let at = 0; at < 16; at++) await indexes.put(where, `i${at}`, ['a'])
+      await expect(indexes.put(where, 'more', ['a'])).rejects.toMatchObject({ code: 'conflict' })
+      await indexes.put({ ...where, collection: 'others' }, 'more', ['a'])
+    })
+
+    it.each([
+      ['By-A', ['a'], 'name'],
+      ['by-a', ['a,b'], '/fields/0'],
+      ['by-a', ['a', ''], '/fields/1'],
+      ['by-a', ['a', '-a'], '/fields/1'],
+      ['by-a', ['a\\x'], '/fields/0'],
+    ])('name the rejected part: %s %j', async (name, fields, field) => {
+      await expect(indexes.put(where, name, fields)).rejects.toMatchObject({
+        code: 'bad-parameter',
+        details: { field },
+      })
+    })
+  })
+})

@@ -1,0 +1,102 @@
+import * as z from 'zod/mini'
+import { isCollectionName } from '../../contract/document.ts'
+import { type DocumentIndex, documentIndex } from '../../contract/document-index.ts'
+import { Failure } from '../../failure.ts'
+import type { CollectionRef } from '../../storage/document-ref.ts'
+import { parseColumn, parseJsonColumn } from '../../storage/parse-column.ts'
+import { parseFieldList, printFieldPath } from '../query/field-path.ts'
+import { badParameter } from '../query/filter.ts'
+import type { IndexInput, IndexRepository, IndexRow, OnIndexRecord } from './index-repository.ts'
+
+/** The indexes of collections. */
+export interface Indexes {
+  list(where: CollectionRef): Promise<DocumentIndex[]>
+  /**
+   * Creates an index, which is then built in the background. `created` is false if it exists.
+   *
+   * @throws Failure `bad-parameter`, `conflict`
+   */
+  put(
+    where: CollectionRef,
+    name: string,
+    input: IndexInput,
+    on: OnIndexRecord,
+  ): Promise<{ readonly created: boolean; readonly index: DocumentIndex }>
+  /** Returns the deleted index. @throws Failure `not-found` */
+  delete(where: CollectionRef, name: string, on: OnIndexRecord): Promise<DocumentIndex>
+}
+
+/** @param wake starts the build of new indexes, and the cleanup of deleted ones. */
+export function createIndexes(repository: IndexRepository, wake: () => void): Indexes {
+  return {
+    async list(where) {
+      return (await repository.list(where)).map(toDocumentIndex)
+    },
+    async put(where, name, { fields, unique }, on) {
+      requireName(name)
+      const canonical = fields.map(toCanonical)
+      requireDistinct(canonical)
+      const input = { fields: canonical, unique }
+      const row = await repository.create(where, name, input, on)
+      if (row !== undefined) {
+        wake()
+        return { created: true, index: toDocumentIndex(row) }
+      }
+      const found = (await repository.list(where)).find((each) => each.name === name)
+      if (found === undefined) throw notFound(name)
+      return { created: false, index: toDocumentIndex(found) }
+    },
+    async delete(where, name, on) {
+      const row = await repository.drop(where, name, on)
+      if (row === undefined) throw notFound(name)
+      wake()
+      return toDocumentIndex(row)
+    },
+  }
+}
+
+const TEXTS = z.array(z.string())
+
+const toDocumentIndex = (row: IndexRow): DocumentIndex => ({
+  name: row.name,
+  fields: parseJsonColumn(TEXTS, 'document_indexes.fields', row.fields),
+  unique: row.is_unique === 1,
+  state: parseColumn(documentIndex.shape.state, 'document_indexes.state', row.state),
+  progress: row.state === 'building' ? progressOf(row) : null,
+  duplicates: parseJsonColumn(TEXTS, 'document_indexes.duplicates', row.duplicates ?? '[]'),
+})
+
+/** Documents that were created during the build may exceed the total. */
+const progressOf = ({ done, total }: IndexRow): number =>
+  total === null || total === 0 ? 0 : Math.min(1, done / total)
+
+function requireName(name: string): void {
+  if (isCollectionName(name)) return
+  throw badParameter(
+    'name',
+    'The name of an index begins with a letter from a to z. Letters, digits, _ and - may follow, up to 64 characters.',
+  )
+}
+
+/** Returns a field as it is stored. @throws Failure `bad-parameter` */
+function toCanonical(text: string, at: number): string {
+  const parameter = `/fields/${at}`
+  const [field, ...others] = parseFieldList(text, parameter)
+  if (field === undefined || text === '' || others.length > 0) {
+    throw badParameter(
+      parameter,
+      'Each field of an index is one name, such as year or -author.name.',
+    )
+  }
+  return (field.isDescending ? '-' : '') + printFieldPath(field.path)
+}
+
+function requireDistinct(fields: readonly string[]): void {
+  const names = fields.map((field) => field.replace(/^-/, ''))
+  const twice = names.findIndex((name, at) => names.indexOf(name) !== at)
+  if (twice === -1) return
+  throw badParameter(`/fields/${twice}`, `The field ${names[twice]?.slice(0, 64)} occurs twice.`)
+}
+
+const notFound = (name: string) =>
+  new Failure('not-found', `The collection has no index ${JSON.stringify(name.slice(0, 64))}.`)

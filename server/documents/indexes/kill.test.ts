@@ -1,0 +1,73 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
+import {
+  killProcesses,
+  type ServerProcess,
+  startProcess,
+} from '../../test-support/server-process.testing.ts'
+import { type Answer, ask, makeToken } from '../../test-support/start.testing.ts'
+
+// Kills a server process (SIGKILL) while it builds an index; another one continues the build.
+
+const COUNT = 30_000
+
+/** Secrets of a server without a data folder of its own. */
+const SECRETS = {
+  GATEHOUSE_OPERATOR_KEY: 'operator-key-of-the-tests-and-nothing-else',
+  GATEHOUSE_SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
+}
+
+let folder: string
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gatehouse-indexes-'))
+})
+afterEach(killProcesses)
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+forEachEngine((engine) => {
+  test('a build continues after a kill, and the index finds every document', async () => {
+    const location = engine.location()
+    const socketPath = join(folder, `${engine.name}.sock`)
+    const flags =
+      'data' in location ? ['--data', location.data] : ['--database-url', location.databaseUrl]
+    const start = (): Promise<ServerProcess> =>
+      startProcess([...flags, '--endpoint', `unix://${socketPath}`], { env: SECRETS })
+    const first = await start()
+    const token = await makeToken({ data: '', databaseUrl: undefined, ...location })
+    const call = (method: string, path: string, body?: unknown): Promise<Answer> =>
+      ask(0, method, path, { socketPath, body, headers: { Authorization: `Bearer ${token}` } })
+    const documents = Array.from({ length: COUNT }, (_, n) => ({
+      id: `d${COUNT + n}`,
+      author: `a${n % 3_000}`,
+    }))
+    const posted = await call('POST', '/articles', documents)
+    expect(posted.status).toBe(202)
+    const job = String(posted.headers.location)
+    await expect.poll(async () => (await call('GET', job)).status, { timeout: 90_000 }).toBe(200)
+
+    const [path, name] = ['/_index/articles', 'by-author']
+    expect((await call('PUT', `${path}/${name}`, { fields: ['author'] })).status).toBe(201)
+    const progress = async () => (await call('GET', path)).json[0].progress
+    await expect.poll(progress, { timeout: 60_000, interval: 5 }).toBeGreaterThan(0.05)
+    first.signal('SIGKILL')
+    await first.exit
+    await start()
+    const { state, progress: kept } = (await call('GET', path)).json[0]
+    expect(state).toBe('building')
+    expect(kept).toBeGreaterThan(0.05)
+    await call('POST', '/articles', { id: 'later', author: 'a7' })
+    await expect
+      .poll(async () => (await call('GET', path)).json, { timeout: 90_000 })
+      .toMatchObject([{ state: 'ready' }])
+    const found = await call('GET', '/articles?author=a7')
+    expect(found.headers['query-plan']).toBe('index=by-author; scanned=11; returned=11')
+    expect(found.json).toEqual([
+      ...documents.filter(({ author }) => author === 'a7'),
+      { id: 'later', author: 'a7' },
+    ])
+  }, 180_000)
+})

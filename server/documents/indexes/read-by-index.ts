@@ -1,0 +1,213 @@
+import { PAGE, PAGE_BYTES } from '../../contract/document.ts'
+import { limitBytes } from '../../storage/changes/limit-bytes.ts'
+import type { NextTurn } from '../../storage/changes/turns.ts'
+import type { CollectionRef } from '../../storage/document-ref.ts'
+import { JsonArray } from '../json/json-array.ts'
+import type { Json } from '../json/strict-json.ts'
+import { createComparator, type Position, positionOf } from '../query/order.ts'
+import {
+  BATCH_BYTES,
+  createSlices,
+  createTextOf,
+  type Page,
+  type PageQuery,
+  pageOfTop,
+} from '../query/read-page.ts'
+import { TopDocuments } from '../query/top-documents.ts'
+import { EntryStream, mergeStreams, type StreamPosition } from './entry-stream.ts'
+import { keyOfValues, valuesOf } from './index-key.ts'
+import type { IndexEntry, IndexedDocument, IndexReader } from './index-reader.ts'
+import type { IndexPlan } from './plan.ts'
+
+interface ReadByIndexDeps {
+  readonly reader: IndexReader
+  readonly nextTurn: NextTurn
+}
+
+interface IndexBounds {
+  /** Awaited with the maximum size of the page, bytes, before it is read. */
+  readonly reserve: (bytes: number) => Promise<void>
+  /** Awaited before each batch, with the number of entries read so far. */
+  readonly check: (scanned: number) => Promise<void>
+}
+
+/**
+ * Returns a page of documents that match, read by an index. Returns undefined if the index cannot
+ * serve the query: it was dropped, or long strings are truncated in it and their order is unknown.
+ */
+export function readByIndex(
+  deps: ReadByIndexDeps,
+  where: CollectionRef,
+  plan: IndexPlan,
+  query: PageQuery,
+  bounds: IndexBounds,
+): Promise<Page | undefined> {
+  return plan.isOrdered
+    ? readOrdered(deps, where, plan, query, bounds)
+    : readUnordered(deps, where, plan, query, bounds)
+}
+
+/** Reads entries in the requested order until the page is complete. */
+async function readOrdered(
+  { reader, nextTurn }: ReadByIndexDeps,
+  where: CollectionRef,
+  plan: IndexPlan,
+  query: PageQuery,
+  { reserve, check }: IndexBounds,
+): Promise<Page | undefined> {
+  const { sort, fields, limit, from } = query
+  const begin = from && beginAfter(plan, query, from)
+  if (begin === 'unknown') return undefined
+  const streams = plan.streams.map(
+    (stream) => new EntryStream(reader, where, plan.index, stream, begin),
+  )
+  const textOf = createTextOf(fields)
+  const slice = createSlices(nextTurn)
+  const documents = new Map<string, string>()
+  const json = new JsonArray()
+  let last: Position | undefined
+  let bytes = 0
+  let scanned = 0
+  const pageOf = (next: Position | undefined): Page => ({
+    documents: [...documents].map(([id, tag]) => ({ id, tag })),
+    json: json.print(),
+    next,
+    ...{ total: undefined, scanned, index: plan.index.name },
+  })
+  for (let size = limit + 1; ; size = Math.min(PAGE.max, 2 * size)) {
+    await check(scanned)
+    const entries = await mergeStreams(streams, size)
+    if (entries.length === 0) {
+      return (await reader.isReady(where, plan.index)) ? pageOf(undefined) : undefined
+    }
+    scanned += entries.length
+    for (const portion of portionsOf(entries)) {
+      await reserve(bytes + portion.bytes)
+      const found = await readDocuments(reader, where, plan, portion.entries)
+      if (found === undefined) return undefined
+      for (const entry of portion.entries) {
+        const turn = slice()
+        if (turn !== undefined) await turn
+        const current = currentOf(plan, entry, found)
+        if (current === undefined || documents.has(entry.id)) continue
+        if (isOrderUnknown(plan, current.parsed)) return undefined
+        const { parsed } = current
+        const matched = query.matches?.(parsed) ?? true
+        if (!(typeof matched === 'boolean' ? matched : await matched)) continue
+        const text = textOf(current.body, parsed)
+        const more = Buffer.byteLength(text)
+        if (documents.size === limit) return pageOf(last)
+        if (documents.size > 0 && bytes + more > PAGE_BYTES) return pageOf(last)
+        bytes += more
+        documents.set(current.id, current.tag)
+        json.add(text)
+        last = positionOf(parsed, current.id, sort)
+      }
+      json.encode()
+    }
+  }
+}
+
+/** Reads all entries and keeps the first documents in the requested order. */
+async function readUnordered(
+  { reader, nextTurn }: ReadByIndexDeps,
+  where: CollectionRef,
+  plan: IndexPlan,
+  { matches, sort, fields, limit, from, count }: PageQuery,
+  { reserve, check }: IndexBounds,
+): Promise<Page | undefined> {
+  const textOf = createTextOf(fields)
+  const slice = createSlices(nextTurn)
+  const compare = createComparator(sort)
+  const top = new TopDocuments(compare, limit)
+  let scanned = 0
+  let total = 0
+  for (const each of plan.streams) {
+    const stream = new EntryStream(reader, where, plan.index, each)
+    for (;;) {
+      await check(scanned)
+      const entries = await mergeStreams([stream], PAGE.max)
+      if (entries.length === 0) break
+      scanned += entries.length
+      for (const portion of portionsOf(entries)) {
+        if (scanned > portion.entries.length) await nextTurn()
+        const found = await readDocuments(reader, where, plan, portion.entries)
+        if (found === undefined) return undefined
+        for (const entry of portion.entries) {
+          const turn = slice()
+          if (turn !== undefined) await turn
+          const current = currentOf(plan, entry, found)
+          if (current === undefined) continue
+          const { id, tag, body, parsed } = current
+          const matched = matches?.(parsed) ?? true
+          if (!(typeof matched === 'boolean' ? matched : await matched)) continue
+          total++
+          const position = positionOf(parsed, id, sort)
+          if (from !== undefined && compare(position, from) <= 0) continue
+          top.offer(position, () => ({ id, tag, text: textOf(body, parsed) }))
+        }
+      }
+    }
+  }
+  if (!(await reader.isReady(where, plan.index))) return undefined
+  const page = await pageOfTop(top, reserve, nextTurn)
+  return { ...page, total: count ? total : undefined, scanned, index: plan.index.name }
+}
+
+/** Returns where the streams begin; `unknown` if the key of the position is truncated. */
+function beginAfter(
+  { index, sort: rest }: IndexPlan,
+  { sort }: PageQuery,
+  { values, id }: Position,
+): StreamPosition | 'unknown' {
+  const restValues = values.filter((_, at) => rest.includes(sort[at] as (typeof sort)[number]))
+  const key = keyOfValues(restValues, rest, index.fields.length)
+  return key.isTruncated ? 'unknown' : { rest: key.bytes, id }
+}
+
+/** Returns whether a truncated string precedes the document in the order, or is its own. */
+function isOrderUnknown({ index, sort: rest }: IndexPlan, document: Json): boolean {
+  if (rest.length === 0) return false
+  return keyOfValues(valuesOf(document, rest), rest, index.fields.length).isTruncated
+}
+
+/** Reads the documents of entries; returns undefined if the entries may be incomplete. */
+async function readDocuments(
+  reader: IndexReader,
+  where: CollectionRef,
+  { index }: IndexPlan,
+  entries: readonly IndexEntry[],
+): Promise<ReadonlyMap<string, IndexedDocument> | undefined> {
+  const ids = entries.map(({ id }) => id)
+  const [found, isReady] = await Promise.all([
+    reader.documents(where, ids),
+    reader.isReady(where, index),
+  ])
+  return isReady ? found : undefined
+}
+
+/**
+ * Returns the document of an entry, or undefined if it has changed since the entry was read: its
+ * new values may belong to another position.
+ */
+function currentOf(
+  { index }: IndexPlan,
+  { key, id }: IndexEntry,
+  found: ReadonlyMap<string, IndexedDocument>,
+): (IndexedDocument & { readonly parsed: Json }) | undefined {
+  const document = found.get(id)
+  if (document === undefined) return undefined
+  const parsed = JSON.parse(document.body) as Json
+  const { bytes } = keyOfValues(valuesOf(parsed, index.fields), index.fields)
+  return bytes.equals(key) ? { ...document, parsed } : undefined
+}
+
+/** Divides entries, so that their documents can be read together. */
+function* portionsOf(all: readonly IndexEntry[]) {
+  for (let entries = all; entries.length > 0; ) {
+    const fit = limitBytes(entries, BATCH_BYTES)
+    const some = entries.slice(0, fit)
+    yield { entries: some, bytes: some.reduce((sum, { bytes }) => sum + bytes, 0) }
+    entries = entries.slice(fit)
+  }
+}
