@@ -98,12 +98,12 @@ export const collectionsQuery = (database: string) =>
   })
 
 /** Polling interval of the nodes while there are several, ms. It detects unreachable nodes. */
-const LOOK_MS = 10_000
+const POLL_MS = 10_000
 
 /** The nodes that share the database. Listener events refetch the list. */
 export const nodesQuery = queryOptions({
   queryKey: ['listener', 'nodes'],
   queryFn: ({ signal }) => readJson(api._api.node.$get({}, { init: { signal } })),
   refetchInterval: (query) =>
-    (query.state.data?.length ?? 0) > 1 ? pollWhileSignedIn(LOOK_MS)(query) : false,
+    (query.state.data?.length ?? 0) > 1 ? pollWhileSignedIn(POLL_MS)(query) : false,
 })

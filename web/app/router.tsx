@@ -100,13 +100,13 @@ const tokensRoute = createRoute({
   }),
 })
 
-const loadNewToken = async () =>
+const loadCreateToken = async () =>
   (await import('../access/tokens/create-token-dialog.tsx')).CreateTokenDialog
 
 const newTokenRoute = createRoute({
   getParentRoute: () => tokensRoute,
   path: '/new',
-  component: lazyPage(loadNewToken, { props: { path: '/access/tokens' } }),
+  component: lazyPage(loadCreateToken, { props: { path: '/access/tokens' } }),
 })
 
 const providersRoute = createRoute({
@@ -130,7 +130,7 @@ const meRoute = createRoute({
 const myNewTokenRoute = createRoute({
   getParentRoute: () => meRoute,
   path: '/new-token',
-  component: lazyPage(loadNewToken, { props: { path: '/me' } }),
+  component: lazyPage(loadCreateToken, { props: { path: '/me' } }),
 })
 
 const activityRoute = createRoute({

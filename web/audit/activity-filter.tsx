@@ -14,7 +14,7 @@ export interface ActivityFilterProps {
 }
 
 /** Debounce delay for typing, in milliseconds. */
-const REST_MS = 250
+const DEBOUNCE_MS = 250
 
 const kinds = [
   { value: '', label: 'Everything' },
@@ -73,7 +73,7 @@ function DayField(props: {
 }
 
 function WhoField() {
-  const [text, change] = useFilterText('/activity', { name: 'who', rest: REST_MS })
+  const [text, change] = useFilterText('/activity', { name: 'who', rest: DEBOUNCE_MS })
   return (
     <CodeInput
       label="Who"

@@ -18,7 +18,7 @@ export const nouns: readonly string[] = [
   ...new Set(AUDIT_ACTIONS.map((action) => action.split('.')[0] ?? action)),
 ]
 
-const isWhat = (text: string): text is AuditAction =>
+const isAction = (text: string): text is AuditAction =>
   nouns.includes(text) || (AUDIT_ACTIONS as readonly string[]).includes(text)
 
 const isDay = (text: string) => /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(startOf(text))
@@ -31,7 +31,7 @@ export function readActivitySearch(search: Record<string, unknown>): ActivitySea
   }
   return {
     ...text('who', () => true),
-    ...text('what', isWhat),
+    ...text('what', isAction),
     ...text('from', isDay),
     ...text('to', isDay),
     ...text('open', (value) => /^\d+$/.test(value)),
@@ -45,7 +45,7 @@ export function readActivitySearch(search: Record<string, unknown>): ActivitySea
 export function toAuditQuery({ who = '', what, from, to }: ActivitySearch) {
   return {
     ...(who.trim() === '' ? {} : { who: who.trim() }),
-    ...(what === undefined || !isWhat(what) ? {} : { what }),
+    ...(what === undefined || !isAction(what) ? {} : { what }),
     ...(from === undefined ? {} : { from: new Date(startOf(from)).toISOString() }),
     ...(to === undefined ? {} : { to: new Date(startOf(to, 1)).toISOString() }),
   }

@@ -7,7 +7,7 @@ import { fillPage } from './fill-page.ts'
 // rows never move on their own. The log therefore has a key that matches no event type.
 
 /** Poll interval for newer rows in milliseconds, in case an event is missed. */
-const LOOK_MS = 60_000
+const POLL_MS = 60_000
 
 /** Rows per page. */
 const PAGE = 50
@@ -52,5 +52,5 @@ export const newestQuery = (search: ActivitySearch) =>
       ),
     gcTime: 0,
     staleTime: 0,
-    refetchInterval: pollWhileSignedIn(LOOK_MS),
+    refetchInterval: pollWhileSignedIn(POLL_MS),
   })

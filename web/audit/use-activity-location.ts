@@ -11,7 +11,7 @@ type Part = Partial<Record<keyof ActivitySearch, string>>
 export function useActivityLocation() {
   const search: ActivitySearch = useSearch({ from: '/activity' })
   const navigate = useNavigate()
-  const ways = useMemo(() => {
+  const actions = useMemo(() => {
     // Read the current search on navigation: a debounced text may arrive after another change.
     const go = (change: (now: ActivitySearch) => Part, replace: boolean) =>
       void navigate({
@@ -28,5 +28,5 @@ export function useActivityLocation() {
         go((now) => ({ ...now, open: now.open === `${seq}` ? '' : `${seq}` }), false),
     }
   }, [navigate])
-  return { search, ...ways }
+  return { search, ...actions }
 }

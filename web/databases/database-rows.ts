@@ -27,7 +27,7 @@ export function toDatabaseRows(
   endpoints: readonly EndpointRecord[] | undefined,
 ): DatabaseRow[] {
   const sized = new Map((sizes ?? []).map((each) => [each.database, each]))
-  const { naming, open } = reachOf(endpoints ?? [])
+  const { naming, open } = groupByMapping(endpoints ?? [])
   const openToSystem = open.map((each) => ({ ...each, isDefault: true }))
   return names.map((name) => {
     const {
@@ -49,7 +49,7 @@ export function toDatabaseRows(
   })
 }
 
-function reachOf(endpoints: readonly EndpointRecord[]) {
+function groupByMapping(endpoints: readonly EndpointRecord[]) {
   const naming = new Map<string, ServingEndpoint[]>()
   const open: ServingEndpoint[] = []
   for (const { endpoint, databases } of endpoints) {
@@ -88,7 +88,7 @@ export function filterRows(rows: readonly DatabaseRow[], text: string): readonly
 
 /** Returns a sentence that says which endpoints will reach a new database. */
 export function formatServingEndpoints(name: string, endpoints: readonly EndpointRecord[]): string {
-  const { naming, open } = reachOf(endpoints)
+  const { naming, open } = groupByMapping(endpoints)
   const named = naming.get(name)?.length ?? 0
   if (open.length + named === 0) return 'No endpoint serves it yet. Map one to it afterwards.'
   const parts = [

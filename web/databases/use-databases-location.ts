@@ -10,7 +10,7 @@ import type { DatabaseSort } from './table/database-sort.ts'
 export function useDatabasesLocation() {
   const search = useSearch({ from: '/databases' })
   const navigate = useNavigate()
-  const ways = useMemo(() => {
+  const actions = useMemo(() => {
     const go = (to: '/databases' | '/databases/new', change: DatabasesSearch, replace = false) =>
       void navigate({
         to,
@@ -28,5 +28,5 @@ export function useDatabasesLocation() {
       sort: (sort: DatabaseSort) => go('/databases', { sort }, true),
     }
   }, [navigate])
-  return { search, ...ways }
+  return { search, ...actions }
 }

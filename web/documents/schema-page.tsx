@@ -25,7 +25,7 @@ import type { CollectionRef } from './use-documents-location.ts'
 import { schemaText, useJsonForm } from './use-json-form.ts'
 
 /** Initial text for a collection without a schema. */
-const BEGIN = `{
+const INITIAL_TEXT = `{
   "type": "object",
   "required": [],
   "properties": {}
@@ -87,7 +87,7 @@ function SchemaForm({
   const form = useJsonForm({
     draft: `schema of ${collectionRef.database}/${collectionRef.collection}`,
     initialValues: {
-      text: schema === null ? BEGIN : formatJson(schema.json),
+      text: schema === null ? INITIAL_TEXT : formatJson(schema.json),
       etag: schema?.etag ?? '',
     },
     schema: z.object({ text: schemaText }),
@@ -110,7 +110,7 @@ function SchemaForm({
     })
   }
   const reset = (now: StoredJson | null) => {
-    settle(now, now === null ? BEGIN : formatJson(now.json))
+    settle(now, now === null ? INITIAL_TEXT : formatJson(now.json))
     form.forget()
   }
   const save = useSaveSchema(collectionRef, { onSaved: form.forget })

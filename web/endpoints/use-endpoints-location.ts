@@ -35,7 +35,7 @@ export function readEndpointsSearch(search: Record<string, unknown>): EndpointsS
 export function useEndpointsLocation() {
   const search = useSearch({ from: '/endpoints' })
   const navigate = useNavigate()
-  const ways = useMemo(() => {
+  const actions = useMemo(() => {
     const go = (
       to: '/endpoints' | '/endpoints/new',
       change: (now: EndpointsSearch) => EndpointsSearch,
@@ -71,5 +71,5 @@ export function useEndpointsLocation() {
         go('/endpoints', ({ open }) => ({ ...(open && { open }), sort: sort ?? '' }), true),
     }
   }, [navigate])
-  return { search, ...ways }
+  return { search, ...actions }
 }

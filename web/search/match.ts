@@ -23,7 +23,7 @@ const BEFORE_WORD = /[\s/:._\-[]/
 export function rank({ text, also }: Searchable, words: readonly string[]): number {
   let sum = 0
   for (const word of words) {
-    const found = Math.max(rankWord(text, word), rankWord(also, word) / 4)
+    const found = Math.max(scoreWord(text, word), scoreWord(also, word) / 4)
     if (found === 0) return 0
     sum += found
   }
@@ -31,7 +31,7 @@ export function rank({ text, also }: Searchable, words: readonly string[]): numb
   return sum / words.length - Math.min(text.length, 200) / 1_000
 }
 
-function rankWord(text: string, word: string): number {
+function scoreWord(text: string, word: string): number {
   const at = text.indexOf(word)
   if (at === 0) return text.length === word.length ? 10 : 8
   if (at > 0) return BEFORE_WORD.test(text.charAt(at - 1)) ? 6 : 4

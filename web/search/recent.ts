@@ -1,7 +1,7 @@
 const PREFIX = 'gatehouse-found:'
 
 /** Maximum number of remembered results. */
-const MOST = 5
+const MAX_RESULTS = 5
 
 /** Returns the ids of the user's latest search results in this browser, newest first. */
 export function recentIds(person: string): readonly string[] {
@@ -15,7 +15,7 @@ export function recentIds(person: string): readonly string[] {
 
 /** Remembers a search result that a user chose. */
 export function rememberId(person: string, id: string): void {
-  const ids = [id, ...recentIds(person).filter((each) => each !== id)].slice(0, MOST)
+  const ids = [id, ...recentIds(person).filter((each) => each !== id)].slice(0, MAX_RESULTS)
   try {
     localStorage.setItem(PREFIX + person, JSON.stringify(ids))
   } catch {

@@ -14,7 +14,7 @@ import { builtInItems, databaseItems, endpointItems, type Item } from './search-
 import { type Group, RECENT, SearchResults } from './search-results.tsx'
 
 /** Maximum number of results shown. */
-const MOST = 50
+const MAX_RESULTS = 50
 
 /** Searches the pages, actions, endpoints and databases that the user's role allows. */
 export function SearchDialog({ onClose }: { onClose: () => void }) {
@@ -23,7 +23,7 @@ export function SearchDialog({ onClose }: { onClose: () => void }) {
   const databases = useQuery(databasesQuery)
   const [query, setQuestion] = useState('')
   const [active, setActive] = useState(0)
-  const choose = useChoose(person.id)
+  const choose = useSelectResult(person.id)
   const chosen = useRef(false)
 
   const items = useMemo(
@@ -36,7 +36,7 @@ export function SearchDialog({ onClose }: { onClose: () => void }) {
   )
   const hasQuery = query.trim() !== ''
   const found = useMemo(
-    () => (hasQuery ? find(items, query, MOST) : undefined),
+    () => (hasQuery ? find(items, query, MAX_RESULTS) : undefined),
     [items, query, hasQuery],
   )
   const groups = found === undefined ? offered(items, person.id) : [{ items: found.best }]
@@ -103,7 +103,7 @@ function offered(items: readonly Item[], person: string): readonly Group[] {
   ].filter((group) => group.items.length > 0)
 }
 
-function useChoose(person: string) {
+function useSelectResult(person: string) {
   const navigate = useNavigate()
   const { open, close } = useLayer()
   const { setColorScheme } = useMantineColorScheme()

@@ -3,13 +3,13 @@ import type { TokenInput } from '../../../server/contract/access/token.ts'
 import { api, readJson } from '../../app/api.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 
-const makeToken = (input: TokenInput) => readJson(api._api.token.$post({ json: input }))
+const createToken = (input: TokenInput) => readJson(api._api.token.$post({ json: input }))
 
 /** Creates a token. Its response is the only one with the secret. */
 export function useCreateToken({ onCreated }: { onCreated: () => void }) {
   const queryClient = useQueryClient()
   return useMutation({
-    mutationFn: makeToken,
+    mutationFn: createToken,
     // The mutation cache would otherwise keep the secret for minutes.
     gcTime: 0,
     onSuccess: ({ info }) => {

@@ -6,7 +6,7 @@ const endpoints = [
   { endpoint: 'tcp://127.0.0.1:1', databases: ['blog'] },
   { endpoint: 'tcp://127.0.0.1:2', databases: ['shop', 'blog'] },
 ]
-function told(documents: number | null, databases = endpoints) {
+function sentencesOf(documents: number | null, databases = endpoints) {
   const size = documents === null ? null : { collections: 1, documents, bytes: 2_000 }
   const [row] = toDatabaseRows(
     ['blog'],
@@ -18,22 +18,22 @@ function told(documents: number | null, databases = endpoints) {
 }
 
 test('the lost data is counted', () => {
-  expect(told(1_203)[0]).toBe(
+  expect(sentencesOf(1_203)[0]).toBe(
     'Its 1,203 documents in 1 collection (2.0 kB) are deleted permanently.',
   )
-  expect(told(1)[0]).toMatch(/^Its 1 document in .* is deleted/)
-  expect(told(0)[0]).toBe('It contains no documents.')
-  expect(told(null)[0]).toContain('have not been counted yet')
+  expect(sentencesOf(1)[0]).toMatch(/^Its 1 document in .* is deleted/)
+  expect(sentencesOf(0)[0]).toBe('It contains no documents.')
+  expect(sentencesOf(null)[0]).toContain('have not been counted yet')
 })
 
 test('the endpoints that list it and those with it as default are named', () => {
-  const sentences = told(1).join(' ')
+  const sentences = sentencesOf(1).join(' ')
   expect(sentences).toContain('tcp://127.0.0.1:1 and tcp://127.0.0.1:2 list it')
   expect(sentences).toContain('It is the default of tcp://127.0.0.1:1.')
-  expect(told(1, []).at(-1)).toBe('No endpoint lists it in its mapping.')
+  expect(sentencesOf(1, []).at(-1)).toBe('No endpoint lists it in its mapping.')
   const many = Array.from({ length: 5 }, (_, n) => ({
     endpoint: `e${n}`,
     databases: ['x', 'blog'],
   }))
-  expect(told(1, many).at(-1)).toContain('e0, e1, e2 and 2 more list it')
+  expect(sentencesOf(1, many).at(-1)).toContain('e0, e1, e2 and 2 more list it')
 })

@@ -11,10 +11,10 @@ const NAMED = 3
 export function dropConsequences(row: DatabaseRow, reachKnown: boolean): string[] {
   const { naming } = row
   const ending = 'Requests for it get 404 immediately.'
-  if (!reachKnown) return [whatIsLost(row), ending]
+  if (!reachKnown) return [formatLoss(row), ending]
   const first = naming.filter(({ isDefault }) => isDefault)
   return [
-    whatIsLost(row),
+    formatLoss(row),
     ending,
     naming.length === 0 ? 'No endpoint lists it in its mapping.' : '',
     naming.length > 0
@@ -26,7 +26,7 @@ export function dropConsequences(row: DatabaseRow, reachKnown: boolean): string[
   ].filter((sentence) => sentence !== '')
 }
 
-function whatIsLost({ documents, collections, bytes }: DatabaseRow): string {
+function formatLoss({ documents, collections, bytes }: DatabaseRow): string {
   if (documents === null || collections === null || bytes === null) {
     return 'All of its documents are deleted permanently. They have not been counted yet.'
   }

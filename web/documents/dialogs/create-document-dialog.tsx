@@ -11,7 +11,7 @@ import { useDocumentsLocation } from '../use-documents-location.ts'
 import { documentText, useJsonForm } from '../use-json-form.ts'
 
 /** Initial text of the form. */
-const BEGIN = '{\n  \n}'
+const INITIAL_TEXT = '{\n  \n}'
 
 const NAME_RULE =
   'A collection name begins with a lowercase letter and has up to 64 lowercase letters, digits, “_” and “-”.'
@@ -30,7 +30,7 @@ export function CreateDocumentDialog(props: { database: string; collection: stri
   const { list, goTo, close } = useDocumentsLocation()
   const form = useJsonForm({
     draft: `document of ${database}/${collection ?? ''}`,
-    initialValues: { collection: collection ?? '', text: BEGIN },
+    initialValues: { collection: collection ?? '', text: INITIAL_TEXT },
     schema: newDocumentSchema,
   })
   const collectionRef = { database, collection: form.values.collection.trim() }

@@ -50,23 +50,32 @@ export function DocumentDialogs(props: { database: string; collection: string | 
   }
   const id = open ?? edit ?? remove
   if (collection === undefined || id === undefined) return null
-  const way = open !== undefined ? 'open' : edit !== undefined ? 'edit' : 'remove'
+  const action = open !== undefined ? 'open' : edit !== undefined ? 'edit' : 'remove'
   return (
-    <OneDocument key={`${way} ${id}`} collectionRef={{ database, collection }} id={id} way={way} />
+    <OneDocument
+      key={`${action} ${id}`}
+      collectionRef={{ database, collection }}
+      id={id}
+      action={action}
+    />
   )
 }
 
 const parts = { open: DocumentDialog, edit: EditDocumentDialog, remove: DeleteDocumentDialog }
 
-function OneDocument(props: { collectionRef: CollectionRef; id: string; way: keyof typeof parts }) {
-  const { collectionRef, id, way } = props
+function OneDocument(props: {
+  collectionRef: CollectionRef
+  id: string
+  action: keyof typeof parts
+}) {
+  const { collectionRef, id, action } = props
   const { close } = useDocumentsLocation()
   const { data, error, refetch } = useQuery({
     ...documentQuery(collectionRef, id),
     // Do not refetch a document under an open form. The server detects conflicts by ETag.
-    refetchOnWindowFocus: way === 'open',
+    refetchOnWindowFocus: action === 'open',
   })
-  const Part = parts[way]
+  const Part = parts[action]
   if (data !== undefined) return <Part collectionRef={collectionRef} document={data} />
   if (error === null) {
     return (

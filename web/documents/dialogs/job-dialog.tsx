@@ -22,7 +22,7 @@ export function JobDialog({ database, id }: { database: string; id: string }) {
   const ended = job !== undefined && job.state !== 'running'
   useEffect(() => {
     if (!ended || job === undefined) return
-    announce(formatEnd(job))
+    announce(formatJobResult(job))
     void queryClient.invalidateQueries({ queryKey: ['document', database] })
     void queryClient.invalidateQueries({ queryKey: ['database'] })
   }, [ended, job, queryClient, database])
@@ -88,12 +88,12 @@ function Outcome({ job }: { job: JobView }) {
       className={classes.outcome}
       data-failed={failure !== null || undefined}
     >
-      {formatEnd(job)}
+      {formatJobResult(job)}
     </p>
   )
 }
 
-function formatEnd({ kind, found, collection, failure }: JobView): string {
+function formatJobResult({ kind, found, collection, failure }: JobView): string {
   if (failure !== null) return `Nothing was ${verbs[kind]}. ${failure.message}`
   return `${formatCount(found)} document${found === 1 ? '' : 's'} of ${collection} ${found === 1 ? 'was' : 'were'} ${verbs[kind]}.`
 }

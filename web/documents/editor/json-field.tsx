@@ -24,7 +24,7 @@ export function JsonField(props: JsonFieldProps) {
   const { text } = form.values
   const error = form.errors.text
   const id = useId()
-  const placed = usePlaced(text, violations)
+  const placed = useLocatedViolations(text, violations)
   // A single violation is part of the error message.
   const alone = placed.length === 1 ? placed[0] : undefined
   return (
@@ -94,7 +94,7 @@ function CollectionRef(props: {
 /**
  * Returns the violations with their ranges. Editing clears them, so `text` is what was submitted.
  */
-const usePlaced = (text: string, violations: readonly Violation[]): readonly Placed[] =>
+const useLocatedViolations = (text: string, violations: readonly Violation[]): readonly Placed[] =>
   useMemo(() => {
     if (violations.length === 0) return NOWHERE
     return violations.map((each) => ({ ...each, ...pointerRange(text, each.pointer) }))

@@ -51,7 +51,7 @@ export function BulkDialog(props: BulkDialogProps & { action: BulkAction; onClos
   const [name, setName] = useState('')
   const [submitted, setAsked] = useState(false)
   const check = useChangeGuard(rows)
-  const begin = useBulkChange(here, onClose)
+  const bulkChange = useBulkChange(here, onClose)
   const facts = { action, name: name.trim(), rows, selected, here }
   const plan = planBulk(facts)
   const count = selected.size
@@ -63,8 +63,9 @@ export function BulkDialog(props: BulkDialogProps & { action: BulkAction; onClos
   ].sort()
   const start = () => {
     setAsked(true)
-    if (!named || plan.tasks.length === 0 || guard.refused !== undefined || begin.isPending) return
-    begin.mutate({ plan, guard })
+    if (!named || plan.tasks.length === 0 || guard.refused !== undefined || bulkChange.isPending)
+      return
+    bulkChange.mutate({ plan, guard })
   }
   const field = {
     label: 'Database',
@@ -118,7 +119,7 @@ export function BulkDialog(props: BulkDialogProps & { action: BulkAction; onClos
           </>
         )}
         <p role="alert" className={classes.error}>
-          {begin.error?.message}
+          {bulkChange.error?.message}
         </p>
         <div className={classes.actions}>
           <Button
@@ -132,7 +133,7 @@ export function BulkDialog(props: BulkDialogProps & { action: BulkAction; onClos
             <Button
               variant={action === 'remove' || guard.own ? 'danger' : 'filled'}
               type="submit"
-              aria-disabled={begin.isPending || guard.refused !== undefined || undefined}
+              aria-disabled={bulkChange.isPending || guard.refused !== undefined || undefined}
             >
               {guardedLabel(guard, verb, label)}
             </Button>

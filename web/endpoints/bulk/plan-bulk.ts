@@ -49,7 +49,7 @@ export function planBulk(facts: BulkPlanInput): BulkPlan {
 
   // Keep one endpoint that serves `_system`, preferably the one that serves this page. Without it,
   // no one could sign in.
-  const closed = new Set(tasks.filter(closes).map(({ row }) => row.address))
+  const closed = new Set(tasks.filter(removesAdminAccess).map(({ row }) => row.address))
   const adminEndpoints = rows.filter(isAdminAccess)
   const left = adminEndpoints.filter(({ address }) => !closed.has(address))
   if (adminEndpoints.length > 0 && left.length === 0) {
@@ -88,7 +88,7 @@ function check({ action, name }: BulkPlanInput, row: EndpointRow): BulkTask | Sk
 }
 
 /** Returns whether a task makes the console unreachable through its endpoint. */
-const closes = ({ row, after }: BulkTask): boolean =>
+const removesAdminAccess = ({ row, after }: BulkTask): boolean =>
   serves(row.databases ?? [], SYSTEM_DATABASE) &&
   (after === null || !serves(after, SYSTEM_DATABASE))
 

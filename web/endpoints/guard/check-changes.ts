@@ -86,7 +86,7 @@ export function checkChanges(facts: ChangeContext): ChangeGuard {
   const removed = rows.filter(
     (row) => row.databases !== null && mappingAfter(row) === null && changed.has(row.address),
   )
-  const stranded = strandedBy(facts, mappingAfter, added)
+  const stranded = findUnservedDatabases(facts, mappingAfter, added)
   return {
     refused: undefined,
     own,
@@ -110,7 +110,7 @@ const servesConsole = (mapping: readonly string[] | null): boolean =>
 /**
  * Returns the databases that the changed endpoints reach now and no endpoint reaches afterwards.
  */
-function strandedBy(
+function findUnservedDatabases(
   { changes, rows, databases }: ChangeContext,
   mappingAfter: (row: EndpointRow) => readonly string[] | null,
   added: ChangeContext['changes'],
@@ -176,14 +176,14 @@ function formatConnections(removed: readonly EndpointRow[], drainSeconds: number
 }
 
 /** Maximum number of database names in a sentence; the rest is only counted. */
-const NAMED = 8
+const MAX_NAMES = 8
 
 function formatStranded(names: readonly string[], one: boolean): string {
   return `${one ? 'No other endpoint serves' : 'No endpoint will serve'} ${listOr(names)}.`
 }
 
 function listOr(names: readonly string[]): string {
-  const more = names.length - NAMED
-  if (more > 1) return `${names.slice(0, NAMED).join(', ')} or ${more} more`
+  const more = names.length - MAX_NAMES
+  if (more > 1) return `${names.slice(0, MAX_NAMES).join(', ')} or ${more} more`
   return listNames(names).replace(/ and (?=[^ ]+$)/, ' or ')
 }

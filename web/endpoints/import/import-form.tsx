@@ -12,7 +12,7 @@ import { clearImport, resumeImport, useImportRun } from './import-run.ts'
  * The initial draft of an import. It is kept in the tab, so that an interrupted import can
  * continue.
  */
-const begin = {
+const initialDraft = {
   text: '',
   /** Name of the file; empty for typed text. */
   name: '',
@@ -27,7 +27,7 @@ const begin = {
 
 /** Selects the import text, previews its changes and runs the import. */
 export function ImportForm() {
-  const form = useDraftForm({ draft: 'import', initialValues: begin })
+  const form = useDraftForm({ draft: 'import', initialValues: initialDraft })
   const { values: draft, restored, change, forget, discardDraft } = form
   const queryClient = useQueryClient()
   const run = useImportRun()

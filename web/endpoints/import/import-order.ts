@@ -16,11 +16,11 @@ export const orderChanges = (
 
 function rank({ kind, address, before, after }: ImportChange, here: string | undefined): number {
   if (kind === 'added') return 0
-  const closes = leads(before) && !leads(after)
-  if (closes && address === here) return 4
+  const removesAdminAccess = servesSystem(before) && !servesSystem(after)
+  if (removesAdminAccess && address === here) return 4
   if (kind === 'removed') return 3
-  return closes ? 2 : 1
+  return removesAdminAccess ? 2 : 1
 }
 
-const leads = (mapping: readonly string[] | null) =>
+const servesSystem = (mapping: readonly string[] | null) =>
   mapping !== null && serves(mapping, SYSTEM_DATABASE)

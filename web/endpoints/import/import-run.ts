@@ -95,7 +95,7 @@ export async function startImport(
   const { queryClient, here, removeAnyway, onStarted } = options
   begin(undefined, changes.length)
   try {
-    requireAtMostMax(changes)
+    requireMaxChanges(changes)
     const inputs = orderChanges(changes, here).map(toInput)
     const { id } = await startBulk(queryClient, inputs, !removeAnyway)
     change({ id })
@@ -160,7 +160,7 @@ async function end(
   return current && toRun(current, view)
 }
 
-function requireAtMostMax(changes: readonly ImportChange[]): void {
+function requireMaxChanges(changes: readonly ImportChange[]): void {
   if (changes.length <= MAX_CHANGES) return
   throw new Error('An import can make at most 10,000 changes. Split the file.')
 }

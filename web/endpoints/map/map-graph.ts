@@ -70,7 +70,7 @@ export function makeGraph(
     ...(joined.has(ALL) ? [ALL] : []),
     ...new Set([...(databases ?? []), ...[...joined].filter((name) => name !== ALL).sort()]),
   ].filter((name) => matchesFilter === undefined || joined.has(name))
-  const count = countReached(configured)
+  const count = countServing(configured)
   const exists = (id: string) => id === ALL || databases === undefined || databases.includes(id)
   return {
     groups,
@@ -88,7 +88,7 @@ const keyOf = ([first, ...rest]: readonly string[]): string =>
   first === undefined ? ALL : [first, ...rest.sort()].join('+')
 
 /** Counts the endpoints that reach each name, in one pass over the rows. */
-function countReached(rows: readonly EndpointRow[]) {
+function countServing(rows: readonly EndpointRow[]) {
   const through = new Map<string, number>()
   const defaults = new Map<string, number>()
   const add = (counts: Map<string, number>, name: string) =>

@@ -37,15 +37,15 @@ export function countCrossings({ groups, names, lines }: MapGraph): number {
 
 const withNames = (graph: MapGraph): MapGraph => ({
   ...graph,
-  names: towards(graph.names, graph.lines, places(graph.groups), 'name', 'group'),
+  names: sortByNeighbours(graph.names, graph.lines, places(graph.groups), 'name', 'group'),
 })
 
 const withGroups = (graph: MapGraph): MapGraph => ({
   ...graph,
-  groups: towards(graph.groups, graph.lines, places(graph.names), 'group', 'name'),
+  groups: sortByNeighbours(graph.groups, graph.lines, places(graph.names), 'group', 'name'),
 })
 
-function towards<T extends { readonly id: string }>(
+function sortByNeighbours<T extends { readonly id: string }>(
   nodes: readonly T[],
   lines: readonly MapLine[],
   others: ReadonlyMap<string, number>,

@@ -48,7 +48,7 @@ export function createLiveFigures(): LiveFigures {
     take: (rows, read) => {
       const by = Map.groupBy(read as readonly Read[], ({ endpoint }) => endpoint)
       for (const row of rows) {
-        const own = (by.get(row.address) ?? []).filter((one) => isOf(row, one))
+        const own = (by.get(row.address) ?? []).filter((one) => belongsTo(row, one))
         if (own.length > 0) put(row.id, sumFigures(own))
       }
     },
@@ -73,7 +73,7 @@ export function createLiveFigures(): LiveFigures {
 }
 
 /** A removed endpoint that is draining and its successor have the same address. */
-const isOf = ({ listeners }: FigureRow, { node, state }: ListenerStatus): boolean =>
+const belongsTo = ({ listeners }: FigureRow, { node, state }: ListenerStatus): boolean =>
   listeners.some(
     (one) => one.node === node && (one.state === 'draining') === (state === 'draining'),
   )
@@ -89,13 +89,13 @@ export function sumFigures(listeners: readonly Read[]): Figures {
     if (one.lastRequest !== null && (lastRequest === null || one.lastRequest > lastRequest)) {
       lastRequest = one.lastRequest
     }
-    if (one.recent !== undefined) recent = addUp(recent, one.recent)
+    if (one.recent !== undefined) recent = sumSeries(recent, one.recent)
   }
   return { connections, requestsPerSecond, lastRequest, recent }
 }
 
 /** Adds two series aligned at their latest interval. Intervals without data in both stay null. */
-function addUp(
+function sumSeries(
   a: readonly (number | null)[] | undefined,
   b: readonly (number | null)[],
 ): (number | null)[] {

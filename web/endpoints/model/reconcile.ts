@@ -26,10 +26,10 @@ export function reconcile(
 }
 
 const statesOf = (listeners: readonly ListenerStatus[]): string =>
-  `${listeners.map(saidOf).toSorted()}`
+  `${listeners.map(fingerprint).toSorted()}`
 
 /** The remaining connections of a draining listener are shown, but no event reports them. */
-const saidOf = (one: ListenerStatus): string =>
+const fingerprint = (one: ListenerStatus): string =>
   one.state === 'draining' ? `${stateOf(one)} ${one.connections}` : stateOf(one)
 
 /** Returns whether a node changed its state after the read, by that node's clock. */

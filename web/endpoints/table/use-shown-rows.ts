@@ -19,23 +19,23 @@ export function useShownRows(rows: readonly EndpointRow[], options: ShownOptions
   const { filter, sort, onSort } = options
   const { sorted, headOf } = useSortedRows(rows, sort, onSort)
   const wanted = `${writeSort(sort)} ${filter}`
-  const [kept, setKept] = useState(() => ({ places: positionsOf(sorted), wanted }))
-  const { places } = kept
-  const arranged = useMemo(() => arrange(sorted, places), [sorted, places])
+  const [kept, setKept] = useState(() => ({ positions: positionsOf(sorted), wanted }))
+  const { positions } = kept
+  const arranged = useMemo(() => arrange(sorted, positions), [sorted, positions])
   if (kept.wanted !== wanted) {
     // Skip the work if the rows are already in order, as they mostly are while typing.
-    setKept({ places: arranged.rows === sorted ? places : positionsOf(sorted), wanted })
+    setKept({ positions: arranged.rows === sorted ? positions : positionsOf(sorted), wanted })
   }
   useEffect(() => {
     // New rows already in their sorted places are part of the order from now on.
-    if (arranged.rows === sorted && sorted.some(({ address }) => !places.has(address))) {
-      setKept((now) => ({ ...now, places: positionsOf(sorted) }))
+    if (arranged.rows === sorted && sorted.some(({ address }) => !positions.has(address))) {
+      setKept((now) => ({ ...now, positions: positionsOf(sorted) }))
     }
-  }, [arranged, sorted, places])
+  }, [arranged, sorted, positions])
   const shown = useMemo(() => filterRows(arranged.rows, filter), [arranged, filter])
   const fresh = useMemo(
-    () => (arranged.fresh === 0 ? [] : shown.filter(({ address }) => !places.has(address))),
-    [arranged, shown, places],
+    () => (arranged.fresh === 0 ? [] : shown.filter(({ address }) => !positions.has(address))),
+    [arranged, shown, positions],
   )
   return {
     shown,
@@ -45,6 +45,6 @@ export function useShownRows(rows: readonly EndpointRow[], options: ShownOptions
     /** Whether the displayed order differs from the sort order. */
     moved: arranged.moved,
     /** Sorts all rows. */
-    settle: () => setKept((now) => ({ ...now, places: positionsOf(sorted) })),
+    settle: () => setKept((now) => ({ ...now, positions: positionsOf(sorted) })),
   }
 }

@@ -16,11 +16,11 @@ export function sortRows(
 ): readonly EndpointRow[] {
   if (column === 'address') return descending ? rows.toReversed() : rows
   const keyOf = sortKeys[column]
-  const way = descending ? -1 : 1
+  const direction = descending ? -1 : 1
   // Compute each key once instead of in every comparison.
   return rows
     .map((row) => ({ row, key: keyOf(row) }))
-    .sort((a, b) => (a.key < b.key ? -way : a.key > b.key ? way : 0))
+    .sort((a, b) => (a.key < b.key ? -direction : a.key > b.key ? direction : 0))
     .map(({ row }) => row)
 }
 

@@ -6,7 +6,7 @@ import { reconcile } from '../model/reconcile.ts'
 import { figuresQuery, listenersQuery } from '../queries.ts'
 
 /** Delay after scrolling before the visible rows are read, ms. */
-const REST_MS = 150
+const DEBOUNCE_MS = 150
 
 /** Maximum number of rows whose figures are read. A large screen shows 60. */
 const MOST_ROWS = 100
@@ -20,10 +20,10 @@ export function useVisibleFigures(
   const [rows, setRows] = useState<readonly EndpointRow[]>([])
   // The array changes on each render; compare its length and ends instead.
   const sight = useRef(visible)
-  if (!isSameSight(sight.current, visible)) sight.current = visible
+  if (!isSameRange(sight.current, visible)) sight.current = visible
   const seen = sight.current
   useEffect(() => {
-    const timer = setTimeout(() => setRows(seen.slice(0, MOST_ROWS)), REST_MS)
+    const timer = setTimeout(() => setRows(seen.slice(0, MOST_ROWS)), DEBOUNCE_MS)
     return () => clearTimeout(timer)
   }, [seen])
   const addresses = useMemo(() => [...new Set(rows.map(({ address }) => address))], [rows])
@@ -42,5 +42,5 @@ export function useVisibleFigures(
   return { readAt: dataUpdatedAt }
 }
 
-const isSameSight = (a: readonly EndpointRow[], b: readonly EndpointRow[]) =>
+const isSameRange = (a: readonly EndpointRow[], b: readonly EndpointRow[]) =>
   a.length === b.length && a[0] === b[0] && a.at(-1) === b.at(-1)

@@ -10,7 +10,7 @@ const layerOf = (hash: string): Layer | undefined =>
   hash === 'search' || hash === 'keys' ? hash : undefined
 
 /** Runs work after a pending `history.back()`, which would otherwise undo it. */
-const onceLeft = (work: () => void) =>
+const afterBack = (work: () => void) =>
   addEventListener('popstate', () => setTimeout(work), { once: true })
 
 /**
@@ -43,7 +43,7 @@ export function useLayer() {
     history.back()
   }
   const open = (next: Layer) =>
-    isLeaving ? onceLeft(() => go(next, false)) : go(next, currentLayer() !== undefined)
+    isLeaving ? afterBack(() => go(next, false)) : go(next, currentLayer() !== undefined)
   return {
     layer: layerOf(hash),
     close,

@@ -5,7 +5,7 @@ import type { LiveEvent } from '../../../server/contract/event.ts'
 const GATHER_MS = 100
 
 /** Maximum time, in milliseconds, that a batch waits for the refetch of the previous batch. */
-const PATIENCE_MS = 5_000
+const MAX_WAIT_MS = 5_000
 
 /**
  * Maximum names in a partial refetch, limited by the URL length. With more, the list is refetched.
@@ -34,10 +34,10 @@ export function invalidateSoon(queryClient: QueryClient) {
     const gathered = names
     names = new Map()
     const reading = gathered.has('reset')
-      ? queryClient.invalidateQueries({ predicate: movesByItself })
+      ? queryClient.invalidateQueries({ predicate: isLive })
       : Promise.all([...gathered].map(([type, some]) => invalidate(queryClient, type, [...some])))
     // Keep responses in order: a slow refetch must not overwrite the result of a later one.
-    await Promise.race([reading, new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))])
+    await Promise.race([reading, new Promise((resolve) => setTimeout(resolve, MAX_WAIT_MS))])
     timer = undefined
     if (names.size > 0 && !stopped) timer = setTimeout(flush, GATHER_MS)
   }
@@ -62,8 +62,7 @@ async function invalidate(queryClient: QueryClient, type: string, names: readonl
   await Promise.all(
     queries.map(async (query) => {
       const refetchEndpoints = query.meta?.refetchEndpoints
-      const parts =
-        refetchEndpoints !== undefined && canTakeParts(query) && names.length <= MOST_NAMES
+      const parts = refetchEndpoints !== undefined && canMerge(query) && names.length <= MOST_NAMES
       const done = parts && (await refetchEndpoints(queryClient, names).then(yes, no))
       if (!done) await queryClient.invalidateQueries({ queryKey: query.queryKey, exact: true })
     }),
@@ -74,11 +73,10 @@ async function invalidate(queryClient: QueryClient, type: string, names: readonl
  * Selects queries to invalidate on a reset. A query with `standsStill` qualifies only while it has
  * no data.
  */
-const movesByItself = ({ meta, state }: Query) =>
-  meta?.standsStill !== true || state.data === undefined
+const isLive = ({ meta, state }: Query) => meta?.standsStill !== true || state.data === undefined
 
 /** Whether the query is observed and idle. A full fetch in progress may return older data. */
-const canTakeParts = (query: Query) => query.isActive() && query.state.fetchStatus === 'idle'
+const canMerge = (query: Query) => query.isActive() && query.state.fetchStatus === 'idle'
 
 const yes = () => true
 const no = () => false

@@ -14,7 +14,7 @@ import { SessionBanner } from './session-banner.tsx'
 import { formatEndReason } from './session-end.ts'
 
 /** Poll interval in milliseconds while the person has no role or is signed out. */
-const LOOK_MS = 15_000
+const POLL_MS = 15_000
 
 /**
  * Renders its children for a person who is signed in and has a role. Redirects to the sign-in page
@@ -27,7 +27,7 @@ export function SessionGate({ children }: PropsWithChildren) {
     ...sessionQuery,
     refetchOnWindowFocus: 'always',
     refetchInterval: ({ state: { data: now } }) =>
-      now === null || now?.person.role === 'pending' ? LOOK_MS : false,
+      now === null || now?.person.role === 'pending' ? POLL_MS : false,
   })
   // The session that the page was opened with, as last fetched.
   const [opened, setOpened] = useState<Session>()

@@ -17,9 +17,9 @@ const returnTo = readReturnTo(page)
 const LOCAL = 'local'
 
 /** Delay in milliseconds before the loading message appears. */
-const PATIENCE_MS = 200
+const LOADING_DELAY_MS = 200
 
-const ways = element('div', { className: classes.ways ?? '' })
+const methods = element('div', { className: classes.ways ?? '' })
 
 function element<K extends keyof HTMLElementTagNameMap>(
   tag: K,
@@ -73,7 +73,7 @@ function show(providers: readonly ProviderInfo[]): void {
   const others = providers.filter(({ name }) => name !== LOCAL)
   const local = providers.filter(({ name }) => name === LOCAL)
   if (providers.length === 0) {
-    ways.replaceChildren(
+    methods.replaceChildren(
       element(
         'p',
         { className: classes.note ?? '' },
@@ -82,7 +82,7 @@ function show(providers: readonly ProviderInfo[]): void {
     )
     return
   }
-  ways.replaceChildren(
+  methods.replaceChildren(
     ...others.map((provider) => providerForm(provider, others.length === 1)),
     ...(others.length > 0 && local.length > 0
       ? [element('p', { className: classes.or ?? '' }, 'or')]
@@ -95,7 +95,7 @@ function showFailure(error: unknown): void {
   const message = error instanceof Error ? error.message : ''
   const again = element('button', { type: 'button', className: classes.button ?? '' }, 'Try again')
   again.addEventListener('click', load)
-  ways.replaceChildren(
+  methods.replaceChildren(
     element(
       'p',
       { className: classes.error ?? '', role: 'alert' },
@@ -107,10 +107,10 @@ function showFailure(error: unknown): void {
 
 async function load(): Promise<void> {
   const loading = setTimeout(() => {
-    ways.replaceChildren(
+    methods.replaceChildren(
       element('p', { className: classes.note ?? '', role: 'status' }, 'Loading…'),
     )
-  }, PATIENCE_MS)
+  }, LOADING_DELAY_MS)
   try {
     const [session, providers] = await Promise.all([
       readJson(api._api.session.$get()).catch(() => null),
@@ -143,7 +143,7 @@ const box = element(
       'Control the network endpoints of this server, and the databases that each of them serves, while the server runs.',
     ),
   ),
-  ways,
+  methods,
 )
 const main = document.getElementById('sign-in')
 main?.classList.add(front.front ?? '')

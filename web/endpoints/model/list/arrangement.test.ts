@@ -35,7 +35,7 @@ test('rows keep their positions while the order is outdated', () => {
 })
 
 test('a row that reappears keeps its position', () => {
-  const places = positionsOf(rowsOf(1, 2, 3))
-  expect(portsOf(arrange(rowsOf(1, 3), places).rows)).toEqual([1, 3])
-  expect(portsOf(arrange(rowsOf(1, 2, 3), places).rows)).toEqual([1, 2, 3])
+  const positions = positionsOf(rowsOf(1, 2, 3))
+  expect(portsOf(arrange(rowsOf(1, 3), positions).rows)).toEqual([1, 3])
+  expect(portsOf(arrange(rowsOf(1, 2, 3), positions).rows)).toEqual([1, 2, 3])
 })

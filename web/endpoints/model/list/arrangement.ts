@@ -14,11 +14,11 @@ export interface Arrangement {
 
 /** Returns the positions of sorted rows. Draining rows share the position of their address. */
 export function positionsOf(sorted: readonly EndpointRow[]): Positions {
-  const places = new Map<string, number>()
+  const positions = new Map<string, number>()
   for (const { address } of sorted) {
-    if (!places.has(address)) places.set(address, places.size)
+    if (!positions.has(address)) positions.set(address, positions.size)
   }
-  return places
+  return positions
 }
 
 /**
@@ -26,25 +26,25 @@ export function positionsOf(sorted: readonly EndpointRow[]): Positions {
  * their own. New rows go to the end; a row that returns, for example after an undo, gets its old
  * position.
  */
-export function arrange(sorted: readonly EndpointRow[], places: Positions): Arrangement {
-  const known: { row: EndpointRow; place: number }[] = []
+export function arrange(sorted: readonly EndpointRow[], positions: Positions): Arrangement {
+  const known: { row: EndpointRow; position: number }[] = []
   const fresh: EndpointRow[] = []
   // Both orders agree as long as the positions are ascending.
   let last = -1
   let moved = false
   let scattered = false
   for (const row of sorted) {
-    const place = places.get(row.address)
-    if (place === undefined) {
+    const position = positions.get(row.address)
+    if (position === undefined) {
       fresh.push(row)
       continue
     }
-    if (place < last) moved = true
+    if (position < last) moved = true
     if (fresh.length > 0) scattered = true
-    last = place
-    known.push({ row, place })
+    last = position
+    known.push({ row, position })
   }
   if (!moved && !scattered) return { rows: sorted, fresh: 0, moved: false }
-  if (moved) known.sort((a, b) => a.place - b.place)
+  if (moved) known.sort((a, b) => a.position - b.position)
   return { rows: [...known.map(({ row }) => row), ...fresh], fresh: fresh.length, moved }
 }

@@ -55,7 +55,7 @@ export function seriesOf(traffic: EndpointTraffic, kind: TrafficKind): TrafficSe
     times: Array.from({ length }, (_, at) => end - (length - at) * sampleSeconds),
     figures: parts[kind].map(({ of, unit }) => ({
       unit,
-      values: addUp(nodes, of).map((n) =>
+      values: sumSeries(nodes, of).map((n) =>
         n === null || kind === 'connections' ? n : n / sampleSeconds,
       ),
     })),
@@ -63,7 +63,7 @@ export function seriesOf(traffic: EndpointTraffic, kind: TrafficKind): TrafficSe
 }
 
 /** Adds up the nodes; a sample is null only if no node has it. */
-const addUp = (nodes: readonly NodeTraffic[], of: Counted): (number | null)[] =>
+const sumSeries = (nodes: readonly NodeTraffic[], of: Counted): (number | null)[] =>
   (nodes[0]?.[of] ?? []).map((_, at) =>
     nodes.reduce<number | null>((sum, node) => {
       const n = node[of][at] ?? null
@@ -120,7 +120,7 @@ export const formatMoment = (seconds: number): string => toSecond.format(seconds
 /** Summarizes a chart: totals and the peak. */
 export function formatTraffic(traffic: EndpointTraffic, kind: TrafficKind): string {
   const { sampleSeconds, nodes } = traffic
-  const total = (of: Counted) => addUp(nodes, of).reduce<number>((sum, n) => sum + (n ?? 0), 0)
+  const total = (of: Counted) => sumSeries(nodes, of).reduce<number>((sum, n) => sum + (n ?? 0), 0)
   const { times, figures } = seriesOf(traffic, kind)
   const first = figures[0]?.values ?? []
   const known = first.filter((n) => n !== null).length

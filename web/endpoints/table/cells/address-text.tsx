@@ -1,23 +1,27 @@
 import classes from './address-text.module.css'
 
 /** Longer addresses may be truncated in the middle, because the port at the end matters most. */
-const UNCUT = 14
-const TAIL = 12
+const MAX_UNTRUNCATED = 14
+const TAIL_LENGTH = 12
 /** Longer addresses are truncated in some column, so they get a tooltip. */
-const TOLD = 24
+const TOOLTIP_LENGTH = 24
 
 /** Shows an address, truncated in the middle if there is no room, with a tooltip if it is long. */
 export function AddressText({ address }: { address: string }) {
-  if (address.length <= UNCUT) return <span className={`mono ${classes.whole}`}>{address}</span>
+  if (address.length <= MAX_UNTRUNCATED)
+    return <span className={`mono ${classes.whole}`}>{address}</span>
   return (
-    <span className={`mono ${classes.cut}`} data-tip={address.length > TOLD ? address : undefined}>
+    <span
+      className={`mono ${classes.cut}`}
+      data-tip={address.length > TOOLTIP_LENGTH ? address : undefined}
+    >
       {/* Screen readers and the clipboard would take the two halves as two words. */}
       <span className="visually-hidden">{address}</span>
       <span aria-hidden="true" className={classes.head}>
-        {address.slice(0, -TAIL)}
+        {address.slice(0, -TAIL_LENGTH)}
       </span>
       <span aria-hidden="true" className={classes.tail}>
-        {address.slice(-TAIL)}
+        {address.slice(-TAIL_LENGTH)}
       </span>
     </span>
   )

@@ -5,7 +5,7 @@ const load = () => import('./tooltip-box.tsx')
 const TooltipBox = lazy(async () => ({ default: (await load()).TooltipBox }))
 
 /** Hover delay before a tooltip opens, in ms. On focus it opens immediately. */
-const REST_MS = 300
+const HOVER_DELAY_MS = 300
 
 /** An open tooltip. Each opening creates a new object. */
 interface Shown {
@@ -38,7 +38,7 @@ export function Tooltips() {
       const now = current.current?.element
       if (now?.isConnected === false) setShown(undefined)
       const found = ownerOf(target)
-      if (found !== undefined && found !== now) open(found, 'pointer', REST_MS)
+      if (found !== undefined && found !== now) open(found, 'pointer', HOVER_DELAY_MS)
     }
     const onFocus = ({ target }: Event) => {
       const found = ownerOf(target)
