@@ -34,7 +34,7 @@ const FEW = 1_000
 const SAME = 10_000
 const MANY = 1_000_000
 /** Number of documents stored in one transaction. */
-const AT_ONCE = 10_000
+const INSERT_BATCH = 10_000
 /**
  * Number of different documents that are read in turn; with {@link MANY} they are spread over all.
  */
@@ -147,8 +147,8 @@ async function fill(data: string, size: number): Promise<void> {
     .where('name', '=', DATABASE)
     .executeTakeFirstOrThrow()
   const repository = createDocumentRepository(store)
-  for (let from = 0; from < size; from += AT_ONCE) {
-    const some = Array.from({ length: Math.min(AT_ONCE, size - from) }, (_, at) => ({
+  for (let from = 0; from < size; from += INSERT_BATCH) {
+    const some = Array.from({ length: Math.min(INSERT_BATCH, size - from) }, (_, at) => ({
       id: idOf(from + at),
       body: JSON.stringify(documentOf(from + at)),
     }))

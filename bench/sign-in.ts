@@ -23,7 +23,7 @@ import {
 
 const [PORT = 0] = portsOf(1)
 /** Number of concurrent sign-ins. */
-const AT_ONCE = 8
+const CONCURRENCY = 8
 /** Duration of the warm-up and of the counted sign-ins at each provider, ms. */
 const SIGN_INS = { warmUp: 3_000, counted: 10_000 }
 /** Connections of each load. */
@@ -67,7 +67,7 @@ interface SignIns {
   readonly times: readonly number[]
 }
 
-/** Signs in new browsers for `duration` ms, {@link AT_ONCE} at a time. */
+/** Signs in new browsers for `duration` ms, {@link CONCURRENCY} at a time. */
 async function signInFor(
   duration: number,
   origin: string,
@@ -82,7 +82,7 @@ async function signInFor(
       times.push(performance.now() - start)
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, person))
+  await Promise.all(Array.from({ length: CONCURRENCY }, person))
   return { perSecond: (times.length / (performance.now() - begun)) * 1000, times }
 }
 
@@ -106,7 +106,7 @@ async function measureSignIns(): Promise<void> {
     GATEHOUSE_OIDC_CLIENT_SECRET: 'only for measuring',
   })
   print(
-    `Sign-ins: from the POST to the 303 with the session's cookie, ${AT_ONCE} at once, ` +
+    `Sign-ins: from the POST to the 303 with the session's cookie, ${CONCURRENCY} at once, ` +
       `${SIGN_INS.counted / 1000} s each`,
   )
   print(`  ${''.padEnd(44)} per second   ms, median (quartiles)   ms of the server's processor`)

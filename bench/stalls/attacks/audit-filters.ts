@@ -3,7 +3,7 @@ import { openStore } from '../../../server/storage/open.ts'
 import type { Attack } from '../attack.ts'
 
 const ROWS = 1_000_000
-const AT_ONCE = 50_000
+const INSERT_BATCH = 50_000
 /** Filters that match many rows, few, and none. */
 const FILTERS = [
   'who=nobody',
@@ -17,11 +17,11 @@ const FILTERS = [
 
 async function fillLog(data: string): Promise<void> {
   const { db, close } = await openStore({ data }, 'tool')
-  for (let from = 1_000; from < ROWS; from += AT_ONCE) {
+  for (let from = 1_000; from < ROWS; from += INSERT_BATCH) {
     await sql`
       insert into audit (seq, at, actor, by, address, action, target, outcome, before, after, hash)
       with recursive numbers (n) as (
-        select ${from} + 1 union all select n + 1 from numbers where n < ${from + AT_ONCE}
+        select ${from} + 1 union all select n + 1 from numbers where n < ${from + INSERT_BATCH}
       )
       select n, 1700000000000 + n * 60000, 'github:' || (n % 1000), 'session', null,
         case when n % 500 = 0 then 'endpoint.map' else 'session.begin' end,

@@ -108,11 +108,11 @@ export function createSchemaChecker(
     return time(until)
   }
 
-  function settle({ schema, done, fail }: Waiting, { findings, refusal, time: took }: Outcome) {
+  function settle({ schema, done, fail }: Waiting, { findings, rejection, time: took }: Outcome) {
     waiting--
     const held = thread.loaded(schema.key)
     if (held !== undefined) held.isQuick = took < QUICK
-    if (refusal !== undefined) fail(new Failure('invalid', refusal.message, refusal.details))
+    if (rejection !== undefined) fail(new Failure('invalid', rejection.message, rejection.details))
     else done(findings ?? NONE)
   }
 
@@ -121,7 +121,7 @@ export function createSchemaChecker(
     const { schema, documents } = one
     if (thread.loaded(schema.key) !== undefined && documents !== undefined) return true
     const outcome = await thread.compile(schema, compile)
-    if (outcome.refusal === undefined && documents !== undefined) return true
+    if (outcome.rejection === undefined && documents !== undefined) return true
     settle(one, outcome)
     return false
   }

@@ -25,7 +25,7 @@ export interface Request {
 export interface Outcome {
   readonly findings?: Findings
   /** Why the schema or the documents are rejected: the content of a `Failure` `invalid`. */
-  readonly refusal?: { readonly message: string; readonly details: Failure['details'] }
+  readonly rejection?: { readonly message: string; readonly details: Failure['details'] }
   /** Processor time of the task, ms. */
   readonly time: number
 }
@@ -154,7 +154,7 @@ export function createSchemaThread(): SchemaThread {
     async compile({ key, text }, budget) {
       const [outcome] = await ask([{ key, schema: text, documents: [] }], budget)
       if (outcome === undefined) throw new Error('the worker did not complete a task')
-      if (outcome.refusal === undefined) {
+      if (outcome.rejection === undefined) {
         const dropped = running?.held.set(key, { isQuick: false }, text.length)
         running?.drop.push(...(dropped ?? []))
       }

@@ -33,7 +33,7 @@ function outcomeOf(task: Task): Outcome {
   } catch (error) {
     if (!(error instanceof Failure)) throw error
     const { message, details } = error
-    return { refusal: { message, details }, time: usedTime() - begun }
+    return { rejection: { message, details }, time: usedTime() - begun }
   }
 }
 

@@ -124,7 +124,7 @@ export function createEndpointChanges(deps: EndpointChangesDeps): EndpointChange
       const address = readAddress(input.endpoint)
       const mapping = createMapping(input.databases)
       const endpoint = formatAddress(address)
-      const refusal = await withLock(endpoint, async () => {
+      const openFailure = await withLock(endpoint, async () => {
         await catchUp(endpoint)
         const existing = listeners.get(endpoint)
         requireRevision(endpoint, existing?.revision, expected)
@@ -135,10 +135,10 @@ export function createEndpointChanges(deps: EndpointChangesDeps): EndpointChange
         await remap(existing, mapping, { actor, expected, part })
         return undefined
       })
-      if (refusal === undefined) return
-      if (placement === undefined) throw refusal
+      if (openFailure === undefined) return
+      if (placement === undefined) throw openFailure
       const proposal = { endpoint, databases: [...mapping.names], actor, part }
-      const outcome = await placement.openElsewhere(proposal, expected, refusal)
+      const outcome = await placement.openElsewhere(proposal, expected, openFailure)
       if (outcome === 'exists') await changes.add(proposal, actor, expected, part)
     },
     async remove(text, actor, expected, part) {
@@ -163,9 +163,9 @@ export function createEndpointChanges(deps: EndpointChangesDeps): EndpointChange
       await withLock(endpoint, async () => {
         await catchUp(endpoint)
         if (listeners.get(endpoint) !== undefined) return
-        const refusal = await open(address, createMapping([]), { actor })
-        if (refusal === undefined) return
-        if (strict) throw refusal
+        const openFailure = await open(address, createMapping([]), { actor })
+        if (openFailure === undefined) return
+        if (strict) throw openFailure
         const desired = await put(endpoint, createMapping([]), { actor })
         await reconcile(endpoint, { desired })
       })

@@ -4,17 +4,17 @@ import { Failure } from '../../failure.ts'
 export class InFlight {
   #count = 0
   #closed = false
-  #refusal: Failure | undefined
+  #rejection: Failure | undefined
   #idle: (() => void) | undefined
 
   /**
    * Starts an operation.
    *
-   * @throws Failure `unavailable` after {@link close}, or the failure passed to {@link refuse}.
+   * @throws Failure `unavailable` after {@link close}, or the failure passed to {@link rejectWith}.
    */
   enter(): void {
     if (this.#closed) throw new Failure('unavailable', 'The database is closed.')
-    if (this.#refusal !== undefined) throw this.#refusal
+    if (this.#rejection !== undefined) throw this.#rejection
     this.#count++
   }
 
@@ -25,8 +25,8 @@ export class InFlight {
   }
 
   /** Rejects new operations with this failure. With undefined, accepts operations again. */
-  refuse(failure: Failure | undefined): void {
-    this.#refusal = failure
+  rejectWith(failure: Failure | undefined): void {
+    this.#rejection = failure
   }
 
   /**

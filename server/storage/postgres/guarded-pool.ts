@@ -94,17 +94,17 @@ async function acquire(connections: Pool, health: HealthMonitor): Promise<pg.Poo
 
 function acquireAny(pool: pg.Pool, health: HealthMonitor): Promise<pg.PoolClient> {
   return new Promise((resolve, reject) => {
-    let refused = false
+    let rejected = false
     const done = health.track({
       fail(failure) {
-        refused = true
+        rejected = true
         reject(failure)
       },
     })
     pool.connect().then(
       (client) => {
         done()
-        if (refused) client.release(true)
+        if (rejected) client.release(true)
         else resolve(client)
       },
       (error: unknown) => {

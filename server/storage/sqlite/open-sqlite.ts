@@ -102,7 +102,9 @@ function engineOf({
   const filesChanged = (missing: string | undefined) => {
     const reason = `${missing} was deleted, moved or replaced`
     outage = missing === undefined ? undefined : { since: Date.now(), reason, advice: RESTART }
-    inFlight.refuse(outage && new Failure('unavailable', `The database is unavailable. ${RESTART}`))
+    inFlight.rejectWith(
+      outage && new Failure('unavailable', `The database is unavailable. ${RESTART}`),
+    )
     onAvailabilityChange(outage)
   }
   const driver = new SqliteDriver({

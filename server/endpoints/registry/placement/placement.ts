@@ -36,12 +36,12 @@ export interface Placement {
    *
    * The caller does not hold the lock of the address: another node may change it.
    *
-   * @throws `refusal` if no node can open it; Failure `precondition-failed`.
+   * @throws `openFailure` if no node can open it; Failure `precondition-failed`.
    */
   openElsewhere(
     proposal: Omit<Proposal, 'id' | 'node'>,
     expected: ExpectedRevision,
-    refusal: Failure,
+    openFailure: Failure,
   ): Promise<'opened' | 'exists'>
   /** Opens and stores the endpoints that other nodes have proposed, in the background. */
   openProposals(): Promise<void>
@@ -105,16 +105,16 @@ export function createPlacement(deps: PlacementDeps): Placement {
   }
 
   return {
-    async openElsewhere(proposal, expected, refusal) {
-      if (!peers.any) throw refusal
+    async openElsewhere(proposal, expected, openFailure) {
+      if (!peers.any) throw openFailure
       const { endpoint } = proposal
       const id = await propose(store, { ...proposal, node: peers.node }, expected)
       const until = performance.now() + PROPOSAL_TIMEOUT
       if (id === undefined) {
         if (await waitForEndpoint(endpoint, until)) return 'exists'
-        throw refusal
+        throw openFailure
       }
-      if (!(await waitForConfirmation(endpoint, id, until))) throw refusal
+      if (!(await waitForConfirmation(endpoint, id, until))) throw openFailure
       await reconcile(endpoint)
       return 'opened'
     },

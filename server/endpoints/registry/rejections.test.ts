@@ -29,7 +29,7 @@ import {
 const fixture = createEndpointFixture()
 const { start, occupy, release } = fixture
 
-interface Refusal {
+interface Rejection {
   readonly status: number
   readonly errorNum: number
   readonly message: RegExp
@@ -39,7 +39,11 @@ interface Refusal {
  * Adds an endpoint that must be rejected and checks that no row, listener, socket or file is left.
  * A connection to the first endpoint must stay open.
  */
-async function expectRefused(node: TestNode, endpoint: string, refusal: Refusal): Promise<void> {
+async function expectRejected(
+  node: TestNode,
+  endpoint: string,
+  rejection: Rejection,
+): Promise<void> {
   const readState = async () => ({
     endpoints: (await node.ask('GET', '/_api/endpoint')).json,
     listeners: (await listenersOf(node)).map((each) => [each.endpoint, each.state, each.revision]),
@@ -52,14 +56,14 @@ async function expectRefused(node: TestNode, endpoint: string, refusal: Refusal)
   const { status, json, headers } = await add(node, endpoint)
   expect(json).toEqual({
     error: true,
-    code: refusal.status,
-    errorNum: refusal.errorNum,
-    errorMessage: expect.stringMatching(refusal.message),
-    field: refusal.status < 500 ? '/endpoint' : undefined,
+    code: rejection.status,
+    errorNum: rejection.errorNum,
+    errorMessage: expect.stringMatching(rejection.message),
+    field: rejection.status < 500 ? '/endpoint' : undefined,
     // The message ends in the same code, for people.
     systemCode: /\(([A-Z_]+)\)$/.exec(json.errorMessage)?.[1],
   })
-  expect(status).toBe(refusal.status)
+  expect(status).toBe(rejection.status)
   expect(headers['content-type']).toBe('application/json; charset=utf-8')
   expect(await readState()).toEqual(before)
   await expectListening(process.pid, sockets)
@@ -71,14 +75,14 @@ describe('an endpoint is rejected, and leaves nothing behind, on', () => {
   test('a port used by another program', async () => {
     const node = await start()
     await occupy({ port: fixture.port, host: '127.0.0.1' })
-    await expectRefused(node, fixture.address, {
+    await expectRejected(node, fixture.address, {
       status: 409,
       errorNum: 1200,
       message: /^Port [0-9]+ on 127\.0\.0\.1 is used by another program\..* \(EADDRINUSE\)$/,
     })
     expect(await dataFrom({ port: fixture.port, host: '127.0.0.1' })).toBe('mine')
     // A repeated request gives the same result: no state was kept.
-    await expectRefused(node, fixture.address, {
+    await expectRejected(node, fixture.address, {
       status: 409,
       errorNum: 1200,
       message: /EADDRINUSE/,
@@ -90,13 +94,13 @@ describe('an endpoint is rejected, and leaves nothing behind, on', () => {
   test('every address, while another program uses the port on one', async () => {
     const node = await start()
     await occupy({ port: fixture.port, host: '127.0.0.1' })
-    const refusal = { status: 409, errorNum: 1200, message: /another program.*\(EADDRINUSE\)$/ }
-    await expectRefused(node, `tcp://0.0.0.0:${fixture.port}`, refusal)
-    await expectRefused(node, `tcp://localhost:${fixture.port}`, refusal)
+    const rejection = { status: 409, errorNum: 1200, message: /another program.*\(EADDRINUSE\)$/ }
+    await expectRejected(node, `tcp://0.0.0.0:${fixture.port}`, rejection)
+    await expectRejected(node, `tcp://localhost:${fixture.port}`, rejection)
   })
 
   test('an address of another machine', async () => {
-    await expectRefused(await start(), `tcp://192.0.2.1:${fixture.port}`, {
+    await expectRejected(await start(), `tcp://192.0.2.1:${fixture.port}`, {
       status: 400,
       errorNum: 10,
       message: /^192\.0\.2\.1 is not an address of this machine\..* \(EADDRNOTAVAIL\)$/,
@@ -104,7 +108,7 @@ describe('an endpoint is rejected, and leaves nothing behind, on', () => {
   })
 
   test('a name that does not resolve', async () => {
-    await expectRefused(await start(), `tcp://nowhere.invalid:${fixture.port}`, {
+    await expectRejected(await start(), `tcp://nowhere.invalid:${fixture.port}`, {
       status: 400,
       errorNum: 10,
       message: /^The host name nowhere\.invalid cannot be resolved\. \((ENOTFOUND|EAI_AGAIN)\)$/,
@@ -112,7 +116,7 @@ describe('an endpoint is rejected, and leaves nothing behind, on', () => {
   })
 
   test('ssl without a certificate', async () => {
-    await expectRefused(await start(), `ssl://127.0.0.1:${fixture.port}`, {
+    await expectRejected(await start(), `ssl://127.0.0.1:${fixture.port}`, {
       status: 400,
       errorNum: 10,
       message: /requires a certificate\. Start Gatehouse with --tls-cert and --tls-key\.$/,
@@ -123,7 +127,7 @@ describe('an endpoint is rejected, and leaves nothing behind, on', () => {
     const node = await start()
     const path = join(fixture.folder, 'live.sock')
     await occupy({ path })
-    await expectRefused(node, `unix://${path}`, {
+    await expectRejected(node, `unix://${path}`, {
       status: 409,
       errorNum: 1200,
       message: /^Another program listens on .*live\.sock\..* \(EADDRINUSE\)$/,
@@ -134,13 +138,13 @@ describe('an endpoint is rejected, and leaves nothing behind, on', () => {
   test('a unix socket in the data folder or in a folder that others can write to', async () => {
     const node = await start()
     const reserved = { status: 400, errorNum: 10, message: /contains the data or the keys/ }
-    await expectRefused(node, `unix://${join(node.data, 'gatehouse.db-journal')}`, reserved)
+    await expectRejected(node, `unix://${join(node.data, 'gatehouse.db-journal')}`, reserved)
     symlinkSync(node.data, join(fixture.folder, 'link'))
-    await expectRefused(node, `unix://${join(fixture.folder, 'link', 'a.sock')}`, reserved)
+    await expectRejected(node, `unix://${join(fixture.folder, 'link', 'a.sock')}`, reserved)
     const open = join(fixture.folder, 'open')
     mkdirSync(open)
     chmodSync(open, 0o777)
-    await expectRefused(node, `unix://${join(open, 'a.sock')}`, {
+    await expectRejected(node, `unix://${join(open, 'a.sock')}`, {
       status: 400,
       errorNum: 10,
       message: /Other users can write to/,
@@ -151,14 +155,14 @@ describe('an endpoint is rejected, and leaves nothing behind, on', () => {
     const node = await start()
     const path = join(fixture.folder, 'notes.txt')
     writeFileSync(path, 'keep me')
-    await expectRefused(node, `unix://${path}`, {
+    await expectRejected(node, `unix://${path}`, {
       status: 409,
       errorNum: 1200,
       message: /notes\.txt exists and is not a socket\..* \(EEXIST\)$/,
     })
     expect(readFileSync(path, 'utf8')).toBe('keep me')
     mkdirSync(join(fixture.folder, 'folder'))
-    await expectRefused(node, `unix://${join(fixture.folder, 'folder')}`, {
+    await expectRejected(node, `unix://${join(fixture.folder, 'folder')}`, {
       status: 409,
       errorNum: 1200,
       message: /EEXIST/,
@@ -167,14 +171,14 @@ describe('an endpoint is rejected, and leaves nothing behind, on', () => {
 
   test('a path whose folder is missing or not a folder', async () => {
     const node = await start()
-    const refusal = {
+    const rejection = {
       status: 400,
       errorNum: 10,
       message: /Check that its folder exists\. \(ENO[A-Z]+\)$/,
     }
-    await expectRefused(node, `unix://${join(fixture.folder, 'missing', 'a.sock')}`, refusal)
+    await expectRejected(node, `unix://${join(fixture.folder, 'missing', 'a.sock')}`, rejection)
     writeFileSync(join(fixture.folder, 'file'), '')
-    await expectRefused(node, `unix://${join(fixture.folder, 'file', 'a.sock')}`, refusal)
+    await expectRejected(node, `unix://${join(fixture.folder, 'file', 'a.sock')}`, rejection)
   })
 
   test.each([
@@ -187,7 +191,7 @@ describe('an endpoint is rejected, and leaves nothing behind, on', () => {
     const node = await start()
     const holder = `tcp://${has}:${fixture.port}`
     expect((await add(node, holder)).status).toBe(200)
-    await expectRefused(node, `tcp://${wants}:${fixture.port}`, {
+    await expectRejected(node, `tcp://${wants}:${fixture.port}`, {
       status: 409,
       errorNum: 1200,
       message: new RegExp(`used by the endpoint ${RegExp.escape(holder)}\\..* \\(EADDRINUSE\\)$`),
@@ -264,7 +268,7 @@ describe('a change that cannot be stored', () => {
     refuseChanges(node)
     const path = join(fixture.folder, 'a.sock')
     for (const endpoint of [fixture.address, `unix://${path}`]) {
-      await expectRefused(node, endpoint, {
+      await expectRejected(node, endpoint, {
         status: 500,
         errorNum: 4,
         message: /An unexpected error/,
