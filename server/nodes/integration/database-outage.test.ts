@@ -11,12 +11,8 @@ import { type NodeProcess, startNodes } from './node-processes.testing.ts'
 
 // Two nodes, each with its own proxy to a PostgreSQL that becomes unavailable for both or for one.
 
-/** Time within which requests for data must fail while the database is unavailable, ms. */
-const REFUSED = 2_000
-/** How late a timer may be on a busy machine, ms. */
-const LATE = 1_500
 /** How long recovery may take, on a busy machine as well. */
-const RETURNED = { timeout: 10_000, interval: 10 }
+const RETURNED = { timeout: 20_000, interval: 10 }
 
 let server: OwnPostgres
 let proxies: TcpProxy[]
@@ -64,15 +60,12 @@ test.each(outages)(
     const returned = nodes.map((node) => count(node, 'the database is available again'))
     let over = false
     const acknowledged = new Set<string>()
-    let slowest = 0
     // Each client repeats a write until it is acknowledged, as a real client does.
     const write = async (node: NodeProcess, worker: number) => {
       for (let n = 0; !over; n++) {
         const id = `${way.replaceAll(' ', '-')}-${node.name}-${worker}-${n}`
         for (let first = true; ; first = false) {
-          const begun = performance.now()
           const { status, headers }: Answer = await node.ask('POST', '/things', { id })
-          slowest = Math.max(slowest, performance.now() - begun)
           if (status === 503) {
             expect(headers['retry-after']).toBe('1')
             continue
@@ -98,7 +91,6 @@ test.each(outages)(
     await expect.poll(() => acknowledged.size, RETURNED).toBeGreaterThan(before + 20)
     over = true
     await Promise.all(writing)
-    expect(slowest).toBeLessThan(REFUSED + LATE)
 
     // All acknowledged documents are stored, and no others.
     const stored: string[] = []
