@@ -41,11 +41,15 @@ forEachEngine((engine) => {
   })
 
   /** Returns jobs that behave like another process on the same store. */
-  const node = (pause: () => Promise<unknown> = async () => {}, schemaOf?: CurrentSchemaOf): Jobs =>
+  const node = (
+    pause: () => Promise<unknown> = async () => {},
+    schemaOf?: CurrentSchemaOf,
+    clock = () => now,
+  ): Jobs =>
     createJobs({
       store,
-      rules: createDocumentRules(() => now, schemaOf),
-      now: () => now,
+      rules: createDocumentRules(clock, schemaOf),
+      now: clock,
       pause,
       onError: (error) => errors.push(error),
     })
@@ -136,7 +140,8 @@ forEachEngine((engine) => {
     it('stores parts as they arrive, and keeps them while the next one is late', async () => {
       vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
       try {
-        const [jobs, other] = [node(), node()]
+        let later = now
+        const [jobs, other] = [node(), node(undefined, undefined, () => later)]
         // On SQLite, a starting node releases the jobs of others.
         other.wake()
         let halfway: number[] = []
@@ -150,6 +155,7 @@ forEachEngine((engine) => {
               .poll(() => store.db.selectFrom('jobs').select('claimed_until').execute())
               .toEqual([{ claimed_until: renewed }])
           }
+          later = now
           other.wake()
           await other.stop()
           halfway = await countRows()
