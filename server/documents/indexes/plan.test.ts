@@ -65,6 +65,11 @@ describe('planQuery', () => {
     expect(planOf(['a,b'], `a:in=${list(65)}`)).toBe('scan')
   })
 
+  it('intersects the maximum number of bounds', () => {
+    const bounds = Array.from({ length: 50 }, (_, at) => `a:gt=${at}`).join('&')
+    expect(planOf(['a'], bounds)).toBe('a 1 2')
+  })
+
   it('reads all documents that match to count them', () => {
     expect(planOf(['a'], 'a=x', true)).toBe('a 1 1')
     expect(planOf(['a'], 'sort=a', true)).toBe('scan')

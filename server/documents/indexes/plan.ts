@@ -181,17 +181,19 @@ function intersectAll(
     const values = number === undefined ? [text] : [number, text]
     return values.map((value) => rangeOf(operator, value, isDescending, fields))
   })
+  // Without the empty ranges, since every condition would double them.
   return all
     .reduce((some, others) =>
-      some.flatMap((one) =>
-        others.map((other) => ({
-          lower: Buffer.compare(one.lower, other.lower) > 0 ? one.lower : other.lower,
-          upper: Buffer.compare(one.upper, other.upper) < 0 ? one.upper : other.upper,
-        })),
-      ),
+      some.flatMap((one) => others.flatMap((other) => intersect(one, other))),
     )
-    .filter(({ lower, upper }) => Buffer.compare(lower, upper) < 0)
     .toSorted((one, other) => Buffer.compare(one.lower, other.lower))
+}
+
+/** Returns the keys that two ranges share; none if they are disjoint. */
+function intersect(one: KeyRange, other: KeyRange): readonly KeyRange[] {
+  const lower = Buffer.compare(one.lower, other.lower) > 0 ? one.lower : other.lower
+  const upper = Buffer.compare(one.upper, other.upper) < 0 ? one.upper : other.upper
+  return Buffer.compare(lower, upper) < 0 ? [{ lower, upper }] : []
 }
 
 function rangesAfter(prefix: Buffer, narrowed: readonly KeyRange[] | undefined): KeyRange[] {
