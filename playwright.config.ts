@@ -12,7 +12,8 @@ export default defineConfig({
   outputDir: 'test-results',
   forbidOnly: Boolean(process.env.CI),
   fullyParallel: true,
-  workers: 2,
+  // More than cores, because a test waits for half of its time.
+  workers: 4,
   retries: 0,
   // Much longer than on two idle cores, because the machine may be busy.
   timeout: 120_000,
