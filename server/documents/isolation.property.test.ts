@@ -5,6 +5,7 @@ import { createTokenByCommand } from '../cli/commands/token-create.ts'
 import { atLeast, type Role } from '../contract/access/role.ts'
 import { SYSTEM_DATABASE } from '../contract/database.ts'
 import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
+import { CASES } from '../integration/endurance/settings.testing.ts'
 import { type EngineNode, forEachEngineNode } from '../test-support/each-engine-node.testing.ts'
 import { type Answer, ask, endpointPath } from '../test-support/start.testing.ts'
 
@@ -486,38 +487,42 @@ forEachEngineNode((start) => {
     status: (admission as { status: number }).status,
   })
 
-  test("no response contains a document of another database, and each equals the model's", async () => {
-    const performAll = async (steps: readonly Step[]) => {
-      await reset()
-      for (const each of steps) {
-        if ('map' in each) await map(each.map, each.names)
-        else if ('drop' in each) {
-          if (databases.has(each.drop)) await drop(each.drop)
-        } else if ('remake' in each) {
-          if (databases.has(each.remake)) await drop(each.remake)
-          await make(each.remake)
-        } else await perform(each)
+  test(
+    "no response contains a document of another database, and each equals the model's",
+    async () => {
+      const performAll = async (steps: readonly Step[]) => {
+        await reset()
+        for (const each of steps) {
+          if ('map' in each) await map(each.map, each.names)
+          else if ('drop' in each) {
+            if (databases.has(each.drop)) await drop(each.drop)
+          } else if ('remake' in each) {
+            if (databases.has(each.remake)) await drop(each.remake)
+            await make(each.remake)
+          } else await perform(each)
+        }
       }
-    }
-    let last: Promise<void> | undefined
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 80 }), (steps) => {
-        last = performAll(steps)
-        return last
-      }),
-      {
-        numRuns: 25,
-        examples: [[EVERY]],
-        interruptAfterTimeLimit: 15_000,
-      },
-    )
-    // The time limit may interrupt a sequence without awaiting it; the next test must not run
-    // concurrently.
-    await last
-    // Without every kind of response the test would prove nothing.
-    const statuses = ['200', '201', '202', '206', '304', '401', '403', '404', '409', '412', '422']
-    expect(statuses.filter((status) => !seen.has(status))).toEqual([])
-  }, 60_000)
+      let last: Promise<void> | undefined
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 80 }), (steps) => {
+          last = performAll(steps)
+          return last
+        }),
+        {
+          numRuns: 12 * CASES,
+          examples: [[EVERY]],
+          interruptAfterTimeLimit: 15_000 * CASES,
+        },
+      )
+      // The time limit may interrupt a sequence without awaiting it; the next test must not run
+      // concurrently.
+      await last
+      // Without every kind of response the test would prove nothing.
+      const statuses = ['200', '201', '202', '206', '304', '401', '403', '404', '409', '412', '422']
+      expect(statuses.filter((status) => !seen.has(status))).toEqual([])
+    },
+    60_000 * CASES,
+  )
 
   test('a removed endpoint serves no more responses', async () => {
     await reset()

@@ -2,6 +2,7 @@ import { isIPv4, isIPv6 } from 'node:net'
 import { posix } from 'node:path'
 import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
+import { CASES } from '../../integration/endurance/settings.testing.ts'
 import { formatAddress, parseAddress } from './address.ts'
 
 // Parses a million strings of four kinds: valid spellings, valid spellings with a few characters
@@ -147,24 +148,24 @@ const forEvery = (texts: fc.Arbitrary<string>, numRuns: number) =>
   fc.assert(fc.property(texts, holds), { numRuns })
 
 test('common addresses round-trip through parse and format', () => {
-  forEvery(plausible, 400_000)
+  forEvery(plausible, 80_000 * CASES)
   // Guards against a generator that produces too few valid addresses.
-  expect(accepted).toBeGreaterThan(100_000)
+  expect(accepted).toBeGreaterThan(20_000 * CASES)
 })
 
 test('mutated addresses round-trip or are rejected', () => {
   const before = accepted
-  forEvery(mutated, 250_000)
-  expect(accepted - before).toBeGreaterThan(10_000)
+  forEvery(mutated, 50_000 * CASES)
+  expect(accepted - before).toBeGreaterThan(2_000 * CASES)
 })
 
 test('shuffled addresses round-trip or are rejected', () => {
-  forEvery(jumbled, 200_000)
+  forEvery(jumbled, 40_000 * CASES)
 })
 
 test('other texts are rejected without an exception', () => {
-  forEvery(garbage, 150_000)
-  expect(read).toBe(1_000_000)
+  forEvery(garbage, 30_000 * CASES)
+  expect(read).toBe(200_000 * CASES)
 })
 
 const upper = (text: string, which: readonly boolean[]) =>

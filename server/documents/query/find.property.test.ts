@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { CONTAINS_LENGTH } from '../../contract/document.ts'
+import { CASES } from '../../integration/endurance/settings.testing.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createDocuments, type Documents } from '../documents.ts'
@@ -99,61 +100,65 @@ const indexes = fc.record({
 type Query = typeof query extends fc.Arbitrary<infer T> ? T : never
 
 forEachEngine((engine) => {
-  test('a query returns the same pages as a reference implementation, while other documents change', async () => {
-    const store = await engine.open()
-    await storeDatabases(store, 'db')
-    const documents = createDocuments(createDocumentRepository(store), () => 0)
-    const stored = openIndexesOf(store)
-    let collections = 0
-    let indexed = 0
-    const scenario = fc.asyncProperty(
-      fc.array(fields, { maxLength: 25 }),
-      fc.array(query, { minLength: 1, maxLength: 4 }),
-      indexes,
-      async (contents, queries, { fields, after, areReady }) => {
-        const where = { database: 'db', collection: `c${++collections}` }
-        const stable = contents.map((each, at) => ({ ...each, id: `${at}s` }) as Document)
-        for (const [at, document] of stable.entries()) {
-          if (at === Math.floor(after * stable.length)) await createIndexes()
-          await documents.create(where, JSON.stringify(document))
-        }
-        await documents.create(where, '{"id":"0changing"}')
-        if (areReady) await stored.build()
-        else stored.builder.wake()
-        for (const each of queries) {
-          let changes = 0
-          const found = await readAll(documents, where, each, async () => {
-            const ref = { ...where, id: '0changing' }
-            const next = stable[changes++ % stable.length] ?? {}
-            await documents.replace(ref, JSON.stringify({ ...next, id: ref.id }), ANY)
-          })
-          indexed += found.indexed
-          expect(found.documents.filter(({ id }) => id !== '0changing')).toEqual(
-            reference(stable, each),
-          )
-        }
-
-        async function createIndexes(): Promise<void> {
-          for (const [at, list] of [...fields, ...queries.map(fieldsOf)].entries()) {
-            const unique = new Map(
-              list.toReversed().map((each) => [printFieldPath(each.path), each]),
-            )
-            const texts = [...unique.values()]
-              .toReversed()
-              .map(({ path, isDescending }) => (isDescending ? '-' : '') + printFieldPath(path))
-            if (texts.length > 0) await stored.put(where, `i${at}`, texts)
+  test(
+    'a query returns the same pages as a reference implementation, while other documents change',
+    async () => {
+      const store = await engine.open()
+      await storeDatabases(store, 'db')
+      const documents = createDocuments(createDocumentRepository(store), () => 0)
+      const stored = openIndexesOf(store)
+      let collections = 0
+      let indexed = 0
+      const scenario = fc.asyncProperty(
+        fc.array(fields, { maxLength: 25 }),
+        fc.array(query, { minLength: 1, maxLength: 4 }),
+        indexes,
+        async (contents, queries, { fields, after, areReady }) => {
+          const where = { database: 'db', collection: `c${++collections}` }
+          const stable = contents.map((each, at) => ({ ...each, id: `${at}s` }) as Document)
+          for (const [at, document] of stable.entries()) {
+            if (at === Math.floor(after * stable.length)) await createIndexes()
+            await documents.create(where, JSON.stringify(document))
           }
-        }
-      },
-    )
-    try {
-      await fc.assert(scenario, { numRuns: 150 })
-    } finally {
-      await stored.builder.stop()
-    }
-    expect(indexed).toBeGreaterThan(10)
-    expect(stored.errors).toEqual([])
-  }, 120_000)
+          await documents.create(where, '{"id":"0changing"}')
+          if (areReady) await stored.build()
+          else stored.builder.wake()
+          for (const each of queries) {
+            let changes = 0
+            const found = await readAll(documents, where, each, async () => {
+              const ref = { ...where, id: '0changing' }
+              const next = stable[changes++ % stable.length] ?? {}
+              await documents.replace(ref, JSON.stringify({ ...next, id: ref.id }), ANY)
+            })
+            indexed += found.indexed
+            expect(found.documents.filter(({ id }) => id !== '0changing')).toEqual(
+              reference(stable, each),
+            )
+          }
+
+          async function createIndexes(): Promise<void> {
+            for (const [at, list] of [...fields, ...queries.map(fieldsOf)].entries()) {
+              const unique = new Map(
+                list.toReversed().map((each) => [printFieldPath(each.path), each]),
+              )
+              const texts = [...unique.values()]
+                .toReversed()
+                .map(({ path, isDescending }) => (isDescending ? '-' : '') + printFieldPath(path))
+              if (texts.length > 0) await stored.put(where, `i${at}`, texts)
+            }
+          }
+        },
+      )
+      try {
+        await fc.assert(scenario, { numRuns: 75 * CASES })
+      } finally {
+        await stored.builder.stop()
+      }
+      expect(indexed).toBeGreaterThan(10)
+      expect(stored.errors).toEqual([])
+    },
+    120_000 * CASES,
+  )
 })
 
 /** Returns the fields of an index that serves a query, or parts of it. */

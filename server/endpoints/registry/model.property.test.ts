@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { EndpointRecord } from '../../contract/endpoints/endpoint.ts'
 import type { ListenerStatus } from '../../contract/endpoints/listener.ts'
+import { CASES } from '../../integration/endurance/settings.testing.ts'
 import {
   type Answer,
   ask,
@@ -355,31 +356,35 @@ const steps = fc.commands(
   { size: '+1', maxCommands: 36 },
 )
 
-test('any sequence of adds, remaps and removes leaves list, listeners and sockets consistent', async () => {
-  const ports = await freePorts(3)
-  const foreign = await listeningAddresses(process.pid)
-  let made = 0
-  await fc.assert(
-    fc.asyncProperty(steps, async (sequence) => {
-      const folder = mkdtempSync(join(tmpdir(), 'gatehouse-model-'))
-      const slots = makeSlots(ports, folder)
-      const first = slots[0] as Slot
-      const node = await startForTest({ endpoints: [first.address] })
-      try {
-        for (const name of ['ada', 'bob']) await node.ask('POST', '/_api/database', { name })
-        const world = new World(node, slots, foreign)
-        await world.noteChange(first, [])
-        await world.check()
-        await fc.asyncModelRun(() => ({ model: world.model, real: world }), sequence)
-        made += [...sequence].length
-      } finally {
-        await node.stop()
-        rmSync(folder, { recursive: true, force: true })
-      }
-      // None of its sockets is left.
-      await expectListening(process.pid, foreign)
-    }),
-    { numRuns: 25 },
-  )
-  expect(made).toBeGreaterThan(250)
-}, 240_000)
+test(
+  'any sequence of adds, remaps and removes leaves list, listeners and sockets consistent',
+  async () => {
+    const ports = await freePorts(3)
+    const foreign = await listeningAddresses(process.pid)
+    let made = 0
+    await fc.assert(
+      fc.asyncProperty(steps, async (sequence) => {
+        const folder = mkdtempSync(join(tmpdir(), 'gatehouse-model-'))
+        const slots = makeSlots(ports, folder)
+        const first = slots[0] as Slot
+        const node = await startForTest({ endpoints: [first.address] })
+        try {
+          for (const name of ['ada', 'bob']) await node.ask('POST', '/_api/database', { name })
+          const world = new World(node, slots, foreign)
+          await world.noteChange(first, [])
+          await world.check()
+          await fc.asyncModelRun(() => ({ model: world.model, real: world }), sequence)
+          made += [...sequence].length
+        } finally {
+          await node.stop()
+          rmSync(folder, { recursive: true, force: true })
+        }
+        // None of its sockets is left.
+        await expectListening(process.pid, foreign)
+      }),
+      { numRuns: 10 * CASES },
+    )
+    expect(made).toBeGreaterThan(100 * CASES)
+  },
+  240_000 * CASES,
+)

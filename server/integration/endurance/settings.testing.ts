@@ -12,6 +12,9 @@ export const KILLS = number('GATEHOUSE_TEST_KILLS', 20)
 /** Number of faults of nodes, of PostgreSQL and of connections that the tests cause. */
 export const FAULTS = number('GATEHOUSE_TEST_FAULTS', 9)
 
+/** Factor of the number of cases that property tests generate. */
+export const CASES = number('GATEHOUSE_TEST_CASES', 1)
+
 /** Seed of the random numbers; the same seed makes the same choices. */
 export const SEED = number('GATEHOUSE_TEST_SEED', 8529)
 
