@@ -70,7 +70,7 @@ test('documents', async ({ page, gatehouse }, { parallelIndex }) => {
   await shoot(page, 'documents-databases')
   await open(page, '/documents/blog', 'articles')
   await shoot(page, 'documents-collections')
-  await open(page, '/documents/archive', 'archive holds no documents')
+  await open(page, '/documents/archive', 'archive contains no documents')
   await shoot(page, 'documents-none')
   await open(page, blog, 'Notes on sockets')
   await shoot(page, 'documents-many')
