@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
@@ -51,7 +52,9 @@ export async function buildServerBundle(folder: string): Promise<string> {
  */
 export async function bundleServer(folder: string): Promise<BundledServer> {
   if (MAIN !== SOURCE) return { main: MAIN, env: {} }
-  const main = await buildServerBundle(folder)
+  // The server reads its version two levels above the bundle, as in the checkout.
+  copyFileSync(join(SOURCE, '../../package.json'), join(folder, 'package.json'))
+  const main = await buildServerBundle(join(folder, 'dist/server'))
   const env = { NODE_COMPILE_CACHE: join(folder, 'compiled') }
   await fillCompileCache(main, env)
   return { main, env }
