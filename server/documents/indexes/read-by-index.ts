@@ -27,8 +27,8 @@ interface ReadByIndexDeps {
 interface IndexBounds {
   /** Awaited with the maximum size of the page, bytes, before it is read. */
   readonly reserve: (bytes: number) => Promise<void>
-  /** Awaited before each batch, with the number of entries read so far. */
-  readonly check: (scanned: number) => Promise<void>
+  /** Awaited before each batch, with the number of entries and the bytes of documents read so far. */
+  readonly check: (entries: number, bytes: number) => Promise<void>
 }
 
 /**
@@ -68,6 +68,7 @@ async function readOrdered(
   let last: Position | undefined
   let bytes = 0
   let scanned = 0
+  let read = 0
   const pageOf = (next: Position | undefined): Page => ({
     documents: [...documents].map(([id, tag]) => ({ id, tag })),
     json: json.print(),
@@ -75,13 +76,15 @@ async function readOrdered(
     ...{ total: undefined, scanned, index: plan.index.name },
   })
   for (let size = limit + 1; ; size = Math.min(PAGE.max, 2 * size)) {
-    await check(scanned)
+    await check(scanned, read)
     const entries = await mergeStreams(streams, size)
     if (entries.length === 0) {
       return (await reader.isReady(where, plan.index)) ? pageOf(undefined) : undefined
     }
     scanned += entries.length
     for (const portion of portionsOf(entries)) {
+      await check(scanned, read)
+      read += portion.bytes
       await reserve(bytes + portion.bytes)
       const found = await readDocuments(reader, where, plan, portion.entries)
       if (found === undefined) return undefined
@@ -121,15 +124,18 @@ async function readUnordered(
   const compare = createComparator(sort)
   const top = new TopDocuments(compare, limit)
   let scanned = 0
+  let read = 0
   let total = 0
   for (const each of plan.streams) {
     const stream = new EntryStream(reader, where, plan.index, each)
     for (;;) {
-      await check(scanned)
+      await check(scanned, read)
       const entries = await mergeStreams([stream], PAGE.max)
       if (entries.length === 0) break
       scanned += entries.length
       for (const portion of portionsOf(entries)) {
+        await check(scanned, read)
+        read += portion.bytes
         if (scanned > portion.entries.length) await nextTurn()
         const found = await readDocuments(reader, where, plan, portion.entries)
         if (found === undefined) return undefined

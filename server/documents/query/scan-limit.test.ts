@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { FREE_ENTRIES, ScanLimit } from './scan-limit.ts'
+import { FREE, ScanLimit } from './scan-limit.ts'
 
 const limits = { running: 1, waiting: 1, wait: 60_000, duration: 10_000 }
 const forever = new AbortController().signal
@@ -68,13 +68,15 @@ it('limits a query by an index once it has read many entries', async () => {
   const first = scans.run(forever, () => promise)
   const readUpTo = (most: number) =>
     scans.runIndexed(forever, async (check) => {
-      for (let scanned = 0; scanned < most; scanned += 1_000) await check(scanned)
+      for (let scanned = 0; scanned < most; scanned += 1_000) await check(scanned, 0)
       return most
     })
-  expect(await readUpTo(FREE_ENTRIES)).toBe(FREE_ENTRIES)
-  await expect(readUpTo(FREE_ENTRIES + 1)).rejects.toMatchObject({ code: 'busy' })
+  expect(await readUpTo(FREE.entries)).toBe(FREE.entries)
+  await expect(readUpTo(FREE.entries + 1)).rejects.toMatchObject({ code: 'busy' })
+  const readBytes = scans.runIndexed(forever, (check) => check(0, FREE.bytes))
+  await expect(readBytes).rejects.toMatchObject({ code: 'busy' })
   resolve()
   await first
-  expect(await readUpTo(FREE_ENTRIES + 1)).toBe(FREE_ENTRIES + 1)
+  expect(await readUpTo(FREE.entries + 1)).toBe(FREE.entries + 1)
   await scans.run(forever, async (check) => check())
 })

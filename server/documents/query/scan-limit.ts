@@ -1,3 +1,4 @@
+import { PAGE_BYTES } from '../../contract/document.ts'
 import { Failure } from '../../failure.ts'
 import { Semaphore } from '../../storage/changes/semaphore.ts'
 
@@ -8,9 +9,10 @@ import { Semaphore } from '../../storage/changes/semaphore.ts'
 export const SCANS = { running: 2, waiting: 100, wait: 5_000, duration: 10_000 } as const
 
 /**
- * Number of entries of an index that a query reads before it counts as a query without an index.
+ * What a query reads by an index before it counts as a query without one: entries, and bytes of
+ * documents.
  */
-export const FREE_ENTRIES = 2_000
+export const FREE = { entries: 2_000, bytes: PAGE_BYTES } as const
 
 /** Called between two batches of a scan. Throws if the scan must end. */
 export type CheckScan = () => void
@@ -52,20 +54,21 @@ export class ScanLimit {
   }
 
   /**
-   * Runs a query by an index. It needs a slot from {@link FREE_ENTRIES} entries on.
+   * Runs a query by an index. It needs a slot once it has read more than {@link FREE}.
    *
-   * @param read awaits its argument before each batch, with the number of entries read so far.
+   * @param read awaits its argument before each batch, with the number of entries and the bytes of
+   * documents read so far.
    * @throws Failure as {@link run}
    */
   async runIndexed<T>(
     signal: AbortSignal,
-    read: (check: (scanned: number) => Promise<void>) => Promise<T>,
+    read: (check: (entries: number, bytes: number) => Promise<void>) => Promise<T>,
   ): Promise<T> {
     let check: CheckScan | undefined
     try {
-      return await read(async (scanned) => {
+      return await read(async (entries, bytes) => {
         if (signal.aborted) throw disconnected()
-        if (check === undefined && scanned >= FREE_ENTRIES) {
+        if (check === undefined && (entries >= FREE.entries || bytes >= FREE.bytes)) {
           await this.#enter(signal)
           check = this.#begin(signal)
         }

@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest'
+import { invariant } from '../../contract/invariant.ts'
+import { parseFieldList } from '../query/field-path.ts'
+import { parseDocumentQuery } from '../query/query.ts'
+import { BATCH_BYTES } from '../query/read-page.ts'
+import type { IndexDefinition } from './definition.ts'
+import { keyOfValues } from './index-key.ts'
+import type { IndexReader } from './index-reader.ts'
+import { planQuery } from './plan.ts'
+import { readByIndex } from './read-by-index.ts'
+
+const fields = parseFieldList('a', 'fields')
+const index: IndexDefinition = { id: 1, name: 'by-a', fields, isUnique: false, state: 'ready' }
+const key = keyOfValues(['x'], fields).bytes
+
+/** A reader of three documents, each of which fills a batch. */
+const reader: IndexReader = {
+  ready: async () => [index],
+  isReady: async () => true,
+  entries: async (_where, _index, _range, after) =>
+    after === undefined ? ['1', '2', '3'].map((id) => ({ key, id, bytes: BATCH_BYTES })) : [],
+  documents: async (_, ids) =>
+    new Map(ids.map((id) => [id, { id, tag: id, body: JSON.stringify({ id, a: 'x' }) }])),
+}
+
+it.each([false, true])(
+  'reports the bytes of documents before each batch, counted: %s',
+  async (count) => {
+    const query = parseDocumentQuery(new URLSearchParams('a=x'))
+    const plan = planQuery([index], { ...query, count })
+    invariant(plan !== undefined, 'the index serves the query')
+    const read: number[] = []
+    const bounds = {
+      reserve: async () => {},
+      check: async (_: number, bytes: number) => void read.push(bytes),
+    }
+    const deps = { reader, nextTurn: async () => {} }
+    const from = undefined
+    await readByIndex(
+      deps,
+      { database: 'd', collection: 'c' },
+      plan,
+      { ...query, from, count },
+      bounds,
+    )
+    expect([...new Set(read)]).toEqual([0, BATCH_BYTES, 2 * BATCH_BYTES, 3 * BATCH_BYTES])
+  },
+)
