@@ -11,6 +11,9 @@ export type EngineName = 'sqlite' | 'postgres'
  */
 export type NotificationTopic = 'changes' | 'access' | 'nodes' | 'endpoint-changes' | 'all'
 
+/** Runs a statement synchronously. */
+export type RunStatement = <R>(query: CompiledQuery<R>) => QueryResult<R>
+
 /**
  * Database-specific part of a store. Code outside of the engines is the same for both databases.
  */
@@ -22,6 +25,8 @@ export interface Engine {
    * shared, so their rows are frozen. Missing if there is no faster path than Kysely's.
    */
   readonly execute?: <R>(query: CompiledQuery<R>) => Promise<QueryResult<R>>
+  /** See `Store.atomically`. Missing if statements are asynchronous. */
+  readonly atomically?: <T>(work: (run: RunStatement) => T) => Promise<T>
   /**
    * Like {@link execute} for read-only queries, but synchronous. Missing if reads are asynchronous.
    */

@@ -12,7 +12,7 @@ import {
   type RunTransaction,
   Transactions,
 } from './changes/transactions.ts'
-import type { Engine, EngineName, NotificationTopic } from './engine.ts'
+import type { Engine, EngineName, NotificationTopic, RunStatement } from './engine.ts'
 import { migrate } from './migrate.ts'
 import { allMigrations } from './migrations/all-migrations.ts'
 import { openPostgres } from './postgres/open-postgres.ts'
@@ -37,6 +37,11 @@ export interface Store {
   prepareRead<R>(
     query: CompiledQuery<R>,
   ): (...parameters: unknown[]) => QueryResult<R> | Promise<QueryResult<R>>
+  /**
+   * Runs statements in one transaction, which is rolled back if the work throws. The work is
+   * synchronous, so no other writer waits for it across turns of the event loop. SQLite only.
+   */
+  readonly atomically?: <T>(work: (run: RunStatement) => T) => Promise<T>
   /**
    * Returns true once after another process (a command-line tool or another node) has changed the
    * store since the last call; false if the store is closed. Takes about a microsecond, so it can
@@ -148,6 +153,12 @@ export async function openStore(
   engine.onWriteFailure(writes.reportFailure)
   const execute = engine.execute ?? (<R>(query: CompiledQuery<R>) => db.executeQuery(query))
   const read = engine.read ?? execute
+  const guarded =
+    (atomically: NonNullable<Engine['atomically']>): Store['atomically'] =>
+    async (work) => {
+      transactions.requireOutside()
+      return atomically(work)
+    }
   let closing: Promise<void> | undefined
   return {
     engine: engine.name,
@@ -174,6 +185,7 @@ export async function openStore(
         transactions.requireOutside()
         return read({ query, sql, queryId, parameters })
       },
+    ...(engine.atomically && { atomically: guarded(engine.atomically) }),
     changedOutside: () => engine.changedOutside(),
     onNotification(callback) {
       listeners.add(callback)

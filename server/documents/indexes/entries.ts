@@ -13,13 +13,13 @@ import { keyOfValues, valuesOf } from './index-key.ts'
 export const DUPLICATES = 100
 
 /** A document as JSON. */
-interface Indexed {
+export interface Indexed {
   readonly id: string
   readonly body: string
 }
 
 /** An entry to write. */
-interface Entry {
+export interface Entry {
   readonly index: IndexDefinition
   readonly key: Buffer
   readonly id: string
@@ -57,6 +57,8 @@ export class NotUnique extends Failure {
 
 /** The indexes of a collection, in a transaction that writes its documents. */
 export interface CollectionIndexes {
+  /** In the order of their ids. */
+  readonly definitions: readonly IndexDefinition[]
   /** Whether one of them is unique. */
   readonly areUnique: boolean
   /** Adds documents. @throws NotUnique */
@@ -76,6 +78,12 @@ export async function lockDocuments(trx: Kysely<Tables>, engine: EngineName): Pr
   if (engine === 'postgres') await sql`lock table documents in row exclusive mode`.execute(trx)
 }
 
+/**
+ * A condition that writers maintain an index. The second part is implied by the first; with it,
+ * SQLite uses the partial index on the names of the indexes of a collection.
+ */
+export const isMaintained = sql<boolean>`state in ('building', 'ready') and state <> 'dropped'`
+
 /** Returns the indexes of a collection that its writers maintain; undefined if there are none. */
 export async function openIndexes(
   trx: Transaction<Tables>,
@@ -87,23 +95,24 @@ export async function openIndexes(
     .select(['id', 'name', 'fields', 'is_unique', 'state'])
     .where('database', '=', database)
     .where('collection', '=', collection)
-    .where('state', 'in', ['building', 'ready'])
+    .where(isMaintained)
     .orderBy('id')
     .execute()
   if (rows.length === 0) return undefined
   const indexes = rows.map(toDefinition)
-  const entriesOf = (documents: readonly Indexed[]) =>
-    documents.flatMap(({ id, body }) => toEntries(indexes, id, body))
+  const allEntriesOf = (documents: readonly Indexed[]) =>
+    documents.flatMap((document) => entriesOf(indexes, document))
   return {
+    definitions: indexes,
     areUnique: indexes.some(({ isUnique }) => isUnique),
     async add(documents) {
-      const [duplicate] = await addEntries(trx, engine, entriesOf(documents))
+      const [duplicate] = await addEntries(trx, engine, allEntriesOf(documents))
       if (duplicate !== undefined) throw new NotUnique(duplicate)
     },
     async addCommitted(documents) {
-      await failDuplicates(trx, await addEntries(trx, engine, entriesOf(documents)))
+      await failDuplicates(trx, await addEntries(trx, engine, allEntriesOf(documents)))
     },
-    remove: (documents) => removeEntries(trx, engine, entriesOf(documents)),
+    remove: (documents) => removeEntries(trx, engine, allEntriesOf(documents)),
   }
 }
 
@@ -117,7 +126,7 @@ export const addToIndex = (
   addEntries(
     trx,
     engine,
-    documents.flatMap(({ id, body }) => toEntries([index], id, body)),
+    documents.flatMap((document) => entriesOf([index], document)),
   )
 
 /** Ends unique indexes that found duplicates. */
@@ -136,7 +145,8 @@ export async function failDuplicates(
   }
 }
 
-function toEntries(indexes: readonly IndexDefinition[], id: string, body: string): Entry[] {
+/** Returns the entries of a document, one for each index. */
+export function entriesOf(indexes: readonly IndexDefinition[], { id, body }: Indexed): Entry[] {
   const document = JSON.parse(body) as Json
   return indexes.map((index) => {
     const values = valuesOf(document, index.fields)

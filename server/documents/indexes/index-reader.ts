@@ -55,6 +55,8 @@ export function createIndexReader({ db, engine, prepareRead }: Store): IndexRead
       .where('database', '=', '')
       .where('collection', '=', '')
       .where('state', '=', 'ready')
+      // Implied; with it, SQLite uses the partial index on the names of indexes.
+      .where(sql<boolean>`state <> 'dropped'`)
       .orderBy('id')
       .compile(),
   )

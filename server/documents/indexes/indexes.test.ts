@@ -115,6 +115,41 @@ forEachEngine((engine) => {
       expect((await idsOf('n=1')).ids).toEqual(['one'])
     })
 
+    it('follows indexes that are created and deleted between two inserts', async () => {
+      for (const [name, field] of [
+        ['one', 'a'],
+        ['two', 'b'],
+        ['three', 'c'],
+      ] as const) {
+        await indexes.put(where, name, [field])
+        await create({ id: name, a: 1, b: 2, c: 3 })
+        await create({ id: `${name}-again`, a: 1, b: 2, c: 3 })
+      }
+      await indexes.delete(where, 'two')
+      await indexes.put(where, 'four', ['b', 'c'])
+      await create({ id: 'four', a: 1, b: 2, c: 3 })
+      await indexes.build()
+      await create({ id: 'five', a: 1, b: 2, c: 3 })
+      await expectConsistent()
+      const ids = await store.db.selectFrom('index_entries').select('index_id').distinct().execute()
+      expect(ids).toHaveLength(3)
+    })
+
+    it('stores no document twice', async () => {
+      await indexes.put(where, 'one', ['a'])
+      for (const id of ['first', 'again']) await create({ id, a: 1 })
+      await expect(create({ id: 'again', a: 2 })).rejects.toMatchObject({ code: 'conflict' })
+      await indexes.build()
+      await expectConsistent()
+    })
+
+    it('stores no document in a dropped database', async () => {
+      await indexes.put(where, 'one', ['a'])
+      for (const id of ['first', 'second']) await create({ id, a: 1 })
+      await store.db.deleteFrom('databases').where('id', '=', 'db').execute()
+      await expect(create({ a: 2 })).rejects.toMatchObject({ code: 'database-not-found' })
+    })
+
     it('follows large changes, and writes beside them', async () => {
       await indexes.put(where, 'by-author', ['author'])
       await indexes.build()

@@ -13,8 +13,10 @@ import type { Store } from '../../storage/open.ts'
 import type { Tables } from '../../storage/tables.ts'
 import { beforeNul } from '../document-id.ts'
 import { createEntityTag } from '../entity-tag.ts'
-import { openIndexes } from '../indexes/entries.ts'
+import type { IndexDefinition } from '../indexes/definition.ts'
+import { isMaintained, openIndexes } from '../indexes/entries.ts'
 import { createIndexReader, type IndexReader } from '../indexes/index-reader.ts'
+import { createIndexedWrites } from './indexed-writes.ts'
 
 /** A stored document. The body is its JSON with the `id`; the tag identifies this state. */
 export interface StoredDocument {
@@ -150,6 +152,7 @@ export function createStoredDocuments(store: Store): DocumentRepository {
       .compile(),
   )
   const indexed = new IndexedCollections()
+  const writes = createIndexedWrites(store)
   const read = ({ database, collection, id }: DocumentRef) => {
     // No id contains U+0000, and PostgreSQL rejects it.
     if (id.includes('\0')) return undefined
@@ -176,7 +179,7 @@ export function createStoredDocuments(store: Store): DocumentRepository {
       if (numAffectedRows === 0n) return false
       // After the change of the document: builds of indexes wait for transactions that made one.
       const indexes = await openIndexes(trx, engine, ref)
-      indexed.set(ref, indexes !== undefined)
+      indexed.set(ref, indexes?.definitions)
       await indexes?.remove([{ id, body: old.body }])
       if (next !== undefined) await indexes?.add([{ id, body: next.body }])
       return true
@@ -216,7 +219,13 @@ export function createStoredDocuments(store: Store): DocumentRepository {
     async insert(where, documents) {
       const { database, collection } = where
       const [first] = documents
-      if (first !== undefined && documents.length === 1 && !indexed.has(where)) {
+      const known = indexed.get(where)
+      if (first !== undefined && documents.length === 1 && known !== undefined) {
+        const document = { ...first, tag: createEntityTag() }
+        const isStored = async () => (await tagOf({ ...where, id: first.id })) === document.tag
+        if (await writes.insert(where, document, known, isStored)) return { tags: [document.tag] }
+      }
+      if (first !== undefined && documents.length === 1 && known === undefined) {
         const tag = createEntityTag()
         const { id, body } = first
         const { numAffectedRows } = await resolveOutcome<Affected>(
@@ -239,7 +248,7 @@ export function createStoredDocuments(store: Store): DocumentRepository {
             if (numAffectedRows === 0n) throw new Exists(row.id)
           }
           const indexes = await openIndexes(trx, engine, where)
-          indexed.set(where, indexes !== undefined)
+          indexed.set(where, indexes?.definitions)
           if (indexes === undefined) return
           for (let at = 0; at < rows.length; at += STORED) {
             if (at > 0) await nextTurn()
@@ -256,7 +265,7 @@ export function createStoredDocuments(store: Store): DocumentRepository {
     async update(ref, tag, body) {
       const { database, collection, id } = ref
       const next = createEntityTag()
-      if (!indexed.has(ref)) {
+      if (indexed.get(ref) === undefined) {
         const { numAffectedRows } = await resolveOutcome<Affected>(
           updateOne(
             ...[next, body, database, collection, id, tag],
@@ -269,7 +278,7 @@ export function createStoredDocuments(store: Store): DocumentRepository {
       return (await change(ref, tag, { tag: next, body })) ? next : undefined
     },
     async delete(ref, tag) {
-      if (!indexed.has(ref)) {
+      if (indexed.get(ref) === undefined) {
         const deletion = deletionOf(db, ref, tag).where(hasNoIndexOf(ref))
         const { numDeletedRows } = await resolveOutcome<{ numDeletedRows: bigint }>(
           deletion.executeTakeFirst(),
@@ -386,7 +395,7 @@ async function distinct(
 /** Returns a condition that a collection has no index that its writers maintain. */
 const hasNoIndexOf = ({ database, collection }: CollectionRef) => sql<boolean>`not exists (
   select 1 from document_indexes where document_indexes.database = ${database}
-  and document_indexes.collection = ${collection} and state in ('building', 'ready'))`
+  and document_indexes.collection = ${collection} and ${isMaintained})`
 
 /** The same in a compiled statement, where it adds two parameters. */
 const hasNoIndex = hasNoIndexOf({ database: '', collection: '' })
@@ -426,20 +435,20 @@ const updateOf = (
     .where(databaseExists(database))
 
 /**
- * Collections that had indexes when a document was last written. Their documents are written in
- * transactions. All others are written by one statement, which checks that there is no index.
+ * The indexes that collections had when a document was last written. Statements check that they are
+ * current. A collection without indexes has no entry.
  */
 class IndexedCollections {
-  readonly #keys = new Set<string>()
+  readonly #indexes = new Map<string, readonly IndexDefinition[]>()
 
-  has({ database, collection }: CollectionRef): boolean {
-    return this.#keys.size > 0 && this.#keys.has(`${database}/${collection}`)
+  get({ database, collection }: CollectionRef): readonly IndexDefinition[] | undefined {
+    return this.#indexes.size === 0 ? undefined : this.#indexes.get(`${database}/${collection}`)
   }
 
-  set({ database, collection }: CollectionRef, isIndexed: boolean): void {
+  set({ database, collection }: CollectionRef, indexes: readonly IndexDefinition[] | undefined) {
     const key = `${database}/${collection}`
-    if (isIndexed) this.#keys.add(key)
-    else if (this.#keys.size > 0) this.#keys.delete(key)
+    if (indexes !== undefined) this.#indexes.set(key, indexes)
+    else if (this.#indexes.size > 0) this.#indexes.delete(key)
   }
 }
 

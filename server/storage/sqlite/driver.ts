@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely'
 import type { InFlight } from '../changes/in-flight.ts'
+import type { RunStatement } from '../engine.ts'
 import { GroupCommit, type Unit } from './group-commit.ts'
 import { SqliteReads } from './reads.ts'
 import { SqliteStatements } from './statements.ts'
@@ -40,6 +41,16 @@ export class SqliteDriver implements Driver {
     try {
       if (isReadOnly(query)) return this.#reads.cached(query)
       return await this.#commits.write(() => this.#writing.execute<R>(query))
+    } finally {
+      this.#inFlight.leave()
+    }
+  }
+
+  /** See `Engine.atomically`. */
+  async atomically<T>(work: (run: RunStatement) => T): Promise<T> {
+    this.#inFlight.enter()
+    try {
+      return await this.#commits.writeAll(() => work((query) => this.#writing.execute(query)))
     } finally {
       this.#inFlight.leave()
     }

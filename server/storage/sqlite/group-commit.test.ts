@@ -133,6 +133,46 @@ forEngine('sqlite', (engine) => {
     expect(countCommits(engine) - before).toBe(1)
   })
 
+  test('stores all statements of a unit without turns, or none', async () => {
+    const own = new DatabaseSync(fileOf(engine), { timeout: 0 })
+    const commits = new GroupCommit(own)
+    const add = (...names: string[]) => {
+      for (const name of names) {
+        own.exec(`insert into databases (name, created_at) values ('${name}', 0)`)
+      }
+    }
+    const results = await Promise.allSettled([
+      commits.writeAll(() => add('a', 'b')),
+      commits.writeAll(() => add('c', 'a')),
+      commits.writeAll(() => {
+        add('d')
+        throw new Failure('conflict', 'on second thoughts')
+      }),
+      commits.writeAll(() => add('e')),
+    ])
+    expect(results.map(({ status }) => status)).toEqual([
+      ...['fulfilled', 'rejected', 'rejected', 'fulfilled'],
+    ])
+    expect(committed()).toEqual(['a', 'b', 'e'])
+    own.close()
+  })
+
+  test('stores nothing of a group that SQLite rolls back in a unit without turns', async () => {
+    await insert('taken')
+    const own = new DatabaseSync(fileOf(engine), { timeout: 0 })
+    const commits = new GroupCommit(own)
+    const add = (verb: string, name: string) =>
+      own.exec(`${verb} into databases (name, created_at) values ('${name}', 0)`)
+    const results = await Promise.allSettled([
+      commits.write(() => add('insert', 'a')),
+      commits.writeAll(() => add('insert or rollback', 'taken')),
+    ])
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    await commits.writeAll(() => add('insert', 'b'))
+    own.close()
+    expect(committed()).toEqual(['b', 'taken'])
+  })
+
   test('fails every member of a group whose commit fails, and continues with the next', async () => {
     await createDeferred(db)
     const results = await Promise.allSettled([

@@ -111,6 +111,21 @@ export class GroupCommit {
     return result
   }
 
+  /** Runs several statements, all or none, and resolves with their result once it is committed. */
+  writeAll<T>(work: () => T): Promise<T> {
+    return this.write(() => {
+      this.#savepoint.run()
+      try {
+        const result = work()
+        this.#release.run()
+        return result
+      } catch (error) {
+        if (this.#group !== undefined && this.#db.isTransaction) this.#undoUnit(this.#group)
+        throw error
+      }
+    })
+  }
+
   /** Opens a transaction. Other writes wait until {@link commit} or {@link rollback}. */
   async begin(): Promise<Unit> {
     const group = await this.#enter()
@@ -153,13 +168,7 @@ export class GroupCommit {
       this.#leave()
       return
     }
-    try {
-      this.#undo.run()
-      this.#release.run()
-    } catch (error) {
-      // A partial unit must not be committed, so the whole group is rolled back.
-      this.#fail(group, commitFailure(error, 'statement'))
-    }
+    this.#undoUnit(group)
     this.#leave()
     await memberOutcome(group, unit.damage)
   }
@@ -227,8 +236,20 @@ export class GroupCommit {
     try {
       return work()
     } catch (error) {
-      if (!this.#db.isTransaction) this.#fail(group, commitFailure(error, 'statement'))
+      if (!this.#db.isTransaction && group.failure === undefined) {
+        this.#fail(group, commitFailure(error, 'statement'))
+      }
       throw sqliteError(error)
+    }
+  }
+
+  /** Rolls back the statements of a unit. A partial unit must not be committed. */
+  #undoUnit(group: Group): void {
+    try {
+      this.#undo.run()
+      this.#release.run()
+    } catch (error) {
+      this.#fail(group, commitFailure(error, 'statement'))
     }
   }
 

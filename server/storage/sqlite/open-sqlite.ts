@@ -133,6 +133,7 @@ function engineOf({
     name: 'sqlite',
     dialect,
     execute: (query) => driver.execute(query),
+    atomically: (work) => driver.atomically(work),
     read: (query) => driver.read(query),
     async watch() {
       seen = version()
