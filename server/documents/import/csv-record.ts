@@ -1,0 +1,144 @@
+import { DEPTH } from '../../contract/json-depth.ts'
+import { jsonPointer } from '../../contract/json-pointer.ts'
+import { Failure } from '../../failure.ts'
+import { type Json, parseStrictly, printJson } from '../json/strict-json.ts'
+import { type FieldPath, parseFilterName, printFieldPath } from '../query/field-path.ts'
+
+/** Maximum number of columns. */
+const COLUMNS = 1_000
+
+/** The fields of the columns of a CSV file, in order. */
+export type CsvHeader = readonly FieldPath[]
+
+/**
+ * Returns the cells of a CSV record (RFC 4180), without its line break.
+ *
+ * @throws Failure `invalid` for a quote that is neither around a cell nor doubled.
+ */
+export function parseCells(record: string): string[] {
+  const cells: string[] = []
+  for (let at = 0; ; ) {
+    if (record[at] === '"') {
+      const [cell, end] = quotedCell(record, at)
+      cells.push(cell)
+      at = end
+    } else {
+      const comma = record.indexOf(',', at)
+      const end = comma === -1 ? record.length : comma
+      const cell = record.slice(at, end)
+      if (cell.includes('"')) throw badQuote()
+      cells.push(cell)
+      at = end
+    }
+    if (at === record.length) return cells
+    if (record[at] !== ',') throw badQuote()
+    at++
+  }
+}
+
+/** Returns the cell whose opening quote is at `from`, and the index after its closing quote. */
+function quotedCell(record: string, from: number): [cell: string, end: number] {
+  let cell = ''
+  for (let at = from + 1; ; ) {
+    const quote = record.indexOf('"', at)
+    if (quote === -1) throw new Failure('invalid', 'The quote of a cell is not closed.')
+    cell += record.slice(at, quote)
+    if (record[quote + 1] !== '"') return [cell, quote + 1]
+    cell += '"'
+    at = quote + 2
+  }
+}
+
+/**
+ * Parses the first record of a CSV file. Dots lead into objects.
+ *
+ * @throws Failure `invalid` for more than {@link COLUMNS} columns, and for a name that is empty,
+ * repeated or inside of another one.
+ */
+export function parseHeader(record: string): CsvHeader {
+  const names = parseCells(record)
+  if (names.length > COLUMNS) {
+    throw new Failure('invalid', `A file can have at most ${COLUMNS} columns.`)
+  }
+  const paths = names.map(pathOf)
+  const taken = new Set<string>()
+  // Short paths first, so that a column is found before those inside of it.
+  for (const path of paths.toSorted((one, other) => one.length - other.length)) {
+    for (let length = 1; length <= path.length; length++) {
+      if (taken.has(jsonPointer(path.slice(0, length)))) throw badName(printFieldPath(path))
+    }
+    taken.add(jsonPointer(path))
+  }
+  return paths
+}
+
+function pathOf(name: string): FieldPath {
+  const { path, operator } = parseFilterName(name)
+  if (operator !== undefined || path.includes('') || path.length > DEPTH) throw badName(name)
+  return path
+}
+
+/**
+ * Returns the document of a CSV record as JSON. Empty cells are left out. A cell with the JSON text
+ * of a number, `true`, `false`, `null`, an array or an object has that value; the id is a string.
+ *
+ * @throws Failure `invalid` if the number of cells differs from the header.
+ */
+export function parseRecord(header: CsvHeader, record: string): string {
+  const cells = parseCells(record)
+  if (cells.length !== header.length) {
+    throw new Failure(
+      'invalid',
+      `The line has ${cells.length} cells, but the header has ${header.length}.`,
+    )
+  }
+  const document = emptyObject()
+  for (const [at, path] of header.entries()) {
+    const cell = cells[at] as string
+    if (cell !== '') setAt(document, path, isId(path) ? withoutGuard(cell) : toValue(cell))
+  }
+  return printJson(document)
+}
+
+type JsonObject = { [key: string]: Json }
+
+/** Without a prototype, so that `__proto__` is a name like any other. */
+const emptyObject = () => Object.create(null) as JsonObject
+
+function setAt(document: JsonObject, path: FieldPath, value: Json): void {
+  let object = document
+  for (const [at, name] of path.entries()) {
+    if (at === path.length - 1) object[name] = value
+    else {
+      object[name] ??= emptyObject()
+      object = object[name] as JsonObject
+    }
+  }
+}
+
+const isId = (path: FieldPath) => path.length === 1 && path[0] === 'id'
+
+/** Matches what may be the JSON text of a value that is not a string. */
+const VALUE = /^(?:true|false|null|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|\[.*\]|\{.*\})$/s
+
+function toValue(cell: string): Json {
+  if (!VALUE.test(cell)) return withoutGuard(cell)
+  try {
+    return parseStrictly(cell)
+  } catch {
+    return cell
+  }
+}
+
+/** Removes the quote that an export puts before a cell which a spreadsheet would evaluate. */
+const withoutGuard = (cell: string) => (/^'[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell)
+
+const badQuote = () =>
+  new Failure('invalid', 'A cell that contains a quote must be quoted, and its quotes doubled.')
+
+const badName = (name: string) =>
+  new Failure(
+    'invalid',
+    `The column ${printJson(name.slice(0, 64))} of the header is empty, repeated, inside of ` +
+      'another column, or not the name of a field.',
+  )

@@ -1,0 +1,213 @@
+import * as fc from 'fast-check'
+import { describe, expect, it, test } from 'vitest'
+import { DOCUMENT_BYTES } from '../../contract/document.ts'
+import { type ImportFormat, readRecords } from './read-records.ts'
+
+/** Reads a body that arrives in chunks; errors become their messages. */
+async function read(format: ImportFormat, ...chunks: readonly (string | Uint8Array)[]) {
+  async function* bytes() {
+    for (const chunk of chunks) yield Buffer.from(chunk)
+  }
+  const records: [line: number, textOrMessage: string][] = []
+  for await (const part of readRecords(bytes(), format)) {
+    for (const each of part) {
+      records.push([each.line, 'text' in each ? each.text : `! ${each.failure.message}`])
+    }
+  }
+  return records
+}
+
+const LARGE = 'x'.repeat(DOCUMENT_BYTES + 1)
+const TOO_LARGE = '! A document can have at most 1 MiB.'
+const BAD_QUOTE = '! A cell that contains a quote must be quoted, and its quotes doubled.'
+
+describe('NDJSON', () => {
+  test.each<[string, string | Uint8Array, [number, string][]]>([
+    ['no line', '', []],
+    [
+      'lines, the last without a line break',
+      '{"a":1}\n{"a":2}',
+      [
+        [1, '{"a":1}'],
+        [2, '{"a":2}'],
+      ],
+    ],
+    [
+      'CRLF',
+      '{}\r\n[]\r\n',
+      [
+        [1, '{}'],
+        [2, '[]'],
+      ],
+    ],
+    ['blank lines', '\n  \n\r\n{}\n\n', [[4, '{}']]],
+    [
+      'a byte order mark',
+      '\ufeff{}\n\ufeff{}',
+      [
+        [1, '{}'],
+        [2, '\ufeff{}'],
+      ],
+    ],
+    ['only a byte order mark', '\ufeff', []],
+    [
+      'bytes that are not UTF-8',
+      Buffer.from('ff0a7b7d', 'hex'),
+      [
+        [1, '! The line is not UTF-8.'],
+        [2, '{}'],
+      ],
+    ],
+    [
+      'a line that is too large',
+      `{}\n${LARGE}\n{}`,
+      [
+        [1, '{}'],
+        [2, TOO_LARGE],
+        [3, '{}'],
+      ],
+    ],
+    ['a last line that is too large', LARGE, [[1, TOO_LARGE]]],
+  ])('%s', async (_, body, records) => {
+    expect(await read('ndjson', body)).toEqual(records)
+  })
+})
+
+describe('CSV', () => {
+  test.each<[string, string, [number, string][]]>([
+    ['only a header', 'id,a\r\n', []],
+    [
+      'cells that are missing',
+      'id,a,b\n1,,x\n2,,\n',
+      [
+        [2, '{"id":"1","b":"x"}'],
+        [3, '{"id":"2"}'],
+      ],
+    ],
+    [
+      'dots lead into objects',
+      'a.b,a.c.d,a\\.b\n1,2,3',
+      [[2, '{"a":{"b":1,"c":{"d":2}},"a.b":3}']],
+    ],
+    ['__proto__', '__proto__.a,b\n1,2', [[2, '{"__proto__":{"a":1},"b":2}']]],
+    ['quoted cells', '"a","b"\n"x,""y"" ","1"\n', [[2, '{"a":"x,\\"y\\" ","b":1}']]],
+    [
+      'line breaks in cells',
+      'a,b\r\n"1\r\n2","\n"\r\n3,4',
+      [
+        [2, '{"a":"1\\r\\n2","b":"\\n"}'],
+        [5, '{"a":3,"b":4}'],
+      ],
+    ],
+    ['a quoted header after a byte order mark', '\ufeff"a\nb"\n1', [[3, '{"a\\nb":1}']]],
+    [
+      'values',
+      'a,b,c\ntrue,null,-1.50\n"[1, 2]","{""x"":{}}",1e3',
+      [
+        [2, '{"a":true,"b":null,"c":-1.5}'],
+        [3, '{"a":[1,2],"b":{"x":{}},"c":1000}'],
+      ],
+    ],
+    [
+      'strings',
+      'a,b,c\nTrue, 1,2026-01-05\n-0,12345678901234567890,[1\n007,+1,""""',
+      [
+        [2, '{"a":"True","b":" 1","c":"2026-01-05"}'],
+        [3, '{"a":"-0","b":"12345678901234567890","c":"[1"}'],
+        [4, '{"a":"007","b":"+1","c":"\\""}'],
+      ],
+    ],
+    [
+      'guarded cells',
+      "id,a,b\n'@x,'=1+1,'a\n'-1,'-1,'",
+      [
+        [2, '{"id":"@x","a":"=1+1","b":"\'a"}'],
+        [3, '{"id":"-1","a":"-1","b":"\'"}'],
+      ],
+    ],
+    [
+      'another number of cells',
+      'a,b\n1\n1,2,3\n1,2',
+      [
+        [2, '! The line has 1 cells, but the header has 2.'],
+        [3, '! The line has 3 cells, but the header has 2.'],
+        [4, '{"a":1,"b":2}'],
+      ],
+    ],
+    [
+      'a quote inside of a cell',
+      'a,b\n5" disk,1\n"a"b,1\n1,2',
+      [
+        [2, BAD_QUOTE],
+        [3, BAD_QUOTE],
+        [4, '{"a":1,"b":2}'],
+      ],
+    ],
+    [
+      'a quote that is not closed',
+      'a\n1\n"2\n3',
+      [
+        [2, '{"a":1}'],
+        [3, '! The quote of a cell is not closed.'],
+      ],
+    ],
+    [
+      'a record that is too large',
+      `a\n"${LARGE}\n"\n1`,
+      [
+        [2, TOO_LARGE],
+        [4, '{"a":1}'],
+      ],
+    ],
+  ])('%s', async (_, body, records) => {
+    expect(await read('csv', body)).toEqual(records)
+  })
+
+  test.each([
+    ['a name that is empty', 'a,,b'],
+    ['a name twice', 'a,b,a'],
+    ['a name inside of another one', 'a.b.c,a.b'],
+    ['a name that contains a path with an empty name', 'a..b'],
+    ['an operator', 'a:eq'],
+    ['a stray quote', 'a"b'],
+    ['a backslash', 'a\\x'],
+    ['too many columns', 'a,'.repeat(1000)],
+    ['too many levels', 'a.'.repeat(100)],
+    ['a header that is too large', LARGE],
+  ])('rejects a file whose header has %s', async (_, header) => {
+    await expect(read('csv', `${header}\n1,2`)).rejects.toMatchObject({
+      code: 'invalid',
+      message: expect.stringContaining('The header is invalid.'),
+    })
+  })
+})
+
+it('gives the same records however the bytes are split into chunks', async () => {
+  const line = fc.oneof(
+    fc.constantFrom('{"a":1}', '"', ',', '\r', '\n', '""', '\ufeff', 'é😀', '\\', "'=", ''),
+    fc.string({ unit: 'grapheme' }),
+  )
+  const body = fc
+    .array(line, { maxLength: 20 })
+    .map((parts) => Buffer.from(`a,b\n${parts.join('')}`))
+  const cuts = fc.array(fc.nat(60), { maxLength: 10 })
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom('csv', 'ndjson'), body, cuts, async (format, bytes, at) => {
+      const ends = [...at.sort((one, other) => one - other), bytes.length]
+      const chunks = ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end))
+      expect(await read(format as ImportFormat, ...chunks)).toEqual(
+        await read(format as ImportFormat, bytes),
+      )
+    }),
+  )
+})
+
+it('yields parts of a bounded number of records and bytes', async () => {
+  async function* bytes() {
+    yield Buffer.from('{}\n'.repeat(600))
+    yield Buffer.from(`"${'x'.repeat(200_000)}"\n`.repeat(3))
+  }
+  const sizes: number[] = []
+  for await (const part of readRecords(bytes(), 'ndjson')) sizes.push(part.length)
+  expect(sizes).toEqual([250, 250, 102, 1])
+})

@@ -1,0 +1,109 @@
+import { Failure } from '../../failure.ts'
+import { type CsvHeader, parseHeader, parseRecord } from './csv-record.ts'
+import {
+  CsvSplitter,
+  LineSplitter,
+  type RawRecord,
+  type RecordSplitter,
+} from './record-splitter.ts'
+
+export type ImportFormat = 'ndjson' | 'csv'
+
+/** A document of an import as JSON, or why it cannot be read. */
+export type ImportRecord =
+  | { readonly line: number; readonly text: string }
+  | { readonly line: number; readonly failure: Failure }
+
+interface Parser {
+  /** Whether the next record is a header. Without one, no record can be read. */
+  readonly needsHeader: boolean
+  /** Returns the JSON text of a record; undefined for a header. */
+  parse(record: string): string | undefined
+}
+
+const JSON_PARSER: Parser = { needsHeader: false, parse: (record) => record }
+
+/** Maximum number of records in a part, and of their bytes. Parsing one takes a few milliseconds. */
+const PART = { records: 250, bytes: 256 * 1024 } as const
+
+/** Maximum number of bytes that are split in one step. */
+const STEP = 64 * 1024
+
+/**
+ * Reads the records of an import as its bytes arrive: lines with a JSON text each, or CSV with a
+ * header. Blank lines are left out. An error in a record does not end the import.
+ *
+ * @param chunks closed if they are not read to their end.
+ * @throws Failure `invalid` if the header of a CSV file cannot be used.
+ */
+export async function* readRecords(
+  chunks: AsyncIterable<Uint8Array>,
+  format: ImportFormat,
+): AsyncGenerator<readonly ImportRecord[]> {
+  const splitter: RecordSplitter = format === 'csv' ? new CsvSplitter() : new LineSplitter()
+  const parser = format === 'csv' ? new CsvParser() : JSON_PARSER
+  let part: ImportRecord[] = []
+  let bytes = 0
+  function* add(records: readonly RawRecord[]) {
+    for (const raw of records) {
+      const record = toRecord(raw, parser)
+      if (record === undefined) continue
+      part.push(record)
+      bytes += raw.bytes?.length ?? 0
+      if (part.length < PART.records && bytes < PART.bytes) continue
+      yield part
+      part = []
+      bytes = 0
+    }
+  }
+  for await (const chunk of chunks) {
+    for (let at = 0; at < chunk.length; at += STEP) {
+      yield* add(splitter.push(chunk.subarray(at, at + STEP)))
+    }
+  }
+  yield* add(splitter.end())
+  if (part.length > 0) yield part
+}
+
+function toRecord({ line, bytes }: RawRecord, parser: Parser): ImportRecord | undefined {
+  try {
+    if (bytes === undefined) throw new Failure('too-large', 'A document can have at most 1 MiB.')
+    const record = withoutReturn(decode(bytes))
+    if (record.trim() === '') return undefined
+    const text = parser.parse(record)
+    return text === undefined ? undefined : { line, text }
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    if (parser.needsHeader) {
+      throw new Failure('invalid', `The header is invalid. ${error.message}`)
+    }
+    return { line, failure: error }
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes)
+  } catch (cause) {
+    throw new Failure('bad-json', 'The line is not UTF-8.', { cause })
+  }
+}
+
+const withoutReturn = (text: string) => (text.endsWith('\r') ? text.slice(0, -1) : text)
+
+/** Takes the first record as the header of the others. */
+class CsvParser implements Parser {
+  #header: CsvHeader | undefined
+
+  get needsHeader(): boolean {
+    return this.#header === undefined
+  }
+
+  parse(record: string): string | undefined {
+    if (this.#header !== undefined) return parseRecord(this.#header, record)
+    this.#header = parseHeader(record)
+    return undefined
+  }
+}

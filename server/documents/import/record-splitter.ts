@@ -1,0 +1,126 @@
+import { DOCUMENT_BYTES } from '../../contract/document.ts'
+
+/** The bytes of a record, or undefined if it is larger than `DOCUMENT_BYTES`. */
+export interface RawRecord {
+  /** The line on which it begins, from 1. */
+  readonly line: number
+  readonly bytes: Uint8Array | undefined
+}
+
+/** Splits a body into records as its bytes arrive. It buffers at most one record. */
+export interface RecordSplitter {
+  /** Returns the records that end in a chunk. */
+  push(chunk: Uint8Array): RawRecord[]
+  /** Ends the body; returns the last record if no line break follows it. */
+  end(): RawRecord[]
+}
+
+/** Collects the parts of a record from several chunks. */
+class Held {
+  #parts: Uint8Array[] = []
+  #bytes = 0
+
+  get isEmpty(): boolean {
+    return this.#bytes === 0
+  }
+
+  /** Drops the record once it is too large; only its length is counted from then on. */
+  add(part: Uint8Array): void {
+    this.#bytes += part.length
+    if (this.#bytes > DOCUMENT_BYTES) this.#parts = []
+    else if (part.length > 0) this.#parts.push(part)
+  }
+
+  take(line: number): RawRecord {
+    const [only] = this.#parts
+    const isLarge = this.#bytes > DOCUMENT_BYTES
+    const bytes = only !== undefined && this.#parts.length === 1 ? only : Buffer.concat(this.#parts)
+    this.#parts = []
+    this.#bytes = 0
+    return { line, bytes: isLarge ? undefined : withoutMark(line, bytes) }
+  }
+}
+
+/** Removes a byte order mark from the first line. */
+const withoutMark = (line: number, bytes: Uint8Array): Uint8Array =>
+  line === 1 && BYTE_ORDER_MARK.every((byte, at) => bytes[at] === byte) ? bytes.subarray(3) : bytes
+
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
+const LINE_FEED = 0x0a
+const QUOTE = 0x22
+const COMMA = 0x2c
+
+/** Splits a body into lines. */
+export class LineSplitter implements RecordSplitter {
+  readonly #held = new Held()
+  #line = 1
+
+  push(chunk: Uint8Array): RawRecord[] {
+    const records: RawRecord[] = []
+    let from = 0
+    for (;;) {
+      const end = chunk.indexOf(LINE_FEED, from)
+      if (end === -1) break
+      this.#held.add(chunk.subarray(from, end))
+      records.push(this.#held.take(this.#line++))
+      from = end + 1
+    }
+    this.#held.add(chunk.subarray(from))
+    return records
+  }
+
+  end(): RawRecord[] {
+    return this.#held.isEmpty ? [] : [this.#held.take(this.#line)]
+  }
+}
+
+// Places in a CSV record.
+const CELL_START = 0
+const PLAIN = 1
+const QUOTED = 2
+const AFTER_QUOTE = 3
+
+/**
+ * Splits a body into CSV records (RFC 4180): lines, except that a quoted cell may contain line
+ * breaks. The caller must check the quotes of each record.
+ */
+export class CsvSplitter implements RecordSplitter {
+  readonly #held = new Held()
+  #line = 1
+  #firstLine = 1
+  #place = CELL_START
+  #seen = 0
+
+  push(chunk: Uint8Array): RawRecord[] {
+    const records: RawRecord[] = []
+    let from = 0
+    let place = this.#place
+    for (let at = 0; at < chunk.length; at++) {
+      const byte = chunk[at]
+      if (byte === QUOTE) {
+        if (place === CELL_START || place === AFTER_QUOTE) place = QUOTED
+        else if (place === QUOTED) place = AFTER_QUOTE
+      } else if (byte === LINE_FEED) {
+        this.#line++
+        if (place === QUOTED) continue
+        this.#held.add(chunk.subarray(from, at))
+        records.push(this.#held.take(this.#firstLine))
+        this.#firstLine = this.#line
+        from = at + 1
+        place = CELL_START
+      } else if (byte === COMMA) {
+        if (place !== QUOTED) place = CELL_START
+      } else if (place !== QUOTED && byte !== BYTE_ORDER_MARK[this.#seen + at]) {
+        place = PLAIN
+      }
+    }
+    this.#place = place
+    this.#seen += chunk.length
+    this.#held.add(chunk.subarray(from))
+    return records
+  }
+
+  end(): RawRecord[] {
+    return this.#held.isEmpty ? [] : [this.#held.take(this.#firstLine)]
+  }
+}
