@@ -1,7 +1,9 @@
 // The OpenAPI description of all routes of documents and schemas, in one file because they share
 // parameters, headers and responses.
 
+import * as z from 'zod/mini'
 import { ID_LENGTH, PAGE } from '../contract/document.ts'
+import { importResult, ON_CONFLICT } from '../contract/import.ts'
 import type { Components, Described, Operation } from '../http/openapi.ts'
 import { OPERATORS } from './query/filter.ts'
 
@@ -107,15 +109,25 @@ export const collection = operations([parameter('Collection')], {
     },
   },
   post: {
-    summary: 'Create a document, or all documents of an array',
-    parameters: [parameter('Accept'), parameter('Prefer')],
+    summary: 'Create a document or all documents of an array, or import documents',
+    description:
+      'NDJSON and CSV are imports: documents are stored one after the other while they arrive.',
+    parameters: [parameter('OnConflict'), parameter('Accept'), parameter('Prefer')],
     requestBody: body(
-      json({
-        oneOf: [ref('schemas/Document'), { type: 'array', items: ref('schemas/Document') }],
-      }),
-      'A JSON object, or an array of objects. Missing ids are generated.',
+      {
+        ...json({
+          oneOf: [ref('schemas/Document'), { type: 'array', items: ref('schemas/Document') }],
+        }),
+        'application/x-ndjson': { schema: { type: 'string' } },
+        'text/csv': { schema: { type: 'string' } },
+      },
+      'A JSON object, an array of objects, or lines to import. Missing ids are generated.',
     ),
     responses: {
+      '200': {
+        description: 'The import has ended.',
+        content: json(z.toJSONSchema(importResult, { io: 'output' })),
+      },
       '201': {
         description: 'The stored document',
         headers: { ETag: TAG, Location: header('The path of the document.') },
@@ -270,7 +282,7 @@ export const documentComponents: Components = {
     IndexConflict: error('The index has another definition, or there are too many.'),
     PreconditionFailed: error('The precondition in If-Match or If-None-Match failed.'),
     TooLarge: error('The body is larger than allowed.'),
-    UnsupportedMediaType: error('The body is not JSON.'),
+    UnsupportedMediaType: error('The body has an unsupported type.'),
     QueryTooExpensive: error('The query reads too many documents.'),
     Invalid: error('The document is invalid.'),
     TooManyRequests: error('A rate limit is exceeded.'),
@@ -325,6 +337,12 @@ export const documentComponents: Components = {
       in: 'query',
       description: 'Fields to return besides id, such as title,author.name.',
       schema: { type: 'string' },
+    },
+    OnConflict: {
+      name: 'on-conflict',
+      in: 'query',
+      description: 'What an import does with a document whose id exists.',
+      schema: { type: 'string', enum: [...ON_CONFLICT], default: ON_CONFLICT[0] },
     },
     Accept: {
       name: 'Accept',

@@ -9,6 +9,7 @@ import type { Vault } from '../storage/vault.ts'
 import { collectionRoutes, sizeRoutes } from './collections/collection-routes.ts'
 import { createSizes } from './collections/sizes.ts'
 import { createDocuments } from './documents.ts'
+import { createImporter } from './import/importer.ts'
 import { createPurge } from './repository/purge.ts'
 import type { DocumentRepository } from './repository/stored-documents.ts'
 import { documentRoutes } from './routes.ts'
@@ -49,6 +50,7 @@ export function createDocumentsModule(deps: DocumentsDeps) {
   let isHolder = false
 
   const documents = createDocuments(repository, Date.now, schemas.check, jobs, deps.vault)
+  const importer = createImporter({ repository, now: Date.now, check: schemas.check })
   const sizes = createSizes({
     repository,
     now: Date.now,
@@ -56,7 +58,7 @@ export function createDocumentsModule(deps: DocumentsDeps) {
     onError: logError('cannot measure the size of a database'),
   })
   return {
-    routes: documentRoutes({ documents, whole: jobs, requireRole, reserve, idOf }),
+    routes: documentRoutes({ documents, importer, whole: jobs, requireRole, reserve, idOf }),
     collectionRoutes: collectionRoutes({ documents, requireRole, idOf, exists, sizes, sendList }),
     sizeRoutes: sizeRoutes({ sizes, requireRole, idOf, list, sendList }),
     /** Purges dropped databases, on one of the nodes. */

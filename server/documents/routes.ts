@@ -20,7 +20,7 @@ import {
   prefersCount,
   prefersMinimal,
 } from '../http/input/prefer.ts'
-import { arrayChunks, readBody } from '../http/input/request-body.ts'
+import { bodyChunks, readBody } from '../http/input/request-body.ts'
 import { textBody } from '../http/input/text-body.ts'
 import { acceptedVersion } from '../http/input/version.ts'
 import { nextLink, requestedPath } from '../http/output/next-link.ts'
@@ -35,12 +35,15 @@ import {
 import { collection, document } from './describe-routes.ts'
 import type { Documents, FoundPage } from './documents.ts'
 import { type Conditions, matchesNone, readConditions } from './entity-tag.ts'
+import { importHandler } from './import/import-routes.ts'
+import type { Importer } from './import/importer.ts'
 import { type CreateBody, createBodyOf, readCreateBody } from './json/create-body.ts'
 import { type DocumentQuery, parseDocumentQuery } from './query/query.ts'
 import type { StoredDocument } from './repository/stored-documents.ts'
 
 export interface DocumentRoutesDeps {
   readonly documents: Documents
+  readonly importer: Importer
   readonly whole: WholeCollections
   readonly requireRole: RequireRole
   readonly reserve: Reserve
@@ -59,6 +62,7 @@ type ListInput = { in: { query: Record<string, string | string[]> } }
  */
 export function documentRoutes({
   documents,
+  importer,
   whole,
   requireRole,
   reserve,
@@ -92,6 +96,7 @@ export function documentRoutes({
       ...jobHeaders(c, id),
     })
   }
+  const imports = importHandler({ importer, collectionOf, contentType })
   return new Hono<AppEnv>()
     .get(`${PATH}/:id`, described(document.get, requireRole('viewer')), (c) => {
       const type = contentType(c)
@@ -144,7 +149,7 @@ export function documentRoutes({
       const [body, length] = partsBody(page.json)
       return c.body(body, 200, { ...headers, ...length })
     })
-    .post(PATH, described(collection.post, requireRole('operator')), async (c) => {
+    .post(PATH, described(collection.post, requireRole('operator')), imports, async (c) => {
       const type = contentType(c)
       const where = collectionOf(c)
       const body = await readDocuments(c)
@@ -169,7 +174,7 @@ async function readDocuments(c: Context<AppEnv>): Promise<CreateBody> {
   requireJsonType(c)
   const length = c.req.header('Content-Length')
   if (length !== undefined && Number(length) <= WHOLE) return createBodyOf(await readBody(c, WHOLE))
-  return readCreateBody(arrayChunks(c, BULK_BYTES))
+  return readCreateBody(bodyChunks(c, BULK_BYTES))
 }
 
 /** Returns the content type of a response, in the version that the request accepts. */

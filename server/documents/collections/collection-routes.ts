@@ -8,7 +8,8 @@ import type { SendList } from '../../http/output/send-list.ts'
 import type { DocumentRoutesDeps } from '../routes.ts'
 import type { DatabaseSize, Sizes } from './sizes.ts'
 
-export interface CollectionRoutesDeps extends Omit<DocumentRoutesDeps, 'whole' | 'reserve'> {
+export interface CollectionRoutesDeps
+  extends Pick<DocumentRoutesDeps, 'documents' | 'requireRole' | 'idOf'> {
   readonly sendList: SendList
   /** Returns whether a database exists. */
   readonly exists: (database: string) => boolean

@@ -17,6 +17,7 @@ import type { IndexDefinition } from '../indexes/definition.ts'
 import { isMaintained, openIndexes } from '../indexes/entries.ts'
 import { createIndexReader, type IndexReader } from '../indexes/index-reader.ts'
 import { createIndexedWrites } from './indexed-writes.ts'
+import { createWriteDocuments, type WriteDocuments } from './write-documents.ts'
 
 /** A stored document. The body is its JSON with the `id`; the tag identifies this state. */
 export interface StoredDocument {
@@ -62,6 +63,8 @@ export interface DocumentRepository {
     where: CollectionRef,
     documents: readonly { readonly id: string; readonly body: string }[],
   ): Promise<{ readonly tags: readonly string[] } | { readonly exists: string }>
+  /** See `write-documents.ts`. */
+  readonly write: WriteDocuments
   /**
    * Replaces the body of the state with that tag. Returns the new tag, or undefined if the state
    * has changed.
@@ -262,6 +265,7 @@ export function createStoredDocuments(store: Store): DocumentRepository {
       }
       return { tags: rows.map(({ tag }) => tag) }
     },
+    write: createWriteDocuments(store),
     async update(ref, tag, body) {
       const { database, collection, id } = ref
       const next = createEntityTag()

@@ -50,6 +50,12 @@ export function withUnapplied(
         documents.map(({ id }) => id),
         () => stored.insert(where, documents),
       ),
+    write: (where, documents, replaces) =>
+      writes.write(
+        where,
+        documents.map(({ id }) => id),
+        () => stored.write(where, documents, replaces),
+      ),
     update: (ref, tag, body) => writes.write(ref, [ref.id], () => stored.update(ref, tag, body)),
     delete: (ref, tag) => writes.write(ref, [ref.id], () => stored.delete(ref, tag)),
     async collections(database) {

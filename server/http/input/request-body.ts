@@ -73,13 +73,16 @@ function collect(incoming: IncomingMessage, most: number): Promise<Uint8Array> {
 }
 
 /**
- * Yields the body of an array in chunks as they arrive. It reserves a constant number of bytes
- * until the body ends.
+ * Yields a body in chunks as they arrive, while the caller reads them. It reserves a constant number
+ * of bytes until the body ends.
  *
- * @param most maximum size, bytes.
+ * @param most maximum size, bytes; by default there is none.
  * @throws Failure as {@link readBody}, during iteration.
  */
-export async function* arrayChunks(c: Context<AppEnv>, most: number): AsyncGenerator<Uint8Array> {
+export async function* bodyChunks(
+  c: Context<AppEnv>,
+  most = Number.POSITIVE_INFINITY,
+): AsyncGenerator<Uint8Array> {
   const { incoming } = c.env
   if (Number(c.req.header('Content-Length') ?? 0) > most) throw tooLarge(most)
   const release = bodyBudget.reserveArray()

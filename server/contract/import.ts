@@ -1,0 +1,33 @@
+import * as z from 'zod/mini'
+
+/**
+ * What an import does with a document whose id exists: count it as failed, leave the stored one as
+ * it is, or replace it.
+ */
+export const ON_CONFLICT = ['fail', 'skip', 'replace'] as const
+
+export type OnConflict = (typeof ON_CONFLICT)[number]
+
+/** Maximum number of errors that the result of an import lists. */
+export const IMPORT_ERRORS = 100
+
+/** The result of an import, so far or at its end. */
+export const importResult = z.object({
+  created: z.number(),
+  replaced: z.number(),
+  skipped: z.number(),
+  failed: z.number(),
+  errors: z
+    .array(
+      z.object({
+        line: z.number().check(z.describe('the line on which the document begins, from 1')),
+        pointer: z.string().check(z.describe('JSON Pointer into the document')),
+        message: z.string(),
+      }),
+    )
+    .check(z.describe(`the first ${IMPORT_ERRORS} errors`)),
+})
+
+export type ImportResult = z.infer<typeof importResult>
+
+export type ImportError = ImportResult['errors'][number]

@@ -1,0 +1,86 @@
+import { request } from 'node:http'
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import { bodyBudget } from '../../http/input/body-budget.ts'
+import { type EngineNode, forEachEngineNode } from '../../test-support/each-engine-node.testing.ts'
+
+// docs/http-api.md, "POST /<collection>", imports, by plain HTTP against a running server.
+
+forEachEngineNode((start) => {
+  let node: EngineNode
+  beforeAll(async () => {
+    node = await start()
+  })
+  afterAll(() => node.stop())
+
+  const send = (path: string, type: string, body: string) =>
+    node.ask('POST', path, body, { headers: { 'Content-Type': type } })
+  const all = async (path: string) => (await node.ask('GET', path)).json
+
+  it('imports CSV', async () => {
+    const csv = 'id,title,author.name,year\n1,One,Ada,1843\n2,"Two, or more",,x\n3\n'
+    const answer = await send('/csv', 'text/csv; charset=utf-8', csv)
+    expect(answer).toMatchObject({ status: 200, json: { created: 2, failed: 1 } })
+    expect(answer.headers['content-type']).toBe('application/json; version=1')
+    expect(answer.json.errors).toEqual([
+      { line: 4, pointer: '', message: 'The line has 1 cells, but the header has 4.' },
+    ])
+    expect(await all('/csv')).toEqual([
+      { id: '1', title: 'One', author: { name: 'Ada' }, year: 1843 },
+      { id: '2', title: 'Two, or more', year: 'x' },
+    ])
+  })
+
+  it('imports NDJSON, and applies on-conflict and the schema', async () => {
+    await node.ask('PUT', '/_schema/books', { properties: { n: { type: 'number' } } })
+    const type = 'application/x-ndjson'
+    await send('/books', type, '{"id":"a","n":1}\n')
+    const body = '{"id":"a","n":2}\n{"id":"b","n":"x"}\n{"id":"c"}'
+    const violation = { line: 2, pointer: '/n', message: 'must be number' }
+    const replaced = await send('/books?on-conflict=replace', type, body)
+    expect(replaced.json).toEqual({
+      ...{ created: 1, replaced: 1, skipped: 0, failed: 1 },
+      errors: [violation],
+    })
+    const skipped = await send('/books?on-conflict=skip', 'Application/X-NDJSON', body)
+    expect(skipped.json).toMatchObject({ created: 0, skipped: 2, failed: 1 })
+    expect(await all('/books')).toEqual([{ id: 'a', n: 2 }, { id: 'c' }])
+  })
+
+  test.each([
+    ['/c?on-conflict=ignore', 'text/csv', 400, 'on-conflict'],
+    ['/c?on-conflict=skip&on-conflict=fail', 'text/csv', 400, 'on-conflict'],
+    ['/c?onconflict=skip', 'text/csv', 400, 'onconflict'],
+    ['/c?on-conflict=skip', 'application/json', 400, 'on-conflict'],
+    ['/c', 'text/csv; charset=iso-8859-1', 415, 'Content-Type'],
+    ['/c', 'text/csvx', 415, 'Content-Type'],
+    ['/c', 'text/csv', 422, undefined],
+  ])('POST %s with %s gets %i', async (path, type, status, field) => {
+    const answer = await send(path, type, 'a,a\n')
+    expect(answer.status).toBe(status)
+    expect(answer.json.field).toBe(field)
+    expect(await all('/c')).toEqual([])
+  })
+
+  describe('a client that disconnects', () => {
+    it('ends its import; the documents of complete batches stay', async () => {
+      const client = request({
+        ...{ port: node.port, method: 'POST', path: '/left' },
+        headers: {
+          Authorization: `Bearer ${node.token}`,
+          'Content-Type': 'application/x-ndjson',
+        },
+      })
+      client.on('error', () => {})
+      client.write('{}\n'.repeat(1_500))
+      const count = async () => (await all('/left?limit=1000&fields=id')).length
+      await expect.poll(count).toBe(1_000)
+      expect(bodyBudget.held).toBeGreaterThan(0)
+      client.destroy()
+      await expect.poll(() => bodyBudget.held).toBe(0)
+      const counted = await node.ask('GET', '/left?limit=1', undefined, {
+        headers: { Prefer: 'count=exact' },
+      })
+      expect(counted.headers['x-total-count']).toBe('1000')
+    })
+  })
+})

@@ -1,0 +1,67 @@
+import type { Context } from 'hono'
+import { createMiddleware } from 'hono/factory'
+import { ON_CONFLICT, type OnConflict } from '../../contract/import.ts'
+import { Failure } from '../../failure.ts'
+import type { AppEnv } from '../../http/env.ts'
+import { bodyChunks } from '../../http/input/request-body.ts'
+import type { CollectionRef } from '../../storage/document-ref.ts'
+import type { Importer } from './importer.ts'
+import { type ImportFormat, readRecords } from './read-records.ts'
+
+export interface ImportHandlerDeps {
+  readonly importer: Importer
+  readonly collectionOf: (c: Context<AppEnv>) => CollectionRef
+  /** Returns the content type of a response, in the version that the request accepts. */
+  readonly contentType: (c: Context<AppEnv>) => string
+}
+
+/** Returns the handler of `POST /<collection>` for NDJSON and CSV. Other bodies are passed on. */
+export const importHandler = ({ importer, collectionOf, contentType }: ImportHandlerDeps) =>
+  createMiddleware<AppEnv>(async (c, next) => {
+    const format = formatOf(c.req.header('Content-Type'))
+    const parameters = new URL(c.req.url).searchParams
+    if (format === undefined) {
+      if (!parameters.has('on-conflict')) return next()
+      throw new Failure('bad-parameter', 'on-conflict needs a body of NDJSON or CSV.', {
+        field: 'on-conflict',
+      })
+    }
+    const headers = { 'Content-Type': contentType(c) }
+    const where = collectionOf(c)
+    const onConflict = parseOnConflict(parameters)
+    const records = readRecords(bodyChunks(c), format)
+    const result = await importer.run(where, records, onConflict, c.req.raw.signal)
+    return c.json(result, 200, headers)
+  })
+
+/** Matches the media types of imports, without parameters or in UTF-8. */
+const TYPE = /^(application\/x-ndjson|text\/csv)\s*(?:;(.*))?$/i
+
+/** @throws Failure `unsupported-media-type` for another charset. */
+function formatOf(type: string | undefined): ImportFormat | undefined {
+  const [, name, parameters] = TYPE.exec(type ?? '') ?? []
+  if (name === undefined) return undefined
+  const [, charset = 'utf-8'] = /charset\s*=\s*"?([^\s";]+)/i.exec(parameters ?? '') ?? []
+  if (!/^utf-?8$/i.test(charset)) {
+    throw new Failure('unsupported-media-type', 'The body must be UTF-8.', {
+      field: 'Content-Type',
+    })
+  }
+  return name.toLowerCase() === 'text/csv' ? 'csv' : 'ndjson'
+}
+
+/** @throws Failure `bad-parameter` also for other parameters, which are probably a mistake. */
+function parseOnConflict(parameters: URLSearchParams): OnConflict {
+  for (const name of parameters.keys()) {
+    if (name === 'on-conflict') continue
+    throw new Failure('bad-parameter', `An import has no parameter ${JSON.stringify(name)}.`, {
+      field: name,
+    })
+  }
+  const [value = 'fail', second] = parameters.getAll('on-conflict')
+  const found = ON_CONFLICT.find((each) => each === value)
+  if (found !== undefined && second === undefined) return found
+  throw new Failure('bad-parameter', `on-conflict must be one of ${ON_CONFLICT.join(', ')}.`, {
+    field: 'on-conflict',
+  })
+}

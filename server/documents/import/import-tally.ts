@@ -1,0 +1,52 @@
+import { IMPORT_ERRORS, type ImportError, type ImportResult } from '../../contract/import.ts'
+import type { Failure } from '../../failure.ts'
+
+/** Maximum length of a message and of a pointer in the result of an import, in characters. */
+const TEXT_LENGTH = 1_000
+
+/** Counts what an import has done, and keeps its first errors. */
+export class ImportTally {
+  created = 0
+  replaced = 0
+  skipped = 0
+  failed = 0
+  #errors: readonly ImportError[]
+  /** Errors since the last batch ended, in any order. */
+  #latest: ImportError[] = []
+
+  /** @param before the result so far of an import that continues. */
+  constructor(before?: ImportResult) {
+    this.created = before?.created ?? 0
+    this.replaced = before?.replaced ?? 0
+    this.skipped = before?.skipped ?? 0
+    this.failed = before?.failed ?? 0
+    this.#errors = before?.errors ?? []
+  }
+
+  /** Counts a document that cannot be stored. A schema may report several errors of it. */
+  fail(line: number, { message, details: { field = '', violations } }: Failure): void {
+    this.failed++
+    if (this.#errors.length >= IMPORT_ERRORS) return
+    const errors = violations ?? [{ pointer: field, message }]
+    for (const error of errors) {
+      const pointer = error.pointer.slice(0, TEXT_LENGTH)
+      this.#latest.push({ line, pointer, message: error.message.slice(0, TEXT_LENGTH) })
+    }
+    if (this.#latest.length > 10 * IMPORT_ERRORS) this.#latest = first(this.#latest)
+  }
+
+  /** Ends a batch: later errors are on later lines. */
+  endBatch(): void {
+    if (this.#latest.length === 0) return
+    this.#errors = [...this.#errors, ...first(this.#latest)].slice(0, IMPORT_ERRORS)
+    this.#latest = []
+  }
+
+  get result(): ImportResult {
+    const { created, replaced, skipped, failed } = this
+    return { created, replaced, skipped, failed, errors: [...this.#errors] }
+  }
+}
+
+const first = (errors: readonly ImportError[]): ImportError[] =>
+  errors.toSorted((one, other) => one.line - other.line).slice(0, IMPORT_ERRORS)

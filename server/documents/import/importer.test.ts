@@ -1,0 +1,245 @@
+import { beforeEach, describe, expect, it, test, vi } from 'vitest'
+import type { OnConflict } from '../../contract/import.ts'
+import { Failure } from '../../failure.ts'
+import type { Store } from '../../storage/open.ts'
+import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
+import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { openIndexesOf } from '../indexes/build-indexes.testing.ts'
+import { createDocumentRepository } from '../repository/repository.ts'
+import type { CheckDocuments } from '../schemas/schemas.ts'
+import { createImporter, type Importer } from './importer.ts'
+import { type ImportRecord, readRecords } from './read-records.ts'
+
+const where = { database: 'db', collection: 'articles' }
+const NOTHING = { created: 0, replaced: 0, skipped: 0, failed: 0, errors: [] }
+const forever = () => new AbortController().signal
+
+async function* linesOf(documents: readonly unknown[]): AsyncGenerator<Buffer> {
+  for (const each of documents) {
+    yield Buffer.from(`${typeof each === 'string' ? each : JSON.stringify(each)}\n`)
+  }
+}
+
+forEachEngine((engine) => {
+  let store: Store
+  let importer: Importer
+  let check: CheckDocuments
+  let indexes: ReturnType<typeof openIndexesOf>
+
+  beforeEach(async () => {
+    store = await engine.open()
+    await storeDatabases(store, 'db')
+    check = () => undefined
+    const repository = createDocumentRepository(store)
+    importer = createImporter({ repository, now: () => 0, check: (...all) => check(...all) })
+    indexes = openIndexesOf(store)
+  })
+
+  const run = (
+    documents: readonly unknown[],
+    onConflict: OnConflict = 'fail',
+    signal = forever(),
+  ) => importer.run(where, readRecords(linesOf(documents), 'ndjson'), onConflict, signal)
+  const stored = async () => {
+    const rows = await store.db.selectFrom('documents').selectAll().orderBy('id').execute()
+    return rows.map(({ body }) => JSON.parse(body))
+  }
+  /** Returns `<index id> <document>` of every index entry. */
+  const entries = async () => {
+    const rows = await store.db.selectFrom('index_entries').select(['index_id', 'id']).execute()
+    return rows.map((row) => `${row.index_id} ${row.id}`).sort()
+  }
+
+  describe('an id that exists', () => {
+    const stale = [
+      { id: 'a', n: 0 },
+      { id: 'c', n: 0 },
+    ]
+    const file = [{ id: 'a', n: 1 }, { id: 'b', n: 1 }, { id: 'b', n: 2 }, { id: 'd' }]
+    const exists = (line: number, id: string) => ({
+      line,
+      pointer: '/id',
+      message: `A document with the id "${id}" exists already.`,
+    })
+
+    test.each([
+      ['fail', { created: 2, failed: 2, errors: [exists(1, 'a'), exists(3, 'b')] }, [0, 1]],
+      ['skip', { created: 2, skipped: 2 }, [0, 1]],
+      ['replace', { created: 2, replaced: 2 }, [1, 2]],
+    ] as const)('with on-conflict=%s', async (onConflict, counts, [a, b]) => {
+      for (const isIndexed of [false, true]) {
+        await store.db.deleteFrom('documents').execute()
+        if (isIndexed) await indexes.put(where, 'by-n', ['n'])
+        await run(stale)
+        expect(await run(file, onConflict)).toEqual({ ...NOTHING, ...counts })
+        expect(await stored()).toEqual([
+          { id: 'a', n: a },
+          { id: 'b', n: b },
+          { id: 'c', n: 0 },
+          { id: 'd' },
+        ])
+      }
+      expect(await entries()).toHaveLength(4)
+    })
+  })
+
+  describe('a unique index', () => {
+    const conflict = (line: number, id: string) => ({
+      line,
+      pointer: '/n',
+      message: `The index sole is unique, and the document "${id}" has the same values.`,
+    })
+
+    it('rejects documents one by one, in their order', async () => {
+      await indexes.put(where, 'sole', ['n'], true)
+      await indexes.put(where, 'other', ['m'])
+      await run([
+        { id: 'a', n: 1 },
+        { id: 'b', n: 2 },
+      ])
+      const file = [
+        { id: 'c', n: 2 },
+        { id: 'd', n: 3 },
+        { id: 'e', n: 3 },
+        { id: 'f' },
+        { id: 'b', n: 9 },
+      ]
+      expect(await run(file, 'skip')).toEqual({
+        ...NOTHING,
+        created: 2,
+        skipped: 1,
+        failed: 2,
+        errors: [conflict(1, 'b'), conflict(3, 'd')],
+      })
+      // A replaced document frees its value for later ones; a rejected one keeps its stored state.
+      const moved = [
+        { id: 'a', n: 2 },
+        { id: 'b', n: 7 },
+        { id: 'a', n: 2 },
+        { id: 'g', n: 1 },
+      ]
+      expect(await run(moved, 'replace')).toEqual({
+        ...NOTHING,
+        created: 1,
+        replaced: 2,
+        failed: 1,
+        errors: [conflict(1, 'b')],
+      })
+      const numbers = { a: 2, b: 7, d: 3, f: undefined, g: 1 }
+      expect(await stored()).toEqual(Object.entries(numbers).map(([id, n]) => ({ id, n })))
+      expect(await entries()).toHaveLength(10)
+    })
+  })
+
+  describe('invalid documents', () => {
+    it('are listed with line and pointer, the first 100 of them, and the others are stored', async () => {
+      const file = ['{"id":"a"', '[]', { id: '' }, '{"a":{"b":-0}}', '', { id: 'ok' }, '{"n":']
+      expect(await run(file)).toEqual({
+        ...NOTHING,
+        created: 1,
+        failed: 5,
+        errors: [
+          { line: 1, pointer: '', message: 'The line is not JSON.' },
+          { line: 2, pointer: '', message: 'A document must be a JSON object.' },
+          { line: 3, pointer: '/id', message: expect.stringContaining('An id is a text') },
+          { line: 4, pointer: '/a/b', message: 'The number -0 cannot be stored exactly.' },
+          { line: 7, pointer: '', message: 'The line is not JSON.' },
+        ],
+      })
+      const many = await run(Array.from({ length: 2_100 }, (_, n) => (n % 2 === 0 ? '{' : {})))
+      expect(many).toMatchObject({ created: 1_050, failed: 1_050 })
+      expect(many.errors.map(({ line }) => line)).toEqual(
+        Array.from({ length: 100 }, (_, n) => 2 * n + 1),
+      )
+    })
+
+    it('are those that their schema rejects, together or one by one', async () => {
+      const violation = (at: number) => ({ pointer: `/${at}/n/0`, message: 'must be a number' })
+      check = async (_, documents) => {
+        if (documents.some(({ body }) => body.includes('slow'))) {
+          throw new Failure('invalid', 'Checking takes too long.', { field: '' })
+        }
+        const wrong = documents.flatMap(({ body }, at) =>
+          body.includes('x') ? [violation(at)] : [],
+        )
+        if (wrong.length > 0) throw new Failure('invalid', 'x', { violations: wrong.slice(0, 2) })
+      }
+      const list = ['x', 'ok', 'slow', 'x', 'x', 'ok'].map((n, at) => ({ id: `${at}`, n: [n] }))
+      const wrong = (line: number) => ({ line, pointer: '/n/0', message: 'must be a number' })
+      expect(await run(list)).toEqual({
+        ...NOTHING,
+        created: 2,
+        failed: 4,
+        errors: [
+          wrong(1),
+          { line: 3, pointer: '', message: 'Checking takes too long.' },
+          wrong(4),
+          wrong(5),
+        ],
+      })
+      expect((await stored()).map(({ id }) => id)).toEqual(['1', '5'])
+    })
+  })
+
+  it('fails if the database is dropped, and says how many documents are stored', async () => {
+    async function* records(): AsyncGenerator<readonly ImportRecord[]> {
+      for (let at = 0; at < 1_250; at += 250) {
+        yield Array.from({ length: 250 }, (_, n) => ({ line: at + n, text: '{}' }))
+        if (at === 1_000) await store.db.deleteFrom('databases').execute()
+      }
+    }
+    await expect(importer.run(where, records(), 'fail', forever())).rejects.toMatchObject({
+      code: 'database-not-found',
+      message: expect.stringContaining('1,000 documents are stored'),
+    })
+  })
+
+  it('ends after the current transaction when its signal is aborted', async () => {
+    const client = new AbortController()
+    const body = async function* () {
+      for (let n = 0; n < 100_000; n++) {
+        if (n === 5_000) client.abort(new Error('left'))
+        yield Buffer.from('{}\n')
+      }
+    }
+    const closed = vi.fn()
+    const records = (async function* () {
+      try {
+        yield* readRecords(body(), 'ndjson')
+      } finally {
+        closed()
+      }
+    })()
+    await expect(importer.run(where, records, 'fail', client.signal)).rejects.toThrow('left')
+    expect(closed).toHaveBeenCalled()
+    const count = (await stored()).length
+    expect(count).toBeGreaterThanOrEqual(4_000)
+    expect(count).toBeLessThanOrEqual(6_000)
+  })
+
+  it('shares transactions with other imports, and writes at most 1,000 documents in each', async () => {
+    const repository = createDocumentRepository(store)
+    const sizes: number[] = []
+    let open = 0
+    const counting = createImporter({
+      now: () => 0,
+      check: () => undefined,
+      repository: {
+        async write(...all) {
+          expect(++open).toBe(1)
+          const written = await repository.write(...all)
+          sizes.push(written.length)
+          open--
+          return written
+        },
+      },
+    })
+    const file = Array.from({ length: 2_500 }, () => ({ text: 'x'.repeat(100) }))
+    const imports = [1, 2].map(() =>
+      counting.run(where, readRecords(linesOf(file), 'ndjson'), 'fail', forever()),
+    )
+    for (const result of await Promise.all(imports)) expect(result.created).toBe(2_500)
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(1_000)
+    expect(sizes.reduce((sum, size) => sum + size)).toBe(5_000)
+  })
+})

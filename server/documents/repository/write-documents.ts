@@ -1,0 +1,233 @@
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import { resolveOutcome } from '../../storage/availability/resolve-outcome.ts'
+import { limitBytes } from '../../storage/changes/limit-bytes.ts'
+import { createTurns } from '../../storage/changes/turns.ts'
+import { requireDatabase } from '../../storage/database-exists.ts'
+import type { CollectionRef } from '../../storage/document-ref.ts'
+import type { EngineName } from '../../storage/engine.ts'
+import type { Store } from '../../storage/open.ts'
+import type { Tables } from '../../storage/tables.ts'
+import type { MadeDocument } from '../document.ts'
+import { createEntityTag } from '../entity-tag.ts'
+import {
+  type CollectionIndexes,
+  lockDocuments,
+  NotUnique,
+  openIndexes,
+} from '../indexes/entries.ts'
+
+/** What was done with a document. `exists`: the stored document with this id was kept. */
+export type Written = 'created' | 'replaced' | 'exists' | NotUnique
+
+/**
+ * Writes documents one after the other, in one transaction of bounded time. A document that cannot
+ * be stored does not affect the others.
+ *
+ * @param replaces whether stored documents with the same ids are replaced.
+ * @returns what was done with the first documents, at least one; call it again with the others.
+ * @throws Failure `database-not-found`
+ */
+export type WriteDocuments = (
+  where: CollectionRef,
+  documents: readonly MadeDocument[],
+  replaces: boolean,
+) => Promise<readonly Written[]>
+
+/** Time after which a transaction begins no other statement, ms. Other writers wait for it. */
+const TIME = 20
+
+/** Maximum number of documents that one statement writes, and of their bytes. */
+const STATEMENT = { documents: 250, bytes: 256 * 1024 } as const
+
+/** Maximum size of replaced documents that are read together, bytes. */
+const READ_BYTES = 1024 * 1024
+
+interface Row extends MadeDocument {
+  readonly tag: string
+}
+
+interface Scope {
+  readonly engine: EngineName
+  readonly where: CollectionRef
+}
+
+/** A transaction that writes documents. */
+interface Target extends Scope {
+  readonly trx: Transaction<Tables>
+  readonly indexes: CollectionIndexes | undefined
+  readonly replaces: boolean
+}
+
+export function createWriteDocuments({ db, engine, transaction }: Store): WriteDocuments {
+  const nextTurn = createTurns()
+  return async (where, documents, replaces) => {
+    const rows: Row[] = []
+    const written: Written[] = []
+    const writing = transaction(async (trx) => {
+      await requireDatabase(trx, where.database)
+      await lockDocuments(trx, engine)
+      const indexes = await openIndexes(trx, engine, where)
+      const target: Target = { trx, engine, where, indexes, replaces }
+      const until = performance.now() + TIME
+      while (written.length < documents.length) {
+        if (written.length > 0) await nextTurn()
+        if (written.length > 0 && performance.now() > until) break
+        const next = nextRows(documents, written.length)
+        const outcomes = await writeRows(target, next, until)
+        rows.push(...next.slice(0, outcomes.length))
+        written.push(...outcomes)
+      }
+      return written
+    }, 'long')
+    return resolveOutcome(writing, async () => {
+      const at = written.findLastIndex((each) => each === 'created' || each === 'replaced')
+      const { id = '', tag = '' } = rows[at] ?? {}
+      const stored = await storedStates({ trx: db, engine, where }, [{ id }])
+      return stored.get(id)?.tag === tag ? written : undefined
+    })
+  }
+}
+
+/** Returns the documents that the next statement writes: with different ids, at least one. */
+function nextRows(documents: readonly MadeDocument[], from: number): Row[] {
+  const rows: Row[] = []
+  const ids = new Set<string>()
+  let bytes = 0
+  for (let at = from; at < documents.length && rows.length < STATEMENT.documents; at++) {
+    const document = documents[at] as MadeDocument
+    bytes += document.body.length
+    if (ids.has(document.id) || (bytes > STATEMENT.bytes && rows.length > 0)) break
+    ids.add(document.id)
+    rows.push({ ...document, tag: createEntityTag() })
+  }
+  return rows
+}
+
+/**
+ * Writes rows together, or one by one if they could affect each other in a unique index: each then
+ * depends on those before it.
+ */
+async function writeRows(target: Target, rows: readonly Row[], until: number): Promise<Written[]> {
+  if (!target.indexes?.areUnique) return write(target, rows)
+  const together = await attempt(target, rows)
+  if (together !== undefined) return together
+  const written: Written[] = []
+  for (const row of rows) {
+    if (written.length > 0 && performance.now() > until) break
+    written.push(...((await attempt(target, [row])) ?? []))
+  }
+  return written
+}
+
+/** Writes rows; returns undefined, and writes nothing, if they must be written one by one. */
+async function attempt({ trx, ...target }: Target, rows: readonly Row[]) {
+  await sql`savepoint written`.execute(trx)
+  const written = await write({ ...target, trx }, rows).catch((error: unknown) => {
+    if (error instanceof OneByOne) return undefined
+    if (!(error instanceof NotUnique)) throw error
+    return rows.length === 1 ? [error] : undefined
+  })
+  if (written?.[0] instanceof NotUnique || written === undefined) {
+    await sql`rollback to savepoint written`.execute(trx)
+  }
+  await sql`release savepoint written`.execute(trx)
+  return written
+}
+
+/** Thrown if the replaced documents could free the values of others in a unique index. */
+class OneByOne extends Error {}
+
+async function write(target: Target, rows: readonly Row[]): Promise<Written[]> {
+  const { indexes, replaces } = target
+  const written = new Map<Row, Written>()
+  for (let missing = rows; missing.length > 0; ) {
+    const inserted = await insert(target, missing)
+    if (inserted === missing.length) {
+      for (const row of missing) written.set(row, 'created')
+      break
+    }
+    const stored = await storedStates(target, missing)
+    const existing: Row[] = []
+    for (const row of missing) {
+      const tag = stored.get(row.id)?.tag
+      if (tag === row.tag) written.set(row, 'created')
+      else if (tag !== undefined) existing.push(row)
+    }
+    const isSole = rows.length === 1
+    if (replaces && existing.length > 0 && indexes?.areUnique && !isSole) throw new OneByOne()
+    if (replaces) await replace(target, existing, stored)
+    for (const row of existing) written.set(row, replaces ? 'replaced' : 'exists')
+    // Another transaction has deleted the others since the insertion.
+    missing = missing.filter((row) => !written.has(row))
+  }
+  await indexes?.add(rows.filter((row) => written.get(row) !== 'exists'))
+  return rows.map((row) => written.get(row) as Written)
+}
+
+/** Inserts the rows whose ids do not exist; returns their number. */
+async function insert(target: Target, rows: readonly Row[]): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    ${insertion(target, rows)} on conflict do nothing`.execute(target.trx)
+  return Number(numAffectedRows)
+}
+
+function insertion({ engine, where }: Scope, rows: readonly Row[]): RawBuilder<unknown> {
+  const list = JSON.stringify(rows.map(({ id, tag, body }) => [id, tag, body]))
+  const each =
+    engine === 'sqlite'
+      ? sql`json_each(${list})`
+      : sql`json_array_elements(cast(${list} as json)) as each(value)`
+  return sql`
+    insert into documents (database, collection, id, tag, body)
+    select ${where.database}, ${where.collection}, value ->> 0, value ->> 1, value ->> 2
+    from ${each} where true`
+}
+
+interface State {
+  readonly tag: string
+  readonly bytes: number
+}
+
+/** Returns the stored states of rows by id. No other transaction can change them from then on. */
+async function storedStates(
+  target: Scope & { readonly trx: Kysely<Tables> },
+  rows: readonly { readonly id: string }[],
+): Promise<Map<string, State>> {
+  const { trx, engine } = target
+  const lock = engine === 'postgres' ? sql`order by id for update` : sql``
+  const found = await sql<State & { id: string }>`
+    select id, tag, octet_length(body) as bytes from documents
+    where ${isAmong(target, rows)} ${lock}`.execute(trx)
+  return new Map(found.rows.map(({ id, tag, bytes }) => [id, { tag, bytes }]))
+}
+
+function isAmong({ engine, where }: Scope, rows: readonly { readonly id: string }[]) {
+  const list = JSON.stringify(rows.map(({ id }) => id))
+  const ids =
+    engine === 'sqlite'
+      ? sql`in (select value from json_each(${list}))`
+      : sql`= any(array(select json_array_elements_text(cast(${list} as json))))`
+  return sql<boolean>`
+    database = ${where.database} and collection = ${where.collection} and id ${ids}`
+}
+
+/** Replaces stored documents, which {@link storedStates} has locked. */
+async function replace(
+  target: Target,
+  rows: readonly Row[],
+  stored: ReadonlyMap<string, State>,
+): Promise<void> {
+  if (rows.length === 0) return
+  const { trx, indexes } = target
+  const sizes = rows.map(({ id }) => ({ id, bytes: stored.get(id)?.bytes ?? 0 }))
+  while (indexes !== undefined && sizes.length > 0) {
+    const some = sizes.splice(0, limitBytes(sizes, READ_BYTES))
+    const old = await sql<MadeDocument>`
+      select id, body from documents where ${isAmong(target, some)}`.execute(trx)
+    await indexes.remove(old.rows)
+  }
+  await sql`
+    ${insertion(target, rows)}
+    on conflict (database, collection, id)
+    do update set tag = excluded.tag, body = excluded.body`.execute(trx)
+}
