@@ -1,0 +1,81 @@
+import { availableParallelism, loadavg } from 'node:os'
+import type { TestProject } from 'vitest/node'
+import { freePorts } from '../server/endpoints/listeners/free-ports.testing.ts'
+import { SECRETS } from '../server/nodes/integration/node-processes.testing.ts'
+import startPostgres from '../server/storage/test-support/postgres.global-setup.ts'
+import { killProcesses, startProcess } from '../server/test-support/server-process.testing.ts'
+import { makeToken } from '../server/test-support/start.testing.ts'
+import { besideImport } from './beside-import.ts'
+import { makeFolder, quantile } from './support.ts'
+
+// An import of many documents as NDJSON in one request, with reads and inserts of other clients
+// beside it, on both engines. What is measured and how to read it: docs/benchmarks.md.
+//
+//   npm run bench:documents
+
+const DOCUMENTS = Number(process.env.GATEHOUSE_BENCH_DOCUMENTS ?? 1_000_000)
+
+/** Targets: documents per second on SQLite, ms, and bytes. */
+const TARGET = { rate: 40_000, p99: 60, memory: 64 * 1024 * 1024 } as const
+
+const print = (line = '') => process.stdout.write(`${line}\n`)
+const verdict = (isMet: boolean) => (isMet ? 'met' : 'NOT MET')
+
+const lineOf = (at: number) =>
+  JSON.stringify({
+    id: `article-${String(at).padStart(8, '0')}`,
+    ...{ title: 'On the measurement of servers', author: 'ada', year: 2026, tags: ['a', 'b'] },
+  })
+
+async function measure(engine: string, databaseUrl: string | undefined): Promise<void> {
+  const data = makeFolder(`import-${engine}`)
+  const [port = 0] = await freePorts(1)
+  const store = databaseUrl === undefined ? ['--data', data] : ['--database-url', databaseUrl]
+  const node = await startProcess([...store, '--endpoint', `tcp://127.0.0.1:${port}`], {
+    env: databaseUrl === undefined ? {} : SECRETS,
+  })
+  const token = `Bearer ${await makeToken({ data, databaseUrl })}`
+  const to = { host: '127.0.0.1', port, token, pid: node.pid }
+  const { reads, inserts, time, memory } = await besideImport(to, DOCUMENTS, lineOf)
+  const rate = DOCUMENTS / (time / 1000)
+  const isRateMet = engine === 'PostgreSQL' || rate >= TARGET.rate
+  print(
+    `| ${engine}: documents/s | ${Math.round(rate).toLocaleString('en')} | ${verdict(isRateMet)} |`,
+  )
+  const mib = Math.round(memory / 1024 / 1024)
+  print(`| ${engine}: memory | + ${mib} MiB | ${verdict(memory <= TARGET.memory)} |`)
+  for (const [what, times] of [
+    ['read by id', reads],
+    ['insert', inserts],
+  ] as const) {
+    const [half, p99, longest] = [0.5, 0.99, 1].map((share) => quantile(times, share).toFixed(1))
+    const isMet = quantile(times, 0.99) < TARGET.p99
+    print(
+      `| ${engine}: ${what}, median, 99 %, longest | ${half}, ${p99}, ${longest} ms | ${verdict(isMet)} |`,
+    )
+  }
+  node.signal('SIGTERM')
+  await node.exit
+}
+
+let url = ''
+const stop = await startPostgres({
+  provide: (_: string, value: string) => {
+    url = value
+  },
+} as unknown as TestProject)
+try {
+  const load = () => (loadavg()[0] ?? 0).toFixed(1)
+  const cores = availableParallelism()
+  print(`Node.js ${process.versions.node}, ${cores} cores, load ${load()} at the beginning`)
+  print()
+  print(`| import of ${DOCUMENTS.toLocaleString('en')} documents | result | target |`)
+  print('|---|---:|---|')
+  await measure('SQLite', undefined)
+  await measure('PostgreSQL', url)
+  print()
+  print(`load ${load()} at the end`)
+} finally {
+  await killProcesses()
+  await stop()
+}
