@@ -14,6 +14,12 @@ export type NotificationTopic = 'changes' | 'access' | 'nodes' | 'endpoint-chang
 /** Runs a statement synchronously. */
 export type RunStatement = <R>(query: CompiledQuery<R>) => QueryResult<R>
 
+/** A snapshot of the store; see `Store.openSnapshot`. */
+export interface EngineSnapshot {
+  execute<R>(query: CompiledQuery<R>): QueryResult<R> | Promise<QueryResult<R>>
+  close(): Promise<void>
+}
+
 /**
  * Database-specific part of a store. Code outside of the engines is the same for both databases.
  */
@@ -31,6 +37,8 @@ export interface Engine {
    * Like {@link execute} for read-only queries, but synchronous. Missing if reads are asynchronous.
    */
   readonly read?: <R>(query: CompiledQuery<R>) => QueryResult<R>
+  /** See `Store.openSnapshot`. SQLite opens it synchronously. */
+  openSnapshot(): EngineSnapshot | Promise<EngineSnapshot>
   /**
    * Starts to detect changes by other processes. Called once, after the migrations. `heard`: see
    * `Store.onNotification`.

@@ -43,6 +43,13 @@ export interface Store {
    */
   readonly atomically?: <T>(work: (run: RunStatement) => T) => Promise<T>
   /**
+   * Opens a snapshot, which later changes do not affect. It holds a connection and keeps the engine
+   * from reusing space, so close it soon.
+   *
+   * @throws Failure `unavailable`
+   */
+  openSnapshot(): Promise<Snapshot>
+  /**
    * Returns true once after another process (a command-line tool or another node) has changed the
    * store since the last call; false if the store is closed. Takes about a microsecond, so it can
    * be called for each request. With PostgreSQL, the change is reported some milliseconds later,
@@ -94,6 +101,16 @@ export interface Store {
    * Rejects new work, waits for work in progress, and closes. Later calls return the same promise.
    */
   close(): Promise<void>
+}
+
+/** A consistent state of the store, for reading. */
+export interface Snapshot extends AsyncDisposable {
+  /**
+   * Prepares a query of the snapshot. Queries must not overlap.
+   *
+   * @throws Failure `unavailable`; `busy` if too much was written since the snapshot was opened.
+   */
+  readonly prepareRead: Store['prepareRead']
 }
 
 /** A data folder for SQLite, or the URL of a PostgreSQL database. */
@@ -186,6 +203,21 @@ export async function openStore(
         return read({ query, sql, queryId, parameters })
       },
     ...(engine.atomically && { atomically: guarded(engine.atomically) }),
+    async openSnapshot() {
+      transactions.requireOutside()
+      const { execute, close } = await engine.openSnapshot()
+      let closing: Promise<void> | undefined
+      return {
+        prepareRead:
+          ({ query, sql, queryId }) =>
+          (...parameters) =>
+            execute({ query, sql, queryId, parameters }),
+        [Symbol.asyncDispose]() {
+          closing ??= close()
+          return closing
+        },
+      }
+    },
     changedOutside: () => engine.changedOutside(),
     onNotification(callback) {
       listeners.add(callback)

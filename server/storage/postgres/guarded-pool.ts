@@ -50,6 +50,9 @@ export function guardPool(deps: GuardedPoolDeps): PostgresPool {
 const isReadOnly = (sql: string): boolean =>
   /^\s*(?:select|set|show|values|with recursive)\b/i.test(sql)
 
+/** Returns whether a statement begins or ends a snapshot (`snapshot.ts`). */
+const isControl = (sql: string): boolean => /^(?:begin isolation|rollback)/.test(sql)
+
 /** Returns a client that acquires its connection with the first query. */
 function lazyClient(deps: GuardedPoolDeps): PostgresPoolClient {
   let connected: { readonly client: GuardedClient; readonly release: () => void } | undefined
@@ -157,7 +160,7 @@ function guardClient(
         await resolveCommit(connectionString, transaction, { runStart }, health, thrown)
         return { command: 'COMMIT', rowCount: 0, rows: [] }
       }
-      if (transaction === undefined && !isReadOnly(sql)) {
+      if (transaction === undefined && !isReadOnly(sql) && !isControl(sql)) {
         throw new OutcomeUnknown({ cause: error })
       }
       throw health.outage === undefined ? thrown : unavailableError(error)

@@ -11,6 +11,7 @@ import { guardPool } from './guarded-pool.ts'
 import { listenForNotifications, REVISION_QUERY } from './notifications.ts'
 import { createPool } from './pool.ts'
 import { probePostgres, reasonOf } from './probe.ts'
+import { openPostgresSnapshot } from './snapshot.ts'
 
 /** Delay before the revision is also requested over the pool, ms. */
 const HEDGE_DELAY = 500
@@ -83,6 +84,7 @@ export async function openPostgres(
   return {
     name: 'postgres',
     dialect: new PostgresDialect({ pool: guarded }),
+    openSnapshot: () => openPostgresSnapshot(guarded),
     async watch(heard) {
       notify = heard
       if (role === 'node') await notifications.start()

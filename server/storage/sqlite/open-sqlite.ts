@@ -12,6 +12,7 @@ import type { Engine } from '../engine.ts'
 import { SqliteDriver } from './driver.ts'
 import { watchPresence } from './file-presence.ts'
 import { createFile, lockDataFolder } from './files.ts'
+import { openSqliteSnapshot } from './snapshot.ts'
 
 /** Maximum time that opening waits for other processes that open the same store, ms. */
 const OPEN_TIMEOUT = 5_000
@@ -135,6 +136,16 @@ function engineOf({
     execute: (query) => driver.execute(query),
     atomically: (work) => driver.atomically(work),
     read: (query) => driver.read(query),
+    openSnapshot() {
+      inFlight.enter()
+      try {
+        const { execute, close } = openSqliteSnapshot(path)
+        return { execute, close: () => close().finally(() => inFlight.leave()) }
+      } catch (error) {
+        inFlight.leave()
+        throw error
+      }
+    },
     async watch() {
       seen = version()
       watchFiles(filesChanged)
