@@ -31,8 +31,17 @@ const page = {
     ),
     'X-Total-Count': header('The number of documents that match, for Prefer: count=exact.'),
     'Preference-Applied': header('count=exact, if the documents were counted.'),
+    'Content-Disposition': header('The file name of an export.'),
   },
-  content: DOCUMENTS,
+  content: {
+    ...DOCUMENTS,
+    'application/x-ndjson': {
+      schema: { type: 'string', description: 'Every document that matches, one a line.' },
+    },
+    'text/csv': {
+      schema: { type: 'string', description: 'Every document that matches (RFC 4180).' },
+    },
+  },
 }
 const started = (description: string, content: object) => ({
   description,
@@ -96,7 +105,8 @@ export const collection = operations([parameter('Collection')], {
       parameter('Sort'),
       parameter('Cursor'),
       parameter('Fields'),
-      parameter('Accept'),
+      parameter('CsvCells'),
+      parameter('AcceptExport'),
       parameter('IfNoneMatch'),
       parameter('Prefer'),
     ],
@@ -343,6 +353,20 @@ export const documentComponents: Components = {
       in: 'query',
       description: 'What an import does with a document whose id exists.',
       schema: { type: 'string', enum: [...ON_CONFLICT], default: ON_CONFLICT[0] },
+    },
+    CsvCells: {
+      name: 'csv-cells',
+      in: 'query',
+      description: 'raw leaves cells unchanged that a spreadsheet would evaluate.',
+      schema: { type: 'string', enum: ['raw'] },
+    },
+    AcceptExport: {
+      name: 'Accept',
+      in: 'header',
+      description:
+        'application/json, with version=1 to select a version. application/x-ndjson or text/csv ' +
+        'exports every document that matches, without limit, after and cursor.',
+      schema: { type: 'string' },
     },
     Accept: {
       name: 'Accept',

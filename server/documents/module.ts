@@ -9,6 +9,7 @@ import type { Vault } from '../storage/vault.ts'
 import { collectionRoutes, sizeRoutes } from './collections/collection-routes.ts'
 import { createSizes } from './collections/sizes.ts'
 import { createDocuments } from './documents.ts'
+import { createExporter } from './export/exporter.ts'
 import { createImporter } from './import/importer.ts'
 import { createPurge } from './repository/purge.ts'
 import type { DocumentRepository } from './repository/stored-documents.ts'
@@ -58,7 +59,11 @@ export function createDocumentsModule(deps: DocumentsDeps) {
     onError: logError('cannot measure the size of a database'),
   })
   return {
-    routes: documentRoutes({ documents, importer, whole: jobs, requireRole, reserve, idOf }),
+    routes: documentRoutes({
+      ...{ documents, importer, whole: jobs, requireRole, reserve, idOf },
+      exporter: createExporter(store),
+      onExportError: logError('an export was cut off'),
+    }),
     collectionRoutes: collectionRoutes({ documents, requireRole, idOf, exists, sizes, sendList }),
     sizeRoutes: sizeRoutes({ sizes, requireRole, idOf, list, sendList }),
     /** Purges dropped databases, on one of the nodes. */

@@ -47,7 +47,11 @@ interface EntryRow {
 }
 
 /** Returns the reader of a store. */
-export function createIndexReader({ db, engine, prepareRead }: Store): IndexReader {
+export function createIndexReader({
+  db,
+  engine,
+  prepareRead,
+}: Pick<Store, 'db' | 'engine' | 'prepareRead'>): IndexReader {
   const ready = prepareRead(
     db
       .selectFrom('document_indexes')

@@ -172,7 +172,7 @@ function beginAfter(
 }
 
 /** Returns whether a truncated string precedes the document in the order, or is its own. */
-function isOrderUnknown({ index, sort: rest }: IndexPlan, document: Json): boolean {
+export function isOrderUnknown({ index, sort: rest }: IndexPlan, document: Json): boolean {
   if (rest.length === 0) return false
   return keyOfValues(valuesOf(document, rest), rest, index.fields.length).isTruncated
 }
@@ -208,8 +208,8 @@ function currentOf(
   return bytes.equals(key) ? { ...document, parsed } : undefined
 }
 
-/** Divides entries, so that their documents can be read together. */
-function* portionsOf(all: readonly IndexEntry[]) {
+/** Divides entries, so that the documents of each part can be read together. */
+export function* portionsOf<E extends { readonly bytes: number }>(all: readonly E[]) {
   for (let entries = all; entries.length > 0; ) {
     const fit = limitBytes(entries, BATCH_BYTES)
     const some = entries.slice(0, fit)

@@ -2,15 +2,17 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { CONTAINS_LENGTH } from '../../contract/document.ts'
 import { CASES } from '../../integration/endurance/settings.testing.ts'
+import type { CollectionRef } from '../../storage/document-ref.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createDocuments, type Documents } from '../documents.ts'
+import { createExporter, type Exporter } from '../export/exporter.ts'
 import { openIndexesOf } from '../indexes/build-indexes.testing.ts'
 import { KEY_BYTES } from '../indexes/index-key.ts'
 import type { Json } from '../json/strict-json.ts'
 import { createDocumentRepository } from '../repository/repository.ts'
 import { printFieldPath } from './field-path.ts'
-import { parseDocumentQuery } from './query.ts'
+import { parseDocumentQuery, parseExportQuery } from './query.ts'
 
 // Generated documents, indexes and queries. The pages of a query, joined, must be what a plain
 // reference returns, on both engines, with and without indexes, while they are built, and while other
@@ -106,6 +108,7 @@ forEachEngine((engine) => {
       const store = await engine.open()
       await storeDatabases(store, 'db')
       const documents = createDocuments(createDocumentRepository(store), () => 0)
+      const exporter = createExporter(store)
       const stored = openIndexesOf(store)
       let collections = 0
       let indexed = 0
@@ -131,9 +134,9 @@ forEachEngine((engine) => {
               await documents.replace(ref, JSON.stringify({ ...next, id: ref.id }), ANY)
             })
             indexed += found.indexed
-            expect(found.documents.filter(({ id }) => id !== '0changing')).toEqual(
-              reference(stable, each),
-            )
+            expect(found.documents.filter(isStable)).toEqual(reference(stable, each))
+            const exported = await exportAll(exporter, where, each)
+            expect(exported.filter(isStable)).toEqual(reference(stable, each))
           }
 
           async function createIndexes(): Promise<void> {
@@ -167,14 +170,10 @@ const fieldsOf = ({ conditions, sort, servesConditions, servesOrder }: Query) =>
   ...(servesOrder ? sort : []),
 ]
 
-/** Reads all pages of a query, and makes a change after each. */
-async function readAll(
-  documents: Documents,
-  where: { readonly database: string; readonly collection: string },
-  { conditions, sort, limit, count }: Query,
-  change: () => Promise<void>,
-): Promise<{ readonly documents: Document[]; readonly indexed: number }> {
-  const parameters = new URLSearchParams({ limit: String(limit) })
+const isStable = ({ id }: Document) => id !== '0changing'
+
+function parametersOf(conditions: Query['conditions'], sort: Query['sort']): URLSearchParams {
+  const parameters = new URLSearchParams()
   for (const { path, operator, text } of conditions) {
     const value = operator === 'in' ? text.replace(/[\\,]/g, '\\$&') : text
     parameters.append(`${path.map(escapeName).join('.')}:${operator}`, value)
@@ -185,6 +184,39 @@ async function readAll(
     )
     parameters.set('sort', list.join(','))
   }
+  return parameters
+}
+
+/** Exports the documents of a query. */
+async function exportAll(
+  exporter: Exporter,
+  where: CollectionRef,
+  { conditions, sort }: Query,
+): Promise<Document[]> {
+  const parameters = parametersOf(conditions, sort)
+  const { chunks } = await exporter.begin(
+    where,
+    parseExportQuery(parameters),
+    'ndjson',
+    new AbortController().signal,
+  )
+  let text = ''
+  for await (const chunk of chunks) text += chunk
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as Document)
+}
+
+/** Reads all pages of a query, and makes a change after each. */
+async function readAll(
+  documents: Documents,
+  where: { readonly database: string; readonly collection: string },
+  { conditions, sort, limit, count }: Query,
+  change: () => Promise<void>,
+): Promise<{ readonly documents: Document[]; readonly indexed: number }> {
+  const parameters = parametersOf(conditions, sort)
+  parameters.set('limit', String(limit))
   const found: Document[] = []
   let indexed = 0
   for (;;) {

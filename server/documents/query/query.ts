@@ -18,7 +18,7 @@ export interface DocumentQuery {
 }
 
 /** Parameters that are no filters. A field of that name is filtered with an operator. */
-const PARAMETERS = ['limit', 'after', 'sort', 'fields', 'cursor'] as const
+const PARAMETERS = ['limit', 'after', 'sort', 'fields', 'cursor', 'csv-cells'] as const
 
 type Parameter = (typeof PARAMETERS)[number]
 
@@ -48,26 +48,56 @@ const MAX_SELECTED_FIELDS = 50
  */
 export function parseDocumentQuery(query: URLSearchParams): DocumentQuery {
   const { filter, given } = split(query)
-  const sort = listOf(given, 'sort', MAX_SORT_FIELDS)
-  const fields = given.has('fields') ? listOf(given, 'fields', MAX_SELECTED_FIELDS) : undefined
-  if (fields?.some(({ isDescending }) => isDescending)) {
-    throw badParameter('fields', 'fields takes names without a hyphen before them.')
-  }
+  if (given.has('csv-cells')) throw badParameter('csv-cells', 'csv-cells is for exports as CSV.')
+  const selection = selectionOf(filter, given)
   const [after, cursor] = [given.get('after'), given.get('cursor')]
-  if (after !== undefined && (sort.length > 0 || cursor !== undefined)) {
+  if (after !== undefined && (selection.sort.length > 0 || cursor !== undefined)) {
     throw badParameter(
       'after',
       'after is for the order of ids only. Use the URL in the Link header.',
     )
+  }
+  return { ...selection, limit: parsePageLimit(given.get('limit')), after, cursor }
+}
+
+/** A query for all documents that match. */
+export interface ExportQuery extends Omit<DocumentQuery, 'limit' | 'after' | 'cursor'> {
+  /** Whether CSV cells that a spreadsheet would evaluate are written unchanged. */
+  readonly rawCells: boolean
+}
+
+/**
+ * Parses the query of an export. Rejects parameters of pages, because an export is complete.
+ *
+ * @throws Failure `bad-parameter`
+ */
+export function parseExportQuery(query: URLSearchParams): ExportQuery {
+  const { filter, given } = split(query)
+  for (const name of ['limit', 'after', 'cursor'] as const) {
+    if (!given.has(name)) continue
+    throw badParameter(name, `An export contains every document that matches: leave ${name} out.`)
+  }
+  const cells = given.get('csv-cells')
+  if (cells !== undefined && cells !== 'raw') {
+    throw badParameter('csv-cells', 'csv-cells takes raw, or is left out.')
+  }
+  return { ...selectionOf(filter, given), rawCells: cells === 'raw' }
+}
+
+function selectionOf(
+  filter: Filter,
+  given: ReadonlyMap<Parameter, string>,
+): Pick<DocumentQuery, 'filter' | 'matches' | 'sort' | 'fields'> {
+  const sort = listOf(given, 'sort', MAX_SORT_FIELDS)
+  const fields = given.has('fields') ? listOf(given, 'fields', MAX_SELECTED_FIELDS) : undefined
+  if (fields?.some(({ isDescending }) => isDescending)) {
+    throw badParameter('fields', 'fields takes names without a hyphen before them.')
   }
   return {
     filter,
     matches: filter.length === 0 ? undefined : createMatcher(filter),
     sort,
     fields: fields?.map(({ path }) => path),
-    limit: parsePageLimit(given.get('limit')),
-    after,
-    cursor,
   }
 }
 

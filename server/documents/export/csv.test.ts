@@ -1,0 +1,92 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { COLUMNS, CsvColumns, columnsOf, createCsvFormat } from './csv.ts'
+
+const rowOf = (value: string, isRaw = false) =>
+  createCsvFormat([['a']], isRaw)
+    .row({ a: value })
+    .slice(0, -2)
+
+it.each([
+  ['plain', 'plain'],
+  ['a,b', '"a,b"'],
+  ['say "hi"', '"say ""hi"""'],
+  ['two\nlines', '"two\nlines"'],
+  ['=1+1', "'=1+1"],
+  ['+1', "'+1"],
+  ['-1', "'-1"],
+  ['@sum', "'@sum"],
+  ['\tx', "'\tx"],
+  ['\rx', '"\'\rx"'],
+  ["'=1", "''=1"],
+  ["it's", "it's"],
+  ["'quoted'", "'quoted'"],
+  ['', ''],
+])('writes the string %j as %s', (value, cell) => {
+  expect(rowOf(value)).toBe(cell)
+})
+
+it('leaves cells unchanged if requested, and quotes them', () => {
+  expect(rowOf('=1+1', true)).toBe('=1+1')
+  expect(rowOf('=A1,"B"', true)).toBe('"=A1,""B"""')
+})
+
+it('writes other values as JSON, and missing fields as empty cells', () => {
+  const { header, row } = createCsvFormat(
+    [['id'], ['n'], ['b'], ['z'], ['o'], ['o', 'x'], ['none'], ['=f']],
+    false,
+  )
+  expect(header).toBe("id,n,b,z,o,o.x,none,'=f\r\n")
+  expect(row({ id: 'one', n: -5, b: true, z: null, o: { x: [1, '2'] } })).toBe(
+    'one,-5,true,null,"{""x"":[1,""2""]}","[1,""2""]",,\r\n',
+  )
+})
+
+it('takes columns from documents in the order of their fields, after id', () => {
+  const columns = new CsvColumns()
+  columns.add({ b: 1, id: 'x', 'a.b': 1 })
+  columns.add({ id: 'y', c: 1, b: 1 })
+  expect(columns.paths).toEqual([['id'], ['b'], ['a.b'], ['c']])
+  expect(createCsvFormat(columns.paths, false).header).toBe('id,b,a\\.b,c\r\n')
+  expect(columnsOf([['b'], ['id'], ['a', 'id']])).toEqual([['id'], ['b'], ['a', 'id']])
+})
+
+it('rejects documents with too many different fields', () => {
+  const columns = new CsvColumns()
+  const rejection = expect.objectContaining({ code: 'bad-parameter', details: { field: 'fields' } })
+  for (let at = 1; at < COLUMNS.names; at++) columns.add({ [`f${at}`]: 1 })
+  expect(() => columns.add({ one: 1 })).toThrow(rejection)
+  const long = { ['x'.repeat(COLUMNS.characters)]: 1 }
+  expect(() => new CsvColumns().add(long)).not.toThrow()
+  expect(() => new CsvColumns().add({ ...long, y: 1 })).toThrow(rejection)
+})
+
+it('can be parsed again (RFC 4180)', () => {
+  const cell = fc.string({ unit: fc.constantFrom('a', ',', '"', '\n', '\r', ' ', "'", '=', '😀') })
+  fc.assert(
+    fc.property(fc.array(fc.tuple(cell, cell), { maxLength: 5 }), (rows) => {
+      const { row } = createCsvFormat([['a'], ['b']], true)
+      const text = rows.map(([a, b]) => row({ a, b })).join('')
+      expect(parse(text)).toEqual(rows)
+    }),
+  )
+})
+
+/** Parses CSV by the grammar of RFC 4180. */
+function parse(text: string): string[][] {
+  const rows: string[][] = []
+  let rest = text
+  while (rest !== '') {
+    const row: string[] = []
+    for (let end = ','; end === ','; ) {
+      const [all = '', quoted, plain, last = ''] =
+        /^(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/.exec(rest) ?? []
+      expect(all).not.toBe('')
+      row.push(plain ?? (quoted ?? '').replaceAll('""', '"'))
+      rest = rest.slice(all.length)
+      end = last
+    }
+    rows.push(row)
+  }
+  return rows
+}

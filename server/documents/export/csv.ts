@@ -1,0 +1,75 @@
+import { Failure } from '../../failure.ts'
+import type { Json } from '../json/strict-json.ts'
+import { type FieldPath, printFieldPath, valueAt } from '../query/field-path.ts'
+
+/** Maximum number of columns that are taken from the documents, and of characters in their names. */
+export const COLUMNS = { names: 1_000, characters: 64 * 1024 } as const
+
+/** Collects the names of the fields of documents, in the order in which they appear, after `id`. */
+export class CsvColumns {
+  readonly #names = new Set(['id'])
+  #characters = 0
+
+  /** @throws Failure `bad-parameter` if there are too many. */
+  add(document: Json): void {
+    for (const name of Object.keys(document as object)) {
+      if (this.#names.has(name)) continue
+      this.#names.add(name)
+      this.#characters += name.length
+      if (this.#names.size > COLUMNS.names || this.#characters > COLUMNS.characters) {
+        throw tooManyColumns()
+      }
+    }
+  }
+
+  get paths(): FieldPath[] {
+    return [...this.#names].map((name) => [name])
+  }
+}
+
+/** Returns the columns of selected fields, `id` first. */
+export const columnsOf = (fields: readonly FieldPath[]): FieldPath[] => [
+  ['id'],
+  ...fields.filter((path) => path.length > 1 || path[0] !== 'id'),
+]
+
+/** Formats documents as CSV (RFC 4180). */
+export interface CsvFormat {
+  readonly header: string
+  row(document: Json): string
+}
+
+/**
+ * Returns the format of documents with these columns. Nested values are JSON, and missing fields
+ * are empty cells.
+ *
+ * @param isRaw whether cells that a spreadsheet would evaluate stay unchanged.
+ */
+export function createCsvFormat(columns: readonly FieldPath[], isRaw: boolean): CsvFormat {
+  const textOf = isRaw ? quoted : (text: string) => quoted(neutralized(text))
+  const cellOf = (value: Json | undefined): string => {
+    if (value === undefined) return ''
+    if (typeof value === 'string') return textOf(value)
+    return typeof value === 'object' ? quoted(JSON.stringify(value)) : String(value)
+  }
+  return {
+    header: `${columns.map((path) => textOf(printFieldPath(path))).join(',')}\r\n`,
+    row: (document) => `${columns.map((path) => cellOf(valueAt(document, path))).join(',')}\r\n`,
+  }
+}
+
+/** Matches texts that a spreadsheet evaluates, and those that look like a neutralized text. */
+const EVALUATED = /^'*[=+\-@\t\r]/
+
+/** Returns a text that a spreadsheet does not evaluate. Its import removes the quote. */
+const neutralized = (text: string) => (EVALUATED.test(text) ? `'${text}` : text)
+
+const quoted = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+
+const tooManyColumns = () =>
+  new Failure(
+    'bad-parameter',
+    `The documents have more than ${COLUMNS.names.toLocaleString('en')} different fields, or very long names. ` +
+      'Select columns with fields.',
+    { field: 'fields' },
+  )

@@ -1,0 +1,147 @@
+import { once } from 'node:events'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Store } from '../../storage/open.ts'
+import { type EngineNode, forEachEngineNode } from '../../test-support/each-engine-node.testing.ts'
+import { createStoredDocuments } from '../repository/stored-documents.ts'
+import { EXPORTS } from './export-limit.ts'
+
+/** More than the system buffers for a client that does not read. */
+const LARGE = { documents: 240, bytes: 100_000 } as const
+
+forEachEngineNode((start) => {
+  let node: EngineNode
+  let store: Store
+  let database = ''
+
+  beforeAll(async () => {
+    node = await start()
+    await node.ask('POST', '/_api/database', { name: 'blog' })
+    store = await node.openStore()
+    const row = store.db.selectFrom('databases').select('id').where('name', '=', 'blog')
+    database = (await row.executeTakeFirstOrThrow()).id
+    const articles = [
+      { id: 'one', title: 'One', author: { name: 'ada' }, year: 2024 },
+      { id: 'two', title: '=2', year: 2025, tags: ['a', 'b'] },
+      { id: 'three', title: 'Three, "3"', author: { name: 'ada' } },
+    ]
+    for (const article of articles) await ask('POST', '/articles', article)
+    await createStoredDocuments(store).insert(
+      { database, collection: 'large' },
+      Array.from({ length: LARGE.documents }, (_, at) => {
+        const id = String(at).padStart(4, '0')
+        return { id, body: JSON.stringify({ id, text: 'x'.repeat(LARGE.bytes) }) }
+      }),
+    )
+  })
+  afterAll(async () => {
+    await store.close()
+    await node.stop()
+  })
+
+  const ask = (method: string, path: string, body?: unknown, headers = {}) =>
+    node.ask(method, `/_db/blog${path}`, body, { headers })
+  const ndjson = (path: string) => ask('GET', path, undefined, { Accept: 'application/x-ndjson' })
+  const csv = (path: string) => ask('GET', path, undefined, { Accept: 'text/csv' })
+
+  /** Requests an export, and returns its response before its body is read. */
+  async function beginLarge(): Promise<IncomingMessage> {
+    const request = httpRequest({
+      port: node.port,
+      path: '/_db/blog/large',
+      headers: { Authorization: `Bearer ${node.token}`, Accept: 'application/x-ndjson' },
+      agent: false,
+    })
+    request.end()
+    const [response] = (await once(request, 'response')) as [IncomingMessage]
+    response.on('error', () => {})
+    return response
+  }
+
+  describe('an export', () => {
+    it('contains every document that matches, as NDJSON', async () => {
+      const all = await ndjson('/articles')
+      expect(all.status).toBe(200)
+      expect(all.headers).toMatchObject({
+        'content-type': 'application/x-ndjson',
+        'content-disposition': 'attachment; filename="articles.ndjson"',
+        vary: 'Accept',
+      })
+      expect(all.text.split('\n').map((line) => (line === '' ? '' : JSON.parse(line).id))).toEqual([
+        ...['one', 'three', 'two', ''],
+      ])
+      const some = await ndjson('/articles?author.name=ada&sort=-title&fields=author.name')
+      expect(some.text).toBe(
+        '{"id":"three","author":{"name":"ada"}}\n{"id":"one","author":{"name":"ada"}}\n',
+      )
+      expect(some.headers['query-plan']).toBe('scan')
+      expect((await ndjson('/none')).text).toBe('')
+    })
+
+    it('has a header and neutral cells as CSV', async () => {
+      const all = await csv('/articles?sort=title')
+      expect(all.headers).toMatchObject({
+        'content-type': 'text/csv; charset=utf-8; header=present',
+        'content-disposition': 'attachment; filename="articles.csv"',
+      })
+      expect(all.text).toBe(
+        'id,title,year,tags,author\r\n' +
+          'two,\'=2,2025,"[""a"",""b""]",\r\n' +
+          'one,One,2024,,"{""name"":""ada""}"\r\n' +
+          'three,"Three, ""3""",,,"{""name"":""ada""}"\r\n',
+      )
+      const some = await csv('/articles?year:exists=true&fields=author.name,title&csv-cells=raw')
+      expect(some.text).toBe('id,author.name,title\r\none,ada,One\r\ntwo,,=2\r\n')
+      expect((await csv('/none')).text).toBe('id\r\n')
+    })
+
+    it.each(['limit=1', 'after=one', 'cursor=x', 'csv-cells=x', 'fields=-title'])(
+      'rejects %s and names the parameter',
+      async (query) => {
+        const { status, json } = await csv(`/articles?${query}`)
+        expect(status).toBe(400)
+        expect(json).toMatchObject({ id: 'bad_request', field: query.split('=')[0] })
+      },
+    )
+
+    it('is chosen by the preferred type of Accept', async () => {
+      const typeFor = async (accept: string) => {
+        const { headers } = await ask('GET', '/articles', undefined, { Accept: accept })
+        return headers['content-type']?.split(';')[0]
+      }
+      expect(await typeFor('text/csv;q=0.5, application/x-ndjson')).toBe('application/x-ndjson')
+      expect(await typeFor('application/json, text/csv')).toBe('application/json')
+      expect(await typeFor('*/*, text/csv;q=0.9')).toBe('application/json')
+      expect(await typeFor('text/csv;q=0')).toBe('application/json')
+      expect(await typeFor('Text/CSV, */*;q=0.1')).toBe('text/csv')
+      const listed = await ask('GET', '/articles?csv-cells=raw')
+      expect(listed.json).toMatchObject({ field: 'csv-cells' })
+    })
+
+    it('has no body for HEAD', async () => {
+      const headers = { Accept: 'application/x-ndjson' }
+      const { status, text, headers: got } = await ask('HEAD', '/articles', undefined, headers)
+      expect([status, text]).toEqual([200, ''])
+      expect(got['content-type']).toBe('application/x-ndjson')
+    })
+
+    it('frees its place when the client disconnects', async () => {
+      const stalled = await Promise.all(Array.from({ length: EXPORTS.running }, beginLarge))
+      const waiting = beginLarge()
+      stalled[0]?.destroy()
+      const next = await waiting
+      expect(next.statusCode).toBe(200)
+      for (const each of [...stalled, next]) each.destroy()
+      expect((await ndjson('/articles')).status).toBe(200)
+    })
+
+    it('closes the connection if it fails after it has begun', async () => {
+      const ref = { database, collection: 'large', id: '9999', tag: 'x', body: '{' }
+      await store.db.insertInto('documents').values(ref).execute()
+      const failing = ndjson('/large?id:gte=0')
+      await expect(failing).rejects.toMatchObject({ code: 'ECONNRESET' })
+      await store.db.deleteFrom('documents').where('id', '=', '9999').execute()
+      expect((await ndjson('/large?id:gte=0')).text.split('\n')).toHaveLength(LARGE.documents + 1)
+    })
+  })
+})

@@ -1,0 +1,178 @@
+import { expect, test } from 'vitest'
+import type { Store } from '../../storage/open.ts'
+import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
+import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { openIndexesOf } from '../indexes/build-indexes.testing.ts'
+import { planQuery } from '../indexes/plan.ts'
+import { parseExportQuery } from '../query/query.ts'
+import { createStoredDocuments } from '../repository/stored-documents.ts'
+import { EXPORTS, ExportLimit } from './export-limit.ts'
+import { createExporter, type Exporter, type ExportFormat } from './exporter.ts'
+import { readMatching } from './matching-documents.ts'
+import { openSnapshotReader } from './snapshot-reader.ts'
+
+const where = { database: 'db', collection: 'articles' }
+const forever = new AbortController().signal
+
+async function storeArticles(store: Store, count: number, extra: object = {}): Promise<void> {
+  await storeDatabases(store, 'db')
+  const documents = Array.from({ length: count }, (_, at) => {
+    const id = String(at).padStart(5, '0')
+    return { id, body: JSON.stringify({ id, n: at % 7, ...extra }) }
+  })
+  await createStoredDocuments(store).insert(where, documents)
+}
+
+/** Counts the queries of snapshots that the store opens. */
+function countQueries(store: Store) {
+  const counted = { queries: 0 }
+  const openSnapshot: Store['openSnapshot'] = async () => {
+    const snapshot = await store.openSnapshot()
+    return {
+      prepareRead: (query) => {
+        const run = snapshot.prepareRead(query)
+        return (...parameters) => {
+          counted.queries++
+          return run(...parameters)
+        }
+      },
+      [Symbol.asyncDispose]: () => snapshot[Symbol.asyncDispose](),
+    }
+  }
+  return { counted, store: { ...store, openSnapshot } }
+}
+
+const beginWith = (
+  exporter: Exporter,
+  query = '',
+  format: ExportFormat = 'ndjson',
+  client = forever,
+) => exporter.begin(where, parseExportQuery(new URLSearchParams(query)), format, client)
+
+async function textOf(...parameters: Parameters<typeof beginWith>): Promise<string> {
+  let text = ''
+  for await (const chunk of (await beginWith(...parameters)).chunks) text += chunk
+  return text
+}
+
+forEachEngine((engine) => {
+  test('contains the documents of one moment', async () => {
+    const store = await engine.open()
+    await storeArticles(store, 3_000)
+    const exporter = createExporter(store)
+    const { chunks } = await beginWith(exporter)
+    let text = (await chunks.next()).value ?? ''
+    await store.db.deleteFrom('documents').where('id', '>', '00001').execute()
+    await store.db.updateTable('documents').set({ body: '{}', tag: '' }).execute()
+    for await (const chunk of chunks) text += chunk
+    const lines = text.split('\n')
+    expect(lines).toHaveLength(3_001)
+    expect(lines.slice(-2)).toEqual(['{"id":"02999","n":3}', ''])
+    expect(await textOf(exporter)).toBe('{}\n{}\n')
+    expect(exporter.running).toBe(0)
+  })
+
+  test.each(['ndjson', 'csv'] as const)(
+    'a client that leaves stops an export as %s',
+    async (format) => {
+      const { store, counted } = countQueries(await engine.open())
+      await storeArticles(store, 6_000)
+      const exporter = createExporter(store)
+      await textOf(exporter, 'n=3', format)
+      const all = counted.queries
+      const client = new AbortController()
+      const { chunks } = await beginWith(exporter, 'n=3', format, client.signal)
+      await chunks.next()
+      counted.queries = 0
+      client.abort()
+      await expect(chunks.next()).rejects.toMatchObject({ code: 'busy' })
+      expect(exporter.running).toBe(0)
+      const stopped = await beginWith(exporter, 'n=3', format)
+      await stopped.chunks.return()
+      expect(exporter.running).toBe(0)
+      expect(counted.queries).toBeLessThan(all / 2)
+    },
+  )
+
+  test('sorts by an index, also beyond the number of documents that it sorts itself', async () => {
+    const store = await engine.open()
+    await storeArticles(store, 1_200)
+    const stored = openIndexesOf(store)
+    const opened = new AsyncDisposableStack()
+    const read = async (query: string, documents: number) => {
+      const reader = opened.use(await openSnapshotReader(store, where, () => {}))
+      const deps = { reader, nextTurn: () => Promise.resolve(), check: () => {} }
+      const parsed = parseExportQuery(new URLSearchParams(query))
+      const plan = planQuery(await reader.indexes.ready(where), { ...parsed, count: false })
+      const ids: string[] = []
+      const limits = { documents, characters: 1_000_000 }
+      for await (const some of readMatching(deps, where, parsed, plan, limits)) {
+        ids.push(...some.map(({ id }) => id))
+      }
+      return ids
+    }
+    const expected = await read('sort=-n', 1_200)
+    expect(expected.slice(0, 2)).toEqual(['00006', '00013'])
+    await expect(read('sort=-n', 1_199)).rejects.toMatchObject({
+      code: 'query-too-expensive',
+      details: { field: 'sort', fields: ['-n'] },
+    })
+    await stored.put(where, 'by-n', ['-n'])
+    await stored.build()
+    expect(await read('sort=-n', 10)).toEqual(expected)
+    // Too many entries to sort by id: it reads the collection.
+    const byId = await read('n:lt=3', 10)
+    expect(byId).toHaveLength(516)
+    expect(byId).toEqual([...byId].sort())
+    await opened.disposeAsync()
+  })
+
+  test('waits until a large change is applied', async () => {
+    const store = await engine.open()
+    await storeArticles(store, 1)
+    const job = {
+      ...{ id: 'job', ...where, kind: 'delete', state: 'applying', request: '{"filter":[]}' },
+      ...{
+        done: 1,
+        found: 1,
+        clean: 0,
+        claimed_by: '',
+        claimed_until: 0,
+        created_at: 0,
+        updated_at: 0,
+      },
+    }
+    await store.db
+      .insertInto('jobs')
+      .values(job as never)
+      .execute()
+    let waits = 0
+    const reader = await openSnapshotReader(store, where, () => {
+      waits++
+      if (waits === 2) void store.db.deleteFrom('jobs').execute()
+    })
+    expect(waits).toBeGreaterThanOrEqual(2)
+    await reader[Symbol.asyncDispose]()
+  })
+})
+
+test('a node runs few exports at once, and rejects those that wait too long', async () => {
+  const limit = new ExportLimit({ ...EXPORTS, wait: 1 })
+  const turns = await Promise.all(
+    Array.from({ length: EXPORTS.running }, () => limit.enter(forever)),
+  )
+  await expect(limit.enter(forever)).rejects.toMatchObject({
+    code: 'busy',
+    headers: { 'Retry-After': '5' },
+  })
+  const waiting = limit.enter(forever)
+  turns[0]?.[Symbol.dispose]()
+  const next = await waiting
+  next.check()
+  expect(limit.running).toBe(EXPORTS.running)
+})
+
+test('an export ends after its maximum duration', async () => {
+  const turn = await new ExportLimit({ ...EXPORTS, duration: -1 }).enter(forever)
+  expect(turn.check).toThrow(expect.objectContaining({ code: 'busy' }))
+})

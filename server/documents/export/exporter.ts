@@ -1,0 +1,146 @@
+import { createTurns } from '../../storage/changes/turns.ts'
+import type { CollectionRef } from '../../storage/document-ref.ts'
+import type { Store } from '../../storage/open.ts'
+import { planQuery } from '../indexes/plan.ts'
+import { type Json, printJson } from '../json/strict-json.ts'
+import type { ExportQuery } from '../query/query.ts'
+import { createFieldSelector } from '../query/select-fields.ts'
+import { CsvColumns, columnsOf, createCsvFormat } from './csv.ts'
+import { ExportLimit } from './export-limit.ts'
+import { type MatchingDocument, type ReadMatchingDeps, readMatching } from './matching-documents.ts'
+import { openSnapshotReader } from './snapshot-reader.ts'
+
+export type ExportFormat = 'ndjson' | 'csv'
+
+/** An export that has begun. The caller must read all chunks, or call `return` on them. */
+export interface Export {
+  readonly chunks: AsyncGenerator<string, void>
+  /** When the export must end, by `performance.now()`. */
+  readonly deadline: number
+  /** Name of the index that serves the query; undefined for a scan. */
+  readonly index: string | undefined
+}
+
+export interface Exporter {
+  /**
+   * Begins to export all documents of a collection that match, from one snapshot.
+   *
+   * @param client aborted when the client disconnects.
+   * @throws Failure `busy`, `unavailable`. The chunks throw these, `query-too-expensive` and
+   * `bad-parameter`.
+   */
+  begin(
+    where: CollectionRef,
+    query: ExportQuery,
+    format: ExportFormat,
+    client: AbortSignal,
+  ): Promise<Export>
+  /** Number of exports that run. */
+  readonly running: number
+}
+
+/** Returns the exporter of a store. */
+export function createExporter(store: Store, limit = new ExportLimit()): Exporter {
+  const nextTurn = createTurns()
+  return {
+    get running() {
+      return limit.running
+    },
+    async begin(where, query, format, client) {
+      const opened = new AsyncDisposableStack()
+      try {
+        return await begin(opened, where, query, format, client)
+      } catch (error) {
+        await opened.disposeAsync()
+        throw error
+      }
+    },
+  }
+
+  async function begin(
+    opened: AsyncDisposableStack,
+    ...[where, query, format, client]: Parameters<Exporter['begin']>
+  ): Promise<Export> {
+    const { check, deadline } = opened.use(await limit.enter(client))
+    const reader = opened.use(await openSnapshotReader(store, where, check))
+    const { filter, sort, matches } = query
+    const isPlanned = matches !== undefined || sort.length > 0
+    const indexes = isPlanned ? await reader.indexes.ready(where) : []
+    const plan = planQuery(indexes, { filter, sort, count: false })
+    const deps: ReadMatchingDeps = { reader, nextTurn, check }
+    const read = () => readMatching(deps, where, query, plan)
+    const texts = format === 'csv' ? csvOf(read, query) : ndjsonOf(read, query)
+    return { chunks: disposing(texts, opened), deadline, index: plan?.index.name }
+  }
+}
+
+/** Disposes what a generator uses when it ends, also if it has not begun. */
+function disposing(
+  texts: AsyncGenerator<string, void>,
+  opened: AsyncDisposableStack,
+): AsyncGenerator<string, void> {
+  const end = async <T>(result: Promise<T>): Promise<T> => {
+    try {
+      return await result
+    } finally {
+      await opened.disposeAsync()
+    }
+  }
+  return {
+    async next() {
+      try {
+        const result = await texts.next()
+        if (result.done) await opened.disposeAsync()
+        return result
+      } catch (error) {
+        await opened.disposeAsync()
+        throw error
+      }
+    },
+    return: (value) => end(texts.return(value)),
+    throw: (error) => end(texts.throw(error)),
+    [Symbol.asyncIterator]() {
+      return this
+    },
+    async [Symbol.asyncDispose]() {
+      await end(texts.return())
+    },
+  }
+}
+
+type Read = () => AsyncGenerator<readonly MatchingDocument[], void>
+
+async function* ndjsonOf(read: Read, { fields }: ExportQuery): AsyncGenerator<string, void> {
+  const select = fields && createFieldSelector(fields)
+  for await (const documents of read()) {
+    let text = ''
+    for (const each of documents) {
+      text += select === undefined ? each.body : printJson(select(parsedOf(each)))
+      text += '\n'
+    }
+    yield text
+  }
+}
+
+async function* csvOf(read: Read, { fields, rawCells }: ExportQuery): AsyncGenerator<string, void> {
+  const columns = fields === undefined ? await collectColumns(read) : columnsOf(fields)
+  const { header, row } = createCsvFormat(columns, rawCells)
+  let text = header
+  for await (const documents of read()) {
+    for (const each of documents) text += row(parsedOf(each))
+    yield text
+    text = ''
+  }
+  if (text !== '') yield text
+}
+
+/** Returns the fields of all documents. */
+async function collectColumns(read: Read) {
+  const columns = new CsvColumns()
+  for await (const documents of read()) {
+    for (const each of documents) columns.add(parsedOf(each))
+  }
+  return columns.paths
+}
+
+const parsedOf = ({ body, parsed }: MatchingDocument): Json => parsed ?? (JSON.parse(body) as Json)

@@ -1,0 +1,256 @@
+import { Failure } from '../../failure.ts'
+import type { NextTurn } from '../../storage/changes/turns.ts'
+import type { CollectionRef } from '../../storage/document-ref.ts'
+import { EntryStream, mergeStreams } from '../indexes/entry-stream.ts'
+import { adviseFields, type IndexPlan } from '../indexes/plan.ts'
+import { isOrderUnknown, portionsOf } from '../indexes/read-by-index.ts'
+import type { Json } from '../json/strict-json.ts'
+import { createComparator, type Position, positionOf } from '../query/order.ts'
+import type { ExportQuery } from '../query/query.ts'
+import { createSlices } from '../query/read-page.ts'
+import { mergeRuns } from './merge-runs.ts'
+import type { SnapshotReader } from './snapshot-reader.ts'
+
+/** A document to export. `parsed` is its body, if it was needed to find the document. */
+export interface MatchingDocument {
+  readonly id: string
+  readonly body: string
+  readonly parsed?: Json
+}
+
+export interface ReadMatchingDeps {
+  readonly reader: SnapshotReader
+  readonly nextTurn: NextTurn
+  /** Throws if the export must end. */
+  readonly check: () => void
+}
+
+/** Number of entries of an index that are read together. */
+const ENTRIES = 500
+
+/**
+ * Maximum number of documents that are sorted in memory, because no index has their order, and of
+ * the characters of their ids and of the values to sort by.
+ */
+export const SORTED = { documents: 100_000, characters: 16 * 1024 * 1024 } as const
+
+/** Number of positions that are sorted without a pause, some milliseconds. */
+const RUN = 2_000
+
+type Batches = AsyncGenerator<readonly MatchingDocument[], void>
+
+/**
+ * Returns the documents of a snapshot that match, in the requested order, some at a time.
+ *
+ * @param plan how an index serves the query; undefined for a scan.
+ * @throws Failure `query-too-expensive` if too many documents have to be sorted.
+ */
+export async function* readMatching(
+  deps: ReadMatchingDeps,
+  where: CollectionRef,
+  query: ExportQuery,
+  plan: IndexPlan | undefined,
+  limits: { readonly documents: number; readonly characters: number } = SORTED,
+): Batches {
+  let after: Position | undefined
+  if (plan?.isOrdered) {
+    const stopped = yield* readOrdered(deps, where, query, plan)
+    if (stopped === undefined) return
+    after = stopped.after
+  } else if (plan === undefined && query.sort.length === 0) {
+    yield* scan(deps, where, query)
+    return
+  }
+  const candidates =
+    plan === undefined ? scan(deps, where, query) : readAll(deps, where, query, plan)
+  const positions = await collectPositions(deps, candidates, query, after, limits)
+  if (positions !== undefined) yield* readPositions(deps, where, positions)
+  else if (query.sort.length > 0) throw tooManyToSort(query, limits.documents)
+  // The documents are read in id order without the index instead.
+  else yield* scan(deps, where, query)
+}
+
+/** Reads the whole collection in id order. */
+async function* scan(
+  { reader, nextTurn, check }: ReadMatchingDeps,
+  where: CollectionRef,
+  { matches }: ExportQuery,
+): Batches {
+  const slice = createSlices(nextTurn)
+  for (let after: string | undefined; ; ) {
+    check()
+    const documents = await reader.list(where, after)
+    after = documents.at(-1)?.id
+    if (after === undefined) return
+    if (matches === undefined) {
+      yield documents
+      await nextTurn()
+      continue
+    }
+    const found: MatchingDocument[] = []
+    for (const { id, body } of documents) {
+      const turn = slice()
+      if (turn !== undefined) await turn
+      const parsed = JSON.parse(body) as Json
+      const matched = matches(parsed)
+      if (typeof matched === 'boolean' ? matched : await matched) found.push({ id, body, parsed })
+    }
+    if (found.length > 0) yield found
+    await nextTurn()
+  }
+}
+
+/** Reads the entries of a plan, one stream after the other. */
+async function* readAll(
+  deps: ReadMatchingDeps,
+  where: CollectionRef,
+  query: ExportQuery,
+  plan: IndexPlan,
+): Batches {
+  const { indexes } = deps.reader
+  for (const each of plan.streams) {
+    yield* readStreams(deps, where, query, [new EntryStream(indexes, where, plan.index, each)])
+  }
+}
+
+/**
+ * Reads the entries of a plan in the order of the query. Stops before a document whose position is
+ * unknown, because its key is truncated, and returns the position of the document before it.
+ */
+async function* readOrdered(
+  deps: ReadMatchingDeps,
+  where: CollectionRef,
+  query: ExportQuery,
+  plan: IndexPlan,
+): AsyncGenerator<
+  readonly MatchingDocument[],
+  { readonly after: Position | undefined } | undefined
+> {
+  const { indexes } = deps.reader
+  const streams = plan.streams.map((each) => new EntryStream(indexes, where, plan.index, each))
+  let after: Position | undefined
+  for await (const found of readStreams(deps, where, query, streams)) {
+    const known = found.findIndex(({ parsed }) => isOrderUnknown(plan, parsed ?? null))
+    const some = known === -1 ? found : found.slice(0, known)
+    const last = some.at(-1)
+    if (last !== undefined) {
+      after = positionOf(last.parsed ?? null, last.id, query.sort)
+      yield some
+    }
+    if (known !== -1) return { after }
+  }
+  return undefined
+}
+
+/** Reads the documents of streams of entries that match, in the order of the streams. */
+async function* readStreams(
+  { reader, nextTurn, check }: ReadMatchingDeps,
+  where: CollectionRef,
+  { matches }: ExportQuery,
+  streams: readonly EntryStream[],
+): Batches {
+  const slice = createSlices(nextTurn)
+  for (;;) {
+    check()
+    const entries = await mergeStreams(streams, ENTRIES)
+    if (entries.length === 0) return
+    for (const portion of portionsOf(entries)) {
+      check()
+      const ids = portion.entries.map(({ id }) => id)
+      const documents = await reader.indexes.documents(where, ids)
+      const found: MatchingDocument[] = []
+      for (const id of ids) {
+        const turn = slice()
+        if (turn !== undefined) await turn
+        const body = documents.get(id)?.body
+        if (body === undefined) continue
+        const parsed = JSON.parse(body) as Json
+        const matched = matches?.(parsed) ?? true
+        if (typeof matched === 'boolean' ? matched : await matched) found.push({ id, body, parsed })
+      }
+      if (found.length > 0) yield found
+      await nextTurn()
+    }
+  }
+}
+
+/** A position in the requested order, and the size of the document at it. */
+interface SizedPosition extends Position {
+  readonly bytes: number
+}
+
+/**
+ * Returns the positions of documents in the requested order, after a position; undefined if they
+ * exceed the limits.
+ */
+async function collectPositions(
+  { nextTurn }: ReadMatchingDeps,
+  candidates: Batches,
+  { sort }: ExportQuery,
+  after: Position | undefined,
+  limits: { readonly documents: number; readonly characters: number },
+): Promise<Iterable<SizedPosition> | undefined> {
+  const compare = createComparator(sort)
+  const runs: SizedPosition[][] = []
+  let run: SizedPosition[] = []
+  let count = 0
+  let characters = 0
+  const slice = createSlices(nextTurn)
+  for await (const found of candidates) {
+    for (const { id, body, parsed = JSON.parse(body) as Json } of found) {
+      const turn = slice()
+      if (turn !== undefined) await turn
+      const position = positionOf(parsed, id, sort)
+      if (after !== undefined && compare(position, after) <= 0) continue
+      count++
+      characters += sizeOf(position)
+      if (count > limits.documents || characters > limits.characters) return undefined
+      run.push({ ...position, bytes: Buffer.byteLength(body) })
+      if (run.length < RUN) continue
+      runs.push(run.sort(compare))
+      run = []
+      await nextTurn()
+    }
+  }
+  return mergeRuns([...runs, run.sort(compare)], compare)
+}
+
+async function* readPositions(
+  { reader, nextTurn, check }: ReadMatchingDeps,
+  where: CollectionRef,
+  positions: Iterable<SizedPosition>,
+): Batches {
+  let some: SizedPosition[] = []
+  for (const position of positions) {
+    if (some.push(position) < ENTRIES) continue
+    yield* read(some)
+    some = []
+  }
+  yield* read(some)
+
+  async function* read(some: readonly SizedPosition[]): Batches {
+    for (const { entries } of portionsOf(some)) {
+      check()
+      const ids = entries.map(({ id }) => id)
+      const documents = await reader.indexes.documents(where, ids)
+      yield ids.flatMap((id) => documents.get(id) ?? [])
+      await nextTurn()
+    }
+  }
+}
+
+const sizeOf = ({ id, values }: Position): number =>
+  values.reduce<number>(
+    (sum, value) => sum + (typeof value === 'string' ? value.length : 0),
+    id.length,
+  )
+
+function tooManyToSort({ filter, sort }: ExportQuery, most: number): Failure {
+  const fields = adviseFields({ filter, sort })
+  return new Failure(
+    'query-too-expensive',
+    `More than ${most.toLocaleString('en')} documents would have to be sorted. ` +
+      `Leave sort out, or create an index on ${fields?.join(', ')}.`,
+    { field: 'sort', ...(fields && { fields }) },
+  )
+}

@@ -1,0 +1,108 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { Failure } from '../../failure.ts'
+import { limitBytes } from '../../storage/changes/limit-bytes.ts'
+import type { CollectionRef } from '../../storage/document-ref.ts'
+import type { Snapshot, Store } from '../../storage/open.ts'
+import { beforeNul } from '../document-id.ts'
+import { createIndexReader, type IndexReader } from '../indexes/index-reader.ts'
+import type { StoredDocument } from '../repository/stored-documents.ts'
+
+/** Maximum number of documents that are read together, and of their bytes: some milliseconds. */
+const BATCH = { documents: 1_000, bytes: 256 * 1024 } as const
+
+/** How long an export waits for a large change to be applied, ms. */
+const APPLY_WAIT = 30_000
+/** How often it checks, ms. */
+const APPLY_CHECK = 50
+
+/** Reads the documents of a snapshot. */
+export interface SnapshotReader extends AsyncDisposable {
+  /** Returns some documents of a collection in id order after an id; none at the end. */
+  list(
+    where: CollectionRef,
+    after: string | undefined,
+  ): Promise<readonly Omit<StoredDocument, 'tag'>[]>
+  readonly indexes: IndexReader
+  readonly prepareRead: Store['prepareRead']
+}
+
+type Scope = Pick<CollectionRef, 'database'> & Partial<Pick<CollectionRef, 'collection'>>
+
+/**
+ * Opens a snapshot in which the documents of a collection, or of all collections of a database, are
+ * complete: no committed change is still to be applied to them.
+ *
+ * @param check throws if the client has disconnected.
+ * @throws Failure `unavailable`; `busy` if a change takes too long to be applied.
+ */
+export async function openSnapshotReader(
+  store: Store,
+  scope: Scope,
+  check: () => void,
+): Promise<SnapshotReader> {
+  const deadline = performance.now() + APPLY_WAIT
+  for (;;) {
+    const snapshot = await store.openSnapshot()
+    let applying: CollectionRef | undefined
+    try {
+      applying = await findApplying(store, snapshot, scope)
+      if (applying === undefined) return readerOf(store, snapshot)
+    } finally {
+      if (applying !== undefined) await snapshot[Symbol.asyncDispose]()
+    }
+    check()
+    if (performance.now() > deadline) throw stillApplying(applying)
+    // The client may disconnect in the meantime, and the change may not be announced yet.
+    await pause(APPLY_CHECK)
+  }
+}
+
+/** Returns a collection with a change that is committed but not yet applied (SQLite only). */
+async function findApplying(
+  { db }: Store,
+  { prepareRead }: Snapshot,
+  { database, collection }: Scope,
+): Promise<CollectionRef | undefined> {
+  const query = prepareRead(
+    sql<CollectionRef>`
+      select database, collection from jobs where state = 'applying' and database = ${''}`.compile(
+      db,
+    ),
+  )
+  const { rows } = await query(database)
+  return rows.find((row) => collection === undefined || row.collection === collection)
+}
+
+function readerOf(store: Store, snapshot: Snapshot): SnapshotReader {
+  const { db, engine } = store
+  const { prepareRead } = snapshot
+  const here = sql`database = ${''} and collection = ${''} and id > ${''}`
+  const sizes = prepareRead(
+    sql<{ id: string; bytes: number }>`
+      select id, octet_length(body) as bytes from documents
+      where ${here} order by id limit ${0}`.compile(db),
+  )
+  const documents = prepareRead(
+    sql<{ id: string; body: string }>`
+      select id, body from documents where ${here} and id <= ${''} order by id`.compile(db),
+  )
+  return {
+    async list({ database, collection }, after) {
+      const begin = after === undefined ? '' : beforeNul(after)
+      // Sizes first: this many documents of the maximum size would take too much memory.
+      const { rows } = await sizes(database, collection, begin, BATCH.documents)
+      const last = rows[limitBytes(rows, BATCH.bytes) - 1]
+      if (last === undefined) return []
+      return (await documents(database, collection, begin, last.id)).rows
+    },
+    indexes: createIndexReader({ db, engine, prepareRead }),
+    prepareRead,
+    [Symbol.asyncDispose]: () => snapshot[Symbol.asyncDispose](),
+  }
+}
+
+const stillApplying = ({ collection }: CollectionRef) =>
+  new Failure('busy', `A large change of ${collection} is still being applied. Try again.`, {
+    headers: { 'Retry-After': '5' },
+  })

@@ -1,0 +1,70 @@
+import { ServerResponse } from 'node:http'
+import type { Context } from 'hono'
+import type { AppEnv } from '../env.ts'
+
+/** Maximum size of a written chunk, bytes. The server measures a client's progress in chunks. */
+const CHUNK = 64 * 1024
+
+export interface StreamTextOptions {
+  /** When the response must end, by `performance.now()`. */
+  readonly deadline: number
+  /** Called with the error that ended the response early. */
+  readonly onError: (error: unknown) => void
+}
+
+/**
+ * Returns a body that sends texts as the client reads them. If it must end early, the connection is
+ * closed, so that the client does not mistake the part for the whole.
+ *
+ * @param texts ended with `return` when the client disconnects.
+ */
+export function streamText(
+  c: Context<AppEnv>,
+  first: string,
+  texts: AsyncGenerator<string, void>,
+  { deadline, onError }: StreamTextOptions,
+): ReadableStream<Uint8Array> {
+  const { outgoing } = c.env
+  let rest = Buffer.from(first)
+  let timer: NodeJS.Timeout | undefined
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        timer = setTimeout(() => {
+          cut(controller, new Error('The client reads its response too slowly.'))
+          void texts.return().catch(onError)
+        }, deadline - performance.now())
+      },
+      async pull(controller) {
+        try {
+          while (rest.length === 0) {
+            const { done, value } = await texts.next()
+            if (done) {
+              clearTimeout(timer)
+              controller.close()
+              return
+            }
+            rest = Buffer.from(value)
+          }
+        } catch (error) {
+          cut(controller, error)
+          return
+        }
+        controller.enqueue(rest.subarray(0, CHUNK))
+        rest = rest.subarray(CHUNK)
+      },
+      async cancel() {
+        clearTimeout(timer)
+        await texts.return()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+
+  function cut(controller: ReadableStreamDefaultController, error: unknown): void {
+    clearTimeout(timer)
+    onError(error)
+    if (outgoing instanceof ServerResponse) outgoing.destroy()
+    else controller.error(error)
+  }
+}
