@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { parseHeader, parseRecord } from '../import/csv-record.ts'
 import { COLUMNS, CsvColumns, columnsOf, createCsvFormat } from './csv.ts'
 
 const rowOf = (value: string, isRaw = false) =>
@@ -59,6 +60,26 @@ it('rejects documents with too many different fields', () => {
   const long = { ['x'.repeat(COLUMNS.characters)]: 1 }
   expect(() => new CsvColumns().add(long)).not.toThrow()
   expect(() => new CsvColumns().add({ ...long, y: 1 })).toThrow(rejection)
+})
+
+it('is read back by an import', () => {
+  const text = fc.string({ unit: fc.constantFrom("'", '=', '-', '@', '\t', '\r', '"', ',', 'a') })
+  const name = fc.string({ unit: fc.constantFrom('=', '+', '@', '-', '.', ':', 'a'), minLength: 1 })
+  const fields = fc.dictionary(
+    name,
+    text.filter((each) => each !== ''),
+    { noNullPrototype: true },
+  )
+  fc.assert(
+    fc.property(fields, (document) => {
+      const columns = new CsvColumns()
+      columns.add(document)
+      const { header, row } = createCsvFormat(columns.paths, false)
+      const paths = parseHeader(header.slice(0, -2))
+      const stored = { id: '1', ...document }
+      expect(JSON.parse(parseRecord(paths, row(stored).slice(0, -2)))).toEqual(stored)
+    }),
+  )
 })
 
 it('can be parsed again (RFC 4180)', () => {

@@ -60,7 +60,7 @@ export function parseHeader(record: string): CsvHeader {
   if (names.length > COLUMNS) {
     throw new Failure('invalid', `A file can have at most ${COLUMNS} columns.`)
   }
-  const paths = names.map(pathOf)
+  const paths = names.map((name) => pathOf(withoutGuard(name)))
   const taken = new Set<string>()
   // Short paths first, so that a column is found before those inside of it.
   for (const path of paths.toSorted((one, other) => one.length - other.length)) {
@@ -131,7 +131,7 @@ function toValue(cell: string): Json {
 }
 
 /** Removes the quote that an export puts before a cell which a spreadsheet would evaluate. */
-const withoutGuard = (cell: string) => (/^'[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell)
+const withoutGuard = (cell: string) => (/^'+[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell)
 
 const badQuote = () =>
   new Failure('invalid', 'A cell that contains a quote must be quoted, and its quotes doubled.')
