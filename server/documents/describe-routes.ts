@@ -1,10 +1,9 @@
 // The OpenAPI description of all routes of documents and schemas, in one file because they share
 // parameters, headers and responses.
 
-import * as z from 'zod/mini'
 import { ID_LENGTH, PAGE } from '../contract/document.ts'
 import { importResult, ON_CONFLICT } from '../contract/import.ts'
-import type { Components, Described, Operation } from '../http/openapi.ts'
+import { type Components, type Described, type Operation, schemaOf } from '../http/openapi.ts'
 import { OPERATORS } from './query/filter.ts'
 
 const ref = (path: string) => ({ $ref: `#/components/${path}` })
@@ -122,7 +121,12 @@ export const collection = operations([parameter('Collection')], {
     summary: 'Create a document or all documents of an array, or import documents',
     description:
       'NDJSON and CSV are imports: documents are stored one after the other while they arrive.',
-    parameters: [parameter('OnConflict'), parameter('Accept'), parameter('Prefer')],
+    parameters: [
+      parameter('OnConflict'),
+      parameter('ContentEncoding'),
+      parameter('Accept'),
+      parameter('Prefer'),
+    ],
     requestBody: body(
       {
         ...json({
@@ -136,7 +140,7 @@ export const collection = operations([parameter('Collection')], {
     responses: {
       '200': {
         description: 'The import has ended.',
-        content: json(z.toJSONSchema(importResult, { io: 'output' })),
+        content: json(schemaOf(importResult)),
       },
       '201': {
         description: 'The stored document',
@@ -154,7 +158,7 @@ export const collection = operations([parameter('Collection')], {
   patch: {
     summary: 'Merge a patch into every document that matches the filter',
     description: 'All or nothing. Parameters of pages are rejected.',
-    parameters: [parameter('Accept'), parameter('Prefer')],
+    parameters: [parameter('ContentEncoding'), parameter('Accept'), parameter('Prefer')],
     requestBody: body(json({ type: 'object' }), 'A JSON merge patch (RFC 7396).'),
     responses: {
       '200': counted('changed'),
@@ -180,7 +184,7 @@ export const collection = operations([parameter('Collection')], {
 
 const changed = (summary: string, description: string): Operation => ({
   summary,
-  parameters: [parameter('Accept'), ...CONDITIONS],
+  parameters: [parameter('ContentEncoding'), parameter('Accept'), ...CONDITIONS],
   requestBody: body(json({ type: 'object' }), description),
   responses: {
     '200': one,
@@ -244,7 +248,7 @@ export const schema = operations([parameter('Collection')], {
   put: {
     summary: 'Set the JSON Schema of a collection',
     description: 'Later changes of documents must be valid. Stored documents are not checked.',
-    parameters: [parameter('Accept'), ...CONDITIONS],
+    parameters: [parameter('ContentEncoding'), parameter('Accept'), ...CONDITIONS],
     requestBody: body(JSON_SCHEMA, 'A JSON Schema, draft 2020-12.'),
     responses: {
       '200': { description: 'The schema', headers: { ETag: TAG }, content: JSON_SCHEMA },
@@ -367,6 +371,12 @@ export const documentComponents: Components = {
         'application/json, with version=1 to select a version. application/x-ndjson or text/csv ' +
         'exports every document that matches, without limit, after and cursor.',
       schema: { type: 'string' },
+    },
+    ContentEncoding: {
+      name: 'Content-Encoding',
+      in: 'header',
+      description: 'gzip, if the body is compressed.',
+      schema: { type: 'string', enum: ['gzip'] },
     },
     Accept: {
       name: 'Accept',

@@ -21,7 +21,7 @@ import {
   prefersCount,
   prefersMinimal,
 } from '../http/input/prefer.ts'
-import { bodyChunks, readBody } from '../http/input/request-body.ts'
+import { bodyChunks, isCompressed, readBody } from '../http/input/request-body.ts'
 import { textBody } from '../http/input/text-body.ts'
 import { acceptedVersion } from '../http/input/version.ts'
 import { nextLink, requestedPath } from '../http/output/next-link.ts'
@@ -178,7 +178,9 @@ const WHOLE = 64 * 1024
 async function readDocuments(c: Context<AppEnv>): Promise<CreateBody> {
   requireJsonType(c)
   const length = c.req.header('Content-Length')
-  if (length !== undefined && Number(length) <= WHOLE) return createBodyOf(await readBody(c, WHOLE))
+  if (length !== undefined && Number(length) <= WHOLE && !isCompressed(c)) {
+    return createBodyOf(await readBody(c, WHOLE))
+  }
   return readCreateBody(bodyChunks(c, BULK_BYTES))
 }
 

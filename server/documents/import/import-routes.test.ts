@@ -1,4 +1,5 @@
 import { request } from 'node:http'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { bodyBudget } from '../../http/input/body-budget.ts'
 import { type EngineNode, forEachEngineNode } from '../../test-support/each-engine-node.testing.ts'
@@ -59,6 +60,30 @@ forEachEngineNode((start) => {
     expect(answer.status).toBe(status)
     expect(answer.json.field).toBe(field)
     expect(await all('/c')).toEqual([])
+  })
+
+  test.each<[string, string, string, Record<string, string>, number]>([
+    ['POST', '/gzip', '{"id":"a"}\n'.repeat(9), { 'Content-Type': 'application/x-ndjson' }, 200],
+    ['POST', '/gzip', '{"id":"b"}', {}, 201],
+    ['POST', '/gzip', JSON.stringify([{ text: 'x'.repeat(100_000) }]), {}, 201],
+    ['PATCH', '/gzip/b', '{"n":1}', {}, 200],
+    ['PUT', '/_schema/gzip', '{}', {}, 200],
+    ['PUT', '/_schema/gzip', '{}', { 'Content-Encoding': 'br' }, 415],
+    ['POST', '/_api/database', '{"name":"packed"}', {}, 201],
+  ])('%s %s accepts a compressed body', async (method, path, text, headers, status) => {
+    const answer = await new Promise<number>((resolve, reject) => {
+      const Authorization = `Bearer ${node.token}`
+      const sent = request(
+        {
+          ...{ port: node.port, method, path },
+          headers: { Authorization, 'Content-Encoding': 'gzip', ...headers },
+        },
+        (response) => resolve(response.resume().statusCode ?? 0),
+      )
+      sent.on('error', reject)
+      sent.end(gzipSync(text))
+    })
+    expect(answer).toBe(status)
   })
 
   describe('a client that disconnects', () => {

@@ -1,24 +1,48 @@
 import type { IncomingMessage } from 'node:http'
+import { buffer } from 'node:stream/consumers'
 import type { Context } from 'hono'
 import { BODY_PROGRESS, BODY_STALLED } from '../../contract/request-body.ts'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../env.ts'
 import { bodyBudget } from './body-budget.ts'
+import { gunzip } from './gunzip.ts'
 
 /** Maximum size of a form, bytes. */
 const FORM_LIMIT = 16 * 1024
 
 /**
+ * Returns whether a body is compressed with gzip, the only supported content coding.
+ *
+ * @throws Failure `unsupported-media-type` for any other one.
+ */
+export function isCompressed(c: Context<AppEnv>): boolean {
+  const coding = c.req.header('Content-Encoding')
+  if (coding === undefined || /^identity$/i.test(coding)) return false
+  if (/^(?:x-)?gzip$/i.test(coding)) return true
+  throw new Failure(
+    'unsupported-media-type',
+    `The body may be compressed with gzip, but Content-Encoding is ${JSON.stringify(coding.slice(0, 64))}.`,
+    { field: 'Content-Encoding', headers: { 'Accept-Encoding': 'gzip' } },
+  )
+}
+
+/**
  * Reads a whole body. Its bytes stay reserved in the process's budget until the response is closed.
  *
- * @param most maximum size, bytes.
+ * @param most maximum size, decompressed, bytes.
  * @throws Failure `too-large`; `unavailable` if the budget for bodies is exhausted; `timeout` if
- * the body stops making progress.
+ * the body stops making progress; as {@link isCompressed} and {@link gunzip}.
  */
 export async function readBody(c: Context<AppEnv>, most: number): Promise<Uint8Array> {
   const { incoming, outgoing } = c.env
   const length = Number(c.req.header('Content-Length') ?? most)
   if (length > most) throw tooLarge(most)
+  if (isCompressed(c)) {
+    const release = bodyBudget.reserve(most)
+    outgoing?.once('close', release)
+    const body = buffer(limited(gunzip(sentChunks(c)), most))
+    return outgoing === undefined ? body.finally(release) : body
+  }
   if (incoming !== undefined) {
     const release = bodyBudget.reserve(length)
     if (outgoing === undefined) return collect(incoming, most).finally(release)
@@ -76,27 +100,39 @@ function collect(incoming: IncomingMessage, most: number): Promise<Uint8Array> {
  * Yields a body in chunks as they arrive, while the caller reads them. It reserves a constant number
  * of bytes until the body ends.
  *
- * @param most maximum size, bytes; by default there is none.
+ * @param most maximum size, decompressed, bytes; by default there is none.
  * @throws Failure as {@link readBody}, during iteration.
  */
 export async function* bodyChunks(
   c: Context<AppEnv>,
   most = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<Uint8Array> {
-  const { incoming } = c.env
   if (Number(c.req.header('Content-Length') ?? 0) > most) throw tooLarge(most)
+  const sent = isCompressed(c) ? gunzip(sentChunks(c)) : sentChunks(c)
   const release = bodyBudget.reserveArray()
   try {
-    let length = 0
-    const chunks = incoming === undefined ? (c.req.raw.body ?? []) : chunksOf(incoming)
-    for await (const chunk of chunks) {
-      length += chunk.length
-      if (length > most) throw tooLarge(most)
-      yield chunk
-    }
+    yield* limited(sent, most)
   } finally {
     release()
   }
+}
+
+async function* limited(
+  chunks: AsyncIterable<Uint8Array>,
+  most: number,
+): AsyncGenerator<Uint8Array> {
+  let length = 0
+  for await (const chunk of chunks) {
+    length += chunk.length
+    if (length > most) throw tooLarge(most)
+    yield chunk
+  }
+}
+
+/** Returns the chunks of a body as they are sent. */
+async function* sentChunks(c: Context<AppEnv>): AsyncGenerator<Uint8Array> {
+  const { incoming } = c.env
+  yield* incoming === undefined ? (c.req.raw.body ?? []) : chunksOf(incoming)
 }
 
 async function* chunksOf(incoming: IncomingMessage): AsyncGenerator<Uint8Array> {
