@@ -23,6 +23,7 @@ import type { HttpModule } from './http/module.ts'
 import { describeApi } from './http/openapi.ts'
 import { openApiRoutes } from './http/openapi-routes.ts'
 import { apiHeaders } from './http/output/api-headers.ts'
+import { compressResponses } from './http/output/compression/compress-responses.ts'
 import { createErrorHandler } from './http/output/handle-error.ts'
 import { noRoute } from './http/output/no-route.ts'
 import { requireResponseRoom } from './http/output/response-room.ts'
@@ -68,6 +69,7 @@ export function createApp(modules: AppModules) {
 
   const app = base
     .use(securityHeaders)
+    .use(compressResponses())
     .use(requireFresh({ catchUp: modules.changes.catchUp, freshness: health.freshness }))
     .use('/_console/*', guardHost(http.hosts.has))
     .use('/_oauth2/*', guardHost(http.hosts.has))

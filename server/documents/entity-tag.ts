@@ -1,4 +1,5 @@
 import { randomFillSync } from 'node:crypto'
+import { uncodedTag } from '../contract/content-coding.ts'
 
 const pool = Buffer.alloc(4096)
 let used = pool.length
@@ -42,11 +43,14 @@ export function readConditions(
   return { match: tags(ifMatch), noneMatch: tags(ifNoneMatch) }
 }
 
-/** Returns the tags of a list without their quotes; a weak tag keeps its `W/`. */
+/**
+ * Returns the tags of a list without their quotes, and without the suffix of a compressed response.
+ * A weak tag keeps its `W/`.
+ */
 function tags(header: string | undefined): readonly string[] | '*' | undefined {
   if (header === undefined) return undefined
   if (header.trim() === '*') return '*'
-  return header.split(',').map((each) => unquoted(each.trim()))
+  return header.split(',').map((each) => uncodedTag(unquoted(each.trim())))
 }
 
 /** Returns a tag without its quotes. A regular expression would backtrack at each quote. */

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { serveStatic } from '@hono/node-server/serve-static'
 import { Hono } from 'hono'
-import { compress } from 'hono/compress'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../env.ts'
 import { pagePolicy, SCRIPT_POLICY, signInPagePolicy } from '../output/security-headers.ts'
@@ -44,7 +43,6 @@ export function consoleRoutes(folder: string, facts: PageFacts) {
     })
   }
   return new Hono<AppEnv>()
-    .use(compress())
     .get(
       '/*',
       async (c, next) => {
