@@ -1,0 +1,169 @@
+import { execFileSync } from 'node:child_process'
+import { availableParallelism } from 'node:os'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Load } from './load.ts'
+import { processorTime, quantile, type Subject, shuffled } from './support.ts'
+
+/** Number of connections of each load. */
+export const CONNECTIONS = 64
+
+/** A server is idle once it uses no processor time for this time, ms. */
+const RESTING = 50
+
+/** A load, and the process that serves it. */
+export interface Asked {
+  /** Opens new connections per slice: some servers close idle ones between slices. */
+  readonly openLoad: () => Promise<Load>
+  readonly server: Pick<Subject, 'process'>
+}
+
+/** The results of one load in one round. */
+export interface Slice {
+  /** Responses per second. */
+  readonly rate: number
+  /** Processor time of the server per response, µs. */
+  readonly cost: number
+  readonly times: readonly number[]
+}
+
+/** Rounds, each with a slice of every load of a group in random order; times in ms. */
+export interface Rounds {
+  readonly rounds: number
+  readonly slice: number
+  /** Warm-up of each load before rounds count. */
+  readonly warmUp: number
+}
+
+export const print = (line = '') => process.stdout.write(`${line}\n`)
+export const count = (number: number) => Math.round(number).toLocaleString('en')
+export const spread = (numbers: readonly number[], show: (number: number) => string) =>
+  `${show(quantile(numbers))} (${show(quantile(numbers, 0.25))}–${show(quantile(numbers, 0.75))})`
+
+/** Returns a GET request as text. `headers` end with a line break each. */
+export const get = (host: string, port: number, path: string, headers = '') =>
+  `GET ${path} HTTP/1.1\r\nHost: ${host}:${port}\r\n${headers}\r\n`
+
+/** Returns a POST request as text. */
+export const post = (host: string, port: number, path: string, json: string, headers = '') => {
+  const type = `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(json)}\r\n`
+  return `POST ${path} HTTP/1.1\r\nHost: ${host}:${port}\r\n${headers}${type}\r\n${json}`
+}
+
+/**
+ * Pins all servers to one core and this process to the others; undefined if that is not possible.
+ */
+export function createPinning(): ((process: Subject['process']) => void) | undefined {
+  const last = availableParallelism() - 1
+  const pin = (cores: string, pid: number | undefined) =>
+    execFileSync('taskset', ['--all-tasks', '--cpu-list', '--pid', cores, String(pid)])
+  try {
+    if (last === 0) return undefined
+    pin(`0-${last - 1}`, process.pid)
+    return ({ pid }) => void pin(String(last), pid)
+  } catch {
+    return undefined
+  }
+}
+
+/** Starts `bare node:http` (`constant-process.ts`) with the same response to every request. */
+export const constantProcess = (host: string, port: number, text: string) =>
+  [new URL('constant-process.ts', import.meta.url).pathname, host, String(port), text] as const
+
+/** Measures loads in rounds, those of `group` that exist. */
+export async function measure<Kind extends string>(
+  all: ReadonlyMap<Kind, Asked>,
+  group: readonly Kind[],
+  { rounds, slice: duration, warmUp }: Rounds,
+): Promise<Map<Kind, Slice[]>> {
+  const kinds = group.filter((kind) => all.has(kind))
+  const slices = new Map(kinds.map((kind): [Kind, Slice[]] => [kind, []]))
+  for (const kind of kinds) await slice(all.get(kind) as Asked, warmUp)
+  for (let round = 0; round < rounds; round++) {
+    for (const at of shuffled(kinds.length)) {
+      const kind = kinds[at] as Kind
+      slices.get(kind)?.push(await slice(all.get(kind) as Asked, duration))
+    }
+  }
+  return slices
+}
+
+async function slice({ openLoad, server }: Asked, duration: number): Promise<Slice> {
+  const load = await openLoad()
+  const before = processorTime(server)
+  const { answers, time, times } = await load.run(duration)
+  const cost = (processorTime(server) - before) / answers
+  load.close()
+  await rest(server)
+  return { rate: (answers / time) * 1000, cost, times }
+}
+
+/** Waits until a server is idle, so that the next one has the core to itself. */
+async function rest(server: Asked['server']): Promise<void> {
+  for (let before = processorTime(server); ; ) {
+    await pause(RESTING)
+    const now = processorTime(server)
+    if (now === before) return
+    before = now
+  }
+}
+
+/** Prints the rate and the cost of each load. */
+export function showSlices<Kind extends string>(
+  title: string,
+  slices: ReadonlyMap<Kind, readonly Slice[]>,
+  names: Readonly<Record<Kind, string>>,
+): void {
+  const [first = []] = slices.values()
+  const head = `${title}, ${CONNECTIONS} connections; median (quartiles) of ${first.length} rounds`
+  print(`${head.padEnd(60)} per second, µs of the server's processor`)
+  for (const [kind, each] of slices) {
+    const rates = spread(
+      each.map(({ rate }) => rate),
+      count,
+    )
+    const costs = spread(
+      each.map(({ cost }) => cost),
+      (cost) => cost.toFixed(1),
+    )
+    print(`  ${names[kind].padEnd(38)} ${rates.padEnd(26)} ${costs}`)
+  }
+  print()
+}
+
+/** Returns the ratio of two loads in each round. */
+export const ratios = <Kind extends string>(
+  slices: ReadonlyMap<Kind, readonly Slice[]>,
+  kind: Kind,
+  to: Kind,
+  of: 'rate' | 'cost',
+) =>
+  (slices.get(kind) ?? []).map(
+    (each, round) => each[of] / (slices.get(to)?.[round]?.[of] ?? Number.NaN),
+  )
+
+/** Prints the ratio of the rates of two loads, and that of their costs. */
+export function showRate<Kind extends string>(
+  what: string,
+  slices: ReadonlyMap<Kind, readonly Slice[]>,
+  [kind, to]: readonly [Kind, Kind],
+  least?: number,
+): void {
+  const each = ratios(slices, kind, to, 'rate')
+  const byCost = quantile(ratios(slices, to, kind, 'cost'))
+  const met = quantile(each) >= (least ?? 0) ? 'met' : 'NOT MET'
+  print(
+    `  ${what.padEnd(38)} ${spread(each, (ratio) => ratio.toFixed(3)).padEnd(26)} ` +
+      (least === undefined ? '' : `wanted: at least ${least} – ${met} `) +
+      `(by processor time ${byCost.toFixed(3)})`,
+  )
+}
+
+/** Prints the median and the 99th percentile of the times of responses, ms. */
+export function showTimes(what: string, times: readonly number[], most: number): void {
+  const p99 = quantile(times, 0.99)
+  print(
+    `  ${what.padEnd(38)} ` +
+      `${`${quantile(times).toFixed(1)} (${p99.toFixed(1)})`.padEnd(26)} ` +
+      `wanted: p99 under ${most} – ${p99 < most ? 'met' : 'NOT MET'}`,
+  )
+}
