@@ -109,7 +109,9 @@ async function* readAll(
 ): Batches {
   const { indexes } = deps.reader
   for (const each of plan.streams) {
-    yield* readStreams(deps, where, query, [new EntryStream(indexes, where, plan.index, each)])
+    yield* readStreams(deps, where, query, [
+      new EntryStream(indexes, where, plan.index, each, false),
+    ])
   }
 }
 
@@ -127,7 +129,9 @@ async function* readOrdered(
   { readonly after: Position | undefined } | undefined
 > {
   const { indexes } = deps.reader
-  const streams = plan.streams.map((each) => new EntryStream(indexes, where, plan.index, each))
+  const streams = plan.streams.map(
+    (each) => new EntryStream(indexes, where, plan.index, each, plan.isReversed),
+  )
   let after: Position | undefined
   for await (const found of readStreams(deps, where, query, streams)) {
     const known = found.findIndex(({ parsed }) => isOrderUnknown(plan, parsed ?? null))
@@ -156,13 +160,14 @@ async function* readStreams(
     if (entries.length === 0) return
     for (const portion of portionsOf(entries)) {
       check()
-      const ids = portion.entries.map(({ id }) => id)
-      const documents = await reader.indexes.documents(where, ids)
+      const large = portion.entries.filter(({ document }) => document === undefined)
+      const ids = large.map(({ id }) => id)
+      const documents = ids.length === 0 ? undefined : await reader.indexes.documents(where, ids)
       const found: MatchingDocument[] = []
-      for (const id of ids) {
+      for (const { id, document } of portion.entries) {
         const turn = slice()
         if (turn !== undefined) await turn
-        const body = documents.get(id)?.body
+        const { body } = document ?? documents?.get(id) ?? {}
         if (body === undefined) continue
         const parsed = JSON.parse(body) as Json
         const matched = matches?.(parsed) ?? true

@@ -1,7 +1,8 @@
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { compareCodePoints } from '../query/order.ts'
 import type { IndexDefinition } from './definition.ts'
-import type { IndexEntry, IndexReader } from './index-reader.ts'
+import { type KeyRange, successorOf } from './index-key.ts'
+import type { EntryRange, IndexEntry, IndexReader } from './index-reader.ts'
 import type { Stream } from './plan.ts'
 
 /** A position in an index: the key after the prefix of a stream, and the id of a document. */
@@ -10,13 +11,17 @@ export interface StreamPosition {
   readonly id: string
 }
 
-/** Reads the entries of a stream in order, some at a time. */
+/**
+ * Reads the entries of a stream in order, some at a time: by ascending or descending keys, and by
+ * ascending ids among equal keys.
+ */
 export class EntryStream {
-  readonly #stream: Stream
-  readonly #read: (...parameters: ReadParameters) => Promise<IndexEntry[]>
-  #range = 0
-  #after: Pick<IndexEntry, 'key' | 'id'> | undefined
-  #entries: IndexEntry[] = []
+  readonly #prefix: Buffer
+  readonly #isDescending: boolean
+  readonly #read: (range: EntryRange, limit: number) => Promise<IndexEntry[]>
+  /** The parts of the index that are left to read, the next one last. */
+  readonly #parts: EntryRange[]
+  #entries: readonly IndexEntry[] = []
   #at = 0
 
   /** @param from the position after which it begins. */
@@ -24,30 +29,28 @@ export class EntryStream {
     reader: Pick<IndexReader, 'entries'>,
     where: CollectionRef,
     index: IndexDefinition,
-    stream: Stream,
+    { prefix, ranges }: Stream,
+    isDescending: boolean,
     from?: StreamPosition,
   ) {
-    this.#stream = stream
-    this.#read = (...parameters) => reader.entries(where, index, ...parameters)
-    if (from === undefined) return
-    const key = Buffer.concat([stream.prefix, from.rest])
-    while (this.#hasRange() && Buffer.compare(this.#upper, key) <= 0) this.#range++
-    const range = stream.ranges[this.#range]
-    if (range !== undefined && Buffer.compare(range.lower, key) <= 0) {
-      this.#after = { key, id: from.id }
-    }
+    this.#prefix = prefix
+    this.#isDescending = isDescending
+    this.#read = (range, limit) => reader.entries(where, index, range, limit)
+    const parts = isDescending ? ranges : ranges.toReversed()
+    this.#parts = parts.map((range) => ({ ...range, isDescending }))
+    if (from !== undefined) this.#beginAfter(Buffer.concat([prefix, from.rest]), from.id)
   }
 
   /** Reads more entries if none is left; returns the first one, or undefined at the end. */
   async peek(limit: number): Promise<IndexEntry | undefined> {
-    while (this.#at === this.#entries.length && this.#hasRange()) {
-      const range = this.#stream.ranges[this.#range] as Stream['ranges'][number]
-      this.#entries = await this.#read(range, this.#after, limit)
+    while (this.#at === this.#entries.length) {
+      const part = this.#parts.pop()
+      if (part === undefined) return undefined
+      const entries = await this.#read(part, limit)
       this.#at = 0
-      this.#after = this.#entries.at(-1)
-      if (this.#entries.length === limit) break
-      this.#range++
-      this.#after = undefined
+      this.#entries = part.isDescending
+        ? this.#followDescending(part, entries, limit)
+        : this.#followAscending(part, entries, limit)
     }
     return this.#entries[this.#at]
   }
@@ -57,36 +60,92 @@ export class EntryStream {
     this.#at++
   }
 
-  /** Returns the part of a key that decides the order of entries of different streams. */
-  restOf({ key }: IndexEntry): Buffer {
-    return key.subarray(this.#stream.prefix.length)
+  /** Returns and removes the next entries, at least one unless the end is reached. */
+  async take(limit: number): Promise<readonly IndexEntry[]> {
+    await this.peek(limit)
+    const taken = this.#entries.slice(this.#at, this.#at + limit)
+    this.#at += taken.length
+    return taken
   }
 
-  get #upper(): Buffer {
-    return this.#stream.ranges[this.#range]?.upper ?? Buffer.of()
+  /** Compares entries of streams of the same direction by the rests of their keys, and by id. */
+  isBefore(entry: IndexEntry, stream: EntryStream, other: IndexEntry): boolean {
+    const order = Buffer.compare(this.#restOf(entry), stream.#restOf(other))
+    const ordered = this.#isDescending ? -order : order
+    return (ordered || compareCodePoints(entry.id, other.id)) < 0
   }
 
-  #hasRange(): boolean {
-    return this.#range < this.#stream.ranges.length
+  #restOf({ key }: IndexEntry): Uint8Array {
+    return key.subarray(this.#prefix.length)
+  }
+
+  #followAscending(part: EntryRange, entries: readonly IndexEntry[], limit: number) {
+    if (entries.length === limit) this.#parts.push({ ...part, after: entries.at(-1) })
+    return entries
+  }
+
+  /**
+   * Returns the entries by ascending ids among equal keys. The ids of the last key may be incomplete;
+   * they are read again, in ascending order.
+   */
+  #followDescending(part: EntryRange, entries: readonly IndexEntry[], limit: number) {
+    const last = entries.at(-1)
+    const groups: IndexEntry[][] = []
+    for (const entry of entries) {
+      const group = groups.at(-1)
+      if (group?.[0] !== undefined && isSameKey(group[0], entry)) group.push(entry)
+      else groups.push([entry])
+    }
+    if (last !== undefined && entries.length === limit) {
+      groups.pop()
+      const key = Buffer.from(last.key)
+      this.#parts.push({ ...part, upper: key }, rangeOfKey(key))
+    }
+    return groups.flatMap((group) => group.reverse())
+  }
+
+  #beginAfter(key: Buffer, id: string): void {
+    for (;;) {
+      const part = this.#parts.pop()
+      if (part === undefined) return
+      const { lower, upper } = part
+      const isPast = this.#isDescending
+        ? Buffer.compare(lower, key) > 0
+        : Buffer.compare(upper, key) <= 0
+      if (isPast) continue
+      const isWithin = Buffer.compare(lower, key) <= 0 && Buffer.compare(key, upper) < 0
+      if (!isWithin) this.#parts.push(part)
+      else if (this.#isDescending) {
+        this.#parts.push({ ...part, upper: key }, { ...rangeOfKey(key), after: { key, id } })
+      } else this.#parts.push({ ...part, after: { key, id } })
+      return
+    }
   }
 }
 
-type ReadParameters =
-  Parameters<IndexReader['entries']> extends [infer _W, infer _I, ...infer Rest] ? Rest : never
+const isSameKey = (one: IndexEntry, other: IndexEntry): boolean =>
+  Buffer.compare(one.key, other.key) === 0
+
+/** Returns the range of one key: no other key begins with it. */
+const rangeOfKey = (key: Buffer): KeyRange => ({ lower: key, upper: successorOf(key) })
 
 /** Returns the next entries of several streams, merged by the rest of their keys and the id. */
 export async function mergeStreams(
   streams: readonly EntryStream[],
   limit: number,
-): Promise<IndexEntry[]> {
+): Promise<readonly IndexEntry[]> {
+  const [only] = streams
+  if (only !== undefined && streams.length === 1) return only.take(limit)
   const merged: IndexEntry[] = []
   const each = Math.max(LEAST, Math.ceil(limit / streams.length))
   while (merged.length < limit) {
     let first: { readonly stream: EntryStream; readonly entry: IndexEntry } | undefined
     for (const stream of streams) {
-      const entry = await stream.peek(streams.length === 1 ? limit : each)
+      const entry = await stream.peek(each)
       if (entry === undefined) continue
-      if (first === undefined || isBefore(stream, entry, first)) first = { stream, entry }
+      if (first === undefined || stream.isBefore(entry, first.stream, first.entry)) {
+        first = { stream, entry }
+      }
     }
     if (first === undefined) break
     merged.push(first.entry)
@@ -97,12 +156,3 @@ export async function mergeStreams(
 
 /** Minimum number of entries that one of several streams reads at a time. */
 const LEAST = 16
-
-function isBefore(
-  stream: EntryStream,
-  entry: IndexEntry,
-  other: { readonly stream: EntryStream; readonly entry: IndexEntry },
-): boolean {
-  const order = Buffer.compare(stream.restOf(entry), other.stream.restOf(other.entry))
-  return (order || compareCodePoints(entry.id, other.entry.id)) < 0
-}

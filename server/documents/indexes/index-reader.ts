@@ -5,18 +5,27 @@ import type { MadeDocument } from '../document.ts'
 import { type IndexDefinition, toDefinition } from './definition.ts'
 import type { KeyRange } from './index-key.ts'
 
-/** An entry of an index. */
+/** An entry of an index, with its document. */
 export interface IndexEntry {
-  readonly key: Buffer
+  readonly key: Uint8Array
   /** Id of the document. */
   readonly id: string
   /** Size of the document, bytes. */
   readonly bytes: number
+  /** The document in the state that the entry describes; undefined if it is large. */
+  readonly document: IndexedDocument | undefined
 }
 
 /** A stored document, with the tag of its state. */
 export interface IndexedDocument extends MadeDocument {
   readonly tag: string
+}
+
+/** The part of an index to read: entries in ascending order, or in descending order. */
+export interface EntryRange extends KeyRange {
+  /** The entry after which an ascending part begins. */
+  readonly after?: Pick<IndexEntry, 'key' | 'id'> | undefined
+  readonly isDescending?: boolean
 }
 
 /** Reads the indexes of collections. */
@@ -25,12 +34,11 @@ export interface IndexReader {
   ready(where: CollectionRef): Promise<readonly IndexDefinition[]>
   /** Returns whether an index can still serve queries: entries read before are complete. */
   isReady(where: CollectionRef, index: IndexDefinition): Promise<boolean>
-  /** Returns entries in order, of a range and after an entry. */
+  /** Returns entries by key and id; none if the index cannot serve queries any more. */
   entries(
     where: CollectionRef,
     index: IndexDefinition,
-    range: KeyRange,
-    after: Pick<IndexEntry, 'key' | 'id'> | undefined,
+    range: EntryRange,
     limit: number,
   ): Promise<IndexEntry[]>
   /** Returns documents by id. */
@@ -40,10 +48,15 @@ export interface IndexReader {
   ): Promise<ReadonlyMap<string, IndexedDocument>>
 }
 
+/** Total size of the documents that are read with their entries, bytes. */
+const INLINE_BYTES = 512 * 1024
+
 interface EntryRow {
   readonly key: Uint8Array
   readonly id: string
   readonly bytes: number | null
+  readonly tag: string | null
+  readonly body: string | null
 }
 
 /** Returns the reader of a store. */
@@ -52,6 +65,8 @@ export function createIndexReader({
   engine,
   prepareRead,
 }: Pick<Store, 'db' | 'engine' | 'prepareRead'>): IndexReader {
+  /** By the rows of a result, which SQLite caches. */
+  const parsed = new WeakMap<readonly object[], readonly IndexDefinition[]>()
   const ready = prepareRead(
     db
       .selectFrom('document_indexes')
@@ -67,24 +82,30 @@ export function createIndexReader({
   const isReady = prepareRead(
     sql`select 1 from document_indexes where id = ${0} and state = 'ready'`.compile(db),
   )
-  const nothing = Buffer.of()
-  // A subquery, because PostgreSQL plans a join from statistics, which a new table lacks.
-  const columns = sql`key, id, (
-    select octet_length(body) from documents
-    where documents.database = ${''} and documents.collection = ${''} and documents.id = entry.id
-  ) as bytes`
-  const first = prepareRead(
-    sql<EntryRow>`
-      select ${columns} from index_entries as entry
-      where index_id = ${0} and key >= ${nothing} and key < ${nothing}
-      order by key, id limit ${0}`.compile(db),
-  )
-  const next = prepareRead(
-    sql<EntryRow>`
-      select ${columns} from index_entries as entry
-      where index_id = ${0} and (key, id) > (${nothing}, ${''}) and key < ${nothing}
-      order by key, id limit ${0}`.compile(db),
-  )
+  const columns = sql`octet_length(body) as bytes, tag,
+    case when octet_length(body) <= cast(${0} as integer) then body end as body`
+  const isItsOwn = sql`documents.database = ${''} and documents.collection = ${''}
+    and documents.id = entry.id`
+  const isServing = sql`index_id = ${0} and exists (
+    select 1 from document_indexes where document_indexes.id = ${0} and state = 'ready')`
+  const [first, next, last] = CONDITIONS.map(([condition, order]) => {
+    // PostgreSQL plans a join from statistics, which a new table lacks. `offset 0` prevents that.
+    const query =
+      engine === 'sqlite'
+        ? sql<EntryRow>`
+            select key, entry.id, ${columns} from index_entries as entry
+            left join documents on ${isItsOwn} where ${isServing} and ${condition}
+            order by ${order} limit ${0}`
+        : sql<EntryRow>`
+            select key, entry.id, bytes, tag, body from (
+              select key, id from index_entries as entry where ${isServing} and ${condition}
+              order by ${order} limit ${0}) as entry
+            left join lateral (
+              select ${columns} from documents where ${isItsOwn} offset 0) as document on true
+            order by ${order}`
+    return prepareRead(query.compile(db))
+  }) as [ReadRows, ReadRows, ReadRows]
+  type ReadRows = ReturnType<typeof prepareRead<EntryRow>>
   const isListed =
     engine === 'sqlite'
       ? sql`in (select value from json_each(${''}))`
@@ -97,20 +118,23 @@ export function createIndexReader({
   return {
     async ready({ database, collection }) {
       const { rows } = await ready(database, collection, 'ready')
-      return rows.map(toDefinition)
+      const definitions = parsed.get(rows) ?? rows.map(toDefinition)
+      parsed.set(rows, definitions)
+      return definitions
     },
     async isReady(_, { id }) {
       return (await isReady(id)).rows.length > 0
     },
-    async entries({ database, collection }, { id }, { lower, upper }, after, limit) {
-      const { rows } = await (after === undefined
-        ? first(database, collection, id, lower, upper, limit)
-        : next(database, collection, id, after.key, after.id, upper, limit))
-      return rows.map(({ key, id, bytes }) => ({
-        key: Buffer.from(key.buffer, key.byteOffset, key.byteLength),
-        id,
-        bytes: bytes ?? 0,
-      }))
+    async entries({ database, collection }, { id }, range, limit) {
+      const { lower, upper, after, isDescending = false } = range
+      const bounds = after === undefined ? [lower, upper] : [after.key, after.id, upper]
+      const ofEntries = [id, id, ...bounds, limit]
+      const ofDocuments = [Math.floor(INLINE_BYTES / limit), database, collection]
+      const read = after !== undefined ? next : isDescending ? last : first
+      const { rows } = await (engine === 'sqlite'
+        ? read(...ofDocuments, ...ofEntries)
+        : read(...ofEntries, ...ofDocuments))
+      return rows.map(toEntry)
     },
     async documents({ database, collection }, ids) {
       const { rows } = await documents(database, collection, JSON.stringify(ids))
@@ -118,3 +142,18 @@ export function createIndexReader({
     },
   }
 }
+
+const ascending = sql`key, entry.id`
+
+/** The conditions and orders of parts of an index: from the first key, after an entry, backwards. */
+const CONDITIONS = [
+  [sql`key >= ${Buffer.of()} and key < ${Buffer.of()}`, ascending],
+  [sql`(key, entry.id) > (${Buffer.of()}, ${''}) and key < ${Buffer.of()}`, ascending],
+  [sql`key >= ${Buffer.of()} and key < ${Buffer.of()}`, sql`key desc, entry.id desc`],
+] as const
+
+const toEntry = ({ key, id, bytes, tag, body }: EntryRow): IndexEntry => ({
+  ...{ key, id },
+  bytes: bytes ?? 0,
+  document: tag === null || body === null ? undefined : { id, tag, body },
+})

@@ -14,9 +14,10 @@ function planOf(names: readonly string[], query: string, count = false): string 
   const { filter, sort } = parseDocumentQuery(new URLSearchParams(query))
   const plan = planQuery(indexes(...names), { filter, sort, count })
   if (plan === undefined) return 'scan'
-  const { index, isOrdered, streams } = plan
+  const { index, isOrdered, isReversed, streams } = plan
+  const order = isReversed ? ' reversed' : isOrdered ? ' ordered' : ''
   const ranges = streams.reduce((sum, stream) => sum + stream.ranges.length, 0)
-  return `${index.name}${isOrdered ? ' ordered' : ''} ${streams.length} ${ranges}`
+  return `${index.name}${order} ${streams.length} ${ranges}`
 }
 
 describe('planQuery', () => {
@@ -27,7 +28,12 @@ describe('planQuery', () => {
     ['a field without an index', ['author'], 'title=sea', 'scan'],
     ['no condition', ['author'], '', 'scan'],
     ['an order', ['-year'], 'sort=-year', '-year ordered 1 1'],
-    ['the other direction', ['year'], 'sort=-year', 'scan'],
+    ['the other direction', ['year'], 'sort=-year', 'year reversed 1 1'],
+    ['the other directions', ['a,-b'], 'sort=-a,b', 'a,-b reversed 1 1'],
+    ['mixed directions', ['a,b'], 'sort=a,-b', 'scan'],
+    ['equality, then the other direction', ['a,b'], 'a=x&sort=-b', 'a,b reversed 1 1'],
+    ['the same direction before the other', ['year', '-year'], 'sort=-year', '-year ordered 1 1'],
+    ['a range in the other direction', ['a'], 'a:gte=1&sort=-a', 'a reversed 1 2'],
     ['an order that ends in another field', ['year,title'], 'sort=year', 'scan'],
     ['equality, then order', ['author,-year'], 'author=a&sort=-year', 'author,-year ordered 1 1'],
     ['equality in another order', ['author,-year'], 'author=a&sort=title', 'author,-year 1 1'],

@@ -37,8 +37,10 @@ export interface IndexPlan {
    * all of their documents are read and sorted.
    */
   readonly isOrdered: boolean
-  /** The fields to sort by that are not fixed: those of the rest of the keys if it is ordered. */
-  readonly sort: Sort
+  /** Whether it is read from the end, because the query has the opposite order. */
+  readonly isReversed: boolean
+  /** The fields of the index that are not fixed. If it is ordered, the query sorts by them. */
+  readonly rest: Sort
 }
 
 /**
@@ -142,18 +144,28 @@ function toCandidate(
   const streams = prefixes.map((prefix) => ({ prefix, ranges: rangesAfter(prefix, narrowed) }))
   const rest = sort.filter(({ path }) => !constant.has(nameOf(path)))
   const remaining = fields.slice(fixed)
-  const isOrdered =
+  const isOrder = (isReversed: boolean) =>
     !count &&
     rest.length === remaining.length &&
     rest.every(({ path, isDescending }, at) => {
       const field = remaining[at]
-      return field?.isDescending === isDescending && nameOf(field.path) === nameOf(path)
+      if (field === undefined || nameOf(field.path) !== nameOf(path)) return false
+      return (field.isDescending !== isDescending) === isReversed
     })
+  const isForward = isOrder(false)
+  const isReversed = !isForward && isOrder(true)
+  const isOrdered = isForward || isReversed
   const isNarrowing = fixed > 0 || narrowed !== undefined
   if (!isNarrowing && !isOrdered) return undefined
   return {
-    plan: { index, streams, isOrdered, sort: rest },
-    rank: [fixed, narrowed === undefined ? 0 : 1, isOrdered ? 1 : 0, -fields.length],
+    plan: { index, streams, isOrdered, isReversed, rest: remaining },
+    rank: [
+      fixed,
+      narrowed === undefined ? 0 : 1,
+      isOrdered ? 1 : 0,
+      -fields.length,
+      isReversed ? 0 : 1,
+    ],
   }
 }
 

@@ -17,8 +17,10 @@ const key = keyOfValues(['x'], fields).bytes
 const reader: IndexReader = {
   ready: async () => [index],
   isReady: async () => true,
-  entries: async (_where, _index, _range, after) =>
-    after === undefined ? ['1', '2', '3'].map((id) => ({ key, id, bytes: BATCH_BYTES })) : [],
+  entries: async (_where, _index, { after }) =>
+    after === undefined
+      ? ['1', '2', '3'].map((id) => ({ key, id, bytes: BATCH_BYTES, document: undefined }))
+      : [],
   documents: async (_, ids) =>
     new Map(ids.map((id) => [id, { id, tag: id, body: JSON.stringify({ id, a: 'x' }) }])),
 }

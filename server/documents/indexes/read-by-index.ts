@@ -4,6 +4,7 @@ import type { NextTurn } from '../../storage/changes/turns.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { JsonArray } from '../json/json-array.ts'
 import type { Json } from '../json/strict-json.ts'
+import { printFieldPath } from '../query/field-path.ts'
 import { createComparator, type Position, positionOf } from '../query/order.ts'
 import {
   BATCH_BYTES,
@@ -15,7 +16,7 @@ import {
 } from '../query/read-page.ts'
 import { TopDocuments } from '../query/top-documents.ts'
 import { EntryStream, mergeStreams, type StreamPosition } from './entry-stream.ts'
-import { keyOfValues, valuesOf } from './index-key.ts'
+import { keyOfValues, mayBeTruncated, valuesOf } from './index-key.ts'
 import type { IndexEntry, IndexedDocument, IndexReader } from './index-reader.ts'
 import type { IndexPlan } from './plan.ts'
 
@@ -59,7 +60,7 @@ async function readOrdered(
   const begin = from && beginAfter(plan, query, from)
   if (begin === 'unknown') return undefined
   const streams = plan.streams.map(
-    (stream) => new EntryStream(reader, where, plan.index, stream, begin),
+    (stream) => new EntryStream(reader, where, plan.index, stream, plan.isReversed, begin),
   )
   const textOf = createTextOf(fields)
   const slice = createSlices(nextTurn)
@@ -93,14 +94,18 @@ async function readOrdered(
         if (turn !== undefined) await turn
         const current = currentOf(plan, entry, found)
         if (current === undefined || documents.has(entry.id)) continue
-        if (isOrderUnknown(plan, current.parsed)) return undefined
+        const isLong = mayBeTruncated(entry.key, plan.index.fields.length)
+        if (isLong && isOrderUnknown(plan, current.parsed)) return undefined
         const { parsed } = current
         const matched = query.matches?.(parsed) ?? true
         if (!(typeof matched === 'boolean' ? matched : await matched)) continue
         const text = textOf(current.body, parsed)
         const more = Buffer.byteLength(text)
-        if (documents.size === limit) return pageOf(last)
-        if (documents.size > 0 && bytes + more > PAGE_BYTES) return pageOf(last)
+        if (documents.size === limit || (documents.size > 0 && bytes + more > PAGE_BYTES)) {
+          // One of several streams may have ended because the index was dropped.
+          const isComplete = streams.length === 1 || (await reader.isReady(where, plan.index))
+          return isComplete ? pageOf(last) : undefined
+        }
         bytes += more
         documents.set(current.id, current.tag)
         json.add(text)
@@ -127,7 +132,7 @@ async function readUnordered(
   let read = 0
   let total = 0
   for (const each of plan.streams) {
-    const stream = new EntryStream(reader, where, plan.index, each)
+    const stream = new EntryStream(reader, where, plan.index, each, false)
     for (;;) {
       await check(scanned, read)
       const entries = await mergeStreams([stream], PAGE.max)
@@ -162,29 +167,38 @@ async function readUnordered(
 
 /** Returns where the streams begin; `unknown` if the key of the position is truncated. */
 function beginAfter(
-  { index, sort: rest }: IndexPlan,
+  { index, rest }: IndexPlan,
   { sort }: PageQuery,
   { values, id }: Position,
 ): StreamPosition | 'unknown' {
-  const restValues = values.filter((_, at) => rest.includes(sort[at] as (typeof sort)[number]))
+  const restValues = rest.map(({ path }) => {
+    const name = printFieldPath(path)
+    return values[sort.findIndex((each) => printFieldPath(each.path) === name)]
+  })
   const key = keyOfValues(restValues, rest, index.fields.length)
   return key.isTruncated ? 'unknown' : { rest: key.bytes, id }
 }
 
 /** Returns whether a truncated string precedes the document in the order, or is its own. */
-export function isOrderUnknown({ index, sort: rest }: IndexPlan, document: Json): boolean {
+export function isOrderUnknown({ index, rest }: IndexPlan, document: Json): boolean {
   if (rest.length === 0) return false
   return keyOfValues(valuesOf(document, rest), rest, index.fields.length).isTruncated
 }
 
-/** Reads the documents of entries; returns undefined if the entries may be incomplete. */
+const NONE: ReadonlyMap<string, IndexedDocument> = new Map()
+
+/**
+ * Reads the documents that were not read with their entries; returns undefined if the entries may be
+ * incomplete.
+ */
 async function readDocuments(
   reader: IndexReader,
   where: CollectionRef,
   { index }: IndexPlan,
   entries: readonly IndexEntry[],
 ): Promise<ReadonlyMap<string, IndexedDocument> | undefined> {
-  const ids = entries.map(({ id }) => id)
+  const ids = entries.filter(({ document }) => document === undefined).map(({ id }) => id)
+  if (ids.length === 0) return NONE
   const [found, isReady] = await Promise.all([
     reader.documents(where, ids),
     reader.isReady(where, index),
@@ -198,9 +212,10 @@ async function readDocuments(
  */
 function currentOf(
   { index }: IndexPlan,
-  { key, id }: IndexEntry,
+  { key, id, document: own }: IndexEntry,
   found: ReadonlyMap<string, IndexedDocument>,
 ): (IndexedDocument & { readonly parsed: Json }) | undefined {
+  if (own !== undefined) return { ...own, parsed: JSON.parse(own.body) as Json }
   const document = found.get(id)
   if (document === undefined) return undefined
   const parsed = JSON.parse(document.body) as Json

@@ -87,6 +87,7 @@ const query = fc.record({
   /** Whether there is an index on the fields of its conditions, and on those of its order. */
   servesConditions: fc.boolean(),
   servesOrder: fc.boolean(),
+  isReversed: fc.boolean(),
 })
 const indexFields = fc.uniqueArray(fc.record({ path, isDescending: fc.boolean() }), {
   minLength: 1,
@@ -165,9 +166,11 @@ forEachEngine((engine) => {
 })
 
 /** Returns the fields of an index that serves a query, or parts of it. */
-const fieldsOf = ({ conditions, sort, servesConditions, servesOrder }: Query) => [
+const fieldsOf = ({ conditions, sort, servesConditions, servesOrder, isReversed }: Query) => [
   ...(servesConditions ? conditions.map((each) => ({ path: each.path, isDescending: false })) : []),
-  ...(servesOrder ? sort : []),
+  ...(servesOrder
+    ? sort.map((each) => ({ ...each, isDescending: each.isDescending !== isReversed }))
+    : []),
 ]
 
 const isStable = ({ id }: Document) => id !== '0changing'
