@@ -1,6 +1,6 @@
+import classes from '../../../shared/ui/table/row-checkbox.module.css'
 import type { EndpointRow } from '../../model/endpoint-rows.ts'
 import { canSelect } from '../../model/list/selection.ts'
-import classes from './row-checkbox.module.css'
 
 /**
  * The checkbox of a row; Shift selects the range since the last one. A native input, because there
