@@ -54,7 +54,7 @@ test('The first document of a database is created and can be read through its en
   await page.keyboard.press('Control+Enter')
   await expect(dialogOf(page, 'Document one')).toContainText('"author": "ada"')
   const row = page.getByRole('row').filter({ hasText: 'one' })
-  await expect(row).toContainText('{ "title": "One", "author": "ada" }')
+  await expect(row.getByRole('cell', { name: 'ada' })).toBeVisible()
   await page.keyboard.press('Escape')
   await expect(page).toHaveURL(/\/documents\/blog\/articles$/)
   await expect(row.getByRole('link')).toBeFocused()
@@ -153,7 +153,7 @@ test('A document that someone else changed is shown beside the edited one', asyn
   await page.keyboard.press('Control+Enter')
   await expect(dialogOf(page, 'Document one')).toContainText('"title": "Mine"')
   await page.keyboard.press('Escape')
-  await expect(page.getByRole('row').filter({ hasText: 'one' })).toContainText('"Mine"')
+  await expect(page.getByRole('row').filter({ hasText: 'one' })).toContainText('Mine')
   expect((await gatehouse.get('/_db/blog/articles/one')).body).toEqual({ id: 'one', title: 'Mine' })
 })
 
@@ -195,17 +195,23 @@ test('Documents are paged, filtered and deleted after a confirmation', async ({
   await page.getByRole('button', { name: 'First page' }).click()
   await expect(ids).toHaveCount(50)
 
-  const field = page.getByRole('textbox', { name: 'Filter' })
-  await field.fill('ada')
+  await page.keyboard.press('/')
+  const form = page.getByRole('form', { name: 'New filter' })
+  await expect(form.getByRole('combobox', { name: 'Field' })).toBeFocused()
   await page.keyboard.press('Enter')
-  await expect(field).toHaveAccessibleDescription(/author=ada/)
-  await field.fill('pages=7')
-  await page.keyboard.press('Enter')
-  await expect(ids).toHaveText(['d07'])
-  await field.fill('author=ada')
+  await expect(form.getByRole('combobox', { name: 'Field' })).toHaveAccessibleDescription(
+    /Choose or enter a field/,
+  )
+  await page.keyboard.type('aut')
+  await page.getByRole('option', { name: 'author' }).click()
+  const value = form.getByRole('combobox', { name: 'Value' })
+  await value.fill('a')
+  await page.getByRole('option', { name: 'ada' }).click()
   await page.keyboard.press('Enter')
   await expect(ids).toHaveText(['d55'])
   await expect(page).toHaveURL(/filter=author%3Dada/)
+  await expect(page.getByText('GET /_db/blog/articles?author=ada')).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Add filter' })).toBeFocused()
 
   await page.getByRole('link', { name: 'd55' }).click()
   await dialogOf(page, 'Document d55').getByRole('button', { name: 'Delete document' }).click()
@@ -214,10 +220,81 @@ test('Documents are paged, filtered and deleted after a confirmation', async ({
   await expect(question).toContainText('"title": "Number 55"')
   await question.getByRole('button', { name: 'Delete document' }).click()
   await expect(question).toBeHidden()
-  await expect(page.getByText('No document of articles matches “author=ada”.')).toBeVisible()
-  await page.getByRole('button', { name: 'Clear filter' }).last().click()
+  await expect(page.getByText('No document of articles matches.')).toBeVisible()
+  await page.getByRole('button', { name: 'Clear filters' }).last().click()
   await expect(ids).toHaveCount(50)
   expect((await gatehouse.get('/_db/blog/articles/d55')).status).toBe(404)
+})
+
+test('A table is sorted, its columns are chosen and resized, and the browser remembers them', async ({
+  page,
+  gatehouse,
+}) => {
+  const many = Array.from({ length: 60 }, (_, at) => ({
+    id: `d${String(at).padStart(2, '0')}`,
+    author: { name: at % 2 ? 'ada' : 'grace' },
+    pages: at % 7,
+  }))
+  await makeBlog(gatehouse, many)
+  await gatehouse.signIn(page, articlesPath)
+  const ids = page.getByRole('rowheader')
+  const head = (name: string) => page.getByRole('columnheader', { name, exact: true })
+  await head('pages').getByRole('button').click()
+  await expect(ids.first()).toHaveText('d00')
+  await expect(ids.nth(1)).toHaveText('d07')
+  await head('pages').getByRole('button').click()
+  await expect(ids.first()).toHaveText('d06')
+  await expect(head('pages')).toHaveAttribute('aria-sort', 'descending')
+  await head('Id')
+    .getByRole('button')
+    .click({ modifiers: ['Shift'] })
+  await head('Id')
+    .getByRole('button')
+    .click({ modifiers: ['Shift'] })
+  await expect(ids.first()).toHaveText('d55')
+  await page.getByRole('button', { name: 'Next' }).click()
+  await expect(ids).toHaveCount(10)
+  await page.reload()
+  await expect(ids.last()).toHaveText('d00')
+  await expect(page).toHaveURL(/sort=-pages%2C-id&cursor=/)
+  await page.getByRole('button', { name: 'First page' }).click()
+  await expect(ids.first()).toHaveText('d55')
+
+  await page.getByRole('button', { name: 'Columns' }).click()
+  await page.getByRole('menuitemcheckbox', { name: 'author', exact: true }).click()
+  await page.getByRole('menuitemcheckbox', { name: 'author.name' }).click()
+  await page.keyboard.press('Escape')
+  await expect(head('author')).toHaveCount(0)
+  const edge = page.getByRole('separator', { name: 'Width of author.name' })
+  await edge.focus()
+  await page.keyboard.press('ArrowRight')
+  await expect(edge).toHaveAttribute('aria-valuenow', '176')
+  await page.goto(articlesPath)
+  await expect(edge).toHaveAttribute('aria-valuenow', '176')
+  await expect(page.getByRole('cell', { name: 'grace' }).first()).toBeVisible()
+  await expectAccessibleInBothThemes(page)
+})
+
+test('A filter that the server rejects is reported at the filter, and corrected as text', async ({
+  page,
+  gatehouse,
+  browserErrors,
+}) => {
+  browserErrors.allow(/^http 400 GET .*\/_db\/blog\/articles/)
+  await makeBlog(gatehouse, [{ id: 'one', year: 2001 }])
+  await gatehouse.signIn(page, `${articlesPath}?filter=year:above%3D2000`)
+  const chip = page.getByRole('button', { name: 'Edit the filter year:above=2000' })
+  await expect(chip).toHaveAccessibleDescription(/"above" is not an operator/)
+  await page.getByRole('button', { name: 'Edit as text' }).click()
+  const text = page.getByRole('textbox', { name: 'Filter' })
+  await text.fill('year')
+  await page.keyboard.press('Enter')
+  await expect(text).toHaveAccessibleDescription(/author=ada/)
+  await text.fill('year:gt=2000')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('rowheader')).toHaveText(['one'])
+  await page.getByRole('button', { name: 'Remove the filter year is greater than 2000' }).click()
+  await expect(page).toHaveURL(/\/articles$/)
 })
 
 test('A schema is set, enforced and removed', async ({ page, gatehouse, browserErrors }) => {
@@ -275,8 +352,7 @@ test('Documents are uploaded from a file, filtered by several fields and deleted
   await job.getByRole('button', { name: 'Close' }).last().click()
   await expect(page.getByRole('rowheader')).toHaveCount(50)
 
-  await page.getByRole('textbox', { name: 'Filter' }).fill('id=d7 & kind=1')
-  await page.keyboard.press('Enter')
+  await page.goto(`${articlesPath}?filter=id%3Dd7%26kind%3D1`)
   await expect(page.getByRole('rowheader')).toHaveText(['d7'])
   await page.goto(`${articlesPath}/d9`)
   await expect(dialogOf(page, 'Document d9')).toContainText('"kind": 1')

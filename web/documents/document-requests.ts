@@ -8,7 +8,9 @@ import {
   readStoredJson,
   type StoredJson,
 } from './document-client.ts'
-import type { ParsedFilter } from './table/document-filter.ts'
+import type { DocumentsSearch, PagePosition } from './documents-search.ts'
+import { type Condition, conditionsOf } from './model/conditions.ts'
+import { parsePlan, type QueryPlan } from './model/query-plan.ts'
 import type { CollectionRef } from './use-documents-location.ts'
 
 /** Documents per page. */
@@ -17,29 +19,57 @@ const PAGE = 50
 /** A page of a collection. */
 export interface DocumentsPage {
   readonly documents: readonly DocumentFields[]
-  /** Id to continue after; undefined on the last page. */
-  readonly next: string | undefined
+  /** Where the next page begins; undefined on the last page. */
+  readonly next: PagePosition | undefined
+  /** Undefined if all documents were listed in the order of ids. */
+  readonly plan: QueryPlan | undefined
 }
 
-/** Fetches a page of a collection, ordered by id. */
+/** Fetches a page of a collection. */
 export async function readPage(
   collectionRef: CollectionRef,
-  { after, filter }: { after: string | undefined; filter: ParsedFilter | undefined },
+  { filter, sort, after, cursor }: DocumentsSearch,
   signal: AbortSignal,
 ): Promise<DocumentsPage> {
-  const query = new Map<string, string[]>([['limit', [`${PAGE}`]]])
-  if (after !== undefined) query.set('after', [after])
-  if (filter !== undefined && 'fields' in filter) {
-    for (const [field, value] of filter.fields) {
-      query.set(field, [...(query.get(field) ?? []), value])
-    }
+  const given = { limit: `${PAGE}`, sort, after, cursor }
+  const response = await requireOk(list(collectionRef, conditionsOf(filter), given, { signal }))
+  const documents = (await awaitResponse(response.json())) as DocumentFields[]
+  return {
+    documents,
+    next: nextOf(response.headers.get('Link')),
+    plan: parsePlan(response.headers.get('Query-Plan')),
+  }
+}
+
+/** Counts the documents that match a filter. */
+export async function countDocuments(
+  collectionRef: CollectionRef,
+  filter: string | undefined,
+  signal: AbortSignal,
+): Promise<number> {
+  const response = await requireOk(
+    list(collectionRef, conditionsOf(filter), { limit: '1' }, { signal, count: true }),
+  )
+  await awaitResponse(response.text())
+  return Number(response.headers.get('X-Total-Count'))
+}
+
+function list(
+  collectionRef: CollectionRef,
+  conditions: readonly Condition[],
+  parameters: Readonly<Record<string, string | undefined>>,
+  { signal, count = false }: { readonly signal: AbortSignal; readonly count?: boolean },
+) {
+  const query = new Map<string, string[]>()
+  for (const { name, value } of conditions) query.set(name, [...(query.get(name) ?? []), value])
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined) query.set(name, [value])
   }
   const { param, collection } = collectionClient(collectionRef)
-  const response = await requireOk(
-    collection.$get({ param, query: Object.fromEntries(query) }, { init: { signal } }),
+  return collection.$get(
+    { param, query: Object.fromEntries(query) },
+    { headers: count ? { Prefer: 'count=exact' } : {}, init: { signal } },
   )
-  const documents = (await awaitResponse(response.json())) as DocumentFields[]
-  return { documents, next: nextOf(response.headers.get('Link')) }
 }
 
 /**
@@ -81,9 +111,12 @@ export async function readJob(database: string, id: string, signal: AbortSignal)
   return (await readJson(_job[':id'].$get({ param }, { init: { signal } }))) as JobView
 }
 
-/** Returns the `after` parameter of `Link: </_db/a/b?after=x>; rel="next"` (RFC 8288). */
-function nextOf(link: string | null): string | undefined {
+/** Returns the position in `Link: </_db/a/b?after=x>; rel="next"` (RFC 8288). */
+function nextOf(link: string | null): PagePosition | undefined {
   const target = link === null ? null : /^<([^>]*)>; *rel="next"/.exec(link)
   if (target?.[1] === undefined) return undefined
-  return new URL(target[1], location.href).searchParams.get('after') ?? undefined
+  const query = new URL(target[1], location.href).searchParams
+  const [after, cursor] = [query.get('after'), query.get('cursor')]
+  if (cursor !== null) return { cursor }
+  return after === null ? undefined : { after }
 }

@@ -6,11 +6,11 @@ import { PageHead } from '../shared/ui/layout/page-head.tsx'
 import { usePageTitle } from '../shared/ui/layout/use-page-title.ts'
 import { CollectionList } from './choose/collection-list.tsx'
 import { CollectionPicker } from './choose/collection-picker.tsx'
+import { CollectionTabs } from './choose/collection-tabs.tsx'
 import { DatabaseList } from './choose/database-list.tsx'
 import classes from './documents-page.module.css'
+import { hasDialog } from './documents-search.ts'
 import { DocumentsView } from './documents-view.tsx'
-import { CollectionLinks } from './table/collection-links.tsx'
-import { FilterForm } from './table/filter-form.tsx'
 import { useDocumentsLocation } from './use-documents-location.ts'
 
 const loadDialogs = () => import('./dialogs/document-dialogs.tsx')
@@ -18,13 +18,9 @@ const DocumentDialogs = lazy(async () => ({ default: (await loadDialogs()).Docum
 
 /** The Documents page: selects a database and a collection, and lists its documents. */
 export function DocumentsPage() {
-  const { database, collection, search, create, filter } = useDocumentsLocation()
+  const { database, collection, search, create } = useDocumentsLocation()
   const mayChange = useHasRole('operator')
   usePageTitle(collection ?? false, database ?? false, 'Documents')
-  const { open, edit, remove, create: creating, upload, empty, job } = search
-  const isOpen = [open, edit, remove, creating, upload, empty, job].some(
-    (each) => each !== undefined,
-  )
   return (
     <>
       <PageHead
@@ -47,12 +43,8 @@ export function DocumentsPage() {
         <DatabaseList />
       ) : (
         <>
-          <CollectionPicker database={database} collection={collection}>
-            {collection !== undefined && (
-              <FilterForm key={collection} text={search.filter ?? ''} onChange={filter} />
-            )}
-          </CollectionPicker>
-          {collection !== undefined && <CollectionLinks collectionRef={{ database, collection }} />}
+          <CollectionPicker database={database} collection={collection} />
+          {collection !== undefined && <CollectionTabs collectionRef={{ database, collection }} />}
           {collection === undefined ? (
             <CollectionList database={database} />
           ) : (
@@ -61,7 +53,7 @@ export function DocumentsPage() {
               collectionRef={{ database, collection }}
             />
           )}
-          {isOpen && (
+          {hasDialog(search) && (
             <LazyBoundary>
               <DocumentDialogs database={database} collection={collection} />
             </LazyBoundary>

@@ -1,39 +1,51 @@
-/**
- * URL search of the Documents page: the position in a collection, the filter, and the open dialog.
- */
+/** URL search of the Documents page: the query, the position in its result, and the open dialog. */
 export interface DocumentsSearch {
-  /** Id to list documents after. */
-  readonly after?: string
-  /** Field and required value, such as `author=ada`. */
-  readonly filter?: string
+  /** Conditions, such as `author=ada&year:gte=2000`; see `parseFilter`. */
+  readonly filter?: string | undefined
+  /** Fields to order by, such as `-year,title`. */
+  readonly sort?: string | undefined
+  /** The columns of the table; see `parseColumns`. */
+  readonly columns?: string | undefined
+  /** Set to any text if the documents that match are counted. */
+  readonly count?: string | undefined
+  /** Id to list documents after, in the order of ids. */
+  readonly after?: string | undefined
+  /** Position to continue at, in another order. */
+  readonly cursor?: string | undefined
   /** Id of the document to show, edit, or delete. */
-  readonly open?: string
-  readonly edit?: string
-  readonly remove?: string
+  readonly open?: string | undefined
+  readonly edit?: string | undefined
+  readonly remove?: string | undefined
   /** Set to any text while the create dialog is open. */
-  readonly create?: string
+  readonly create?: string | undefined
   /** Set to any text while the upload dialog or the delete-all dialog is open. */
-  readonly upload?: string
-  readonly empty?: string
+  readonly upload?: string | undefined
+  readonly empty?: string | undefined
   /** Id of the job whose progress is shown. */
-  readonly job?: string
+  readonly job?: string | undefined
 }
 
+/** The position of a page, as a parameter of the API: an id, or a cursor in another order. */
+export type PagePosition = Pick<DocumentsSearch, 'after' | 'cursor'>
+
+const LIST = ['filter', 'sort', 'columns', 'count', 'after', 'cursor'] as const
+const DIALOGS = ['open', 'edit', 'remove', 'create', 'upload', 'empty', 'job'] as const
+
 /** Parses the URL search and drops unknown or invalid parameters. */
-export function readDocumentsSearch(search: Record<string, unknown>): DocumentsSearch {
-  const text = (key: keyof DocumentsSearch) => {
-    const value = search[key]
-    return typeof value === 'string' && value !== '' ? { [key]: value } : {}
-  }
-  return {
-    ...text('after'),
-    ...text('filter'),
-    ...text('open'),
-    ...text('edit'),
-    ...text('remove'),
-    ...text('create'),
-    ...text('upload'),
-    ...text('empty'),
-    ...text('job'),
-  }
-}
+export const readDocumentsSearch = (search: Record<string, unknown>): DocumentsSearch =>
+  pick(search, [...LIST, ...DIALOGS])
+
+/** Returns the search without an open dialog. */
+export const withoutDialog = (search: DocumentsSearch): DocumentsSearch => pick({ ...search }, LIST)
+
+/** Returns whether a dialog is open. */
+export const hasDialog = (search: DocumentsSearch): boolean =>
+  DIALOGS.some((key) => search[key] !== undefined)
+
+const pick = (search: Record<string, unknown>, keys: readonly (keyof DocumentsSearch)[]) =>
+  Object.fromEntries(
+    keys.flatMap((key) => {
+      const value = search[key]
+      return typeof value === 'string' && value !== '' ? [[key, value]] : []
+    }),
+  ) as DocumentsSearch

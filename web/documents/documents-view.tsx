@@ -1,63 +1,113 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { PropsWithChildren } from 'react'
+import { ApiFailure } from '../app/api.ts'
 import { useHasRole } from '../shared/session/person.ts'
 import { NoMatch } from '../shared/ui/feedback/no-match.tsx'
 import { Notice } from '../shared/ui/feedback/notice.tsx'
 import { QueryResult } from '../shared/ui/feedback/query-result.tsx'
+import { useNarrowScreen } from '../shared/ui/layout/use-narrow-screen.ts'
+import { FilterBar } from './filter/filter-bar.tsx'
+import { useSeen } from './filter/use-seen.ts'
+import { resizeColumn } from './model/columns.ts'
+import { conditionsOf, isFilter } from './model/conditions.ts'
+import { formatSort, parseSort, toggleSort } from './model/sort.ts'
 import { documentsQuery } from './queries.ts'
 import { ReadFailure } from './read-failure.tsx'
+import { ColumnsMenu } from './table/columns-menu.tsx'
 import { DocumentTable } from './table/document-table.tsx'
 import { Pager } from './table/pager.tsx'
+import { SortSelect } from './table/sort-select.tsx'
+import { TableToolbar } from './table/table-toolbar.tsx'
+import { useColumns } from './table/use-columns.ts'
 import { type CollectionRef, useDocumentsLocation } from './use-documents-location.ts'
 
-/** Lists the documents of a collection, filtered and in pages. */
+/** Lists the documents of a collection, filtered, sorted and in pages. */
 export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef }) {
-  const { list } = useDocumentsLocation()
-  const query = useQuery(documentsQuery(collectionRef, list))
+  const { list, query: change } = useDocumentsLocation()
+  const narrow = useNarrowScreen()
+  const query = useQuery({
+    ...documentsQuery(collectionRef, list),
+    enabled: isFilter(list.filter),
+  })
+  const { columns, change: setColumns } = useColumns(collectionRef, query.data?.documents ?? [])
+  const fields = useSeen(collectionRef).fields()
+  const sort = parseSort(list.sort)
   return (
     <>
-      <QueryResult
-        query={query}
-        what="the documents"
-        failed={(error) => (
-          <ReadFailure
-            what={`The documents of ${collectionRef.collection}`}
-            database={collectionRef.database}
-            error={error}
-            onRetry={query.refetch}
+      <FilterBar collectionRef={collectionRef} error={query.error} />
+      <TableToolbar>
+        {narrow && (
+          <SortSelect
+            fields={columns.map(({ field }) => field)}
+            sort={list.sort ?? ''}
+            onChange={(text) => change({ sort: text })}
           />
         )}
-      >
-        {({ documents }) =>
-          documents.length === 0 ? (
-            <Nothing collectionRef={collectionRef} />
-          ) : (
-            <DocumentTable
-              documents={documents}
-              caption={`Documents of ${collectionRef.collection}`}
-            />
-          )
-        }
-      </QueryResult>
+        <ColumnsMenu
+          fields={fields.filter((field) => field !== 'id')}
+          columns={columns}
+          onChange={setColumns}
+        />
+      </TableToolbar>
+      {isFilter(list.filter) && (
+        <QueryResult
+          query={query}
+          what="the documents"
+          failed={(error) =>
+            isRejectedFilter(error, list.filter) ? (
+              <Notice>Change or remove the filter that the server rejected.</Notice>
+            ) : (
+              <ReadFailure
+                what={`The documents of ${collectionRef.collection}`}
+                database={collectionRef.database}
+                error={error}
+                onRetry={query.refetch}
+              />
+            )
+          }
+        >
+          {({ documents }) =>
+            documents.length === 0 ? (
+              <Nothing collectionRef={collectionRef} />
+            ) : (
+              <DocumentTable
+                caption={`Documents of ${collectionRef.collection}`}
+                documents={documents}
+                columns={columns}
+                sort={sort}
+                onSort={(field, extend) =>
+                  change({ sort: formatSort(toggleSort(sort, field, extend)) })
+                }
+                onResize={(field, width) => setColumns(resizeColumn(columns, field, width))}
+              />
+            )
+          }
+        </QueryResult>
+      )}
       <Pager next={query.data?.next} loading={query.isPending} />
     </>
   )
 }
 
+const isRejectedFilter = (error: Error, filter: string | undefined): boolean =>
+  error instanceof ApiFailure &&
+  error.status === 400 &&
+  conditionsOf(filter).some(({ name }) => name === error.field)
+
 function Nothing({ collectionRef }: { collectionRef: CollectionRef }) {
-  const { search, filter, page } = useDocumentsLocation()
-  if (search.after !== undefined) {
+  const { search, query, page } = useDocumentsLocation()
+  if (search.after !== undefined || search.cursor !== undefined) {
     return (
-      <NoMatch clear="Go to the first page" onClear={() => page(undefined)}>
-        No documents after {search.after}.
+      <NoMatch clear="Go to the first page" onClear={() => page({})}>
+        No more documents.
       </NoMatch>
     )
   }
   if (search.filter !== undefined) {
     return (
-      <NoMatch clear="Clear filter" onClear={() => filter('')}>
-        No document of {collectionRef.collection} matches “{search.filter}”.
+      <NoMatch clear="Clear filters" onClear={() => query({ filter: '' })}>
+        No document of {collectionRef.collection} matches.
       </NoMatch>
     )
   }

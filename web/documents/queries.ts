@@ -1,23 +1,43 @@
-import { queryOptions } from '@tanstack/react-query'
-import { readDocument, readJob, readPage, readSchema } from './document-requests.ts'
+import { type QueryClient, queryOptions } from '@tanstack/react-query'
+import {
+  countDocuments,
+  type DocumentsPage,
+  readDocument,
+  readJob,
+  readPage,
+  readSchema,
+} from './document-requests.ts'
 import type { DocumentsSearch } from './documents-search.ts'
-import { parseFilter } from './table/document-filter.ts'
 import type { CollectionRef } from './use-documents-location.ts'
 
 // Documents emit no live events, so the queries refetch on mount and on focus.
 const fresh = { staleTime: 0, refetchOnWindowFocus: true } as const
 
 /** A page of a collection. */
-export const documentsQuery = (collectionRef: CollectionRef, { after, filter }: DocumentsSearch) =>
+export const documentsQuery = (
+  collectionRef: CollectionRef,
+  { filter, sort, after, cursor }: DocumentsSearch,
+) =>
   queryOptions({
-    queryKey: [...documentsKey(collectionRef), 'page', { after, filter }],
-    queryFn: ({ signal }) =>
-      readPage(
-        collectionRef,
-        { after, filter: filter === undefined ? undefined : parseFilter(filter) },
-        signal,
-      ),
+    queryKey: [...documentsKey(collectionRef), 'list', 'page', { filter, sort, after, cursor }],
+    queryFn: ({ signal }) => readPage(collectionRef, { filter, sort, after, cursor }, signal),
     ...fresh,
+  })
+
+/** Returns all pages of a collection that were loaded. */
+export const seenPages = (queryClient: QueryClient, collectionRef: CollectionRef) =>
+  queryClient
+    .getQueriesData<DocumentsPage>({ queryKey: [...documentsKey(collectionRef), 'list', 'page'] })
+    .flatMap(([, page]) => page ?? [])
+
+/** The number of documents that match a filter. */
+export const countQuery = (collectionRef: CollectionRef, filter: string | undefined) =>
+  queryOptions({
+    queryKey: [...documentsKey(collectionRef), 'list', 'count', { filter }],
+    queryFn: ({ signal }) => countDocuments(collectionRef, filter, signal),
+    ...fresh,
+    // A count may scan the whole collection.
+    refetchOnWindowFocus: false,
   })
 
 export const documentQuery = (collectionRef: CollectionRef, id: string) =>

@@ -10,6 +10,7 @@ import { FormFrame } from '../shared/ui/form/form-frame.tsx'
 import { PageHead } from '../shared/ui/layout/page-head.tsx'
 import { usePageTitle } from '../shared/ui/layout/use-page-title.ts'
 import { ConfirmDialog } from '../shared/ui/overlay/confirm-dialog.tsx'
+import { CollectionTabs } from './choose/collection-tabs.tsx'
 import { DocumentConflict } from './dialogs/document-conflict.tsx'
 import type { StoredJson } from './document-client.ts'
 import { formatJson } from './editor/document-text.ts'
@@ -42,11 +43,12 @@ export function SchemaPage() {
     <>
       <PageHead title={`Schema of ${collection}`} />
       <p className={classes.way}>
-        <Link to="/documents/$database/$collection" params={{ database, collection }}>
-          Documents of {collection}
-        </Link>{' '}
-        in {database}
+        In{' '}
+        <Link to="/documents/$database" params={{ database }}>
+          {database}
+        </Link>
       </p>
+      <CollectionTabs collectionRef={collectionRef} />
       {schema === undefined && error === null && <SkeletonRows what="the schema" />}
       {schema === undefined && error !== null && (
         <ReadFailure what="The schema" database={database} error={error} onRetry={refetch} />

@@ -21,7 +21,7 @@ export function useDocumentChanges() {
 }
 
 function invalidate(queryClient: QueryClient, collectionRef: CollectionRef): void {
-  void queryClient.invalidateQueries({ queryKey: [...documentsKey(collectionRef), 'page'] })
+  void queryClient.invalidateQueries({ queryKey: [...documentsKey(collectionRef), 'list'] })
   void queryClient.invalidateQueries({
     queryKey: collectionsQuery(collectionRef.database).queryKey,
   })

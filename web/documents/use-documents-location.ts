@@ -1,5 +1,10 @@
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { type DocumentsSearch, readDocumentsSearch } from './documents-search.ts'
+import {
+  type DocumentsSearch,
+  type PagePosition,
+  readDocumentsSearch,
+  withoutDialog,
+} from './documents-search.ts'
 
 export interface CollectionRef {
   readonly database: string
@@ -20,7 +25,9 @@ export function useDocumentsLocation() {
 
   const goTo = (to: Partial<CollectionRef>, next: DocumentsSearch = {}, replace = false) => {
     // A new page or filter scrolls to the top. A dialog keeps the scroll position.
-    const resetScroll = next.after !== search.after || next.filter !== search.filter
+    const resetScroll = (['after', 'cursor', 'filter'] as const).some(
+      (key) => next[key] !== search[key],
+    )
     const rest = { search: readDocumentsSearch({ ...next }), replace, resetScroll }
     if (to.database === undefined) void navigate({ to: '/documents', ...rest })
     else if (to.collection === undefined) {
@@ -30,11 +37,8 @@ export function useDocumentsLocation() {
       void navigate({ to: '/documents/$database/$collection', params, ...rest })
     }
   }
-  const { after, filter } = search
-  const list: DocumentsSearch = {
-    ...(after === undefined ? {} : { after }),
-    ...(filter === undefined ? {} : { filter }),
-  }
+  const list = withoutDialog(search)
+  const { filter, sort, columns, count } = search
   const here = {
     ...(database === undefined ? {} : { database }),
     ...(collection === undefined ? {} : { collection }),
@@ -51,9 +55,12 @@ export function useDocumentsLocation() {
     create: () => goTo(here, { ...list, create: '1' }),
     upload: () => goTo(here, { ...list, upload: '1' }),
     empty: () => goTo(here, { ...list, empty: '1' }),
-    follow: (job: string) => goTo(here, { job }, true),
+    follow: (job: string) => goTo(here, { columns, job }, true),
     close: () => goTo(here, list),
-    filter: (text: string) => goTo(here, text === '' ? {} : { filter: text }),
-    page: (from: string | undefined) => goTo(here, readDocumentsSearch({ filter, after: from })),
+    /** Changes the query, and returns to its first page. */
+    query: (change: Pick<DocumentsSearch, 'filter' | 'sort' | 'count'>) =>
+      goTo(here, { filter, sort, columns, count, ...change }),
+    setColumns: (text: string) => goTo(here, { ...list, columns: text }, true),
+    page: (from: PagePosition) => goTo(here, { filter, sort, columns, count, ...from }),
   }
 }

@@ -1,6 +1,5 @@
 import { NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import type { PropsWithChildren } from 'react'
 import { collectionsQuery, databasesQuery } from '../../app/queries.ts'
 import filterBar from '../../shared/ui/form/filter-bar.module.css'
 import { useDocumentsLocation } from '../use-documents-location.ts'
@@ -12,9 +11,8 @@ export interface CollectionPickerProps {
   readonly collection: string | undefined
 }
 
-/** Selects the database and the collection. Its children add a filter. */
-export function CollectionPicker(props: PropsWithChildren<CollectionPickerProps>) {
-  const { database, collection, children } = props
+/** Selects the database and the collection. */
+export function CollectionPicker({ database, collection }: CollectionPickerProps) {
   const { goTo } = useDocumentsLocation()
   const { data: databases = [] } = useQuery(databasesQuery)
   const { data: collections = [] } = useQuery(collectionsQuery(database))
@@ -46,7 +44,6 @@ export function CollectionPicker(props: PropsWithChildren<CollectionPickerProps>
           goTo(chosen === '' ? { database } : { database, collection: chosen })
         }}
       />
-      {children}
     </div>
   )
 }

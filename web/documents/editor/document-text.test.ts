@@ -4,25 +4,8 @@ import {
   formatJson,
   minifyJson,
   sameDocument,
-  summarizeDocument,
   syntaxErrorAt,
 } from './document-text.ts'
-
-describe('summarizeDocument', () => {
-  test('returns the fields on one line without the id', () => {
-    expect(summarizeDocument({ id: 'a', title: 'One', tags: ['x'], n: null })).toBe(
-      '{ "title": "One", "tags": ["x"], "n": null }',
-    )
-    expect(summarizeDocument({ id: 'a' })).toBe('{}')
-  })
-
-  test('is truncated at a character boundary', () => {
-    const text = summarizeDocument({ id: 'a', title: '😀'.repeat(500) })
-    expect(text.length).toBeLessThan(250)
-    expect(text.endsWith('…')).toBe(true)
-    expect(text.isWellFormed()).toBe(true)
-  })
-})
 
 test('minifyJson removes whitespace between tokens but not in strings', () => {
   const text = '{\n  "a b" : [ 1,\t2 ],\r\n  "c\\" d": "  \\\\" }\n'

@@ -1,20 +1,5 @@
 import { type ParseError, parse } from 'jsonc-parser'
 
-/** Maximum characters of a summary. About as many fit in the widest row. */
-const ROOM = 240
-
-/** Returns a document's first fields as one line of JSON, without its id. */
-export function summarizeDocument(document: Readonly<Record<string, unknown>>): string {
-  let text = ''
-  for (const [key, value] of Object.entries(document)) {
-    if (key === 'id') continue
-    text += `${text === '' ? '' : ', '}${JSON.stringify(key)}: ${JSON.stringify(value)}`
-    // Do not cut a surrogate pair in half.
-    if (text.length > ROOM) return `{ ${text.slice(0, ROOM).replace(/[\uD800-\uDBFF]$/, '')}…`
-  }
-  return text === '' ? '{}' : `{ ${text} }`
-}
-
 /** Formats JSON over several lines. */
 export const formatJson = (json: string): string => JSON.stringify(JSON.parse(json), null, 2)
 

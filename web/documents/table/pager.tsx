@@ -2,12 +2,13 @@ import { Button } from '@mantine/core'
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react'
 import { useRef } from 'react'
 import { PrintNote } from '../../shared/ui/print/printed-rows.tsx'
+import type { PagePosition } from '../documents-search.ts'
 import { useDocumentsLocation } from '../use-documents-location.ts'
 import classes from './pager.module.css'
 
-/** Props of {@link Pager}. `next` is the id that the next page starts after. */
 export interface PagerProps {
-  readonly next: string | undefined
+  /** Where the next page begins. */
+  readonly next: PagePosition | undefined
   readonly loading: boolean
 }
 
@@ -17,16 +18,17 @@ export interface PagerProps {
  */
 export function Pager({ next, loading }: PagerProps) {
   const { search, page } = useDocumentsLocation()
-  const { after } = search
-  const before = useRef(new Map<string, string | undefined>())
-  if (after === undefined && next === undefined && !loading) return null
-  const known = after === undefined || before.current.has(after)
+  const now = keyOf(search)
+  const before = useRef(new Map<string, PagePosition>())
+  if (now === '' && next === undefined && !loading) return null
+  const known = now === '' || before.current.has(now)
   const goBack = () => {
-    if (after !== undefined) page(before.current.get(after))
+    if (now !== '') page(before.current.get(now) ?? {})
   }
   const goOn = () => {
     if (next === undefined) return
-    before.current.set(next, after)
+    const { after, cursor } = search
+    before.current.set(keyOf(next), { after, cursor })
     page(next)
   }
   return (
@@ -34,7 +36,7 @@ export function Pager({ next, loading }: PagerProps) {
       <Button
         variant="default"
         leftSection={<IconChevronLeft size={16} stroke={1.5} aria-hidden="true" />}
-        aria-disabled={after === undefined || undefined}
+        aria-disabled={now === '' || undefined}
         onClick={goBack}
       >
         {known ? 'Previous' : 'First page'}
@@ -51,3 +53,6 @@ export function Pager({ next, loading }: PagerProps) {
     </nav>
   )
 }
+
+/** Returns a text that identifies a position; empty on the first page. */
+const keyOf = ({ after, cursor }: PagePosition) => [after, cursor].join(' ').trim()

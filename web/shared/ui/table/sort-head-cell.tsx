@@ -1,26 +1,44 @@
 import { IconArrowDown, IconArrowUp } from '@tabler/icons-react'
+import type { PropsWithChildren } from 'react'
 import classes from './sort-head-cell.module.css'
 
 /** How a table is sorted by a column, and the function that changes it. */
 export interface SortHead {
   readonly sorted: 'ascending' | 'descending' | 'none'
-  readonly toggle: () => void
+  /** Sorts by the column. `extend` is true if Shift was held. */
+  readonly toggle: (extend: boolean) => void
 }
 
-/** Header cell of a sortable column. */
-export function SortHeadCell(props: {
-  label: string
-  className?: string | undefined
-  head: SortHead
-}) {
-  const { label, className, head } = props
+export interface SortHeadCellProps {
+  readonly label: string
+  readonly className?: string | undefined
+  /** Width in pixels. */
+  readonly width?: number
+  readonly head: SortHead
+}
+
+/** Header cell of a sortable column. Its children follow the label. */
+export function SortHeadCell(props: PropsWithChildren<SortHeadCellProps>) {
+  const { label, className, width, head, children } = props
   const Arrow = head.sorted === 'ascending' ? IconArrowUp : IconArrowDown
   return (
-    <th scope="col" className={className} aria-sort={head.sorted}>
-      <button type="button" className={classes.sort} onClick={head.toggle}>
-        {label}
+    <th
+      scope="col"
+      className={className}
+      aria-sort={head.sorted}
+      // Without the names of the children.
+      aria-label={label}
+      style={{ width }}
+    >
+      <button
+        type="button"
+        className={classes.sort}
+        onClick={({ shiftKey }) => head.toggle(shiftKey)}
+      >
+        <span className={classes.label}>{label}</span>
         {head.sorted !== 'none' && <Arrow size={12} stroke={2} aria-hidden="true" />}
       </button>
+      {children}
     </th>
   )
 }

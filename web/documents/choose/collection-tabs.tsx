@@ -1,0 +1,24 @@
+import { Link } from '@tanstack/react-router'
+import { Tabs, tabClass } from '../../shared/ui/layout/tabs.tsx'
+import type { CollectionRef } from '../use-documents-location.ts'
+
+/** Links between the documents and the schema of a collection. */
+export function CollectionTabs({ collectionRef }: { collectionRef: CollectionRef }) {
+  const params = { database: collectionRef.database, collection: collectionRef.collection }
+  const exact = { exact: true, includeSearch: false }
+  return (
+    <Tabs label={`Collection ${collectionRef.collection}`}>
+      <Link
+        to="/documents/$database/$collection"
+        params={params}
+        activeOptions={exact}
+        className={tabClass}
+      >
+        Documents
+      </Link>
+      <Link to="/documents/$database/$collection/schema" params={params} className={tabClass}>
+        Schema
+      </Link>
+    </Tabs>
+  )
+}

@@ -1,0 +1,120 @@
+import { Autocomplete, Button, NativeSelect } from '@mantine/core'
+import { useEffect, useMemo, useRef } from 'react'
+import * as z from 'zod/mini'
+import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
+import { useEscape } from '../../shared/ui/overlay/use-escape.ts'
+import {
+  type Condition,
+  OPERATOR_WORDS,
+  type Operator,
+  partsOf,
+  toCondition,
+} from '../model/conditions.ts'
+import type { CollectionRef } from '../use-documents-location.ts'
+import classes from './condition-form.module.css'
+import { useSeen } from './use-seen.ts'
+
+export interface ConditionFormProps {
+  readonly collectionRef: CollectionRef
+  /** The condition to edit; undefined for a new one. */
+  readonly condition: Condition | undefined
+  readonly onSave: (condition: Condition) => void
+  readonly onCancel: () => void
+}
+
+/** The choices of the picker. `missing` is `exists` with the value `false`. */
+const choices = [
+  ...Object.entries(OPERATOR_WORDS).map(([value, label]) => ({ value, label })),
+  { value: 'missing', label: 'does not exist' },
+]
+
+const schema = z.object({
+  field: z.string().check(z.refine((field) => field.trim() !== '', 'Choose or enter a field.')),
+})
+
+/** Builds one filter from a field, an operator and a value. */
+export function ConditionForm(props: ConditionFormProps) {
+  const { collectionRef, condition, onSave, onCancel } = props
+  const form = useDraftForm({ initialValues: toValues(condition), schema })
+  const { field, choice, value } = form.values
+  const seen = useSeen(collectionRef)
+  const fields = useMemo(seen.fields, [])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the suggestions of a form stay as they are
+  const values = useMemo(() => seen.values(field.trim()), [field])
+  const element = useRef<HTMLFormElement>(null)
+  useEffect(() => element.current?.querySelector('input')?.focus(), [])
+  useEscape('field', () => element.current?.contains(document.activeElement) === true && onCancel())
+  const takesValue = choice !== 'exists' && choice !== 'missing'
+  const submit = () =>
+    form.submit(() => {
+      const name = field.trim()
+      if (choice === 'missing') onSave(toCondition(name, 'exists', 'false'))
+      else if (choice === 'exists') onSave(toCondition(name, 'exists', 'true'))
+      else onSave(toCondition(name, choice as Operator, value))
+    })
+  const suggests = {
+    spellCheck: false,
+    autoComplete: 'off',
+    autoCapitalize: 'off',
+    openOnFocus: false,
+    maxDropdownHeight: 240,
+    comboboxProps: {
+      withinPortal: false,
+      floatingStrategy: 'fixed',
+      offset: 4,
+      transitionProps: { duration: 120 },
+    },
+  } as const
+  return (
+    <form
+      ref={element}
+      noValidate
+      aria-label={condition === undefined ? 'New filter' : 'Edit filter'}
+      className={classes.form}
+      onSubmit={(event) => {
+        event.preventDefault()
+        submit()
+      }}
+    >
+      <Autocomplete
+        {...suggests}
+        label="Field"
+        placeholder="author.name"
+        classNames={{ root: classes.field, input: 'mono', option: 'mono' }}
+        data={fields}
+        {...form.getInputProps('field')}
+      />
+      <NativeSelect
+        label="Condition"
+        className={classes.choice}
+        data={choices}
+        {...form.getInputProps('choice')}
+      />
+      {takesValue && (
+        <Autocomplete
+          {...suggests}
+          label="Value"
+          placeholder={choice === 'in' ? 'ada,grace' : ''}
+          classNames={{ root: classes.field, input: 'mono', option: 'mono' }}
+          data={values}
+          {...form.getInputProps('value')}
+        />
+      )}
+      <div className={classes.actions}>
+        <Button type="submit" variant="filled">
+          {condition === undefined ? 'Apply filter' : 'Update filter'}
+        </Button>
+        <Button variant="default" onClick={onCancel}>
+          Cancel
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+function toValues(condition: Condition | undefined) {
+  if (condition === undefined) return { field: '', choice: 'eq', value: '' }
+  const { field, operator, value } = partsOf(condition)
+  if (operator === undefined) return { field, choice: 'eq', value }
+  return { field, choice: operator === 'exists' && value === 'false' ? 'missing' : operator, value }
+}

@@ -1,0 +1,149 @@
+import { Button, CloseButton } from '@mantine/core'
+import { IconPlus } from '@tabler/icons-react'
+import { useId, useRef, useState } from 'react'
+import { ApiFailure } from '../../app/api.ts'
+import { useKeys } from '../../shared/keys/use-keys.ts'
+import {
+  type Condition,
+  describeCondition,
+  formatFilter,
+  parseFilter,
+} from '../model/conditions.ts'
+import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
+import { ConditionForm } from './condition-form.tsx'
+import classes from './filter-bar.module.css'
+import { FilterTextForm } from './filter-text-form.tsx'
+import { RequestLine } from './request-line.tsx'
+
+export interface FilterBarProps {
+  readonly collectionRef: CollectionRef
+  /** Why the query failed. The error of a filter is shown at the filter. */
+  readonly error: Error | null
+}
+
+/** What is being edited: the condition at an index, a new one after the last, or the text. */
+type Editing = number | 'text' | undefined
+
+/** The filters of a collection, each with buttons that edit and remove it. */
+export function FilterBar({ collectionRef, error }: FilterBarProps) {
+  const { search, query } = useDocumentsLocation()
+  const { filter = '' } = search
+  const [editing, setEditing] = useState<Editing>()
+  const add = useRef<HTMLButtonElement>(null)
+  const parsed = parseFilter(filter)
+  const conditions = 'conditions' in parsed ? parsed.conditions : []
+  const isText = editing === 'text' || 'error' in parsed
+  const apply = (next: readonly Condition[]) => query({ filter: formatFilter(next) })
+  const close = () => {
+    setEditing(undefined)
+    add.current?.focus()
+  }
+  useKeys('anywhere', { filter: () => setEditing(isText ? 'text' : conditions.length) })
+  return (
+    <search className={classes.filter} aria-label="Filter documents">
+      <div className={classes.chips}>
+        {!isText && conditions.length > 0 && (
+          <ul className={classes.list} aria-label="Filters">
+            {conditions.map((condition, at) => (
+              <Chip
+                // biome-ignore lint/suspicious/noArrayIndexKey: equal conditions may be repeated
+                key={`${at} ${condition.name}`}
+                condition={condition}
+                error={messageFor(error, condition)}
+                onEdit={() => setEditing(at)}
+                onRemove={() => {
+                  apply(conditions.toSpliced(at, 1))
+                  close()
+                }}
+              />
+            ))}
+          </ul>
+        )}
+        {!isText && (
+          <Button
+            ref={add}
+            variant="subtle"
+            leftSection={<IconPlus size={16} stroke={1.5} aria-hidden="true" />}
+            aria-expanded={editing !== undefined}
+            onClick={() => setEditing(conditions.length)}
+          >
+            Add filter
+          </Button>
+        )}
+        {!isText && conditions.length > 0 && (
+          <Button variant="subtle" onClick={() => apply([])}>
+            Clear filters
+          </Button>
+        )}
+      </div>
+      {isText && (
+        <FilterTextForm
+          text={filter}
+          onChange={(text) => {
+            query({ filter: text })
+            setEditing(undefined)
+          }}
+          onCancel={close}
+        />
+      )}
+      {!isText && editing !== undefined && (
+        <ConditionForm
+          key={editing}
+          collectionRef={collectionRef}
+          condition={conditions[editing]}
+          onSave={(condition) => {
+            apply(conditions.toSpliced(editing, 1, condition))
+            close()
+          }}
+          onCancel={close}
+        />
+      )}
+      {(filter !== '' || search.sort !== undefined) && !isText && (
+        <RequestLine collectionRef={collectionRef} onEdit={() => setEditing('text')} />
+      )}
+    </search>
+  )
+}
+
+function Chip(props: {
+  condition: Condition
+  error: string | undefined
+  onEdit: () => void
+  onRemove: () => void
+}) {
+  const { condition, error, onEdit, onRemove } = props
+  const id = useId()
+  const words = describeCondition(condition)
+  return (
+    <li>
+      <span className={classes.chip} data-failed={error !== undefined || undefined}>
+        <button
+          type="button"
+          className={classes.edit}
+          aria-label={`Edit the filter ${words}`}
+          aria-describedby={error === undefined ? undefined : id}
+          onClick={onEdit}
+        >
+          {words}
+        </button>
+        <CloseButton
+          size={24}
+          iconSize={14}
+          aria-label={`Remove the filter ${words}`}
+          onClick={onRemove}
+        />
+      </span>
+      {error !== undefined && (
+        <p id={id} role="alert" className={classes.error}>
+          {error}
+        </p>
+      )}
+    </li>
+  )
+}
+
+/** Returns the server's message about a condition. */
+const messageFor = (error: Error | null, { name }: Condition): string | undefined =>
+  error instanceof ApiFailure && error.status === 400 && error.field === name
+    ? error.message
+    : undefined

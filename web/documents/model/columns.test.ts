@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest'
+import { formatColumns, initialColumns, parseColumns, resizeColumn } from './columns.ts'
+import { fieldsOf, namesOf, toField, valueAt } from './field-path.ts'
+import { formatCell } from './format-cell.ts'
+import { formatSort, parseSort, toggleSort } from './sort.ts'
+
+test('Columns are the same after they were written to the URL', () => {
+  const columns = [{ field: 'title', width: 240 }, { field: 'a\\,b.c\\:d' }]
+  expect(parseColumns(formatColumns(columns))).toEqual(columns)
+  expect(parseColumns('title:9999,,title,x:0,y:wide')).toEqual([
+    { field: 'title' },
+    { field: 'x' },
+    { field: 'y' },
+  ])
+  expect(parseColumns('title:5000')).toEqual([{ field: 'title', width: 960 }])
+})
+
+test('A resized column keeps its place, and the id gets one', () => {
+  const columns = [{ field: 'title' }, { field: 'year', width: 100 }]
+  expect(resizeColumn(columns, 'year', 20)).toEqual([
+    { field: 'title' },
+    { field: 'year', width: 64 },
+  ])
+  expect(resizeColumn(columns, 'id', 300)).toEqual([{ field: 'id', width: 300 }, ...columns])
+})
+
+const documents = [
+  { id: '1', title: 'One', author: { name: 'ada', 'born.in': 1815 } },
+  { id: '2', year: 2000, tags: ['a'] },
+]
+
+test('The first columns are the top-level fields, and nested fields can be chosen', () => {
+  expect(initialColumns(documents).map(({ field }) => field)).toEqual([
+    'title',
+    'author',
+    'year',
+    'tags',
+  ])
+  expect(fieldsOf(documents)).toContain('author.born\\.in')
+})
+
+test('A field leads to its value, whatever its names contain', () => {
+  for (const field of fieldsOf(documents)) expect(toField(namesOf(field))).toBe(field)
+  expect(documents.map((document) => valueAt(document, 'author.born\\.in'))).toEqual([
+    1815,
+    undefined,
+  ])
+  expect(valueAt({ id: '1', a: null }, 'a.b')).toBeUndefined()
+  expect(valueAt({ id: '1' }, 'constructor')).toBeUndefined()
+})
+
+test.each([
+  [undefined, '–', 'missing'],
+  ['', '', 'text'],
+  ['7', '7', 'text'],
+  [7, '7', 'number'],
+  [null, 'null', 'json'],
+  [{ a: [1] }, '{"a":[1]}', 'json'],
+  [`${'x'.repeat(199)}😀`, `${'x'.repeat(199)}…`, 'text'],
+])('The value %j has the cell %j', (value, text, kind) => {
+  expect(formatCell(value)).toEqual({ text, kind })
+})
+
+test.each([
+  ['', 'year', false, 'year'],
+  ['year', 'year', false, '-year'],
+  ['-year', 'year', false, ''],
+  ['title', 'year', false, 'year'],
+  ['title', 'year', true, 'title,year'],
+  ['title,year', 'title', true, '-title,year'],
+  ['-title,year', 'title', true, 'year'],
+])('The order %j becomes, by %j (extend: %j), %j', (sort, field, extend, next) => {
+  expect(formatSort(toggleSort(parseSort(sort), field, extend))).toBe(next)
+})

@@ -1,0 +1,72 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import {
+  describeCondition,
+  formatFilter,
+  OPERATOR_WORDS,
+  type Operator,
+  parseFilter,
+  partsOf,
+  toCondition,
+} from './conditions.ts'
+
+test.each([
+  ['', []],
+  ['author=ada', [['author', 'ada']]],
+  [' author = ada lovelace ', [['author', 'ada lovelace']]],
+  ['a=b=c', [['a', 'b=c']]],
+  ['title=', [['title', '']]],
+  [
+    'author=ada & pages=7',
+    [
+      ['author', 'ada'],
+      ['pages', '7'],
+    ],
+  ],
+  ['title=black %26 white', [['title', 'black & white']]],
+  ['done=100%', [['done', '100%']]],
+  ['year:gte=2000', [['year:gte', '2000']]],
+  ['limit=3', [['limit:eq', '3']]],
+])('%j filters by fields and values', (text, conditions) => {
+  expect(parseFilter(text)).toEqual({
+    conditions: conditions.map(([name, value]) => ({ name, value })),
+  })
+})
+
+test.each(['ada', '=ada', 'a=1&'])('%j is not a filter', (text) => {
+  expect(parseFilter(text)).toHaveProperty('error')
+})
+
+test('Conditions survive being formatted as text', () => {
+  const part = fc.oneof(fc.string(), fc.stringMatching(/^[ %&=025A6D\t]{0,6}$/))
+  const condition = fc.record({ name: part.filter((name) => name !== ''), value: part })
+  const reserved = ['limit', 'after', 'sort', 'fields', 'cursor']
+  fc.assert(
+    fc.property(fc.array(condition), (conditions) => {
+      fc.pre(conditions.every(({ name }) => !reserved.includes(name)))
+      expect(parseFilter(formatFilter(conditions))).toEqual({ conditions })
+    }),
+  )
+})
+
+test.each([
+  ['author=ada', 'author is ada'],
+  ['author.name:ne=ada', 'author.name is not ada'],
+  ['year:gte=2000', 'year is at least 2000'],
+  ['tags:exists=false', 'tags does not exist'],
+  ['tags:exists=true', 'tags exists'],
+  ['title=', 'title is “”'],
+  ['a\\:b:lt=1', 'a\\:b is less than 1'],
+  ['year:above=2000', 'year:above=2000'],
+])('%j is described as %j', (text, words) => {
+  const parsed = parseFilter(text)
+  expect('conditions' in parsed && parsed.conditions.map(describeCondition)).toEqual([words])
+})
+
+test('A condition keeps its field, operator and value', () => {
+  for (const operator of Object.keys(OPERATOR_WORDS) as Operator[]) {
+    for (const field of ['author', 'author.name', 'limit', 'a\\:b']) {
+      expect(partsOf(toCondition(field, operator, 'x'))).toEqual({ field, operator, value: 'x' })
+    }
+  }
+})

@@ -1,0 +1,104 @@
+import { splitUnescaped } from './field-path.ts'
+
+/** A filter of the API: the name of its parameter, such as `year:gte`, and its value. */
+export interface Condition {
+  readonly name: string
+  readonly value: string
+}
+
+/** The operators of filters in words, in the order of the picker. */
+export const OPERATOR_WORDS = {
+  eq: 'is',
+  ne: 'is not',
+  contains: 'contains',
+  starts: 'starts with',
+  in: 'is one of',
+  lt: 'is less than',
+  lte: 'is at most',
+  gt: 'is greater than',
+  gte: 'is at least',
+  exists: 'exists',
+} as const
+
+export type Operator = keyof typeof OPERATOR_WORDS
+
+const isOperator = (text: string): text is Operator => Object.hasOwn(OPERATOR_WORDS, text)
+
+/** Parameters of pages. With an operator, they name fields like any other. */
+const PARAMETERS = ['limit', 'after', 'sort', 'fields', 'cursor']
+
+/** Returns the condition that a field has a value, or compares with it. */
+export const toCondition = (field: string, operator: Operator, value: string): Condition => ({
+  name: operator === 'eq' && !PARAMETERS.includes(field) ? field : `${field}:${operator}`,
+  value,
+})
+
+/** A condition split into its parts; `operator` is undefined if the server does not know it. */
+export interface ConditionParts {
+  readonly field: string
+  readonly operator: Operator | undefined
+  readonly value: string
+}
+
+export function partsOf({ name, value }: Condition): ConditionParts {
+  const [field = '', ...rest] = splitUnescaped(name, ':')
+  const operator = rest.length === 0 ? 'eq' : rest.join(':')
+  return { field, operator: isOperator(operator) ? operator : undefined, value }
+}
+
+/** Returns a condition in words: "year is at least 2000". */
+export function describeCondition(condition: Condition): string {
+  const { field, operator, value } = partsOf(condition)
+  if (operator === undefined) return `${condition.name}=${value}`
+  if (operator === 'exists' && value === 'true') return `${field} exists`
+  if (operator === 'exists' && value === 'false') return `${field} does not exist`
+  return `${field} ${OPERATOR_WORDS[operator]} ${value === '' ? '“”' : value}`
+}
+
+/** The conditions of a filter as text, or why the text is not a filter. */
+export type ParsedFilter =
+  | { readonly conditions: readonly Condition[] }
+  | { readonly error: string }
+
+/**
+ * Parses a filter such as `author=ada & year:gte=2000`. `%25`, `%26` and `%3D` are `%`, `&` and `=` that
+ * are part of a name or value, and `%20` is a space at its end.
+ */
+export function parseFilter(text: string): ParsedFilter {
+  const conditions: Condition[] = []
+  if (text.trim() === '') return { conditions }
+  for (const part of text.split('&')) {
+    const at = part.indexOf('=')
+    const name = decode(part.slice(0, at))
+    if (at < 0 || name === '') {
+      return {
+        error: 'Enter a field, “=” and a value, such as author=ada. Separate several with “&”.',
+      }
+    }
+    const value = decode(part.slice(at + 1))
+    conditions.push({ name: PARAMETERS.includes(name) ? `${name}:eq` : name, value })
+  }
+  return { conditions }
+}
+
+/** Returns a filter as text that {@link parseFilter} accepts. */
+export const formatFilter = (conditions: readonly Condition[]): string =>
+  conditions
+    .map(({ name, value }) => `${encode(name).replaceAll('=', '%3D')}=${encode(value)}`)
+    .join('&')
+
+/** Returns the conditions of a filter; none if the text is not a filter. */
+export function conditionsOf(text: string | undefined): readonly Condition[] {
+  const parsed = parseFilter(text ?? '')
+  return 'conditions' in parsed ? parsed.conditions : []
+}
+
+const decode = (text: string) =>
+  text.trim().replace(/%(?:09|0A|0D|20|25|26|3D)/g, decodeURIComponent)
+
+const encode = (text: string) =>
+  text.replace(/%(?=09|0A|0D|20|25|26|3D)|&|^[ \t\r\n]|[ \t\r\n]$/g, encodeURIComponent)
+
+/** Returns whether text is a filter, or there is none. */
+export const isFilter = (text: string | undefined): boolean =>
+  'conditions' in parseFilter(text ?? '')

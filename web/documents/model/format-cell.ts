@@ -1,0 +1,22 @@
+/** The text of a value in a cell, and how to show it. */
+export interface CellText {
+  readonly text: string
+  readonly kind: 'missing' | 'text' | 'number' | 'json'
+}
+
+/** Maximum number of characters, more than the widest column shows. */
+const ROOM = 200
+
+/** Returns the text of a value. Strings are shown as they are, all other values as JSON. */
+export function formatCell(value: unknown): CellText {
+  if (value === undefined) return { text: '–', kind: 'missing' }
+  if (typeof value === 'string') return { text: shorten(value), kind: 'text' }
+  return {
+    text: shorten(JSON.stringify(value)),
+    kind: typeof value === 'number' ? 'number' : 'json',
+  }
+}
+
+const shorten = (text: string) =>
+  // Do not cut a surrogate pair in half.
+  text.length > ROOM ? `${text.slice(0, ROOM).replace(/[\uD800-\uDBFF]$/, '')}…` : text

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { toApiPath } from './api-url.ts'
+import { conditionsOf } from './conditions.ts'
+import { adviseFields, describePlan, nameIndex, parsePlan } from './query-plan.ts'
+import { parseSort } from './sort.ts'
+
+test.each([
+  ['scan; scanned=200000; returned=3', 'Scanned 200,000 documents.'],
+  ['scan; scanned=1; returned=1', 'Scanned 1 document.'],
+  ['index=by-author; scanned=12; returned=12', 'Read 12 documents by the index by-author.'],
+])('The plan %j is described as %j', (header, words) => {
+  const plan = parsePlan(header)
+  expect(plan && describePlan(plan)).toBe(words)
+})
+
+test('A missing or unknown plan is not described', () => {
+  expect(parsePlan(null)).toBeUndefined()
+  expect(parsePlan('none')).toBeUndefined()
+})
+
+test.each([
+  ['author=ada', '', ['author']],
+  ['year:gte=2000&author:in=ada,grace', '', ['author', 'year']],
+  ['author=ada', '-year,title', ['author', '-year', 'title']],
+  ['year:lt=2000', '-year', ['-year']],
+  ['year:lt=2000', 'title', ['year']],
+  ['author=ada', 'author', ['author']],
+  ['title:contains=x', '', []],
+])('The filter %j in the order %j is served by an index on %j', (filter, sort, fields) => {
+  expect(adviseFields(conditionsOf(filter), parseSort(sort))).toEqual(fields)
+})
+
+test('An index is named after its fields, unless the name is taken', () => {
+  expect(nameIndex(['author.name', '-Year'], [])).toBe('by-author-name-year')
+  expect(nameIndex(['author'], ['by-author', 'by-author-2'])).toBe('by-author-3')
+  expect(nameIndex(['名'], [])).toBe('by')
+  expect(nameIndex(['x'.repeat(99)], []).length).toBeLessThanOrEqual(64)
+})
+
+test('The URL of the API is readable and unambiguous', () => {
+  const path = toApiPath(
+    { database: 'blog', collection: 'articles' },
+    conditionsOf('author.name=ada & year:gte=2000 & title=a %26 b=ü'),
+    '-year,title',
+  )
+  expect(path).toBe(
+    '/_db/blog/articles?author.name=ada&year:gte=2000&title=a%20%26%20b%3D%C3%BC&sort=-year,title',
+  )
+})

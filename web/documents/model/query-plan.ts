@@ -1,0 +1,60 @@
+import type { DocumentIndex } from '../../../server/contract/document-index.ts'
+import { formatCount } from '../../shared/ui/text/format-bytes.ts'
+import { type Condition, partsOf } from './conditions.ts'
+import type { SortField } from './sort.ts'
+
+/** What a query read, from the header `Query-Plan`. */
+export interface QueryPlan {
+  /** The index that served it; undefined if the whole collection was scanned. */
+  readonly index: string | undefined
+  readonly scanned: number
+}
+
+/** Parses `index=by-author; scanned=12; returned=12` or `scan; scanned=200000; returned=3`. */
+export function parsePlan(header: string | null): QueryPlan | undefined {
+  const found = /^(?:scan|index=([^;]+)); scanned=([0-9]+);/.exec(header ?? '')
+  return found === null ? undefined : { index: found[1], scanned: Number(found[2]) }
+}
+
+/** Returns a plan in words. */
+export function describePlan({ index, scanned }: QueryPlan): string {
+  const documents = `${formatCount(scanned)} document${scanned === 1 ? '' : 's'}`
+  return index === undefined ? `Scanned ${documents}.` : `Read ${documents} by the index ${index}.`
+}
+
+/** Returns the fields of an index that would serve a query; empty if none would. */
+export function adviseFields(
+  conditions: readonly Condition[],
+  sort: readonly SortField[],
+): readonly string[] {
+  const parts = conditions.map(partsOf)
+  const of = (operators: readonly string[]) =>
+    parts.filter(({ operator = '' }) => operators.includes(operator)).map(({ field }) => field)
+  const equal = [...new Set(of(['eq', 'in']))]
+  const [range] = of(['lt', 'lte', 'gt', 'gte', 'starts']).filter((field) => !equal.includes(field))
+  const order = sort
+    .filter(({ field }) => !equal.includes(field))
+    .map(({ field, isDescending }) => ({ field, text: (isDescending ? '-' : '') + field }))
+  if (range !== undefined && order[0]?.field !== range) return [...equal, range]
+  return [...new Set([...equal, ...order.map(({ text }) => text)])]
+}
+
+/** Returns the name of a new index: `by-author-name-year`, with a number if it is taken. */
+export function nameIndex(fields: readonly string[], taken: readonly string[]): string {
+  const name = `by-${fields
+    .join('-')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')}`
+    .replace(/-+/g, '-')
+    .slice(0, 56)
+    .replace(/-$/, '')
+  let candidate = name
+  for (let number = 2; taken.includes(candidate); number++) candidate = `${name}-${number}`
+  return candidate
+}
+
+/** Returns the index with these fields. */
+export const findIndex = (
+  indexes: readonly DocumentIndex[],
+  fields: readonly string[],
+): DocumentIndex | undefined => indexes.find((index) => index.fields.join() === fields.join())

@@ -1,0 +1,41 @@
+import { Menu } from '@mantine/core'
+import { MenuButton } from '../../shared/ui/overlay/menu-button.tsx'
+import { type FieldColumn, MAX_COLUMNS } from '../model/columns.ts'
+import classes from './columns-menu.module.css'
+
+export interface ColumnsMenuProps {
+  /** Fields that can be shown. */
+  readonly fields: readonly string[]
+  readonly columns: readonly FieldColumn[]
+  readonly onChange: (columns: readonly FieldColumn[]) => void
+}
+
+/** Chooses the fields that have a column. */
+export function ColumnsMenu({ fields, columns, onChange }: ColumnsMenuProps) {
+  const shown = columns.map(({ field }) => field).filter((field) => field !== 'id')
+  const toggle = (field: string) =>
+    onChange(
+      shown.includes(field)
+        ? columns.filter((column) => column.field !== field)
+        : [...columns, { field }],
+    )
+  const all = [...new Set([...shown, ...fields])]
+  return (
+    <MenuButton label="Columns" width={248}>
+      <div className={classes.fields}>
+        {all.length === 0 && <p className={classes.none}>No fields on this page.</p>}
+        {all.map((field) => (
+          <Menu.CheckboxItem
+            key={field}
+            checked={shown.includes(field)}
+            disabled={!shown.includes(field) && shown.length >= MAX_COLUMNS}
+            className="mono"
+            onChange={() => toggle(field)}
+          >
+            {field}
+          </Menu.CheckboxItem>
+        ))}
+      </div>
+    </MenuButton>
+  )
+}

@@ -1,0 +1,15 @@
+import { Link } from '@tanstack/react-router'
+import { type DocumentsSearch, withoutDialog } from '../documents-search.ts'
+import classes from './document-table.module.css'
+
+/** The id of a document, which opens it. */
+export const DocumentLink = ({ id }: { id: string }) => (
+  <Link
+    to="."
+    search={(now: DocumentsSearch) => ({ ...withoutDialog(now), open: id })}
+    resetScroll={false}
+    className={`mono ${classes.id}`}
+  >
+    {id}
+  </Link>
+)
