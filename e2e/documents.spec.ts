@@ -297,6 +297,78 @@ test('A filter that the server rejects is reported at the filter, and corrected 
   await expect(page).toHaveURL(/\/articles$/)
 })
 
+test('A slow query says what it read, and is served by the index that it asks for', async ({
+  page,
+  gatehouse,
+  browserErrors,
+}) => {
+  browserErrors.allow(/^http 422 GET .*\/_db\/blog\/articles/)
+  const many = Array.from({ length: 1_200 }, (_, at) => ({
+    id: `d${at}`,
+    author: at % 400 === 0 ? 'ada' : 'grace',
+  }))
+  await makeBlog(gatehouse, many)
+  const tooExpensive = { id: 'query_too_expensive', message: 'Too slow.', fields: ['author'] }
+  await page.route(/\/_db\/blog\/articles\?/, (route) =>
+    route.fulfill({ status: 422, json: tooExpensive }),
+  )
+  await gatehouse.signIn(page, `${articlesPath}?filter=author%3Dada`)
+  await expect(page.getByRole('alert').filter({ hasText: 'Too slow.' })).toContainText(
+    'Create an index on author.',
+  )
+  await page.unroute(/\/_db\/blog\/articles\?/)
+  await page.reload()
+  await expect(page.getByText('Scanned 1,200 documents.')).toBeVisible()
+  await page.getByRole('button', { name: 'Count documents' }).click()
+  await expect(page.getByText('3 documents match.')).toBeVisible()
+  await expect(page).toHaveURL(/count=1/)
+  await page.getByRole('button', { name: 'Create index' }).click()
+  await expect(page.getByText('Read 3 documents by the index by-author.')).toBeVisible()
+  await expect(page.getByRole('rowheader')).toHaveText(['d0', 'd400', 'd800'])
+})
+
+test('Indexes are created and deleted, and a failed one lists the documents that prevent it', async ({
+  page,
+  gatehouse,
+}) => {
+  await makeBlog(gatehouse, [
+    { id: 'one', author: 'ada', year: 1 },
+    { id: 'two', author: 'ada', year: 2 },
+  ])
+  await gatehouse.signIn(page, articlesPath)
+  await page.getByRole('link', { name: 'Indexes' }).click()
+  await expect(page.getByText('No index yet.')).toBeVisible()
+  await page.getByRole('button', { name: 'Create index' }).click()
+  const form = dialogOf(page, 'Create index of articles')
+  await expect(form).toBeVisible()
+  await page.keyboard.press('Control+Enter')
+  const first = form.getByRole('combobox', { name: 'Field 1', exact: true })
+  await expect(first).toBeFocused()
+  await expect(first).toHaveAccessibleDescription(/Choose or enter a field/)
+  await first.fill('author')
+  await form.getByRole('checkbox', { name: 'Unique' }).check()
+  await page.keyboard.press('Control+Enter')
+  const row = page.getByRole('row').filter({ hasText: 'by-author' })
+  await expect(row).toContainText('Failed')
+  const duplicates = page.getByRole('list', { name: 'Documents with the same values' })
+  await expect(duplicates.getByRole('link')).toHaveText(['one', 'two'])
+  await row.getByRole('button', { name: 'Delete by-author' }).click()
+  const question = dialogOf(page, 'Delete index by-author?')
+  await question.getByRole('button', { name: 'Delete index' }).click()
+  await expect(page.getByText('No index yet.')).toBeVisible()
+
+  await page.getByRole('button', { name: 'Create index' }).click()
+  await first.fill('year')
+  await form.getByRole('combobox', { name: 'Order of field 1' }).selectOption('Descending')
+  await form.getByRole('button', { name: 'Add field' }).click()
+  await form.getByRole('combobox', { name: 'Field 2', exact: true }).fill('author')
+  await page.keyboard.press('Control+Enter')
+  await expect(page.getByRole('row').filter({ hasText: 'by-year-author' })).toContainText('Ready')
+  expect((await gatehouse.get('/_db/blog/_index/articles')).body).toMatchObject([
+    { name: 'by-year-author', fields: ['-year', 'author'], state: 'ready' },
+  ])
+})
+
 test('A schema is set, enforced and removed', async ({ page, gatehouse, browserErrors }) => {
   browserErrors.allow(/^http 404 GET .*\/_schema\/articles$/)
   browserErrors.allow(/^http 422 PUT .*\/_schema\/articles$/)

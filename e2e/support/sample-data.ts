@@ -65,6 +65,7 @@ async function fill(gatehouse: Gatehouse, failed: string): Promise<string> {
     { id: 'one', title: 'One', author: 'ada' },
     { id: 'two', title: 'Two', tags: ['a', 'b'] },
   ])
+  await gatehouse.put('/_db/blog/_index/articles/by-title', { fields: ['title'] })
   for (const [endpoint, databases] of [
     [mapped, ['blog', 'shop', 'archive', 'news', 'wiki']],
     [failed, []],

@@ -220,6 +220,12 @@ export const VIEWS: readonly View[] = [
     shows: (page) => page.getByText('No document of articles matches'),
   },
   {
+    name: 'documents: filter',
+    url: () => `${ARTICLES}?filter=title:ne%3DNone&sort=-title&count=1`,
+    steps: (page) => page.getByRole('button', { name: 'Add filter' }).click(),
+    shows: (page) => page.getByRole('form', { name: 'New filter' }),
+  },
+  {
     name: 'document: open',
     url: () => `${ARTICLES}?open=one`,
     shows: (page) => dialog('Document one')(page).getByText('"title"'),
@@ -261,6 +267,24 @@ export const VIEWS: readonly View[] = [
     name: 'documents: delete all',
     url: () => `${ARTICLES}?empty=1`,
     shows: dialog('Delete all documents of articles?'),
+    needs: 'operator',
+    refusal: VIEWER,
+  },
+  {
+    name: 'indexes',
+    list: true,
+    url: () => `${ARTICLES}/indexes`,
+    shows: (page) => page.getByText('by-title'),
+    changes: [/^Create index$/, /^Delete by-title$/],
+  },
+  {
+    name: 'index: create',
+    url: () => `${ARTICLES}/indexes?create=1`,
+    async steps(page) {
+      await page.getByRole('dialog').waitFor()
+      await save(page)
+    },
+    shows: (page) => page.getByText('Choose or enter a field.'),
     needs: 'operator',
     refusal: VIEWER,
   },

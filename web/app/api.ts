@@ -44,6 +44,8 @@ export class ApiFailure extends Error {
   readonly systemCode: string | undefined
   /** Violations of the collection's schema. */
   readonly violations: readonly Violation[]
+  /** The fields of an index that would serve a query that reads too much. */
+  readonly fields: readonly string[]
 
   constructor(status: number, errorNum: number, message: string, details: FailureDetails = {}) {
     super(message)
@@ -53,6 +55,7 @@ export class ApiFailure extends Error {
     this.field = details.field
     this.systemCode = details.systemCode
     this.violations = details.violations ?? []
+    this.fields = details.fields ?? []
   }
 }
 

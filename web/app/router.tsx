@@ -3,6 +3,7 @@ import { readPeopleSearch, readTokensSearch } from '../access/use-access-locatio
 import { readActivitySearch } from '../audit/activity-search.ts'
 import { readDatabasesSearch } from '../databases/databases-search.ts'
 import { readDocumentsSearch } from '../documents/documents-search.ts'
+import { readIndexesSearch } from '../documents/indexes/use-indexes-location.ts'
 import { EndpointsPage } from '../endpoints/endpoints-page.tsx'
 import { AddEndpointOutlet } from '../endpoints/form/row-dialogs.tsx'
 import { readMapSearch } from '../endpoints/map/map-search.ts'
@@ -212,6 +213,16 @@ const schemaRoute = createRoute({
   }),
 })
 
+const indexesRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/documents/$database/$collection/indexes',
+  validateSearch: readIndexesSearch,
+  component: lazyPage(
+    async () => (await import('../documents/indexes/indexes-page.tsx')).IndexesPage,
+    { what: 'the indexes' },
+  ),
+})
+
 // Proxies and browsers rewrite some ids in a path, so the id moves to the query.
 const documentRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -248,6 +259,7 @@ export const router = createRouter({
     databaseDocumentsRoute,
     collectionDocumentsRoute,
     schemaRoute,
+    indexesRoute,
     documentRoute,
   ]),
   // Values are plain text, so that the URL reads `?q=8530` and not `?q="8530"`.

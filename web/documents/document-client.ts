@@ -23,12 +23,13 @@ export const RESPOND_ASYNC = { Prefer: 'respond-async' }
 
 export const JSON_TYPE = { 'Content-Type': 'application/json' }
 
-/** Returns the routes of a collection and of its schema, and the parameters of their paths. */
+/** Returns the routes of a collection, its schema and indexes, and the parameters of their paths. */
 export function collectionClient({ database, collection }: CollectionRef) {
   const client = databaseApi(database)
   return {
     collection: client[COLLECTION_PARAMETER],
     schema: client._schema[COLLECTION_PARAMETER],
+    indexes: client._index[COLLECTION_PARAMETER],
     param: { collection: encodeURIComponent(collection) },
   }
 }

@@ -1,4 +1,5 @@
 import type { DocumentFields } from '../../server/contract/document.ts'
+import type { DocumentIndex } from '../../server/contract/document-index.ts'
 import type { JobView } from '../../server/contract/job.ts'
 import { ApiFailure, awaitResponse, databaseApi, readJson, requireOk } from '../app/api.ts'
 import {
@@ -98,6 +99,15 @@ export async function readSchema(
     if (error instanceof ApiFailure && error.status === 404 && error.id === 'not_found') return null
     throw error
   }
+}
+
+/** Fetches the indexes of a collection. */
+export async function readIndexes(
+  collectionRef: CollectionRef,
+  signal: AbortSignal,
+): Promise<readonly DocumentIndex[]> {
+  const { param, indexes } = collectionClient(collectionRef)
+  return readJson(indexes.$get({ param }, { init: { signal } }))
 }
 
 /**

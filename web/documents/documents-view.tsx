@@ -9,6 +9,7 @@ import { QueryResult } from '../shared/ui/feedback/query-result.tsx'
 import { useNarrowScreen } from '../shared/ui/layout/use-narrow-screen.ts'
 import { FilterBar } from './filter/filter-bar.tsx'
 import { useSeen } from './filter/use-seen.ts'
+import { Advice, PlanLine } from './indexes/plan-line.tsx'
 import { resizeColumn } from './model/columns.ts'
 import { conditionsOf, isFilter } from './model/conditions.ts'
 import { formatSort, parseSort, toggleSort } from './model/sort.ts'
@@ -50,6 +51,7 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
           onChange={setColumns}
         />
       </TableToolbar>
+      {isFilter(list.filter) && <PlanLine collectionRef={collectionRef} plan={query.data?.plan} />}
       {isFilter(list.filter) && (
         <QueryResult
           query={query}
@@ -57,6 +59,10 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
           failed={(error) =>
             isRejectedFilter(error, list.filter) ? (
               <Notice>Change or remove the filter that the server rejected.</Notice>
+            ) : error instanceof ApiFailure && error.id === 'query_too_expensive' ? (
+              <Notice failed action={<Advice collectionRef={collectionRef} error={error} />}>
+                {error.message}
+              </Notice>
             ) : (
               <ReadFailure
                 what={`The documents of ${collectionRef.collection}`}

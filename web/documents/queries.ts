@@ -3,6 +3,7 @@ import {
   countDocuments,
   type DocumentsPage,
   readDocument,
+  readIndexes,
   readJob,
   readPage,
   readSchema,
@@ -19,7 +20,7 @@ export const documentsQuery = (
   { filter, sort, after, cursor }: DocumentsSearch,
 ) =>
   queryOptions({
-    queryKey: [...documentsKey(collectionRef), 'list', 'page', { filter, sort, after, cursor }],
+    queryKey: [...listKey(collectionRef), 'page', { filter, sort, after, cursor }],
     queryFn: ({ signal }) => readPage(collectionRef, { filter, sort, after, cursor }, signal),
     ...fresh,
   })
@@ -27,13 +28,13 @@ export const documentsQuery = (
 /** Returns all pages of a collection that were loaded. */
 export const seenPages = (queryClient: QueryClient, collectionRef: CollectionRef) =>
   queryClient
-    .getQueriesData<DocumentsPage>({ queryKey: [...documentsKey(collectionRef), 'list', 'page'] })
+    .getQueriesData<DocumentsPage>({ queryKey: [...listKey(collectionRef), 'page'] })
     .flatMap(([, page]) => page ?? [])
 
 /** The number of documents that match a filter. */
 export const countQuery = (collectionRef: CollectionRef, filter: string | undefined) =>
   queryOptions({
-    queryKey: [...documentsKey(collectionRef), 'list', 'count', { filter }],
+    queryKey: [...listKey(collectionRef), 'count', { filter }],
     queryFn: ({ signal }) => countDocuments(collectionRef, filter, signal),
     ...fresh,
     // A count may scan the whole collection.
@@ -57,6 +58,19 @@ export const schemaQuery = (collectionRef: CollectionRef) =>
     refetchOnWindowFocus: false,
   })
 
+/** Poll interval while an index is built, in ms. */
+const BUILD_MS = 1_000
+
+/** The indexes of a collection, polled while one is built. */
+export const indexesQuery = (collectionRef: CollectionRef) =>
+  queryOptions({
+    queryKey: [...documentsKey(collectionRef), 'index'],
+    queryFn: ({ signal }) => readIndexes(collectionRef, signal),
+    ...fresh,
+    refetchInterval: ({ state }) =>
+      state.data?.some((index) => index.state === 'building') === true ? BUILD_MS : false,
+  })
+
 /** Poll interval of a job in ms. */
 const JOB_MS = 500
 
@@ -76,3 +90,6 @@ export const documentsKey = ({ database, collection }: CollectionRef) => [
   database,
   collection,
 ]
+
+/** Prefix of the keys of all pages and counts of a collection. */
+export const listKey = (collectionRef: CollectionRef) => [...documentsKey(collectionRef), 'list']

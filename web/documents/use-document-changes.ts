@@ -1,7 +1,7 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { collectionsQuery } from '../app/queries.ts'
 import type { StoredDocument } from './document-client.ts'
-import { documentQuery, documentsKey } from './queries.ts'
+import { documentQuery, listKey } from './queries.ts'
 import type { CollectionRef } from './use-documents-location.ts'
 
 /** Returns functions that update cached queries after a change on this page. */
@@ -21,7 +21,7 @@ export function useDocumentChanges() {
 }
 
 function invalidate(queryClient: QueryClient, collectionRef: CollectionRef): void {
-  void queryClient.invalidateQueries({ queryKey: [...documentsKey(collectionRef), 'list'] })
+  void queryClient.invalidateQueries({ queryKey: listKey(collectionRef) })
   void queryClient.invalidateQueries({
     queryKey: collectionsQuery(collectionRef.database).queryKey,
   })

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { Tabs, tabClass } from '../../shared/ui/layout/tabs.tsx'
 import type { CollectionRef } from '../use-documents-location.ts'
 
-/** Links between the documents and the schema of a collection. */
+/** Links between the documents, the indexes and the schema of a collection. */
 export function CollectionTabs({ collectionRef }: { collectionRef: CollectionRef }) {
   const params = { database: collectionRef.database, collection: collectionRef.collection }
   const exact = { exact: true, includeSearch: false }
@@ -15,6 +15,9 @@ export function CollectionTabs({ collectionRef }: { collectionRef: CollectionRef
         className={tabClass}
       >
         Documents
+      </Link>
+      <Link to="/documents/$database/$collection/indexes" params={params} className={tabClass}>
+        Indexes
       </Link>
       <Link to="/documents/$database/$collection/schema" params={params} className={tabClass}>
         Schema

@@ -42,16 +42,18 @@ const shapes: Readonly<Record<BadgeState, ReactNode>> = {
 /** Renders a state as a shape, a word, and an optional detail, such as "Draining 12 left, 24 s". */
 export const StateBadge = memo(function StateBadge(props: {
   state: BadgeState
+  /** Replaces the word of the state. */
+  label?: string
   detail?: ReactNode
 }) {
-  const { state, detail } = props
+  const { state, label = stateLabels[state], detail } = props
   return (
     <span className={classes.badge} data-state={state}>
       <span className={classes.word}>
         <svg viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">
           {shapes[state]}
         </svg>
-        {stateLabels[state]}
+        {label}
       </span>
       {detail !== undefined && <span className={classes.detail}> {detail}</span>}
     </span>

@@ -1,0 +1,174 @@
+import { Autocomplete, Button, NativeSelect } from '@mantine/core'
+import { IconPlus, IconX } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import * as z from 'zod/mini'
+import { isCollectionName } from '../../../server/contract/document.ts'
+import { type DocumentIndex, INDEX_FIELDS } from '../../../server/contract/document-index.ts'
+import { ApiFailure } from '../../app/api.ts'
+import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
+import { CodeInput } from '../../shared/ui/form/code-input.tsx'
+import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
+import { IconButton } from '../../shared/ui/layout/icon-button.tsx'
+import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
+import { useSeen } from '../filter/use-seen.ts'
+import { nameIndex } from '../model/query-plan.ts'
+import { useCreateIndex } from '../mutations/create-index.ts'
+import { documentsQuery } from '../queries.ts'
+import classes from './create-index-dialog.module.css'
+import { useIndexesLocation } from './use-indexes-location.ts'
+
+const NAME_RULE =
+  'An index name begins with a lowercase letter and has up to 64 lowercase letters, digits, “_” and “-”.'
+
+interface IndexDraft {
+  readonly name: string
+  readonly fields: { readonly field: string; readonly order: string }[]
+  readonly unique: boolean
+}
+
+const schema = z.object({
+  name: z.string().check(z.refine((name) => name === '' || isCollectionName(name), NAME_RULE)),
+  fields: z.array(
+    z.object({
+      field: z.string().check(z.refine((field) => field.trim() !== '', 'Choose or enter a field.')),
+    }),
+  ),
+})
+
+const fieldsOf = ({ fields }: IndexDraft) =>
+  fields.map(({ field, order }) => order + field.trim()).filter((field) => !/^-?$/.test(field))
+
+/** Assigns an error of the server to a field. It names a member of the body, or a path parameter. */
+function toErrors(error: Error) {
+  const field = error instanceof ApiFailure ? (error.field ?? '') : ''
+  if (field === 'name') return { name: error.message }
+  return { [/^\/?fields/.test(field) ? 'fields.0.field' : 'form']: error.message }
+}
+
+/** Form that creates an index. */
+export function CreateIndexDialog({ indexes }: { indexes: readonly DocumentIndex[] }) {
+  const { collectionRef, close } = useIndexesLocation()
+  // Its documents suggest fields.
+  useQuery(documentsQuery(collectionRef, {}))
+  const seen = useSeen(collectionRef)
+  const form = useDraftForm<IndexDraft>({
+    draft: `index of ${collectionRef.database}/${collectionRef.collection}`,
+    initialValues: { name: '', fields: [{ field: '', order: '' }], unique: false },
+    schema,
+  })
+  const create = useCreateIndex(collectionRef)
+  const { fields } = form.values
+  const automatic = nameIndex(
+    fieldsOf(form.values),
+    indexes.map(({ name }) => name),
+  )
+  const submit = () =>
+    form.submit((draft) =>
+      create.mutate(
+        {
+          name: draft.name === '' ? automatic : draft.name,
+          fields: fieldsOf(draft),
+          unique: draft.unique,
+        },
+        {
+          onSuccess: () => {
+            form.forget()
+            close()
+          },
+          onError: (error) => form.showErrors(toErrors(error)),
+        },
+      ),
+    )
+  return (
+    <Dialog
+      title={`Create index of ${collectionRef.collection}`}
+      name={collectionRef.collection}
+      width={560}
+      onClose={close}
+    >
+      <FormFrame
+        form={form}
+        saveLabel="Create index"
+        busy={create.isPending}
+        sentences={[
+          'It is built in the background. Queries use it once it is ready.',
+          ...(form.values.unique
+            ? [
+                'Two documents cannot have the same values. Documents without the fields are exempt.',
+              ]
+            : []),
+        ]}
+        onSave={submit}
+        onCancel={close}
+      >
+        <fieldset className={classes.fields}>
+          <legend>Fields</legend>
+          {fields.map(({ field }, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: fields are known by their position
+            <div key={at} className={classes.field}>
+              <Autocomplete
+                aria-label={`Field ${at + 1}`}
+                placeholder="author.name"
+                classNames={{ root: classes.name, input: 'mono', option: 'mono' }}
+                data={seen.fields()}
+                spellCheck={false}
+                autoComplete="off"
+                openOnFocus={false}
+                maxDropdownHeight={200}
+                data-autofocus={at === 0 || undefined}
+                comboboxProps={{
+                  withinPortal: false,
+                  floatingStrategy: 'fixed',
+                  offset: 4,
+                  transitionProps: { duration: 120 },
+                }}
+                {...form.getInputProps(`fields.${at}.field`)}
+              />
+              <NativeSelect
+                aria-label={`Order of field ${at + 1}`}
+                className={classes.order}
+                data={[
+                  { value: '', label: 'Ascending' },
+                  { value: '-', label: 'Descending' },
+                ]}
+                {...form.getInputProps(`fields.${at}.order`)}
+              />
+              {fields.length > 1 && (
+                <IconButton
+                  aria-label={`Remove field ${field === '' ? at + 1 : field}`}
+                  onClick={() => form.removeListItem('fields', at)}
+                >
+                  <IconX size={16} stroke={1.5} aria-hidden="true" />
+                </IconButton>
+              )}
+            </div>
+          ))}
+          {fields.length < INDEX_FIELDS && (
+            <Button
+              variant="subtle"
+              className={classes.add}
+              leftSection={<IconPlus size={16} stroke={1.5} aria-hidden="true" />}
+              onClick={() => form.insertListItem('fields', { field: '', order: '' })}
+            >
+              Add field
+            </Button>
+          )}
+        </fieldset>
+        <CodeInput
+          label="Name"
+          description="Leave it empty to name the index after its fields."
+          placeholder={fieldsOf(form.values).length === 0 ? 'by-author' : automatic}
+          {...form.getInputProps('name')}
+        />
+        <label className={classes.unique}>
+          <input
+            type="checkbox"
+            checked={form.values.unique}
+            onChange={(event) => form.change({ unique: event.currentTarget.checked })}
+          />
+          Unique
+        </label>
+      </FormFrame>
+    </Dialog>
+  )
+}

@@ -1,0 +1,70 @@
+import { Button } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useRef } from 'react'
+import { useHasRole } from '../../shared/session/person.ts'
+import { findIndex, nameIndex } from '../model/query-plan.ts'
+import { useCreateIndex } from '../mutations/create-index.ts'
+import { indexesQuery, listKey } from '../queries.ts'
+import type { CollectionRef } from '../use-documents-location.ts'
+import classes from './plan-line.module.css'
+
+export interface IndexAdviceProps {
+  readonly collectionRef: CollectionRef
+  /** The fields of an index that would serve a query, in the form of `sort`. */
+  readonly fields: readonly string[]
+}
+
+/** Advises to create an index, with a button for operators, and shows how far it is built. */
+export function IndexAdvice({ collectionRef, fields }: IndexAdviceProps) {
+  const { data: indexes } = useQuery(indexesQuery(collectionRef))
+  const mayChange = useHasRole('operator')
+  const create = useCreateIndex(collectionRef)
+  const queryClient = useQueryClient()
+  const index = findIndex(indexes ?? [], fields)
+  const isBuilding = useRef(false)
+  useEffect(() => {
+    // The query is served by the index from now on.
+    if (isBuilding.current && index?.state === 'ready') {
+      void queryClient.invalidateQueries({ queryKey: listKey(collectionRef) })
+    }
+    isBuilding.current = index?.state === 'building'
+  }, [index, queryClient, collectionRef])
+  if (indexes === undefined || fields.length === 0) return null
+  const names = <span className="mono">{fields.join(', ')}</span>
+  if (index?.state === 'building') {
+    return (
+      <span>
+        The index {index.name} is being built ({Math.floor((index.progress ?? 0) * 100)} %).
+      </span>
+    )
+  }
+  if (index?.state === 'ready') return <span>The index {index.name} is ready.</span>
+  if (index?.state === 'failed') return <span>The index {index.name} failed.</span>
+  if (!mayChange) return <span>An operator can create an index on {names}.</span>
+  const run = () =>
+    create.mutate({
+      name: nameIndex(
+        fields,
+        indexes.map(({ name }) => name),
+      ),
+      fields,
+      unique: false,
+    })
+  return (
+    <>
+      <span>Create an index on {names}.</span>
+      <Button
+        variant="default"
+        aria-disabled={create.isPending || undefined}
+        onClick={() => create.isPending || run()}
+      >
+        {create.isPending ? 'Creating…' : 'Create index'}
+      </Button>
+      {create.error !== null && (
+        <span role="alert" className={classes.error}>
+          {create.error.message}
+        </span>
+      )}
+    </>
+  )
+}

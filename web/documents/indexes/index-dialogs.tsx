@@ -1,0 +1,58 @@
+import type { DocumentIndex } from '../../../server/contract/document-index.ts'
+import { useHasRole } from '../../shared/session/person.ts'
+import { ConfirmDialog } from '../../shared/ui/overlay/confirm-dialog.tsx'
+import { UnavailableDialog } from '../../shared/ui/overlay/unavailable-dialog.tsx'
+import { useDeleteIndex } from '../mutations/delete-index.ts'
+import { CreateIndexDialog } from './create-index-dialog.tsx'
+import { useIndexesLocation } from './use-indexes-location.ts'
+
+/** Renders the dialog that the URL search selects. */
+export function IndexDialogs({ indexes }: { indexes: readonly DocumentIndex[] }) {
+  const { search, close } = useIndexesLocation()
+  const mayChange = useHasRole('operator')
+  if (!mayChange) {
+    return (
+      <UnavailableDialog title="You are a viewer" onClose={close}>
+        Only operators and admins can change indexes. Ask an admin for that role.
+      </UnavailableDialog>
+    )
+  }
+  if (search.create !== undefined) return <CreateIndexDialog indexes={indexes} />
+  const { remove = '' } = search
+  return <DeleteIndexDialog key={remove} name={remove} exists={hasIndex(indexes, remove)} />
+}
+
+const hasIndex = (indexes: readonly DocumentIndex[], wanted: string) =>
+  indexes.some(({ name }) => name === wanted)
+
+function DeleteIndexDialog({ name, exists }: { name: string; exists: boolean }) {
+  const { collectionRef, close } = useIndexesLocation()
+  const remove = useDeleteIndex(collectionRef)
+  if (!exists) {
+    if (!remove.isIdle) return null
+    return (
+      <UnavailableDialog title={`There is no index ${name}`} name={name} onClose={close}>
+        It was deleted or never existed.
+      </UnavailableDialog>
+    )
+  }
+  return (
+    <ConfirmDialog
+      title={`Delete index ${name}?`}
+      name={name}
+      keep="Keep it"
+      error={remove.error?.message ?? ''}
+      confirm={{
+        label: 'Delete index',
+        busy: remove.isPending,
+        run: () => remove.mutate(name, { onSuccess: close }),
+      }}
+      onClose={close}
+    >
+      <p>
+        Documents are not changed. Queries that use the index read the whole collection instead, and
+        may be rejected because they take too long.
+      </p>
+    </ConfirmDialog>
+  )
+}

@@ -1,0 +1,100 @@
+import { IconTrash } from '@tabler/icons-react'
+import { Link } from '@tanstack/react-router'
+import type { DocumentIndex } from '../../../server/contract/document-index.ts'
+import { useHasRole } from '../../shared/session/person.ts'
+import { StateBadge } from '../../shared/ui/feedback/state-badge.tsx'
+import { IconButton } from '../../shared/ui/layout/icon-button.tsx'
+import { RecordTable } from '../../shared/ui/table/record-table.tsx'
+import type { CollectionRef } from '../use-documents-location.ts'
+import classes from './index-table.module.css'
+
+export interface IndexTableProps {
+  readonly indexes: readonly DocumentIndex[]
+  readonly collectionRef: CollectionRef
+  readonly onDelete: (name: string) => void
+}
+
+/** The indexes of a collection with their states. A failed one lists the duplicates. */
+export function IndexTable({ indexes, collectionRef, onDelete }: IndexTableProps) {
+  const mayChange = useHasRole('operator')
+  return (
+    <RecordTable
+      caption={`Indexes of ${collectionRef.collection}`}
+      records={indexes}
+      idOf={({ name }) => name}
+      columns={[
+        { head: 'Name', width: 240, cell: ({ name }) => <span className="mono">{name}</span> },
+        {
+          head: 'Fields',
+          cell: ({ fields }) => <span className="mono">{fields.join(', ')}</span>,
+        },
+        { head: 'Unique', width: 96, cell: ({ unique }) => (unique ? 'Yes' : 'No') },
+        { head: 'State', width: 280, cell: (index) => <State index={index} /> },
+        ...(mayChange
+          ? [
+              {
+                head: 'Delete',
+                width: 56,
+                actions: true,
+                cell: ({ name }: DocumentIndex) => (
+                  <IconButton
+                    aria-label={`Delete ${name}`}
+                    data-tip="Delete"
+                    onClick={() => onDelete(name)}
+                  >
+                    <IconTrash size={16} stroke={1.5} aria-hidden="true" />
+                  </IconButton>
+                ),
+              },
+            ]
+          : []),
+      ]}
+      detailOf={({ state, duplicates }) =>
+        state === 'failed' ? (
+          <Duplicates collectionRef={collectionRef} ids={duplicates} />
+        ) : undefined
+      }
+    />
+  )
+}
+
+function State({ index: { state, progress, name } }: { index: DocumentIndex }) {
+  if (state === 'ready') return <StateBadge state="listening" label="Ready" />
+  if (state === 'failed') {
+    return <StateBadge state="failed" label="Failed" detail="documents have the same values" />
+  }
+  const percent = Math.floor((progress ?? 0) * 100)
+  return (
+    <span className={classes.building}>
+      <StateBadge state="opening" label="Building…" detail={`${percent} %`} />
+      <progress aria-label={`Progress of ${name}`} max={100} value={percent} />
+    </span>
+  )
+}
+
+function Duplicates(props: { collectionRef: CollectionRef; ids: readonly string[] }) {
+  const { collectionRef, ids } = props
+  const params = { database: collectionRef.database, collection: collectionRef.collection }
+  return (
+    <div className={classes.duplicates}>
+      <p>
+        The index cannot be unique, because these documents have the same values. Delete the index,
+        change the documents, and create it again.
+      </p>
+      <ul aria-label="Documents with the same values">
+        {ids.map((id) => (
+          <li key={id}>
+            <Link
+              to="/documents/$database/$collection"
+              params={params}
+              search={{ open: id }}
+              className="mono"
+            >
+              {id}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}

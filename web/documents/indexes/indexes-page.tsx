@@ -1,0 +1,78 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { lazy } from 'react'
+import { useHasRole } from '../../shared/session/person.ts'
+import { LazyBoundary } from '../../shared/ui/feedback/lazy-boundary.tsx'
+import { Notice } from '../../shared/ui/feedback/notice.tsx'
+import { QueryResult } from '../../shared/ui/feedback/query-result.tsx'
+import { AddButton } from '../../shared/ui/form/add-button.tsx'
+import { PageHead } from '../../shared/ui/layout/page-head.tsx'
+import { usePageTitle } from '../../shared/ui/layout/use-page-title.ts'
+import { CollectionTabs } from '../choose/collection-tabs.tsx'
+import { indexesQuery } from '../queries.ts'
+import { ReadFailure } from '../read-failure.tsx'
+import { IndexTable } from './index-table.tsx'
+import classes from './indexes-page.module.css'
+import { useIndexesLocation } from './use-indexes-location.ts'
+
+const IndexDialogs = lazy(async () => ({
+  default: (await import('./index-dialogs.tsx')).IndexDialogs,
+}))
+
+/** The Indexes page of a collection. */
+export function IndexesPage() {
+  const { collectionRef, search, create, remove } = useIndexesLocation()
+  const { database, collection } = collectionRef
+  const mayChange = useHasRole('operator')
+  const query = useQuery(indexesQuery(collectionRef))
+  usePageTitle('Indexes', collection, database, 'Documents')
+  const isOpen = search.create !== undefined || search.remove !== undefined
+  return (
+    <>
+      <PageHead
+        title={`Indexes of ${collection}`}
+        action={mayChange && <AddButton onClick={create}>Create index</AddButton>}
+      />
+      <p className={classes.place}>
+        In{' '}
+        <Link to="/documents/$database" params={{ database }}>
+          {database}
+        </Link>
+      </p>
+      <CollectionTabs collectionRef={collectionRef} />
+      {!mayChange && (
+        <p className={classes.place}>You are a viewer: indexes are changed by operators.</p>
+      )}
+      <QueryResult
+        query={query}
+        what="the indexes"
+        failed={(error) => (
+          <ReadFailure
+            what="The indexes"
+            database={database}
+            error={error}
+            onRetry={query.refetch}
+          />
+        )}
+      >
+        {(indexes) => (
+          <>
+            {indexes.length === 0 ? (
+              <Notice>
+                No index yet. Queries with a filter or an order read the whole collection. An index
+                finds the documents without reading the others.
+              </Notice>
+            ) : (
+              <IndexTable indexes={indexes} collectionRef={collectionRef} onDelete={remove} />
+            )}
+            {isOpen && (
+              <LazyBoundary>
+                <IndexDialogs indexes={indexes} />
+              </LazyBoundary>
+            )}
+          </>
+        )}
+      </QueryResult>
+    </>
+  )
+}

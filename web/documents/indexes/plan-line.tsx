@@ -1,0 +1,88 @@
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { ApiFailure } from '../../app/api.ts'
+import { formatCount } from '../../shared/ui/text/format-bytes.ts'
+import { conditionsOf } from '../model/conditions.ts'
+import { adviseFields, describePlan, type QueryPlan } from '../model/query-plan.ts'
+import { parseSort } from '../model/sort.ts'
+import { countQuery } from '../queries.ts'
+import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
+import { IndexAdvice } from './index-advice.tsx'
+import classes from './plan-line.module.css'
+
+/** A scan of fewer documents is fast enough without an index. */
+const SLOW_SCAN = 1_000
+
+export interface PlanLineProps {
+  readonly collectionRef: CollectionRef
+  /** Undefined if the whole collection is listed by id, or the query failed. */
+  readonly plan: QueryPlan | undefined
+}
+
+/** The number of documents that match, on demand, and what the query read. */
+export function PlanLine({ collectionRef, plan }: PlanLineProps) {
+  const { search } = useDocumentsLocation()
+  const isSlow = plan !== undefined && plan.index === undefined && plan.scanned >= SLOW_SCAN
+  return (
+    <div className={classes.line}>
+      <Count collectionRef={collectionRef} />
+      {plan !== undefined && <span>{describePlan(plan)}</span>}
+      {isSlow && (
+        <IndexAdvice
+          collectionRef={collectionRef}
+          fields={adviseFields(conditionsOf(search.filter), parseSort(search.sort))}
+        />
+      )}
+    </div>
+  )
+}
+
+function Count({ collectionRef }: { collectionRef: CollectionRef }) {
+  const { search, query: change } = useDocumentsLocation()
+  const isWanted = search.count !== undefined
+  const query = useQuery({ ...countQuery(collectionRef, search.filter), enabled: isWanted })
+  if (!isWanted) {
+    return (
+      <Button variant="subtle" className={classes.count} onClick={() => change({ count: '1' })}>
+        Count documents
+      </Button>
+    )
+  }
+  if (query.data !== undefined) {
+    const one = query.data === 1
+    const noun = one ? 'document' : 'documents'
+    const verb = search.filter === undefined ? '' : one ? ' matches' : ' match'
+    return (
+      <strong role="status">
+        {formatCount(query.data)} {noun}
+        {verb}.
+      </strong>
+    )
+  }
+  if (query.error === null) return <span role="status">Counting…</span>
+  return (
+    <>
+      <span role="alert" className={classes.error}>
+        Not counted. {query.error.message}
+      </span>
+      <Advice collectionRef={collectionRef} error={query.error}>
+        <Button variant="default" onClick={() => query.refetch()}>
+          Count again
+        </Button>
+      </Advice>
+    </>
+  )
+}
+
+/** Advises to create the index that the error of a query names; otherwise renders its children. */
+export function Advice(props: {
+  collectionRef: CollectionRef
+  error: Error
+  children?: ReactNode
+}) {
+  const { collectionRef, error, children } = props
+  const fields = error instanceof ApiFailure ? error.fields : []
+  if (fields.length === 0) return children
+  return <IndexAdvice collectionRef={collectionRef} fields={fields} />
+}

@@ -1,0 +1,30 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { ignoreMissing, requireOk } from '../../app/api.ts'
+import { announce } from '../../shared/ui/feedback/announce.tsx'
+import { collectionClient } from '../document-client.ts'
+import { indexesQuery } from '../queries.ts'
+import type { CollectionRef } from '../use-documents-location.ts'
+
+function deleteIndex(collectionRef: CollectionRef, name: string): Promise<void> {
+  const { param, indexes } = collectionClient(collectionRef)
+  return ignoreMissing(
+    requireOk(
+      indexes[':name'].$delete(
+        { param: { ...param, name: encodeURIComponent(name) } },
+        { headers: { Prefer: 'return=minimal' } },
+      ),
+    ),
+  )
+}
+
+/** Deletes an index. */
+export function useDeleteIndex(collectionRef: CollectionRef) {
+  const queryClient = useQueryClient()
+  return useMutation({
+    mutationFn: (name: string) => deleteIndex(collectionRef, name),
+    onSuccess: (_, name) => {
+      announce(`The index ${name} was deleted.`)
+      return queryClient.invalidateQueries(indexesQuery(collectionRef))
+    },
+  })
+}
