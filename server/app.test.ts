@@ -115,7 +115,7 @@ describe('the order of checks', () => {
   })
 })
 
-test('a read by id is answered synchronously, by the fast router', async () => {
+test('a read by id is answered synchronously', async () => {
   const headers = { Host: 'localhost', Authorization: `Bearer ${token}` }
   const body = JSON.stringify({ id: 'one' })
   await ask('/_db/blog/articles', { method: 'POST', headers, body })
@@ -126,7 +126,6 @@ test('a read by id is answered synchronously, by the fast router', async () => {
     app.request('/_db/blog/articles/one', { headers }, { listener: blog, outgoing })
   expect((await read()).status).toBe(200)
   expect(readOverConnection()).toBeInstanceOf(Response)
-  expect(app.router.name).toBe('TwoPartRouter (SmartRouter + RegExpRouter)')
 })
 
 describe('every response', () => {

@@ -2,6 +2,7 @@ import type { Result, Router } from 'hono/router'
 import { RegExpRouter } from 'hono/router/reg-exp-router'
 import { SmartRouter } from 'hono/router/smart-router'
 import { TrieRouter } from 'hono/router/trie-router'
+import { DataRouter } from './data-router.ts'
 
 /**
  * Routes system paths (`/`, `/healthz…` and paths that begin with `/_`) and data paths separately. A
@@ -9,13 +10,9 @@ import { TrieRouter } from 'hono/router/trie-router'
  * supports; a single router would send every request through the slower `TrieRouter`.
  */
 export class TwoPartRouter<T> implements Router<T> {
-  readonly #system = either<T>()
-  readonly #data = either<T>()
-
-  /** Returns a name that includes the router selected for data, once it has matched a request. */
-  get name(): string {
-    return `TwoPartRouter (${this.#data.name})`
-  }
+  readonly name = 'TwoPartRouter'
+  readonly #system = new SmartRouter<T>({ routers: [new RegExpRouter<T>(), new TrieRouter<T>()] })
+  readonly #data = new DataRouter<T>()
 
   add(method: string, path: string, handler: T): void {
     const everywhere = path === '*' || path === '/*'
@@ -27,9 +24,6 @@ export class TwoPartRouter<T> implements Router<T> {
     return (isSystem(path) ? this.#system : this.#data).match(method, path)
   }
 }
-
-const either = <T>() =>
-  new SmartRouter<T>({ routers: [new RegExpRouter<T>(), new TrieRouter<T>()] })
 
 const isSystem = (path: string) =>
   path.startsWith('/_') || path === '/' || path === '/healthz' || path.startsWith('/healthz/')
