@@ -22,6 +22,7 @@ import {
   prefersMinimal,
 } from '../http/input/prefer.ts'
 import { bodyChunks, isCompressed, readBody } from '../http/input/request-body.ts'
+import { requestHeader } from '../http/input/request-header.ts'
 import { textBody } from '../http/input/text-body.ts'
 import { acceptedVersion } from '../http/input/version.ts'
 import { nextLink, requestedPath } from '../http/output/next-link.ts'
@@ -186,11 +187,11 @@ async function readDocuments(c: Context<AppEnv>): Promise<CreateBody> {
 
 /** Returns the content type of a response, in the version that the request accepts. */
 export const contentType = (c: RequestView): string =>
-  `application/json; version=${acceptedVersion(c.req.header('Accept'))}`
+  `application/json; version=${acceptedVersion(requestHeader(c, 'accept'))}`
 
 /** Returns the conditions of a request on the current state. */
 export const conditionsOf = (c: RequestView): Conditions =>
-  readConditions(c.req.header('If-Match'), c.req.header('If-None-Match'))
+  readConditions(requestHeader(c, 'if-match'), requestHeader(c, 'if-none-match'))
 
 // Not `c.body`: it creates `Headers` if there are several, and node-server writes a plain object
 // faster. This would drop headers set by `c.header`; these routes set none.

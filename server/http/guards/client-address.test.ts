@@ -15,7 +15,10 @@ function clientOf(
 ) {
   const lower = new Headers({ Host: 'gate.example', ...headers })
   return createClientOf(trusted)({
-    env: { incoming: { socket: { remoteAddress: peer } }, listener: { address: { scheme } } },
+    env: {
+      incoming: { socket: { remoteAddress: peer }, headers: Object.fromEntries(lower) },
+      listener: { address: { scheme } },
+    },
     req: { header: (name: string) => lower.get(name) ?? undefined },
   } as unknown as Context<AppEnv>)
 }

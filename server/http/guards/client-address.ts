@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 import type { RequestView } from '../env.ts'
+import { requestHeader } from '../input/request-header.ts'
 
 /** The client of a request. */
 export interface Client {
@@ -31,7 +32,7 @@ export function createClientOf(trusted: readonly string[]): ClientOf {
     const direct: Client = {
       address: peer,
       secure: c.env.listener.address.scheme === 'ssl',
-      host: c.req.header('Host') ?? '',
+      host: requestHeader(c, 'host') ?? '',
     }
     const viaUnix = c.env.listener.address.scheme === 'unix' && trusted.length > 0
     if (trusted.length === 0 || !(peer === null ? viaUnix : isTrusted(peer))) return direct
