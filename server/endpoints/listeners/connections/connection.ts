@@ -95,7 +95,7 @@ export class Connection implements ByteAccount {
 
   /** Calls `answer` when the request may run. `safe`: a safe method (RFC 9110 §9.2.1). */
   enter(safe: boolean, answer: () => void): void {
-    if (this.#waiting.length === 0 && this.#mayStart(safe)) this.#start({ safe, answer })
+    if (this.#waiting.length === 0 && this.#mayStart(safe)) this.#start(safe, answer)
     else this.#wait({ safe, answer })
   }
 
@@ -112,7 +112,7 @@ export class Connection implements ByteAccount {
       this.#waiting.shift()
       this.#budget.release(WAITING_BYTES)
       if (this.#waiting.length === MAX_WAITING - 1) this.socket.resume()
-      this.#start(next)
+      this.#start(next.safe, next.answer)
     }
   }
 
@@ -178,7 +178,7 @@ export class Connection implements ByteAccount {
     return this.#changes === 0 && this.#reads < (safe ? MAX_READS : 1)
   }
 
-  #start({ safe, answer }: Waiting): void {
+  #start(safe: boolean, answer: () => void): void {
     if (safe) this.#reads++
     else this.#changes++
     answer()
