@@ -56,6 +56,11 @@ export class SqliteDriver implements Driver {
     }
   }
 
+  /** See {@link SqliteReads.version}. */
+  version(): unknown {
+    return this.#reads.version()
+  }
+
   /** See `Engine.read`. */
   read<R>(query: CompiledQuery<R>): QueryResult<R> {
     this.#inFlight.enter()

@@ -130,6 +130,8 @@ function engineOf({
     }
   }
   let seen = version()
+  /** The version of reads at the last check of {@link Engine.changedOutside}. */
+  let checked: unknown
   return {
     name: 'sqlite',
     dialect,
@@ -158,6 +160,10 @@ function engineOf({
     outage: () => outage,
     changedOutside() {
       if (!writer.isOpen) return false
+      // Requests that read need this version anyway. Without any commit there is no other to check.
+      const committed = driver.version()
+      if (committed === checked) return false
+      checked = committed
       const now = version()
       if (now === seen) return false
       seen = now

@@ -33,7 +33,7 @@ export class SqliteReads {
   cached<R>(query: CompiledQuery<R>): QueryResult<R> {
     const { sql, parameters } = query
     if (!areTextParameters(parameters)) return this.execute(query)
-    const known = this.#cache.get(this.#version(), sql, parameters)
+    const known = this.#cache.get(this.version(), sql, parameters)
     if (known !== undefined) return known as QueryResult<R>
     const found = this.execute<R>(query)
     this.#cache.set(sql, parameters, found)
@@ -45,7 +45,8 @@ export class SqliteReads {
     this.#snapshot.end()
   }
 
-  #version(): unknown {
+  /** Returns the version of the store that reads of this turn see; it changes with each commit. */
+  version(): unknown {
     try {
       return this.#snapshot.begin()
     } catch (error) {
