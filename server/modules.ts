@@ -7,6 +7,7 @@ import { createRecorder } from './audit/record.ts'
 import type { Config } from './cli/config.ts'
 import { createDatabasesModule } from './databases/module.ts'
 import { createDocumentRules } from './documents/document-rules.ts'
+import { createImporter } from './documents/import/importer.ts'
 import { createIndexesModule } from './documents/indexes/module.ts'
 import { createDocumentsModule } from './documents/module.ts'
 import { createReadInIdOrder } from './documents/query/read-page.ts'
@@ -97,10 +98,11 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
   const repository = createDocumentRepository(store)
   const schemas = stack.use(createSchemasModule({ store, log, requireRole, idOf }))
   const indexes = stack.use(createIndexesModule({ store, record, requireRole, logError, idOf }))
+  const importer = createImporter({ repository, now: Date.now, check: schemas.check })
   const jobs = stack.use(
     createJobsModule({
       ...{ store, http, requireRole, idOf },
-      rules: createDocumentRules(Date.now, schemas.current),
+      rules: createDocumentRules(Date.now, schemas.current, importer.part),
       documents: { page: createReadInIdOrder({ repository, nextTurn: createTurns() }) },
       now: nodes.now,
       onError: logError('a job failed to continue'),
@@ -108,7 +110,18 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
   )
   const documents = stack.use(
     createDocumentsModule({
-      ...{ store, repository, schemas, jobs, databases, http, requireRole, vault, logError },
+      ...{
+        store,
+        repository,
+        importer,
+        schemas,
+        jobs,
+        databases,
+        http,
+        requireRole,
+        vault,
+        logError,
+      },
     }),
   )
   events.on('database', () => {

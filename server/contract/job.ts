@@ -1,8 +1,9 @@
 import * as z from 'zod/mini'
 import { errorBody } from './acknowledgement.ts'
+import { importResult } from './import.ts'
 
 /** The operations of jobs on a collection. */
-export const JOB_KINDS = ['create', 'patch', 'delete', 'list'] as const
+export const JOB_KINDS = ['create', 'patch', 'delete', 'list', 'import'] as const
 
 export type JobKind = (typeof JOB_KINDS)[number]
 
@@ -22,6 +23,7 @@ export const jobView = z.object({
   failure: z
     .nullable(errorBody)
     .check(z.describe('why it failed, in the form of an error response')),
+  result: z.optional(z.nullable(importResult)).check(z.describe('what an import has done so far')),
   documents: z
     .optional(z.array(z.unknown()))
     .check(z.describe('a page of the results of a listing job; only the last page is complete')),

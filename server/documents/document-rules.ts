@@ -2,6 +2,7 @@ import { Failure } from '../failure.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
 import { toDocument } from './document.ts'
 import { createEntityTag } from './entity-tag.ts'
+import type { ImportPart } from './import/importer.ts'
 import { lockDocuments, openIndexes } from './indexes/entries.ts'
 import { mergePatch } from './json/merge-patch.ts'
 import { type Json, parseStrictly } from './json/strict-json.ts'
@@ -14,11 +15,15 @@ import type { CurrentSchemaOf } from './schemas/schemas.ts'
  * @param now returns ms since 1970.
  * @param schemaOf returns the schema that validates documents before they are stored; by default
  * there is none.
+ * @param importPart by default it fails.
  */
 export const createDocumentRules = (
   now: () => number,
   schemaOf: CurrentSchemaOf = async () => ({ tag: null }),
+  importPart: ImportPart = () => Promise.reject(new Error('an import')),
 ) => ({
+  importPart,
+
   /**
    * Returns a function that merges a patch into a body and validates the result. Its failures name
    * the document.

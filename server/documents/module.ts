@@ -10,7 +10,7 @@ import { collectionRoutes, sizeRoutes } from './collections/collection-routes.ts
 import { createSizes } from './collections/sizes.ts'
 import { createDocuments } from './documents.ts'
 import { createExporter } from './export/exporter.ts'
-import { createImporter } from './import/importer.ts'
+import type { Importer } from './import/importer.ts'
 import { createPurge } from './repository/purge.ts'
 import type { DocumentRepository } from './repository/stored-documents.ts'
 import { documentRoutes } from './routes.ts'
@@ -19,8 +19,9 @@ import type { SchemasModule } from './schemas/module.ts'
 export interface DocumentsDeps {
   readonly store: Store
   readonly repository: DocumentRepository
+  readonly importer: Importer
   readonly schemas: Pick<SchemasModule, 'check' | 'purge'>
-  readonly jobs: Pick<JobsModule, 'begin' | 'create' | 'run'>
+  readonly jobs: Pick<JobsModule, 'begin' | 'beginImport' | 'create' | 'run'>
   readonly databases: Pick<DatabasesModule, 'has' | 'idOf' | 'list'>
   readonly http: Pick<HttpModule, 'reserve' | 'sendList'>
   readonly requireRole: RequireRole
@@ -30,7 +31,7 @@ export interface DocumentsDeps {
 
 /** Creates the documents with the purge of dropped databases and their sizes, and their routes. */
 export function createDocumentsModule(deps: DocumentsDeps) {
-  const { store, repository, schemas, jobs, databases, requireRole, logError } = deps
+  const { store, repository, importer, schemas, jobs, databases, requireRole, logError } = deps
   const { reserve, sendList } = deps.http
   const { has: exists, idOf, list } = databases
   const pause = () => new Promise(setImmediate)
@@ -51,7 +52,6 @@ export function createDocumentsModule(deps: DocumentsDeps) {
   let isHolder = false
 
   const documents = createDocuments(repository, Date.now, schemas.check, jobs, deps.vault)
-  const importer = createImporter({ repository, now: Date.now, check: schemas.check })
   const sizes = createSizes({
     repository,
     now: Date.now,
@@ -60,7 +60,15 @@ export function createDocumentsModule(deps: DocumentsDeps) {
   })
   return {
     routes: documentRoutes({
-      ...{ documents, importer, whole: jobs, requireRole, reserve, idOf },
+      ...{
+        documents,
+        importer,
+        beginImport: jobs.beginImport,
+        whole: jobs,
+        requireRole,
+        reserve,
+        idOf,
+      },
       exporter: createExporter(store),
       onExportError: logError('an export was cut off'),
     }),

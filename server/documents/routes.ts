@@ -27,6 +27,7 @@ import { textBody } from '../http/input/text-body.ts'
 import { acceptedVersion } from '../http/input/version.ts'
 import { nextLink, requestedPath } from '../http/output/next-link.ts'
 import type { Reserve } from '../http/output/response-room.ts'
+import type { BeginImport } from '../jobs/import-job.ts'
 import type { CollectionRef, DocumentRef } from '../storage/document-ref.ts'
 import { arrayResponse } from './array-response.ts'
 import {
@@ -46,7 +47,8 @@ import type { StoredDocument } from './repository/stored-documents.ts'
 
 export interface DocumentRoutesDeps extends ExportCollectionDeps {
   readonly documents: Documents
-  readonly importer: Importer
+  readonly importer: Pick<Importer, 'run'>
+  readonly beginImport: BeginImport
   readonly whole: WholeCollections
   readonly requireRole: RequireRole
   readonly reserve: Reserve
@@ -66,6 +68,7 @@ type ListInput = { in: { query: Record<string, string | string[]> } }
 export function documentRoutes({
   documents,
   importer,
+  beginImport,
   whole,
   requireRole,
   reserve,
@@ -100,7 +103,7 @@ export function documentRoutes({
       ...jobHeaders(c, id),
     })
   }
-  const imports = importHandler({ importer, collectionOf, contentType })
+  const imports = importHandler({ importer, beginImport, collectionOf, contentType })
   return new Hono<AppEnv>()
     .get(`${PATH}/:id`, described(document.get, requireRole('viewer')), (c) => {
       const type = contentType(c)

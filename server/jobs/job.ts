@@ -1,7 +1,14 @@
 import type { Transaction } from 'kysely'
 import * as z from 'zod/mini'
 import { errorBody } from '../contract/acknowledgement.ts'
+import {
+  type ImportResult,
+  importResult,
+  ON_CONFLICT,
+  type OnConflict,
+} from '../contract/import.ts'
 import { JOB_KINDS, type JobKind } from '../contract/job.ts'
+import type { ImportPart } from '../documents/import/importer.ts'
 import type { CollectionIndexes } from '../documents/indexes/entries.ts'
 import type { Filter } from '../documents/query/filter.ts'
 import { Failure, type FailureCode, failureKinds } from '../failure.ts'
@@ -20,6 +27,8 @@ export interface JobRequest {
    * schema, undefined if unknown.
    */
   readonly schema?: string | null
+  /** Only for the kind `import`. */
+  readonly onConflict?: OnConflict
 }
 
 /**
@@ -50,6 +59,7 @@ const request = z.object({
   filter: z.array(z.tuple([z.string(), z.string()])),
   patch: z.optional(z.string()),
   schema: z.optional(z.nullable(z.string())),
+  onConflict: z.optional(z.enum(ON_CONFLICT)),
 })
 
 const failure = z.object({
@@ -69,6 +79,7 @@ export interface Job extends CollectionRef {
   readonly total: number | null
   readonly found: number
   readonly failure: Pick<Failure, 'code' | 'message' | 'details'> | null
+  readonly result: ImportResult | null
   readonly createdAt: number
   readonly updatedAt: number
 }
@@ -101,6 +112,8 @@ export interface DocumentRules {
   }>
   /** Returns a function that returns whether the JSON of a document matches a filter. */
   matcher(filter: Filter): (body: string) => boolean | Promise<boolean>
+  /** Imports a part that `stored-part.ts` has printed. */
+  readonly importPart: ImportPart
   createTag(): string
   /** Must be called before `openIndexes` unless the transaction has written documents. */
   lockDocuments(trx: Transaction<Tables>, engine: EngineName): Promise<void>
@@ -125,6 +138,7 @@ export const toJob = (row: JobsTable): Job => ({
   total: row.total,
   found: row.found,
   failure: row.failure === null ? null : parseJsonColumn(failure, 'jobs.failure', row.failure),
+  result: row.result === null ? null : parseJsonColumn(importResult, 'jobs.result', row.result),
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 })

@@ -6,6 +6,7 @@ import type { CollectionRef } from '../storage/document-ref.ts'
 import type { Store } from '../storage/open.ts'
 import { prepareApply } from './apply.ts'
 import { createArrays } from './create-arrays.ts'
+import { type BeginImport, createBeginImport, importNext } from './import-job.ts'
 import { type DocumentRules, failureOf, type Job, type JobRequest, type JobState } from './job.ts'
 import { createLargeChanges } from './large-changes.ts'
 import { rangeAfter } from './range.ts'
@@ -21,7 +22,13 @@ export interface Jobs extends LargeArrays {
    *
    * @throws Failure `too-many-requests`
    */
-  begin(where: CollectionRef, kind: Exclude<JobKind, 'create'>, request: JobRequest): Promise<Job>
+  begin(
+    where: CollectionRef,
+    kind: Exclude<JobKind, 'create' | 'import'>,
+    request: JobRequest,
+  ): Promise<Job>
+  /** Starts an import. @throws Failure `too-many-requests`; any error that `parts` throws */
+  readonly beginImport: BeginImport
   /** Runs a job to its end; returns the number of documents. Throws the job's failure. */
   run(where: CollectionRef, kind: 'patch' | 'delete', request: JobRequest): Promise<number>
   /** Returns a job of this database. @throws Failure `not-found` */
@@ -111,6 +118,7 @@ export function createJobs({ store, rules, now, pause, onError }: JobsDeps): Job
   /** Makes one step of a job; returns its new state. */
   async function step(job: Job): Promise<Job> {
     try {
+      if (job.kind === 'import') return await importNext(repository, rules.importPart, job)
       // The job starts after earlier committed changes are applied.
       if (job.done === 0) await writes?.whenApplied(job)
       const next = await scanNext(store, rules, job)
@@ -146,6 +154,7 @@ export function createJobs({ store, rules, now, pause, onError }: JobsDeps): Job
 
   return {
     create: createArrays({ repository, rules, allow, commit, discard, pause, wake: runner.wake }),
+    beginImport: createBeginImport({ repository, allow, pause, wake: runner.wake }),
     async begin(where, kind, request) {
       await allow(where)
       const job = await create(where, kind, 'running', request)

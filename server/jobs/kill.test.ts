@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
+import { forEachEngine, type TestEngine } from '../storage/test-support/each-engine.testing.ts'
 import {
   killProcesses,
   type ServerProcess,
@@ -28,32 +28,44 @@ beforeAll(() => {
 afterEach(killProcesses)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
+/** Returns functions that start servers on the store of an engine, kill them and ask them. */
+async function servers(engine: TestEngine) {
+  const location = engine.location()
+  const socketPath = join(folder, `${engine.name}.sock`)
+  const flags =
+    'data' in location ? ['--data', location.data] : ['--database-url', location.databaseUrl]
+  const start = (): Promise<ServerProcess> =>
+    startProcess([...flags, '--endpoint', `unix://${socketPath}`], { env: SECRETS })
+  let token: string | undefined
+  const call = async (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers = {},
+  ): Promise<Answer> => {
+    token ??= await makeToken({ data: '', databaseUrl: undefined, ...location })
+    return ask(0, method, path, {
+      socketPath,
+      body,
+      headers: { Authorization: `Bearer ${token}`, ...headers },
+    })
+  }
+  const ended = async (job: string) => {
+    await expect.poll(async () => (await call('GET', job)).status, { timeout: 90_000 }).toBe(200)
+    return (await call('GET', job)).json
+  }
+  const kill = async (server: ServerProcess): Promise<ServerProcess> => {
+    server.signal('SIGKILL')
+    expect(await server.exit).toEqual({ code: null, signal: 'SIGKILL' })
+    return start()
+  }
+  return { start, call, ended, kill }
+}
+
 forEachEngine((engine) => {
   test(`${COUNT} documents are created and changed once, with a kill in each job`, async () => {
-    const location = engine.location()
-    const socketPath = join(folder, `${engine.name}.sock`)
-    const flags =
-      'data' in location ? ['--data', location.data] : ['--database-url', location.databaseUrl]
-    const start = (): Promise<ServerProcess> =>
-      startProcess([...flags, '--endpoint', `unix://${socketPath}`], { env: SECRETS })
-
+    const { start, call, ended, kill } = await servers(engine)
     const first = await start()
-    const token = await makeToken({ data: '', databaseUrl: undefined, ...location })
-    const call = (method: string, path: string, body?: unknown, headers = {}): Promise<Answer> =>
-      ask(0, method, path, {
-        socketPath,
-        body,
-        headers: { Authorization: `Bearer ${token}`, ...headers },
-      })
-    const ended = async (job: string) => {
-      await expect.poll(async () => (await call('GET', job)).status, { timeout: 90_000 }).toBe(200)
-      return (await call('GET', job)).json
-    }
-    const kill = async (server: ServerProcess): Promise<ServerProcess> => {
-      server.signal('SIGKILL')
-      expect(await server.exit).toEqual({ code: null, signal: 'SIGKILL' })
-      return start()
-    }
     const later = { Prefer: 'respond-async' }
     const documents = Array.from({ length: COUNT }, (_, n) => ({ id: `d${COUNT + n}`, n }))
     const posted = await call('POST', '/articles', documents, later)
@@ -86,5 +98,33 @@ forEachEngine((engine) => {
       path = /<([^>]+)>; rel="next"/.exec(String(page.headers.link))?.[1]
     }
     expect(seen).toEqual(documents.map((each) => ({ ...each, on: true })))
+  }, 180_000)
+
+  test('an import stores each document once, with a kill while it runs', async () => {
+    const { start, call, ended, kill } = await servers(engine)
+    const first = await start()
+    const body = Array.from({ length: COUNT }, (_, n) => `{"id":"d${n}"}\n`).join('')
+    const headers = { 'Content-Type': 'application/x-ndjson' }
+    const posted = await call('POST', '/later', body, { ...headers, Prefer: 'respond-async' })
+    expect(posted.status).toBe(202)
+    const job = String(posted.headers.location)
+    await expect.poll(async () => (await call('GET', job)).json.done).toBeGreaterThan(0)
+    const second = await kill(first)
+    expect(await ended(job)).toMatchObject({
+      ...{ state: 'done', done: COUNT, found: COUNT },
+      result: { created: COUNT, replaced: 0, skipped: 0, failed: 0, errors: [] },
+    })
+
+    // Without a job, complete transactions stay, and a repetition stores the others.
+    const importing = call('POST', '/now', body, headers).catch(() => undefined)
+    await expect.poll(async () => (await call('GET', '/now?limit=1')).json).toHaveLength(1)
+    await kill(second)
+    await importing
+    const repeated = await call('POST', '/now?on-conflict=skip', body, headers)
+    const { created, skipped, failed } = repeated.json
+    expect([created + skipped, failed]).toEqual([COUNT, 0])
+    expect(skipped).toBeGreaterThan(0)
+    const counted = await call('GET', '/now?limit=1', undefined, { Prefer: 'count=exact' })
+    expect(counted.headers['x-total-count']).toBe(String(COUNT))
   }, 180_000)
 })

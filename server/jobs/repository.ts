@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { sql, type Transaction } from 'kysely'
 import { SYSTEM_DATABASE } from '../contract/database.ts'
+import type { ImportResult } from '../contract/import.ts'
 import { JOB_RETENTION, type JobKind, MAX_LISTINGS } from '../contract/job.ts'
+import type { StoredPart } from '../documents/import/stored-part.ts'
 import { Failure } from '../failure.ts'
 import { limitBytes } from '../storage/changes/limit-bytes.ts'
 import { lockedSchemaTag } from '../storage/current-schema.ts'
@@ -99,6 +101,7 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
         total: null,
         found: 0,
         failure: null,
+        result: null,
         clean: 0,
         claimed_by: me,
         claimed_until: state === 'running' ? 0 : at + LEASE,
@@ -127,9 +130,48 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
       })
     },
 
+    /** Stages parts of an import, after `before` others. */
+    stageParts(job: Job, parts: readonly StoredPart[], before: number): Promise<Job> {
+      const records = parts.reduce((sum, part) => sum + part.records, job.total ?? 0)
+      return transaction(async (trx) => {
+        const next = await own(trx, job, { total: records })
+        const rows = parts.map(({ text }, at) => {
+          return { id: partId(before + at), seen: '', tag: '', body: text }
+        })
+        await insert(trx, job, rows)
+        return next
+      })
+    },
+
+    /** Returns the staged part of an import after another one; `after` is empty for the first. */
+    async partAfter({ id: job }: Job, after: string) {
+      const row = await db
+        .selectFrom('job_documents')
+        .select(['id', 'body as text'])
+        .where('job', '=', job)
+        .where('id', '>', after)
+        .orderBy('id')
+        .limit(1)
+        .executeTakeFirst()
+      return row
+    },
+
+    /** Stores the progress of an import in the transaction that stores its documents. */
+    advanceImport(
+      trx: Transaction<Tables>,
+      job: Job,
+      { cursor, result, done }: { cursor: string; result: ImportResult; done: number },
+    ): Promise<Job> {
+      const found = result.created + result.replaced
+      const stored = JSON.stringify(result)
+      return own(trx, job, { cursor, found, result: stored, done: job.done + done })
+    },
+
     /** Ends the preparation. The job is `running` from now on, and any node may claim it. */
     begin: (job: Job): Promise<Job> =>
-      transaction((trx) => own(trx, job, { state: 'running', total: job.done, claimed_until: 0 })),
+      transaction((trx) =>
+        own(trx, job, { state: 'running', total: job.total ?? job.done, claimed_until: 0 }),
+      ),
 
     /** Renews the lease of a job in preparation while no documents arrive. */
     async renew({ id }: Job): Promise<void> {
@@ -452,6 +494,9 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
     },
   }
 }
+
+/** Returns ids that sort by number. */
+const partId = (number: number) => String(number).padStart(12, '0')
 
 /** Stages documents; returns the number of those that were not staged before. */
 async function insert(

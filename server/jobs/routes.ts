@@ -90,6 +90,7 @@ function toView(job: Job): JobView {
     total: job.total,
     found: job.found,
     failure: failure === undefined ? null : toErrorBody(failure),
+    ...(job.kind === 'import' && { result: job.result }),
     created: new Date(job.createdAt).toISOString(),
     updated: new Date(job.updatedAt).toISOString(),
   }

@@ -308,6 +308,8 @@ export interface JobsTable {
   found: number
   /** JSON. */
   failure: string | null
+  /** JSON: what an import has done so far. */
+  result: string | null
   /** 1 if no cleanup remains after the job ends. */
   clean: number
   claimed_by: string

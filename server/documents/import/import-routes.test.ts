@@ -47,6 +47,31 @@ forEachEngineNode((start) => {
     expect(await all('/books')).toEqual([{ id: 'a', n: 2 }, { id: 'c' }])
   })
 
+  it('imports as a job, whose result says the same', async () => {
+    const body = '{"id":"a"}\n{"id":"a"}\n[\n\n{"id":"b"}\n'.concat('{"n":1}\n'.repeat(1_200))
+    const headers = { 'Content-Type': 'application/x-ndjson', Prefer: 'respond-async' }
+    const answer = await node.ask('POST', '/later?on-conflict=skip', body, { headers })
+    expect([answer.status, answer.json.state]).toEqual([202, 'running'])
+    const job = String(answer.headers.location)
+    await expect.poll(async () => (await node.ask('GET', job)).status).toBe(200)
+    expect((await node.ask('GET', job)).json).toMatchObject({
+      ...{ kind: 'import', state: 'done', done: 1_204, total: 1_204, found: 1_202 },
+      result: {
+        ...{ created: 1_202, replaced: 0, skipped: 1, failed: 1 },
+        errors: [{ line: 3, pointer: '', message: 'The line is not JSON.' }],
+      },
+    })
+    const empty = await node.ask('POST', '/later', '', { headers })
+    const none = String(empty.headers.location)
+    await expect.poll(async () => (await node.ask('GET', none)).json.state).toBe('done')
+  })
+
+  it('stages nothing of a job whose body cannot be read', async () => {
+    const headers = { 'Content-Type': 'text/csv', Prefer: 'respond-async' }
+    expect((await node.ask('POST', '/never', 'a,a\n', { headers })).status).toBe(422)
+    expect(await all('/never')).toEqual([])
+  })
+
   test.each([
     ['/c?on-conflict=ignore', 'text/csv', 400, 'on-conflict'],
     ['/c?on-conflict=skip&on-conflict=fail', 'text/csv', 400, 'on-conflict'],

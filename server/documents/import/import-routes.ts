@@ -3,21 +3,27 @@ import { createMiddleware } from 'hono/factory'
 import { ON_CONFLICT, type OnConflict } from '../../contract/import.ts'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../../http/env.ts'
+import { prefersAsync } from '../../http/input/prefer.ts'
 import { bodyChunks } from '../../http/input/request-body.ts'
+import type { BeginImport } from '../../jobs/import-job.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
+import { accepted } from '../collections/whole-collection-routes.ts'
 import type { Importer } from './importer.ts'
 import { type ImportFormat, readRecords } from './read-records.ts'
+import { storedParts } from './stored-part.ts'
 
 export interface ImportHandlerDeps {
-  readonly importer: Importer
+  readonly importer: Pick<Importer, 'run'>
+  readonly beginImport: BeginImport
   readonly collectionOf: (c: Context<AppEnv>) => CollectionRef
   /** Returns the content type of a response, in the version that the request accepts. */
   readonly contentType: (c: Context<AppEnv>) => string
 }
 
 /** Returns the handler of `POST /<collection>` for NDJSON and CSV. Other bodies are passed on. */
-export const importHandler = ({ importer, collectionOf, contentType }: ImportHandlerDeps) =>
+export const importHandler = (deps: ImportHandlerDeps) =>
   createMiddleware<AppEnv>(async (c, next) => {
+    const { importer, beginImport, collectionOf, contentType } = deps
     const format = formatOf(c.req.header('Content-Type'))
     const parameters = new URL(c.req.url).searchParams
     if (format === undefined) {
@@ -30,6 +36,9 @@ export const importHandler = ({ importer, collectionOf, contentType }: ImportHan
     const where = collectionOf(c)
     const onConflict = parseOnConflict(parameters)
     const records = readRecords(bodyChunks(c), format)
+    if (prefersAsync(c)) {
+      return accepted(c, await beginImport(where, onConflict, storedParts(records)))
+    }
     const result = await importer.run(where, records, onConflict, c.req.raw.signal)
     return c.json(result, 200, headers)
   })

@@ -35,6 +35,16 @@ export class ImportTally {
     if (this.#latest.length > 10 * IMPORT_ERRORS) this.#latest = first(this.#latest)
   }
 
+  /** Adds the counts and errors of another tally, of lines between those of this one. */
+  add(other: ImportTally): void {
+    other.endBatch()
+    this.created += other.created
+    this.replaced += other.replaced
+    this.skipped += other.skipped
+    this.failed += other.failed
+    this.#latest.push(...other.#errors)
+  }
+
   /** Ends a batch: later errors are on later lines. */
   endBatch(): void {
     if (this.#latest.length === 0) return

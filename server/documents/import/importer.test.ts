@@ -9,6 +9,7 @@ import { createDocumentRepository } from '../repository/repository.ts'
 import type { CheckDocuments } from '../schemas/schemas.ts'
 import { createImporter, type Importer } from './importer.ts'
 import { type ImportRecord, readRecords } from './read-records.ts'
+import { type PartImport, type StoredPart, storedParts } from './stored-part.ts'
 
 const where = { database: 'db', collection: 'articles' }
 const NOTHING = { created: 0, replaced: 0, skipped: 0, failed: 0, errors: [] }
@@ -215,6 +216,49 @@ forEachEngine((engine) => {
     const count = (await stored()).length
     expect(count).toBeGreaterThanOrEqual(4_000)
     expect(count).toBeLessThanOrEqual(6_000)
+  })
+
+  it('continues a part after its last transaction, and counts each record once', async () => {
+    await indexes.put(where, 'sole', ['n'], true)
+    const lines = ['{"id":"a","n":1}', '{', '{"id":"b","n":1}', '{"id":"c"}', '{"id":"c"}', '[]']
+    const parts = storedParts(readRecords(linesOf(lines), 'ndjson'))
+    const { text } = (await parts.next()).value as StoredPart
+    const repository = createDocumentRepository(store)
+    const one = createImporter({
+      now: () => 0,
+      check: () => undefined,
+      // As if the time of a transaction were over after each document.
+      repository: {
+        write: (to, [first], ...rest) => repository.write(to, first ? [first] : [], ...rest),
+      },
+    })
+    let state: Pick<PartImport, 'line' | 'result'> = { line: 0, result: null }
+    let done = 0
+    let isInterrupted = true
+    const interrupt = new Error('killed')
+    for (let round = 0; isInterrupted; round++) {
+      expect(round).toBeLessThan(9)
+      isInterrupted = false
+      let commits = 0
+      await one
+        .part(where, text, {
+          ...{ onConflict: 'fail', ...state },
+          async commit(_, { line, result, done: more }) {
+            // The second transaction of each round is rolled back.
+            if (++commits === 2) throw interrupt
+            state = { line: line ?? Number.POSITIVE_INFINITY, result }
+            done += more
+          },
+        })
+        .catch((error: unknown) => {
+          if (error !== interrupt) throw error
+          isInterrupted = true
+        })
+    }
+    expect(state.result).toMatchObject({ created: 2, failed: 4 })
+    expect(state.result?.errors.map(({ line }) => line)).toEqual([3, 2, 5, 6])
+    expect(done).toBe(6)
+    expect((await stored()).map(({ id }) => id)).toEqual(['a', 'c'])
   })
 
   it('shares transactions with other imports, and writes at most 1,000 documents in each', async () => {

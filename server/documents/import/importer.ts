@@ -7,14 +7,17 @@ import { type MadeDocument, toDocument } from '../document.ts'
 import { parseStrictly } from '../json/strict-json.ts'
 import { exists } from '../repository/create-many.ts'
 import type { DocumentRepository } from '../repository/stored-documents.ts'
-import type { Written } from '../repository/write-documents.ts'
+import type { WriteDocuments, Written } from '../repository/write-documents.ts'
 import type { CheckDocuments } from '../schemas/schemas.ts'
 import { ImportTally } from './import-tally.ts'
 import type { ImportRecord } from './read-records.ts'
+import { type PartImport, parseStoredPart } from './stored-part.ts'
 import { type ImportedDocument, validate } from './validate.ts'
 
 /** Maximum number of documents that a transaction of an import writes. */
 const TRANSACTION = 1_000
+
+const NEVER = new AbortController().signal
 
 /** Size after which a batch is written although it has fewer documents, in characters. */
 const BATCH_SIZE = 1024 * 1024
@@ -35,7 +38,12 @@ export interface Importer {
     onConflict: OnConflict,
     signal: AbortSignal,
   ): Promise<ImportResult>
+  /** Stores the records of a part (`stored-part.ts`) whose progress is stored with them. */
+  readonly part: ImportPart
 }
+
+/** Imports a part for a job. */
+export type ImportPart = (where: CollectionRef, text: string, state: PartImport) => Promise<void>
 
 export interface ImporterDeps {
   readonly repository: Pick<DocumentRepository, 'write'>
@@ -48,27 +56,28 @@ export function createImporter({ repository, now, check }: ImporterDeps): Import
   // Other writers wait for at most one transaction of imports, however many imports there are.
   const transactions = new Semaphore(1)
 
-  /** Writes valid documents and counts what was done with them. */
-  async function write(
+  /** Writes documents in one transaction, while no other import has one. */
+  async function write(...[where, documents, ...rest]: Parameters<WriteDocuments>) {
+    await transactions.enter(() => NEVER)
+    try {
+      return await repository.write(where, documents.slice(0, TRANSACTION), ...rest)
+    } finally {
+      transactions.leave()
+    }
+  }
+
+  async function writeBatch(
     where: CollectionRef,
     documents: readonly ImportedDocument[],
     onConflict: OnConflict,
     tally: ImportTally,
     signal: AbortSignal,
   ): Promise<void> {
-    for (let at = 0; at < documents.length; ) {
+    for (let rest = documents; rest.length > 0; ) {
       signal.throwIfAborted()
-      await transactions.enter(() => signal)
-      try {
-        const next = documents.slice(at, at + TRANSACTION)
-        const written = await repository.write(where, next, onConflict === 'replace')
-        for (const [index, outcome] of written.entries()) {
-          count(tally, next[index] as ImportedDocument, outcome, onConflict)
-        }
-        at += written.length
-      } finally {
-        transactions.leave()
-      }
+      const written = await write(where, rest, onConflict === 'replace')
+      count(tally, rest, written, onConflict)
+      rest = rest.slice(written.length)
       await nextTurn()
     }
   }
@@ -80,7 +89,7 @@ export function createImporter({ repository, now, check }: ImporterDeps): Import
       let size = 0
       const end = async () => {
         const valid = await validate(check, where, batch, tally)
-        await write(where, valid, onConflict, tally, signal)
+        await writeBatch(where, valid, onConflict, tally, signal)
         tally.endBatch()
         batch = []
         size = 0
@@ -98,6 +107,33 @@ export function createImporter({ repository, now, check }: ImporterDeps): Import
       } catch (error) {
         throw error instanceof Failure ? interrupted(error, tally.result) : error
       }
+    },
+    async part(where, text, { onConflict, line, result, commit }) {
+      const records = parseStoredPart(text)
+      const rejected = new ImportTally()
+      const made = toDocuments(records, now, rejected)
+      const valid = await validate(check, where, made, rejected)
+      let rest = valid.filter((document) => document.line > line)
+      let done = valid.length - rest.length
+      const tally = new ImportTally(result ?? undefined)
+      do {
+        const documents = rest
+        const written = await write(where, rest, onConflict === 'replace', async (trx, some) => {
+          count(tally, documents, some, onConflict)
+          const isEnd = some.length === documents.length
+          // Only counted at the end: an import that continues rejects these documents again.
+          if (isEnd) tally.add(rejected)
+          tally.endBatch()
+          await commit(trx, {
+            line: isEnd ? undefined : documents[some.length - 1]?.line,
+            result: tally.result,
+            done: isEnd ? records.length - done : some.length,
+          })
+        })
+        done += written.length
+        rest = rest.slice(written.length)
+        await nextTurn()
+      } while (rest.length > 0)
     },
   }
 }
@@ -129,17 +165,21 @@ function parse(text: string, now: () => number): MadeDocument | Failure {
 
 const NOT_JSON = new Failure('bad-json', 'The line is not JSON.')
 
+/** Counts what was done with the first documents. */
 function count(
   tally: ImportTally,
-  { line, id }: ImportedDocument,
-  written: Written,
+  documents: readonly ImportedDocument[],
+  written: readonly Written[],
   onConflict: OnConflict,
 ): void {
-  if (written === 'created') tally.created++
-  else if (written === 'replaced') tally.replaced++
-  else if (written !== 'exists') tally.fail(line, written)
-  else if (onConflict === 'skip') tally.skipped++
-  else tally.fail(line, exists(id))
+  for (const [at, outcome] of written.entries()) {
+    const { line, id } = documents[at] as ImportedDocument
+    if (outcome === 'created') tally.created++
+    else if (outcome === 'replaced') tally.replaced++
+    else if (outcome !== 'exists') tally.fail(line, outcome)
+    else if (onConflict === 'skip') tally.skipped++
+    else tally.fail(line, exists(id))
+  }
 }
 
 /** Returns the failure of an import that has stored some documents. */

@@ -50,11 +50,11 @@ export function withUnapplied(
         documents.map(({ id }) => id),
         () => stored.insert(where, documents),
       ),
-    write: (where, documents, replaces) =>
+    write: (where, documents, ...options) =>
       writes.write(
         where,
         documents.map(({ id }) => id),
-        () => stored.write(where, documents, replaces),
+        () => stored.write(where, documents, ...options),
       ),
     update: (ref, tag, body) => writes.write(ref, [ref.id], () => stored.update(ref, tag, body)),
     delete: (ref, tag) => writes.write(ref, [ref.id], () => stored.delete(ref, tag)),

@@ -24,6 +24,7 @@ export type Written = 'created' | 'replaced' | 'exists' | NotUnique
  * be stored does not affect the others.
  *
  * @param replaces whether stored documents with the same ids are replaced.
+ * @param commit called at the end of the transaction, to store more in it.
  * @returns what was done with the first documents, at least one; call it again with the others.
  * @throws Failure `database-not-found`
  */
@@ -31,6 +32,7 @@ export type WriteDocuments = (
   where: CollectionRef,
   documents: readonly MadeDocument[],
   replaces: boolean,
+  commit?: (trx: Transaction<Tables>, written: readonly Written[]) => Promise<void>,
 ) => Promise<readonly Written[]>
 
 /** Time after which a transaction begins no other statement, ms. Other writers wait for it. */
@@ -60,7 +62,7 @@ interface Target extends Scope {
 
 export function createWriteDocuments({ db, engine, transaction }: Store): WriteDocuments {
   const nextTurn = createTurns()
-  return async (where, documents, replaces) => {
+  return async (where, documents, replaces, commit) => {
     const rows: Row[] = []
     const written: Written[] = []
     const writing = transaction(async (trx) => {
@@ -77,6 +79,7 @@ export function createWriteDocuments({ db, engine, transaction }: Store): WriteD
         rows.push(...next.slice(0, outcomes.length))
         written.push(...outcomes)
       }
+      await commit?.(trx, written)
       return written
     }, 'long')
     return resolveOutcome(writing, async () => {

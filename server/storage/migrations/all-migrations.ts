@@ -15,6 +15,7 @@ import { auditIndexes } from './0012-audit-indexes.ts'
 import { endpointChanges } from './0013-endpoint-changes.ts'
 import { accessTokenOnly } from './0014-access-token-only.ts'
 import { documentIndexes } from './0015-document-indexes.ts'
+import { jobResults } from './0016-job-results.ts'
 
 /**
  * Returns all migrations by name, in execution order. Append only: stores record the names of the
@@ -37,5 +38,6 @@ export function allMigrations(engine: EngineName): Record<string, Migration> {
     '0013-endpoint-changes': endpointChanges(engine),
     '0014-access-token-only': accessTokenOnly(),
     '0015-document-indexes': documentIndexes(engine),
+    '0016-job-results': jobResults(),
   }
 }

@@ -52,6 +52,7 @@ const titles: Record<JobView['kind'], string> = {
   delete: 'Deleting documents',
   patch: 'Changing documents',
   list: 'Listing documents',
+  import: 'Importing documents',
 }
 
 const verbs: Record<JobView['kind'], string> = {
@@ -59,10 +60,11 @@ const verbs: Record<JobView['kind'], string> = {
   delete: 'deleted',
   patch: 'changed',
   list: 'listed',
+  import: 'imported',
 }
 
 function Progress({ job }: { job: JobView }) {
-  const { done, total, collection } = job
+  const { done, total, collection, kind } = job
   return (
     <>
       <progress
@@ -74,7 +76,8 @@ function Progress({ job }: { job: JobView }) {
       <p className="dim">
         {formatCount(done)}
         {total !== null && ` of ${formatCount(total)}`} documents of {collection} processed. The job
-        continues when you close this dialog. The change becomes visible when it is complete.
+        continues when you close this dialog.
+        {kind !== 'import' && ' The change becomes visible when it is complete.'}
       </p>
     </>
   )
@@ -94,6 +97,7 @@ function Outcome({ job }: { job: JobView }) {
 }
 
 function formatJobResult({ kind, found, collection, failure }: JobView): string {
-  if (failure !== null) return `Nothing was ${verbs[kind]}. ${failure.message}`
-  return `${formatCount(found)} document${found === 1 ? '' : 's'} of ${collection} ${found === 1 ? 'was' : 'were'} ${verbs[kind]}.`
+  const changed = `${formatCount(found)} document${found === 1 ? '' : 's'} of ${collection} ${found === 1 ? 'was' : 'were'} ${verbs[kind]}.`
+  if (failure === null) return changed
+  return `${kind === 'import' ? changed : `Nothing was ${verbs[kind]}.`} ${failure.message}`
 }
