@@ -184,7 +184,7 @@ export const VIEWS: readonly View[] = [
   {
     name: 'database: create',
     url: () => '/_console/databases/new',
-    steps: (page) => page.getByLabel('Name').fill('a b'),
+    steps: (page) => page.getByRole('textbox', { name: 'Name' }).fill('a b'),
     shows: (page) => page.getByText('A space is not allowed in a name'),
     needs: 'operator',
     refusal: VIEWER,
@@ -377,7 +377,7 @@ export const VIEWS: readonly View[] = [
     name: 'my page: create token',
     url: () => '/_console/me/new-token',
     async steps(page) {
-      await page.getByLabel('Name').fill('ci')
+      await page.getByRole('textbox', { name: 'Name' }).fill('ci')
       await save(page)
     },
     shows: (page) => page.getByText('Copy the token now. It is not shown again.'),
