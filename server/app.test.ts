@@ -214,7 +214,8 @@ describe('/_api/openapi.json', () => {
     const described = await operations()
     const served = app.routes
       .filter(
-        ({ method, path }) => method !== 'ALL' && /^\/(?:_api|_index|_job|_schema|:)/.test(path),
+        ({ method, path }) =>
+          method !== 'ALL' && /^\/(?:_api|_index|_job|_schema|_export|_import|:)/.test(path),
       )
       .map(({ method, path }) => `${method} ${path.replace(/:([a-z]+)(?:\{[^}]*\})?/g, '{$1}')}`)
     expect(new Set(described.map(([name]) => name))).toEqual(new Set(served))

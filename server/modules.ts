@@ -110,18 +110,8 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
   )
   const documents = stack.use(
     createDocumentsModule({
-      ...{
-        store,
-        repository,
-        importer,
-        schemas,
-        jobs,
-        databases,
-        http,
-        requireRole,
-        vault,
-        logError,
-      },
+      ...{ store, repository, importer, schemas, indexes, jobs, databases, http, requireRole },
+      ...{ vault, record, logError },
     }),
   )
   events.on('database', () => {

@@ -10,6 +10,7 @@ export const AUDIT_ACTIONS = [
   'endpoint.change-undo',
   'database.create',
   'database.drop',
+  'database.import',
   'index.create',
   'index.drop',
   'session.begin',

@@ -4,6 +4,7 @@ import type { RequireRole } from '../http/guards/require-role.ts'
 import type { HttpModule } from '../http/module.ts'
 import type { JobsModule } from '../jobs/module.ts'
 import { StoreUnavailable } from '../storage/availability/unavailable.ts'
+import type { Recorder } from '../storage/changes/recorder.ts'
 import type { Store } from '../storage/open.ts'
 import type { Vault } from '../storage/vault.ts'
 import { collectionRoutes, sizeRoutes } from './collections/collection-routes.ts'
@@ -11,21 +12,26 @@ import { createSizes } from './collections/sizes.ts'
 import { createDocuments } from './documents.ts'
 import { createExporter } from './export/exporter.ts'
 import type { Importer } from './import/importer.ts'
+import type { IndexesModule } from './indexes/module.ts'
 import { createPurge } from './repository/purge.ts'
 import type { DocumentRepository } from './repository/stored-documents.ts'
 import { documentRoutes } from './routes.ts'
 import type { SchemasModule } from './schemas/module.ts'
+import { createDatabaseImporter } from './transfer/database-importer.ts'
+import { transferRoutes } from './transfer/transfer-routes.ts'
 
 export interface DocumentsDeps {
   readonly store: Store
   readonly repository: DocumentRepository
   readonly importer: Importer
-  readonly schemas: Pick<SchemasModule, 'check' | 'purge'>
+  readonly schemas: Pick<SchemasModule, 'check' | 'purge' | 'put'>
+  readonly indexes: Pick<IndexesModule, 'put'>
   readonly jobs: Pick<JobsModule, 'begin' | 'beginImport' | 'create' | 'run'>
   readonly databases: Pick<DatabasesModule, 'has' | 'idOf' | 'list'>
   readonly http: Pick<HttpModule, 'reserve' | 'sendList'>
   readonly requireRole: RequireRole
   readonly vault: Vault
+  readonly record: Recorder
   readonly logError: ErrorLog
 }
 
@@ -58,6 +64,14 @@ export function createDocumentsModule(deps: DocumentsDeps) {
     pause,
     onError: logError('cannot measure the size of a database'),
   })
+  const exports = {
+    exporter: createExporter(store),
+    onExportError: logError('an export was cut off'),
+  }
+  const { indexes, record } = deps
+  const databaseImporter = createDatabaseImporter({
+    ...{ store, record, repository, importer, schemas, indexes },
+  })
   return {
     routes: documentRoutes({
       ...{
@@ -69,9 +83,9 @@ export function createDocumentsModule(deps: DocumentsDeps) {
         reserve,
         idOf,
       },
-      exporter: createExporter(store),
-      onExportError: logError('an export was cut off'),
+      ...exports,
     }),
+    transferRoutes: transferRoutes({ ...exports, databaseImporter, requireRole, idOf }),
     collectionRoutes: collectionRoutes({ documents, requireRole, idOf, exists, sizes, sendList }),
     sizeRoutes: sizeRoutes({ sizes, requireRole, idOf, list, sendList }),
     /** Purges dropped databases, on one of the nodes. */

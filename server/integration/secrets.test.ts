@@ -144,7 +144,8 @@ forEachEngine((engine) => {
       const rest = { ...headers }
       if (status === 303) delete rest['set-cookie']
       answers.push([what, `${status} ${JSON.stringify(rest)} ${text}`])
-      return text.startsWith('{') || text.startsWith('[') ? JSON.parse(text) : undefined
+      const isJson = headers['content-type']?.startsWith('application/json') ?? false
+      return isJson && text !== '' ? JSON.parse(text) : undefined
     }
     const tell = async (
       method: string,

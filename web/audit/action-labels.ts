@@ -10,6 +10,7 @@ export const actionLabels: Readonly<Record<AuditAction, string>> = {
   'endpoint.change-undo': 'Bulk change undone',
   'database.create': 'Database created',
   'database.drop': 'Database dropped',
+  'database.import': 'Database imported',
   'index.create': 'Index created',
   'index.drop': 'Index deleted',
   'session.begin': 'Signed in',

@@ -5,10 +5,11 @@ import { planQuery } from '../indexes/plan.ts'
 import { type Json, printJson } from '../json/strict-json.ts'
 import type { ExportQuery } from '../query/query.ts'
 import { createFieldSelector } from '../query/select-fields.ts'
+import { databaseText } from '../transfer/database-text.ts'
 import { CsvColumns, columnsOf, createCsvFormat } from './csv.ts'
 import { ExportLimit } from './export-limit.ts'
 import { type MatchingDocument, type ReadMatchingDeps, readMatching } from './matching-documents.ts'
-import { openSnapshotReader } from './snapshot-reader.ts'
+import { openSnapshotReader, type SnapshotScope } from './snapshot-reader.ts'
 
 export type ExportFormat = 'ndjson' | 'csv'
 
@@ -35,6 +36,11 @@ export interface Exporter {
     format: ExportFormat,
     client: AbortSignal,
   ): Promise<Export>
+  /** Begins to export all collections of a database. @throws Failure as {@link begin} */
+  beginDatabase(
+    database: { readonly id: string; readonly name: string },
+    client: AbortSignal,
+  ): Promise<Export>
   /** Number of exports that run. */
   readonly running: number
 }
@@ -46,31 +52,42 @@ export function createExporter(store: Store, limit = new ExportLimit()): Exporte
     get running() {
       return limit.running
     },
-    async begin(where, query, format, client) {
-      const opened = new AsyncDisposableStack()
-      try {
-        return await begin(opened, where, query, format, client)
-      } catch (error) {
-        await opened.disposeAsync()
-        throw error
-      }
-    },
+    begin: (where, query, format, client) =>
+      begin(where, client, async (deps) => {
+        const { filter, sort, matches } = query
+        const isPlanned = matches !== undefined || sort.length > 0
+        const indexes = isPlanned ? await deps.reader.indexes.ready(where) : []
+        const plan = planQuery(indexes, { filter, sort, count: false })
+        const read = () => readMatching(deps, where, query, plan)
+        const texts = format === 'csv' ? csvOf(read, query) : ndjsonOf(read, query)
+        return { texts, index: plan?.index.name }
+      }),
+    beginDatabase: (database, client) =>
+      begin({ database: database.id }, client, async (deps) => ({
+        texts: databaseText({ ...deps, db: store.db }, database),
+        index: undefined,
+      })),
   }
 
+  /** Waits for the turn of an export, and opens a snapshot for it. */
   async function begin(
-    opened: AsyncDisposableStack,
-    ...[where, query, format, client]: Parameters<Exporter['begin']>
+    scope: SnapshotScope,
+    client: AbortSignal,
+    open: (deps: ReadMatchingDeps) => Promise<{
+      readonly texts: AsyncGenerator<string, void>
+      readonly index: string | undefined
+    }>,
   ): Promise<Export> {
-    const { check, deadline } = opened.use(await limit.enter(client))
-    const reader = opened.use(await openSnapshotReader(store, where, check))
-    const { filter, sort, matches } = query
-    const isPlanned = matches !== undefined || sort.length > 0
-    const indexes = isPlanned ? await reader.indexes.ready(where) : []
-    const plan = planQuery(indexes, { filter, sort, count: false })
-    const deps: ReadMatchingDeps = { reader, nextTurn, check }
-    const read = () => readMatching(deps, where, query, plan)
-    const texts = format === 'csv' ? csvOf(read, query) : ndjsonOf(read, query)
-    return { chunks: disposing(texts, opened), deadline, index: plan?.index.name }
+    const opened = new AsyncDisposableStack()
+    try {
+      const { check, deadline } = opened.use(await limit.enter(client))
+      const reader = opened.use(await openSnapshotReader(store, scope, check))
+      const { texts, index } = await open({ reader, nextTurn, check })
+      return { chunks: disposing(texts, opened), deadline, index }
+    } catch (error) {
+      await opened.disposeAsync()
+      throw error
+    }
   }
 }
 

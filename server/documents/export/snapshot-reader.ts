@@ -27,7 +27,9 @@ export interface SnapshotReader extends AsyncDisposable {
   readonly prepareRead: Store['prepareRead']
 }
 
-type Scope = Pick<CollectionRef, 'database'> & Partial<Pick<CollectionRef, 'collection'>>
+/** A collection, or all collections of a database. */
+export type SnapshotScope = Pick<CollectionRef, 'database'> &
+  Partial<Pick<CollectionRef, 'collection'>>
 
 /**
  * Opens a snapshot in which the documents of a collection, or of all collections of a database, are
@@ -38,7 +40,7 @@ type Scope = Pick<CollectionRef, 'database'> & Partial<Pick<CollectionRef, 'coll
  */
 export async function openSnapshotReader(
   store: Store,
-  scope: Scope,
+  scope: SnapshotScope,
   check: () => void,
 ): Promise<SnapshotReader> {
   const deadline = performance.now() + APPLY_WAIT
@@ -62,7 +64,7 @@ export async function openSnapshotReader(
 async function findApplying(
   { db }: Store,
   { prepareRead }: Snapshot,
-  { database, collection }: Scope,
+  { database, collection }: SnapshotScope,
 ): Promise<CollectionRef | undefined> {
   const query = prepareRead(
     sql<CollectionRef>`

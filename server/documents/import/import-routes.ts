@@ -60,7 +60,7 @@ function formatOf(type: string | undefined): ImportFormat | undefined {
 }
 
 /** @throws Failure `bad-parameter` also for other parameters, which are probably a mistake. */
-function parseOnConflict(parameters: URLSearchParams): OnConflict {
+export function parseOnConflict(parameters: URLSearchParams): OnConflict {
   for (const name of parameters.keys()) {
     if (name === 'on-conflict') continue
     throw new Failure('bad-parameter', `An import has no parameter ${JSON.stringify(name)}.`, {

@@ -34,13 +34,16 @@ const STEP = 64 * 1024
  * header. Blank lines are left out. An error in a record does not end the import.
  *
  * @param chunks closed if they are not read to their end.
+ * @param lineBytes maximum size of a line of NDJSON, by default that of a document.
  * @throws Failure `invalid` if the header of a CSV file cannot be used.
  */
 export async function* readRecords(
   chunks: AsyncIterable<Uint8Array>,
   format: ImportFormat,
+  lineBytes?: number,
 ): AsyncGenerator<readonly ImportRecord[]> {
-  const splitter: RecordSplitter = format === 'csv' ? new CsvSplitter() : new LineSplitter()
+  const splitter: RecordSplitter =
+    format === 'csv' ? new CsvSplitter() : new LineSplitter(lineBytes)
   const parser = format === 'csv' ? new CsvParser() : JSON_PARSER
   let part: ImportRecord[] = []
   let bytes = 0

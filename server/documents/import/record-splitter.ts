@@ -1,6 +1,6 @@
 import { DOCUMENT_BYTES } from '../../contract/document.ts'
 
-/** The bytes of a record, or undefined if it is larger than `DOCUMENT_BYTES`. */
+/** The bytes of a record, or undefined if it is too large. */
 export interface RawRecord {
   /** The line on which it begins, from 1. */
   readonly line: number
@@ -17,8 +17,14 @@ export interface RecordSplitter {
 
 /** Collects the parts of a record from several chunks. */
 class Held {
+  readonly #most: number
   #parts: Uint8Array[] = []
   #bytes = 0
+
+  /** @param most maximum size of a record, bytes. */
+  constructor(most: number) {
+    this.#most = most
+  }
 
   get isEmpty(): boolean {
     return this.#bytes === 0
@@ -27,13 +33,13 @@ class Held {
   /** Drops the record once it is too large; only its length is counted from then on. */
   add(part: Uint8Array): void {
     this.#bytes += part.length
-    if (this.#bytes > DOCUMENT_BYTES) this.#parts = []
+    if (this.#bytes > this.#most) this.#parts = []
     else if (part.length > 0) this.#parts.push(part)
   }
 
   take(line: number): RawRecord {
     const [only] = this.#parts
-    const isLarge = this.#bytes > DOCUMENT_BYTES
+    const isLarge = this.#bytes > this.#most
     const bytes = only !== undefined && this.#parts.length === 1 ? only : Buffer.concat(this.#parts)
     this.#parts = []
     this.#bytes = 0
@@ -52,8 +58,13 @@ const COMMA = 0x2c
 
 /** Splits a body into lines. */
 export class LineSplitter implements RecordSplitter {
-  readonly #held = new Held()
+  readonly #held: Held
   #line = 1
+
+  /** @param most maximum size of a line, bytes. */
+  constructor(most = DOCUMENT_BYTES) {
+    this.#held = new Held(most)
+  }
 
   push(chunk: Uint8Array): RawRecord[] {
     const records: RawRecord[] = []
@@ -85,7 +96,7 @@ const AFTER_QUOTE = 3
  * breaks. The caller must check the quotes of each record.
  */
 export class CsvSplitter implements RecordSplitter {
-  readonly #held = new Held()
+  readonly #held = new Held(DOCUMENT_BYTES)
   #line = 1
   #firstLine = 1
   #place = CELL_START

@@ -36,6 +36,7 @@ export function createIndexesModule(deps: IndexesDeps) {
   const indexes = createIndexes(repository, builder.wake)
   return {
     routes: indexRoutes({ indexes, requireRole, record, idOf }),
+    put: indexes.put,
     /** Resumes builds. Call it at startup and periodically. */
     wake: builder.wake,
     [Symbol.asyncDispose]: builder.stop,

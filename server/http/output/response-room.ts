@@ -19,10 +19,10 @@ export interface ResponseRoom {
 export type Reserve = (c: Context<AppEnv>, bytes: number) => Promise<void>
 
 /**
- * Matches requests for documents, jobs and schemas. Other names that begin with `_` belong to the
+ * Matches requests for documents, jobs, schemas and exports. Other names that begin with `_` belong to the
  * system.
  */
-const DATA = /^\/(?:[^_]|_job\/|_schema\/)/
+const DATA = /^\/(?:[^_]|_job\/|_schema\/|_export$)/
 
 /**
  * Rejects requests for data while the response budget is exhausted. Administration and health

@@ -1,0 +1,31 @@
+import * as z from 'zod/mini'
+import { indexInput } from './document-index.ts'
+import { importResult } from './import.ts'
+
+/** Version of the format of database exports. */
+export const EXPORT_VERSION = 1
+
+/** First line of a database export. */
+export const exportHead = z.object({
+  gatehouse: z.number().check(z.describe('version of the format')),
+  database: z.string(),
+})
+
+/** Line before the documents of a collection. */
+export const exportedCollection = z.object({
+  collection: z.string(),
+  schema: z.nullable(z.record(z.string(), z.unknown())),
+  indexes: z.array(z.extend(indexInput, { name: z.string() })),
+})
+
+/** Last line of a database export. An export without it is incomplete. */
+export const exportEnd = z.object({
+  end: z.object({ collections: z.number(), documents: z.number() }),
+})
+
+/** Response of `POST /_import`. */
+export const databaseImportResult = z.extend(importResult, {
+  collections: z.number().check(z.describe('number of collections in the body')),
+})
+
+export type DatabaseImportResult = z.infer<typeof databaseImportResult>

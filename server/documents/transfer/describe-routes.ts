@@ -1,0 +1,48 @@
+import { databaseImportResult } from '../../contract/transfer.ts'
+import { schemaOf } from '../../http/openapi.ts'
+import { body, failure, json, operations, parameter } from '../describe-routes.ts'
+
+const LINES = {
+  'application/x-ndjson': {
+    schema: {
+      type: 'string' as const,
+      description: 'A head, collections with their documents, and an end, one a line.',
+    },
+  },
+}
+
+/** The operation of `/_export`. */
+export const databaseExport = operations([], {
+  get: {
+    summary: 'Export a database',
+    description: 'All collections with their schemas, indexes and documents, as of one moment.',
+    responses: {
+      '200': {
+        description: 'The database',
+        headers: {
+          'Content-Disposition': { description: 'The file name', schema: { type: 'string' } },
+        },
+        content: LINES,
+      },
+    },
+  },
+})
+
+/** The operation of `/_import`. */
+export const databaseImport = operations([], {
+  post: {
+    summary: 'Import an exported database',
+    description: 'Without on-conflict, the database must not contain documents.',
+    parameters: [parameter('OnConflict')],
+    requestBody: body(LINES, 'An export of a database.'),
+    responses: {
+      '200': {
+        description: 'What was stored',
+        content: json(schemaOf(databaseImportResult)),
+      },
+      '409': failure('Conflict'),
+      '415': failure('UnsupportedMediaType'),
+      '422': failure('Invalid'),
+    },
+  },
+})

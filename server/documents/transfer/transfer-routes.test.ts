@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type EngineNode, forEachEngineNode } from '../../test-support/each-engine-node.testing.ts'
+
+const NDJSON = { 'Content-Type': 'application/x-ndjson' }
+const SCHEMA = { type: 'object', properties: { year: { type: 'integer' } } }
+
+forEachEngineNode((start) => {
+  let node: EngineNode
+  let exported = ''
+
+  beforeAll(async () => {
+    node = await start()
+    for (const name of ['blog', 'copy', 'partly'])
+      await node.ask('POST', '/_api/database', { name })
+    await ask('blog', 'POST', '/articles', [
+      { id: 'one', year: 'unknown' },
+      { id: 'two', year: 2 },
+    ])
+    await ask('blog', 'PUT', '/_schema/articles', SCHEMA)
+    await ask('blog', 'PUT', '/_index/articles/by-year', { fields: ['-year'], unique: true })
+    await ask('blog', 'POST', '/zoo', { id: 'x', text: 'y'.repeat(1024 * 1024 - 30) })
+    await ask('blog', 'PUT', '/_schema/empty', SCHEMA)
+    exported = (await ask('blog', 'GET', '/_export')).text
+  })
+  afterAll(() => node.stop())
+
+  const ask = (database: string, method: string, path: string, body?: unknown, headers = {}) =>
+    node.ask(method, `/_db/${database}${path}`, body, { headers })
+  const restore = (database: string, body: string, query = '') =>
+    ask(database, 'POST', `/_import${query}`, body, NDJSON)
+
+  describe('a database', () => {
+    it('is exported with collections, schemas and indexes', async () => {
+      const { status, headers, text } = await ask('blog', 'GET', '/_export')
+      expect(status).toBe(200)
+      expect(headers).toMatchObject({
+        'content-type': 'application/x-ndjson',
+        'content-disposition': 'attachment; filename="blog.ndjson"',
+      })
+      const lines = text.split('\n')
+      expect(lines.filter((line) => line.length < 1_000)).toEqual([
+        '{"gatehouse":1,"database":"blog"}',
+        `{"collection":"articles","schema":${JSON.stringify(SCHEMA)},"indexes":[{"name":"by-year","fields":["-year"],"unique":true}]}`,
+        '{"document":{"id":"one","year":"unknown"}}',
+        '{"document":{"id":"two","year":2}}',
+        `{"collection":"empty","schema":${JSON.stringify(SCHEMA)},"indexes":[]}`,
+        '{"collection":"zoo","schema":null,"indexes":[]}',
+        '{"end":{"collections":3,"documents":3}}',
+        '',
+      ])
+      expect((await ask('copy', 'GET', '/_export')).text).toBe(
+        '{"gatehouse":1,"database":"copy"}\n{"end":{"collections":0,"documents":0}}\n',
+      )
+    })
+
+    it('is restored from its export', async () => {
+      const { status, json } = await restore('copy', exported)
+      expect(json).toEqual({
+        ...{ collections: 3, created: 3, replaced: 0, skipped: 0, failed: 0, errors: [] },
+      })
+      expect(status).toBe(200)
+      const copied = (await ask('copy', 'GET', '/_export')).text
+      expect(copied.replace('"copy"', '"blog"') === exported).toBe(true)
+      await expect
+        .poll(async () => (await ask('copy', 'GET', '/_index/articles')).json[0].state)
+        .toBe('ready')
+      const { rows } = (await node.ask('GET', '/_api/audit?what=database.import')).json
+      expect(rows[0]).toMatchObject({
+        ...{ target: 'copy', outcome: 'done' },
+        after: { collections: 3, created: 3, complete: true },
+      })
+    })
+
+    it('that contains documents is only changed as on-conflict says', async () => {
+      const rejected = await restore('copy', exported)
+      expect(rejected.status).toBe(409)
+      expect(rejected.json).toMatchObject({ id: 'conflict', field: 'on-conflict' })
+      const changed = exported.replace('"year":2}', '"year":3}')
+      const skipped = await restore('copy', changed, '?on-conflict=skip')
+      // The schema of the collection applies, and `one` violates it.
+      expect(skipped.json).toMatchObject({ created: 0, skipped: 2, failed: 1 })
+      const failed = await restore('copy', changed, '?on-conflict=fail')
+      expect(failed.json).toMatchObject({ created: 0, failed: 3 })
+      expect(failed.json.errors).toContainEqual({
+        ...{ line: 2, pointer: '/schema', message: 'The collection has a schema already.' },
+      })
+      expect((await ask('copy', 'GET', '/articles/two')).json.year).toBe(2)
+      const replaced = await restore('copy', changed, '?on-conflict=replace')
+      expect(replaced.json).toMatchObject({ replaced: 2, failed: 1 })
+      expect(replaced.json.errors).toMatchObject([{ line: 3, pointer: '/year' }])
+      expect((await ask('copy', 'GET', '/articles/two')).json.year).toBe(3)
+    })
+
+    it.each([
+      ['without its end', (text: string) => text.replace(/\{"end".*\n$/, '')],
+      ['cut off in a document', (text: string) => text.slice(0, text.indexOf('yyy') + 9)],
+      ['with fewer documents than its end says', (text: string) => text.replace(/.*"two".*\n/, '')],
+      ['with lines after its end', (text: string) => `${text}{"document":{}}\n`],
+      ['with lines of another kind', (text: string) => text.replace('{"collection"', '{"x"')],
+      ['with another name', (text: string) => text.replace('"zoo"', '"_zoo"')],
+      ['of a later version', (text: string) => text.replace(':1,', ':2,')],
+      ['of something else', () => '{"id":"one"}\n'],
+      ['that is empty', () => ''],
+    ])('is not restored from an export %s', async (_, change) => {
+      const { status, json } = await restore('partly', change(exported), '?on-conflict=skip')
+      expect(status).toBe(422)
+      expect(json.id).toBe('invalid')
+    })
+
+    it('is not restored from another type, and takes no other parameter', async () => {
+      const other = await ask('partly', 'POST', '/_import', exported, {
+        'Content-Type': 'application/json',
+      })
+      expect([other.status, other.json.field]).toEqual([415, 'Content-Type'])
+      const misspelt = await restore('partly', exported, '?on-conflicts=skip')
+      expect([misspelt.status, misspelt.json.field]).toEqual([400, 'on-conflicts'])
+    })
+  })
+})

@@ -1,0 +1,72 @@
+import { type Context, Hono } from 'hono'
+import { DOCUMENT_BYTES } from '../../contract/document.ts'
+import { Failure } from '../../failure.ts'
+import { described } from '../../http/describe.ts'
+import type { AppEnv } from '../../http/env.ts'
+import { audited } from '../../http/guards/audit-change.ts'
+import type { RequireRole } from '../../http/guards/require-role.ts'
+import { bodyChunks } from '../../http/input/request-body.ts'
+import { streamText } from '../../http/output/stream-text.ts'
+import type { ExportCollectionDeps } from '../export/export-routes.ts'
+import { parseOnConflict } from '../import/import-routes.ts'
+import { readRecords } from '../import/read-records.ts'
+import type { DatabaseImporter } from './database-importer.ts'
+import { databaseExport, databaseImport } from './describe-routes.ts'
+
+export interface TransferRoutesDeps extends ExportCollectionDeps {
+  readonly databaseImporter: DatabaseImporter
+  readonly requireRole: RequireRole
+  /** Returns the id of an existing database. */
+  readonly idOf: (database: string) => string
+}
+
+/** Maximum size of a line of an import: a document, and what surrounds it. */
+const LINE_BYTES = DOCUMENT_BYTES + 1024
+
+/** Returns the routes of `/_export` and `/_import`, which transfer a whole database. */
+export function transferRoutes(deps: TransferRoutesDeps) {
+  const { exporter, onExportError, databaseImporter, requireRole, idOf } = deps
+  const databaseOf = (c: Context<AppEnv>) => {
+    const name = c.get('database')
+    return { id: idOf(name), name }
+  }
+  return new Hono<AppEnv>()
+    .get('/_export', described(databaseExport.get, requireRole('viewer')), async (c) => {
+      const database = databaseOf(c)
+      const { chunks, deadline } = await exporter.beginDatabase(database, c.req.raw.signal)
+      const { value: first } = await chunks.next()
+      const body = streamText(c, first ?? '', chunks, { deadline, onError: onExportError })
+      return c.body(body, 200, {
+        'Content-Type': 'application/x-ndjson',
+        'Content-Disposition': `attachment; filename="${database.name}.ndjson"`,
+      })
+    })
+    .post(
+      '/_import',
+      audited('database.import', (c) => c.get('database')),
+      described(databaseImport.post, requireRole('operator')),
+      async (c) => {
+        requireNdjson(c.req.header('Content-Type'))
+        const parameters = new URL(c.req.url).searchParams
+        const onConflict = parseOnConflict(parameters)
+        const result = await databaseImporter.run({
+          database: databaseOf(c),
+          records: readRecords(bodyChunks(c), 'ndjson', LINE_BYTES),
+          onConflict: parameters.has('on-conflict') ? onConflict : undefined,
+          actor: c.get('actor'),
+          signal: c.req.raw.signal,
+        })
+        return c.json(result, 200)
+      },
+    )
+}
+
+/** @throws Failure `unsupported-media-type` */
+function requireNdjson(type: string | undefined): void {
+  if (/^application\/x-ndjson\s*(?:;|$)/i.test(type ?? '')) return
+  throw new Failure(
+    'unsupported-media-type',
+    'The body must be an export of a database, with Content-Type: application/x-ndjson.',
+    { field: 'Content-Type' },
+  )
+}
