@@ -340,9 +340,9 @@ test('Indexes are created and deleted, and a failed one lists the documents that
   await expect(page.getByText('No index yet.')).toBeVisible()
   await page.getByRole('button', { name: 'Create index' }).click()
   const form = dialogOf(page, 'Create index of articles')
-  await expect(form).toBeVisible()
-  await page.keyboard.press('Control+Enter')
   const first = form.getByRole('combobox', { name: 'Field 1', exact: true })
+  await expect(first).toBeFocused()
+  await page.keyboard.press('Control+Enter')
   await expect(first).toBeFocused()
   await expect(first).toHaveAccessibleDescription(/Choose or enter a field/)
   await first.fill('author')
@@ -358,7 +358,8 @@ test('Indexes are created and deleted, and a failed one lists the documents that
   await expect(page.getByText('No index yet.')).toBeVisible()
 
   await page.getByRole('button', { name: 'Create index' }).click()
-  await first.fill('year')
+  await first.fill('ye')
+  await page.getByRole('option', { name: 'year' }).click()
   await form.getByRole('combobox', { name: 'Order of field 1' }).selectOption('Descending')
   await form.getByRole('button', { name: 'Add field' }).click()
   await form.getByRole('combobox', { name: 'Field 2', exact: true }).fill('author')
@@ -367,6 +368,62 @@ test('Indexes are created and deleted, and a failed one lists the documents that
   expect((await gatehouse.get('/_db/blog/_index/articles')).body).toMatchObject([
     { name: 'by-year-author', fields: ['-year', 'author'], state: 'ready' },
   ])
+})
+
+test('Selected documents are changed with a preview and deleted, and both can be undone', async ({
+  page,
+  gatehouse,
+  browserErrors,
+}) => {
+  browserErrors.allow(/^http 412 PATCH .*\/_db\/blog\/articles\/d2$/)
+  await makeBlog(
+    gatehouse,
+    Array.from({ length: 60 }, (_, at) => ({ id: `d${at}`, author: { name: 'ada' }, n: at })),
+  )
+  await gatehouse.signIn(page, `${articlesPath}?sort=n`)
+  const select = (id: string) => page.getByRole('checkbox', { name: `Select ${id}`, exact: true })
+  const bar = page.getByRole('region', { name: 'Selected documents' })
+  const last = page.getByRole('region', { name: 'Last change' })
+  await select('d1').check()
+  await select('d3').click({ modifiers: ['Shift'] })
+  await expect(bar).toContainText('3 selected')
+  await bar.getByRole('button', { name: 'Edit' }).click()
+  const form = dialogOf(page, 'Edit 3 documents')
+  const patch = form.getByRole('textbox', { name: 'Changes as JSON' })
+  await patch.fill('{ "author": { "born": 1815 }, "n": null }')
+  await expect(form.getByText('3 of 3 documents will change.')).toBeVisible()
+  await expect(form.getByRole('region', { name: 'd1 after the change' })).toContainText('1815')
+  await expectAccessibleInBothThemes(page)
+  await replaceOutside(gatehouse, 'd2', { n: 'theirs' })
+  await page.keyboard.press('Control+Enter')
+  await expect(last).toContainText('2 documents were changed. 1 document could not be changed.')
+  await expect(last).toContainText('d2 Someone changed it.')
+  await expect(bar).toContainText('1 selected')
+  const read = async (id: string) => (await gatehouse.get(`/_db/blog/articles/${id}`)).body
+  expect(await read('d1')).toEqual({ id: 'd1', author: { name: 'ada', born: 1815 } })
+  expect(await read('d2')).toEqual({ id: 'd2', n: 'theirs' })
+  await last.getByRole('button', { name: 'Undo' }).click()
+  await expect(last).toBeHidden()
+  expect(await read('d3')).toEqual({ id: 'd3', author: { name: 'ada' }, n: 3 })
+
+  await select('d0').check()
+  await bar.getByRole('button', { name: 'Delete' }).click()
+  const question = dialogOf(page, 'Delete 2 documents?')
+  await expect(question).toContainText('"theirs"')
+  await question.getByRole('button', { name: 'Delete documents' }).click()
+  await expect(last).toContainText('2 documents were deleted.')
+  expect(await read('d2')).toMatchObject({ id: 'not_found' })
+  await last.getByRole('button', { name: 'Undo' }).click()
+  await expect(last).toBeHidden()
+  expect(await read('d2')).toEqual({ id: 'd2', n: 'theirs' })
+
+  await page.getByRole('checkbox', { name: 'Select all documents of this page' }).check()
+  await bar.getByRole('button', { name: 'Select all that match' }).click()
+  await bar.getByRole('button', { name: 'Edit' }).click()
+  await page.getByRole('textbox', { name: 'Changes as JSON' }).fill('{ "seen": true }')
+  await page.keyboard.press('Control+Enter')
+  await expect(dialogOf(page, 'Changing documents')).toContainText('60 documents of articles')
+  expect(await read('d59')).toMatchObject({ seen: true })
 })
 
 test('A schema is set, enforced and removed', async ({ page, gatehouse, browserErrors }) => {

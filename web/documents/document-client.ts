@@ -1,6 +1,7 @@
 import { COLLECTION_PARAMETER, type DocumentFields } from '../../server/contract/document.ts'
 import type { JobView } from '../../server/contract/job.ts'
 import { ApiFailure, awaitResponse, databaseApi, requireOk } from '../app/api.ts'
+import type { Condition } from './model/conditions.ts'
 import type { CollectionRef } from './use-documents-location.ts'
 
 // Documents are sent and received as text, so that they are shown and stored exactly as written.
@@ -46,6 +47,13 @@ export function documentClient(collectionRef: CollectionRef, id: string) {
   }
   const { collection, param } = collectionClient(collectionRef)
   return { document: collection[':id'], param: { ...param, id: encodeURIComponent(id) } }
+}
+
+/** Returns the query parameters of conditions. */
+export function toQuery(conditions: readonly Condition[]): Record<string, string[]> {
+  const query = new Map<string, string[]>()
+  for (const { name, value } of conditions) query.set(name, [...(query.get(name) ?? []), value])
+  return Object.fromEntries(query)
 }
 
 interface TextResponse {

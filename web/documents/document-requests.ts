@@ -8,6 +8,7 @@ import {
   readStoredDocument,
   readStoredJson,
   type StoredJson,
+  toQuery,
 } from './document-client.ts'
 import type { DocumentsSearch, PagePosition } from './documents-search.ts'
 import { type Condition, conditionsOf } from './model/conditions.ts'
@@ -61,14 +62,11 @@ function list(
   parameters: Readonly<Record<string, string | undefined>>,
   { signal, count = false }: { readonly signal: AbortSignal; readonly count?: boolean },
 ) {
-  const query = new Map<string, string[]>()
-  for (const { name, value } of conditions) query.set(name, [...(query.get(name) ?? []), value])
-  for (const [name, value] of Object.entries(parameters)) {
-    if (value !== undefined) query.set(name, [value])
-  }
+  const given = Object.entries(parameters).filter(([, value]) => value !== undefined)
+  const query = { ...toQuery(conditions), ...Object.fromEntries(given) } as Record<string, string[]>
   const { param, collection } = collectionClient(collectionRef)
   return collection.$get(
-    { param, query: Object.fromEntries(query) },
+    { param, query },
     { headers: count ? { Prefer: 'count=exact' } : {}, init: { signal } },
   )
 }

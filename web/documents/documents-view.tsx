@@ -15,6 +15,8 @@ import { conditionsOf, isFilter } from './model/conditions.ts'
 import { formatSort, parseSort, toggleSort } from './model/sort.ts'
 import { documentsQuery } from './queries.ts'
 import { ReadFailure } from './read-failure.tsx'
+import { SelectionBar } from './selection/selection-bar.tsx'
+import { useSelectedIds } from './selection/use-selected-ids.ts'
 import { ColumnsMenu } from './table/columns-menu.tsx'
 import { DocumentTable } from './table/document-table.tsx'
 import { Pager } from './table/pager.tsx'
@@ -34,6 +36,9 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
   const { columns, change: setColumns } = useColumns(collectionRef, query.data?.documents ?? [])
   const fields = useSeen(collectionRef).fields()
   const sort = parseSort(list.sort)
+  const mayChange = useHasRole('operator')
+  const shown = query.data?.documents.map(({ id }) => id) ?? []
+  const { selection, toggle, togglePage, ...choice } = useSelectedIds(list.filter, shown)
   return (
     <>
       <FilterBar collectionRef={collectionRef} error={query.error} />
@@ -86,11 +91,30 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
                   change({ sort: formatSort(toggleSort(sort, field, extend)) })
                 }
                 onResize={(field, width) => setColumns(resizeColumn(columns, field, width))}
+                selection={
+                  mayChange
+                    ? {
+                        isSelected: (id) => selection.isAll || selection.ids.has(id),
+                        toggle,
+                        togglePage,
+                      }
+                    : undefined
+                }
               />
             )
           }
         </QueryResult>
       )}
+      <SelectionBar
+        collectionRef={collectionRef}
+        selection={selection}
+        hasMore={
+          query.data?.next !== undefined || list.after !== undefined || list.cursor !== undefined
+        }
+        onChoose={choice.choose}
+        onChooseAll={choice.chooseAll}
+        onClear={choice.clear}
+      />
       <Pager next={query.data?.next} loading={query.isPending} />
     </>
   )

@@ -19,6 +19,9 @@ interface Request {
   readonly patch?: string
 }
 
+/** The query string: filters. */
+type FilterInput = { in: { query: Record<string, string | string[]> } }
+
 /** Operations on whole collections (`jobs/jobs.ts`). */
 export interface WholeCollections {
   begin(
@@ -47,7 +50,7 @@ export const wholeCollectionRoutes = <Path extends string>(
 ) => {
   const { whole, requireRole, collectionOf, contentType } = deps
   return new Hono<AppEnv>()
-    .patch(path, described(collection.patch, requireRole('operator')), async (c) => {
+    .patch(path, described<FilterInput>(collection.patch, requireRole('operator')), async (c) => {
       const headers = { 'Content-Type': contentType(c) }
       const where = collectionOf(c)
       const patch = await textBody(c, DOCUMENT_BYTES)
@@ -58,7 +61,7 @@ export const wholeCollectionRoutes = <Path extends string>(
       const changed = await whole.run(where, 'patch', request)
       return prefersMinimal(c) ? c.body(null, 204, MINIMAL) : c.json({ changed }, 200, headers)
     })
-    .delete(path, described(collection.delete, requireRole('operator')), async (c) => {
+    .delete(path, described<FilterInput>(collection.delete, requireRole('operator')), async (c) => {
       const headers = { 'Content-Type': contentType(c) }
       const where = collectionOf(c)
       const request = { filter: parseFilterQuery(new URL(c.req.url).searchParams) }

@@ -12,7 +12,10 @@ import { readCurrent } from './save-document.ts'
  *
  * @throws ConflictError if the document was changed.
  */
-async function deleteDocument(collectionRef: CollectionRef, { id, etag }: StoredDocument) {
+export async function deleteDocument(
+  collectionRef: CollectionRef,
+  { id, etag }: StoredDocument,
+): Promise<void> {
   const { param, document } = documentClient(collectionRef, id)
   const headers = { 'If-Match': etag, Prefer: 'return=minimal' }
   try {

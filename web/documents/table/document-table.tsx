@@ -8,6 +8,7 @@ import { COLUMN_WIDTH, clamp, type FieldColumn } from '../model/columns.ts'
 import { valueAt } from '../model/field-path.ts'
 import { formatCell } from '../model/format-cell.ts'
 import type { SortField } from '../model/sort.ts'
+import { SelectionCheckbox } from '../selection/selection-checkbox.tsx'
 import { ColumnResizer } from './column-resizer.tsx'
 import { DocumentLink } from './document-link.tsx'
 import classes from './document-table.module.css'
@@ -20,6 +21,15 @@ export interface DocumentTableProps {
   readonly sort: readonly SortField[]
   readonly onSort: (field: string, extend: boolean) => void
   readonly onResize: (field: string, width: number) => void
+  /** Undefined if the role does not permit changes. */
+  readonly selection: TableSelection | undefined
+}
+
+/** The selected documents, and functions that change the selection. */
+export interface TableSelection {
+  readonly isSelected: (id: string) => boolean
+  readonly toggle: (id: string, extend: boolean) => void
+  readonly togglePage: () => void
 }
 
 const idOf = ({ id }: DocumentFields) => id
@@ -28,14 +38,22 @@ const idOf = ({ id }: DocumentFields) => id
 export function DocumentTable(props: DocumentTableProps) {
   const narrow = useNarrowScreen()
   if (!narrow) return <WideTable {...props} />
-  const { caption, documents, columns } = props
+  const { caption, documents, columns, selection } = props
   return (
     <RecordTable
       caption={caption}
       records={documents}
       idOf={idOf}
       columns={[
-        { head: 'Id', cell: ({ id }) => <DocumentLink id={id} /> },
+        {
+          head: 'Id',
+          cell: ({ id }) => (
+            <span className={classes.title}>
+              {selection && <RowCheckbox id={id} selection={selection} />}
+              <DocumentLink id={id} />
+            </span>
+          ),
+        },
         ...columns.filter(isField).map(({ field }) => ({
           head: field,
           cell: (document: DocumentFields) => <Value value={valueAt(document, field)} />,
@@ -47,7 +65,34 @@ export function DocumentTable(props: DocumentTableProps) {
 
 const isField = ({ field }: FieldColumn) => field !== 'id'
 
-function WideTable({ caption, documents, columns, sort, onSort, onResize }: DocumentTableProps) {
+function RowCheckbox({ id, selection }: { id: string; selection: TableSelection }) {
+  return (
+    <SelectionCheckbox
+      label={`Select ${id}`}
+      checked={selection.isSelected(id)}
+      onToggle={(extend) => selection.toggle(id, extend)}
+    />
+  )
+}
+
+function PageCheckbox(props: { documents: readonly DocumentFields[]; selection: TableSelection }) {
+  const { documents, selection } = props
+  const count = documents.filter(({ id }) => selection.isSelected(id)).length
+  return (
+    <SelectionCheckbox
+      label="Select all documents of this page"
+      checked={count === documents.length}
+      isSome={count > 0 && count < documents.length}
+      onToggle={selection.togglePage}
+    />
+  )
+}
+
+/** Width of the column of checkboxes, in pixels. */
+const CHECKBOX_WIDTH = 40
+
+function WideTable(props: DocumentTableProps) {
+  const { caption, documents, columns, sort, onSort, onResize, selection } = props
   const [dragged, setDragged] = useState<Required<FieldColumn>>()
   const fields = columns.filter(isField).map(({ field }) => field)
   const figures = new Set(fields.filter((field) => isNumeric(documents, field)))
@@ -81,15 +126,21 @@ function WideTable({ caption, documents, columns, sort, onSort, onResize }: Docu
       </SortHeadCell>
     )
   }
+  const selected = selection === undefined ? 0 : CHECKBOX_WIDTH
   return (
     <div className={classes.scroller}>
       <table
         className={`${base.table} ${classes.table}`}
-        style={{ width: ['id', ...fields].reduce((sum, field) => sum + widthOf(field), 0) }}
+        style={{ width: ['id', ...fields].reduce((sum, field) => sum + widthOf(field), selected) }}
       >
         <caption className="visually-hidden">{caption}</caption>
         <thead>
           <tr>
+            {selection && (
+              <td style={{ width: CHECKBOX_WIDTH }}>
+                <PageCheckbox documents={documents} selection={selection} />
+              </td>
+            )}
             {headOf('id', 'Id')}
             {fields.map((field) => headOf(field, field))}
             <td aria-hidden="true" />
@@ -97,7 +148,17 @@ function WideTable({ caption, documents, columns, sort, onSort, onResize }: Docu
         </thead>
         <tbody>
           {documents.map((document) => (
-            <tr key={document.id} data-row={document.id} tabIndex={-1}>
+            <tr
+              key={document.id}
+              data-row={document.id}
+              data-selected={selection?.isSelected(document.id) || undefined}
+              tabIndex={-1}
+            >
+              {selection && (
+                <td>
+                  <RowCheckbox id={document.id} selection={selection} />
+                </td>
+              )}
               <th scope="row">
                 <DocumentLink id={document.id} />
               </th>

@@ -2,9 +2,9 @@ import { Button } from '@mantine/core'
 import { IconX } from '@tabler/icons-react'
 import { type FocusEvent, useEffect, useRef } from 'react'
 import { IconButton } from '../../shared/ui/layout/icon-button.tsx'
+import classes from '../../shared/ui/overlay/undo-bar.module.css'
 import type { EndpointChange } from '../guard/check-changes.ts'
 import { type Undo, undo } from '../model/undo.ts'
-import classes from './undo-bar.module.css'
 
 /** Maximum number of reasons shown; the rest is only counted. */
 const SHOWN = 3

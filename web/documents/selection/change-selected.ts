@@ -1,0 +1,149 @@
+import { ApiFailure, readJson } from '../../app/api.ts'
+import {
+  collectionClient,
+  documentClient,
+  JSON_TYPE,
+  jobIdOf,
+  RESPOND_ASYNC,
+  readStoredDocument,
+  type StoredDocument,
+  toQuery,
+} from '../document-client.ts'
+import { readDocument } from '../document-requests.ts'
+import type { Condition } from '../model/conditions.ts'
+import { ConflictError } from '../mutations/conflict-error.ts'
+import { deleteDocument } from '../mutations/delete-document.ts'
+import type { CollectionRef } from '../use-documents-location.ts'
+
+/** Maximum number of documents to select one by one. A filter selects any number. */
+export const MAX_SELECTED = 500
+
+/** Number of requests at a time. */
+const PARALLEL = 6
+
+/** A changed document: its version before, and after it unless it was deleted. */
+export interface DocumentChange {
+  readonly before: StoredDocument
+  readonly after: StoredDocument | undefined
+}
+
+/** The outcome of a change of several documents. */
+export interface SelectionOutcome {
+  readonly changes: readonly DocumentChange[]
+  readonly failures: readonly { readonly id: string; readonly reason: string }[]
+}
+
+/** Calls a function for each item, a few at a time, and resolves with the results in order. */
+async function mapParallel<T, R>(items: readonly T[], run: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = []
+  let next = 0
+  const work = async () => {
+    while (next < items.length) {
+      const at = next++
+      results[at] = await run(items[at] as T)
+    }
+  }
+  await Promise.all(Array.from({ length: PARALLEL }, work))
+  return results
+}
+
+/** Fetches the current versions of documents. Those that someone else deleted are left out. */
+export async function readSelected(
+  collectionRef: CollectionRef,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly StoredDocument[]> {
+  const found = await mapParallel(ids, (id) =>
+    readDocument(collectionRef, id, signal).catch((error: unknown) => {
+      if (error instanceof ApiFailure && error.status === 404) return undefined
+      throw error
+    }),
+  )
+  return found.filter((document) => document !== undefined)
+}
+
+async function changeEach(
+  documents: readonly StoredDocument[],
+  change: (document: StoredDocument) => Promise<StoredDocument | undefined>,
+): Promise<SelectionOutcome> {
+  const changes: DocumentChange[] = []
+  const failures: { id: string; reason: string }[] = []
+  await mapParallel(documents, async (before) => {
+    try {
+      changes.push({ before, after: await change(before) })
+    } catch (error) {
+      failures.push({ id: before.id, reason: reasonOf(error as Error) })
+    }
+  })
+  return { changes, failures }
+}
+
+const reasonOf = (error: Error): string =>
+  error instanceof ConflictError || (error instanceof ApiFailure && error.status === 412)
+    ? 'Someone changed it.'
+    : error.message
+
+/** Deletes these versions of documents. A document that was changed since then is kept. */
+export const deleteEach = (collectionRef: CollectionRef, documents: readonly StoredDocument[]) =>
+  changeEach(documents, async (document) => {
+    await deleteDocument(collectionRef, document)
+    return undefined
+  })
+
+/** Merges a patch into these versions of documents. */
+export const patchEach = (
+  collectionRef: CollectionRef,
+  documents: readonly StoredDocument[],
+  patch: string,
+) =>
+  changeEach(documents, ({ id, etag }) => {
+    const { param, document } = documentClient(collectionRef, id)
+    const headers = { 'Content-Type': 'application/merge-patch+json', 'If-Match': etag }
+    return readStoredDocument(document.$patch({ param }, { headers, init: { body: patch } }))
+  })
+
+/**
+ * Restores the documents before a change. A document that someone else changed since then, or
+ * created again, is kept.
+ */
+export async function undoChanges(
+  collectionRef: CollectionRef,
+  changes: readonly DocumentChange[],
+): Promise<SelectionOutcome> {
+  const afterOf = new Map(changes.map(({ before, after }) => [before.id, after]))
+  const documents = changes.map(({ before }) => before)
+  return changeEach(documents, ({ id, json }) => {
+    const { param, document } = documentClient(collectionRef, id)
+    const after = afterOf.get(id)
+    const condition: Record<string, string> =
+      after === undefined ? { 'If-None-Match': '*' } : { 'If-Match': after.etag }
+    return readStoredDocument(
+      document.$put({ param }, { headers: { ...JSON_TYPE, ...condition }, init: { body: json } }),
+    )
+  })
+}
+
+/** Starts a job that deletes all documents that match. Resolves with its id. */
+export async function deleteMatching(
+  collectionRef: CollectionRef,
+  conditions: readonly Condition[],
+): Promise<string> {
+  const { param, collection } = collectionClient(collectionRef)
+  const query = toQuery(conditions)
+  return jobIdOf(await readJson(collection.$delete({ param, query }, { headers: RESPOND_ASYNC })))
+}
+
+/** Starts a job that merges a patch into all documents that match. Resolves with its id. */
+export async function patchMatching(
+  collectionRef: CollectionRef,
+  conditions: readonly Condition[],
+  patch: string,
+): Promise<string> {
+  const { param, collection } = collectionClient(collectionRef)
+  const headers = { ...JSON_TYPE, ...RESPOND_ASYNC }
+  return jobIdOf(
+    await readJson(
+      collection.$patch({ param, query: toQuery(conditions) }, { headers, init: { body: patch } }),
+    ),
+  )
+}

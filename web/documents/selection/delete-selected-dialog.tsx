@@ -1,0 +1,92 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { QueryResult } from '../../shared/ui/feedback/query-result.tsx'
+import { ConfirmDialog } from '../../shared/ui/overlay/confirm-dialog.tsx'
+import { TypedConfirmDialog } from '../../shared/ui/overlay/typed-confirm-dialog.tsx'
+import { formatJson } from '../editor/document-text.ts'
+import { JsonBlock } from '../editor/json-block.tsx'
+import { conditionsOf, describeCondition } from '../model/conditions.ts'
+import { useDocumentsLocation } from '../use-documents-location.ts'
+import { deleteEach, deleteMatching } from './change-selected.ts'
+import { formatDocuments } from './describe-outcome.ts'
+import { type SelectionDialogProps, selectedQuery } from './selection-dialog.ts'
+import { useChangeSelected } from './use-change-selected.ts'
+
+/** Maximum number of documents to show. */
+const SHOWN = 3
+
+/** Asks for confirmation before the selected documents are deleted. */
+export function DeleteSelectedDialog(props: SelectionDialogProps) {
+  return props.selection.isAll ? <DeleteMatching {...props} /> : <DeleteSome {...props} />
+}
+
+function DeleteSome({ collectionRef, selection, onClose, onDone }: SelectionDialogProps) {
+  const query = useQuery(selectedQuery(collectionRef, selection.ids))
+  const change = useChangeSelected(collectionRef)
+  const documents = query.data ?? []
+  const count = formatDocuments(selection.ids.size)
+  return (
+    <ConfirmDialog
+      title={`Delete ${count}?`}
+      keep="Keep them"
+      error={change.error?.message ?? ''}
+      confirm={{
+        label: 'Delete documents',
+        busy: change.isPending || query.data === undefined,
+        run: () => change.mutate(() => deleteEach(collectionRef, documents), { onSuccess: onDone }),
+      }}
+      onClose={onClose}
+    >
+      <QueryResult query={query} what="the documents">
+        {(found) => (
+          <>
+            <p>
+              {found.length < selection.ids.size &&
+                `${formatDocuments(selection.ids.size - found.length)} no longer exist. `}
+              A document that someone changes in the meantime is kept. You can undo this for ten
+              seconds.
+            </p>
+            {found.slice(0, SHOWN).map(({ id, json }) => (
+              <JsonBlock key={id} label={`Document ${id} as JSON`} text={formatJson(json)} />
+            ))}
+            {found.length > SHOWN && <p>and {found.length - SHOWN} more</p>}
+          </>
+        )}
+      </QueryResult>
+    </ConfirmDialog>
+  )
+}
+
+function DeleteMatching({ collectionRef, onClose }: SelectionDialogProps) {
+  const { collection } = collectionRef
+  const { search, follow } = useDocumentsLocation()
+  const conditions = conditionsOf(search.filter)
+  const remove = useMutation({ mutationFn: () => deleteMatching(collectionRef, conditions) })
+  return (
+    <TypedConfirmDialog
+      title={`Delete documents of ${collection}?`}
+      name={collection}
+      effect="delete them"
+      mismatch={`Type ${collection} exactly as shown to delete its documents.`}
+      keep="Keep them"
+      error={remove.error?.message ?? ''}
+      confirm={{
+        label: 'Delete documents',
+        busy: remove.isPending,
+        run: () =>
+          remove.mutate(undefined, {
+            onSuccess: (job) => {
+              onClose()
+              follow(job)
+            },
+          }),
+      }}
+      onClose={onClose}
+    >
+      <p>
+        {conditions.length === 0
+          ? 'All documents of the collection are deleted permanently.'
+          : `All documents with ${conditions.map(describeCondition).join(' and ')} are deleted permanently, on all pages.`}
+      </p>
+    </TypedConfirmDialog>
+  )
+}

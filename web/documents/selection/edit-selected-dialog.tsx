@@ -1,0 +1,144 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import * as z from 'zod/mini'
+import { QueryResult } from '../../shared/ui/feedback/query-result.tsx'
+import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
+import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
+import type { StoredDocument } from '../document-client.ts'
+import { documentError, formatJson, minifyJson, sameDocument } from '../editor/document-text.ts'
+import { JsonBlock } from '../editor/json-block.tsx'
+import { JsonField } from '../editor/json-field.tsx'
+import { conditionsOf, describeCondition } from '../model/conditions.ts'
+import { mergePatch } from '../model/merge-patch.ts'
+import { useDocumentsLocation } from '../use-documents-location.ts'
+import { documentText, useJsonForm } from '../use-json-form.ts'
+import { patchEach, patchMatching } from './change-selected.ts'
+import { formatDocuments } from './describe-outcome.ts'
+import classes from './edit-selected-dialog.module.css'
+import { type SelectionDialogProps, selectedQuery } from './selection-dialog.ts'
+import { useChangeSelected } from './use-change-selected.ts'
+
+const INITIAL_TEXT = '{\n  \n}'
+
+/** Form that merges a patch into the selected documents, with a preview. */
+export function EditSelectedDialog(props: SelectionDialogProps) {
+  const { collectionRef, selection, onClose, onDone } = props
+  const { ids, isAll } = selection
+  const { search, follow } = useDocumentsLocation()
+  const conditions = conditionsOf(search.filter)
+  const query = useQuery({ ...selectedQuery(collectionRef, ids), enabled: !isAll })
+  const form = useJsonForm({
+    initialValues: { text: INITIAL_TEXT },
+    schema: z.object({ text: documentText }),
+  })
+  const change = useChangeSelected(collectionRef)
+  const start = useMutation({
+    mutationFn: (patch: string) => patchMatching(collectionRef, conditions, patch),
+  })
+  const { text } = form.values
+  const documents = query.data ?? []
+  const changed = changedBy(documents, text)
+  const submit = () =>
+    form.submit(() => {
+      const patch = minifyJson(text)
+      if (isAll) {
+        start.mutate(patch, {
+          onSuccess: (job) => {
+            onClose()
+            follow(job)
+          },
+          onError: form.showFailure,
+        })
+      } else if (changed.length === 0) {
+        form.showErrors({ text: 'This changes none of the documents.' })
+      } else {
+        change.mutate(
+          () =>
+            patchEach(
+              collectionRef,
+              changed.map(({ document }) => document),
+              patch,
+            ),
+          {
+            onSuccess: onDone,
+            onError: form.showFailure,
+          },
+        )
+      }
+    })
+  return (
+    <Dialog
+      title={
+        isAll
+          ? `Edit documents of ${collectionRef.collection}`
+          : `Edit ${formatDocuments(ids.size)}`
+      }
+      width={880}
+      deliberate={text !== INITIAL_TEXT}
+      onClose={onClose}
+    >
+      <FormFrame
+        form={form}
+        saveLabel="Change documents"
+        busy={change.isPending || start.isPending || (!isAll && query.data === undefined)}
+        sentences={
+          isAll
+            ? [
+                conditions.length === 0
+                  ? 'All documents of the collection are changed, or none.'
+                  : `All documents with ${conditions.map(describeCondition).join(' and ')} are changed, or none.`,
+              ]
+            : [`${changed.length} of ${formatDocuments(ids.size)} will change.`]
+        }
+        onSave={submit}
+        onCancel={onClose}
+      >
+        <JsonField
+          form={form}
+          label="Changes as JSON"
+          note="Fields are replaced, and null removes a field. Other fields are kept."
+          first
+        />
+        {!isAll && (
+          <QueryResult query={query} what="the documents">
+            {() => <Preview change={changed[0]} />}
+          </QueryResult>
+        )}
+      </FormFrame>
+    </Dialog>
+  )
+}
+
+interface PreviewedChange {
+  readonly document: StoredDocument
+  /** The document after the change, as JSON. */
+  readonly after: string
+}
+
+/** Returns the documents that a patch changes; none if the text is not a patch. */
+function changedBy(documents: readonly StoredDocument[], text: string): PreviewedChange[] {
+  if (documentError(text) !== undefined) return []
+  const patch: unknown = JSON.parse(text)
+  return documents.flatMap((document) => {
+    const after = JSON.stringify(mergePatch(JSON.parse(document.json), patch))
+    return sameDocument(document.json, after) ? [] : [{ document, after }]
+  })
+}
+
+function Preview({ change }: { change: PreviewedChange | undefined }) {
+  if (change === undefined) return null
+  const { document, after } = change
+  return (
+    <section aria-label={`Preview of ${document.id}`} className={classes.preview}>
+      <div>
+        <p className={classes.label}>
+          <span className="mono">{document.id}</span> now
+        </p>
+        <JsonBlock label={`${document.id} now`} text={formatJson(document.json)} />
+      </div>
+      <div>
+        <p className={classes.label}>After the change</p>
+        <JsonBlock label={`${document.id} after the change`} text={formatJson(after)} />
+      </div>
+    </section>
+  )
+}

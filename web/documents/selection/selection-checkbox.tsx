@@ -1,0 +1,29 @@
+import classes from '../../shared/ui/table/row-checkbox.module.css'
+
+export interface SelectionCheckboxProps {
+  readonly label: string
+  readonly checked: boolean
+  readonly isSome?: boolean
+  readonly onToggle: (extend: boolean) => void
+}
+
+/** Checkbox of a document or of a page. A native input, because there are many. */
+export function SelectionCheckbox(props: SelectionCheckboxProps) {
+  const { label, checked, isSome = false, onToggle } = props
+  return (
+    <label className={classes.place}>
+      <input
+        type="checkbox"
+        className={classes.box}
+        aria-label={label}
+        checked={checked}
+        ref={(box) => {
+          if (box !== null) box.indeterminate = isSome
+        }}
+        onChange={({ nativeEvent }) =>
+          onToggle(nativeEvent instanceof MouseEvent && nativeEvent.shiftKey)
+        }
+      />
+    </label>
+  )
+}

@@ -1,0 +1,93 @@
+import { Button } from '@mantine/core'
+import { IconX } from '@tabler/icons-react'
+import { useEffect, useRef, useState } from 'react'
+import { IconButton } from '../../shared/ui/layout/icon-button.tsx'
+import classes from '../../shared/ui/overlay/undo-bar.module.css'
+import type { CollectionRef } from '../use-documents-location.ts'
+import { type SelectionOutcome, undoChanges } from './change-selected.ts'
+import { describeOutcome, formatDocuments } from './describe-outcome.ts'
+import { useChangeSelected } from './use-change-selected.ts'
+
+/** How long an undo is offered, ms, and how long after the bar was hovered or focused. */
+const UNDO_MS = 10_000
+const AFTER_HOLD_MS = 3_000
+
+/** Maximum number of reasons to show. */
+const SHOWN = 3
+
+export interface UndoChangesProps {
+  readonly collectionRef: CollectionRef
+  readonly outcome: SelectionOutcome
+  readonly onClose: () => void
+}
+
+/**
+ * Shows the outcome of a change of several documents, and offers for ten seconds to undo it. Hover
+ * and focus pause the countdown. Failures stay until they are dismissed.
+ */
+export function UndoChanges({ collectionRef, outcome, onClose }: UndoChangesProps) {
+  const bar = useRef<HTMLElement>(null)
+  const undo = useChangeSelected(collectionRef)
+  const [deadline, setDeadline] = useState<number | undefined>(() => Date.now() + UNDO_MS)
+  const stays =
+    outcome.failures.length > 0 || undo.isPending || (undo.data?.failures.length ?? 0) > 0
+  const close = useRef(onClose)
+  close.current = onClose
+  useEffect(() => {
+    if (deadline === undefined || stays) return
+    const timer = setTimeout(() => close.current(), Math.max(0, deadline - Date.now()))
+    return () => clearTimeout(timer)
+  }, [deadline, stays])
+  const hold = () => setDeadline(undefined)
+  const release = () => {
+    if (bar.current?.matches(':hover, :focus-within') !== true) {
+      setDeadline(Date.now() + AFTER_HOLD_MS)
+    }
+  }
+  const { changes } = outcome
+  const failures = undo.data?.failures ?? outcome.failures
+  return (
+    <section
+      ref={bar}
+      aria-label="Last change"
+      className={classes.bar}
+      data-undo=""
+      onPointerEnter={hold}
+      onPointerLeave={release}
+      onFocus={hold}
+      onBlur={() => setTimeout(release)}
+    >
+      <div className={classes.text} role={failures.length > 0 ? 'alert' : 'status'}>
+        <p>
+          {undo.data === undefined
+            ? describeOutcome(outcome)
+            : `${formatDocuments(undo.data.failures.length)} could not be restored.`}
+        </p>
+        {failures.slice(0, SHOWN).map(({ id, reason }) => (
+          <p key={id}>
+            <span className="mono">{id}</span> <span className={classes.reason}>{reason}</span>
+          </p>
+        ))}
+      </div>
+      <div className={classes.actions}>
+        {changes.length > 0 && undo.data === undefined && (
+          <Button
+            variant="subtle"
+            aria-disabled={undo.isPending || undefined}
+            onClick={() =>
+              undo.isPending ||
+              undo.mutate(() => undoChanges(collectionRef, changes), {
+                onSuccess: (result) => result.failures.length === 0 && onClose(),
+              })
+            }
+          >
+            {undo.isPending ? 'Undoing…' : 'Undo'}
+          </Button>
+        )}
+        <IconButton aria-label="Close" onClick={onClose}>
+          <IconX size={16} stroke={1.5} aria-hidden="true" />
+        </IconButton>
+      </div>
+    </section>
+  )
+}
