@@ -6,11 +6,13 @@ import { createAuditModule } from './audit/module.ts'
 import { createRecorder } from './audit/record.ts'
 import type { Config } from './cli/config.ts'
 import { createDatabasesModule } from './databases/module.ts'
+import { createCollectionSearch } from './documents/collections/collection-search.ts'
 import { createDocumentRules } from './documents/document-rules.ts'
 import { createImporter } from './documents/import/importer.ts'
 import { createIndexesModule } from './documents/indexes/module.ts'
 import { createDocumentsModule } from './documents/module.ts'
 import { createReadInIdOrder } from './documents/query/read-page.ts'
+import { ScanLimit } from './documents/query/scan-limit.ts'
 import { createDocumentRepository } from './documents/repository/repository.ts'
 import { createSchemasModule } from './documents/schemas/module.ts'
 import type { Certificate } from './endpoints/listeners/certificate.ts'
@@ -99,6 +101,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
   const schemas = stack.use(createSchemasModule({ store, log, requireRole, idOf }))
   const indexes = stack.use(createIndexesModule({ store, record, requireRole, logError, idOf }))
   const importer = createImporter({ repository, now: Date.now, check: schemas.check })
+  const scans = new ScanLimit()
   const jobs = stack.use(
     createJobsModule({
       ...{ store, http, requireRole, idOf },
@@ -106,12 +109,13 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
       documents: { page: createReadInIdOrder({ repository, nextTurn: createTurns() }) },
       now: nodes.now,
       onError: logError('a job failed to continue'),
+      search: createCollectionSearch(store, scans, createTurns()),
     }),
   )
   const documents = stack.use(
     createDocumentsModule({
       ...{ store, repository, importer, schemas, indexes, jobs, databases, http, requireRole },
-      ...{ vault, record, logError },
+      ...{ vault, record, logError, scans },
     }),
   )
   events.on('database', () => {

@@ -178,6 +178,7 @@ export const collection = operations([parameter('Collection')], {
       '204': NO_CONTENT,
       '406': failure('NotAcceptable'),
       '412': failure('PreconditionFailed'),
+      '422': failure('QueryTooExpensive'),
     },
   },
 })

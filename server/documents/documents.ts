@@ -6,7 +6,8 @@ import type { CollectionRef, DocumentRef } from '../storage/document-ref.ts'
 import { createVault, type Vault } from '../storage/vault.ts'
 import { type MadeDocument, quoted, requireDocumentId, toDocument } from './document.ts'
 import { type Conditions, matches, matchesNone } from './entity-tag.ts'
-import { adviseFields, planQuery } from './indexes/plan.ts'
+import { withAdvice } from './indexes/advise.ts'
+import { planQuery } from './indexes/plan.ts'
 import { readByIndex } from './indexes/read-by-index.ts'
 import { mergePatch } from './json/merge-patch.ts'
 import { type Json, parseStrictly } from './json/strict-json.ts'
@@ -90,6 +91,7 @@ export interface Documents {
  * @param check validates documents before they are stored; by default all are valid.
  * @param large creates the documents of large arrays; by default it fails.
  * @param vault encrypts cursors. Nodes that share a database have the same key.
+ * @param scans limits the queries of the node that no index serves.
  */
 export function createDocuments(
   repository: DocumentRepository,
@@ -97,9 +99,9 @@ export function createDocuments(
   check: CheckDocuments = () => undefined,
   large: LargeArrays = { create: async () => Promise.reject(new Error('a large array')) },
   vault: Vault = createVault(randomBytes(32)),
+  scans: ScanLimit = new ScanLimit(),
 ): Documents {
   const nextTurn = createTurns()
-  const scans = new ScanLimit()
   /** Returns a document that was found, if it meets the conditions. */
   function required(
     found: StoredDocument | undefined,
@@ -182,7 +184,7 @@ export function createDocuments(
       if (found !== undefined) return found
       return await scans.run(signal, (check) => readPage(deps, where, query, { reserve, check }))
     } catch (error) {
-      throw error instanceof Failure ? withAdvice(error, adviseFields({ filter, sort })) : error
+      throw error instanceof Failure ? withAdvice(error, { filter, sort }) : error
     }
   }
 
@@ -259,11 +261,3 @@ const preconditionFailed = () =>
     'precondition-failed',
     'The document has changed, or does not match the precondition of the request.',
   )
-
-/** Names the fields of an index that would serve a query that was stopped. */
-function withAdvice(failure: Failure, fields: string[] | undefined): Failure {
-  const { code, message, details, headers } = failure
-  if (code !== 'query-too-expensive' || fields === undefined) return failure
-  const advice = `An index on ${fields.join(', ')} would serve it.`
-  return new Failure(code, `${message} ${advice}`, { ...details, headers, fields })
-}

@@ -13,6 +13,7 @@ import { createDocuments } from './documents.ts'
 import { createExporter } from './export/exporter.ts'
 import type { Importer } from './import/importer.ts'
 import type { IndexesModule } from './indexes/module.ts'
+import type { ScanLimit } from './query/scan-limit.ts'
 import { createPurge } from './repository/purge.ts'
 import type { DocumentRepository } from './repository/stored-documents.ts'
 import { documentRoutes } from './routes.ts'
@@ -32,6 +33,7 @@ export interface DocumentsDeps {
   readonly requireRole: RequireRole
   readonly vault: Vault
   readonly record: Recorder
+  readonly scans: ScanLimit
   readonly logError: ErrorLog
 }
 
@@ -57,7 +59,14 @@ export function createDocumentsModule(deps: DocumentsDeps) {
   )
   let isHolder = false
 
-  const documents = createDocuments(repository, Date.now, schemas.check, jobs, deps.vault)
+  const documents = createDocuments(
+    repository,
+    Date.now,
+    schemas.check,
+    jobs,
+    deps.vault,
+    deps.scans,
+  )
   const sizes = createSizes({
     repository,
     now: Date.now,

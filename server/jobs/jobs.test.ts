@@ -1,9 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { JOB_RETENTION, MAX_LISTINGS, MAX_UNFINISHED_JOBS } from '../contract/job.ts'
+import { createCollectionSearch } from '../documents/collections/collection-search.ts'
 import { createDocumentRules } from '../documents/document-rules.ts'
 import { createDocuments } from '../documents/documents.ts'
+import { openIndexesOf } from '../documents/indexes/build-indexes.testing.ts'
 import { createBodyOf } from '../documents/json/create-body.ts'
+import { SCANS, ScanLimit } from '../documents/query/scan-limit.ts'
 import { createDocumentRepository } from '../documents/repository/repository.ts'
 import type { DocumentRepository } from '../documents/repository/stored-documents.ts'
 import { createSchemaChecker } from '../documents/schemas/schema-checker.ts'
@@ -45,8 +48,10 @@ forEachEngine((engine) => {
     pause: () => Promise<unknown> = async () => {},
     schemaOf?: CurrentSchemaOf,
     clock = () => now,
+    scans = new ScanLimit(),
   ): Jobs =>
     createJobs({
+      search: createCollectionSearch(store, scans, pause),
       store,
       rules: createDocumentRules(clock, schemaOf),
       now: clock,
@@ -209,6 +214,77 @@ forEachEngine((engine) => {
       expect(await jobs.run(where, 'delete', everything)).toBe(300)
       expect(await stored()).toEqual([])
       await expect.poll(countRows).toEqual([0, 0])
+      await jobs.stop()
+    })
+
+    it('finds documents by an index, and examines no others', async () => {
+      const indexes = openIndexesOf(store)
+      await indexes.put(where, 'by-author', ['author', 'missing'])
+      await indexes.build()
+      let changed = 0
+      const jobs = node(async () => {
+        // Deletes a document that the index has found, and changes another one, while the job runs.
+        if (changed++ !== 1) return
+        const [one, other] = await Promise.all(
+          ['d10500', 'd10502'].map((id) => repository.read({ ...where, id })),
+        )
+        await repository.delete({ ...where, id: 'd10500' }, one?.tag ?? '')
+        const body = '{"id":"d10502","author":"bob"}'
+        await repository.update({ ...where, id: 'd10502' }, other?.tag ?? '', body)
+      })
+      const job = await ended(
+        jobs,
+        await jobs.begin(where, 'patch', { ...byAda, patch: '{"on":true}' }),
+      )
+      expect(job).toMatchObject({ state: 'done', failure: null, found: 298 })
+      expect(job.done).toBeLessThanOrEqual(300)
+      expect((await stored()).filter(({ on }) => on)).toHaveLength(298)
+      const range = { filter: [['author:gte', 'b']] as const }
+      expect(await jobs.run(where, 'delete', range)).toBe(301)
+      expect((await stored()).every(({ author }) => author === 'ada')).toBe(true)
+      await jobs.stop()
+    })
+
+    it('changes nothing once the client has disconnected', async () => {
+      const client = new AbortController()
+      let pauses = 0
+      const jobs = node(async () => {
+        if (++pauses === 1) client.abort()
+      })
+      const { signal } = client
+      const patch = '{"on":true}'
+      await expect(jobs.run(where, 'patch', { ...byAda, patch }, signal)).rejects.toMatchObject({
+        code: 'busy',
+      })
+      await expect(jobs.run(where, 'delete', everything, signal)).rejects.toMatchObject({
+        code: 'busy',
+      })
+      expect((await stored()).filter(({ on }) => on === undefined)).toHaveLength(600)
+      await expect.poll(countRows).toEqual([0, 0])
+      expect(pauses).toBeLessThan(10)
+      await jobs.stop()
+    })
+
+    it('has the limits of queries without an index', async () => {
+      let time = 0
+      const scans = new ScanLimit(SCANS, () => time)
+      const pause = async () => {
+        time += SCANS.duration
+      }
+      const jobs = node(pause, undefined, undefined, scans)
+      await expect(jobs.run(where, 'delete', byAda)).rejects.toMatchObject({
+        code: 'query-too-expensive',
+        message: expect.stringMatching(/Nothing was changed.*respond-async.*An index on author/),
+        details: { fields: ['author'] },
+      })
+      expect(await stored()).toHaveLength(600)
+      const job = await ended(jobs, await jobs.begin(where, 'patch', { ...byAda, patch: '{}' }))
+      expect(job).toMatchObject({ state: 'done', found: 300 })
+      const indexes = openIndexesOf(store)
+      await indexes.put(where, 'by-author', ['author'])
+      await indexes.build()
+      expect(await jobs.run(where, 'delete', byAda)).toBe(300)
+      expect(await jobs.run(where, 'delete', everything)).toBe(300)
       await jobs.stop()
     })
 

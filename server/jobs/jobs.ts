@@ -13,6 +13,7 @@ import { rangeAfter } from './range.ts'
 import { createJobRepository, LeaseLost, SchemaChanged } from './repository.ts'
 import { createRunner } from './runner.ts'
 import { scanNext } from './scan.ts'
+import { type CollectionSearch, unlimitedSearch } from './search.ts'
 
 /** Operations on whole collections, in steps that yield to other requests. */
 export interface Jobs extends LargeArrays {
@@ -29,8 +30,18 @@ export interface Jobs extends LargeArrays {
   ): Promise<Job>
   /** Starts an import. @throws Failure `too-many-requests`; any error that `parts` throws */
   readonly beginImport: BeginImport
-  /** Runs a job to its end; returns the number of documents. Throws the job's failure. */
-  run(where: CollectionRef, kind: 'patch' | 'delete', request: JobRequest): Promise<number>
+  /**
+   * Runs a job to its end; returns the number of documents. Throws the job's failure.
+   *
+   * @param signal aborted when the client disconnects; the job then changes nothing.
+   * @throws Failure `busy`, `query-too-expensive` if no index serves the filter
+   */
+  run(
+    where: CollectionRef,
+    kind: 'patch' | 'delete',
+    request: JobRequest,
+    signal?: AbortSignal,
+  ): Promise<number>
   /** Returns a job of this database. @throws Failure `not-found` */
   read(database: string, id: string): Promise<Job>
   /** Resumes committed changes. Call it before requests are served. */
@@ -48,11 +59,15 @@ export interface JobsDeps {
   /** Awaited between two steps, so that other requests can run. */
   readonly pause: () => Promise<unknown>
   readonly onError: (error: unknown) => void
+  readonly search?: CollectionSearch
 }
 
 /** Returns the jobs of a store. They run after the first call of {@link Jobs.wake}. */
-export function createJobs({ store, rules, now, pause, onError }: JobsDeps): Jobs {
+export function createJobs(deps: JobsDeps): Jobs {
+  const { store, rules, now, pause, onError, search = unlimitedSearch } = deps
   const repository = createJobRepository(store, now)
+  /** The ids that an index has found for the jobs of this node, by their ids. */
+  const selected = new Map<string, readonly string[]>()
 
   const applyInTransaction = async (job: Job, keep?: boolean): Promise<Job> =>
     repository.finish(job, await prepareApply(store.engine, rules, job, pause, now), keep)
@@ -115,16 +130,30 @@ export function createJobs({ store, rules, now, pause, onError }: JobsDeps): Job
   const discard = (job: Job): Promise<void> =>
     large === undefined ? repository.discard([job.id]) : large.discard(job)
 
+  /** Returns the ids that an index finds for a job; undefined if it must scan the collection. */
+  async function selectionOf(job: Job): Promise<readonly string[] | undefined> {
+    // A listing is read by scans later on, up to its cursor.
+    if (job.kind !== 'patch' && job.kind !== 'delete') return undefined
+    const known = selected.get(job.id)
+    // A job that has begun to scan may have passed documents that an index finds now.
+    if (known !== undefined || job.cursor !== null) return known
+    const ids = await search.select(job, job.request.filter)
+    if (ids !== undefined) selected.set(job.id, ids)
+    return ids
+  }
+
   /** Makes one step of a job; returns its new state. */
   async function step(job: Job): Promise<Job> {
     try {
       if (job.kind === 'import') return await importNext(repository, rules.importPart, job)
       // The job starts after earlier committed changes are applied.
       if (job.done === 0) await writes?.whenApplied(job)
-      const next = await scanNext(store, rules, job)
+      const next = await scanNext(store, rules, job, await selectionOf(job))
       if (next !== undefined) return await repository.advance(job, next)
+      selected.delete(job.id)
       return await commit(job)
     } catch (error) {
+      selected.delete(job.id)
       if (error instanceof LeaseLost) throw error
       if (error instanceof Failure && (error.kind.status < 500 || error.code === 'busy')) {
         return repository.fail(job, error)
@@ -162,13 +191,18 @@ export function createJobs({ store, rules, now, pause, onError }: JobsDeps): Job
       runner.wake()
       return job
     },
-    async run(where, kind, request) {
+    async run(where, kind, request, signal = new AbortController().signal) {
       let job = await create(where, kind, 'attached', request)
       try {
-        while (job.state === 'attached') {
-          job = await step(job)
-          await pause()
-        }
+        const { filter } = request
+        const isScan = filter.length > 0 && (await selectionOf(job)) === undefined
+        await search.run(signal, isScan ? filter : undefined, async (check) => {
+          while (job.state === 'attached') {
+            check()
+            job = await step(job)
+            await pause()
+          }
+        })
         const failure = failureOf(job)
         if (failure !== undefined) throw failure
         return job.found
@@ -176,6 +210,7 @@ export function createJobs({ store, rules, now, pause, onError }: JobsDeps): Job
         if (!(error instanceof LeaseLost)) throw error
         throw new Failure('unavailable', 'The change was cancelled. Nothing was changed.')
       } finally {
+        selected.delete(job.id)
         await discard(job)
         runner.wake()
       }

@@ -5,6 +5,7 @@ import type { Store } from '../storage/open.ts'
 import type { DocumentRules } from './job.ts'
 import { createJobs } from './jobs.ts'
 import { type JobRoutesDeps, jobRoutes } from './routes.ts'
+import type { CollectionSearch } from './search.ts'
 
 export interface JobsModuleDeps {
   readonly store: Store
@@ -17,12 +18,13 @@ export interface JobsModuleDeps {
   /** Returns ms since 1970, the same on all nodes: clocks may differ by more than a lease lasts. */
   readonly now: () => number
   readonly onError: (error: unknown) => void
+  readonly search: CollectionSearch
 }
 
 /** Creates the jobs and their routes. */
 export function createJobsModule(deps: JobsModuleDeps) {
-  const { store, rules, documents, http, requireRole, idOf, now, onError } = deps
-  const jobs = createJobs({ store, rules, now, pause: createTurns(), onError })
+  const { store, rules, documents, http, requireRole, idOf, now, onError, search } = deps
+  const jobs = createJobs({ store, rules, now, pause: createTurns(), onError, search })
   return {
     ...jobs,
     routes: jobRoutes({ jobs, documents, requireRole, reserve: http.reserve, idOf }),

@@ -13,24 +13,35 @@ const MAX_BYTES = 256 * 1024
  * Computes the next step of a job: scans some documents and determines their new states. Writes
  * nothing. Returns undefined after the last document.
  *
+ * @param ids the documents that an index has found, in order; undefined to scan the collection.
  * @throws Failure `invalid`, `too-large` if a document cannot be changed as requested.
  */
 export async function scanNext(
   store: Store,
   rules: DocumentRules,
   job: Job,
+  ids?: readonly string[],
 ): Promise<Step | undefined> {
   // The documents of a creation were staged as they arrived.
-  return job.kind === 'create' ? undefined : scanStored(store, rules, job)
+  if (job.kind === 'create') return undefined
+  if (ids === undefined) return scanStored(store, rules, job)
+  const begin = job.cursor === null ? 0 : ids.indexOf(job.cursor) + 1
+  const some = ids.slice(begin, begin + MAX_DOCUMENTS)
+  const last = some.at(-1)
+  if (last === undefined) return undefined
+  const nothing = { scanned: 0, cursor: last, found: 0, staged: [] }
+  // Documents that were deleted since are missing.
+  return (await scanStored(store, rules, job, some)) ?? nothing
 }
 
-async function scanStored({ db }: Store, rules: DocumentRules, job: Job) {
+async function scanStored({ db }: Store, rules: DocumentRules, job: Job, ids?: readonly string[]) {
   const { filter, patch = '' } = job.request
   const here = db
     .selectFrom('documents')
     .where('database', '=', job.database)
     .where('collection', '=', job.collection)
     .where('id', '>', job.cursor ?? '')
+    .$call((query) => (ids === undefined ? query : query.where('id', 'in', ids)))
     .orderBy('id')
   // Sizes first: this many documents of the maximum size would take too much memory.
   const sizes = await here

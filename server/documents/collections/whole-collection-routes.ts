@@ -29,7 +29,12 @@ export interface WholeCollections {
     kind: 'patch' | 'delete' | 'list',
     request: Request,
   ): Promise<{ readonly id: string }>
-  run(where: CollectionRef, kind: 'patch' | 'delete', request: Request): Promise<number>
+  run(
+    where: CollectionRef,
+    kind: 'patch' | 'delete',
+    request: Request,
+    signal: AbortSignal,
+  ): Promise<number>
 }
 
 export interface WholeCollectionDeps {
@@ -58,7 +63,7 @@ export const wholeCollectionRoutes = <Path extends string>(
       requireNoConditions(c)
       const request = { filter: parseFilterQuery(new URL(c.req.url).searchParams), patch }
       if (prefersAsync(c)) return accepted(c, await whole.begin(where, 'patch', request))
-      const changed = await whole.run(where, 'patch', request)
+      const changed = await whole.run(where, 'patch', request, c.req.raw.signal)
       return prefersMinimal(c) ? c.body(null, 204, MINIMAL) : c.json({ changed }, 200, headers)
     })
     .delete(path, described<FilterInput>(collection.delete, requireRole('operator')), async (c) => {
@@ -67,7 +72,7 @@ export const wholeCollectionRoutes = <Path extends string>(
       const request = { filter: parseFilterQuery(new URL(c.req.url).searchParams) }
       requireNoConditions(c)
       if (prefersAsync(c)) return accepted(c, await whole.begin(where, 'delete', request))
-      const deleted = await whole.run(where, 'delete', request)
+      const deleted = await whole.run(where, 'delete', request, c.req.raw.signal)
       return prefersMinimal(c) ? c.body(null, 204, MINIMAL) : c.json({ deleted }, 200, headers)
     })
 }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { parseFieldList } from '../query/field-path.ts'
 import { parseDocumentQuery } from '../query/query.ts'
+import { adviseFields } from './advise.ts'
 import type { IndexDefinition } from './definition.ts'
-import { adviseFields, planQuery } from './plan.ts'
+import { planQuery } from './plan.ts'
 
 const indexes = (...names: readonly string[]): IndexDefinition[] =>
   names.map((name, id) => ({

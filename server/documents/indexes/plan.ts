@@ -63,29 +63,15 @@ export function planQuery(
   return best?.plan
 }
 
-/** Returns the fields of an index that would serve a query; undefined if none would. */
-export function adviseFields({ filter, sort }: Omit<PlannedQuery, 'count'>): string[] | undefined {
-  const conditions = groupConditions(filter)
-  const fields = [...conditions].filter(([, { equal }]) => equal.length > 0).map(([name]) => name)
-  const ranged = [...conditions].find(
-    ([, each]) => each.equal.length === 0 && each.ranges.length > 0,
-  )
-  const order = sort
-    .map(({ path, isDescending }) => ({ name: printFieldPath(path), isDescending }))
-    .filter(({ name }) => !fields.includes(name))
-  if (ranged !== undefined && order[0]?.name !== ranged[0]) fields.push(ranged[0])
-  else fields.push(...order.map(({ name, isDescending }) => (isDescending ? '-' : '') + name))
-  return fields.length === 0 ? undefined : [...new Set(fields)]
-}
-
 /** The conditions on one field that an index can serve. */
-interface FieldConditions {
+export interface FieldConditions {
   /** The texts of each condition of equality. */
   readonly equal: (readonly string[])[]
   readonly ranges: (readonly [RangeOperator, string])[]
 }
 
-function groupConditions(filter: Filter): ReadonlyMap<string, FieldConditions> {
+/** Returns the conditions that an index can serve, by the names of their fields. */
+export function groupConditions(filter: Filter): ReadonlyMap<string, FieldConditions> {
   const fields = new Map<string, FieldConditions>()
   for (const [name, text] of filter) {
     const { path, operator = 'eq' } = parseFilterName(name)

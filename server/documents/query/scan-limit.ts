@@ -67,7 +67,7 @@ export class ScanLimit {
     let check: CheckScan | undefined
     try {
       return await read(async (entries, bytes) => {
-        if (signal.aborted) throw disconnected()
+        requireConnected(signal)
         if (check === undefined && (entries >= FREE.entries || bytes >= FREE.bytes)) {
           await this.#enter(signal)
           check = this.#begin(signal)
@@ -82,7 +82,7 @@ export class ScanLimit {
   #begin(signal: AbortSignal): CheckScan {
     const end = this.#now() + this.#limits.duration
     return () => {
-      if (signal.aborted) throw disconnected()
+      requireConnected(signal)
       if (this.#now() > end) throw tooExpensive(this.#limits.duration)
     }
   }
@@ -100,7 +100,10 @@ export class ScanLimit {
   }
 }
 
-const disconnected = () => new Failure('busy', 'The client has disconnected.')
+/** @throws Failure `busy` */
+export function requireConnected(signal: AbortSignal): void {
+  if (signal.aborted) throw new Failure('busy', 'The client has disconnected.')
+}
 
 const busy = () =>
   new Failure('busy', 'Too many queries are running. Try again.', {

@@ -1,0 +1,94 @@
+import { Failure } from '../../failure.ts'
+import type { CollectionRef } from '../../storage/document-ref.ts'
+import type { Store } from '../../storage/open.ts'
+import { withAdvice } from '../indexes/advise.ts'
+import { EntryStream } from '../indexes/entry-stream.ts'
+import { createIndexReader } from '../indexes/index-reader.ts'
+import { planQuery } from '../indexes/plan.ts'
+import type { Filter } from '../query/filter.ts'
+import { compareCodePoints } from '../query/order.ts'
+import { type CheckScan, requireConnected, type ScanLimit } from '../query/scan-limit.ts'
+
+/** Maximum number of ids that are selected by an index, and of their characters. */
+const SELECTED = { ids: 100_000, characters: 8 * 1024 * 1024 } as const
+
+/** Number of entries that one statement reads, about a millisecond of work. */
+const BATCH = 250
+
+/**
+ * Returns the search of jobs for the documents that they change (`jobs/search.ts`).
+ *
+ * @param scans limits the queries of the node that no index serves.
+ * @param pause awaited between two batches.
+ */
+export function createCollectionSearch(
+  store: Store,
+  scans: ScanLimit,
+  pause: () => Promise<unknown>,
+) {
+  const reader = createIndexReader(store)
+  return {
+    /**
+     * Returns the ids of the documents that an index finds for a filter, in order. They may include
+     * documents that do not match. Returns undefined if no index serves the filter, or if there are
+     * more than {@link SELECTED}.
+     */
+    async select(where: CollectionRef, filter: Filter): Promise<readonly string[] | undefined> {
+      // An index contains a large change only once it is applied.
+      const isApplied = () => store.collectionWrites?.unapplied(where) === undefined
+      if (filter.length === 0 || !isApplied()) return undefined
+      const plan = planQuery(await reader.ready(where), { filter, sort: [], count: true })
+      if (plan === undefined) return undefined
+      const ids = new Set<string>()
+      let characters = 0
+      for (const each of plan.streams) {
+        const stream = new EntryStream(reader, where, plan.index, each, false)
+        for (;;) {
+          const entries = await stream.take(BATCH)
+          if (entries.length === 0) break
+          for (const { id } of entries) {
+            ids.add(id)
+            characters += id.length
+          }
+          if (ids.size > SELECTED.ids || characters > SELECTED.characters) return undefined
+          await pause()
+        }
+      }
+      const isComplete = isApplied() && (await reader.isReady(where, plan.index))
+      return isComplete ? [...ids].sort(compareCodePoints) : undefined
+    },
+
+    /**
+     * Runs the steps of a request, until its client disconnects.
+     *
+     * @param unserved the filter that no index serves; undefined if the documents are known.
+     * @throws Failure `busy`, `query-too-expensive`
+     */
+    async run(
+      signal: AbortSignal,
+      unserved: Filter | undefined,
+      steps: (check: CheckScan) => Promise<void>,
+    ): Promise<void> {
+      if (unserved === undefined) return steps(() => requireConnected(signal))
+      try {
+        await scans.run(signal, steps)
+      } catch (error) {
+        throw error instanceof Failure
+          ? withAdvice(stopped(error), { filter: unserved, sort: [] })
+          : error
+      }
+    },
+  }
+}
+
+/** Says of a change that was stopped by its time limit that it had no effect. */
+function stopped(error: Failure): Failure {
+  const { code, details, headers } = error
+  if (code !== 'query-too-expensive') return error
+  return new Failure(
+    code,
+    'The change was stopped, because it takes too long to find its documents. Nothing was changed. ' +
+      'Ask for a job with Prefer: respond-async.',
+    { ...details, headers },
+  )
+}
