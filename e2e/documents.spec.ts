@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import type { Page } from '@playwright/test'
 import { expectAccessibleInBothThemes } from './support/expect-accessible.ts'
 import { expect, type Gatehouse, test } from './support/gatehouse.ts'
@@ -424,6 +425,42 @@ test('Selected documents are changed with a preview and deleted, and both can be
   await page.keyboard.press('Control+Enter')
   await expect(dialogOf(page, 'Changing documents')).toContainText('60 documents of articles')
   expect(await read('d59')).toMatchObject({ seen: true })
+})
+
+test('The documents that match are exported, and their request is copied', async ({
+  page,
+  context,
+  gatehouse,
+}) => {
+  await makeBlog(gatehouse, [
+    { id: 'one', author: 'ada', year: 1 },
+    { id: 'two', author: 'grace', year: 2 },
+    { id: 'three', author: 'ada', year: 3 },
+  ])
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  await gatehouse.signIn(page, `${articlesPath}?filter=author%3Dada&sort=-year`)
+  const menu = page.getByRole('button', { name: 'Export' })
+  const exported = async (format: string) => {
+    const download = page.waitForEvent('download')
+    await menu.click()
+    await page.getByRole('menuitem', { name: format, exact: true }).click()
+    const file = await download
+    return [file.suggestedFilename(), await readFile(await file.path(), 'utf8')]
+  }
+  const [three, one] = [
+    '{"id":"three","author":"ada","year":3}',
+    '{"id":"one","author":"ada","year":1}',
+  ]
+  expect(await exported('NDJSON')).toEqual(['articles.ndjson', `${three}\n${one}\n`])
+  expect(await exported('JSON array')).toEqual(['articles.json', `[\n${three},\n${one}\n]\n`])
+  expect(await exported('CSV')).toEqual([
+    'articles.csv',
+    'id,author,year\r\nthree,ada,3\r\none,ada,1\r\n',
+  ])
+  await menu.click()
+  await page.getByRole('menuitem', { name: 'Copy as curl' }).click()
+  const copied = () => page.evaluate(() => navigator.clipboard.readText())
+  await expect.poll(copied).toMatch(/^curl .*\/_db\/blog\/articles\?author=ada&sort=-year'$/)
 })
 
 test('A schema is set, enforced and removed', async ({ page, gatehouse, browserErrors }) => {

@@ -7,6 +7,7 @@ import { NoMatch } from '../shared/ui/feedback/no-match.tsx'
 import { Notice } from '../shared/ui/feedback/notice.tsx'
 import { QueryResult } from '../shared/ui/feedback/query-result.tsx'
 import { useNarrowScreen } from '../shared/ui/layout/use-narrow-screen.ts'
+import { ExportMenu } from './export/export-menu.tsx'
 import { FilterBar } from './filter/filter-bar.tsx'
 import { useSeen } from './filter/use-seen.ts'
 import { Advice, PlanLine } from './indexes/plan-line.tsx'
@@ -55,6 +56,7 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
           columns={columns}
           onChange={setColumns}
         />
+        <ExportMenu collectionRef={collectionRef} />
       </TableToolbar>
       {isFilter(list.filter) && <PlanLine collectionRef={collectionRef} plan={query.data?.plan} />}
       {isFilter(list.filter) && (

@@ -1,5 +1,6 @@
 import { SYSTEM_DATABASE } from '../../../server/contract/database.ts'
 import { type Address, formatHost, isWildcard } from '../../../server/contract/endpoints/address.ts'
+import { shellQuote } from '../../shared/ui/text/shell-quote.ts'
 import type { PageLocation } from '../model/admin-access.ts'
 import { defaultOf } from '../model/mapping.ts'
 
@@ -26,7 +27,12 @@ export function tryCommands(target: TryTarget, page: PageLocation): TryCommand[]
   const { address, mapping, database, mayStore } = target
   const prefix = database === defaultOf(mapping) ? '' : `/_db/${database}`
   const curl = (path: string, ...options: string[]) =>
-    ['curl', ...socketOption(address), ...options, quoted(originOf(address, page) + prefix + path)]
+    [
+      'curl',
+      ...socketOption(address),
+      ...options,
+      shellQuote(originOf(address, page) + prefix + path),
+    ]
       .filter((word) => word !== '')
       .join(' ')
   const token = '-H "Authorization: Bearer $TOKEN"'
@@ -43,14 +49,10 @@ export function tryCommands(target: TryTarget, page: PageLocation): TryCommand[]
 }
 
 const socketOption = (address: Address) =>
-  address.scheme === 'unix' ? ['--unix-socket', quoted(address.path)] : []
+  address.scheme === 'unix' ? ['--unix-socket', shellQuote(address.path)] : []
 
 function originOf(address: Address, page: PageLocation): string {
   if (address.scheme === 'unix') return 'http://localhost'
   const host = isWildcard(address) ? page.hostname.replace(/^\[|\]$/g, '') : address.host
   return `${address.scheme === 'ssl' ? 'https' : 'http'}://${formatHost(host)}:${address.port}`
 }
-
-/** Quotes a word for the shell if necessary. */
-const quoted = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`

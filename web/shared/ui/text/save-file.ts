@@ -4,9 +4,9 @@
  */
 export const fileTime = (now: Date): string => now.toISOString().replace(/[-:]|\.\d+/g, '')
 
-/** Downloads text as a file. */
-export function saveFile(name: string, text: string, type: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type }))
+/** Downloads text, or other content, as a file. */
+export function saveFile(name: string, content: string | Blob, type: string): void {
+  const url = URL.createObjectURL(new Blob([content], { type }))
   const link = document.createElement('a')
   link.href = url
   link.download = name

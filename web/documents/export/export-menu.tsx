@@ -1,0 +1,75 @@
+import { Menu } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
+import { announce } from '../../shared/ui/feedback/announce.tsx'
+import { MenuButton } from '../../shared/ui/overlay/menu-button.tsx'
+import { copyText } from '../../shared/ui/text/copy-text.ts'
+import { toApiPath } from '../model/api-url.ts'
+import { conditionsOf } from '../model/conditions.ts'
+import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
+import { toCurl, toFetch } from './export-command.ts'
+import { EXPORT_FORMATS, type ExportFormat, exportDocuments } from './export-documents.ts'
+import { ExportProgress } from './export-progress.tsx'
+
+const formats = Object.entries(EXPORT_FORMATS) as [
+  ExportFormat,
+  (typeof EXPORT_FORMATS)[ExportFormat],
+][]
+
+/** Menu that downloads the documents that match, or copies the request for them. */
+export function ExportMenu({ collectionRef }: { collectionRef: CollectionRef }) {
+  const { search } = useDocumentsLocation()
+  const { filter, sort } = search
+  const [bytes, setBytes] = useState(0)
+  const abort = useRef<AbortController>(undefined)
+  const download = useMutation({
+    mutationFn: (format: ExportFormat) => {
+      const controller = new AbortController()
+      abort.current = controller
+      setBytes(0)
+      const { signal } = controller
+      const onProgress = setBytes
+      return exportDocuments({ collectionRef, filter, sort, format, signal, onProgress })
+    },
+    onSuccess: (name) => announce(`${name} was exported.`),
+  })
+  useEffect(() => () => abort.current?.abort(), [])
+  const copy = async (what: string, toText: (url: string) => string) => {
+    const path = toApiPath(collectionRef, conditionsOf(filter), sort)
+    const done = await copyText(toText(location.origin + path))
+    announce(done ? `The ${what} was copied.` : `The ${what} could not be copied.`)
+  }
+  const cancel = () => {
+    abort.current?.abort()
+    download.reset()
+  }
+  return (
+    <>
+      <MenuButton label="Export">
+        <Menu.Label>{filter === undefined ? 'All documents' : 'Documents that match'}</Menu.Label>
+        {formats.map(([format, { label }]) => (
+          <Menu.Item
+            key={format}
+            onClick={() => {
+              abort.current?.abort()
+              download.mutate(format)
+            }}
+          >
+            {label}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Item onClick={() => copy('curl command', toCurl)}>Copy as curl</Menu.Item>
+        <Menu.Item onClick={() => copy('fetch call', toFetch)}>Copy as fetch</Menu.Item>
+      </MenuButton>
+      {(download.isPending || download.isError) && (
+        <ExportProgress
+          collectionRef={collectionRef}
+          bytes={bytes}
+          error={download.error}
+          onCancel={cancel}
+        />
+      )}
+    </>
+  )
+}
