@@ -5,18 +5,23 @@ import { SECRETS } from '../server/nodes/integration/node-processes.testing.ts'
 import startPostgres from '../server/storage/test-support/postgres.global-setup.ts'
 import { killProcesses, startProcess } from '../server/test-support/server-process.testing.ts'
 import { makeToken } from '../server/test-support/start.testing.ts'
-import { besideImport } from './beside-import.ts'
+import {
+  type BesideTransfer,
+  besideTransfer,
+  exportDocuments,
+  importDocuments,
+} from './beside-transfer.ts'
 import { makeFolder, quantile } from './support.ts'
 
-// An import of many documents as NDJSON in one request, with reads and inserts of other clients
-// beside it, on both engines. What is measured and how to read it: docs/benchmarks.md.
+// An import and exports of many documents in one request each, with reads and inserts of other
+// clients beside it, on both engines. What is measured and how to read it: docs/benchmarks.md.
 //
 //   npm run bench:documents
 
 const DOCUMENTS = Number(process.env.GATEHOUSE_BENCH_DOCUMENTS ?? 1_000_000)
 
 /** Targets: documents per second on SQLite, ms, and bytes. */
-const TARGET = { rate: 40_000, p99: 60, memory: 64 * 1024 * 1024 } as const
+const TARGET = { import: 40_000, export: 150_000, p99: 60, memory: 64 * 1024 * 1024 } as const
 
 const print = (line = '') => process.stdout.write(`${line}\n`)
 const verdict = (isMet: boolean) => (isMet ? 'met' : 'NOT MET')
@@ -36,26 +41,39 @@ async function measure(engine: string, databaseUrl: string | undefined): Promise
   })
   const token = `Bearer ${await makeToken({ data, databaseUrl })}`
   const to = { host: '127.0.0.1', port, token, pid: node.pid }
-  const { reads, inserts, time, memory } = await besideImport(to, DOCUMENTS, lineOf)
+  const isTargeted = engine === 'SQLite'
+  const imported = await besideTransfer(to, importDocuments(DOCUMENTS, lineOf))
+  show(`${engine}, import as NDJSON`, imported, isTargeted ? TARGET.import : undefined)
+  for (const [name, lines, headers] of [
+    ['NDJSON', DOCUMENTS, { Accept: 'application/x-ndjson' }],
+    ['NDJSON, zstd', DOCUMENTS, { Accept: 'application/x-ndjson', 'Accept-Encoding': 'zstd' }],
+    ['CSV', DOCUMENTS + 1, { Accept: 'text/csv' }],
+  ] as const) {
+    const exported = await besideTransfer(to, exportDocuments(lines, headers))
+    const target = name === 'NDJSON' ? TARGET.export : undefined
+    show(`${engine}, export as ${name}`, exported, target)
+  }
+  node.signal('SIGTERM')
+  await node.exit
+}
+
+/** Prints the rows of a transfer. @param target documents per second, if there is a target. */
+function show(what: string, { reads, inserts, time, memory }: BesideTransfer, target?: number) {
   const rate = DOCUMENTS / (time / 1000)
-  const isRateMet = engine === 'PostgreSQL' || rate >= TARGET.rate
-  print(
-    `| ${engine}: documents/s | ${Math.round(rate).toLocaleString('en')} | ${verdict(isRateMet)} |`,
-  )
+  const isRateMet = target === undefined ? '' : verdict(rate >= target)
+  print(`| ${what}: documents/s | ${Math.round(rate).toLocaleString('en')} | ${isRateMet} |`)
   const mib = Math.round(memory / 1024 / 1024)
-  print(`| ${engine}: memory | + ${mib} MiB | ${verdict(memory <= TARGET.memory)} |`)
-  for (const [what, times] of [
+  print(`| ${what}: memory | + ${mib} MiB | ${verdict(memory <= TARGET.memory)} |`)
+  for (const [other, times] of [
     ['read by id', reads],
     ['insert', inserts],
   ] as const) {
     const [half, p99, longest] = [0.5, 0.99, 1].map((share) => quantile(times, share).toFixed(1))
     const isMet = quantile(times, 0.99) < TARGET.p99
     print(
-      `| ${engine}: ${what}, median, 99 %, longest | ${half}, ${p99}, ${longest} ms | ${verdict(isMet)} |`,
+      `| ${what}: ${other}, median, 99 %, longest | ${half}, ${p99}, ${longest} ms | ${verdict(isMet)} |`,
     )
   }
-  node.signal('SIGTERM')
-  await node.exit
 }
 
 let url = ''
@@ -69,7 +87,7 @@ try {
   const cores = availableParallelism()
   print(`Node.js ${process.versions.node}, ${cores} cores, load ${load()} at the beginning`)
   print()
-  print(`| import of ${DOCUMENTS.toLocaleString('en')} documents | result | target |`)
+  print(`| ${DOCUMENTS.toLocaleString('en')} documents | result | target |`)
   print('|---|---:|---|')
   await measure('SQLite', undefined)
   await measure('PostgreSQL', url)
