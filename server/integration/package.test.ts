@@ -16,6 +16,7 @@ import { publint } from 'publint'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
 import { startTestProvider } from '../oauth2/providers/provider.testing.ts'
+import { type Canaries, createCanary, findCanaries } from '../test-support/canaries.testing.ts'
 import {
   installTarball,
   listTarball,
@@ -29,6 +30,14 @@ import { ask } from '../test-support/start.testing.ts'
 // project.
 
 const PATIENCE = 540_000
+
+/** Secrets in the environment of the build. */
+const canaries: Canaries = new Map(
+  ['OPERATOR_KEY', 'SECRET_KEY', 'OAUTH2_CLIENT_SECRET', 'DATABASE_URL']
+    .map((name) => `GATEHOUSE_${name}`)
+    .map((name) => [name, createCanary(name)]),
+)
+
 let folder: string
 let tarballs: Tarballs
 let serverProject: string
@@ -36,7 +45,7 @@ let clientProject: string
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'gatehouse-'))
-  tarballs = await packCopy(folder)
+  tarballs = await packCopy(folder, Object.fromEntries(canaries))
   serverProject = join(folder, 'server-project')
   clientProject = join(folder, 'client-project')
   for (const project of [serverProject, clientProject]) mkdirSync(project)
@@ -76,6 +85,21 @@ describe('the package of the server', () => {
     expect(files.filter((file) => unwanted.test(file.replace(/\.d\.ts$/, '')))).toEqual([
       'docs/benchmarks.md',
     ])
+  })
+
+  it('contains no secret of the environment in which it was built', () => {
+    const built = join(serverProject, 'node_modules/@gatehouse/server/dist')
+    const files = readdirSync(built, { recursive: true, withFileTypes: true }).filter((file) =>
+      file.isFile(),
+    )
+    expect(files.filter(({ parentPath }) => parentPath.includes('console')).length).toBeGreaterThan(
+      5,
+    )
+    for (const { parentPath, name } of files) {
+      const text = readFileSync(join(parentPath, name), 'latin1')
+      expect([name, findCanaries(canaries, text)]).toEqual([name, []])
+      expect(text).not.toMatch(/GATEHOUSE_[A-Z0-9_]*(?:SECRET|KEY)(?:\W{1,3})canary/)
+    }
   })
 
   it('contains every file that its pages link to', async () => {

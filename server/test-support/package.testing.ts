@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { cpSync, symlinkSync } from 'node:fs'
+import { cpSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 
@@ -18,13 +18,18 @@ export interface Tarballs {
 /**
  * Builds and packs a copy of the checkout in `folder`, because other tests read the build of the
  * checkout itself.
+ *
+ * @param env added to the environment of the build
  */
-export async function packCopy(folder: string): Promise<Tarballs> {
+export async function packCopy(
+  folder: string,
+  env: Readonly<Record<string, string>>,
+): Promise<Tarballs> {
   const copy = join(folder, 'checkout')
   cpSync(root, copy, { recursive: true, filter: (path) => !LOCAL.test(relative(root, path)) })
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'), 'dir')
   // With the NODE_ENV of tests, the build would contain the development build of React.
-  const options = { cwd: copy, env: { ...process.env, NODE_ENV: 'production' } }
+  const options = { cwd: copy, env: { ...process.env, NODE_ENV: 'production', ...env } }
   await run('npm', ['run', 'build'], options)
   const pack = async (place: string) => {
     // Skips "prepack", which has just run, and "prepare", which is for a checkout.
@@ -49,7 +54,7 @@ export async function listTarball(file: string): Promise<string[]> {
 
 /** Creates a project in `folder` that depends on the tarball. */
 export async function installTarball(folder: string, tarball: string): Promise<void> {
-  await run('npm', ['init', '--yes'], { cwd: folder })
+  writeFileSync(join(folder, 'package.json'), '{}')
   const quiet = ['--prefer-offline', '--no-audit', '--no-fund']
   await run('npm', ['install', ...quiet, tarball], { cwd: folder })
 }
