@@ -21,8 +21,8 @@ import { KILLS, randomNumbers, SEED } from '../endurance/settings.testing.ts'
 
 // Each round starts a server on the store that the previous round left, checks it, changes
 // endpoints and documents with several clients at once, and kills the server (SIGKILL) during the
-// changes. The rounds run a bundle of the same sources, which starts faster; the last start runs
-// `node server/main.ts` itself. `npm run test:endurance` makes more rounds.
+// changes. The rounds run a bundle of the same sources, which starts faster; the last start of each
+// engine's first store runs `node server/main.ts` itself. `npm run test:endurance` makes more rounds.
 
 /**
  * Number of stores per engine, tested in parallel, and rounds per store. SQLite gets more rounds
@@ -82,6 +82,7 @@ forEachEngine((engine) => {
             own.map((port) => `tcp://127.0.0.1:${port}`),
             rounds,
             randomNumbers(SEED + at),
+            at === 0 ? { main: SOURCE, env: {} } : bundle,
           )
         }),
       )
@@ -90,12 +91,16 @@ forEachEngine((engine) => {
   )
 })
 
-/** Runs the rounds of one store, which add and remove these addresses. */
+/**
+ * Runs the rounds of one store, which add and remove these addresses; then starts `last` and checks
+ * it.
+ */
 async function live(
   location: StoreLocation,
   addresses: readonly string[],
   rounds: number,
   random: (end: number) => number,
+  last: BundledServer,
 ): Promise<void> {
   const socketPath = join(mkdtempSync(join(folder, 'run-')), 'admin.sock')
   const admin = `unix://${socketPath}`
@@ -190,7 +195,7 @@ async function live(
   expect(adds + removes).toBeGreaterThan(rounds)
   expect(unanswered).toBe(rounds * CLIENTS)
   expect(writers.reduce((sum, { acknowledged }) => sum + acknowledged, 0)).toBeGreaterThan(rounds)
-  const server = await start({ main: SOURCE, env: {} })
+  const server = await start(last)
   await check(server)
   server.signal('SIGTERM')
   expect(await server.exit).toEqual({ code: 0, signal: null })
