@@ -19,6 +19,14 @@ function write(name: string, text: string): string {
   return file
 }
 
+test('the output of a command is complete when it ends, with its background processes', async () => {
+  let printed = ''
+  const script = 'echo first; echo second >&2; (sleep 9; echo late) & exit 3'
+  const options = { limit: 600, print: (part: string) => (printed += part) }
+  expect(await runCommand('sh', ['-c', script], options)).toBe(3)
+  expect(printed.split('\n').sort()).toEqual(['', 'first', 'second'])
+})
+
 describe('a command with a progress timeout', () => {
   const options = (file: string) => ({ limit: 600, progress: { file, limit: 3 }, quiet: true })
 

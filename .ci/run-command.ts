@@ -18,6 +18,8 @@ export interface RunOptions {
   readonly progress?: { readonly file: string; readonly limit: number }
   /** Whether its output is discarded. Default: shown. */
   readonly quiet?: boolean
+  /** Receives its output instead, in parts. */
+  readonly print?: (part: string) => void
 }
 
 /** The exit code of a command that was killed at its limit. */
@@ -69,18 +71,22 @@ function watchProgress(
 export function runCommand(
   command: string,
   args: readonly string[],
-  { env = {}, limit, progress, quiet = false }: RunOptions,
+  { env = {}, limit, progress, quiet = false, print }: RunOptions,
 ): Promise<number> {
   const bin = path.join(root, 'node_modules', '.bin')
+  const output = quiet ? 'ignore' : print === undefined ? 'inherit' : 'pipe'
   return new Promise((resolve) => {
     const child = spawn(command, args, {
       cwd: root,
       env: { ...process.env, PATH: `${bin}${path.delimiter}${process.env.PATH ?? ''}`, ...env },
-      stdio: ['ignore', quiet ? 'ignore' : 'inherit', quiet ? 'ignore' : 'inherit'],
+      stdio: ['ignore', output, output],
       detached: !windows,
       shell: windows,
     })
     const { pid } = child
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (part: string) => print?.(part))
+    }
     let stopped = false
     const stop = (reason: string) => {
       stopped = true
@@ -104,7 +110,10 @@ export function runCommand(
         killGroup(pid)
         running.delete(pid)
       }
-      resolve(stopped ? STOPPED : (code ?? 1))
+      const end = () => resolve(stopped ? STOPPED : (code ?? 1))
+      // The rest of the output arrives after the exit.
+      if (print === undefined) end()
+      else child.once('close', end)
     })
   })
 }

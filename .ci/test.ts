@@ -38,8 +38,19 @@ const print = (line: string) => process.stdout.write(`${line}\n`)
 const started = performance.now()
 const secondsLeft = () => Math.max(0, TOTAL_LIMIT - (performance.now() - started) / 1000)
 
-const check = async (command: string, ...args: string[]) =>
-  countCheck(await runCommand(command, args, { limit: Math.min(CHECK_LIMIT, secondsLeft()) }))
+/** Runs a check, and then prints its output as a whole, because other checks run beside it. */
+async function check(command: string, ...args: string[]): Promise<Count> {
+  const limit = Math.min(CHECK_LIMIT, secondsLeft())
+  let output = ''
+  const exitCode = await runCommand(command, args, {
+    limit,
+    print: (part) => {
+      output += part
+    },
+  })
+  process.stdout.write(output)
+  return countCheck(exitCode)
+}
 
 /** The folder of the bundled server, two levels below the root like `dist/server`. */
 const BUNDLE = 'dist/test-server'
@@ -119,29 +130,45 @@ const timedOut: Count = {
   notes: [`did not start: the earlier stages took all of the ${TOTAL_LIMIT / 60} minutes`],
 }
 
-const stages: readonly (readonly [string, () => Promise<Count>])[] = [
-  ['types', () => check('tsc', '--noEmit')],
-  ['lint', () => check('npm', 'run', '--silent', 'lint')],
-  // Before the tests, so that they see the server as `npm start` leaves it.
-  ['build', build],
-  ['unit', unit],
-  ['browser', browser],
+/** A stage of the tests. */
+type Stage = readonly [name: string, run: () => Promise<Count>]
+
+/**
+ * Stages that do not need each other run concurrently. The build ends before the tests, so that they
+ * see the server as `npm start` leaves it.
+ */
+const steps: readonly (readonly Stage[])[] = [
+  [
+    ['types', () => check('tsc', '--noEmit')],
+    ['lint', () => check('npm', 'run', '--silent', 'lint')],
+    ['build', build],
+  ],
+  [['unit', unit]],
+  [['browser', browser]],
 ]
+
+/** Runs a stage. Returns its count and the lines of the summary. */
+async function runStage([name, run]: Stage) {
+  const start = performance.now()
+  const count = secondsLeft() === 0 ? timedOut : await run()
+  const seconds = ((performance.now() - start) / 1000).toFixed(1)
+  const lines = [
+    `${name.padEnd(8)} ${count.passed} passed, ${count.failed} failed in ${seconds} s`,
+    ...count.notes.map((note) => `         ${note}`),
+  ]
+  return { ...count, lines }
+}
 
 const lines: string[] = []
 let [passed, failed] = [0, 0]
 try {
-  for (const [name, run] of stages) {
-    print(`\n── ${name}`)
-    const start = performance.now()
-    const count = secondsLeft() === 0 ? timedOut : await run()
-    passed += count.passed
-    failed += count.failed
-    const seconds = ((performance.now() - start) / 1000).toFixed(1)
-    lines.push(
-      `${name.padEnd(8)} ${count.passed} passed, ${count.failed} failed in ${seconds} s`,
-      ...count.notes.map((note) => `         ${note}`),
-    )
+  for (const step of steps) {
+    print(`\n── ${step.map(([name]) => name).join(', ')}`)
+    for (const count of await Promise.all(step.map(runStage))) {
+      passed += count.passed
+      failed += count.failed
+      lines.push(...count.lines)
+    }
   }
 } finally {
   rmSync(reports, { recursive: true, force: true })
