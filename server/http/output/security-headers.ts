@@ -67,18 +67,14 @@ export const securityHeaders = createMiddleware<AppEnv>((c, next) => {
 })
 
 /**
- * Returns a `writeHead` of Node that adds these headers, with names in lower case, unless the
- * response sets its own. Writing them together keeps them cheap: through `setHeader` or `Headers`
- * they cost more than reading a document.
+ * Returns a `writeHead` of Node that adds these headers, with names in lower case, unless it is
+ * called with others of the same names. Writing them together keeps them cheap: through `setHeader`
+ * or `Headers` they cost more than reading a document.
  */
 function writeHeadWith(added: Readonly<Record<string, string>>): ServerResponse['writeHead'] {
   const write = ServerResponse.prototype.writeHead
   return function (this: ServerResponse, status: number, ...rest: unknown[]) {
     const own = rest.pop() as OutgoingHttpHeaders | undefined
-    const headers: OutgoingHttpHeaders = { ...added, ...own }
-    for (const name of this.getHeaderNames()) {
-      if (own?.[name] === undefined) delete headers[name]
-    }
-    return write.call(this, status, headers)
+    return write.call(this, status, { ...added, ...own })
   }
 }
