@@ -37,7 +37,7 @@ export interface JobRequest {
  * - `preparing`: its documents are still arriving.
  * - `attached`: a request waits for it. If the node dies, no other node takes it over.
  * - `running`: it will end, on this node or another.
- * - `applying`: it is committed, and its documents are being written (`large-changes.ts`).
+ * - `applying`: it is committed, and its documents are being written (`large-changes/`).
  * - `done`, `failed`: it has ended.
  * - `discarded`: it is hidden and is being deleted.
  */

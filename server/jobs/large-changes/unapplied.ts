@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely'
-import type { ChangedDocument, UnappliedChange } from '../storage/changes/collection-writes.ts'
-import type { Store } from '../storage/open.ts'
-import type { Tables } from '../storage/tables.ts'
-import type { DocumentRules, Job } from './job.ts'
-import { addStaged, removeStored } from './reindex.ts'
+import type { ChangedDocument, UnappliedChange } from '../../storage/changes/collection-writes.ts'
+import type { Store } from '../../storage/open.ts'
+import type { Tables } from '../../storage/tables.ts'
+import type { DocumentRules, Job } from '../job.ts'
+import { addStaged, removeStored } from '../reindex.ts'
 
 /** Number of stored documents that one query combines with a change. */
 const WINDOW_ROWS = 1_000

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createDocumentRules } from '../documents/document-rules.ts'
-import { createDocumentRepository } from '../documents/repository/repository.ts'
-import type { DocumentRepository } from '../documents/repository/stored-documents.ts'
-import type { Store } from '../storage/open.ts'
-import { forEngine } from '../storage/test-support/each-engine.testing.ts'
-import { createJobs, type Jobs } from './jobs.ts'
+import { createDocumentRules } from '../../documents/document-rules.ts'
+import { createDocumentRepository } from '../../documents/repository/repository.ts'
+import type { DocumentRepository } from '../../documents/repository/stored-documents.ts'
+import type { Store } from '../../storage/open.ts'
+import { forEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { createJobs, type Jobs } from '../jobs.ts'
 
 const where = { database: '_system', collection: 'articles' }
 const everything = { filter: [] }
