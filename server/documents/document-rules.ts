@@ -7,6 +7,7 @@ import { lockDocuments, openIndexes } from './indexes/entries.ts'
 import { mergePatch } from './json/merge-patch.ts'
 import { type Json, parseStrictly } from './json/strict-json.ts'
 import { createMatcher, type Filter } from './query/filter.ts'
+import { releaseEntries, reserveEntries } from './repository/reserved-entries.ts'
 import type { CurrentSchemaOf } from './schemas/schemas.ts'
 
 /**
@@ -71,6 +72,8 @@ export const createDocumentRules = (
   createTag: createEntityTag,
   lockDocuments,
   openIndexes,
+  reserveEntries,
+  releaseEntries,
 })
 
 interface Checked {

@@ -123,6 +123,14 @@ export interface DocumentRules {
     engine: EngineName,
     where: CollectionRef,
   ): Promise<CollectionIndexes | undefined>
+  /** Reserves the values of documents in unique indexes. SQLite only. @throws NotUnique */
+  reserveEntries(
+    trx: Transaction<Tables>,
+    where: CollectionRef,
+    documents: readonly { readonly id: string; readonly body: string }[],
+  ): Promise<void>
+  /** Releases reserved values of documents that were not created. SQLite only. */
+  releaseEntries: DocumentRules['reserveEntries']
 }
 
 /** Parses a row. */

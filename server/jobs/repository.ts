@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { sql, type Transaction } from 'kysely'
 import { SYSTEM_DATABASE } from '../contract/database.ts'
+import { MAX_SYNC_BULK_DOCUMENTS } from '../contract/document.ts'
 import type { ImportResult } from '../contract/import.ts'
 import { JOB_RETENTION, type JobKind, MAX_LISTINGS } from '../contract/job.ts'
 import type { StoredPart } from '../documents/import/stored-part.ts'
@@ -359,6 +360,18 @@ export function createJobRepository({ db, engine, transaction }: Store, now: () 
         await requireSchema(trx, job)
         return committed
       })
+    },
+
+    /** Returns the creations of small arrays that requests of an earlier process waited for. */
+    async attached(): Promise<Job[]> {
+      const rows = await db
+        .selectFrom('jobs')
+        .selectAll()
+        .where('state', '=', 'preparing')
+        .where('kind', '=', 'create')
+        .where('done', '<=', MAX_SYNC_BULK_DOCUMENTS)
+        .execute()
+      return rows.map(toJob)
     },
 
     /** Returns the jobs that are committed but not yet applied. */

@@ -1,6 +1,8 @@
 import type { CollectionWrites } from '../../storage/changes/collection-writes.ts'
 import { limitBytes } from '../../storage/changes/limit-bytes.ts'
+import type { CollectionRef } from '../../storage/document-ref.ts'
 import { beforeNul } from '../document-id.ts'
+import { NotUnique } from '../indexes/entries.ts'
 import type { DocumentRepository } from './stored-documents.ts'
 
 /**
@@ -11,6 +13,18 @@ export function withUnapplied(
   stored: DocumentRepository,
   writes: CollectionWrites,
 ): DocumentRepository {
+  /** Repeats a write that a unique index rejects if the deletion of the other document is committed. */
+  async function retried<T>(where: CollectionRef, write: () => Promise<T>): Promise<T> {
+    try {
+      return await write()
+    } catch (error) {
+      const { document = '' } = error instanceof NotUnique ? error.details : {}
+      if ((await writes.unapplied(where)?.read(document)) !== 'deleted') throw error
+      await writes.whenApplied(where)
+      return write()
+    }
+  }
+
   return {
     ...stored,
     read(ref) {
@@ -45,18 +59,20 @@ export function withUnapplied(
       },
     },
     insert: (where, documents) =>
-      writes.write(
-        where,
-        documents.map(({ id }) => id),
-        () => stored.insert(where, documents),
+      retried(where, () =>
+        writes.write(
+          where,
+          documents.map(({ id }) => id),
+          () => stored.insert(where, documents),
+        ),
       ),
-    write: (where, documents, ...options) =>
-      writes.write(
-        where,
-        documents.map(({ id }) => id),
-        () => stored.write(where, documents, ...options),
-      ),
-    update: (ref, tag, body) => writes.write(ref, [ref.id], () => stored.update(ref, tag, body)),
+    async write(where, documents, ...options) {
+      await writes.whenApplied(where)
+      const ids = documents.map(({ id }) => id)
+      return writes.write(where, ids, () => stored.write(where, documents, ...options))
+    },
+    update: (ref, tag, body) =>
+      retried(ref, () => writes.write(ref, [ref.id], () => stored.update(ref, tag, body))),
     delete: (ref, tag) => writes.write(ref, [ref.id], () => stored.delete(ref, tag)),
     async collections(database) {
       const created = writes.createdIn(database)

@@ -6,6 +6,7 @@ import { withTimeLimit } from '../apply.ts'
 import type { DocumentRules, Job, Merge } from '../job.ts'
 import { rangeAfter, STATEMENT_LIMIT } from '../range.ts'
 import type { JobRepository } from '../repository.ts'
+import { createReservation } from './reservation.ts'
 import { createUnapplied, writeRange } from './unapplied.ts'
 
 /**
@@ -48,12 +49,13 @@ export interface LargeChangesDeps {
  * the next start resumes. Until then, readers combine stored documents with the log, and a request
  * that writes a document first applies the change to it.
  *
- * Nothing can fail after the commit: the staged rows are checked against all concurrent writes, and
- * later writes wait for the commit.
+ * Nothing can fail after the commit: the staged rows are checked against all concurrent writes, later
+ * writes wait for the commit, and new documents have reserved their values in unique indexes.
  */
 export function createLargeChanges(deps: LargeChangesDeps) {
   const { store, writes, repository, rules, now, pause, onError, wake, applyInTransaction } = deps
   const { db, transaction } = store
+  const { reserve, release, changesUniqueValues } = createReservation(deps)
   const applying = new Map<string, Promise<void>>()
   /** Jobs to delete once they are applied. */
   const dropped = new Set<string>()
@@ -102,7 +104,25 @@ export function createLargeChanges(deps: LargeChangesDeps) {
     )
   }
 
+  /** Commits a job. Releases the values that it has reserved in unique indexes if it fails. */
   async function commitIn(turn: Turn, job: Job, keep: boolean): Promise<Job> {
+    const isSmall = await isSmallChange(job)
+    if (isSmall || job.kind !== 'create') return commitReserved(turn, job, keep, isSmall)
+    try {
+      await reserve(job)
+      return await commitReserved(turn, job, keep, isSmall)
+    } catch (error) {
+      await release(job).catch(onError)
+      throw error
+    }
+  }
+
+  async function commitReserved(
+    turn: Turn,
+    job: Job,
+    keep: boolean,
+    isSmall: boolean,
+  ): Promise<Job> {
     const { patch } = job.request
     const merge = patch === undefined ? undefined : await rules.merger(job, patch)
     turn.watch()
@@ -116,21 +136,17 @@ export function createLargeChanges(deps: LargeChangesDeps) {
       await checkWritten(merge)
       await pause()
     }
-    const isSmall = await isSmallChange(checked)
+    const inTransaction = isSmall || (await changesUniqueValues(job))
     await turn.close()
     // Writes wait from here on, so slow schema validation must be limited.
     const timedMerge = merge && withTimeLimit(merge, now)
     while (turn.written.size > 0) await checkWritten(timedMerge)
-    // Only a transaction that writes the documents can check that a unique index accepts them.
-    if (isSmall || (await hasUniqueIndex(job))) return applyInTransaction(checked, keep)
+    if (inTransaction) return applyInTransaction(checked, keep)
     const committed = await repository.commit(checked, keep)
     turn.commit(createUnapplied(store, rules, committed))
     startApplying(committed)
     return committed
   }
-
-  const hasUniqueIndex = (job: Job): Promise<boolean> =>
-    transaction(async (trx) => (await rules.openIndexes(trx, 'sqlite', job))?.areUnique ?? false)
 
   async function isSmallChange(job: Job): Promise<boolean> {
     const first = await rangeAfter(db, job, '', SMALL_CHANGE)
@@ -188,6 +204,7 @@ export function createLargeChanges(deps: LargeChangesDeps) {
 
     /** Resumes changes that were committed before a restart. Call it before requests are served. */
     async restore(): Promise<void> {
+      for (const job of await repository.attached()) await release(job)
       for (const job of await repository.applying()) {
         if (applying.has(job.id)) continue
         writes.restore(job, createUnapplied(store, rules, job))

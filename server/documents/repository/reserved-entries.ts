@@ -1,0 +1,46 @@
+import { sql, type Transaction } from 'kysely'
+import type { CollectionRef } from '../../storage/document-ref.ts'
+import type { Tables } from '../../storage/tables.ts'
+import type { MadeDocument } from '../document.ts'
+import { addToIndex, NotUnique, openIndexes } from '../indexes/entries.ts'
+
+/**
+ * Adds entries of documents that a job will create to unique indexes. Until the job is committed,
+ * they keep out other documents with the same values. Readers ignore entries without a document.
+ * SQLite only.
+ *
+ * @throws NotUnique
+ */
+export async function reserveEntries(
+  trx: Transaction<Tables>,
+  where: CollectionRef,
+  documents: readonly MadeDocument[],
+): Promise<void> {
+  const indexes = await openIndexes(trx, 'sqlite', where)
+  for (const index of indexes?.definitions ?? []) {
+    if (!index.isUnique) continue
+    const [duplicate] = await addToIndex(trx, 'sqlite', index, documents)
+    if (duplicate !== undefined) throw new NotUnique(duplicate)
+  }
+}
+
+/** Removes entries that {@link reserveEntries} has added for documents that were not created. */
+export async function releaseEntries(
+  trx: Transaction<Tables>,
+  where: CollectionRef,
+  documents: readonly MadeDocument[],
+): Promise<void> {
+  const indexes = await openIndexes(trx, 'sqlite', where)
+  if (!indexes?.areUnique) return
+  await indexes.remove(documents)
+  const ids = JSON.stringify(documents.map(({ id }) => id))
+  const stored = await trx
+    .selectFrom('documents')
+    .select(['id', 'body'])
+    .where('database', '=', where.database)
+    .where('collection', '=', where.collection)
+    .where(sql<boolean>`id in (select value from json_each(${ids}))`)
+    .execute()
+  // A request may have created a document with the same id and the same entries.
+  await indexes.add(stored)
+}
