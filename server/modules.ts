@@ -99,7 +99,9 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
 
   const repository = createDocumentRepository(store)
   const schemas = stack.use(createSchemasModule({ store, log, requireRole, idOf }))
-  const indexes = stack.use(createIndexesModule({ store, record, requireRole, logError, idOf }))
+  const indexes = stack.use(
+    createIndexesModule({ store, record, requireRole, events, logError, idOf }),
+  )
   const importer = createImporter({ repository, now: Date.now, check: schemas.check })
   const scans = new ScanLimit()
   const jobs = stack.use(
@@ -139,7 +141,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
       store,
       async sync() {
         schemas.clearCache()
-        indexes.wake()
+        indexes.onChange()
         const revisions = await Promise.all([databases.sync(), endpoints.sync()])
         // Only after a successful sync: while the store is unavailable, recently known callers keep
         // read access.

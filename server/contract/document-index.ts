@@ -30,7 +30,10 @@ export const documentIndex = z.object({
     .check(z.describe('the share of the documents that a build has indexed, 0 to 1')),
   duplicates: z
     .array(z.string())
-    .check(z.describe('ids of documents with the same values, if a unique index failed')),
+    .check(z.describe('ids of documents with the same values in a unique index, at most 100')),
+  excluded: z
+    .number()
+    .check(z.describe('number of documents that a unique index cannot contain beside another')),
 })
 
 export type DocumentIndex = z.infer<typeof documentIndex>

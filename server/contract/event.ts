@@ -17,6 +17,8 @@ export const liveEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('token'), owner: z.nullable(z.string()) }),
   /** The list of bulk changes, or the progress of one. */
   z.object({ type: z.literal('endpoint-change') }),
+  /** An index of a collection was created or deleted, or its build has ended. */
+  z.object({ type: z.literal('index') }),
   z.object({ type: z.literal('audit') }),
   z.object({ type: z.literal('reset') }),
 ])

@@ -61,10 +61,10 @@ export const schemaQuery = (collectionRef: CollectionRef) =>
 /** Poll interval while an index is built, in ms. */
 const BUILD_MS = 1_000
 
-/** The indexes of a collection, polled while one is built. */
+/** The indexes of a collection. Live events refetch them; the progress of a build is polled. */
 export const indexesQuery = (collectionRef: CollectionRef) =>
   queryOptions({
-    queryKey: [...documentsKey(collectionRef), 'index'],
+    queryKey: ['index', collectionRef.database, collectionRef.collection],
     queryFn: ({ signal }) => readIndexes(collectionRef, signal),
     ...fresh,
     refetchInterval: ({ state }) =>

@@ -12,6 +12,7 @@ export function openIndexesOf(store: Store) {
   const builder = createBuilder({
     ...{ store, repository, isOurs: async () => true },
     pause: () => new Promise(setImmediate),
+    onEnded() {},
     onError: (error) => errors.push(error),
   })
   const indexes = createIndexes(repository, () => {})
@@ -31,6 +32,7 @@ export function openIndexesOf(store: Store) {
       const loop = createBuilder({
         ...{ store, repository, isOurs: async () => true },
         pause: () => new Promise(setImmediate),
+        onEnded() {},
         onError: (error) => errors.push(error),
       })
       loop.wake()

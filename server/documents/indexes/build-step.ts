@@ -1,8 +1,10 @@
 import { sql } from 'kysely'
 import { limitBytes } from '../../storage/changes/limit-bytes.ts'
+import { nextRevision } from '../../storage/changes/next-revision.ts'
 import type { Store } from '../../storage/open.ts'
 import { toDefinition } from './definition.ts'
-import { addToIndex, failDuplicates } from './entries.ts'
+import { addDuplicates } from './duplicates.ts'
+import { addToIndex } from './entries.ts'
 import type { IndexRow } from './index-repository.ts'
 
 /** Maximum number of documents that a transaction indexes, and of their bytes: a few ms of work. */
@@ -16,7 +18,7 @@ export class Contended extends Error {}
 
 /**
  * Indexes some documents, in one transaction; returns the changed row, or undefined if no document
- * is left. A unique index fails if it finds duplicates.
+ * is left. A build continues after a unique index has found duplicates, to find all of them.
  *
  * @param upTo the last id when the build began. Documents that were created later are indexed by
  * the transactions that create them.
@@ -43,8 +45,7 @@ export async function buildStep(
   const count = limitBytes(sizes, STEP.bytes)
   const last = sizes[count - 1]
   if (last === undefined) return undefined
-  const next = { ...row, cursor: last.id, done: row.done + count }
-  await transaction(async (trx) => {
+  return transaction(async (trx) => {
     // A transaction that waits for a document of this step must not be waited for.
     if (engine === 'postgres') await sql`set local lock_timeout = '100ms'`.execute(trx)
     const ids = await here(trx).select('id').where('id', '<=', last.id).execute()
@@ -53,32 +54,40 @@ export async function buildStep(
       .where('id', '<=', last.id)
       .$if(engine === 'postgres', (query) => query.forShare().skipLocked())
       .execute()
-    const found = new Set(documents.map(({ id }) => id))
-    if (ids.some(({ id }) => !found.has(id))) throw new Contended()
-    const duplicates = await addToIndex(trx, engine, toDefinition(row), documents)
-    if (duplicates.length > 0) return failDuplicates(trx, duplicates)
+    const locked = new Set(documents.map(({ id }) => id))
+    if (ids.some(({ id }) => !locked.has(id))) throw new Contended()
+    const found = await addToIndex(trx, engine, toDefinition(row), documents)
+    const duplicates = addDuplicates(row, found)
+    const next = { ...row, cursor: last.id, done: row.done + count, duplicates }
     const { numUpdatedRows } = await trx
       .updateTable('document_indexes')
-      .set({ cursor: next.cursor, done: next.done, total: row.total })
+      .set({ cursor: next.cursor, done: next.done, total: row.total, duplicates })
       .where('id', '=', row.id)
       .where('done', '=', row.done)
       .where('state', '=', 'building')
       .executeTakeFirst()
     // The index was dropped, or another node builds it.
     if (numUpdatedRows === 0n) throw new Contended()
+    return next
   })
-  return next
 }
 
-/** Marks an index as ready, after its last step. */
-export async function completeBuild({ db }: Store, { id, done }: IndexRow): Promise<void> {
-  await db
-    .updateTable('document_indexes')
-    .set({ state: 'ready', cursor: null })
-    .where('id', '=', id)
-    .where('done', '=', done)
-    .where('state', '=', 'building')
-    .execute()
+/** Ends a build after its last step. The index is ready unless there are duplicates. */
+export async function completeBuild(
+  { change }: Store,
+  { id, done, duplicates }: IndexRow,
+): Promise<void> {
+  await change(async (trx) => {
+    const { numUpdatedRows } = await trx
+      .updateTable('document_indexes')
+      .set({ state: duplicates === null ? 'ready' : 'failed', cursor: null })
+      .where('id', '=', id)
+      .where('done', '=', done)
+      .where('state', '=', 'building')
+      .executeTakeFirst()
+    // Notifies the other nodes.
+    if (numUpdatedRows > 0n) await nextRevision(trx)
+  })
 }
 
 /** Returns the last id of a collection; empty if it has no documents. */

@@ -23,11 +23,14 @@ export interface BuilderDeps {
   readonly isOurs: () => Promise<boolean>
   /** Awaited between two steps, so that other requests can run. */
   readonly pause: () => Promise<unknown>
+  /** Called when an index is ready or failed. */
+  readonly onEnded: () => void
   readonly onError: (error: unknown) => void
 }
 
 /** Creates a loop that builds indexes and deletes the entries of dropped ones, until none is left. */
-export function createBuilder({ store, repository, isOurs, pause, onError }: BuilderDeps) {
+export function createBuilder(deps: BuilderDeps) {
+  const { store, repository, isOurs, pause, onEnded, onError } = deps
   const later = () => new Promise((resolve) => setTimeout(resolve, RETRY))
 
   async function build(row: IndexRow, isStopped: () => boolean): Promise<void> {
@@ -37,7 +40,10 @@ export function createBuilder({ store, repository, isOurs, pause, onError }: Bui
     for (let current: IndexRow = { ...row, total }; !isStopped(); await pause()) {
       try {
         const next = await buildStep(store, current, upTo)
-        if (next === undefined) return await completeBuild(store, current)
+        if (next === undefined) {
+          await completeBuild(store, current)
+          return onEnded()
+        }
         current = next
       } catch (error) {
         if (!(error instanceof Contended)) throw error

@@ -7,10 +7,8 @@ import type { EngineName } from '../../storage/engine.ts'
 import type { Tables } from '../../storage/tables.ts'
 import { type Json, printJson } from '../json/strict-json.ts'
 import { type IndexDefinition, toDefinition } from './definition.ts'
+import { addDuplicates } from './duplicates.ts'
 import { keyOfValues, valuesOf } from './index-key.ts'
-
-/** Maximum number of ids that a failed unique index lists. */
-export const DUPLICATES = 100
 
 /** A document as JSON. */
 export interface Indexed {
@@ -130,15 +128,14 @@ export const addToIndex = (
   )
 
 /** Ends unique indexes that found duplicates. */
-export async function failDuplicates(
+async function failDuplicates(
   trx: Transaction<Tables>,
   duplicates: readonly Duplicate[],
 ): Promise<void> {
   for (const [index, found] of Map.groupBy(duplicates, (duplicate) => duplicate.index)) {
-    const ids = new Set(found.flatMap(({ first, second }) => [first, second]))
     await trx
       .updateTable('document_indexes')
-      .set({ state: 'failed', duplicates: JSON.stringify([...ids].slice(0, DUPLICATES)) })
+      .set({ state: 'failed', duplicates: addDuplicates({ duplicates: null }, found) })
       .where('id', '=', index.id)
       .where('state', 'in', ['building', 'ready'])
       .execute()

@@ -118,6 +118,16 @@ export function createIndexRepository({ db, change }: Store, now: () => number) 
       })
     },
 
+    /** Returns the states of all indexes as a text, to compare. */
+    async states(): Promise<string> {
+      const rows = await db
+        .selectFrom('document_indexes')
+        .select(['id', 'state'])
+        .orderBy('id')
+        .execute()
+      return rows.map(({ id, state }) => `${id} ${state}`).join()
+    },
+
     /** Drops the indexes of dropped databases. */
     async dropOrphans(): Promise<void> {
       const orphans = await db

@@ -313,12 +313,23 @@ forEachEngine((engine) => {
       await indexes.put(where, 'by-v', ['v'], true)
       await indexes.build()
       expect(await indexes.list(where)).toMatchObject([
-        { state: 'failed', progress: null, duplicates: ['a', 'c'] },
+        { state: 'failed', progress: null, duplicates: ['a', 'c'], excluded: 1 },
       ])
       await create({ id: 'e', v: 2 })
       expect(await store.db.selectFrom('index_entries').select('id').execute()).toEqual([])
       expect((await idsOf('v=1')).index).toBeUndefined()
     })
+  })
+
+  it('lists duplicates of the whole collection, and counts them', async () => {
+    const list = some(900)
+    await createArray(list.map(({ id, n }) => ({ id, v: n < 600 ? n : 0 })))
+    await indexes.put(where, 'by-v', ['v'], true)
+    await indexes.build()
+    const [failed] = await indexes.list(where)
+    const ids = ['d10000', ...list.slice(600, 699).map(({ id }) => id)]
+    expect(failed).toMatchObject({ state: 'failed', duplicates: ids, excluded: 300 })
+    expect(await store.db.selectFrom('index_entries').select('id').execute()).toEqual([])
   })
 
   describe('definitions', () => {

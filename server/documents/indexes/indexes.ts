@@ -6,6 +6,7 @@ import type { CollectionRef } from '../../storage/document-ref.ts'
 import { parseColumn, parseJsonColumn } from '../../storage/parse-column.ts'
 import { parseFieldList, printFieldPath } from '../query/field-path.ts'
 import { badParameter } from '../query/filter.ts'
+import { parseDuplicates } from './duplicates.ts'
 import type { IndexInput, IndexRepository, IndexRow, OnIndexRecord } from './index-repository.ts'
 
 /** The indexes of collections. */
@@ -57,14 +58,18 @@ export function createIndexes(repository: IndexRepository, wake: () => void): In
 
 const TEXTS = z.array(z.string())
 
-const toDocumentIndex = (row: IndexRow): DocumentIndex => ({
-  name: row.name,
-  fields: parseJsonColumn(TEXTS, 'document_indexes.fields', row.fields),
-  unique: row.is_unique === 1,
-  state: parseColumn(documentIndex.shape.state, 'document_indexes.state', row.state),
-  progress: row.state === 'building' ? progressOf(row) : null,
-  duplicates: parseJsonColumn(TEXTS, 'document_indexes.duplicates', row.duplicates ?? '[]'),
-})
+function toDocumentIndex(row: IndexRow): DocumentIndex {
+  const { ids, excluded } = parseDuplicates(row)
+  return {
+    name: row.name,
+    fields: parseJsonColumn(TEXTS, 'document_indexes.fields', row.fields),
+    unique: row.is_unique === 1,
+    state: parseColumn(documentIndex.shape.state, 'document_indexes.state', row.state),
+    progress: row.state === 'building' ? progressOf(row) : null,
+    duplicates: ids,
+    excluded,
+  }
+}
 
 /** Documents that were created during the build may exceed the total. */
 const progressOf = ({ done, total }: IndexRow): number =>

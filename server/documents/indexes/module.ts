@@ -1,3 +1,4 @@
+import type { EventHub } from '../../events/hub.ts'
 import type { ErrorLog } from '../../health/error-log.ts'
 import type { RequireRole } from '../../http/guards/require-role.ts'
 import { StoreUnavailable } from '../../storage/availability/unavailable.ts'
@@ -13,6 +14,7 @@ export interface IndexesDeps {
   readonly store: Store
   readonly record: Recorder
   readonly requireRole: RequireRole
+  readonly events: Pick<EventHub, 'publish'>
   readonly logError: ErrorLog
   /** Returns the id of an existing database. */
   readonly idOf: (database: string) => string
@@ -20,7 +22,7 @@ export interface IndexesDeps {
 
 /** Creates the indexes of collections, with the loop that builds them, and their routes. */
 export function createIndexesModule(deps: IndexesDeps) {
-  const { store, record, requireRole, logError, idOf } = deps
+  const { store, record, requireRole, events, logError, idOf } = deps
   const repository = createIndexRepository(store, Date.now)
   // Held until the process exits; another node then acquires it.
   const isOurs = () =>
@@ -28,17 +30,33 @@ export function createIndexesModule(deps: IndexesDeps) {
       if (error instanceof StoreUnavailable) return false
       throw error
     })
+  const onError = logError('the states of indexes could not be read')
+  let states = ''
+  /** Publishes an event if an index has changed on this node or another. */
+  async function notify(): Promise<void> {
+    const now = await repository.states()
+    if (now !== states) events.publish({ type: 'index' })
+    states = now
+  }
+  const notifySoon = () => void notify().catch(onError)
   const builder = createBuilder({
     ...{ store, repository, isOurs },
     pause: createTurns(),
+    onEnded: notifySoon,
     onError: logError('an index could not be built'),
   })
-  const indexes = createIndexes(repository, builder.wake)
+  function onChange(): void {
+    notifySoon()
+    builder.wake()
+  }
+  const indexes = createIndexes(repository, onChange)
   return {
     routes: indexRoutes({ indexes, requireRole, record, idOf }),
     put: indexes.put,
     /** Resumes builds. Call it at startup and periodically. */
     wake: builder.wake,
+    /** Resumes builds and publishes events, after a change by another node. */
+    onChange,
     [Symbol.asyncDispose]: builder.stop,
   }
 }
