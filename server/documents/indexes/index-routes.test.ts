@@ -64,6 +64,28 @@ forEachEngineNode((start) => {
       expect((await by('GET', '/_index/articles')).json).toEqual([])
     })
 
+    it('publishes an event when an index is created, and when it is ready', async () => {
+      const list = Array.from({ length: 3_000 }, (_, n) => ({ id: `d${n}`, n }))
+      await by('POST', '/large', list)
+      const events = new AbortController()
+      const { body } = await fetch(`http://127.0.0.1:${node.port}/_api/events`, {
+        headers: { Authorization: `Bearer ${tokens.get('viewer')}` },
+        signal: events.signal,
+      })
+      let text = ''
+      const reading = (async () => {
+        for await (const chunk of body ?? []) text += Buffer.from(chunk).toString()
+      })()
+      await expect.poll(() => text).toContain('hello')
+      const count = () => text.split('"type":"index"').length - 1
+      await by('PUT', '/_index/large/by-n', { fields: ['n'] })
+      await expect.poll(count).toBe(1)
+      await expect.poll(count, { timeout: 20_000 }).toBe(2)
+      expect((await by('GET', '/_index/large')).json).toMatchObject([{ state: 'ready' }])
+      events.abort()
+      await expect(reading).rejects.toThrow(/abort/)
+    })
+
     it('answers 409 to a document that a unique index has already', async () => {
       await by('PUT', '/_index/users/by-email', { fields: ['email'], unique: true })
       await ready('users')

@@ -10,7 +10,8 @@ import {
 } from '../../test-support/server-process.testing.ts'
 import { type Answer, ask, makeToken } from '../../test-support/start.testing.ts'
 
-// Kills a server process (SIGKILL) while it builds an index; another one continues the build.
+// Kills a server process (SIGKILL) while it builds an index. On SQLite, the next process continues the
+// build; on PostgreSQL, another node that runs already.
 
 const COUNT = 30_000
 
@@ -31,12 +32,19 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 forEachEngine((engine) => {
   test('a build continues after a kill, and the index finds every document', async () => {
     const location = engine.location()
-    const socketPath = join(folder, `${engine.name}.sock`)
+    const socketOf = (name: string) => join(folder, `${engine.name}-${name}.sock`)
     const flags =
       'data' in location ? ['--data', location.data] : ['--database-url', location.databaseUrl]
-    const start = (): Promise<ServerProcess> =>
-      startProcess([...flags, '--endpoint', `unix://${socketPath}`], { env: SECRETS })
-    const first = await start()
+    const start = (name: string): Promise<ServerProcess> =>
+      startProcess([...flags, '--node', name, '--endpoint', `unix://${socketOf(name)}`], {
+        env: SECRETS,
+      })
+    // The node that starts first builds the indexes.
+    const first = await start('first')
+    const [writer, successor] =
+      engine.name === 'postgres' ? ['second', 'second'] : ['first', 'next']
+    if (writer === successor) await start(successor)
+    let socketPath = socketOf(writer)
     const token = await makeToken({ data: '', databaseUrl: undefined, ...location })
     const call = (method: string, path: string, body?: unknown): Promise<Answer> =>
       ask(0, method, path, { socketPath, body, headers: { Authorization: `Bearer ${token}` } })
@@ -55,7 +63,8 @@ forEachEngine((engine) => {
     await expect.poll(progress, { timeout: 60_000, interval: 5 }).toBeGreaterThan(0.05)
     first.signal('SIGKILL')
     await first.exit
-    await start()
+    if (writer !== successor) await start(successor)
+    socketPath = socketOf(successor)
     const { state, progress: kept } = (await call('GET', path)).json[0]
     expect(state).toBe('building')
     expect(kept).toBeGreaterThan(0.05)
