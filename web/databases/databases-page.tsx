@@ -70,7 +70,7 @@ export function DatabasesPage() {
           )}
           {sizes.error !== null && (
             <p role="status" className={classes.note}>
-              The sizes of the databases could not be loaded{sizes.data && ' anew'}.{' '}
+              The sizes of the databases could not be {sizes.data ? 'updated' : 'loaded'}.{' '}
               {sizes.error.message}{' '}
               <button type="button" className="link-button" onClick={() => sizes.refetch()}>
                 Try again

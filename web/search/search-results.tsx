@@ -58,7 +58,7 @@ export function SearchResults({
         title === undefined ? (
           options(items, true)
         ) : (
-          // biome-ignore lint/a11y/useSemanticElements: a group of options, not of fields
+          // biome-ignore lint/a11y/useSemanticElements: a group of options, not of form fields
           <div key={title} role="group" aria-labelledby={`${id}-${title}`}>
             <div id={`${id}-${title}`} className={classes.title} role="presentation">
               {title}
@@ -86,7 +86,7 @@ function Option({
   const Icon = icons[item.kind]
   const isName = item.kind === 'Endpoint' || item.kind === 'Database'
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the field
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the search field handles the keys
     // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the field
     <div
       id={optionId(item.id)}

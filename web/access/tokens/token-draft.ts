@@ -40,7 +40,7 @@ export function endOf({ lifetime, day }: TokenDraft, now: number): number | null
   return new Date(`${day}T23:59:59`).getTime()
 }
 
-/** Fields of which one decides what is valid in the other. */
+/** Groups of fields that are validated together: a change of one clears the errors of all. */
 export const tokenFieldGroups = [
   ['reach', 'databases'],
   ['lifetime', 'day'],

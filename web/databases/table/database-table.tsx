@@ -91,7 +91,7 @@ const heads: readonly { column: SortColumn; label: string; className?: string | 
 
 function Gap({ height }: { height: number }) {
   return (
-    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a row of empty space holds nothing to focus
+    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a spacer row contains nothing focusable
     <tr aria-hidden="true">
       <td colSpan={6} style={{ height }} />
     </tr>

@@ -40,7 +40,7 @@ export interface BulkDialogProps {
   readonly selected: ReadonlySet<string>
   /** Address of the endpoint that serves this page. */
   readonly here: string | undefined
-  /** Returns the element that gets the focus once the bar is gone. */
+  /** Returns the element to focus after the bar has closed. */
   readonly returnTo: () => HTMLElement | null
 }
 

@@ -17,7 +17,7 @@ export function BulkOutlet() {
   const { ids, closed, onPage } = useTrackedBulk()
   const announced = useRef(new Set<string>())
   const offered = useSyncExternalStore(undo.subscribe, undo.current)
-  // The link to another endpoint is in the place of the bar. Progress is unknown without connection.
+  // A link to another endpoint replaces the bar: without a connection, the progress is unknown.
   const isDisconnected = offered?.stage === 'disconnected'
   useEffect(() => {
     for (const view of data) {

@@ -16,7 +16,7 @@ export function ChangeList(props: {
   const listed = [...tasks.filter(isOwn), ...tasks.filter((task) => !isOwn(task))]
   const more = listed.length - LISTED
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by the keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users scroll it
     <ul className={classes.list} aria-label="What will change" tabIndex={0}>
       {listed.slice(0, LISTED).map((task) => (
         <li key={task.row.id} className={isOwn(task) ? classes.own : undefined}>

@@ -16,7 +16,7 @@ export function FailureDialog(props: {
   const more = failures.length - LISTED
   return (
     <Dialog title={`${formatCount(failures.length)} changes failed`} width={640} onClose={onClose}>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users scroll it */}
       <ul className={classes.list} aria-label="Failures" tabIndex={0}>
         {failures.slice(0, LISTED).map(({ at, endpoint, errorMessage }) => (
           <li key={at}>

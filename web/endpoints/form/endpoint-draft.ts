@@ -127,7 +127,7 @@ export function mappingErrors({
   return { databases: 'No database is chosen. Add one, or choose All databases.' }
 }
 
-/** Fields of which one decides what is valid in the others. */
+/** Groups of fields that are validated together: a change of one clears the errors of all. */
 export const endpointFieldGroups = [
   // Whether a port is taken depends on the host.
   ['scheme', 'host', 'port', 'path'],

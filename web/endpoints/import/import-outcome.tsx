@@ -11,7 +11,7 @@ import { clearImport, type ImportRun, refreshPreview } from './import-run.ts'
 export function ImportOutcome({ run, onClear }: { run: ImportRun; onClear: () => void }) {
   const queryClient = useQueryClient()
   const sentence = useRef<HTMLParagraphElement>(null)
-  // The Cancel button had the focus and is gone.
+  // The Cancel button, which had the focus, was removed.
   useEffect(() => sentence.current?.focus(), [])
   const done = run.made === run.total
   const undo = useUndoBulk()

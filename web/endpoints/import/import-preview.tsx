@@ -55,7 +55,7 @@ export function ImportPreview(props: ImportPreviewProps) {
   const [asking, setAsking] = useState<{ readonly removeAnyway: boolean }>()
   const ready = plan !== undefined
   useEffect(() => {
-    // The text field had the focus and is gone.
+    // The text field, which had the focus, was removed.
     if (ready && document.activeElement === document.body) heading.current?.focus()
   }, [ready])
   if (run?.compared === false) return <ImportOutcome run={run} onClear={onClear} />

@@ -11,7 +11,7 @@ export function ImportProgress({ run }: { run: ImportRun }) {
   const { total, made, failed, cancelling } = run
   const queryClient = useQueryClient()
   const cancel = useRef<HTMLButtonElement>(null)
-  // The start button had the focus and is gone.
+  // The start button, which had the focus, was removed.
   useEffect(() => cancel.current?.focus(), [])
   return (
     <section className={classes.part} aria-label="Import">

@@ -123,7 +123,7 @@ function Since({ time }: { time: string }) {
     <time
       dateTime={time}
       data-tip={`Since ${exactTime(moment)}`}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: the exact time shows on focus, too
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: focus shows the exact time
       tabIndex={0}
       className={classes.since}
     >

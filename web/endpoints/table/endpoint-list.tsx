@@ -47,7 +47,7 @@ export function EndpointList(props: EndpointRowsProps) {
   })
   useVisibleFigures(visible, { figures, recent: false })
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Enter does the same, in the navigation
+    // biome-ignore lint/a11y/useKeyWithClickEvents: useRowNavigation handles Enter
     <ul
       ref={container}
       className={classes.list}

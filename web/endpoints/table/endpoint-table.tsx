@@ -75,7 +75,7 @@ export function EndpointTable(props: EndpointTableProps) {
   return (
     <section
       ref={scroller}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard too
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users scroll it
       tabIndex={0}
       aria-label="Endpoints"
       className={classes.scroller}
@@ -106,12 +106,12 @@ export function EndpointTable(props: EndpointTableProps) {
             </th>
           </tr>
         </thead>
-        {/* biome-ignore lint/a11y/useKeyWithClickEvents: Enter does the same, in the navigation */}
+        {/* biome-ignore lint/a11y/useKeyWithClickEvents: useRowNavigation handles Enter */}
         <tbody {...navigation.on} onClick={onRowClick(rows, props.actions.open)}>
           {parts.map((part) => {
             if ('gap' in part) {
               return (
-                // biome-ignore lint/a11y/noAriaHiddenOnFocusable: room alone, nothing in it
+                // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a spacer row contains nothing focusable
                 <tr key={`gap ${part.before}`} aria-hidden="true">
                   <td colSpan={width} style={{ height: part.gap }} />
                 </tr>

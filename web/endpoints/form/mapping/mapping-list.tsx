@@ -39,7 +39,7 @@ export function MappingList({ names, existing, onChange }: MappingListProps) {
   useEscape('field', dragging ? 'own' : undefined)
   // Reordering removes the moved item from the document for a moment, which loses the focus.
   const refocus = useRef<{ name: string; action: ItemAction }>(undefined)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: after each new order, and only then
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs only after the order has changed
   useEffect(() => {
     if (refocus.current === undefined) return
     const { name, action } = refocus.current

@@ -27,7 +27,7 @@ export function DatabaseChips({ mapping, existing, room = 3 }: DatabaseChipsProp
         const long = name.length > LONG
         return (
           <span
-            // biome-ignore lint/suspicious/noArrayIndexKey: another name is put in, nothing is drawn anew
+            // biome-ignore lint/suspicious/noArrayIndexKey: the index reuses the element when a name changes
             key={index}
             className={classes.chip}
             data-long={long || undefined}
