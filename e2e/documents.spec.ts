@@ -494,28 +494,42 @@ test('A schema is set, enforced and removed', async ({ page, gatehouse, browserE
   expect((await gatehouse.post('/_db/blog/articles', { title: 2 })).status).toBe(201)
 })
 
-test('Documents are uploaded from a file, filtered by several fields and deleted', async ({
+test('Documents are imported from text and from a file, filtered by several fields and deleted', async ({
   page,
   gatehouse,
 }) => {
-  await makeBlog(gatehouse)
-  await gatehouse.signIn(page, `${articlesPath}?upload=1`)
+  await makeBlog(gatehouse, [{ id: 'd1', kind: 'stored' }])
+  await gatehouse.signIn(page, articlesPath)
+  await page.getByRole('button', { name: 'Import' }).click()
+  const form = dialogOf(page, 'Import documents into articles')
+  const start = form.getByRole('button', { name: 'Import documents' })
+  await start.click()
+  await expect(form.getByText('Choose a file, or paste documents.')).toBeVisible()
+  await form.getByLabel('Or paste documents').fill('id,kind,n\nd1,1,1\nnew,1,two\n"d\n3",a,"x')
+  await expect(form.getByLabel('Format')).toContainText('Detected: CSV')
+  await expect(form.getByRole('columnheader', { name: 'n number, text' })).toBeVisible()
+  await start.click()
+  await expect(form.getByText('1 created, 2 failed.').first()).toBeVisible()
+  const errors = form.getByRole('list', { name: 'Errors' })
+  await expect(errors.getByRole('listitem').first()).toContainText('Line 2 /id')
+  const download = page.waitForEvent('download')
+  await form.getByRole('button', { name: 'Download errors' }).click()
+  const file = await readFile(await (await download).path(), 'utf8')
+  expect(file).toMatch(/^line,pointer,message\r\n2,"\/id",/)
+  await form.getByRole('button', { name: 'Close' }).last().click()
+  await expect(page.getByRole('rowheader')).toHaveText(['d1', 'new'])
+
   const many = Array.from({ length: 1_200 }, (_, n) => ({ id: `d${n}`, kind: n % 2, n: n % 3 }))
-  const form = dialogOf(page, 'Upload documents to articles')
-  const choose = async (text: string) => {
-    const chooser = page.waitForEvent('filechooser')
-    await form.getByRole('button', { name: 'File' }).click()
-    const file = { name: 'articles.json', mimeType: 'application/json', buffer: Buffer.from(text) }
-    await (await chooser).setFiles(file)
-  }
-  await choose('{}')
-  await form.getByRole('button', { name: 'Upload documents' }).click()
-  await expect(form.getByText('The file is not a JSON array')).toBeVisible()
-  await choose(JSON.stringify(many))
-  await form.getByRole('button', { name: 'Upload documents' }).click()
-  const job = dialogOf(page, 'Creating documents')
-  await expect(job).toContainText('1,200 documents of articles were created.', { timeout: 30_000 })
-  await job.getByRole('button', { name: 'Close' }).last().click()
+  await page.getByRole('button', { name: 'Import' }).click()
+  const chooser = page.waitForEvent('filechooser')
+  await form.getByRole('button', { name: 'File' }).click()
+  const buffer = Buffer.from(JSON.stringify(many, null, 2))
+  await (await chooser).setFiles({ name: 'a.json', mimeType: 'application/json', buffer })
+  await form.getByLabel('If the id exists').selectOption('Replace the stored document')
+  await expect(form.getByRole('cell', { name: 'd0' })).toBeVisible()
+  await page.keyboard.press('Control+Enter')
+  await expect(form.getByText('1,199 created, 1 replaced.').first()).toBeVisible()
+  await form.getByRole('button', { name: 'Close' }).last().click()
   await expect(page.getByRole('rowheader')).toHaveCount(50)
 
   await page.goto(`${articlesPath}?filter=id%3Dd7%26kind%3D1`)
@@ -526,7 +540,7 @@ test('Documents are uploaded from a file, filtered by several fields and deleted
   await page.goto(articlesPath)
   await page.getByRole('button', { name: 'Delete all documents' }).click()
   const question = dialogOf(page, 'Delete all documents of articles?')
-  await expect(question).toContainText('1,200 documents')
+  await expect(question).toContainText('1,201 documents')
   await question.getByRole('button', { name: 'Delete all documents' }).click()
   await expect(question.getByRole('textbox')).toHaveAccessibleDescription(
     /Type articles exactly as shown to delete/,
@@ -534,7 +548,7 @@ test('Documents are uploaded from a file, filtered by several fields and deleted
   await question.getByRole('textbox').fill('articles')
   await page.keyboard.press('Enter')
   const deleting = dialogOf(page, 'Deleting documents')
-  await expect(deleting).toContainText('1,200 documents of articles were deleted.', {
+  await expect(deleting).toContainText('1,201 documents of articles were deleted.', {
     timeout: 30_000,
   })
   expect((await gatehouse.get('/_db/blog/articles')).body).toEqual([])

@@ -79,7 +79,7 @@ test('documents', async ({ page, gatehouse }, { parallelIndex }) => {
     ['edit', '?edit=2026-001', '"title"'],
     ['create', '?create=1', 'Create document'],
     ['delete', '?remove=2026-001', 'Delete'],
-    ['upload', '?upload=1', 'Upload'],
+    ['import', '?import=1', 'Import documents'],
     ['filtered', '?filter=author%3Dada', 'ada'],
     ['no-match', '?filter=title%3DNone', /No document/],
   ] as const) {

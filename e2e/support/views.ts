@@ -212,7 +212,7 @@ export const VIEWS: readonly View[] = [
     list: true,
     url: () => ARTICLES,
     shows: (page) => page.getByRole('link', { name: 'two' }),
-    changes: [/^Create document$/, /^Upload documents$/, /^Delete all documents$/],
+    changes: [/^Create document$/, /^Import$/, /^Delete all documents$/],
   },
   {
     name: 'documents: nothing matches',
@@ -257,9 +257,10 @@ export const VIEWS: readonly View[] = [
     refusal: VIEWER,
   },
   {
-    name: 'documents: upload',
-    url: () => `${ARTICLES}?upload=1`,
-    shows: dialog('Upload documents to articles'),
+    name: 'documents: import',
+    url: () => `${ARTICLES}?import=1`,
+    steps: (page) => page.getByLabel('Or paste documents').fill('id,title\nthree,3'),
+    shows: (page) => page.getByRole('cell', { name: 'three' }),
     needs: 'operator',
     refusal: VIEWER,
   },

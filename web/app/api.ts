@@ -16,10 +16,10 @@ export const API_BASE = '/_db/_system'
 export const api = hc<Api>(API_BASE, { headers: requestHeaders, fetch: fetchWithTimeout })
 
 /** Returns a client of the documents, schemas and jobs of a database, in version 1. */
-export const databaseApi = (database: string) =>
+export const databaseApi = (database: string, fetch: typeof globalThis.fetch = fetchWithTimeout) =>
   hc<Api>(`/_db/${encodeURIComponent(database)}`, {
     headers: () => ({ ...requestHeaders(), Accept: 'application/json; version=1' }),
-    fetch: fetchWithTimeout,
+    fetch,
     init: { cache: 'no-store' },
   })
 

@@ -18,8 +18,8 @@ export interface DocumentsSearch {
   readonly remove?: string | undefined
   /** Set to any text while the create dialog is open. */
   readonly create?: string | undefined
-  /** Set to any text while the upload dialog or the delete-all dialog is open. */
-  readonly upload?: string | undefined
+  /** Set to any text while the import dialog or the delete-all dialog is open. */
+  readonly import?: string | undefined
   readonly empty?: string | undefined
   /** Id of the job whose progress is shown. */
   readonly job?: string | undefined
@@ -29,7 +29,7 @@ export interface DocumentsSearch {
 export type PagePosition = Pick<DocumentsSearch, 'after' | 'cursor'>
 
 const LIST = ['filter', 'sort', 'columns', 'count', 'after', 'cursor'] as const
-const DIALOGS = ['open', 'edit', 'remove', 'create', 'upload', 'empty', 'job'] as const
+const DIALOGS = ['open', 'edit', 'remove', 'create', 'import', 'empty', 'job'] as const
 
 /** Parses the URL search and drops unknown or invalid parameters. */
 export const readDocumentsSearch = (search: Record<string, unknown>): DocumentsSearch =>

@@ -53,7 +53,7 @@ export function useDocumentsLocation() {
     edit: (id: string) => goTo(here, { ...list, edit: id }),
     remove: (id: string) => goTo(here, { ...list, remove: id }),
     create: () => goTo(here, { ...list, create: '1' }),
-    upload: () => goTo(here, { ...list, upload: '1' }),
+    load: () => goTo(here, { ...list, import: '1' }),
     empty: () => goTo(here, { ...list, empty: '1' }),
     follow: (job: string) => goTo(here, { columns, job }, true),
     close: () => goTo(here, list),

@@ -11,14 +11,16 @@ import { type CollectionRef, useDocumentsLocation } from '../use-documents-locat
 import { DeleteAllDialog } from './delete-all-dialog.tsx'
 import { DeleteDocumentDialog } from './delete-document-dialog.tsx'
 import { JobDialog } from './job-dialog.tsx'
-import { UploadDialog } from './upload-dialog.tsx'
 
-// Loaded on demand, because these dialogs import the editor.
+// Loaded on demand, because these dialogs are large.
 const CreateDocumentDialog = lazy(async () => ({
   default: (await import('./create-document-dialog.tsx')).CreateDocumentDialog,
 }))
 const DocumentDialog = lazy(async () => ({
   default: (await import('./document-dialog.tsx')).DocumentDialog,
+}))
+const ImportDialog = lazy(async () => ({
+  default: (await import('../import/import-dialog.tsx')).ImportDialog,
 }))
 const EditDocumentDialog = lazy(async () => ({
   default: (await import('./edit-document-dialog.tsx')).EditDocumentDialog,
@@ -29,9 +31,9 @@ export function DocumentDialogs(props: { database: string; collection: string | 
   const { database, collection } = props
   const { search, close } = useDocumentsLocation()
   const mayChange = useHasRole('operator')
-  const { open, edit, remove, create, upload, empty, job } = search
+  const { open, edit, remove, create, empty, job } = search
   if (job !== undefined) return <JobDialog key={job} database={database} id={job} />
-  const changing = [create, edit, remove, upload, empty].some((each) => each !== undefined)
+  const changing = [create, edit, remove, search.import, empty].some((each) => each !== undefined)
   if (!mayChange && changing) {
     return (
       <UnavailableDialog title="You are a viewer" onClose={close}>
@@ -42,8 +44,8 @@ export function DocumentDialogs(props: { database: string; collection: string | 
   if (create !== undefined) {
     return <CreateDocumentDialog database={database} collection={collection} />
   }
-  if (collection !== undefined && upload !== undefined) {
-    return <UploadDialog collectionRef={{ database, collection }} />
+  if (collection !== undefined && search.import !== undefined) {
+    return <ImportDialog collectionRef={{ database, collection }} />
   }
   if (collection !== undefined && empty !== undefined) {
     return <DeleteAllDialog collectionRef={{ database, collection }} />

@@ -6,15 +6,15 @@ import classes from './table-toolbar.module.css'
 
 /** Actions on the collection. Its children choose what the table shows. */
 export function TableToolbar({ children }: PropsWithChildren) {
-  const { upload, empty } = useDocumentsLocation()
+  const { load, empty } = useDocumentsLocation()
   const mayChange = useHasRole('operator')
   return (
     <div className={classes.toolbar}>
       {children}
       {mayChange && (
         <>
-          <Button variant="default" onClick={upload}>
-            Upload documents
+          <Button variant="default" onClick={load}>
+            Import
           </Button>
           <Button variant="subtle" className={classes.delete} onClick={empty}>
             Delete all documents

@@ -1,0 +1,175 @@
+import { FileInput, NativeSelect, Textarea } from '@mantine/core'
+import { useEffect, useRef, useState } from 'react'
+import * as z from 'zod/mini'
+import type { OnConflict } from '../../../server/contract/import.ts'
+import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
+import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
+import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
+import { useImportDocuments } from '../mutations/import-documents.ts'
+import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
+import classes from './import-dialog.module.css'
+import { ImportOutcome } from './import-outcome.tsx'
+import { ImportPreview } from './import-preview.tsx'
+import { ImportProgress } from './import-progress.tsx'
+import { detectFormat, IMPORT_FORMATS, type ImportFormat, MAX_ARRAY_BYTES } from './read-source.ts'
+
+/** Longer text is a file, because a text field would be slow. */
+const MAX_PASTED = 200_000
+
+interface ImportDraft {
+  readonly file: File | null
+  readonly text: string
+  /** Empty: detected from the source. */
+  readonly format: ImportFormat | ''
+  readonly onConflict: OnConflict
+}
+
+const schema = z.object({ file: z.nullable(z.instanceof(File)), text: z.string() }).check(
+  z.refine(({ file, text }) => file !== null || text.trim() !== '', {
+    path: ['file'],
+    message: 'Choose a file, or paste documents.',
+  }),
+  z.refine(({ text }) => text.length <= MAX_PASTED, {
+    path: ['text'],
+    message: 'The text is too long. Save it as a file and choose that.',
+  }),
+)
+
+const conflicts: { value: OnConflict; label: string }[] = [
+  { value: 'fail', label: 'Count the document as failed' },
+  { value: 'skip', label: 'Keep the stored document' },
+  { value: 'replace', label: 'Replace the stored document' },
+]
+
+/** Imports documents from a file or from text, with a preview. */
+export function ImportDialog({ collectionRef }: { collectionRef: CollectionRef }) {
+  const { close } = useDocumentsLocation()
+  const form = useDraftForm<ImportDraft>({
+    initialValues: { file: null, text: '', format: '', onConflict: 'fail' },
+    schema,
+  })
+  const { file, text } = form.values
+  const source = file ?? (text.trim() === '' ? undefined : new Blob([text]))
+  const [begin, setBegin] = useState('')
+  const detected = detectFormat(file?.name ?? '', begin)
+  const format = form.values.format === '' ? detected : form.values.format
+  const [share, setShare] = useState(0)
+  const abort = useRef<AbortController>(undefined)
+  const load = useImportDocuments(collectionRef)
+  const { mutate } = load
+  useEffect(() => () => abort.current?.abort(), [])
+  useEffect(() => {
+    let isCurrent = true
+    const reading = file === null ? Promise.resolve(text) : file.slice(0, 1_024).text()
+    reading.then(
+      (first) => isCurrent && setBegin(first.slice(0, 1_024)),
+      () => isCurrent && setBegin(''),
+    )
+    return () => {
+      isCurrent = false
+    }
+  }, [file, text])
+  const submit = () =>
+    form.submit(({ onConflict }) => {
+      if (source === undefined) return
+      if (format === 'json' && source.size > MAX_ARRAY_BYTES) {
+        form.showErrors({ file: 'A JSON array has at most 64 MiB. Convert it to NDJSON.' })
+        return
+      }
+      const controller = new AbortController()
+      abort.current = controller
+      setShare(0)
+      const { signal } = controller
+      mutate(
+        { source, format, onConflict, signal, onProgress: setShare },
+        {
+          onError: (error) =>
+            form.showErrors({
+              form: signal.aborted ? CANCELLED : `${error.message} ${STORED_STAY}`,
+            }),
+        },
+      )
+    })
+  const title = `Import documents into ${collectionRef.collection}`
+  return (
+    <Dialog
+      title={title}
+      name={collectionRef.collection}
+      width={880}
+      deliberate={source !== undefined}
+      onClose={close}
+    >
+      {load.isPending ? (
+        <ImportProgress share={share} onCancel={() => abort.current?.abort()} />
+      ) : load.data !== undefined ? (
+        <ImportOutcome
+          result={load.data}
+          collection={collectionRef.collection}
+          ofArray={format === 'json'}
+          onClose={close}
+        />
+      ) : (
+        <FormFrame
+          form={form}
+          saveLabel="Import documents"
+          busy={false}
+          onSave={submit}
+          onCancel={close}
+        >
+          <div className={classes.source}>
+            <FileInput
+              label="File"
+              description="NDJSON or CSV of any size, or a JSON array of up to 64 MiB"
+              placeholder="Choose a file"
+              accept=".json,.ndjson,.jsonl,.csv,application/json,application/x-ndjson,text/csv"
+              clearable
+              data-autofocus
+              {...form.getInputProps('file')}
+            />
+            {file === null && (
+              <Textarea
+                label="Or paste documents"
+                placeholder={'{"id": "one", "title": "One"}'}
+                classNames={{ input: `mono ${classes.text}` }}
+                rows={5}
+                spellCheck={false}
+                {...form.getInputProps('text')}
+              />
+            )}
+          </div>
+          {source !== undefined && (
+            <>
+              <div className={classes.choices}>
+                <NativeSelect
+                  label="Format"
+                  data={[
+                    { value: '', label: `Detected: ${IMPORT_FORMATS[detected].label}` },
+                    ...Object.entries(IMPORT_FORMATS).map(([value, { label }]) => ({
+                      value,
+                      label,
+                    })),
+                  ]}
+                  {...form.getInputProps('format')}
+                />
+                <NativeSelect
+                  label="If the id exists"
+                  data={conflicts}
+                  {...form.getInputProps('onConflict')}
+                />
+              </div>
+              <ImportPreview
+                source={source}
+                text={file === null ? text : undefined}
+                format={format}
+              />
+            </>
+          )}
+        </FormFrame>
+      )}
+    </Dialog>
+  )
+}
+
+const STORED_STAY =
+  'Documents stored by then stay. To continue, import again and keep or replace stored documents.'
+const CANCELLED = `The import was cancelled. ${STORED_STAY}`

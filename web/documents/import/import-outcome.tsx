@@ -1,0 +1,52 @@
+import { Button } from '@mantine/core'
+import { IMPORT_ERRORS, type ImportResult } from '../../../server/contract/import.ts'
+import { saveFile } from '../../shared/ui/text/save-file.ts'
+import { describeImport } from './describe-import.ts'
+import classes from './import-dialog.module.css'
+import { formatErrors } from './import-errors.ts'
+
+export interface ImportOutcomeProps {
+  readonly result: ImportResult
+  readonly collection: string
+  /** Whether the source is a JSON array, whose documents are counted instead of lines. */
+  readonly ofArray: boolean
+  readonly onClose: () => void
+}
+
+/** Maximum number of errors to show; the others are in the file. */
+const SHOWN = 20
+
+/** Shows the counts and errors of an import. */
+export function ImportOutcome({ result, collection, ofArray, onClose }: ImportOutcomeProps) {
+  const { errors } = result
+  const unit = ofArray ? 'Document' : 'Line'
+  const save = () => saveFile(`${collection}-errors.csv`, formatErrors(errors), 'text/csv')
+  return (
+    <>
+      <p className={classes.result}>{describeImport(result)}</p>
+      {errors.length > 0 && (
+        <ul aria-label="Errors" className={classes.errors}>
+          {errors.slice(0, SHOWN).map(({ line, pointer, message }) => (
+            <li key={`${line} ${pointer} ${message}`}>
+              {unit} {line} <span className="mono">{pointer}</span> {message}
+            </li>
+          ))}
+          {errors.length > SHOWN && <li>and {errors.length - SHOWN} more</li>}
+        </ul>
+      )}
+      {errors.length === IMPORT_ERRORS && (
+        <p className={classes.note}>Only the first {IMPORT_ERRORS} errors are listed.</p>
+      )}
+      <div className={classes.actions}>
+        {errors.length > 0 && (
+          <Button variant="default" onClick={save}>
+            Download errors
+          </Button>
+        )}
+        <Button variant="filled" onClick={onClose} autoFocus>
+          Close
+        </Button>
+      </div>
+    </>
+  )
+}

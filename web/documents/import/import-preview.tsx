@@ -1,0 +1,74 @@
+import { useEffect, useState } from 'react'
+import { formatCell } from '../model/format-cell.ts'
+import classes from './import-dialog.module.css'
+import { PREVIEW_LENGTH, type Preview, previewSource } from './preview.ts'
+import type { ImportFormat } from './read-source.ts'
+
+export interface ImportPreviewProps {
+  readonly source: Blob
+  /** The pasted text; undefined if the source is a file. */
+  readonly text: string | undefined
+  readonly format: ImportFormat
+}
+
+/** Shows the first documents of a source and the types of their fields. */
+export function ImportPreview({ source, text, format }: ImportPreviewProps) {
+  const [preview, setPreview] = useState<Preview>()
+  const file = text === undefined ? source : undefined
+  useEffect(() => {
+    let isCurrent = true
+    const isWhole = file === undefined || file.size <= PREVIEW_LENGTH
+    const reading =
+      file === undefined ? Promise.resolve(text ?? '') : file.slice(0, PREVIEW_LENGTH).text()
+    reading.then(
+      (begin) => isCurrent && setPreview(previewSource(begin, format, isWhole)),
+      () => isCurrent && setPreview(UNREADABLE),
+    )
+    return () => {
+      isCurrent = false
+    }
+  }, [file, text, format])
+  if (preview === undefined) return null
+  const { fields, documents, error } = preview
+  return (
+    <section aria-label="Preview">
+      {documents.length > 0 && (
+        <>
+          <p className={classes.note}>The first documents, and the types of their fields</p>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
+          <div className={classes.scroller} tabIndex={0}>
+            <table className={classes.table}>
+              <thead>
+                <tr>
+                  {fields.map(({ field, types }) => (
+                    <th key={field} scope="col">
+                      {field}
+                      <span>{types}</span>
+                    </th>
+                  ))}
+                </tr>
+              </thead>
+              <tbody>
+                {documents.map((document, at) => (
+                  // biome-ignore lint/suspicious/noArrayIndexKey: documents may have no id yet
+                  <tr key={at}>
+                    {fields.map(({ field }) => (
+                      <td key={field}>{formatCell(document[field]).text}</td>
+                    ))}
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        </>
+      )}
+      {error !== undefined && <p className={classes.error}>{error}</p>}
+    </section>
+  )
+}
+
+const UNREADABLE: Preview = {
+  fields: [],
+  documents: [],
+  error: 'The file could not be read. Choose it again.',
+}

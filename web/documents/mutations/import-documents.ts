@@ -1,0 +1,53 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { COLLECTION_PARAMETER } from '../../../server/contract/document.ts'
+import type { ImportResult, OnConflict } from '../../../server/contract/import.ts'
+import { databaseApi, readJson } from '../../app/api.ts'
+import { createUpload } from '../../app/fetch-upload.ts'
+import { collectionsQuery } from '../../app/queries.ts'
+import { announce } from '../../shared/ui/feedback/announce.tsx'
+import { describeImport } from '../import/describe-import.ts'
+import { IMPORT_FORMATS, type ImportFormat, toImportBody } from '../import/read-source.ts'
+import { listKey } from '../queries.ts'
+import type { CollectionRef } from '../use-documents-location.ts'
+
+export interface DocumentImport {
+  readonly source: Blob
+  readonly format: ImportFormat
+  readonly onConflict: OnConflict
+  readonly signal: AbortSignal
+  /** Called with the share of the source that the server has read, 0 to 1. */
+  readonly onProgress: (share: number) => void
+}
+
+async function importDocuments(
+  { database, collection }: CollectionRef,
+  { source, format, onConflict, signal, onProgress }: DocumentImport,
+): Promise<ImportResult> {
+  const client = databaseApi(database, createUpload(onProgress, signal))
+  const request = {
+    param: { collection: encodeURIComponent(collection) },
+    query: { 'on-conflict': onConflict },
+  }
+  const body = await toImportBody(source, format)
+  signal.throwIfAborted()
+  const headers = { 'Content-Type': IMPORT_FORMATS[format].type }
+  const result: unknown = await readJson(
+    client[COLLECTION_PARAMETER].$post(request, { headers, init: { body } }),
+  )
+  return result as ImportResult
+}
+
+/** Imports documents one by one. Those that were stored before a failure stay. */
+export function useImportDocuments(collectionRef: CollectionRef) {
+  const queryClient = useQueryClient()
+  return useMutation({
+    mutationFn: (source: DocumentImport) => importDocuments(collectionRef, source),
+    onSuccess: (result) => announce(describeImport(result)),
+    onSettled: () => {
+      void queryClient.invalidateQueries({ queryKey: listKey(collectionRef) })
+      void queryClient.invalidateQueries({
+        queryKey: collectionsQuery(collectionRef.database).queryKey,
+      })
+    },
+  })
+}
