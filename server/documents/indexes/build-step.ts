@@ -30,15 +30,16 @@ export async function buildStep(
   upTo: string,
 ): Promise<IndexRow | undefined> {
   const after = row.cursor ?? ''
-  const here = (source: Pick<typeof db, 'selectFrom'>) =>
+  // One upper bound: with two, SQLite searches for the first and tests all documents for the other.
+  const until = (source: Pick<typeof db, 'selectFrom'>, last: string) =>
     source
       .selectFrom('documents')
       .where('database', '=', row.database)
       .where('collection', '=', row.collection)
       .where('id', '>', after)
-      .where('id', '<=', upTo)
+      .where('id', '<=', last)
       .orderBy('id')
-  const sizes = await here(db)
+  const sizes = await until(db, upTo)
     .select(['id', sql<number>`octet_length(body)`.as('bytes')])
     .limit(STEP.documents)
     .execute()
@@ -48,10 +49,9 @@ export async function buildStep(
   return transaction(async (trx) => {
     // A transaction that waits for a document of this step must not be waited for.
     if (engine === 'postgres') await sql`set local lock_timeout = '100ms'`.execute(trx)
-    const ids = await here(trx).select('id').where('id', '<=', last.id).execute()
-    const documents = await here(trx)
+    const ids = await until(trx, last.id).select('id').execute()
+    const documents = await until(trx, last.id)
       .select(['id', 'body'])
-      .where('id', '<=', last.id)
       .$if(engine === 'postgres', (query) => query.forShare().skipLocked())
       .execute()
     const locked = new Set(documents.map(({ id }) => id))
