@@ -18,7 +18,7 @@ afterEach(() => {
 function setUp() {
   const rows: AuditEntry[] = []
   const onRecorded = vi.fn()
-  const record = createFailedSignIns({
+  const failed = createFailedSignIns({
     record: async (entry) => {
       rows.push(entry)
     },
@@ -29,12 +29,12 @@ function setUp() {
     },
   })
   const fail = (address: string | null, failure = new Failure('forbidden', 'wrong key')) =>
-    record({ provider: 'local', address, failure })
-  return { rows, record, fail, onRecorded }
+    failed.record({ provider: 'local', address, failure })
+  return { rows, failed, fail, onRecorded }
 }
 
 test('a failed sign-in is recorded with provider, address, code and reason', async () => {
-  const { rows, fail, record, onRecorded } = setUp()
+  const { rows, fail, failed, onRecorded } = setUp()
   await fail('10.0.0.1')
   expect(rows).toEqual([
     {
@@ -48,7 +48,7 @@ test('a failed sign-in is recorded with provider, address, code and reason', asy
   ])
   expect(onRecorded).toHaveBeenCalledOnce()
   const removed = new Failure('forbidden', 'Your access was removed.')
-  await record({ provider: 'oidc', address: null, failure: removed, username: 'oidc:ada' })
+  await failed.record({ provider: 'oidc', address: null, failure: removed, username: 'oidc:ada' })
   expect(rows[1]?.actor.name).toBe('oidc:ada')
 })
 
@@ -84,4 +84,15 @@ test('many addresses cause no more than the rows of a node', async () => {
   await vi.advanceTimersByTimeAsync(FAILED_SIGN_IN_PERIOD)
   expect(rows).toHaveLength(FAILED_SIGN_IN_ROWS + 1)
   expect(rows.at(-1)?.after).toEqual({ failures: 5_000 - FAILED_SIGN_IN_ROWS, addresses: 1_000 })
+})
+
+test('the row that counts the rest is written when the server stops', async () => {
+  const { rows, fail, failed } = setUp()
+  for (let each = 0; each < 8; each++) await fail('10.0.0.1')
+  await failed[Symbol.asyncDispose]()
+  expect(rows.slice(FAILED_SIGN_IN_ROWS_PER_ADDRESS)).toMatchObject([
+    { after: { failures: 8 - FAILED_SIGN_IN_ROWS_PER_ADDRESS, addresses: 1 } },
+  ])
+  await vi.advanceTimersByTimeAsync(10 * FAILED_SIGN_IN_PERIOD)
+  expect(rows).toHaveLength(FAILED_SIGN_IN_ROWS_PER_ADDRESS + 1)
 })

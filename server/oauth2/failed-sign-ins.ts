@@ -41,17 +41,23 @@ export interface FailedSignInDeps {
   readonly onError: (error: unknown) => void
 }
 
+/** The recording of failed sign-ins. Disposing it writes the summary row that is due later. */
+export interface FailedSignIns extends AsyncDisposable {
+  readonly record: RecordFailedSignIn
+}
+
 /**
- * Creates a {@link RecordFailedSignIn}. Anyone can cause failed sign-ins, so a node writes at most
+ * Creates {@link FailedSignIns}. Anyone can cause failed sign-ins, so a node writes at most
  * {@link FAILED_SIGN_IN_ROWS} rows per period. It counts the others and writes a summary row
  * {@link FAILED_SIGN_IN_PERIOD} after the first of them.
  */
-export function createFailedSignIns(deps: FailedSignInDeps): RecordFailedSignIn {
+export function createFailedSignIns(deps: FailedSignInDeps): FailedSignIns {
   const { now } = deps
   const period = FAILED_SIGN_IN_PERIOD
   const ofAddress = createRateLimit({ max: FAILED_SIGN_IN_ROWS_PER_ADDRESS, period, now })
   const ofNode = createRateLimit({ max: FAILED_SIGN_IN_ROWS, period, now })
   let rest: { failures: number; addresses: Set<string> } | undefined
+  let timer: NodeJS.Timeout | undefined
 
   const mayWrite = (key: string) => ofAddress.consume(key) === 0 && ofNode.consume('rows') === 0
 
@@ -64,18 +70,19 @@ export function createFailedSignIns(deps: FailedSignInDeps): RecordFailedSignIn 
     }
   }
 
-  function sumUp(): void {
+  async function sumUp(): Promise<void> {
+    clearTimeout(timer)
     if (rest === undefined) return
     const { failures, addresses } = rest
     rest = undefined
-    void write({
+    await write({
       actor: { name: ANONYMOUS, by: 'system', address: null },
       target: 'further failed sign-ins',
       after: { failures, addresses: addresses.size },
     })
   }
 
-  return async ({ provider, address, failure, username }) => {
+  const record: RecordFailedSignIn = async ({ provider, address, failure, username }) => {
     // The database is unavailable or the server is stopping: nothing can be recorded.
     if (failure.kind.status === 503) return
     const key = failureKey('sign-in', address)
@@ -88,11 +95,12 @@ export function createFailedSignIns(deps: FailedSignInDeps): RecordFailedSignIn 
     }
     if (rest === undefined) {
       rest = { failures: 0, addresses: new Set() }
-      setTimeout(sumUp, FAILED_SIGN_IN_PERIOD).unref()
+      timer = setTimeout(sumUp, FAILED_SIGN_IN_PERIOD).unref()
     }
     rest.failures += 1
     if (rest.addresses.size < COUNTED_ADDRESSES) rest.addresses.add(key)
   }
+  return { record, [Symbol.asyncDispose]: sumUp }
 }
 
 /** Actor of failed sign-ins that no provider confirmed. */

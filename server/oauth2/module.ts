@@ -59,7 +59,7 @@ export async function createOAuth2Module(deps: OAuth2ModuleDeps) {
   const external = deps.providers.map((config) => createProvider(config, { now: Date.now }))
   const providers = [...external, local.provider]
   const limit = createSignInLimit(Date.now)
-  const recordFailed = createFailedSignIns({
+  const failed = createFailedSignIns({
     record: audit.recordRefusal,
     now: Date.now,
     onRecorded: () => deps.events.publish({ type: 'audit' }),
@@ -72,13 +72,16 @@ export async function createOAuth2Module(deps: OAuth2ModuleDeps) {
       beginSession: access.beginSession,
       hasSession: access.hasSession,
       limit,
-      recordFailed,
+      recordFailed: failed.record,
       clientOf,
       publicOrigin,
       fonts: findPageFonts(deps.consoleFolder),
       log,
     }),
-    localRoutes: localProviderRoutes({ local, limit, recordFailed, clientOf, publicOrigin }),
+    localRoutes: localProviderRoutes({
+      ...{ local, limit, clientOf, publicOrigin },
+      recordFailed: failed.record,
+    }),
     providerRoutes: providerRoutes(
       { providers, clientOf, publicOrigin },
       access.requireRole('public'),
@@ -94,7 +97,7 @@ export async function createOAuth2Module(deps: OAuth2ModuleDeps) {
         log.warn('without --public-url, people can sign in on this machine only')
       }
     },
-    async [Symbol.asyncDispose]() {},
+    [Symbol.asyncDispose]: () => failed[Symbol.asyncDispose](),
   }
 }
 
