@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net'
+import type { EndpointChangeView } from '../server/contract/endpoints/endpoint-change.ts'
 import { addDatabases, chooseInMenu, consolePath, rowOf } from './support/endpoints-page.ts'
 import { expectAccessibleInBothThemes } from './support/expect-accessible.ts'
 import { expect, freshTest, test } from './support/gatehouse.ts'
@@ -51,6 +52,31 @@ test('A removal states its consequences and can be undone', async ({ page, gateh
     status: 200,
     body: { database: 'shop' },
   })
+})
+
+test('An undo that is offered during a bulk change covers no part of its progress', async ({
+  page,
+  gatehouse,
+}) => {
+  const address = `tcp://127.0.0.1:${await gatehouse.freePort()}`
+  await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: address, databases: [] })
+  const running: EndpointChangeView = {
+    ...{ id: 'bulk', state: 'running', actor: 'ada', created: '2026-01-01T00:00:00Z', ended: null },
+    ...{ total: 100, removals: 0, made: 40, unchanged: 0, failed: 0, left: 60 },
+    ...{ undoOf: null, undoneBy: null },
+  }
+  await page.route('**/_api/endpoint-change', (route) => route.fulfill({ json: [running] }))
+  await gatehouse.signIn(page, consolePath)
+  const progress = page.getByRole('region', { name: 'Bulk change' })
+  await expect(progress).toContainText('40 of 100')
+  await rowOf(page, address).focus()
+  await page.keyboard.press('Delete')
+  await page.getByRole('button', { name: 'Remove endpoint' }).click()
+  const offer = page.getByRole('region', { name: 'Last change' })
+  await offer.getByRole('button', { name: 'Undo' }).click({ trial: true })
+  await progress.getByRole('button', { name: 'Cancel' }).click({ trial: true })
+  const [above, below] = [await progress.boundingBox(), await offer.boundingBox()]
+  expect((above?.y ?? 0) + (above?.height ?? 0)).toBeLessThanOrEqual(below?.y ?? 0)
 })
 
 test('Delete asks for confirmation, and Ctrl Z undoes the removal', async ({ page, gatehouse }) => {

@@ -24,6 +24,7 @@ import { LazyBoundary } from '../shared/ui/feedback/lazy-boundary.tsx'
 import { Notice } from '../shared/ui/feedback/notice.tsx'
 import { navItemClass, Shell } from '../shared/ui/layout/shell.tsx'
 import { usePageTitle } from '../shared/ui/layout/use-page-title.ts'
+import bar from '../shared/ui/overlay/undo-bar.module.css'
 
 /** The pages in the sidebar, each with the role that it requires. */
 const pages = [
@@ -68,8 +69,10 @@ export function Frame() {
       <GlobalSearch />
       <Outlet />
       <LazyBoundary>
-        <UndoOutlet />
-        <BulkOutlet />
+        <div className={bar.bars}>
+          <UndoOutlet />
+          <BulkOutlet />
+        </div>
       </LazyBoundary>
     </Shell>
   )
