@@ -86,6 +86,27 @@ test('A token is created, shown once, used by a program and revoked', async ({
   expect((await ask()).status).toBe(401)
 })
 
+test('An error of the server is shown at its field of the token form, which keeps the input', async ({
+  page,
+  gatehouse,
+  browserErrors,
+}) => {
+  browserErrors.allow(/^http 400 POST .*\/_api\/token$/)
+  // To a browser whose clock is slow, a day in the past is in the future.
+  await page.clock.setFixedTime('2020-01-01T00:00:00Z')
+  await gatehouse.signIn(page, '/_console/access/tokens/new')
+  const form = page.getByRole('dialog', { name: 'Create token' })
+  await form.getByRole('textbox', { name: 'Name' }).fill('nightly backup')
+  await form.getByLabel('Expires').selectOption('Custom date…')
+  const day = form.getByLabel('Date', { exact: true })
+  await day.fill('2020-06-01')
+  await page.keyboard.press('Control+Enter')
+  await expect(day).toHaveAccessibleDescription(/in the future/)
+  await expect(day).toBeFocused()
+  await expect(day).toHaveValue('2020-06-01')
+  await expect(form.getByRole('textbox', { name: 'Name' })).toHaveValue('nightly backup')
+})
+
 freshTest(
   'A new person waits for a role, becomes a viewer, loses access and regains it',
   async ({ page, gatehouse, browser }) => {
