@@ -130,3 +130,21 @@ function byCount<T>(make: (count: number) => T): (count: number) => T {
     return made[count] as T
   }
 }
+
+/**
+ * The indexes that collections had when a document was last written. Statements check that they are
+ * current. A collection without indexes has no entry.
+ */
+export class IndexedCollections {
+  readonly #indexes = new Map<string, readonly IndexDefinition[]>()
+
+  get({ database, collection }: CollectionRef): readonly IndexDefinition[] | undefined {
+    return this.#indexes.size === 0 ? undefined : this.#indexes.get(`${database}/${collection}`)
+  }
+
+  set({ database, collection }: CollectionRef, indexes: readonly IndexDefinition[] | undefined) {
+    const key = `${database}/${collection}`
+    if (indexes !== undefined) this.#indexes.set(key, indexes)
+    else if (this.#indexes.size > 0) this.#indexes.delete(key)
+  }
+}

@@ -5,9 +5,10 @@ import type { Store } from '../../storage/open.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createDocumentId } from '../document-id.ts'
+import { PURGE } from './document-counts.ts'
 import { createPurge, purgeDropped } from './purge.ts'
 import { createDocumentRepository } from './repository.ts'
-import { type DocumentRepository, PURGE } from './stored-documents.ts'
+import type { DocumentRepository } from './stored-documents.ts'
 
 forEachEngine((engine) => {
   let store: Store
