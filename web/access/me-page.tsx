@@ -16,7 +16,7 @@ export function MePage() {
   return (
     <>
       <PageHead title={nameOf(person)} />
-      <p className={classes.who}>
+      <p className={classes.person}>
         {person.name !== null && <span className="mono">{person.username}</span>}
         <span>
           {roleLabels[person.role]}. {roleDescriptions[person.role]}

@@ -6,15 +6,15 @@ import { api, pollWhileSignedIn, readJson } from '../app/api.ts'
 // poll.
 
 /** Poll interval in milliseconds. */
-const AGAIN_MS = 60_000
+const POLL_MS = 60_000
 
-const again = { staleTime: 0, refetchInterval: pollWhileSignedIn(AGAIN_MS) } as const
+const polled = { staleTime: 0, refetchInterval: pollWhileSignedIn(POLL_MS) } as const
 
 /** All people who have ever signed in, for admins. People waiting for a role come first. */
 export const peopleQuery = queryOptions({
   queryKey: ['person'],
   queryFn: ({ signal }) => readJson(api._api.user.$get({}, { init: { signal } })),
-  ...again,
+  ...polled,
 })
 
 /** The open sessions of a person. `me` is the signed-in person. */
@@ -23,7 +23,7 @@ export const sessionsQuery = (person: string) =>
     queryKey: ['person', person, 'session'],
     queryFn: ({ signal }) =>
       readJson(api._api.user[':id'].session.$get({ param: { id: person } }, { init: { signal } })),
-    ...again,
+    ...polled,
   })
 
 /** The person's own tokens or, for admins, all tokens. */
@@ -34,7 +34,7 @@ export const tokensQuery = (whose: 'own' | 'everybody') =>
       const query = whose === 'everybody' ? { everybody: 'true' } : {}
       return readJson(api._api.token.$get({ query }, { init: { signal } }))
     },
-    ...again,
+    ...polled,
   })
 
 /** The configured providers, for admins. They change only when the server restarts. */

@@ -3,7 +3,7 @@ export const READ_TIMEOUT_MS = 15_000
 /** Timeout for the response to a change, ms. The time to upload the body is added. */
 export const CHANGE_TIMEOUT_MS = 30_000
 /** Slowest upload rate that the timeout allows for, bytes per ms (10 kB/s). */
-const SLOWEST_UPLOAD = 10
+const MIN_UPLOAD_RATE = 10
 
 export class ResponseTimeout extends Error {
   override readonly name = 'ResponseTimeout'
@@ -28,7 +28,7 @@ export async function fetchWithTimeout(url: RequestInfo | URL, init: RequestInit
   }
   const signals = [abort.signal, ...(init.signal ? [init.signal] : [])]
   const reads = (init.method ?? 'GET') === 'GET'
-  limit(reads ? READ_TIMEOUT_MS : CHANGE_TIMEOUT_MS + sizeOf(init.body) / SLOWEST_UPLOAD)
+  limit(reads ? READ_TIMEOUT_MS : CHANGE_TIMEOUT_MS + sizeOf(init.body) / MIN_UPLOAD_RATE)
   try {
     const response = await fetch(url, { ...init, signal: AbortSignal.any(signals) })
     // Chromium gives a 204 response a body, but the Response constructor rejects one.

@@ -35,7 +35,7 @@ export function ActivityFilter({ search, onChange, onClear }: ActivityFilterProp
       <WhoField />
       <NativeSelect
         label="What"
-        className={classes.what}
+        className={classes.action}
         data={kinds}
         value={what}
         onChange={(event) => onChange({ what: event.currentTarget.value })}
@@ -78,7 +78,7 @@ function WhoField() {
     <CodeInput
       label="Who"
       placeholder="github:583231"
-      className={classes.who}
+      className={classes.actor}
       value={text}
       onChange={(event) => change(event.currentTarget.value)}
     />

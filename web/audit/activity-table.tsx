@@ -23,7 +23,7 @@ export function ActivityTable({ rows, open, onToggle }: ActivityTableProps) {
       head: 'What',
       width: 248,
       cell: ({ seq, action, outcome, target }) => (
-        <span className={classes.what}>
+        <span className={classes.action}>
           <UnstyledButton
             className={classes.toggle}
             aria-expanded={seq === open}
@@ -45,7 +45,7 @@ export function ActivityTable({ rows, open, onToggle }: ActivityTableProps) {
       head: 'Who',
       width: 224,
       cell: ({ actor, by }) => (
-        <span className={classes.who}>
+        <span className={classes.actor}>
           <span className="mono">{actor}</span>
           {by === 'token' && <span className="meta dim">by token</span>}
         </span>

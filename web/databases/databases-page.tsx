@@ -30,7 +30,7 @@ const DropDatabaseDialog = lazy(async () => ({
 }))
 
 /** Number of databases from which the name filter is shown. */
-const MANY = 8
+const FILTER_FROM = 8
 
 /** The Databases page: all databases with their sizes and endpoints. */
 export function DatabasesPage() {
@@ -65,7 +65,7 @@ export function DatabasesPage() {
       )}
       {names !== undefined && (
         <>
-          {(names.length >= MANY || text !== '') && (
+          {(names.length >= FILTER_FROM || text !== '') && (
             <NameFilter total={names.length} text={text} onChange={filter} />
           )}
           {sizes.error !== null && (

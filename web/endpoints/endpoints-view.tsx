@@ -46,7 +46,7 @@ const copy = async ({ address }: EndpointRow) =>
  * Window widths at which the open panel takes room from the table. In narrower windows the panel
  * covers the page. Keep in step with side-panel.module.css.
  */
-const BESIDE = '(min-width: 1400px) and (max-width: 1759px)'
+const PANEL_BESIDE_TABLE = '(min-width: 1400px) and (max-width: 1759px)'
 
 export interface EndpointsViewProps {
   readonly rows: readonly EndpointRow[]
@@ -69,7 +69,7 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
   const [menu, setMenu] = useState<{ id: string; button: HTMLElement }>()
   const narrow = useNarrowScreen()
   const wide = useMediaQuery('(min-width: 1280px)', undefined, { getInitialValueInEffect: false })
-  const squeezed = useMediaQuery(BESIDE, undefined, { getInitialValueInEffect: false })
+  const squeezed = useMediaQuery(PANEL_BESIDE_TABLE, undefined, { getInitialValueInEffect: false })
   const coarse = useMediaQuery('(pointer: coarse)', undefined, { getInitialValueInEffect: false })
 
   const beside = squeezed && search.open !== undefined

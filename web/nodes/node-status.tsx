@@ -20,7 +20,7 @@ export function NodeStatus() {
   if (nodes.length < 2) return null
   const silent = nodes.filter(({ state }) => state === 'silent').length
   return (
-    <div className={classes.place}>
+    <div className={classes.container}>
       <UnstyledButton
         className={classes.button}
         data-short={silent > 0 || undefined}

@@ -72,7 +72,7 @@ export function SearchDialog({ onClose }: { onClose: () => void }) {
         onClose={onClose}
       />
       <SearchResults groups={groups} active={flat[at]?.id} onChoose={go} />
-      <p role="status" className={flat.length > 0 ? classes.foot : classes.nothing}>
+      <p role="status" className={flat.length > 0 ? classes.foot : classes.empty}>
         {flat.length === 0 && `No page, action, database or endpoint matches “${query.trim()}”.`}
         {found !== undefined && flat.length > 0 && formatCount(flat.length, found.count)}
         {loading && ' Endpoints and databases are still loading.'}

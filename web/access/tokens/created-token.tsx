@@ -64,7 +64,7 @@ export function CreatedToken(props: { token: string; info: TokenInfo; onDone: ()
       deliberate
       onClose={copied ? leave : () => warn(NOT_COPIED)}
     >
-      <div className={classes.made}>
+      <div className={classes.created}>
         <p>Copy the token now. It is not shown again.</p>
         <CopyLine label="Token" text={token} name="the token" onCopied={keep} />
         <CopyLine label="Try it" text={curlFor(token, info)} name="the command" onCopied={keep} />

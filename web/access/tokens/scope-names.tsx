@@ -4,7 +4,7 @@ import { countFittingNames } from './count-fitting-names.ts'
 import classes from './scope-names.module.css'
 
 /** Characters that fit in the column. */
-const ROOM = 17
+const COLUMN_CHARACTERS = 17
 
 /**
  * Lists a token's databases on one line, followed by the count of those that do not fit. Narrow
@@ -12,11 +12,15 @@ const ROOM = 17
  */
 export function ScopeNames({ names }: { names: readonly string[] }) {
   const narrow = useNarrowScreen()
-  const shown = names.slice(0, narrow ? names.length : countFittingNames(names, ROOM))
+  const shown = names.slice(0, narrow ? names.length : countFittingNames(names, COLUMN_CHARACTERS))
   return (
     <span className={narrow ? undefined : classes.line}>
       {shown.map((name, index) => (
-        <span key={name} className={classes.name} data-tip={name.length > ROOM ? name : undefined}>
+        <span
+          key={name}
+          className={classes.name}
+          data-tip={name.length > COLUMN_CHARACTERS ? name : undefined}
+        >
           <span className="mono">{name}</span>
           {index < names.length - 1 && ', '}
         </span>

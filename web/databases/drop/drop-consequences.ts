@@ -2,7 +2,7 @@ import { formatBytes, formatCount } from '../../shared/ui/text/format-bytes.ts'
 import type { DatabaseRow, ServingEndpoint } from '../database-rows.ts'
 
 /** Maximum addresses to list; the rest are counted. */
-const NAMED = 3
+const MAX_ADDRESSES = 3
 
 /**
  * Returns the consequences of dropping a database for its documents and its endpoints, one sentence
@@ -37,7 +37,7 @@ function formatLoss({ documents, collections, bytes }: DatabaseRow): string {
 }
 
 function addresses(reach: readonly ServingEndpoint[]): string {
-  const shown = reach.slice(0, NAMED).map(({ endpoint }) => endpoint)
+  const shown = reach.slice(0, MAX_ADDRESSES).map(({ endpoint }) => endpoint)
   const more = reach.length - shown.length
   if (more > 0) return `${shown.join(', ')} and ${formatCount(more)} more`
   const last = shown.pop() ?? ''

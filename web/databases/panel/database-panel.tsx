@@ -17,7 +17,7 @@ import { useDatabasesLocation } from '../use-databases-location.ts'
 import classes from './database-panel.module.css'
 
 /** Maximum endpoints to list; the rest are counted. */
-const SHOWN = 20
+const MAX_ENDPOINTS = 20
 
 export interface DatabasePanelProps {
   readonly name: string
@@ -147,7 +147,7 @@ function Endpoints({ row }: { row: DatabaseRow }) {
         </p>
       ) : (
         <ul className={classes.endpoints}>
-          {reach.slice(0, SHOWN).map(({ endpoint, isDefault }) => (
+          {reach.slice(0, MAX_ENDPOINTS).map(({ endpoint, isDefault }) => (
             <li key={endpoint}>
               <Link to="/endpoints" search={{ q: endpoint }} className={`mono ${classes.link}`}>
                 {endpoint}
@@ -155,8 +155,8 @@ function Endpoints({ row }: { row: DatabaseRow }) {
               {isDefault && <span className="dim">default</span>}
             </li>
           ))}
-          {reach.length > SHOWN && (
-            <li className="dim">and {formatCount(reach.length - SHOWN)} more</li>
+          {reach.length > MAX_ENDPOINTS && (
+            <li className="dim">and {formatCount(reach.length - MAX_ENDPOINTS)} more</li>
           )}
         </ul>
       )}

@@ -16,7 +16,7 @@ import { useCancelBulk } from './use-cancel-bulk.ts'
 import { useUndoBulk } from './use-undo-bulk.ts'
 
 /** Maximum number of failures in the bar; the dialog shows the others. */
-const SHOWN = 2
+const MAX_FAILURES = 2
 
 export interface BulkBarProps {
   readonly view: EndpointChangeView
@@ -82,7 +82,7 @@ function Outcome({ view, onClose }: BulkBarProps) {
     <>
       <div className={bar.text} role={failed > 0 ? 'alert' : 'status'}>
         <p>{formatBulkResult(view)}</p>
-        {failures.slice(0, SHOWN).map(({ at, endpoint, errorMessage }) => (
+        {failures.slice(0, MAX_FAILURES).map(({ at, endpoint, errorMessage }) => (
           <p key={at}>
             <span className="mono">{endpoint}</span>{' '}
             <span className={bar.reason}>{errorMessage}</span>
@@ -91,7 +91,7 @@ function Outcome({ view, onClose }: BulkBarProps) {
         <ErrorText error={undo.error} />
       </div>
       <div className={bar.actions}>
-        {failures.length > SHOWN && (
+        {failures.length > MAX_FAILURES && (
           <Button variant="subtle" onClick={() => setAll(true)}>
             Show all {formatCount(failures.length)}
           </Button>

@@ -3,7 +3,7 @@ import classes from './change-list.module.css'
 import type { BulkTask } from './plan-bulk.ts'
 
 /** Maximum number of changes listed; the rest is only counted. */
-const LISTED = 100
+const MAX_CHANGES = 100
 
 /** Lists the changes of a bulk change. The endpoint that serves this page comes first. */
 export function ChangeList(props: {
@@ -14,11 +14,11 @@ export function ChangeList(props: {
   const { tasks, here } = props
   const isOwn = ({ row }: BulkTask) => row.address === here
   const listed = [...tasks.filter(isOwn), ...tasks.filter((task) => !isOwn(task))]
-  const more = listed.length - LISTED
+  const more = listed.length - MAX_CHANGES
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users scroll it
     <ul className={classes.list} aria-label="What will change" tabIndex={0}>
-      {listed.slice(0, LISTED).map((task) => (
+      {listed.slice(0, MAX_CHANGES).map((task) => (
         <li key={task.row.id} className={isOwn(task) ? classes.own : undefined}>
           <span className="mono">{task.row.address}</span>
           {isOwn(task) && ' (you are connected through it)'}{' '}
@@ -37,10 +37,10 @@ function formatTask({ row, after }: BulkTask): string {
 }
 
 /** Maximum number of database names shown of a mapping. */
-const NAMES = 4
+const MAX_NAMES = 4
 
 function formatMapping(names: readonly string[]): string {
   if (names.length === 0) return 'all databases'
-  const more = names.length - NAMES
-  return more > 1 ? `${names.slice(0, NAMES).join(', ')} and ${more} more` : names.join(', ')
+  const more = names.length - MAX_NAMES
+  return more > 1 ? `${names.slice(0, MAX_NAMES).join(', ')} and ${more} more` : names.join(', ')
 }

@@ -5,7 +5,7 @@ import { formatCount } from '../model/traffic.ts'
 import classes from './change-list.module.css'
 
 /** Maximum number of failures listed; the rest is only counted. */
-const LISTED = 500
+const MAX_FAILURES = 500
 
 /** Lists the failures of a bulk change with their reasons. */
 export function FailureDialog(props: {
@@ -13,12 +13,12 @@ export function FailureDialog(props: {
   onClose: () => void
 }) {
   const { failures, onClose } = props
-  const more = failures.length - LISTED
+  const more = failures.length - MAX_FAILURES
   return (
     <Dialog title={`${formatCount(failures.length)} changes failed`} width={640} onClose={onClose}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users scroll it */}
       <ul className={classes.list} aria-label="Failures" tabIndex={0}>
-        {failures.slice(0, LISTED).map(({ at, endpoint, errorMessage }) => (
+        {failures.slice(0, MAX_FAILURES).map(({ at, endpoint, errorMessage }) => (
           <li key={at}>
             <span className="mono">{endpoint}</span>: {errorMessage}
           </li>

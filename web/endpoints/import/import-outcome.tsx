@@ -46,7 +46,7 @@ export function ImportOutcome({ run, onClear }: { run: ImportRun; onClear: () =>
         </div>
       )}
       {done && run.compared && (
-        <div className={classes.ways}>
+        <div className={classes.actions}>
           <Link to="/endpoints">Go to Endpoints</Link>
           <Button variant="default" onClick={onClear}>
             Import another file

@@ -25,9 +25,11 @@ export function orderGraph(graph: MapGraph): MapGraph {
 
 /** Counts the pairs of edges that cross. */
 export function countCrossings({ groups, names, lines }: MapGraph): number {
-  const left = places(groups)
-  const right = places(names)
-  const ends = lines.map(({ group, name }) => [placeOf(left, group), placeOf(right, name)] as const)
+  const left = positions(groups)
+  const right = positions(names)
+  const ends = lines.map(
+    ({ group, name }) => [positionOf(left, group), positionOf(right, name)] as const,
+  )
   let crossings = 0
   ends.forEach(([a, b], index) => {
     for (const [c, d] of ends.slice(index + 1)) if ((a - c) * (b - d) < 0) crossings += 1
@@ -37,12 +39,12 @@ export function countCrossings({ groups, names, lines }: MapGraph): number {
 
 const withNames = (graph: MapGraph): MapGraph => ({
   ...graph,
-  names: sortByNeighbours(graph.names, graph.lines, places(graph.groups), 'name', 'group'),
+  names: sortByNeighbours(graph.names, graph.lines, positions(graph.groups), 'name', 'group'),
 })
 
 const withGroups = (graph: MapGraph): MapGraph => ({
   ...graph,
-  groups: sortByNeighbours(graph.groups, graph.lines, places(graph.names), 'group', 'name'),
+  groups: sortByNeighbours(graph.groups, graph.lines, positions(graph.names), 'group', 'name'),
 })
 
 function sortByNeighbours<T extends { readonly id: string }>(
@@ -55,7 +57,7 @@ function sortByNeighbours<T extends { readonly id: string }>(
   const joined = Map.groupBy(lines, (line) => line[own])
   // Unconnected nodes go to the end.
   const middle = ({ id }: T) => {
-    const ends = (joined.get(id) ?? []).map((line) => placeOf(others, line[other]))
+    const ends = (joined.get(id) ?? []).map((line) => positionOf(others, line[other]))
     if (ends.length === 0) return Number.POSITIVE_INFINITY
     return ends.reduce((sum, place) => sum + place, 0) / ends.length
   }
@@ -63,12 +65,12 @@ function sortByNeighbours<T extends { readonly id: string }>(
   return keyed.sort((a, b) => (a.at === b.at ? 0 : a.at - b.at)).map(({ node }) => node)
 }
 
-const places = (nodes: readonly { readonly id: string }[]): Map<string, number> =>
+const positions = (nodes: readonly { readonly id: string }[]): Map<string, number> =>
   new Map(nodes.map(({ id }, index) => [id, index]))
 
-/** Returns the place of the node with an id; a line joins nodes of the map only. */
-export function placeOf(places: ReadonlyMap<string, number>, id: string): number {
-  const place = places.get(id)
-  invariant(place !== undefined, 'every node of the map has a place')
-  return place
+/** Returns the position of the node with this id. */
+export function positionOf(positions: ReadonlyMap<string, number>, id: string): number {
+  const position = positions.get(id)
+  invariant(position !== undefined, 'every edge joins nodes of the map')
+  return position
 }

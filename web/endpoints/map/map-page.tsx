@@ -23,7 +23,7 @@ import { MapPicture } from './map-picture.tsx'
 import { MapTables } from './map-tables.tsx'
 
 /** Maximum number of lines drawn; more cannot be followed by eye. */
-const MOST_LINES = 200
+const MAX_LINES = 200
 
 /** The page that shows which endpoints serve which databases, as a picture and as tables. */
 export function MapPage() {
@@ -61,7 +61,7 @@ function MapView({ rows }: { rows: readonly EndpointRow[] }) {
     const shown = text.trim() === '' ? undefined : (row: EndpointRow) => matchesFilter(parsed, row)
     return makeGraph(rows, databases, shown)
   }, [rows, databases, text])
-  const tooMany = graph.lines.length > MOST_LINES
+  const tooMany = graph.lines.length > MAX_LINES
   const picture = useMemo(
     () => (tooMany || narrow ? undefined : orderGraph(graph)),
     [graph, tooMany, narrow],
@@ -82,7 +82,7 @@ function MapView({ rows }: { rows: readonly EndpointRow[] }) {
       {tooMany && !narrow && (
         <p className={classes.many}>
           The map has {formatCount(graph.lines.length)} lines, too many to draw. Filter to{' '}
-          {MOST_LINES} or fewer. The tables below are complete.
+          {MAX_LINES} or fewer. The tables below are complete.
         </p>
       )}
       {picture !== undefined && graph.groups.length > 0 && (

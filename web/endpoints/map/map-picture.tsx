@@ -5,7 +5,7 @@ import { formatList } from '../model/list/format-list.ts'
 import { formatCount } from '../model/traffic.ts'
 import { AddressText } from '../table/cells/address-text.tsx'
 import { ALL, type MapGraph, type MapGroup, type MapName } from './map-graph.ts'
-import { placeOf } from './map-layout.ts'
+import { positionOf } from './map-layout.ts'
 import classes from './map-picture.module.css'
 
 /** Height of a node including its spacing, px. */
@@ -19,8 +19,8 @@ export function MapPicture({ graph, onShow }: { graph: MapGraph; onShow: (id: st
   const { groups, names, lines } = graph
   const [lit, setLit] = useState<string>()
   const height = Math.max(groups.length, names.length) * PITCH
-  const left = places(groups, height)
-  const right = places(names, height)
+  const left = positions(groups, height)
+  const right = positions(names, height)
   const isLit = ({ group, name }: { group: string; name: string }) =>
     lit === `g ${group}` || lit === `n ${name}`
   const related = new Set(
@@ -55,7 +55,7 @@ export function MapPicture({ graph, onShow }: { graph: MapGraph; onShow: (id: st
         {groups.map((group) =>
           node(
             `g ${group.id}`,
-            placeOf(left, group.id),
+            positionOf(left, group.id),
             <GroupNode group={group} titles={titles} onShow={onShow} />,
           ),
         )}
@@ -71,8 +71,8 @@ export function MapPicture({ graph, onShow }: { graph: MapGraph; onShow: (id: st
           // Draw highlighted lines last, on top of the others.
           .toSorted((a, b) => Number(isLit(a)) - Number(isLit(b)))
           .map((line) => {
-            const from = placeOf(left, line.group)
-            const to = placeOf(right, line.name)
+            const from = positionOf(left, line.group)
+            const to = positionOf(right, line.name)
             return (
               <path
                 key={`${line.group} ${line.name}`}
@@ -88,7 +88,7 @@ export function MapPicture({ graph, onShow }: { graph: MapGraph; onShow: (id: st
         {names.map((name) =>
           node(
             `n ${name.id}`,
-            placeOf(right, name.id),
+            positionOf(right, name.id),
             <NameNode name={name} joined={joined.has(name.id)} />,
             {
               'data-missing': !name.exists || undefined,
@@ -121,7 +121,7 @@ function GroupNode(props: {
   const detail = alike < rows.length ? `${alike} of ${rows.length}` : undefined
   if (first !== undefined && others.length === 0) {
     return (
-      <Link to="/endpoints" search={{ open: first.address }} className={classes.way}>
+      <Link to="/endpoints" search={{ open: first.address }} className={classes.control}>
         <AddressText address={first.address} />
         <StateBadge state={state} />
         {serves}
@@ -129,7 +129,7 @@ function GroupNode(props: {
     )
   }
   return (
-    <button type="button" className={classes.way} onClick={() => onShow(group.id)}>
+    <button type="button" className={classes.control} onClick={() => onShow(group.id)}>
       <span>{formatCount(rows.length)} endpoints</span>
       <StateBadge state={state} detail={detail} />
       {serves}
@@ -142,21 +142,21 @@ function NameNode(props: { name: MapName; joined: boolean }) {
   const { name, exists, through } = node
   if (name === null) {
     return (
-      <Link to="/databases" className={classes.way}>
+      <Link to="/databases" className={classes.control}>
         All databases
       </Link>
     )
   }
   if (!exists) {
     return (
-      <Link to="/endpoints" search={{ q: `db:${name}` }} className={classes.way}>
+      <Link to="/endpoints" search={{ q: `db:${name}` }} className={classes.control}>
         <span className={`mono ${classes.name}`}>{name}</span>
         <span className={classes.detail}> does not exist yet</span>
       </Link>
     )
   }
   return (
-    <Link to="/databases" search={{ open: name }} className={classes.way}>
+    <Link to="/databases" search={{ open: name }} className={classes.control}>
       <span className={`mono ${classes.name}`}>{name}</span>
       {through === 0 && <span className={classes.detail}> not served</span>}
       {through > 0 && !joined && <span className={classes.detail}> through All databases</span>}
@@ -165,6 +165,6 @@ function NameNode(props: { name: MapName; joined: boolean }) {
 }
 
 /** Returns the vertical center of each node. The shorter side is spread over the full height. */
-function places(nodes: readonly { readonly id: string }[], height: number): Map<string, number> {
+function positions(nodes: readonly { readonly id: string }[], height: number): Map<string, number> {
   return new Map(nodes.map(({ id }, at) => [id, ((at + 0.5) * height) / nodes.length]))
 }

@@ -122,16 +122,16 @@ function GroupState({ group: { rows, state } }: { group: MapGroup }) {
 }
 
 /** Maximum number of addresses listed; the table of endpoints can filter for the others. */
-const LISTED = 200
+const MAX_ADDRESSES = 200
 
 const Addresses = ({ rows }: { rows: MapGroup['rows'] }) => (
   <ul className={classes.addresses}>
-    {rows.slice(0, LISTED).map(({ id, address }) => (
+    {rows.slice(0, MAX_ADDRESSES).map(({ id, address }) => (
       <li key={id}>
         <Address address={address} />
       </li>
     ))}
-    {rows.length > LISTED && <li>and {formatCount(rows.length - LISTED)} more</li>}
+    {rows.length > MAX_ADDRESSES && <li>and {formatCount(rows.length - MAX_ADDRESSES)} more</li>}
   </ul>
 )
 

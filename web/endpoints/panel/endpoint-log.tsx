@@ -44,9 +44,9 @@ export function EndpointLog({ address }: { address: string }) {
 function Line({ row }: { row: AuditRow }) {
   return (
     <li className={classes.row}>
-      <span className={classes.what}>{formatRecordedChange(row)}</span>
-      <span className={`mono ${classes.who}`}>{row.actor}</span>
-      <span className={classes.when}>
+      <span className={classes.change}>{formatRecordedChange(row)}</span>
+      <span className={`mono ${classes.actor}`}>{row.actor}</span>
+      <span className={classes.time}>
         <RelativeTime time={row.at} tabIndex={0} />
       </span>
     </li>

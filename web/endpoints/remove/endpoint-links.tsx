@@ -30,7 +30,7 @@ export function EndpointLinks(props: {
   }
   const filtered = filter.trim() !== ''
   return (
-    <div className={classes.ways}>
+    <div className={classes.links}>
       <nav aria-label="View" className={classes.views}>
         {views.map(({ to, key, label }) => (
           <Link
@@ -48,13 +48,13 @@ export function EndpointLinks(props: {
         ))}
       </nav>
       {mayChange && (
-        <Link to="/endpoints/import" className={classes.way}>
+        <Link to="/endpoints/import" className={classes.action}>
           Import
         </Link>
       )}
       <Button
         variant="subtle"
-        className={classes.way}
+        className={classes.action}
         aria-disabled={rows === undefined || undefined}
         data-tip={filtered ? 'Exports the endpoints that match the filter' : undefined}
         onClick={save}

@@ -7,7 +7,7 @@ import type { EndpointChange } from '../guard/check-changes.ts'
 import { type Undo, undo } from '../model/undo.ts'
 
 /** Maximum number of reasons shown; the rest is only counted. */
-const SHOWN = 3
+const MAX_REASONS = 3
 
 /**
  * Offers for ten seconds to undo a change of endpoints, or links to the console at another endpoint
@@ -71,10 +71,10 @@ const labels = { offered: 'Undo', undoing: 'Undoing…', failed: 'Try again' } a
 function Words({ now }: { now: Undo }) {
   if (now.stage === 'failed') {
     const { failures } = now
-    const more = failures.length - SHOWN
+    const more = failures.length - MAX_REASONS
     return (
       <>
-        {failures.slice(0, SHOWN).map(({ change, reason }) => (
+        {failures.slice(0, MAX_REASONS).map(({ change, reason }) => (
           <p key={change.address}>
             <span className="mono">{change.address}</span>{' '}
             {change.after === null ? 'could not be restored.' : 'could not be changed back.'}{' '}

@@ -2,20 +2,20 @@ import { useCallback, useMemo, useRef, useState } from 'react'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
 import { type Selection, selectRange, toggleAll, toggleRow } from '../model/list/selection.ts'
 
-const NOTHING: Selection = new Set()
+const EMPTY: Selection = new Set()
 
 /**
  * Holds the selection among the displayed rows. Shift extends it from the last selected row.
  * Removed endpoints are deselected.
  */
 export function useSelection(rows: readonly EndpointRow[], shown: readonly EndpointRow[]) {
-  const [chosen, setChosen] = useState(NOTHING)
+  const [chosen, setChosen] = useState(EMPTY)
   const anchor = useRef<string>(undefined)
   const latest = useRef(shown)
   latest.current = shown
 
   const selected = useMemo(() => {
-    if (chosen.size === 0) return NOTHING
+    if (chosen.size === 0) return EMPTY
     const there = rows.flatMap(({ address, databases }) =>
       databases !== null && chosen.has(address) ? address : [],
     )

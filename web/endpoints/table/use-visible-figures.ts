@@ -9,7 +9,7 @@ import { figuresQuery, listenersQuery } from '../queries.ts'
 const DEBOUNCE_MS = 150
 
 /** Maximum number of rows whose figures are read. A large screen shows 60. */
-const MOST_ROWS = 100
+const MAX_ROWS = 100
 
 /** Polls the figures of the visible rows, with their recent rates if `recent`. */
 export function useVisibleFigures(
@@ -23,7 +23,7 @@ export function useVisibleFigures(
   if (!isSameRange(sight.current, visible)) sight.current = visible
   const seen = sight.current
   useEffect(() => {
-    const timer = setTimeout(() => setRows(seen.slice(0, MOST_ROWS)), DEBOUNCE_MS)
+    const timer = setTimeout(() => setRows(seen.slice(0, MAX_ROWS)), DEBOUNCE_MS)
     return () => clearTimeout(timer)
   }, [seen])
   const addresses = useMemo(() => [...new Set(rows.map(({ address }) => address))], [rows])

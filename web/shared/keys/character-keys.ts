@@ -1,17 +1,17 @@
 import { useSyncExternalStore } from 'react'
 
 /** Key in `localStorage` for whether character keys are off. */
-const PLACE = 'gatehouse-character-keys'
+const STORAGE_KEY = 'gatehouse-character-keys'
 
 const listeners = new Set<() => void>()
 // Used where storage is blocked; lasts as long as the page.
-let unkept: boolean | undefined
+let fallback: boolean | undefined
 
 /** Returns whether single-character shortcuts are on (WCAG 2.1.4). Default: on. */
 export function characterKeysOn(): boolean {
-  if (unkept !== undefined) return unkept
+  if (fallback !== undefined) return fallback
   try {
-    return localStorage.getItem(PLACE) !== 'off'
+    return localStorage.getItem(STORAGE_KEY) !== 'off'
   } catch {
     return true
   }
@@ -20,10 +20,10 @@ export function characterKeysOn(): boolean {
 /** Turns single-character shortcuts on or off in all tabs of this browser. */
 export function setCharacterKeys(on: boolean): void {
   try {
-    if (on) localStorage.removeItem(PLACE)
-    else localStorage.setItem(PLACE, 'off')
+    if (on) localStorage.removeItem(STORAGE_KEY)
+    else localStorage.setItem(STORAGE_KEY, 'off')
   } catch {
-    unkept = on
+    fallback = on
   }
   for (const listener of listeners) listener()
 }

@@ -29,7 +29,7 @@ export function KeysDialog({ onClose }: { onClose: () => void }) {
           const specs = useful.filter((spec) => spec.where === where)
           return (
             specs.length > 0 && (
-              <section key={where} className={classes.place} aria-label={title}>
+              <section key={where} className={classes.scope} aria-label={title}>
                 <h3 className={classes.title}>{title}</h3>
                 <dl>
                   {specs.map((spec) => (

@@ -10,7 +10,7 @@ const MAX_WAIT_MS = 5_000
 /**
  * Maximum names in a partial refetch, limited by the URL length. With more, the list is refetched.
  */
-const MOST_NAMES = 100
+const MAX_NAMES = 100
 
 /**
  * Returns a batcher that invalidates queries after live events. The first part of a query key is
@@ -62,7 +62,7 @@ async function invalidate(queryClient: QueryClient, type: string, names: readonl
   await Promise.all(
     queries.map(async (query) => {
       const refetchEndpoints = query.meta?.refetchEndpoints
-      const parts = refetchEndpoints !== undefined && canMerge(query) && names.length <= MOST_NAMES
+      const parts = refetchEndpoints !== undefined && canMerge(query) && names.length <= MAX_NAMES
       const done = parts && (await refetchEndpoints(queryClient, names).then(yes, no))
       if (!done) await queryClient.invalidateQueries({ queryKey: query.queryKey, exact: true })
     }),

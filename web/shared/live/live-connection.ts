@@ -59,7 +59,7 @@ export const RETRY_DELAYS_MS = [400, 1_000, 2_000, 3_000] as const
 /** Maximum fraction by which an interval is shortened at random, to spread reconnects. */
 const JITTER = 0.2
 /** Minimum pause in ms between the end of one try and the start of the next. */
-const SHORTEST_PAUSE_MS = 400
+const MIN_PAUSE_MS = 400
 
 /**
  * Opens a stream of live events, in a page or a worker, and keeps it open.
@@ -108,7 +108,7 @@ export function openStream(options: StreamOptions): Stream {
     pause()
     const planned = RETRY_DELAYS_MS[failures] ?? RETRY_DELAYS_MS[3]
     const left = planned * (1 - JITTER * Math.random()) - (Date.now() - tryBegan)
-    const delay = Math.max(left, SHORTEST_PAUSE_MS)
+    const delay = Math.max(left, MIN_PAUSE_MS)
     failures += 1
     timer = setTimeout(connectAgain, delay)
     if (failures === 1 && !silent) onState({ state: 'connecting' })

@@ -46,8 +46,8 @@ export function PersonMenuList(props: PersonMenuListProps) {
         <Existing element={button} />
       </Menu.Target>
       <Menu.Dropdown>
-        <div className={classes.who}>
-          <p className={classes.whole}>{name}</p>
+        <div className={classes.person}>
+          <p className={classes.fullName}>{name}</p>
           {person.name !== null && <p className="mono meta dim">{person.username}</p>}
           <p className="meta dim">{roleLabels[person.role]}</p>
           {problem !== undefined && <p className={classes.problem}>{problem}</p>}

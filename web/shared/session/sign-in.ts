@@ -6,7 +6,7 @@ import '../ui/theme/tokens.css'
 import '../ui/theme/base.css'
 import type { ProviderInfo } from '../../../server/contract/access/session.ts'
 import { api, readJson } from '../../app/api.ts'
-import front from '../ui/layout/centered-page.module.css'
+import centered from '../ui/layout/centered-page.module.css'
 import { readReturnTo } from './return-to.ts'
 import classes from './sign-in.module.css'
 
@@ -19,7 +19,7 @@ const LOCAL = 'local'
 /** Delay in milliseconds before the loading message appears. */
 const LOADING_DELAY_MS = 200
 
-const methods = element('div', { className: classes.ways ?? '' })
+const methods = element('div', { className: classes.providers ?? '' })
 
 function element<K extends keyof HTMLElementTagNameMap>(
   tag: K,
@@ -43,7 +43,7 @@ function providerForm({ name, label, start }: ProviderInfo, primary: boolean): H
   )
   const form = element(
     'form',
-    { method: 'post', action: start, className: classes.way ?? '' },
+    { method: 'post', action: start, className: classes.provider ?? '' },
     element('input', { type: 'hidden', name: 'returnTo', value: returnTo }),
     button,
   )
@@ -85,7 +85,7 @@ function show(providers: readonly ProviderInfo[]): void {
   methods.replaceChildren(
     ...others.map((provider) => providerForm(provider, others.length === 1)),
     ...(others.length > 0 && local.length > 0
-      ? [element('p', { className: classes.or ?? '' }, 'or')]
+      ? [element('p', { className: classes.divider ?? '' }, 'or')]
       : []),
     ...local.map((provider) => providerForm(provider, others.length === 0)),
   )
@@ -129,13 +129,19 @@ async function load(): Promise<void> {
 const logo = element('img', { src: '/_console/favicon.svg', alt: '', width: 24, height: 24 })
 const box = element(
   'div',
-  { className: front.box ?? '' },
-  element('div', { className: front.brand ?? '' }, logo, element('h1', {}, 'Gatehouse')),
+  { className: centered.box ?? '' },
+  element('div', { className: centered.brand ?? '' }, logo, element('h1', {}, 'Gatehouse')),
   element(
     'div',
-    { className: front.text ?? '' },
+    { className: centered.text ?? '' },
     ...(page.searchParams.has('signedOut')
-      ? [element('p', { role: 'status', className: classes.out ?? '' }, 'You are signed out.')]
+      ? [
+          element(
+            'p',
+            { role: 'status', className: classes.signedOut ?? '' },
+            'You are signed out.',
+          ),
+        ]
       : []),
     element(
       'p',
@@ -146,7 +152,7 @@ const box = element(
   methods,
 )
 const main = document.getElementById('sign-in')
-main?.classList.add(front.front ?? '')
+main?.classList.add(centered.page ?? '')
 main?.append(box)
 
 // A page restored from the back/forward cache has disabled buttons.

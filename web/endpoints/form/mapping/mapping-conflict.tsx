@@ -11,12 +11,12 @@ export interface MappingConflictProps {
 }
 
 /** Show all names, so that the mappings can be compared. */
-const ROOM = Number.POSITIVE_INFINITY
+const UNLIMITED = Number.POSITIVE_INFINITY
 
 /** Shows the mapping saved by another user beside the edited one, and asks which to keep. */
 export function MappingConflict({ theirs, yours, existing, ...choice }: MappingConflictProps) {
   const chips = (mapping: readonly string[]) => (
-    <DatabaseChips mapping={mapping} existing={existing} room={ROOM} />
+    <DatabaseChips mapping={mapping} existing={existing} room={UNLIMITED} />
   )
   return (
     <Conflict

@@ -3,7 +3,7 @@ import classes from './import-errors.module.css'
 import type { ImportError } from './import-file.ts'
 
 /** Maximum number of errors listed. A file with more is probably not a list of endpoints. */
-const SHOWN = 100
+const MAX_ERRORS = 100
 
 /** Lists all errors of a file with their positions. */
 export function ImportErrors(props: {
@@ -26,7 +26,7 @@ export function ImportErrors(props: {
         Nothing was imported. Fix {formatPlural(errors.length, 'error')} first.
       </p>
       <ul className={classes.list}>
-        {errors.slice(0, SHOWN).map(({ where, line, message }) => (
+        {errors.slice(0, MAX_ERRORS).map(({ where, line, message }) => (
           <li key={`${where} ${message}`}>
             {onGo === undefined ? (
               <span className={classes.where}>{where}</span>
@@ -43,7 +43,7 @@ export function ImportErrors(props: {
           </li>
         ))}
       </ul>
-      {errors.length > SHOWN && <p className="dim">And {errors.length - SHOWN} more.</p>}
+      {errors.length > MAX_ERRORS && <p className="dim">And {errors.length - MAX_ERRORS} more.</p>}
     </div>
   )
 }

@@ -18,7 +18,7 @@ export type ReadEntries =
   | { readonly ok: false; readonly error: JsonSyntaxError }
 
 /** Maximum nesting depth: more than a valid entry needs, and safe for the call stack. */
-const DEEPEST = 100
+const MAX_DEPTH = 100
 
 /**
  * Parses a JSON array (RFC 8259) with the line of each entry. It has its own error messages, because
@@ -62,7 +62,7 @@ function scan(text: string) {
     if (depth === 1 && !/^[\],]$/.test(token)) lines.push(scanner.getTokenStartLine() + 1)
     if (token === '[' || token === '{') depth += 1
     if (token === ']' || token === '}') depth -= 1
-    if (depth > DEEPEST) return { first, lines, tooDeep: scanner.getTokenOffset() }
+    if (depth > MAX_DEPTH) return { first, lines, tooDeep: scanner.getTokenOffset() }
   }
 }
 

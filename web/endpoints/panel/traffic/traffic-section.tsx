@@ -48,10 +48,10 @@ export function TrafficSection(props: {
       {data === undefined && error !== null && (
         <LoadFailure what="The last hour" error={error} onRetry={() => void refetch()} />
       )}
-      {data === undefined && error === null && !over && <div className={classes.place} />}
+      {data === undefined && error === null && !over && <div className={classes.placeholder} />}
       {data !== undefined && series !== undefined && (
         <>
-          <Suspense fallback={<div className={classes.place} />}>
+          <Suspense fallback={<div className={classes.placeholder} />}>
             <TrafficChart key={kind} kind={kind} series={series} />
           </Suspense>
           <p className={classes.summary} data-live>

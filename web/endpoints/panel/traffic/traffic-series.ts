@@ -20,12 +20,12 @@ export interface TrafficSeries {
 }
 
 /** Minimum number of samples drawn: ten minutes. */
-const LEAST = 120
+const MIN_SAMPLES = 120
 
-/** Returns the series from its first known sample, but at least the last {@link LEAST} samples. */
+/** Returns the series from its first known sample, but at least the last {@link MIN_SAMPLES} samples. */
 export function trimUnknownStart({ times, end, figures }: TrafficSeries): TrafficSeries {
   const known = figures[0]?.values.findIndex((n) => n !== null) ?? -1
-  const latest = Math.max(0, times.length - LEAST)
+  const latest = Math.max(0, times.length - MIN_SAMPLES)
   const first = known === -1 ? latest : Math.min(known, latest)
   const cut = ({ unit, values }: Series) => ({ unit, values: values.slice(first) })
   return { times: times.slice(first), end, figures: figures.map(cut) }

@@ -9,10 +9,10 @@ const TOOLTIP_LENGTH = 24
 /** Shows an address, truncated in the middle if there is no room, with a tooltip if it is long. */
 export function AddressText({ address }: { address: string }) {
   if (address.length <= MAX_UNTRUNCATED)
-    return <span className={`mono ${classes.whole}`}>{address}</span>
+    return <span className={`mono ${classes.full}`}>{address}</span>
   return (
     <span
-      className={`mono ${classes.cut}`}
+      className={`mono ${classes.truncated}`}
       data-tip={address.length > TOOLTIP_LENGTH ? address : undefined}
     >
       {/* Screen readers and the clipboard would take the two halves as two words. */}

@@ -1,7 +1,7 @@
 import { useEffect, useId, useSyncExternalStore } from 'react'
 
 /** How long, in milliseconds, an announcement is repeated on the page when its dialog closes. */
-const FRESH_MS = 1_000
+const REPEAT_WITHIN_MS = 1_000
 
 const listeners = new Set<() => void>()
 /** Ids of the mounted live regions; the frontmost dialog's is last. */
@@ -36,7 +36,7 @@ export function Announcer() {
     return () => {
       announcers.splice(announcers.indexOf(id), 1)
       // Repeat a recent message of the closing dialog in the page.
-      const fresh = message.announcer === id && Date.now() - message.at < FRESH_MS
+      const fresh = message.announcer === id && Date.now() - message.at < REPEAT_WITHIN_MS
       if (fresh) setMessage({ ...message, announcer: announcers.at(-1) ?? '' })
     }
   }, [id])

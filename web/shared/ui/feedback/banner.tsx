@@ -13,7 +13,7 @@ export interface BannerProps {
  */
 export function Banner({ role, children }: BannerProps) {
   return (
-    <div role={role} className={classes.place}>
+    <div role={role} className={classes.region}>
       {children && <div className={classes.banner}>{children}</div>}
     </div>
   )

@@ -11,7 +11,7 @@ export interface CenteredPageProps {
 /** Page without the shell, for a person who is not signed in or cannot use the console yet. */
 export function CenteredPage({ title, actions, children }: PropsWithChildren<CenteredPageProps>) {
   return (
-    <main className={classes.front}>
+    <main className={classes.page}>
       <div className={classes.box}>
         <div className={classes.brand}>
           <Logo />
