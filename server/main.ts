@@ -17,7 +17,7 @@ async function carryOut({ settings, ...invocation }: Invocation): Promise<void> 
   const { parseConfig } = await import('./cli/config.ts')
   const parsed = parseConfig(settings, process.env, process.cwd(), invocation.name)
   if (!parsed.ok) {
-    for (const fault of parsed.faults) complain(fault)
+    for (const error of parsed.errors) complain(error)
     process.exitCode = 2
     return
   }

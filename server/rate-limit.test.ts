@@ -40,8 +40,8 @@ describe('a rate limit', () => {
 
   it.each([undefined, 3])('keeps a bounded number of keys: %s', (keys) => {
     const forgotten: string[] = []
-    const onForget = (key: string) => void forgotten.push(key)
-    const limit = createRateLimit({ max: 1, period: 1000, maxKeys: keys, onForget, now: () => 0 })
+    const onEvict = (key: string) => void forgotten.push(key)
+    const limit = createRateLimit({ max: 1, period: 1000, maxKeys: keys, onEvict, now: () => 0 })
     const most = keys ?? RATE_LIMIT_KEYS
     limit.consume('first')
     limit.consume('second')
@@ -57,8 +57,8 @@ describe('a rate limit', () => {
   it('forgets keys whose period has ended as soon as another key is counted', () => {
     let time = 0
     const forgotten: string[] = []
-    const onForget = (key: string) => void forgotten.push(key)
-    const limit = createRateLimit({ max: 1, period: 1000, onForget, now: () => time })
+    const onEvict = (key: string) => void forgotten.push(key)
+    const limit = createRateLimit({ max: 1, period: 1000, onEvict, now: () => time })
     for (const key of ['a', 'b']) limit.consume(key)
     time = 500
     limit.consume('c')

@@ -5,10 +5,10 @@ export interface RateLimitOptions {
   readonly max: number
   /** Length of a period, ms. The period of a key begins with its first action. */
   readonly period: number
-  /** Maximum number of keys in memory. Beyond it, the key counted for the longest is forgotten. */
+  /** Maximum number of keys in memory. Beyond it, the key with the oldest period is evicted. */
   readonly maxKeys?: number
-  /** Called with each key that is forgotten. */
-  readonly onForget?: (key: string) => void
+  /** Called with each key that is evicted. */
+  readonly onEvict?: (key: string) => void
   /** Returns the time, ms since 1970. */
   readonly now?: () => number
 }
@@ -45,23 +45,23 @@ export function createRateLimit({
   max,
   period,
   maxKeys = RATE_LIMIT_KEYS,
-  onForget = () => {},
+  onEvict = () => {},
   now = Date.now,
 }: RateLimitOptions): RateLimit {
   // In the order in which the periods began, so that the first keys end first.
   const counts = new Map<string, { count: number; ends: number }>()
 
-  function forget(key: string): void {
+  function evict(key: string): void {
     counts.delete(key)
-    onForget(key)
+    onEvict(key)
   }
 
-  /** Makes room for a key: forgets keys whose period has ended, or else the first one. */
+  /** Makes room for a key: evicts keys whose period has ended, or else the oldest one. */
   function insert(key: string, entry: { count: number; ends: number }, at: number): void {
-    if (counts.has(key)) forget(key)
+    if (counts.has(key)) evict(key)
     for (const [first, { ends }] of counts) {
       if (ends > at && counts.size < maxKeys) break
-      forget(first)
+      evict(first)
     }
     counts.set(key, entry)
   }

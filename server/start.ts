@@ -16,7 +16,7 @@ import { openStore } from './storage/open.ts'
 import { createVault } from './storage/vault.ts'
 
 /** How often jobs of crashed nodes are looked for, ms. */
-const TAKE_OVER = 2_000
+const TAKE_OVER_INTERVAL = 2_000
 
 /** A running node. */
 export interface Node {
@@ -127,7 +127,7 @@ async function open(
   const background = stack.use(new DisposableStack())
   background.defer(changes.watch())
   for (const wake of [jobs.wake, indexes.wake, bulkChanges.wake]) {
-    background.adopt(setInterval(wake, TAKE_OVER), clearInterval)
+    background.adopt(setInterval(wake, TAKE_OVER_INTERVAL), clearInterval)
   }
   stack.defer(endpoints.sampleTraffic())
   readiness.reason = null

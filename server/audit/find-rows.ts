@@ -23,7 +23,7 @@ const MAX_ACTORS = 5
 /**
  * Maximum clock difference between nodes, ms. Rows are ordered by time except for this difference.
  */
-const CLOCKS = 24 * 60 * 60 * 1000
+const CLOCK_SKEW = 24 * 60 * 60 * 1000
 
 /** Result of a search of the audit log. */
 export interface FoundRows {
@@ -99,7 +99,7 @@ function scannedRows({ db }: Store, branches: readonly Condition[], span: Span, 
       .where(branch)
       .orderBy('seq', 'desc')
       .limit(limit)
-  const [first = newest(NONE), ...others] = branches.map(newest)
+  const [first = newest(MATCH_NONE), ...others] = branches.map(newest)
   if (others.length === 0) return db.selectFrom(first.as('scanned'))
   // Each branch has its own limit: otherwise PostgreSQL would sort all rows of a branch.
   const rows = others.reduce(
@@ -135,11 +135,11 @@ async function branchesOf(
   }
   if (what !== undefined) return actionsOf(what).map((action) => sql<boolean>`action = ${action}`)
   const actors = who === undefined ? undefined : await actorsOf(store, who)
-  return actors?.map((actor) => sql<boolean>`${foldedActor(store)} = ${actor}`) ?? [EVERY]
+  return actors?.map((actor) => sql<boolean>`${foldedActor(store)} = ${actor}`) ?? [MATCH_ALL]
 }
 
-const EVERY = sql<boolean>`1 = 1`
-const NONE = sql<boolean>`1 = 0`
+const MATCH_ALL = sql<boolean>`1 = 1`
+const MATCH_NONE = sql<boolean>`1 = 0`
 
 const actionsOf = (what: string): AuditAction[] =>
   AUDIT_ACTIONS.filter((action) => action === what || action.startsWith(`${what}.`))
@@ -185,14 +185,14 @@ async function spanOf(store: Store, { from, to, before }: AuditQuery): Promise<S
     from === undefined
       ? undefined
       : await at
-          .where('at', '<', Date.parse(from) - CLOCKS)
+          .where('at', '<', Date.parse(from) - CLOCK_SKEW)
           .orderBy('at', 'desc')
           .executeTakeFirst()
   const last =
     to === undefined
       ? undefined
       : await at
-          .where('at', '>=', Date.parse(to) + CLOCKS)
+          .where('at', '>=', Date.parse(to) + CLOCK_SKEW)
           .orderBy('at')
           .executeTakeFirst()
   return {

@@ -16,8 +16,8 @@ export interface AuditDeps {
   readonly logError: ErrorLog
 }
 
-/** Maximum number of rejected changes audited per person and minute. */
-const REFUSALS = 60
+/** Maximum number of rejected changes that are audited per person and minute. */
+const MAX_REFUSALS = 60
 
 /** Creates the audit log, its routes, and the middleware that records rejected changes. */
 export function createAuditModule({ store, events, metrics, requireRole, logError }: AuditDeps) {
@@ -34,7 +34,7 @@ export function createAuditModule({ store, events, metrics, requireRole, logErro
       record: log.recordRefusal,
       countAnonymous: () => anonymous.inc(),
       onRecorded: () => events.publish({ type: 'audit' }),
-      limit: createRateLimit({ max: REFUSALS, period: 60_000 }),
+      limit: createRateLimit({ max: MAX_REFUSALS, period: 60_000 }),
       onError: logError('cannot write a rejected change to the audit log'),
     }),
     recordRefusal: log.recordRefusal,

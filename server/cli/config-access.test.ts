@@ -32,12 +32,12 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 const config = (env: Environment, flags = {}) => {
   const parsed = parseConfig(flags, env, folder)
-  if (!parsed.ok) throw new Error(parsed.faults.join('\n'))
+  if (!parsed.ok) throw new Error(parsed.errors.join('\n'))
   return parsed.config
 }
-const faults = (env: Environment, flags = {}) => {
+const errors = (env: Environment, flags = {}) => {
   const parsed = parseConfig(flags, env, folder)
-  return parsed.ok ? [] : parsed.faults
+  return parsed.ok ? [] : parsed.errors
 }
 
 describe('the keys', () => {
@@ -61,16 +61,16 @@ describe('the keys', () => {
     ['GATEHOUSE_SECRET_KEY_FILE', 'missing', 'cannot be read'],
     ['GATEHOUSE_SECRET_KEY_FILE', 'empty', 'names an empty file'],
   ])('%s rejects %j', (name, value, says) => {
-    expect(faults({ [name]: value })).toEqual([expect.stringContaining(`${name} ${says}`)])
+    expect(errors({ [name]: value })).toEqual([expect.stringContaining(`${name} ${says}`)])
   })
 
   const postgres = { databaseUrl: 'postgres://h/d' }
   it('must be configured for a node on PostgreSQL', () => {
-    expect(faults({}, postgres)).toEqual([
+    expect(errors({}, postgres)).toEqual([
       expect.stringContaining('GATEHOUSE_OPERATOR_KEY is missing'),
       expect.stringContaining('GATEHOUSE_SECRET_KEY is missing'),
     ])
-    expect(faults({ GATEHOUSE_OPERATOR_KEY: SECRET, GATEHOUSE_SECRET_KEY: KEY }, postgres)).toEqual(
+    expect(errors({ GATEHOUSE_OPERATOR_KEY: SECRET, GATEHOUSE_SECRET_KEY: KEY }, postgres)).toEqual(
       [],
     )
   })
@@ -89,7 +89,7 @@ describe('GATEHOUSE_ADMINS', () => {
   it.each(['583231', 'github:', 'gitlab:1', 'local:operator', 'github:a b', 'ada@example.org'])(
     'rejects %j',
     (name) => {
-      expect(faults({ GATEHOUSE_ADMINS: `github:1,${name}` })).toEqual([
+      expect(errors({ GATEHOUSE_ADMINS: `github:1,${name}` })).toEqual([
         expect.stringContaining(JSON.stringify(name)),
       ])
     },
@@ -103,7 +103,7 @@ describe('GATEHOUSE_TRUSTED_PROXIES', () => {
   })
 
   it('rejects other values', () => {
-    expect(faults({ GATEHOUSE_TRUSTED_PROXIES: '10.0.0.1,proxy.example' })).toEqual([
+    expect(errors({ GATEHOUSE_TRUSTED_PROXIES: '10.0.0.1,proxy.example' })).toEqual([
       expect.stringContaining('Invalid entry: "proxy.example"'),
     ])
   })
@@ -174,14 +174,14 @@ describe('providers', () => {
     `https://u:${SECRET}@id.example`,
     'https://id.example/#x',
   ])('reject the URL %s without repeating it', (url) => {
-    expect(faults({ ...OIDC, GATEHOUSE_OIDC_ISSUER: url })).toEqual([
+    expect(errors({ ...OIDC, GATEHOUSE_OIDC_ISSUER: url })).toEqual([
       expect.stringMatching(/^GATEHOUSE_OIDC_ISSUER must be a URL that begins with https/),
     ])
-    expect(faults({ ...OAUTH2, GATEHOUSE_OAUTH2_TOKEN_ENDPOINT: url })).toHaveLength(1)
+    expect(errors({ ...OAUTH2, GATEHOUSE_OAUTH2_TOKEN_ENDPOINT: url })).toHaveLength(1)
   })
 
   it('report every error together, and no secret', () => {
-    const said = faults({
+    const said = errors({
       GATEHOUSE_OPERATOR_KEY: 'canary-short',
       GATEHOUSE_SECRET_KEY: SECRET,
       GATEHOUSE_GITHUB_CLIENT_ID: 'id',

@@ -42,28 +42,28 @@ export const list = (text = ''): string[] =>
  *
  * @param folder the folder that relative paths are resolved against.
  * @param shared whether several nodes may use the store; the keys are then required.
- * @param faults receives a message for each error; none contains a secret.
+ * @param errors receives a message for each error; none contains a secret.
  */
 export function readAccess(
   env: Environment,
   folder: string,
   shared: boolean,
-  faults: string[],
+  errors: string[],
 ): AccessConfig {
   const variable = (name: string): string | undefined => env[name] || undefined
-  const secret = (name: string): Given => readSecret(name, env, folder, faults)
+  const secret = (name: string): Given => readSecret(name, env, folder, errors)
 
   const operatorKey = secret('GATEHOUSE_OPERATOR_KEY')
   const secretKey = secret('GATEHOUSE_SECRET_KEY')
-  if (shared) requireShared({ operatorKey, secretKey }, faults)
+  if (shared) requireShared({ operatorKey, secretKey }, errors)
   return {
-    operatorKey: readOperatorKey(operatorKey, faults),
-    secretKey: readSecretKey(secretKey, faults),
-    admins: readAdmins(variable('GATEHOUSE_ADMINS'), faults),
-    trustedProxies: readProxies(variable('GATEHOUSE_TRUSTED_PROXIES'), faults),
+    operatorKey: readOperatorKey(operatorKey, errors),
+    secretKey: readSecretKey(secretKey, errors),
+    admins: readAdmins(variable('GATEHOUSE_ADMINS'), errors),
+    trustedProxies: readProxies(variable('GATEHOUSE_TRUSTED_PROXIES'), errors),
     providers: readProviders(
       Object.assign(variable, { secret: (name: string) => secret(name)?.text }),
-      faults,
+      errors,
     ),
   }
 }
@@ -76,7 +76,7 @@ export function readSecret(
   name: string,
   env: Environment,
   folder: string,
-  faults: string[],
+  errors: string[],
 ): Given {
   const text = env[name]
   if (text !== undefined && text !== '') return { text, from: name }
@@ -86,21 +86,21 @@ export function readSecret(
   try {
     const content = readFileSync(resolve(folder, file), 'utf8').trim()
     if (content !== '') return { text: content, from }
-    faults.push(`${from} names an empty file.`)
+    errors.push(`${from} names an empty file.`)
   } catch (error) {
-    faults.push(`${from} cannot be read: ${(error as Error).message}.`)
+    errors.push(`${from} cannot be read: ${(error as Error).message}.`)
   }
   return undefined
 }
 
 /** Requires the keys that a single node would create in its data folder. */
-function requireShared(given: { operatorKey: Given; secretKey: Given }, faults: string[]): void {
+function requireShared(given: { operatorKey: Given; secretKey: Given }, errors: string[]): void {
   for (const [value, name] of [
     [given.operatorKey, 'GATEHOUSE_OPERATOR_KEY'],
     [given.secretKey, 'GATEHOUSE_SECRET_KEY'],
   ] as const) {
     if (value === undefined) {
-      faults.push(`${name} is missing. With a database URL, set it to the same value on all nodes.`)
+      errors.push(`${name} is missing. With a database URL, set it to the same value on all nodes.`)
     }
   }
 }
@@ -108,30 +108,30 @@ function requireShared(given: { operatorKey: Given; secretKey: Given }, faults: 
 /** The minimum length of an operator key, in characters. */
 const OPERATOR_KEY_LENGTH = 32
 
-function readOperatorKey(given: Given, faults: string[]): string | undefined {
+function readOperatorKey(given: Given, errors: string[]): string | undefined {
   if (given !== undefined && (given.text.length < OPERATOR_KEY_LENGTH || /\s/.test(given.text))) {
-    faults.push(
+    errors.push(
       `${given.from} must have at least ${OPERATOR_KEY_LENGTH} characters and no white space.`,
     )
   }
   return given?.text
 }
 
-function readSecretKey(given: Given, faults: string[]): Uint8Array | undefined {
+function readSecretKey(given: Given, errors: string[]): Uint8Array | undefined {
   if (given === undefined) return undefined
   if (!/^[A-Za-z0-9+/]{43}=$/.test(given.text)) {
-    faults.push(
+    errors.push(
       `${given.from} must be 32 bytes in base64, such as the output of "openssl rand -base64 32".`,
     )
   }
   return new Uint8Array(Buffer.from(given.text, 'base64'))
 }
 
-function readAdmins(text: string | undefined, faults: string[]): readonly string[] {
+function readAdmins(text: string | undefined, errors: string[]): readonly string[] {
   const names = list(text)
   const known = new RegExp(`^(?:${PROVIDER_NAMES.join('|')}):[^\\s]+$`)
   for (const name of names.filter((each) => !known.test(each))) {
-    faults.push(
+    errors.push(
       `GATEHOUSE_ADMINS must be a comma-separated list of <provider>:<id>, such as github:583231. ` +
         `Invalid entry: ${quoted(name)}. The providers are ${PROVIDER_NAMES.join(', ')}.`,
     )
@@ -139,11 +139,11 @@ function readAdmins(text: string | undefined, faults: string[]): readonly string
   return names
 }
 
-function readProxies(text: string | undefined, faults: string[]): readonly string[] {
+function readProxies(text: string | undefined, errors: string[]): readonly string[] {
   const ranges = list(text)
   const bad = badProxy(ranges)
   if (bad !== undefined) {
-    faults.push(
+    errors.push(
       `GATEHOUSE_TRUSTED_PROXIES must be a comma-separated list of addresses and ranges, such as ` +
         `10.0.0.0/8. Invalid entry: ${quoted(bad)}.`,
     )

@@ -21,13 +21,13 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 type Flags = Readonly<Record<string, string | string[]>>
 
-const faults = (flags: Flags, env: Environment = {}) => {
+const errors = (flags: Flags, env: Environment = {}) => {
   const parsed = parseConfig(flags, env, folder)
-  return parsed.ok ? [] : parsed.faults
+  return parsed.ok ? [] : parsed.errors
 }
 const config = (flags: Flags, env: Environment = {}): Config => {
   const parsed = parseConfig(flags, env, folder)
-  if (!parsed.ok) throw new Error(parsed.faults.join('\n'))
+  if (!parsed.ok) throw new Error(parsed.errors.join('\n'))
   return parsed.config
 }
 
@@ -117,12 +117,12 @@ describe('parseConfig', () => {
   it('reads the database URL from a file, and omits it from messages', () => {
     const env = { ...KEYS, GATEHOUSE_DATABASE_URL_FILE: 'url' }
     expect(config({}, env).databaseUrl).toBe('postgres://u:p@host/db')
-    const said = faults({ databaseUrl: 'mysql://u:secret@host/db' }, KEYS)
+    const said = errors({ databaseUrl: 'mysql://u:secret@host/db' }, KEYS)
     expect(said).toEqual(['--database-url must be a URL that begins with postgres://.'])
   })
 
   it('reports every error of flags and environment together', () => {
-    const said = faults(
+    const said = errors(
       { endpoint: ['tcp://127.1:80'], drain: 'soon', log: 'loud' },
       {
         GATEHOUSE_READY_DELAY: '-1',
@@ -145,12 +145,12 @@ describe('parseConfig', () => {
   it.each(['https://a.org/path', 'https://a.org/?q', 'https://u@a.org', 'ftp://a.org'])(
     'rejects the public URL %s',
     (url) => {
-      expect(faults({ publicUrl: url })).toHaveLength(1)
+      expect(errors({ publicUrl: url })).toHaveLength(1)
     },
   )
 
   it('names a certificate that cannot be read', () => {
-    const said = faults({ tlsCert: 'missing.pem', tlsKey: 'key.pem' })
+    const said = errors({ tlsCert: 'missing.pem', tlsKey: 'key.pem' })
     expect(said).toEqual([expect.stringMatching(/^--tls-cert cannot be read: .*missing\.pem/)])
   })
 })

@@ -41,7 +41,7 @@ export interface Config extends AccessConfig {
 /** The settings, or a message for each error. */
 export type ParsedConfig =
   | { readonly ok: true; readonly config: Config }
-  | { readonly ok: false; readonly faults: readonly string[] }
+  | { readonly ok: false; readonly errors: readonly string[] }
 
 /** The settings that are given as flags, by the attribute names of the command line. */
 const givenFlags = z.object({
@@ -99,7 +99,7 @@ export function parseConfig(
   folder: string,
   command = 'start',
 ): ParsedConfig {
-  const faults: string[] = []
+  const errors: string[] = []
   const given = givenFlags.parse(flags)
 
   const read = (name: SettingName): Given => {
@@ -109,18 +109,18 @@ export function parseConfig(
     return env[variable] ? { text: env[variable], from: variable } : undefined
   }
   const parse = <T>(name: SettingName, schema: z.ZodMiniType<T, string>, otherwise: T): T =>
-    parseSetting(read(name), schema, faults) ?? otherwise
+    parseSetting(read(name), schema, errors) ?? otherwise
 
   // Its errors omit the value, which may contain a password.
   const url =
     given.databaseUrl === undefined
-      ? readSecret('GATEHOUSE_DATABASE_URL', env, folder, faults)
+      ? readSecret('GATEHOUSE_DATABASE_URL', env, folder, errors)
       : read('databaseUrl')
-  parseSetting(url, databaseUrl, faults, { secret: true })
+  parseSetting(url, databaseUrl, errors, { secret: true })
   const shared = command === 'start' && url !== undefined
-  const tls = readTls(read('tlsCert'), read('tlsKey'), folder, faults)
+  const tls = readTls(read('tlsCert'), read('tlsKey'), folder, errors)
   const config: Config = {
-    endpoints: readEndpoints(given.endpoint, env, faults),
+    endpoints: readEndpoints(given.endpoint, env, errors),
     data: resolve(folder, read('data')?.text ?? 'data'),
     databaseUrl: url?.text,
     publicOrigin: parse<string | undefined>('publicUrl', publicOrigin, undefined),
@@ -130,9 +130,9 @@ export function parseConfig(
     tls,
     keyFolders: [...(tls === undefined ? [] : [dirname(tls.key)]), ...secretFolders(env, folder)],
     log: parse('log', logLevel, 'info'),
-    ...readAccess(env, folder, shared, faults),
+    ...readAccess(env, folder, shared, errors),
   }
-  return faults.length > 0 ? { ok: false, faults } : { ok: true, config: freeze(config) }
+  return errors.length > 0 ? { ok: false, errors } : { ok: true, config: freeze(config) }
 }
 
 /** Returns the flag and the variable of a setting. */
@@ -151,7 +151,7 @@ function sourcesOf(name: SettingName): { flag: string; variable: string } {
 function parseSetting<T>(
   given: Given,
   schema: z.ZodMiniType<T, string>,
-  faults: string[],
+  errors: string[],
   { secret = false } = {},
 ): T | undefined {
   if (given === undefined) return undefined
@@ -159,7 +159,7 @@ function parseSetting<T>(
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   const value = secret ? '' : `, not ${quoted(given.text)}`
-  faults.push(`${given.from} ${issue?.message}${value}.`)
+  errors.push(`${given.from} ${issue?.message}${value}.`)
   return undefined
 }
 
@@ -177,14 +177,14 @@ function freeze(config: Config): Config {
 function readEndpoints(
   flags: readonly string[] | undefined,
   env: Environment,
-  faults: string[],
+  errors: string[],
 ): string[] {
   const from = flags === undefined ? 'GATEHOUSE_ENDPOINTS' : '--endpoint'
   const texts = flags ?? list(env.GATEHOUSE_ENDPOINTS)
   const addresses = texts.flatMap((text) => {
     const parsed = parseAddress(text)
     if (parsed.ok) return [formatAddress(parsed.address)]
-    faults.push(`${from} ${quoted(text)}: ${parsed.fault}`)
+    errors.push(`${from} ${quoted(text)}: ${parsed.message}`)
     return []
   })
   return [...new Set(addresses)]
@@ -197,11 +197,11 @@ function isOrigin(text: string): boolean {
   return /^https?:$/.test(protocol) && pathname === '/' && search + hash + username === ''
 }
 
-function readTls(cert: Given, key: Given, folder: string, faults: string[]): Config['tls'] {
+function readTls(cert: Given, key: Given, folder: string, errors: string[]): Config['tls'] {
   if (cert === undefined && key === undefined) return undefined
   if (cert === undefined || key === undefined) {
     const [given, missing] = cert === undefined ? [key, 'tls-cert'] : [cert, 'tls-key']
-    faults.push(`${given?.from} requires --${missing}. Set both the certificate and its key.`)
+    errors.push(`${given?.from} requires --${missing}. Set both the certificate and its key.`)
     return undefined
   }
   const files = { cert: resolve(folder, cert.text), key: resolve(folder, key.text) }
@@ -212,7 +212,7 @@ function readTls(cert: Given, key: Given, folder: string, faults: string[]): Con
     try {
       readFileSync(file)
     } catch (error) {
-      faults.push(`${from} cannot be read: ${(error as Error).message}.`)
+      errors.push(`${from} cannot be read: ${(error as Error).message}.`)
     }
   }
   return files

@@ -16,7 +16,7 @@ import { Failure, systemCode } from '../failure.ts'
  */
 export function readAddress(text: string, options?: { anyPort?: boolean }): Address {
   const parsed = parseAddress(text, options)
-  if (!parsed.ok) throw new Failure('bad-parameter', parsed.fault, { field: '/endpoint' })
+  if (!parsed.ok) throw new Failure('bad-parameter', parsed.message, { field: '/endpoint' })
   return parsed.address
 }
 

@@ -1,7 +1,7 @@
 import type { EventHub } from './hub.ts'
 
 /** Maximum age of a shared result, ms: credentials expire without an event. */
-const COUNTS_FOR = 1_000
+const MAX_AGE = 1_000
 
 /** Looks up a key, or shares the result of a lookup that began after the last wake. */
 export type OncePerWake<T> = (key: string, lookUp: () => Promise<T>) => Promise<T>
@@ -20,7 +20,7 @@ export function createOncePerWake<T>(
   let wakes = -1
   let since = 0
   return (key, lookUp) => {
-    if (wakes !== hub.wakes || now() - since >= COUNTS_FOR) {
+    if (wakes !== hub.wakes || now() - since >= MAX_AGE) {
       answers = new Map()
       wakes = hub.wakes
       since = now()

@@ -46,7 +46,7 @@ export const eventRoutes = (
       answers: { 200: 'text/event-stream' },
       failures: { 400: 'the parameter after is repeated', 429: 'too many streams are open' },
     }),
-    // The stream is open as long as the page is, which is no use of the session.
+    // Not a use of the session: the stream stays open as long as the page.
     requireRole('viewer', { background: true }),
     queryInput(eventQuery),
     (c) => {
@@ -83,9 +83,9 @@ async function follow(
 ): Promise<void> {
   let wake = () => {}
   /** Whether a wake arrived since the last read of events. */
-  let called = false
+  let woken = false
   const unsubscribe = hub.subscribe(() => {
-    called = true
+    woken = true
     wake()
   })
   const stop = () => {
@@ -101,8 +101,8 @@ async function follow(
     await stream.writeSSE({ event: 'hello', data: '{}', id: seen, retry: RECONNECT_DELAY })
     while (!stream.aborted && !draining.aborted) {
       // Authenticate before sending events: the end of a session ends its streams.
-      if (called || unchecked >= HEARTBEATS_PER_CHECK) {
-        called = false
+      if (woken || unchecked >= HEARTBEATS_PER_CHECK) {
+        woken = false
         unchecked = 0
         const principal = await authenticate()
         if (principal === undefined) break
@@ -119,7 +119,7 @@ async function follow(
           resolve(false)
         }
         // A wake may have arrived during the authentication or the last write.
-        if (stream.aborted || draining.aborted || called) wake()
+        if (stream.aborted || draining.aborted || woken) wake()
       })
       if (quiet) {
         unchecked += 1

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { Failure } from '../failure.ts'
-import { createFreshness, type Freshness, ROUND_TRIPS, STALE, type Stale } from './freshness.ts'
+import { createFreshness, type Freshness, MAX_AGE, ROUND_TRIPS, type Stale } from './freshness.ts'
 
 /** The store and the clocks of the node under test. */
 let store: { revision: number; away: boolean; roundTrip: number; answer?: Promise<unknown> }
@@ -47,7 +47,7 @@ test('the state is fresh until the limit has passed since the last query', async
   expect(freshness.isFresh()).toBe(false)
   await freshness.start()
   expect(followed).toEqual([1])
-  pass(STALE - 1)
+  pass(MAX_AGE - 1)
   expect([freshness.isFresh(), freshness.require()]).toEqual([true, undefined])
   pass(1)
   expect(freshness.isFresh()).toBe(false)
@@ -71,7 +71,7 @@ test('a response from before a suspension does not confirm the state', async () 
   const { promise, resolve } = Promise.withResolvers<void>()
   store.answer = promise
   const before = asked
-  pass(STALE)
+  pass(MAX_AGE)
   const waiting = freshness.require()
   pass(60_000)
   resolve()
@@ -82,7 +82,7 @@ test('a response from before a suspension does not confirm the state', async () 
 
 test('sleep time counts if the monotonic clock stops', async () => {
   await freshness.start()
-  time.wall += STALE
+  time.wall += MAX_AGE
   expect(freshness.isFresh()).toBe(false)
   await freshness.require()
   expect(freshness.isFresh()).toBe(true)
@@ -91,7 +91,7 @@ test('sleep time counts if the monotonic clock stops', async () => {
 test('requests are rejected immediately while the database does not respond, and served when it does', async () => {
   await freshness.start()
   store.away = true
-  pass(STALE)
+  pass(MAX_AGE)
   await expect(freshness.require()).rejects.toMatchObject(refused)
   await vi.waitFor(() => expect(reported).toEqual([{ reason: expect.any(Failure) }]), WAIT)
   const failed = freshness.require()
@@ -106,13 +106,13 @@ test('requests are rejected immediately while the database does not respond, and
 test('the limit includes the shortest recent round trip to the database', async () => {
   store.roundTrip = 300
   await freshness.start()
-  pass(STALE + (ROUND_TRIPS - 1) * 300 - 1)
+  pass(MAX_AGE + (ROUND_TRIPS - 1) * 300 - 1)
   expect(freshness.isFresh()).toBe(true)
   pass(1)
   expect(freshness.isFresh()).toBe(false)
   // A longer round trip counts as a second.
   store.roundTrip = 5_000
   for (let n = 0; n < 10; n++) await freshness.require()?.catch(() => {})
-  pass(STALE + ROUND_TRIPS * 1_000 - 5_000)
+  pass(MAX_AGE + ROUND_TRIPS * 1_000 - 5_000)
   expect(freshness.isFresh()).toBe(false)
 })

@@ -6,7 +6,7 @@ import { withTimeout } from '../storage/availability/health-monitor.ts'
  * Maximum age of the state that a node serves, ms: the time since it last confirmed with the store
  * that it has every change. {@link ROUND_TRIPS} round trips to the store are added.
  */
-export const STALE = 3_000
+export const MAX_AGE = 3_000
 
 /** Number of round trips to the store that reading and following a revision may take. */
 export const ROUND_TRIPS = 5
@@ -75,7 +75,7 @@ export function createFreshness(deps: FreshnessDeps): Freshness {
   const roundTrips: number[] = []
   const stopping = new AbortController()
   let confirmed: Moment = { steady: -Infinity, wall: -Infinity }
-  let limit = STALE
+  let limit = MAX_AGE
   let failure: unknown
   let attempting: Promise<void> | undefined
 
@@ -86,7 +86,7 @@ export function createFreshness(deps: FreshnessDeps): Freshness {
 
   function measure(roundTrip: number): void {
     if (roundTrips.unshift(roundTrip) > MEASUREMENTS) roundTrips.pop()
-    limit = STALE + ROUND_TRIPS * Math.min(ROUND_TRIP, ...roundTrips)
+    limit = MAX_AGE + ROUND_TRIPS * Math.min(ROUND_TRIP, ...roundTrips)
   }
 
   async function confirm(): Promise<void> {
@@ -100,7 +100,7 @@ export function createFreshness(deps: FreshnessDeps): Freshness {
   }
 
   /**
-   * Tries to confirm the state. An attempt that times out continues beside the next. Never throws.
+   * Tries to confirm the state. An attempt that times out continues while the next one runs. Never throws.
    */
   function attempt(): Promise<void> {
     attempting ??= withTimeout(CONFIRM_TIMEOUT, confirm(), new Error('no answer'))

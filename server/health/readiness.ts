@@ -55,7 +55,7 @@ export function createReadiness(log: Logger): NodeReadiness {
     isFresh: () => true,
     connections: () => ({ used: 0, waiting: 0 }),
     get reason() {
-      return own ?? outageReason() ?? (this.isFresh() ? null : STALE)
+      return own ?? outageReason() ?? (this.isFresh() ? null : STALE_MESSAGE)
     },
     get readOnly() {
       if (outage !== undefined || unwritable === undefined) return outageReason()
@@ -121,4 +121,4 @@ export function createReadiness(log: Logger): NodeReadiness {
   }
 }
 
-const STALE = 'This node cannot confirm that its state is current.'
+const STALE_MESSAGE = 'This node cannot confirm that its state is current.'

@@ -126,7 +126,7 @@ const API_FAILURES = {
 }
 
 /** Failures of every operation, of those with credentials, and of those with a body. */
-const ALWAYS = { '400': 'BadRequest', '503': 'Unavailable' }
+const EVERYWHERE = { '400': 'BadRequest', '503': 'Unavailable' }
 const WITH_CREDENTIALS = { '401': 'Unauthorized', '403': 'Forbidden', '429': 'TooManyRequests' }
 const WITH_BODY = { '413': 'TooLarge', '415': 'UnsupportedMediaType' }
 
@@ -145,7 +145,7 @@ function completed(
     const parameters = (operation.parameters ?? []).filter((each) => each.in !== 'path')
     const needs = permissions.get(`${method} ${path}`)?.bySession ?? 'public'
     const failures = {
-      ...ALWAYS,
+      ...EVERYWHERE,
       ...(needs === 'public' || needs === 'known' ? {} : WITH_CREDENTIALS),
       ...(operation.requestBody === undefined ? {} : WITH_BODY),
     }

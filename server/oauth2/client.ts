@@ -262,19 +262,19 @@ const FORM = 'application/x-www-form-urlencoded'
 const USER_AGENT = 'Gatehouse'
 
 function readOptions(options: OAuth2ClientOptions) {
-  const faults: string[] = []
+  const errors: string[] = []
   const given: Partial<Record<keyof OAuth2ClientOptions, unknown>> = { ...options }
 
   const text = (name: keyof OAuth2ClientOptions): string => {
     const value = given[name] ?? undefined
     if (typeof value === 'string' && value !== '') return value
-    faults.push(value === undefined ? `${name} is missing` : `${name} must be a non-empty string`)
+    errors.push(value === undefined ? `${name} is missing` : `${name} must be a non-empty string`)
     return ''
   }
   const url = (name: keyof OAuth2ClientOptions): string => {
     const value = text(name)
     if (value !== '' && !isEndpoint(value)) {
-      faults.push(
+      errors.push(
         `${name} must be a fully-qualified http(s) URL without credentials and without fragment`,
       )
     }
@@ -288,13 +288,13 @@ function readOptions(options: OAuth2ClientOptions) {
     if (Number.isInteger(value) && Number(value) > 0 && Number(value) < 2 ** 31) {
       return Number(value)
     }
-    faults.push(`${name} must be a whole number from 1 to 2^31 - 1`)
+    errors.push(`${name} must be a whole number from 1 to 2^31 - 1`)
     return fallback
   }
   const authMethod = (): TokenEndpointAuthMethod => {
     const value = given.tokenEndpointAuthMethod ?? 'client_secret_post'
     if (value === 'client_secret_post' || value === 'client_secret_basic') return value
-    faults.push('tokenEndpointAuthMethod must be client_secret_post or client_secret_basic')
+    errors.push('tokenEndpointAuthMethod must be client_secret_post or client_secret_basic')
     return 'client_secret_post'
   }
 
@@ -309,8 +309,8 @@ function readOptions(options: OAuth2ClientOptions) {
     timeout: positive('timeout', 10_000),
     maxBytes: positive('maxBytes', 1_048_576),
   }
-  if (faults.length > 0) {
-    throw new OAuth2Error('invalid-options', `createOAuth2Client: ${faults.join('; ')}`)
+  if (errors.length > 0) {
+    throw new OAuth2Error('invalid-options', `createOAuth2Client: ${errors.join('; ')}`)
   }
   return settings
 }

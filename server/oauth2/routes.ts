@@ -163,7 +163,7 @@ const cookieScope = ({ name }: Provider) => ({
   seconds: SIGN_IN_SECONDS,
 })
 
-/** The server does not know the URL at which the browser reaches it. */
+/** The URL at which the browser reaches the server is unknown. */
 class NoOrigin extends Failure {
   constructor() {
     super(

@@ -104,8 +104,8 @@ function holds(text: string): void {
   read++
   const parsed = parseAddress(text)
   if (!parsed.ok) {
-    if (!['scheme', 'host', 'port', 'path'].includes(parsed.part) || parsed.fault === '') {
-      throw new Error('the fault is of no part, or has no sentence')
+    if (!['scheme', 'host', 'port', 'path'].includes(parsed.part) || parsed.message === '') {
+      throw new Error('the error names no part, or has no message')
     }
     return
   }
@@ -113,7 +113,7 @@ function holds(text: string): void {
   const { address } = parsed
   const canonical = formatAddress(address)
   const again = parseAddress(canonical)
-  if (!again.ok) throw new Error(`its canonical form ${canonical} is refused: ${again.fault}`)
+  if (!again.ok) throw new Error(`its canonical form ${canonical} is refused: ${again.message}`)
   if (formatAddress(again.address) !== canonical) throw new Error('it is printed differently twice')
   if (JSON.stringify(again.address) !== JSON.stringify(address)) {
     throw new Error(`${canonical} is another address`)
@@ -128,7 +128,7 @@ function holds(text: string): void {
   if (!(Number.isInteger(address.port) && address.port >= 1 && address.port <= 65535)) {
     throw new Error(`the port is ${address.port}`)
   }
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the whole of ASCII is what is meant
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is all of ASCII
   if (/[^\x00-\x7f]/.test(text)) throw new Error('it is not ASCII, its canonical form is')
   const [host = '', zone] = address.host.split('%')
   if (!/^[a-z0-9._:-]+$/.test(host)) throw new Error(`the host is ${address.host}`)
@@ -173,7 +173,7 @@ const upper = (text: string, which: readonly boolean[]) =>
 const letterCases = fc.array(fc.boolean(), { minLength: 1 })
 const canonical = (text: string) => {
   const parsed = parseAddress(text)
-  if (!parsed.ok) throw new Error(`${text} is refused: ${parsed.fault}`)
+  if (!parsed.ok) throw new Error(`${text} is refused: ${parsed.message}`)
   return formatAddress(parsed.address)
 }
 const groups = fc.array(fc.oneof(fc.constant(0), fc.nat({ max: 0xffff })), {

@@ -33,7 +33,7 @@ describe('a valid address', () => {
     [`unix:///x/..${long(107)}`, `unix://${long(107)}`],
   ])('%s is formatted as %s', (text, canonical) => {
     const parsed = parseAddress(text)
-    if (!parsed.ok) throw new Error(`${text} was refused: ${parsed.fault}`)
+    if (!parsed.ok) throw new Error(`${text} was refused: ${parsed.message}`)
     expect(formatAddress(parsed.address)).toBe(canonical)
   })
 
@@ -150,13 +150,13 @@ describe('an invalid address reports', () => {
     const parsed = parseAddress(text)
     expect(parsed).toMatchObject({ ok: false, part })
     // The error is a full sentence.
-    expect(parsed).toHaveProperty('fault', expect.stringMatching(/^.{15,}[.]$/s))
+    expect(parsed).toHaveProperty('message', expect.stringMatching(/^.{15,}[.]$/s))
   })
 })
 
 const parse = (text: string) => {
   const parsed = parseAddress(text)
-  if (!parsed.ok) throw new Error(parsed.fault)
+  if (!parsed.ok) throw new Error(parsed.message)
   return parsed.address
 }
 

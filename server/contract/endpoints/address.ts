@@ -14,7 +14,7 @@ export type AddressPart = 'scheme' | 'host' | 'port' | 'path'
 /** The address, or the invalid part and a message. */
 export type ParsedAddress =
   | { readonly ok: true; readonly address: Address }
-  | { readonly ok: false; readonly part: AddressPart; readonly fault: string }
+  | { readonly ok: false; readonly part: AddressPart; readonly message: string }
 
 /**
  * Maximum length of a unix socket path, bytes: `sun_path` has 108 including the terminating zero
@@ -28,7 +28,7 @@ export const ADDRESS_LENGTH = 1_024
 const invalid = (part: AddressPart, text: string): ParsedAddress => ({
   ok: false,
   part,
-  fault: text,
+  message: text,
 })
 
 /**
@@ -107,7 +107,7 @@ function parseHostAndPort(scheme: 'tcp' | 'ssl', rest: string, anyPort: boolean)
   const [, given, digits] = match
   invariant(given !== undefined, 'the group takes part in a match')
   const host = parseHost(given)
-  if (!host.ok) return invalid('host', host.fault)
+  if (!host.ok) return invalid('host', host.message)
   if (digits === undefined || digits === '') {
     return invalid('port', 'The port is missing. Add one, as in tcp://127.0.0.1:8530.')
   }
@@ -119,16 +119,16 @@ function parseHostAndPort(scheme: 'tcp' | 'ssl', rest: string, anyPort: boolean)
   return { ok: true, address: { scheme, host: host.host, port } }
 }
 
-type ParsedHost = { ok: true; host: string } | { ok: false; fault: string }
+type ParsedHost = { ok: true; host: string } | { ok: false; message: string }
 
 function parseHost(text: string): ParsedHost {
-  const no = (reason: string): ParsedHost => ({ ok: false, fault: reason })
+  const no = (reason: string): ParsedHost => ({ ok: false, message: reason })
   if (text === '')
     return no('The host is missing. Use 127.0.0.1 to accept connections from this machine only.')
   if (text === '*') return no('Use 0.0.0.0 or [::] for all addresses of this machine.')
   if (text.startsWith('[')) return parseIpv6(text.slice(1, -1))
   // Before lower-casing, which would turn the Kelvin sign into a k.
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the whole of ASCII is what is meant
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is all of ASCII
   if (/[^\x00-\x7f]/.test(text)) return no('Use the xn-- form of an international host name.')
   const host = text.toLowerCase()
   if (isDottedQuad(host)) return { ok: true, host }
@@ -159,19 +159,19 @@ const ZONE = /^(?!25[A-Za-z])[A-Za-z0-9._-]{1,15}$/
 function parseIpv6(text: string): ParsedHost {
   const at = text.indexOf('%')
   const host = compressIpv6(at < 0 ? text : text.slice(0, at))
-  if (host === undefined) return { ok: false, fault: `[${text}] is not an IPv6 address.` }
+  if (host === undefined) return { ok: false, message: `[${text}] is not an IPv6 address.` }
   if (at < 0) return { ok: true, host }
   const zone = text.slice(at + 1)
   if (!ZONE.test(zone)) {
     return {
       ok: false,
-      fault: 'Enter the name of a network interface after “%”, as in fe80::1%eth0.',
+      message: 'Enter the name of a network interface after “%”, as in fe80::1%eth0.',
     }
   }
   if (!isLinkLocal(host)) {
     return {
       ok: false,
-      fault: 'Only link-local addresses (fe80::) can have an interface after “%”.',
+      message: 'Only link-local addresses (fe80::) can have an interface after “%”.',
     }
   }
   return { ok: true, host: `${host}%${zone}` }

@@ -43,10 +43,11 @@ export function createBulkRunner(deps: BulkRunnerDeps) {
       if (claimed === undefined) return
       isTidy = false
       const end = await makeChanges(claimed, deps, isStopped)
-      // It was cancelled, another node has claimed it, or the database is unavailable.
+      // The database is unavailable or the node is stopping. The bulk change is resumed later.
       if (end === 'interrupted') return
       if (end === 'lost') {
-        // This node still holds the claim, so the caller has lost the operator role.
+        // It was cancelled or another node has claimed it. If this node still holds the claim, the
+        // requester has lost the operator role.
         if (await claims.renew(claimed.id)) await claims.end(claimed.id, 'stopped')
       } else await claims.end(claimed.id, 'done')
       onProgress()

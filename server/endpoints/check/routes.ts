@@ -39,19 +39,22 @@ export function endpointCheckRoutes({ endpoints, node, requireRole }: EndpointCh
     async (c) => {
       const parsed = parseAddress(c.req.valid('json').endpoint)
       if (!parsed.ok) {
-        const { part: field, fault: message } = parsed
-        return c.json({ ...NOTHING, available: false, node, field, message }, 200)
+        const { part: field, message } = parsed
+        return c.json({ ...AVAILABLE, available: false, node, field, message }, 200)
       }
       const { address } = parsed
       const principal = c.get('principal')
       invariant(principal, 'requireRole rejects anonymous requests')
       const found = await limit.run(principal.personId, () => endpoints.check(address))
-      return c.json(found === undefined ? { ...NOTHING, node } : explain(address, node, found), 200)
+      return c.json(
+        found === undefined ? { ...AVAILABLE, node } : explain(address, node, found),
+        200,
+      )
     },
   )
 }
 
-const NOTHING = {
+const AVAILABLE = {
   available: true,
   field: null,
   systemCode: null,

@@ -44,8 +44,8 @@ export interface ListenerSetDeps extends Omit<ListenerDeps, 'changed' | 'limit'>
   readonly log: Pick<Logger, 'info' | 'error'> | undefined
 }
 
-/** Time within which other nodes report their listeners, ms. */
-const REPORTED = 1_000
+/** Maximum time until other nodes report their listeners, ms. */
+const REPORT_DELAY = 1_000
 
 /** Creates an empty {@link ListenerSet}. */
 export function createListenerSet(deps: ListenerSetDeps): ListenerSet {
@@ -80,7 +80,7 @@ export function createListenerSet(deps: ListenerSetDeps): ListenerSet {
       log?.error({ endpoint: name, reason }, 'endpoint could not be opened')
     }
     // Another node may hold the port and may not have reported it yet.
-    if (peers?.any) setTimeout(logFailure, REPORTED).unref()
+    if (peers?.any) setTimeout(logFailure, REPORT_DELAY).unref()
     else logFailure()
   }
 

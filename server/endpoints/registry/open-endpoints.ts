@@ -27,8 +27,8 @@ export async function openEndpoints(
   const given = first && addresses.length === 0 ? [defaultAddress] : addresses
   const listens = () => endpoints.listeners().some(({ state }) => state === 'listening')
   const failures: string[] = []
-  // At the first start, an address that cannot be opened is stored only after another one opened. A
-  // typing error is then not kept by a server that never ran.
+  // At the first start, an address that cannot be opened is stored only if another one can be.
+  // Otherwise the next start would open a mistyped address from the store.
   const late: (() => Promise<void>)[] = []
   for (const text of given) {
     const address = readAddress(text, { anyPort: true })

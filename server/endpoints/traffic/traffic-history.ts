@@ -12,7 +12,7 @@ export type SampleSeries = Record<keyof Counters, (number | null)[]>
 /** Marks a missing sample; larger than any value. */
 const GAP = 0xffff_ffff
 const PERIOD = SAMPLE_SECONDS * 1_000
-const NOTHING: Counters = { requests: 0, errors: 0, bytesIn: 0, bytesOut: 0, connections: 0 }
+const ZERO: Counters = { requests: 0, errors: 0, bytesIn: 0, bytesOut: 0, connections: 0 }
 
 /**
  * Returns the number of the last sample that ended before `now` (ms since 1970). Nodes agree on it.
@@ -33,7 +33,7 @@ export class TrafficHistory {
   #ring: Uint32Array | undefined
   #last = 0
   #lastBusy = 0
-  #before = NOTHING
+  #before = ZERO
 
   /** Adds a sample; `undefined` if the listener was not open. */
   add(sample: number, now: Counters | undefined): void {

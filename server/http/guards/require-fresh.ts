@@ -26,7 +26,7 @@ export const requireFresh = ({ catchUp, freshness }: RequireFreshDeps) =>
 const needsNoStore = (path: string) =>
   /^\/(?:_api\/health|healthz)(?:\/|$)/.test(path) || path === STYLE_PATH
 
-/** Paths that may be served from stale state: the console, and lists of what this node knows. */
+/** Paths that may be served from stale state: the console, and lists in the memory of this node. */
 const STALE_PATHS =
   /^\/(?:_console|_api\/(?:endpoint|listener|address|node|database|session|events|metrics|openapi\.json))(?:\/|$)/
 

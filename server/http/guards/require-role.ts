@@ -38,8 +38,8 @@ export interface RequireRoleDeps {
  */
 export type Permission = AccessRole | 'known' | 'public'
 
-/** Further requirements of a route. */
-export interface Terms {
+/** Options of the permission of a route. */
+export interface RouteOptions {
   /**
    * The role that a token needs, if it is higher: for resources that belong to the token's owner as
    * a person. A token has only the permissions of its role, and changing people, sessions and
@@ -54,7 +54,7 @@ export interface Terms {
 }
 
 /** Returns the middleware that enforces a route's permission. */
-export type RequireRole = (needed: Permission, terms?: Terms) => MiddlewareHandler<AppEnv>
+export type RequireRole = (needed: Permission, options?: RouteOptions) => MiddlewareHandler<AppEnv>
 
 const PERMISSION = Symbol('permission')
 

@@ -4,7 +4,7 @@ import { Failure } from '../../failure.ts'
 import type { AppEnv, ListenerContext } from '../env.ts'
 import { splitRequestPath } from '../input/request-path.ts'
 
-/** Paths of the system database, whatever the default database of the endpoint is. */
+/** Paths that use the system database, regardless of the default database of the endpoint. */
 const SYSTEM_ANYWHERE = /^\/(?:_console|_oauth2|_idp)(?:\/|$)/
 const SYSTEM_ONLY = /^\/_api(?:\/|$)/
 const ANY_DATABASE = /^\/_api\/health(?:\/|$)/

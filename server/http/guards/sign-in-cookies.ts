@@ -17,8 +17,8 @@ export interface SignInCookies {
   readonly clear: () => void
 }
 
-/** Where the sign-in cookies of a provider are set. */
-interface Place {
+/** Path and lifetime of the sign-in cookies of a provider. */
+interface CookieScope {
   readonly provider: string
   /** The path of the callback. */
   readonly path: string
@@ -46,11 +46,11 @@ const FLAGS = { httpOnly: true, sameSite: 'Lax' } as const
  */
 export function setSignInCookies(
   c: Context<AppEnv>,
-  place: Place,
+  scope: CookieScope,
   token: string,
   secure: boolean,
 ): string[] {
-  const { provider, path, seconds: maxAge } = place
+  const { provider, path, seconds: maxAge } = scope
   const before = secure ? getCookie(c, hostCookieOf(provider), 'host') : getCookie(c, CSRF_COOKIE)
   setCookie(c, CSRF_COOKIE, token, { ...FLAGS, maxAge, secure, path })
   if (secure) setCookie(c, hostCookieOf(provider), token, { ...FLAGS, maxAge, prefix: 'host' })
@@ -59,16 +59,16 @@ export function setSignInCookies(
   const others = Object.entries(getCookie(c)).filter(([name]) => name.startsWith(prefix))
   const keep = before === undefined || before === '' ? OTHER_TABS : OTHER_TABS - 1
   const dropped = others.slice(0, Math.max(0, others.length - keep))
-  for (const [, old] of dropped) setTabCookie(c, place, old, secure, '')
+  for (const [, old] of dropped) setTabCookie(c, scope, old, secure, '')
   if (before !== undefined && before !== '') {
-    setTabCookie(c, place, before, secure, before)
+    setTabCookie(c, scope, before, secure, before)
   }
   return dropped.map(([, old]) => old)
 }
 
 function setTabCookie(
   c: Context<AppEnv>,
-  { provider, path, seconds }: Place,
+  { provider, path, seconds }: CookieScope,
   token: string,
   secure: boolean,
   value: string,
@@ -82,10 +82,10 @@ function setTabCookie(
 /** Reads the cookies of the sign-in that a callback identifies by its token. */
 export function readSignInCookies(
   c: Context<AppEnv>,
-  place: Place,
+  scope: CookieScope,
   token: string | null,
 ): SignInCookies {
-  const { provider, path } = place
+  const { provider, path } = scope
   const cookie = getCookie(c, CSRF_COOKIE)
   const hostCookie = getCookie(c, hostCookieOf(provider), 'host')
   const name = token === null ? undefined : tabCookieOf(provider, token)
@@ -95,7 +95,7 @@ export function readSignInCookies(
     return {
       cookie: token,
       hostCookie: host,
-      clear: () => setTabCookie(c, place, token, host !== undefined, ''),
+      clear: () => setTabCookie(c, scope, token, host !== undefined, ''),
     }
   }
   return {

@@ -12,7 +12,7 @@ export const BODY_BUDGET = {
 } as const
 
 /**
- * Memory that an array of documents takes while it is split and stored, whatever its length, bytes.
+ * Memory for an array of documents of any length while it is split and stored, bytes.
  */
 export const ARRAY_BYTES = 2 * 1024 * 1024
 

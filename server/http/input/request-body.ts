@@ -158,7 +158,7 @@ async function* chunksOf(incoming: IncomingMessage): AsyncGenerator<Uint8Array> 
 }
 
 /**
- * Reads a body as form fields, whatever its Content-Type.
+ * Reads a body as form fields, regardless of its Content-Type.
  *
  * @throws Failure as {@link readBody}
  */

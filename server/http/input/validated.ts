@@ -20,13 +20,13 @@ export function validated<S extends z.ZodMiniType>(
 ): z.output<S> {
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  const faults = result.error.issues.slice(0, MAX_ISSUES).map((issue) => {
+  const errors = result.error.issues.slice(0, MAX_ISSUES).map((issue) => {
     const reason = issue.message.replace(/^Invalid input: /, '')
     const field = z.core.toDotPath(issue.path)
     return field === '' ? `the ${whole}: ${reason}` : `${field}: ${reason}`
   })
   const path = result.error.issues[0]?.path ?? []
-  throw new Failure('bad-parameter', `The ${whole} is invalid. ${faults.join('; ')}.`, {
+  throw new Failure('bad-parameter', `The ${whole} is invalid. ${errors.join('; ')}.`, {
     field: whole === 'body' ? jsonPointer(path) : path[0]?.toString(),
   })
 }

@@ -6,7 +6,7 @@ import { API_JSON } from './render-failure.ts'
 export const apiHeaders = createMiddleware<AppEnv>(async (c, next) => {
   c.header('Cache-Control', 'no-store')
   await next()
-  // Hono omits the charset.
+  // Hono sends JSON without a charset.
   if (c.res.headers.get('Content-Type') === 'application/json') {
     c.res.headers.set('Content-Type', API_JSON)
   }

@@ -25,7 +25,7 @@ interface Advice {
 
 const START = html`<a href="/">Go to the start page</a>`
 /** An empty reference resolves to the page itself (RFC 3986 §4.4). */
-const AGAIN = html`<a href="">Try again</a>`
+const RETRY_LINK = html`<a href="">Try again</a>`
 
 function adviceFor(status: number): Advice {
   const known = ADVICE[status]
@@ -35,7 +35,7 @@ function adviceFor(status: number): Advice {
     : { title: 'Something went wrong', next: WAIT }
 }
 
-const WAIT = html`<p>${AGAIN} in a moment. If the problem persists, send the message above to the operator of this server.</p>`
+const WAIT = html`<p>${RETRY_LINK} in a moment. If the problem persists, send the message above to the operator of this server.</p>`
 
 const ADVICE: Readonly<Record<number, Advice>> = {
   401: {
@@ -54,6 +54,6 @@ const ADVICE: Readonly<Record<number, Advice>> = {
     title: 'This server is not available at this host name',
     next: html`<p>Use the address that you got from the operator of this server.</p>`,
   },
-  429: { title: 'Too many requests', next: html`<p>Wait a minute. ${AGAIN}</p>` },
+  429: { title: 'Too many requests', next: html`<p>Wait a minute. ${RETRY_LINK}</p>` },
   503: { title: 'Gatehouse is unavailable', next: WAIT },
 }

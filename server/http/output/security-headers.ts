@@ -3,7 +3,7 @@ import { createMiddleware } from 'hono/factory'
 import type { AppEnv } from '../env.ts'
 
 /** The policy of responses that are not pages: nothing may load. */
-const NOTHING = "default-src 'none'; frame-ancestors 'none'"
+const NO_SOURCES = "default-src 'none'; frame-ancestors 'none'"
 
 const page = (style: string): string[] => [
   "default-src 'none'",
@@ -26,7 +26,7 @@ export const pagePolicy = (nonce: string): string =>
  * The policy of a script. Browsers apply it only to workers, which may connect to this server
  * alone.
  */
-export const SCRIPT_POLICY = `${NOTHING}; connect-src 'self'`
+export const SCRIPT_POLICY = `${NO_SOURCES}; connect-src 'self'`
 
 /**
  * The policy of the sign-in page. It omits `form-action`, because Chromium applies that to every
@@ -34,8 +34,8 @@ export const SCRIPT_POLICY = `${NOTHING}; connect-src 'self'`
  */
 export const signInPagePolicy = page("'self'").join('; ')
 
-const EVERYWHERE = {
-  'content-security-policy': NOTHING,
+const COMMON_HEADERS = {
+  'content-security-policy': NO_SOURCES,
   'x-content-type-options': 'nosniff',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
@@ -45,10 +45,10 @@ const EVERYWHERE = {
   'cache-control': 'private, no-cache',
 }
 /** Only on encrypted connections (RFC 6797 §7.2); one year. */
-const ENCRYPTED = { ...EVERYWHERE, 'strict-transport-security': 'max-age=31536000' }
+const ENCRYPTED_HEADERS = { ...COMMON_HEADERS, 'strict-transport-security': 'max-age=31536000' }
 
-const writePlain = writeHeadWith(EVERYWHERE)
-const writeEncrypted = writeHeadWith(ENCRYPTED)
+const writePlain = writeHeadWith(COMMON_HEADERS)
+const writeEncrypted = writeHeadWith(ENCRYPTED_HEADERS)
 
 /** Adds the headers of every response. A page replaces the policy with {@link pagePolicy}. */
 export const securityHeaders = createMiddleware<AppEnv>((c, next) => {
@@ -60,7 +60,7 @@ export const securityHeaders = createMiddleware<AppEnv>((c, next) => {
   }
   // Without a connection (`app.request`), set the headers on the response object.
   return next().then(() => {
-    for (const [name, value] of Object.entries(encrypted ? ENCRYPTED : EVERYWHERE)) {
+    for (const [name, value] of Object.entries(encrypted ? ENCRYPTED_HEADERS : COMMON_HEADERS)) {
       if (!c.res.headers.has(name)) c.res.headers.set(name, value)
     }
   })

@@ -5,7 +5,7 @@ import { consoleUrls } from './console-urls.ts'
 const addresses = (...texts: string[]) =>
   texts.map((text) => {
     const parsed = parseAddress(text)
-    if (!parsed.ok) throw new Error(parsed.fault)
+    if (!parsed.ok) throw new Error(parsed.message)
     return parsed.address
   })
 

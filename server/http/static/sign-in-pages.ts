@@ -58,22 +58,22 @@ export const failedSignInPage = ({ status, message, start }: FailedSignIn) =>
 export interface KeyPage {
   /** The URL that the form POSTs to. */
   readonly action: string
-  /** Why the page asks for the key again. */
-  readonly fault: string | undefined
+  /** Why the submitted key was rejected. */
+  readonly error: string | undefined
 }
 
 /** Returns the page of the local provider, which asks for the operator key. */
-export const keyPage = ({ action, fault }: KeyPage) =>
+export const keyPage = ({ action, error }: KeyPage) =>
   renderPage(
     'Operator key',
     LINKED_STYLE,
     html`<h1>Sign in with the operator key</h1>
-    ${fault === undefined ? '' : html`<p role="alert" id="fault">${fault}</p>`}
+    ${error === undefined ? '' : html`<p role="alert" id="error">${error}</p>`}
     <form method="post" action="${action}">
       <input name="username" value="operator" autocomplete="username" hidden>
       <label for="key">Operator key</label>
       <input id="key" name="key" type="password" autocomplete="current-password" spellcheck="false"
-        autocapitalize="none" aria-describedby="${fault === undefined ? 'where' : 'fault where'}"
+        autocapitalize="none" aria-describedby="${error === undefined ? 'where' : 'error where'}"
         required autofocus>
       <button>Sign in</button>
     </form>

@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
-import { STALE } from '../../health/freshness.ts'
+import { MAX_AGE } from '../../health/freshness.ts'
 import { nextRevision } from '../../storage/changes/next-revision.ts'
 import { openStore, type Store } from '../../storage/open.ts'
 import { storeClock } from '../../storage/store-clock.ts'
@@ -97,7 +97,7 @@ test('a suspended node delays one change of the others, and serves nothing stale
   // requested it.
   const mapped = await other.ask('POST', '/_api/endpoint', { endpoint, databases: ['_system'] })
   expect([mapped.status, mapped.text]).toEqual([200, expect.any(String)])
-  await untilSilent('frozen', 2 * STALE)
+  await untilSilent('frozen', 2 * MAX_AGE)
 
   frozen.process.signal('SIGCONT')
   const [response] = await once(asking, 'response')

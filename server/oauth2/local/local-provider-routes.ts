@@ -44,9 +44,9 @@ export function localProviderRoutes({
     }
   }
   /** Renders the key page, with the error of a rejected key. */
-  const showKeyPage = (c: Context<AppEnv>, uid: string, fault?: Failure) => {
-    const page = keyPage({ action: `/_idp/key/${uid}`, fault: fault?.message })
-    return c.html(page, (fault?.kind.status ?? 200) as ContentfulStatusCode, { ...fault?.headers })
+  const showKeyPage = (c: Context<AppEnv>, uid: string, error?: Failure) => {
+    const page = keyPage({ action: `/_idp/key/${uid}`, error: error?.message })
+    return c.html(page, (error?.kind.status ?? 200) as ContentfulStatusCode, { ...error?.headers })
   }
 
   return new Hono<AppEnv>()

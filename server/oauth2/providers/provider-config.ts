@@ -42,20 +42,20 @@ export interface ReadVariable {
  * Reads the configured providers. A provider is enabled if any of its variables is set; its
  * required variables must then be set too. Errors don't repeat secrets.
  *
- * @param faults receives a sentence for each error.
+ * @param errors receives a sentence for each error.
  */
-export function readProviders(read: ReadVariable, faults: string[]): readonly ProviderConfig[] {
+export function readProviders(read: ReadVariable, errors: string[]): readonly ProviderConfig[] {
   return PROVIDER_NAMES.flatMap((name) => {
-    const before = faults.length
-    const provider = readProvider(name, read, faults)
-    return provider === undefined || faults.length > before ? [] : [Object.freeze(provider)]
+    const before = errors.length
+    const provider = readProvider(name, read, errors)
+    return provider === undefined || errors.length > before ? [] : [Object.freeze(provider)]
   })
 }
 
 function readProvider(
   name: ProviderConfig['name'],
   read: ReadVariable,
-  faults: string[],
+  errors: string[],
 ): ProviderConfig | undefined {
   const prefix = `GATEHOUSE_${name.toUpperCase()}_`
   const given = new Map(
@@ -66,18 +66,18 @@ function readProvider(
     return undefined
   }
   const needed = (suffix: string, value = given.get(suffix)): string => {
-    if (value === undefined) faults.push(`${prefix}${suffix} is missing. ${name} requires it.`)
+    if (value === undefined) errors.push(`${prefix}${suffix} is missing. ${name} requires it.`)
     return value ?? ''
   }
   const url = (suffix: string): string => {
     const value = needed(suffix)
-    if (value !== '') checkUrl(prefix + suffix, value, faults)
+    if (value !== '') checkUrl(prefix + suffix, value, errors)
     return value
   }
   const common = {
     name,
     label: given.get('LABEL') ?? LABELS[name],
-    form: readForm(`${prefix}CALLBACK`, given.get('CALLBACK'), name, faults),
+    form: readForm(`${prefix}CALLBACK`, given.get('CALLBACK'), name, errors),
     clientId: needed('CLIENT_ID'),
     clientSecret: needed('CLIENT_SECRET', clientSecret),
   }
@@ -114,12 +114,12 @@ function readForm(
   from: string,
   given: string | undefined,
   name: ProviderConfig['name'],
-  faults: string[],
+  errors: string[],
 ): CallbackForm {
   const text = given ?? (name === 'oauth2' ? 'csrf-in-url' : 'exact')
   const form = CALLBACK_FORMS.find((each) => each === text)
   if (form === undefined) {
-    faults.push(
+    errors.push(
       `${from} must be one of ${CALLBACK_FORMS.join(', ')}, not ${JSON.stringify(given)}.`,
     )
   }
@@ -127,13 +127,13 @@ function readForm(
 }
 
 /** Checks that a URL uses https, or http on loopback: client secrets and tokens are sent to it. */
-function checkUrl(from: string, text: string, faults: string[]): void {
+function checkUrl(from: string, text: string, errors: string[]): void {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const loopback =
     url?.protocol === 'http:' && /^(?:localhost|127\.[0-9.]+|\[::1\])$/.test(url.hostname)
   const bare = url?.username === '' && url.password === '' && url.hash === ''
   if (url !== undefined && bare && (url.protocol === 'https:' || loopback)) return
-  faults.push(
+  errors.push(
     `${from} must be a URL that begins with https:// (http:// for this machine only), without ` +
       'credentials or a fragment.',
   )

@@ -14,7 +14,7 @@ export const cut = (text: string): string =>
 const REGISTRATION = /^(?:invalid_client|unauthorized_client|incorrect_client_credentials)$/
 
 /**
- * Converts an error of an exchange. If the provider rejected the code, the request is at fault
+ * Converts an error of an exchange. If the provider rejected the code, the request is invalid
  * (`bad-parameter`); all other errors are errors between the two servers (`unavailable`).
  *
  * @param label the provider's name, as shown to people.

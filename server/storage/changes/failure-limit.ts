@@ -71,7 +71,7 @@ export function createFailureLimit(
   const limit = createRateLimit({
     max: FAILURES,
     period: PERIOD,
-    onForget: (key) => pending.delete(key),
+    onEvict: (key) => pending.delete(key),
     now,
   })
   let timer: NodeJS.Timeout | undefined

@@ -13,9 +13,9 @@ import { createConnectionLimit, openFilesLimit } from './connection-limit.ts'
 describe('createConnectionLimit', () => {
   it('reserves descriptors for the database, listeners and the administration', () => {
     const limit = createConnectionLimit(200, () => 4)
-    const taken = (kept: boolean) => {
+    const taken = (reserved: boolean) => {
       let count = 0
-      while (limit.enter(kept)) count++
+      while (limit.enter(reserved)) count++
       return count
     }
     expect(taken(false)).toBe(68)

@@ -3,19 +3,19 @@ import { readFileSync } from 'node:fs'
 /** Limits the connections of a node so that it never runs out of file descriptors. */
 export interface ConnectionLimit {
   /**
-   * Counts a new connection. Returns false if the limit is reached. `kept` allows the connections
-   * that are reserved for administration.
+   * Counts a new connection. Returns false if the limit is reached. `reserved` also allows the
+   * connections that are reserved for administration.
    */
-  enter(kept: boolean): boolean
+  enter(reserved: boolean): boolean
   /** Counts a closed connection. */
   leave(): void
 }
 
 /** File descriptors reserved for the database, the log, certificates and other files. */
-const OTHERS = 96
+const OTHER_FILES = 96
 
 /** Connections reserved for endpoints that serve `_system`. */
-const RESERVED_FILES = 32
+const RESERVED_CONNECTIONS = 32
 
 /**
  * Creates a {@link ConnectionLimit} from the limit on open files. It keeps descriptors free for the
@@ -27,10 +27,10 @@ const RESERVED_FILES = 32
 export function createConnectionLimit(files: number, listeners: () => number): ConnectionLimit {
   let open = 0
   return {
-    enter(kept) {
-      const places = files - OTHERS - listeners() - (kept ? 0 : RESERVED_FILES)
+    enter(reserved) {
+      const limit = files - OTHER_FILES - listeners() - (reserved ? 0 : RESERVED_CONNECTIONS)
       // Allow some connections even if the limit on open files is too low.
-      if (open >= Math.max(places, kept ? 16 : 8)) return false
+      if (open >= Math.max(limit, reserved ? 16 : 8)) return false
       open++
       return true
     },

@@ -13,8 +13,8 @@ export type DesiredState =
   | { readonly databases: readonly string[]; readonly revision: number }
   | { readonly databases: null; readonly revision?: number | undefined }
 
-/** What the caller of {@link Reconciler.reconcile} already has. */
-export interface Known {
+/** State that the caller of {@link Reconciler.reconcile} has already read, written or opened. */
+export interface KnownState {
   /** The stored state; by default it is read. */
   readonly desired?: DesiredState
   /** The revision of the listener before `desired` was read or written; `undefined` if unknown. */
@@ -34,7 +34,7 @@ export interface Reconciler {
    *
    * The caller holds the lock of the address, unless `desired` is a change of an existing listener.
    */
-  reconcile(address: string, known?: Known): Promise<void>
+  reconcile(address: string, known?: KnownState): Promise<void>
   /**
    * Reconciles a listener that is `failed` or `elsewhere`, after an attempt in progress. No effect
    * if it is open by then, or removed.
@@ -59,7 +59,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   const retries = createRetrySchedule((listener) => void retry(listener).catch(() => {}))
   listeners.onStateChange(retries.update)
 
-  async function reconcile(address: string, known: Known = {}): Promise<void> {
+  async function reconcile(address: string, known: KnownState = {}): Promise<void> {
     if (known.desired === undefined) {
       const seen = listeners.get(address)?.revision
       const stored = await readEndpoint(store, address)

@@ -13,8 +13,9 @@ import { createEncoder, encode } from './encoders.ts'
 /** Bodies of fewer bytes are not compressed. */
 export const MIN_COMPRESSED = 1024
 
-/** A place among the responses that are compressed at once. Returns false if there is none. */
+/** Limits the responses that are compressed at the same time. */
 export interface CompressionSlots {
+  /** Returns false if the limit is reached. */
   enter(): boolean
   leave(): void
 }

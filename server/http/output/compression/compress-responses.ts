@@ -8,7 +8,7 @@ export const COMPRESSIONS = 32
 
 /**
  * Paths of pages that contain secrets beside text from the request: their compressed size would
- * tell about the secret (BREACH).
+ * reveal the secret (BREACH).
  */
 const isSecret = (path: string) => path.startsWith('/_idp/') || path.startsWith('/_oauth2/')
 
