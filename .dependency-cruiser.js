@@ -1,14 +1,14 @@
 // The rules that imports follow. `npm run lint` checks them.
 //
-// The server's imports go one way: main → start → modules, app → <noun>/module → <noun>/routes → <noun> →
-// storage. Every layer may import contract (what crosses the wire), failure and rate-limit. The console imports contract
-// and, as types, the API.
+// Imports of the server point in one direction: main → start → modules, app → <noun>/module →
+// <noun>/routes → <noun> → storage. Every layer may import contract (the wire format), failure and
+// rate-limit. The console imports contract and the type of the API.
 
 const TEST = '\\.(test|testing|global-setup)\\.tsx?$'
 const NOUN = '^server/(access|audit|databases|documents|endpoints|events|health|jobs|nodes|oauth2)/'
 const ROUTES = '(^|[/-])routes\\.ts$'
 const MODULE = '/module\\.ts$'
-// What puts the server together, and the command line.
+// The files that assemble the server, and the command line.
 const ASSEMBLY = '^server/(main|start|modules|app|cli)[./]'
 const FEATURE = '^web/(access|audit|databases|documents|endpoints|nodes|search)/'
 
@@ -17,10 +17,10 @@ const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', f
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
   forbidden: [
-    rule('no-cycle', 'Modules do not import each other, not even types.', {}, { circular: true }),
+    rule('no-cycle', 'Imports form no cycles, including imports of types.', {}, { circular: true }),
     rule(
       'resolvable',
-      'Every import leads to a file or an installed package.',
+      'Every import resolves to a file or an installed package.',
       {},
       {
         couldNotResolve: true,
@@ -41,37 +41,37 @@ export default {
 
     rule(
       'failure',
-      'The failures import nothing but the types of their bodies.',
+      'server/failure.ts imports only the types of error bodies.',
       { path: '^server/failure\\.ts$' },
       { pathNot: '^server/contract/acknowledgement\\.ts$' },
     ),
     rule(
       'contract',
-      'The contract imports itself, the failures and zod/mini, since the console loads it.',
+      'The contract imports only itself, failure.ts and zod/mini, because the console loads it.',
       { path: '^server/contract/', pathNot: TEST },
       { pathNot: ['^server/(contract/|failure\\.ts$)', '^node_modules/zod/mini/'] },
     ),
     rule(
       'storage',
-      'The storage knows no noun and no HTTP.',
+      'The storage imports no noun and no HTTP code.',
       { path: '^server/storage/', pathNot: TEST },
       { path: '^server/', pathNot: '^server/(storage/|contract/|failure\\.ts$|rate-limit\\.ts$)' },
     ),
     rule(
       'http',
-      'What all routes share knows no noun and no storage.',
+      'server/http is shared by all routes and imports no noun and no storage.',
       { path: '^server/http/', pathNot: TEST },
       { path: '^server/', pathNot: '^server/(http/|contract/|failure\\.ts$|rate-limit\\.ts$)' },
     ),
     rule(
       'noun-below-routes',
-      'A noun does not know its routes, its module, the application or its start.',
+      'A noun imports neither its routes nor its module, the application or its start.',
       { path: NOUN, pathNot: [TEST, ROUTES, MODULE] },
       { path: [ASSEMBLY, ROUTES, '^server/http/'] },
     ),
     rule(
       'routes-above-storage',
-      'Routes ask their noun, not the storage.',
+      'Routes call their noun, not the storage.',
       { path: '^server/[^/]+/.*routes\\.ts$' },
       {
         path: [ASSEMBLY, '^server/storage/'],
@@ -80,7 +80,7 @@ export default {
     ),
     rule(
       'nouns-apart',
-      'Nouns import the types of other nouns at most. They meet in modules and app.',
+      'Nouns import only types of other nouns. modules.ts and app.ts connect them.',
       { path: '^server/([^/]+)/', pathNot: [TEST, '^server/(cli|contract|http|storage)/'] },
       {
         path: NOUN,
@@ -90,18 +90,18 @@ export default {
     ),
     rule(
       'start-above-app',
-      'The application does not know how it is started.',
+      'The application does not import the code that starts it.',
       { path: '^server/app\\.ts$' },
       { path: '^server/(main|start|modules|cli)[./]' },
     ),
     rule(
       'oauth2-client-alone',
-      'The OAuth 2.0 client is a package of its own and imports nothing of the server.',
+      'The OAuth 2.0 client is a separate package and imports nothing of the server.',
       { path: '^server/oauth2/client\\.ts$' },
       { path: '^server/' },
     ),
     rule(
-      'one-place-for-engines',
+      'engines-behind-open',
       'storage/open.ts chooses the engine. Backups copy between engines.',
       {
         path: '^server/',
@@ -111,7 +111,7 @@ export default {
     ),
     rule(
       'drivers-in-storage',
-      'Only the storage imports the drivers of the engines.',
+      'Only the storage imports database drivers.',
       { path: '^(server|web)/', pathNot: [TEST, '^server/storage/'] },
       { path: ['^(node:)?sqlite$', '^node_modules/pg[-/]'] },
     ),
@@ -126,7 +126,7 @@ export default {
     ),
     rule(
       'process-in-main',
-      'Only the entry points use process. Everything else gets its settings as arguments.',
+      'Only entry points use process. Other code receives its settings as arguments.',
       {
         path: '^(server|web)/',
         pathNot: [TEST, '^server/(main\\.ts$|documents/schema-worker\\.ts$)'],
@@ -136,25 +136,25 @@ export default {
 
     rule(
       'console-imports-contract',
-      'The console imports the contract, and as types the API.',
+      'The console imports the contract and the type of the API.',
       { path: '^web/', pathNot: TEST },
       { path: '^(server|e2e|bench)/', pathNot: '^server/(contract/|app\\.ts$)' },
     ),
     rule(
       'console-api-types',
-      'web/app/api.ts alone imports the type of the API.',
+      'The console imports app.ts only as a type.',
       { path: '^web/', pathNot: TEST },
       { path: '^server/app\\.ts$', dependencyTypesNot: ['type-only'] },
     ),
     rule(
       'console-in-browser',
-      'The console runs in browsers.',
+      'The console runs in browsers and imports no Node.js modules.',
       { path: '^web/', pathNot: TEST },
       { dependencyTypes: ['core'] },
     ),
     rule(
-      'ui-knows-no-feature',
-      'The components of web/shared/ui serve every feature and know none.',
+      'ui-below-features',
+      'web/shared/ui is shared by all features and imports none.',
       { path: '^web/shared/ui/', pathNot: TEST },
       { path: '^(web|server)/', pathNot: '^web/shared/ui/' },
     ),
@@ -166,7 +166,7 @@ export default {
     ),
     rule(
       'router-above-features',
-      'Features do not import what assembles them.',
+      'Features do not import the router or the entry point.',
       { path: '^web/', pathNot: [TEST, '^web/app/'] },
       { path: '^web/app/(main|router)\\.tsx$' },
     ),

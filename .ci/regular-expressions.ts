@@ -94,19 +94,19 @@ async function run(): Promise<void> {
     .filter((file) => PRODUCT.test(file) && !TEST.test(file))
     .flatMap((file) => findExpressions(file, readFileSync(path.join(root, file), 'utf8')))
   let next = 0
-  let faults = 0
+  let errors = 0
   const checkSome = async () => {
     for (let one = expressions[next++]; one !== undefined; one = expressions[next++]) {
       const reason = await judge(one)
       if (reason === undefined) continue
-      faults++
+      errors++
       const { file, line, pattern = '', flags } = one
       process.stderr.write(`${file}:${line}: /${pattern}/${flags} ${reason}\n`)
     }
   }
   await Promise.all(Array.from({ length: CONCURRENCY }, checkSome))
-  process.stdout.write(`Checked ${expressions.length} regular expressions. ${faults} errors.\n`)
-  process.exitCode = faults === 0 ? 0 : 1
+  process.stdout.write(`Checked ${expressions.length} regular expressions. ${errors} errors.\n`)
+  process.exitCode = errors === 0 ? 0 : 1
 }
 
 if (import.meta.main) await run()

@@ -3,7 +3,7 @@ import type { BrowserContext } from '@playwright/test'
 /** Errors in the browser while a journey runs. */
 export interface BrowserErrors {
   /**
-   * Allows an expected fault, such as a rejected request. A fault is a line:
+   * Allows an expected error, such as a rejected request. An error is a line:
    * `http 409 POST http://127.0.0.1:20000/_api/endpoint`, `console …`, `error …` (uncaught),
    * `request failed …`.
    */

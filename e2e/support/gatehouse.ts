@@ -8,14 +8,14 @@ export type { FreshGatehouse, Gatehouse } from './open-gatehouse.ts'
 /** Fixtures of every journey. */
 export interface Fixtures {
   gatehouse: Gatehouse
-  /** Faults in the browser; a fault that the test does not allow fails it. */
+  /** Errors in the browser; an error that the test does not allow fails it. */
   browserErrors: BrowserErrors
 }
 
 /**
  * Playwright's `test` with a server that all tests of a worker share. A test that kills or restarts
  * the server, removes its first endpoint, or ends sessions uses {@link freshTest}. A test also fails
- * if the browser had a fault that it did not allow.
+ * if the browser had an error that the test did not allow.
  */
 export const test = base.extend<Fixtures, { sharedGatehouse: FreshGatehouse }>({
   sharedGatehouse: [

@@ -93,7 +93,7 @@ async function populate(gatehouse: Gatehouse, provider: PlainProvider) {
   }
 }
 
-/** Playwright's `test` with a {@link Town} for all tests of a worker, and a signed-in person. */
+/** Playwright's `test` with a {@link SampleData} for all tests of a worker, and a signed-in person. */
 export const test = journey.extend<{ role: AccessRole | 'anonymous' }, { sample: SampleData }>({
   sample: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads what a fixture needs from it

@@ -101,7 +101,7 @@ export function addressErrors(typed: EndpointDraft, taken: readonly string[]): F
   const parsed = parseAddress(draftAddress(draft))
   if (!parsed.ok) {
     if (draft.scheme !== 'unix' && draft.port.trim() === '') return { port: PORT_MISSING }
-    return { [parsed.part]: parsed.fault }
+    return { [parsed.part]: parsed.message }
   }
   const address = formatAddress(parsed.address)
   if (!taken.includes(address)) return {}

@@ -6,7 +6,7 @@ const page = { protocol: 'http:', hostname: '[::1]', port: '8529' }
 
 const commands = (text: string, mapping: string[], database: string, mayStore = true) => {
   const parsed = parseAddress(text)
-  if (!parsed.ok) throw new Error(parsed.fault)
+  if (!parsed.ok) throw new Error(parsed.message)
   const target = { address: parsed.address, mapping, database, mayStore }
   return tryCommands(target, page).map((command) => command.text)
 }

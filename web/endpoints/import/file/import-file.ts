@@ -86,7 +86,7 @@ function parseEntry({ value }: JsonEntry): {
     return { errors: ['“endpoint” must be a string, such as tcp://127.0.0.1:8530.', ...names] }
   }
   const parsed = parseAddress(endpoint)
-  if (!parsed.ok) return { errors: [`${JSON.stringify(endpoint)}: ${parsed.fault}`, ...names] }
+  if (!parsed.ok) return { errors: [`${JSON.stringify(endpoint)}: ${parsed.message}`, ...names] }
   const mapping = names.length === 0 ? (databases as readonly string[]) : []
   return { endpoint: { address: formatAddress(parsed.address), databases: mapping }, errors: names }
 }
