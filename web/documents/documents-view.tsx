@@ -1,7 +1,6 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import type { PropsWithChildren } from 'react'
-import { ApiFailure } from '../app/api.ts'
+import { type PropsWithChildren, useMemo } from 'react'
 import { useHasRole } from '../shared/session/person.ts'
 import { NoMatch } from '../shared/ui/feedback/no-match.tsx'
 import { Notice } from '../shared/ui/feedback/notice.tsx'
@@ -10,12 +9,12 @@ import { useNarrowScreen } from '../shared/ui/layout/use-narrow-screen.ts'
 import { ExportMenu } from './export/export-menu.tsx'
 import { FilterBar } from './filter/filter-bar.tsx'
 import { useSeen } from './filter/use-seen.ts'
-import { Advice, PlanLine } from './indexes/plan-line.tsx'
+import { PlanLine } from './indexes/plan-line.tsx'
 import { resizeColumn } from './model/columns.ts'
-import { conditionsOf, isFilter } from './model/conditions.ts'
+import { isFilter } from './model/conditions.ts'
 import { formatSort, parseSort, toggleSort } from './model/sort.ts'
 import { documentsQuery } from './queries.ts'
-import { ReadFailure } from './read-failure.tsx'
+import { QueryFailure } from './query-failure.tsx'
 import { SelectionBar } from './selection/selection-bar.tsx'
 import { useSelectedIds } from './selection/use-selected-ids.ts'
 import { ColumnsMenu } from './table/columns-menu.tsx'
@@ -35,7 +34,9 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
     enabled: isFilter(list.filter),
   })
   const { columns, change: setColumns } = useColumns(collectionRef, query.data?.documents ?? [])
-  const fields = useSeen(collectionRef).fields()
+  const seen = useSeen(collectionRef)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: new documents may have other fields
+  const fields = useMemo(seen.fields, [query.data])
   const sort = parseSort(list.sort)
   const mayChange = useHasRole('operator')
   const shown = query.data?.documents.map(({ id }) => id) ?? []
@@ -56,29 +57,16 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
           columns={columns}
           onChange={setColumns}
         />
-        <ExportMenu collectionRef={collectionRef} />
+        {isFilter(list.filter) && <ExportMenu collectionRef={collectionRef} />}
       </TableToolbar>
       {isFilter(list.filter) && <PlanLine collectionRef={collectionRef} plan={query.data?.plan} />}
       {isFilter(list.filter) && (
         <QueryResult
           query={query}
           what="the documents"
-          failed={(error) =>
-            isRejectedFilter(error, list.filter) ? (
-              <Notice>Change or remove the filter that the server rejected.</Notice>
-            ) : error instanceof ApiFailure && error.id === 'query_too_expensive' ? (
-              <Notice failed action={<Advice collectionRef={collectionRef} error={error} />}>
-                {error.message}
-              </Notice>
-            ) : (
-              <ReadFailure
-                what={`The documents of ${collectionRef.collection}`}
-                database={collectionRef.database}
-                error={error}
-                onRetry={query.refetch}
-              />
-            )
-          }
+          failed={(error) => (
+            <QueryFailure collectionRef={collectionRef} error={error} onRetry={query.refetch} />
+          )}
         >
           {({ documents }) =>
             documents.length === 0 ? (
@@ -121,11 +109,6 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
     </>
   )
 }
-
-const isRejectedFilter = (error: Error, filter: string | undefined): boolean =>
-  error instanceof ApiFailure &&
-  error.status === 400 &&
-  conditionsOf(filter).some(({ name }) => name === error.field)
 
 function Nothing({ collectionRef }: { collectionRef: CollectionRef }) {
   const { search, query, page } = useDocumentsLocation()

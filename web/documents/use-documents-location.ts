@@ -57,9 +57,15 @@ export function useDocumentsLocation() {
     empty: () => goTo(here, { ...list, empty: '1' }),
     follow: (job: string) => goTo(here, { columns, job }, true),
     close: () => goTo(here, list),
-    /** Changes the query, and returns to its first page. */
+    /** Changes the query, and returns to its first page. Another filter is counted on demand. */
     query: (change: Pick<DocumentsSearch, 'filter' | 'sort' | 'count'>) =>
-      goTo(here, { filter, sort, columns, count, ...change }),
+      goTo(here, {
+        filter,
+        sort,
+        columns,
+        count: change.filter === undefined ? count : undefined,
+        ...change,
+      }),
     setColumns: (text: string) => goTo(here, { ...list, columns: text }, true),
     page: (from: PagePosition) => goTo(here, { filter, sort, columns, count, ...from }),
   }

@@ -17,11 +17,13 @@ export function useSelectedIds(filter: string | undefined, shown: readonly strin
   const [selection, setSelection] = useState({ filter, ids: NOTHING, isAll: false })
   const anchor = useRef<string>(undefined)
   const isSame = selection.filter === filter
-  const ids = isSame ? selection.ids : NOTHING
-  const choose = (next: Iterable<string>, isAll = false) =>
-    setSelection({ filter, ids: new Set([...next].slice(0, MAX_SELECTED)), isAll })
+  const isAll = isSame && selection.isAll
+  // Deselecting one of all that match leaves the others of the page.
+  const ids = isAll ? new Set(shown) : isSame ? selection.ids : NOTHING
+  const choose = (next: Iterable<string>, all = false) =>
+    setSelection({ filter, ids: new Set([...next].slice(0, MAX_SELECTED)), isAll: all })
   return {
-    selection: { ids, isAll: isSame && selection.isAll } satisfies DocumentSelection,
+    selection: { ids, isAll } satisfies DocumentSelection,
     choose,
     chooseAll: () => choose([], true),
     clear: () => choose([]),

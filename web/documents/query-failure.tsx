@@ -1,0 +1,44 @@
+import { ApiFailure } from '../app/api.ts'
+import { NoMatch } from '../shared/ui/feedback/no-match.tsx'
+import { Notice } from '../shared/ui/feedback/notice.tsx'
+import { Advice } from './indexes/plan-line.tsx'
+import { conditionsOf } from './model/conditions.ts'
+import { ReadFailure } from './read-failure.tsx'
+import { type CollectionRef, useDocumentsLocation } from './use-documents-location.ts'
+
+export interface QueryFailureProps {
+  readonly collectionRef: CollectionRef
+  readonly error: Error
+  readonly onRetry: () => void
+}
+
+/** Reports why documents could not be listed, with what helps: an index, or another query. */
+export function QueryFailure({ collectionRef, error, onRetry }: QueryFailureProps) {
+  const { search, query } = useDocumentsLocation()
+  if (error instanceof ApiFailure && error.id === 'query_too_expensive') {
+    return (
+      <Notice failed action={<Advice collectionRef={collectionRef} error={error} />}>
+        {error.message}
+      </Notice>
+    )
+  }
+  if (error instanceof ApiFailure && error.status === 400) {
+    // The filter bar shows the message at the filter.
+    if (conditionsOf(search.filter).some(({ name }) => name === error.field)) {
+      return <Notice>Change or remove the filter that the server rejected.</Notice>
+    }
+    return (
+      <NoMatch clear="Clear filters and order" onClear={() => query({ filter: '', sort: '' })}>
+        {error.message}
+      </NoMatch>
+    )
+  }
+  return (
+    <ReadFailure
+      what={`The documents of ${collectionRef.collection}`}
+      database={collectionRef.database}
+      error={error}
+      onRetry={onRetry}
+    />
+  )
+}
