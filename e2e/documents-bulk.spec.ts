@@ -1,0 +1,160 @@
+import { readFile } from 'node:fs/promises'
+import { ARTICLES, dialogOf, makeBlog, replaceOutside } from './support/documents-page.ts'
+import { expectAccessibleInBothThemes } from './support/expect-accessible.ts'
+import { expect, test } from './support/gatehouse.ts'
+
+test('Selected documents are changed with a preview and deleted, and both can be undone', async ({
+  page,
+  gatehouse,
+  browserErrors,
+}) => {
+  browserErrors.allow(/^http 412 PATCH .*\/_db\/blog\/articles\/d2$/)
+  await makeBlog(
+    gatehouse,
+    Array.from({ length: 60 }, (_, at) => ({ id: `d${at}`, author: { name: 'ada' }, n: at })),
+  )
+  await gatehouse.signIn(page, `${ARTICLES}?sort=n`)
+  const select = (id: string) => page.getByRole('checkbox', { name: `Select ${id}`, exact: true })
+  const bar = page.getByRole('region', { name: 'Selected documents' })
+  const last = page.getByRole('region', { name: 'Last change' })
+  await select('d1').check()
+  await select('d3').click({ modifiers: ['Shift'] })
+  await expect(bar).toContainText('3 selected')
+  await bar.getByRole('button', { name: 'Edit' }).click()
+  const form = dialogOf(page, 'Edit 3 documents')
+  const patch = form.getByRole('textbox', { name: 'Changes as JSON' })
+  await patch.fill('{ "author": { "born": 1815 }, "n": null }')
+  await expect(form.getByText('3 of 3 documents will change.')).toBeVisible()
+  await expect(form.getByRole('region', { name: 'd1 after the change' })).toContainText('1815')
+  await expectAccessibleInBothThemes(page)
+  await replaceOutside(gatehouse, 'd2', { n: 'theirs' })
+  await page.keyboard.press('Control+Enter')
+  await expect(last).toContainText('2 documents were changed. 1 document could not be changed.')
+  await expect(last).toContainText('d2 Someone changed it.')
+  await expect(bar).toContainText('1 selected')
+  const read = async (id: string) => (await gatehouse.get(`/_db/blog/articles/${id}`)).body
+  expect(await read('d1')).toEqual({ id: 'd1', author: { name: 'ada', born: 1815 } })
+  expect(await read('d2')).toEqual({ id: 'd2', n: 'theirs' })
+  await last.getByRole('button', { name: 'Undo' }).click()
+  await expect(last).toBeHidden()
+  expect(await read('d3')).toEqual({ id: 'd3', author: { name: 'ada' }, n: 3 })
+
+  await select('d0').check()
+  await bar.getByRole('button', { name: 'Delete' }).click()
+  const question = dialogOf(page, 'Delete 2 documents?')
+  await expect(question).toContainText('"theirs"')
+  await question.getByRole('button', { name: 'Delete documents' }).click()
+  await expect(last).toContainText('2 documents were deleted.')
+  expect(await read('d2')).toMatchObject({ id: 'not_found' })
+  await last.getByRole('button', { name: 'Undo' }).click()
+  await expect(last).toBeHidden()
+  expect(await read('d2')).toEqual({ id: 'd2', n: 'theirs' })
+
+  await page.getByRole('checkbox', { name: 'Select all documents of this page' }).check()
+  await bar.getByRole('button', { name: 'Select all that match' }).click()
+  await bar.getByRole('button', { name: 'Edit' }).click()
+  await page.getByRole('textbox', { name: 'Changes as JSON' }).fill('{ "seen": true }')
+  await page.keyboard.press('Control+Enter')
+  await expect(dialogOf(page, 'Changing documents')).toContainText('60 documents of articles')
+  expect(await read('d59')).toMatchObject({ seen: true })
+})
+
+test('The documents that match are exported, and their request is copied', async ({
+  page,
+  context,
+  gatehouse,
+}) => {
+  await makeBlog(gatehouse, [
+    { id: 'one', author: 'ada', year: 1 },
+    { id: 'two', author: 'grace', year: 2 },
+    { id: 'three', author: 'ada', year: 3 },
+  ])
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  await gatehouse.signIn(page, `${ARTICLES}?filter=author%3Dada&sort=-year`)
+  const menu = page.getByRole('button', { name: 'Export' })
+  const exported = async (format: string) => {
+    const download = page.waitForEvent('download')
+    await menu.click()
+    await page.getByRole('menuitem', { name: format, exact: true }).click()
+    const file = await download
+    return [file.suggestedFilename(), await readFile(await file.path(), 'utf8')]
+  }
+  const [three, one] = [
+    '{"id":"three","author":"ada","year":3}',
+    '{"id":"one","author":"ada","year":1}',
+  ]
+  expect(await exported('NDJSON')).toEqual(['articles.ndjson', `${three}\n${one}\n`])
+  expect(await exported('JSON array')).toEqual(['articles.json', `[\n${three},\n${one}\n]\n`])
+  expect(await exported('CSV')).toEqual([
+    'articles.csv',
+    'id,author,year\r\nthree,ada,3\r\none,ada,1\r\n',
+  ])
+  await menu.click()
+  await page.getByRole('menuitem', { name: 'Copy as curl' }).click()
+  const copied = () => page.evaluate(() => navigator.clipboard.readText())
+  await expect.poll(copied).toMatch(/^curl .*\/_db\/blog\/articles\?author=ada&sort=-year'$/)
+})
+
+test('Documents are imported from text and from a file, filtered by several fields and deleted', async ({
+  page,
+  gatehouse,
+}) => {
+  await makeBlog(gatehouse, [{ id: 'd1', kind: 'stored' }])
+  await gatehouse.signIn(page, ARTICLES)
+  await page.getByRole('button', { name: 'Import' }).click()
+  const form = dialogOf(page, 'Import documents into articles')
+  const start = form.getByRole('button', { name: 'Import documents' })
+  await start.click()
+  await expect(form.getByText('Choose a file, or paste documents.')).toBeVisible()
+  await form.getByLabel('Or paste documents').fill('id,kind,n\nd1,1,1\nnew,1,two\n"d\n3",a,"x')
+  await expect(form.getByLabel('Format')).toContainText('Detected: CSV')
+  await expect(form.getByRole('columnheader', { name: 'n number, text' })).toBeVisible()
+  await start.click()
+  await expect(form.getByText('1 created, 2 failed.').first()).toBeVisible()
+  const errors = form.getByRole('list', { name: 'Errors' })
+  await expect(errors.getByRole('listitem').first()).toContainText('Line 2 /id')
+  const download = page.waitForEvent('download')
+  await form.getByRole('button', { name: 'Download errors' }).click()
+  const file = await readFile(await (await download).path(), 'utf8')
+  expect(file).toMatch(/^line,pointer,message\r\n2,"\/id",/)
+  await form.getByRole('button', { name: 'Close' }).last().click()
+  await expect(page.getByRole('rowheader')).toHaveText(['d1', 'new'])
+
+  const many = Array.from({ length: 1_200 }, (_, n) => ({ id: `d${n}`, kind: n % 2, n: n % 3 }))
+  await page.getByRole('button', { name: 'Import' }).click()
+  const chooser = page.waitForEvent('filechooser')
+  await form.getByRole('button', { name: 'File' }).click()
+  const buffer = Buffer.from(JSON.stringify(many, null, 2))
+  await (await chooser).setFiles({ name: 'a.json', mimeType: 'application/json', buffer })
+  await form.getByLabel('If the id exists').selectOption('Replace the stored document')
+  await expect(form.getByRole('cell', { name: 'd0' })).toBeVisible()
+  await page.route(/on-conflict=replace$/, () => {}, { times: 1 })
+  await page.keyboard.press('Control+Enter')
+  await form.getByRole('button', { name: 'Cancel import' }).click()
+  await expect(form.getByText('The import was cancelled.')).toBeVisible()
+  await page.keyboard.press('Control+Enter')
+  await expect(form.getByText('1,199 created, 1 replaced.').first()).toBeVisible()
+  await form.getByRole('button', { name: 'Close' }).last().click()
+  await expect(page.getByRole('rowheader')).toHaveCount(50)
+
+  await page.goto(`${ARTICLES}?filter=id%3Dd7%26kind%3D1`)
+  await expect(page.getByRole('rowheader')).toHaveText(['d7'])
+  await page.goto(`${ARTICLES}/d9`)
+  await expect(dialogOf(page, 'Document d9')).toContainText('"kind": 1')
+
+  await page.goto(ARTICLES)
+  await page.getByRole('button', { name: 'Delete all documents' }).click()
+  const question = dialogOf(page, 'Delete all documents of articles?')
+  await expect(question).toContainText('1,201 documents')
+  await question.getByRole('button', { name: 'Delete all documents' }).click()
+  await expect(question.getByRole('textbox')).toHaveAccessibleDescription(
+    /Type articles exactly as shown to delete/,
+  )
+  await question.getByRole('textbox').fill('articles')
+  await page.keyboard.press('Enter')
+  const deleting = dialogOf(page, 'Deleting documents')
+  await expect(deleting).toContainText('1,201 documents of articles were deleted.', {
+    timeout: 30_000,
+  })
+  expect((await gatehouse.get('/_db/blog/articles')).body).toEqual([])
+})

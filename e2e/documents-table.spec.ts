@@ -1,0 +1,221 @@
+import { ARTICLES, dialogOf, makeBlog } from './support/documents-page.ts'
+import { expectAccessibleInBothThemes } from './support/expect-accessible.ts'
+import { expect, test } from './support/gatehouse.ts'
+
+test('Documents are paged, filtered and deleted after a confirmation', async ({
+  page,
+  gatehouse,
+}) => {
+  const many = Array.from({ length: 60 }, (_, at) => ({
+    id: `d${String(at).padStart(2, '0')}`,
+    title: `Number ${at}`,
+    author: at === 55 ? 'ada' : 'grace',
+    pages: at,
+  }))
+  await makeBlog(gatehouse, many)
+  await gatehouse.signIn(page, ARTICLES)
+  const ids = page.getByRole('rowheader')
+  await expect(ids).toHaveCount(50)
+  await page.getByRole('button', { name: 'Next' }).click()
+  await expect(ids).toHaveCount(10)
+  await expect(ids.first()).toHaveText('d50')
+  await page.reload()
+  await expect(ids.first()).toHaveText('d50')
+  await page.getByRole('button', { name: 'First page' }).click()
+  await expect(ids).toHaveCount(50)
+
+  await page.keyboard.press('/')
+  const form = page.getByRole('form', { name: 'New filter' })
+  await expect(form.getByRole('combobox', { name: 'Field' })).toBeFocused()
+  await page.keyboard.press('Enter')
+  await expect(form.getByRole('combobox', { name: 'Field' })).toHaveAccessibleDescription(
+    /Choose or enter a field/,
+  )
+  await page.keyboard.type('aut')
+  await page.getByRole('option', { name: 'author' }).click()
+  const value = form.getByRole('combobox', { name: 'Value' })
+  await value.fill('a')
+  await page.getByRole('option', { name: 'ada' }).click()
+  await page.keyboard.press('Enter')
+  await expect(ids).toHaveText(['d55'])
+  await expect(page).toHaveURL(/filter=author%3Dada/)
+  await expect(page.getByText('GET /_db/blog/articles?author=ada')).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Add filter' })).toBeFocused()
+
+  await page.getByRole('link', { name: 'd55' }).click()
+  await dialogOf(page, 'Document d55').getByRole('button', { name: 'Delete document' }).click()
+  const question = dialogOf(page, 'Delete document d55?')
+  await expect(question.getByRole('button', { name: 'Keep it' })).toBeFocused()
+  await expect(question).toContainText('"title": "Number 55"')
+  await question.getByRole('button', { name: 'Delete document' }).click()
+  await expect(question).toBeHidden()
+  await expect(page.getByText('No document of articles matches.')).toBeVisible()
+  await page.getByRole('button', { name: 'Clear filters' }).last().click()
+  await expect(ids).toHaveCount(50)
+  expect((await gatehouse.get('/_db/blog/articles/d55')).status).toBe(404)
+})
+
+test('A table is sorted, its columns are chosen and resized, and the browser remembers them', async ({
+  page,
+  gatehouse,
+}) => {
+  const many = Array.from({ length: 60 }, (_, at) => ({
+    id: `d${String(at).padStart(2, '0')}`,
+    author: { name: at % 2 ? 'ada' : 'grace' },
+    pages: at % 7,
+  }))
+  await makeBlog(gatehouse, many)
+  await gatehouse.signIn(page, ARTICLES)
+  const ids = page.getByRole('rowheader')
+  const head = (name: string) => page.getByRole('columnheader', { name, exact: true })
+  await head('pages').getByRole('button').click()
+  await expect(ids.first()).toHaveText('d00')
+  await expect(ids.nth(1)).toHaveText('d07')
+  await head('pages').getByRole('button').click()
+  await expect(ids.first()).toHaveText('d06')
+  await expect(head('pages')).toHaveAttribute('aria-sort', 'descending')
+  await head('Id')
+    .getByRole('button')
+    .click({ modifiers: ['Shift'] })
+  await head('Id')
+    .getByRole('button')
+    .click({ modifiers: ['Shift'] })
+  await expect(ids.first()).toHaveText('d55')
+  await page.getByRole('button', { name: 'Next' }).click()
+  await expect(ids).toHaveCount(10)
+  await page.reload()
+  await expect(ids.last()).toHaveText('d00')
+  await expect(page).toHaveURL(/sort=-pages%2C-id&cursor=/)
+  await page.getByRole('button', { name: 'First page' }).click()
+  await expect(ids.first()).toHaveText('d55')
+
+  await page.getByRole('button', { name: 'Columns' }).click()
+  await page.getByRole('menuitemcheckbox', { name: 'author', exact: true }).click()
+  await page.getByRole('menuitemcheckbox', { name: 'author.name' }).click()
+  await page.keyboard.press('Escape')
+  await expect(head('author')).toHaveCount(0)
+  const edge = page.getByRole('separator', { name: 'Width of author.name' })
+  await edge.focus()
+  await page.keyboard.press('ArrowRight')
+  await expect(edge).toHaveAttribute('aria-valuenow', '176')
+  const box = await edge.boundingBox()
+  if (box === null) throw new Error('the column has no edge')
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2)
+  await page.mouse.down()
+  await page.mouse.move(box.x + box.width / 2 + 24, box.y, { steps: 3 })
+  await page.mouse.up()
+  await expect(page).toHaveURL(/columns=.*author\.name%3A200/)
+  await page.goto(ARTICLES)
+  await expect(edge).toHaveAttribute('aria-valuenow', '200')
+  await expect(page.getByRole('cell', { name: 'grace' }).first()).toBeVisible()
+  await expectAccessibleInBothThemes(page)
+})
+
+test('A filter that the server rejects is reported at the filter, and corrected as text', async ({
+  page,
+  gatehouse,
+  browserErrors,
+}) => {
+  browserErrors.allow(/^http 400 GET .*\/_db\/blog\/articles/)
+  await makeBlog(gatehouse, [{ id: 'one', year: 2001 }])
+  await gatehouse.signIn(page, `${ARTICLES}?filter=year:above%3D2000`)
+  const chip = page.getByRole('button', { name: 'Edit the filter year:above=2000' })
+  await expect(chip).toHaveAccessibleDescription(/"above" is not an operator/)
+
+  // Without a valid filter, no request may stand for all documents.
+  await page.goto(`${ARTICLES}?filter=year`)
+  await expect(page.getByRole('textbox', { name: 'Filter' })).toHaveAccessibleDescription(
+    /author=ada/,
+  )
+  await expect(page.getByRole('rowheader')).toHaveCount(0)
+  await expect(page.getByRole('button', { name: 'Export' })).toHaveCount(0)
+
+  await page.goto(`${ARTICLES}?sort=a.%5Cb&filter=year%3D2001`)
+  await expect(page.getByText('a backslash must precede')).toBeVisible()
+  await page.getByRole('button', { name: 'Clear filters and order' }).click()
+  await expect(page.getByRole('rowheader')).toHaveText(['one'])
+  await page.goto(`${ARTICLES}?filter=year:above%3D2000`)
+  await page.getByRole('button', { name: 'Edit as text' }).click()
+  const text = page.getByRole('textbox', { name: 'Filter' })
+  await text.fill('year')
+  await page.keyboard.press('Enter')
+  await expect(text).toHaveAccessibleDescription(/author=ada/)
+  await text.fill('year:gt=2000')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('rowheader')).toHaveText(['one'])
+  await page.getByRole('button', { name: 'Remove the filter year is greater than 2000' }).click()
+  await expect(page).toHaveURL(/\/articles$/)
+})
+
+test('A slow query says what it read, and is served by the index that it asks for', async ({
+  page,
+  gatehouse,
+  browserErrors,
+}) => {
+  browserErrors.allow(/^http 422 GET .*\/_db\/blog\/articles/)
+  const many = Array.from({ length: 1_200 }, (_, at) => ({
+    id: `d${at}`,
+    author: at % 400 === 0 ? 'ada' : 'grace',
+  }))
+  await makeBlog(gatehouse, many)
+  const tooExpensive = { id: 'query_too_expensive', message: 'Too slow.', fields: ['author'] }
+  await page.route(/\/_db\/blog\/articles\?/, (route) =>
+    route.fulfill({ status: 422, json: tooExpensive }),
+  )
+  await gatehouse.signIn(page, `${ARTICLES}?filter=author%3Dada`)
+  await expect(page.getByRole('alert').filter({ hasText: 'Too slow.' })).toContainText(
+    'Create an index on author.',
+  )
+  await page.unroute(/\/_db\/blog\/articles\?/)
+  await page.reload()
+  await expect(page.getByText('Scanned 1,200 documents.')).toBeVisible()
+  await page.getByRole('button', { name: 'Count documents' }).click()
+  await expect(page.getByText('3 documents match.')).toBeVisible()
+  await expect(page).toHaveURL(/count=1/)
+  await page.getByRole('button', { name: 'Create index' }).click()
+  await expect(page.getByText('Read 3 documents by the index by-author.')).toBeVisible()
+  await expect(page.getByRole('rowheader')).toHaveText(['d0', 'd400', 'd800'])
+})
+
+test('Indexes are created and deleted, and a failed one lists the documents that prevent it', async ({
+  page,
+  gatehouse,
+}) => {
+  await makeBlog(gatehouse, [
+    { id: 'one', author: 'ada', year: 1 },
+    { id: 'two', author: 'ada', year: 2 },
+  ])
+  await gatehouse.signIn(page, ARTICLES)
+  await page.getByRole('link', { name: 'Indexes' }).click()
+  await expect(page.getByText('No index yet.')).toBeVisible()
+  await page.getByRole('button', { name: 'Create index' }).click()
+  const form = dialogOf(page, 'Create index of articles')
+  const first = form.getByRole('combobox', { name: 'Field 1', exact: true })
+  await expect(first).toBeFocused()
+  await page.keyboard.press('Control+Enter')
+  await expect(first).toBeFocused()
+  await expect(first).toHaveAccessibleDescription(/Choose or enter a field/)
+  await first.fill('author')
+  await form.getByRole('checkbox', { name: 'Unique' }).check()
+  await page.keyboard.press('Control+Enter')
+  const row = page.getByRole('row').filter({ hasText: 'by-author' })
+  await expect(row).toContainText('Failed')
+  const duplicates = page.getByRole('list', { name: 'Documents with the same values' })
+  await expect(duplicates.getByRole('link')).toHaveText(['one', 'two'])
+  await row.getByRole('button', { name: 'Delete by-author' }).click()
+  const question = dialogOf(page, 'Delete index by-author?')
+  await question.getByRole('button', { name: 'Delete index' }).click()
+  await expect(page.getByText('No index yet.')).toBeVisible()
+
+  await page.getByRole('button', { name: 'Create index' }).click()
+  await first.fill('ye')
+  await page.getByRole('option', { name: 'year' }).click()
+  await form.getByRole('combobox', { name: 'Order of field 1' }).selectOption('Descending')
+  await form.getByRole('button', { name: 'Add field' }).click()
+  await form.getByRole('combobox', { name: 'Field 2', exact: true }).fill('author')
+  await page.keyboard.press('Control+Enter')
+  await expect(page.getByRole('row').filter({ hasText: 'by-year-author' })).toContainText('Ready')
+  expect((await gatehouse.get('/_db/blog/_index/articles')).body).toMatchObject([
+    { name: 'by-year-author', fields: ['-year', 'author'], state: 'ready' },
+  ])
+})
