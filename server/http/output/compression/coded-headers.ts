@@ -44,7 +44,9 @@ export function codedHeaders(
     headers[name] =
       key === 'etag' && coding !== undefined ? codedEntityTag(String(value), coding) : value
   }
-  headers.Vary = vary === undefined ? 'Accept-Encoding' : `${vary}, Accept-Encoding`
+  headers.Vary = /(?:^|[,\s])(?:accept-encoding|\*)(?:[,\s]|$)/i.test(vary ?? '')
+    ? vary
+    : [vary, 'Accept-Encoding'].filter((each) => each !== undefined).join(', ')
   if (coding !== undefined) headers['Content-Encoding'] = coding
   if (length !== undefined) headers['Content-Length'] = length
   return headers

@@ -116,6 +116,10 @@ describe('compressResponse', () => {
       response.writeHead(200, { ...json, vary: 'Accept', ETag: 'W/"tag"' }).end(large)
     })
     expect(got.headers).toMatchObject({ vary: 'Accept, Accept-Encoding', etag: 'W/"tag"' })
+    const named = await serve((response) => {
+      response.writeHead(200, { ...json, Vary: 'accept-encoding, Origin' }).end(large)
+    })
+    expect(named.headers.vary).toBe('accept-encoding, Origin')
   })
 
   it('sends large bodies as they are for clients that want no coding, and without a place', async () => {
