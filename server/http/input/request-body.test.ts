@@ -1,11 +1,13 @@
 import { PassThrough } from 'node:stream'
-import { Hono } from 'hono'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { type Context, Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
 import { BODY_STALLED } from '../../contract/request-body.ts'
 import type { AppEnv } from '../env.ts'
 import { renderFailure, toFailure } from '../output/render-failure.ts'
 import { bodyBudget } from './body-budget.ts'
-import { readBody, readForm } from './request-body.ts'
+import { bodyChunks, readBody, readForm } from './request-body.ts'
 
 const app = new Hono<AppEnv>()
   .post('/', async (c) => c.body(Buffer.from(await readBody(c, 10)).toString()))
@@ -81,6 +83,29 @@ describe('readBody', () => {
     later.on('error', () => {})
     const env = { incoming: later } as unknown as AppEnv['Bindings']
     expect((await app.request('/', { method: 'POST' }, env)).status).toBe(500)
+  })
+})
+
+describe('bodyChunks', () => {
+  it('holds no chunk that the caller has read', async () => {
+    setFlagsFromString('--expose-gc')
+    const collectGarbage: () => void = runInNewContext('gc')
+    const incoming = new PassThrough()
+    const context = { env: { incoming }, req: { header: () => undefined } }
+    const chunks = bodyChunks(context as unknown as Context<AppEnv>)
+    const first: WeakRef<object>[] = []
+    for (let n = 0; n < 3; n++) {
+      incoming.write(Buffer.alloc(100))
+      const { value } = await chunks.next()
+      first.push(new WeakRef(value as object))
+    }
+    await expect
+      .poll(() => {
+        collectGarbage()
+        return first[0]?.deref() === undefined
+      })
+      .toBe(true)
+    await chunks.return(undefined)
   })
 })
 

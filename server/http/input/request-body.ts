@@ -136,20 +136,26 @@ async function* sentChunks(c: Context<AppEnv>): AsyncGenerator<Uint8Array> {
 }
 
 async function* chunksOf(incoming: IncomingMessage): AsyncGenerator<Uint8Array> {
-  const stalled = Promise.withResolvers<never>()
-  stalled.promise.catch(() => {})
-  const onStalled = () => stalled.reject(bodyTimeout())
+  let isStalled = false
+  let stall = () => {}
+  const onStalled = () => {
+    isStalled = true
+    stall()
+  }
   incoming.on(BODY_STALLED, onStalled)
   // The default destroys the connection when the iterator is closed early.
   const chunks: AsyncIterator<Uint8Array> = incoming.iterator({ destroyOnReturn: false })
   try {
-    for (;;) {
-      const next = chunks.next()
-      next.catch(() => {})
-      const { done, value } = await Promise.race([next, stalled.promise])
+    while (!isStalled) {
+      // Not `Promise.race` with one promise for all chunks, which would hold every chunk.
+      const { promise, resolve, reject } = Promise.withResolvers<IteratorResult<Uint8Array>>()
+      stall = () => reject(bodyTimeout())
+      chunks.next().then(resolve, reject)
+      const { done, value } = await promise
       if (done) return
       yield value
     }
+    throw bodyTimeout()
   } finally {
     incoming.off(BODY_STALLED, onStalled)
     // Not awaited: after a stall it waits for a chunk that may never arrive.
