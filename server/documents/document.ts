@@ -12,12 +12,14 @@ export interface MadeDocument {
 /**
  * Returns a value as a document to store. Generates an id if there is none.
  *
+ * @param printed the value as JSON, if it has been printed already.
  * @throws Failure `invalid`, `too-large`
  */
 export function toDocument(
   value: Json,
   known: string | undefined,
   now: () => number,
+  printed?: string,
 ): MadeDocument {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new Failure('invalid', 'A document must be a JSON object.', { field: '' })
@@ -32,8 +34,7 @@ export function toDocument(
     )
   }
   const id = known ?? given ?? createDocumentId(now())
-  const document = given === undefined ? { id, ...value } : value
-  const body = printJson(document)
+  const body = given === undefined ? printJson({ id, ...value }) : (printed ?? printJson(value))
   if (Buffer.byteLength(body) > DOCUMENT_BYTES) throw tooLarge()
   return { id, body }
 }

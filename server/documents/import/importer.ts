@@ -4,7 +4,7 @@ import { Semaphore } from '../../storage/changes/semaphore.ts'
 import { createTurns } from '../../storage/changes/turns.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { type MadeDocument, toDocument } from '../document.ts'
-import { parseStrictly } from '../json/strict-json.ts'
+import { parseAndPrint } from '../json/strict-json.ts'
 import { exists } from '../repository/create-many.ts'
 import type { DocumentRepository } from '../repository/stored-documents.ts'
 import type { WriteDocuments, Written } from '../repository/write-documents.ts'
@@ -156,7 +156,8 @@ function toDocuments(
 
 function parse(text: string, now: () => number): MadeDocument | Failure {
   try {
-    return toDocument(parseStrictly(text), undefined, now)
+    const { value, printed } = parseAndPrint(text)
+    return toDocument(value, undefined, now, printed)
   } catch (error) {
     if (!(error instanceof Failure)) throw error
     return error.code === 'bad-json' ? NOT_JSON : error

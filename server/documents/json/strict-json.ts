@@ -15,7 +15,10 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
  * @throws Failure `bad-json` for malformed JSON; `invalid` naming the rejected key or number, with
  * its JSON Pointer.
  */
-export function parseStrictly(text: string): Json {
+export const parseStrictly = (text: string): Json => parseAndPrint(text).value
+
+/** Like {@link parseStrictly}; also returns the value as {@link printJson} prints it. */
+export function parseAndPrint(text: string): { readonly value: Json; readonly printed: string } {
   requireDepth(text)
   let value: Json
   try {
@@ -24,8 +27,10 @@ export function parseStrictly(text: string): Json {
     throw new Failure('bad-json', 'The body is not JSON.', { cause })
   }
   // Text that prints identically has lost nothing. Most clients send such text.
-  if (printJson(value) !== text) scan(text)
-  return value
+  const printed = printJson(value)
+  if (printed === text) return { value, printed: text }
+  scan(text)
+  return { value, printed }
 }
 
 /** Prints a value without whitespace. */
