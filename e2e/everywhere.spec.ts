@@ -16,6 +16,7 @@ async function expectViewAccessible(page: Page, sample: SampleData, view: View):
   await expect(view.shows(page, sample)).toBeVisible()
   await expect(page).toHaveTitle(/\S · Gatehouse$/)
   await expect(page.locator('h1')).toHaveCount(1)
+  await expect(page.getByText('Loading the console')).toHaveCount(0)
   await expectAccessibleInBothThemes(page)
 
   // 1440 × 900 at 200 %, and the width of WCAG 1.4.10.

@@ -91,7 +91,7 @@ test('endpoints: full, filtered, menu, keys, search', async ({ page, gatehouse }
   for (const view of ['map', 'import']) {
     await page.goto(`${consolePath}/${view}`)
     await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
-    await expect(page.getByText('Loading').filter({ visible: true })).toHaveCount(0)
+    await expect(page.getByText('Loading')).toHaveCount(0)
     await shoot(page, `endpoints-${view}`)
   }
   await page.getByLabel('File of endpoints').setInputFiles({

@@ -27,6 +27,14 @@ setNonce(nonce)
 const root = document.getElementById('root')
 if (root === null) throw new Error('index.html has no #root')
 
+// The first content replaces the skeleton before it is painted.
+const skeleton = root.nextElementSibling
+new MutationObserver((_, observer) => {
+  if (root.querySelector(':scope > :not(style)') === null) return
+  skeleton?.remove()
+  observer.disconnect()
+}).observe(root, { childList: true })
+
 createRoot(root).render(
   <StrictMode>
     <MantineProvider
