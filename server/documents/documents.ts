@@ -6,22 +6,13 @@ import type { CollectionRef, DocumentRef } from '../storage/document-ref.ts'
 import { createVault, type Vault } from '../storage/vault.ts'
 import { type MadeDocument, quoted, requireDocumentId, toDocument } from './document.ts'
 import { type Conditions, matches, matchesNone } from './entity-tag.ts'
-import { withAdvice } from './indexes/advise.ts'
-import { planQuery } from './indexes/plan.ts'
-import { readByIndex } from './indexes/read-by-index.ts'
 import { mergePatch } from './json/merge-patch.ts'
 import { type Json, parseStrictly } from './json/strict-json.ts'
 import { parseCursor, printCursor } from './query/cursor.ts'
-import type { Filter } from './query/filter.ts'
+import { createFindPage } from './query/find-page.ts'
 import type { Position } from './query/order.ts'
 import type { DocumentQuery } from './query/query.ts'
-import {
-  createReadInIdOrder,
-  type Page,
-  type PageQuery,
-  type ReadInIdOrder,
-  readPage,
-} from './query/read-page.ts'
+import { createReadInIdOrder, type Page, type ReadInIdOrder } from './query/read-page.ts'
 import { ScanLimit } from './query/scan-limit.ts'
 import {
   type CreatedMany,
@@ -157,36 +148,7 @@ export function createDocuments(
     return { ...made, tag }
   }
 
-  /** Reads a page by an index if one serves the query, and otherwise by a scan. */
-  async function readPageOf(
-    where: CollectionRef,
-    query: PageQuery,
-    filter: Filter,
-    reserve: FindOptions['reserve'],
-    signal: AbortSignal,
-  ): Promise<Page> {
-    const deps = { repository, nextTurn }
-    const { matches, sort, fields, count } = query
-    const isFiltered = matches !== undefined || sort.length > 0
-    // The limit of a page counts selected fields, so it does not bound the documents that are read.
-    if (!isFiltered && fields === undefined && !count) {
-      return readPage(deps, where, query, { reserve })
-    }
-    const { indexes: reader } = repository
-    const indexes = isFiltered ? await reader.ready(where) : []
-    const plan = planQuery(indexes, { filter, sort, count })
-    try {
-      const found =
-        plan &&
-        (await scans.runIndexed(signal, (check) =>
-          readByIndex({ reader, nextTurn }, where, plan, query, { reserve, check }),
-        ))
-      if (found !== undefined) return found
-      return await scans.run(signal, (check) => readPage(deps, where, query, { reserve, check }))
-    } catch (error) {
-      throw error instanceof Failure ? withAdvice(error, { filter, sort }) : error
-    }
-  }
+  const findPage = createFindPage({ repository, nextTurn, scans })
 
   return {
     collections: (database) => repository.collections(database),
@@ -202,7 +164,7 @@ export function createDocuments(
       const scope = { where, filter, sort }
       const idPosition = after === undefined ? undefined : { values: [], id: after }
       const from = cursor === undefined ? idPosition : parseCursor(vault, scope, cursor)
-      const page = await readPageOf(
+      const page = await findPage(
         where,
         { matches, sort, fields, limit, from, count },
         filter,
