@@ -229,6 +229,19 @@ forEachEngine((engine) => {
     })
   })
 
+  it('indexes few documents in a step, and fewer if they are large', async () => {
+    const large = 'x'.repeat(100 * 1024)
+    await createArray([...some(300), ...['e1', 'e2', 'e3', 'e4'].map((id) => ({ id, large }))])
+    await indexes.put(where, 'by-n', ['n'])
+    const done: number[] = []
+    let [row] = await store.db.selectFrom('document_indexes').selectAll().execute()
+    while (row !== undefined) {
+      done.push(row.done)
+      row = await buildStep(store, row, 'f')
+    }
+    expect(done).toEqual([0, 250, 302, 304])
+  })
+
   it('ends a build while documents are created at the end of the collection', async () => {
     await createArray(some(600))
     await indexes.put(where, 'by-n', ['n'])
