@@ -215,7 +215,7 @@ const TAGS: Readonly<Record<string, string>> = {
   job: 'Work that continues after the response.',
   listener: 'The sockets that serve the endpoints on each node.',
   metrics: 'Metrics for Prometheus.',
-  node: 'The nodes that share the database.',
+  node: 'The nodes that share the store.',
   openapi: 'This description.',
   provider: 'The providers to sign in with.',
   schema: 'The JSON Schemas of collections.',

@@ -1,7 +1,7 @@
 /** Maximum round trip after which a reply sets the clock, ms. */
 const ROUND_TRIP = 1_500
 
-/** The clock of the database, which is the same for all nodes. */
+/** The clock of PostgreSQL, which is the same for all nodes. */
 export interface DatabaseClock {
   /** Returns the time, ms since 1970. */
   now(): number

@@ -1,4 +1,4 @@
-/** Keeps in-memory state in sync with the database, with one sync at a time. */
+/** Keeps in-memory state in sync with the store, with one sync at a time. */
 export interface Follower {
   /**
    * Resolves when a sync that began after this call has ended. Concurrent calls share a sync.
@@ -38,7 +38,7 @@ export function createFollower(sync: () => Promise<void>): Follower {
   return {
     follow() {
       if (running === undefined) return run()
-      // The sync in progress may have read the database before the latest change.
+      // The sync in progress may have read the store before the latest change.
       next ??= running
         .catch(() => {})
         .then(() => {

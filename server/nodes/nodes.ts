@@ -25,7 +25,7 @@ const REPORT_DELAY = 5
  */
 const NAME_TIMEOUT = DEAD_AFTER + 1_000
 
-/** This node among the nodes that share the database. */
+/** This node among the nodes that share the store. */
 export interface Nodes {
   /** The name of this node. */
   readonly name: string

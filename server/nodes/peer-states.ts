@@ -3,7 +3,7 @@ import type { NodeStatus } from '../contract/node.ts'
 import { DEAD_AFTER } from './liveness.ts'
 import type { Identity, NodeRepository, OtherNode } from './repository.ts'
 
-/** The other nodes and their listeners, as last read from the database. */
+/** The other nodes and their listeners, as last read from the store. */
 export interface PeerStates {
   /** Whether any other node is alive. */
   readonly any: boolean

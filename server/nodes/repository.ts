@@ -31,7 +31,7 @@ const otherNodes = z.array(
   }),
 )
 
-/** Another node as the database has it. */
+/** Another node, as stored. */
 export type OtherNode = Readonly<z.infer<typeof otherNodes>[number]>
 
 /** A command to a node with a listener: reopen a failed one, or close a draining one. */

@@ -4,7 +4,7 @@ import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
 
-/** `/_api/node`: the nodes that share the database. `node` is the name of this one. */
+/** `/_api/node`: the nodes that share the store. `node` is the name of this one. */
 export const nodeRoutes = (deps: {
   node: string
   others: () => readonly NodeStatus[]

@@ -83,7 +83,7 @@ export function createFailedSignIns(deps: FailedSignInDeps): FailedSignIns {
   }
 
   const record: RecordFailedSignIn = async ({ provider, address, failure, username }) => {
-    // The database is unavailable or the server is stopping: nothing can be recorded.
+    // The store is unavailable or the server is stopping: nothing can be recorded.
     if (failure.kind.status === 503) return
     const key = failureKey('sign-in', address)
     if (mayWrite(key)) {

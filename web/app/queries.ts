@@ -100,7 +100,7 @@ export const collectionsQuery = (database: string) =>
 /** Polling interval of the nodes while there are several, ms. It detects unreachable nodes. */
 const POLL_MS = 10_000
 
-/** The nodes that share the database. Listener events refetch the list. */
+/** The nodes that share the store. Listener events refetch the list. */
 export const nodesQuery = queryOptions({
   queryKey: ['listener', 'nodes'],
   queryFn: ({ signal }) => readJson(api._api.node.$get({}, { init: { signal } })),

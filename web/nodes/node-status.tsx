@@ -11,7 +11,7 @@ import classes from './node-status.module.css'
 const ID = 'nodes'
 
 /**
- * Shows how many nodes share the database, or how many are unreachable. Hidden with a single node.
+ * Shows how many nodes share the store, or how many are unreachable. Hidden with a single node.
  */
 export function NodeStatus() {
   const { data: nodes = [] } = useQuery(nodesQuery)

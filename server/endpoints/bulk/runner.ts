@@ -43,7 +43,7 @@ export function createBulkRunner(deps: BulkRunnerDeps) {
       if (claimed === undefined) return
       isTidy = false
       const end = await makeChanges(claimed, deps, isStopped)
-      // The database is unavailable or the node is stopping. The bulk change is resumed later.
+      // The store is unavailable or the node is stopping. The bulk change is resumed later.
       if (end === 'interrupted') return
       if (end === 'lost') {
         // It was cancelled or another node has claimed it. If this node still holds the claim, the
@@ -134,7 +134,7 @@ async function makeChanges(
 }
 
 /**
- * Whether all other changes would fail too: the database is unavailable or the node is stopping.
+ * Whether all other changes would fail too: the store is unavailable or the node is stopping.
  */
 const isInterruption = (error: unknown): boolean =>
   isStoreFailure(error) &&

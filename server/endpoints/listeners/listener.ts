@@ -25,7 +25,7 @@ export interface ListenerDeps {
   /** For `ssl://` addresses; `undefined` if not configured. */
   readonly certificate: Certificate | undefined
   readonly limit: ConnectionLimit
-  /** Folders in which no socket may be created: those of the database and of keys. */
+  /** Folders in which no socket may be created: those of the store and of keys. */
   readonly reservedFolders?: readonly string[] | undefined
   /** Called after each change of {@link Listener.state}. */
   readonly changed: (listener: Listener) => void

@@ -57,9 +57,9 @@ export interface EndpointRegistryDeps {
   readonly publish: (event: LiveEvent) => void
   /** How long a removed endpoint drains, ms. */
   readonly grace: number
-  /** The other nodes that share the database; `undefined` on SQLite. */
+  /** The other nodes that share the store; `undefined` on SQLite. */
   readonly peers?: Peers | undefined
-  /** Folders in which no socket may be created: those of the database and of keys. */
+  /** Folders in which no socket may be created: those of the store and of keys. */
   readonly reservedFolders?: readonly string[]
   readonly log?: Pick<Logger, 'info' | 'error'>
   /** Maximum number of open files of this process; by default the system's limit. */

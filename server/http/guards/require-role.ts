@@ -21,7 +21,7 @@ export interface RequireRoleDeps {
   readonly authenticate: (
     credentials: Credentials,
   ) => Principal | undefined | Promise<Principal | undefined>
-  /** Returns the last known owner. Used for reads while the database is unavailable. */
+  /** Returns the last known owner. Used for reads while the store is unavailable. */
   readonly lastKnown: (credentials: Credentials) => Principal | undefined
   /** Counts an invalid token; throws `too-many-requests` above the limit. */
   readonly countFailure: (client: Client) => void
@@ -78,7 +78,7 @@ export const permissionOf = (handler: unknown): Declared | undefined =>
 export function createRequireRole(deps: RequireRoleDeps): RequireRole {
   /** Returns the owner of the credentials; a promise only if `deps.authenticate` returns one. */
   function authenticate(credentials: Credentials, client: Client, method: string) {
-    // While the database is unavailable, the last known owner may read.
+    // While the store is unavailable, the last known owner may read.
     const recover = (error: unknown): Principal => {
       const code = error instanceof Failure ? error.code : undefined
       if (code === 'unauthenticated') deps.countFailure(client)

@@ -18,7 +18,7 @@ export const createErrorHandler =
     return renderFailure(failure, c)
   }
 
-/** Returns whether the log has the reason: the outage of the database is logged when it begins. */
+/** Returns whether the log has the reason: an outage of the store is logged when it begins. */
 const isKnown = ({ code, cause }: Failure) =>
   code === 'busy' || (code === 'unavailable' && cause === undefined)
 

@@ -11,7 +11,7 @@ export interface ConnectionLimit {
   leave(): void
 }
 
-/** File descriptors reserved for the database, the log, certificates and other files. */
+/** File descriptors reserved for the store, the log, certificates and other files. */
 const OTHER_FILES = 96
 
 /** Connections reserved for endpoints that serve `_system`. */
@@ -19,7 +19,7 @@ const RESERVED_CONNECTIONS = 32
 
 /**
  * Creates a {@link ConnectionLimit} from the limit on open files. It keeps descriptors free for the
- * database and connections free for operators.
+ * store and connections free for operators.
  *
  * @param files limit on open files; see {@link openFilesLimit}.
  * @param listeners returns the number of open listeners, each of which uses a descriptor.

@@ -7,7 +7,7 @@ import { listenerStatus } from '../../listener-status.ts'
 import type { Listener } from '../../listeners/listener.ts'
 import { clash } from './obstacle.ts'
 
-/** The other nodes that share the database, as the endpoint registry sees them. */
+/** The other nodes that share the store, as the endpoint registry sees them. */
 export interface Peers extends Pick<Nodes, 'sendCommand'> {
   /** The name of this node. */
   readonly node: string

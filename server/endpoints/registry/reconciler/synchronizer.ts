@@ -17,7 +17,7 @@ export interface Synchronizer {
    */
   restore(): Promise<void>
   /**
-   * Applies changes that other processes made in the database. When this resolves, all listeners
+   * Applies changes that other processes made in the store. When this resolves, all listeners
    * have the stored mapping and removed endpoints are closed; new endpoints may still be opening.
    *
    * @returns the revision up to which changes are applied.
@@ -43,7 +43,7 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
   const reconcileLocked = (address: string) => withLock(address, () => reconcile(address))
 
   /**
-   * Returns the endpoints that may differ from the database. The stored revision is lower than
+   * Returns the endpoints that may differ from the store. The stored revision is lower than
    * before when a backup was `restored`.
    */
   async function readDifferences() {
@@ -92,7 +92,7 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
         syncedTo = revision
         return revision
       }
-      // Without the locks: a change of this node may hold one while it waits for the database.
+      // Without the locks: a change of this node may hold one while it waits for the store.
       const existing = changed.filter(({ endpoint }) => listeners.get(endpoint) !== undefined)
       await Promise.all(existing.map((desired) => reconcile(desired.endpoint, { desired })))
       await Promise.all([placement.openProposals(), ...removed.map(reconcileRemoval)])
