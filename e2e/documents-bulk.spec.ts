@@ -130,6 +130,8 @@ test('Documents are imported from text and from a file, filtered by several fiel
   await expect(form.getByRole('cell', { name: 'd0' })).toBeVisible()
   await page.route(/on-conflict=replace$/, () => {}, { times: 1 })
   await page.keyboard.press('Control+Enter')
+  await expect(form.getByRole('button', { name: 'Cancel import' })).toBeFocused()
+  await page.keyboard.press('Escape')
   await form.getByRole('button', { name: 'Cancel import' }).click()
   await expect(form.getByText('The import was cancelled.')).toBeVisible()
   await page.keyboard.press('Control+Enter')

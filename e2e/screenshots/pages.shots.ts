@@ -88,6 +88,8 @@ test('documents', async ({ page, gatehouse }, { parallelIndex }) => {
   }
   await open(page, `${blog}/schema`, /schema/i)
   await shoot(page, 'documents-schema')
+  await open(page, `${blog}/indexes`, 'No index yet.')
+  await shoot(page, 'documents-indexes')
   await open(page, '/documents/absent', /absent/)
   await shoot(page, 'documents-absent')
   await loadingAndFailed(page, blog, '**/_db/blog/articles*')

@@ -55,7 +55,7 @@ export function useDocumentsLocation() {
     create: () => goTo(here, { ...list, create: '1' }),
     load: () => goTo(here, { ...list, import: '1' }),
     empty: () => goTo(here, { ...list, empty: '1' }),
-    follow: (job: string) => goTo(here, { columns, job }, true),
+    follow: (job: string) => goTo(here, { filter, sort, columns, job }, true),
     close: () => goTo(here, list),
     /** Changes the query, and returns to its first page. Another filter is counted on demand. */
     query: (change: Pick<DocumentsSearch, 'filter' | 'sort' | 'count'>) =>

@@ -1,4 +1,5 @@
 import { FileInput, NativeSelect, Textarea } from '@mantine/core'
+import { useBlocker } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import * as z from 'zod/mini'
 import type { OnConflict } from '../../../server/contract/import.ts'
@@ -57,6 +58,11 @@ export function ImportDialog({ collectionRef }: { collectionRef: CollectionRef }
   const abort = useRef<AbortController>(undefined)
   const load = useImportDocuments(collectionRef)
   const { mutate } = load
+  // Leaving would end the import.
+  useBlocker({ shouldBlockFn: () => load.isPending, enableBeforeUnload: () => load.isPending })
+  const leave = () => {
+    if (!load.isPending) close()
+  }
   useEffect(() => () => abort.current?.abort(), [])
   useEffect(() => {
     let isCurrent = true
@@ -97,7 +103,7 @@ export function ImportDialog({ collectionRef }: { collectionRef: CollectionRef }
       name={collectionRef.collection}
       width={880}
       deliberate={source !== undefined}
-      onClose={close}
+      onClose={leave}
     >
       {load.isPending ? (
         <ImportProgress share={share} onCancel={() => abort.current?.abort()} />
