@@ -8,7 +8,7 @@ import { verifyAuditLog } from '../cli/commands/audit-verify.ts'
 import { openStore, type StoreLocation } from '../storage/open.ts'
 import { forEachEngine, makeDatabase } from '../storage/test-support/each-engine.testing.ts'
 import { operatorSession } from '../test-support/operator-session.testing.ts'
-import { MAIN } from '../test-support/server-process.testing.ts'
+import { MAIN, storeFlags } from '../test-support/server-process.testing.ts'
 import { ask, startForTest } from '../test-support/start.testing.ts'
 
 // Tests the commands as an operator uses them: a backup during writes, a restore, and a node on the
@@ -29,12 +29,9 @@ const KEYS = { operatorKey: 'operator-key-of-tests-alone', secretKey: Buffer.all
 const settingsOf = (location: StoreLocation) =>
   'data' in location ? { data: location.data } : { databaseUrl: location.databaseUrl, ...KEYS }
 
-const flagsOf = (location: StoreLocation) =>
-  'data' in location ? ['--data', location.data] : ['--database-url', location.databaseUrl]
-
 async function gatehouse(location: StoreLocation, ...words: string[]): Promise<string> {
   const env = { PATH: process.env.PATH }
-  const { stdout } = await run(process.execPath, [MAIN, ...words, ...flagsOf(location)], { env })
+  const { stdout } = await run(process.execPath, [MAIN, ...words, ...storeFlags(location)], { env })
   return stdout
 }
 

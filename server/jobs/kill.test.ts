@@ -5,20 +5,16 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { forEachEngine, type TestEngine } from '../storage/test-support/each-engine.testing.ts'
 import {
   killProcesses,
+  SECRETS,
   type ServerProcess,
   startProcess,
+  storeFlags,
 } from '../test-support/server-process.testing.ts'
 import { type Answer, ask, makeToken } from '../test-support/start.testing.ts'
 
 // Kills a server process (SIGKILL) in the middle of a job; another one resumes the job.
 
 const COUNT = 40_000
-
-/** Secrets of a server without a data folder of its own. */
-const SECRETS = {
-  GATEHOUSE_OPERATOR_KEY: 'operator-key-of-the-tests-and-nothing-else',
-  GATEHOUSE_SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
-}
 
 let folder: string
 
@@ -32,8 +28,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 async function servers(engine: TestEngine) {
   const location = engine.location()
   const socketPath = join(folder, `${engine.name}.sock`)
-  const flags =
-    'data' in location ? ['--data', location.data] : ['--database-url', location.databaseUrl]
+  const flags = storeFlags(location)
   const start = (): Promise<ServerProcess> =>
     startProcess([...flags, '--endpoint', `unix://${socketPath}`], { env: SECRETS })
   let token: string | undefined

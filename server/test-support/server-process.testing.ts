@@ -1,12 +1,23 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import type { StoreLocation } from '../storage/open.ts'
 
 /** The entry point, as started from a checkout. */
 export const SOURCE = fileURLToPath(new URL('../main.ts', import.meta.url))
 
 /** The entry point of the tests: `npm test` names a bundle of the sources, which starts faster. */
 export const MAIN = process.env.GATEHOUSE_TEST_MAIN ?? SOURCE
+
+/** The secrets of a server without a data folder, in its environment. */
+export const SECRETS = {
+  GATEHOUSE_OPERATOR_KEY: 'operator-key-of-the-tests-and-nothing-else',
+  GATEHOUSE_SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
+}
+
+/** Returns the flags of `gatehouse` that select a store. */
+export const storeFlags = (location: StoreLocation): string[] =>
+  'data' in location ? ['--data', location.data] : ['--database-url', location.databaseUrl]
 
 /** How a server ended. */
 export interface Exit {

@@ -5,8 +5,10 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import {
   killProcesses,
+  SECRETS,
   type ServerProcess,
   startProcess,
+  storeFlags,
 } from '../../test-support/server-process.testing.ts'
 import { type Answer, ask, makeToken } from '../../test-support/start.testing.ts'
 
@@ -14,12 +16,6 @@ import { type Answer, ask, makeToken } from '../../test-support/start.testing.ts
 // build; on PostgreSQL, another node that runs already.
 
 const COUNT = 30_000
-
-/** Secrets of a server without a data folder of its own. */
-const SECRETS = {
-  GATEHOUSE_OPERATOR_KEY: 'operator-key-of-the-tests-and-nothing-else',
-  GATEHOUSE_SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
-}
 
 let folder: string
 
@@ -33,8 +29,7 @@ forEachEngine((engine) => {
   test('a build continues after a kill, and the index finds every document', async () => {
     const location = engine.location()
     const socketOf = (name: string) => join(folder, `${engine.name}-${name}.sock`)
-    const flags =
-      'data' in location ? ['--data', location.data] : ['--database-url', location.databaseUrl]
+    const flags = storeFlags(location)
     const start = (name: string): Promise<ServerProcess> =>
       startProcess([...flags, '--node', name, '--endpoint', `unix://${socketOf(name)}`], {
         env: SECRETS,

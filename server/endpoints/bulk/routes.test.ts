@@ -5,7 +5,12 @@ import { afterEach, expect, test } from 'vitest'
 import { CHANGES_BYTES, MAX_CHANGES } from '../../contract/endpoints/endpoint-change.ts'
 import { forEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { type EngineNode, forEachEngineNode } from '../../test-support/each-engine-node.testing.ts'
-import { killProcesses, startProcess } from '../../test-support/server-process.testing.ts'
+import {
+  killProcesses,
+  SECRETS,
+  startProcess,
+  storeFlags,
+} from '../../test-support/server-process.testing.ts'
 import { ask as askAt, makeToken } from '../../test-support/start.testing.ts'
 import { freePorts } from '../listeners/free-ports.testing.ts'
 
@@ -128,14 +133,8 @@ forEngine('sqlite', (engine) => {
     const folder = mkdtempSync(join(tmpdir(), 'gatehouse-bulk-'))
     const location = engine.location()
     const socketPath = join(folder, 'g.sock')
-    const where =
-      'data' in location ? ['--data', location.data] : ['--database-url', location.databaseUrl]
-    const env = {
-      GATEHOUSE_OPERATOR_KEY: 'operator-key-of-the-tests-and-nothing-else',
-      GATEHOUSE_SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
-    }
-    const flags = [...where, '--endpoint', `unix://${socketPath}`]
-    const first = await startProcess(flags, { env })
+    const flags = [...storeFlags(location), '--endpoint', `unix://${socketPath}`]
+    const first = await startProcess(flags, { env: SECRETS })
     const token = await makeToken({ data: '', databaseUrl: undefined, ...location })
     const headers = { Authorization: `Bearer ${token}` }
     const node: Node = {
@@ -148,7 +147,7 @@ forEngine('sqlite', (engine) => {
     const posted = await node.ask('POST', PATH, { changes })
     first.signal('SIGKILL')
     await first.exit
-    await startProcess(flags, { env })
+    await startProcess(flags, { env: SECRETS })
     const page = await ended(node, String(posted.headers.location))
     expect(page).toMatchObject({ state: 'done', made: 400, failed: 0, left: 0 })
     const stored = await databasesOf(node)

@@ -11,9 +11,11 @@ import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts
 import { type BundledServer, bundleServer } from '../../test-support/bundle-server.testing.ts'
 import {
   killProcesses,
+  SECRETS,
   type ServerProcess,
   SOURCE,
   startProcess,
+  storeFlags,
 } from '../../test-support/server-process.testing.ts'
 import { ask, endpointPath, makeToken } from '../../test-support/start.testing.ts'
 import { createDocumentWriter, readAll } from '../endurance/document-writer.testing.ts'
@@ -35,12 +37,6 @@ const STORES = {
 
 /** Maximum time of a round on a busy machine, ms. */
 const ROUND = 20_000
-
-/** Required by a server without a data folder. */
-const SECRETS = {
-  GATEHOUSE_OPERATOR_KEY: 'operator-key-of-the-tests-and-nothing-else',
-  GATEHOUSE_SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
-}
 
 /** Number of concurrent clients that change endpoints, each its own. */
 const CLIENTS = 6
@@ -104,8 +100,7 @@ async function live(
 ): Promise<void> {
   const socketPath = join(mkdtempSync(join(folder, 'run-')), 'admin.sock')
   const admin = `unix://${socketPath}`
-  const store =
-    'data' in location ? ['--data', location.data] : ['--database-url', location.databaseUrl]
+  const store = storeFlags(location)
   const known = new Map<string, Known>(addresses.map((address) => [address, { sure: ABSENT }]))
   const call = (method: string, path: string, body?: unknown) =>
     ask(0, method, path, { socketPath, body, headers: { Authorization: `Bearer ${token}` } })
