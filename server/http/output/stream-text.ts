@@ -30,10 +30,13 @@ export function streamText(
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        timer = setTimeout(() => {
-          cut(controller, new Error('The client reads its response too slowly.'))
-          void texts.return().catch(onError)
-        }, deadline - performance.now())
+        timer = setTimeout(
+          () => {
+            cut(controller, new Error('The client reads its response too slowly.'))
+            void texts.return().catch(onError)
+          },
+          Math.max(0, deadline - performance.now()),
+        )
       },
       async pull(controller) {
         try {

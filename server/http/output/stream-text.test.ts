@@ -1,0 +1,72 @@
+import type { Context } from 'hono'
+import { expect, test, vi } from 'vitest'
+import type { AppEnv } from '../env.ts'
+import { streamText } from './stream-text.ts'
+
+/** Returns the body of a response without a connection, and what happens to its texts. */
+function open(texts: readonly (string | Error)[], deadline = performance.now() + 60_000) {
+  const onError = vi.fn<(error: unknown) => void>()
+  const state = { read: 0, ended: false }
+  async function* generate() {
+    try {
+      for (const text of texts) {
+        if (text instanceof Error) throw text
+        state.read++
+        yield text
+      }
+    } finally {
+      state.ended = true
+    }
+  }
+  const c = { env: {} } as unknown as Context<AppEnv>
+  const generated = generate()
+  return {
+    ...{ state, onError },
+    async begin() {
+      const { value = '' } = await generated.next()
+      return new Response(streamText(c, value ?? '', generated, { deadline, onError }))
+    },
+  }
+}
+
+test('sends all texts, in chunks, as they are read', async () => {
+  const long = 'ü'.repeat(100_000)
+  const { state, onError, begin } = open(['first', '', long, 'last'])
+  const response = await begin()
+  expect(state.read).toBe(1)
+  const sizes: number[] = []
+  const chunks: Uint8Array[] = []
+  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+    sizes.push(chunk.length)
+    chunks.push(chunk)
+  }
+  expect(Buffer.concat(chunks).toString()).toBe(`first${long}last`)
+  expect(Math.max(...sizes)).toBe(64 * 1024)
+  expect(state.ended).toBe(true)
+  expect(onError).not.toHaveBeenCalled()
+})
+
+test('does not end like a complete response if a text fails', async () => {
+  const failure = new Error('unreadable')
+  const { state, onError, begin } = open(['first', failure])
+  await expect((await begin()).text()).rejects.toBe(failure)
+  expect(onError).toHaveBeenCalledWith(failure)
+  expect(state.ended).toBe(true)
+})
+
+test('ends at its deadline, also if nothing reads it', async () => {
+  const { state, onError, begin } = open(['first', 'second'], performance.now())
+  const response = await begin()
+  await vi.waitUntil(() => state.ended)
+  expect(onError).toHaveBeenCalledOnce()
+  await expect(response.text()).rejects.toThrow('too slowly')
+})
+
+test('ends the texts when the client disconnects', async () => {
+  const { state, onError, begin } = open(['first', 'second', 'third'])
+  const reader = (await begin()).body?.getReader()
+  await reader?.read()
+  await reader?.cancel()
+  expect(state).toEqual({ read: 1, ended: true })
+  expect(onError).not.toHaveBeenCalled()
+})
