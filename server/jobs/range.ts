@@ -5,7 +5,7 @@ import type { Job } from './job.ts'
 /**
  * Maximum number of documents and of bytes that one statement changes, a few milliseconds of work.
  */
-export const STATEMENT_LIMIT = { documents: 4_000, bytes: 512 * 1024 } as const
+const STATEMENT_LIMIT = { documents: 4_000, bytes: 512 * 1024 } as const
 
 /** Documents that a job has staged, in id order: those after `after`, up to `last`. */
 export interface Range {

@@ -4,19 +4,16 @@ import type { CollectionWrites, Turn } from '../../storage/changes/collection-wr
 import type { Store } from '../../storage/open.ts'
 import { withTimeLimit } from '../apply.ts'
 import type { DocumentRules, Job, Merge } from '../job.ts'
-import { rangeAfter, STATEMENT_LIMIT } from '../range.ts'
+import { rangeAfter } from '../range.ts'
 import type { JobRepository } from '../repository.ts'
 import { createReservation } from './reservation.ts'
 import { createUnapplied, writeRange } from './unapplied.ts'
 
 /**
  * Maximum number of documents that one commit writes, and of their bytes; a few milliseconds of
- * work.
+ * work. A change up to this size is made in one transaction.
  */
 const COMMIT_LIMIT = { documents: 1_000, bytes: 256 * 1024, countsDeleted: true } as const
-
-/** A change up to this size is made in one transaction. */
-const SMALL_CHANGE = { ...STATEMENT_LIMIT, countsDeleted: true } as const
 
 /** Number of concurrently written documents that are checked at a time. */
 const CHECK_BATCH = 100
@@ -149,9 +146,9 @@ export function createLargeChanges(deps: LargeChangesDeps) {
   }
 
   async function isSmallChange(job: Job): Promise<boolean> {
-    const first = await rangeAfter(db, job, '', SMALL_CHANGE)
+    const first = await rangeAfter(db, job, '', COMMIT_LIMIT)
     return (
-      first === undefined || (await rangeAfter(db, job, first.last, SMALL_CHANGE)) === undefined
+      first === undefined || (await rangeAfter(db, job, first.last, COMMIT_LIMIT)) === undefined
     )
   }
 
