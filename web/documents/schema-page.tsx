@@ -1,16 +1,15 @@
 import { Button } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link, useParams } from '@tanstack/react-router'
+import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import * as z from 'zod/mini'
 import { useHasRole } from '../shared/session/person.ts'
 import { Notice } from '../shared/ui/feedback/notice.tsx'
 import { SkeletonRows } from '../shared/ui/feedback/skeleton-rows.tsx'
 import { FormFrame } from '../shared/ui/form/form-frame.tsx'
-import { PageHead } from '../shared/ui/layout/page-head.tsx'
 import { usePageTitle } from '../shared/ui/layout/use-page-title.ts'
 import { ConfirmDialog } from '../shared/ui/overlay/confirm-dialog.tsx'
-import { CollectionTabs } from './choose/collection-tabs.tsx'
+import { CollectionHead } from './choose/collection-head.tsx'
 import { DocumentConflict } from './dialogs/document-conflict.tsx'
 import type { StoredJson } from './document-client.ts'
 import { formatJson } from './editor/document-text.ts'
@@ -41,14 +40,7 @@ export function SchemaPage() {
   usePageTitle('Schema', collection, database, 'Documents')
   return (
     <>
-      <PageHead title={`Schema of ${collection}`} />
-      <p className={classes.way}>
-        In{' '}
-        <Link to="/documents/$database" params={{ database }}>
-          {database}
-        </Link>
-      </p>
-      <CollectionTabs collectionRef={collectionRef} />
+      <CollectionHead title={`Schema of ${collection}`} collectionRef={collectionRef} />
       {schema === undefined && error === null && <SkeletonRows what="the schema" />}
       {schema === undefined && error !== null && (
         <ReadFailure what="The schema" database={database} error={error} onRetry={refetch} />

@@ -1,18 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { lazy } from 'react'
 import { useHasRole } from '../../shared/session/person.ts'
 import { LazyBoundary } from '../../shared/ui/feedback/lazy-boundary.tsx'
 import { Notice } from '../../shared/ui/feedback/notice.tsx'
 import { QueryResult } from '../../shared/ui/feedback/query-result.tsx'
 import { AddButton } from '../../shared/ui/form/add-button.tsx'
-import { PageHead } from '../../shared/ui/layout/page-head.tsx'
 import { usePageTitle } from '../../shared/ui/layout/use-page-title.ts'
-import { CollectionTabs } from '../choose/collection-tabs.tsx'
+import { CollectionHead } from '../choose/collection-head.tsx'
 import { indexesQuery } from '../queries.ts'
 import { ReadFailure } from '../read-failure.tsx'
 import { IndexTable } from './index-table.tsx'
-import classes from './indexes-page.module.css'
 import { useIndexesLocation } from './use-indexes-location.ts'
 
 const IndexDialogs = lazy(async () => ({
@@ -29,20 +26,12 @@ export function IndexesPage() {
   const isOpen = search.create !== undefined || search.remove !== undefined
   return (
     <>
-      <PageHead
+      <CollectionHead
         title={`Indexes of ${collection}`}
+        collectionRef={collectionRef}
         action={mayChange && <AddButton onClick={create}>Create index</AddButton>}
       />
-      <p className={classes.place}>
-        In{' '}
-        <Link to="/documents/$database" params={{ database }}>
-          {database}
-        </Link>
-      </p>
-      <CollectionTabs collectionRef={collectionRef} />
-      {!mayChange && (
-        <p className={classes.place}>You are a viewer: indexes are changed by operators.</p>
-      )}
+      {!mayChange && <p className="dim">You are a viewer: indexes are changed by operators.</p>}
       <QueryResult
         query={query}
         what="the indexes"
