@@ -7,6 +7,7 @@ import { endpointRecord } from '../contract/endpoints/endpoint.ts'
 import { jobView } from '../contract/job.ts'
 import type { AppEnv } from './env.ts'
 import { type Declared, permissionOf } from './guards/require-role.ts'
+import { TAGS, tagOf } from './openapi-tags.ts'
 
 /** An object of an OpenAPI 3.1 document. The tests lint the whole document. */
 export type Described = Readonly<Record<string, unknown>>
@@ -198,36 +199,6 @@ const idOf = (method: string, path: string): string =>
     .split(/[^A-Za-z0-9]+/)
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('')
-
-/** The descriptions of the tags. */
-const TAGS: Readonly<Record<string, string>> = {
-  address: 'The network addresses of this machine.',
-  audit: 'The log of every administrative change.',
-  collection: 'The collections of a database.',
-  database: 'The databases.',
-  document: 'JSON documents in collections.',
-  endpoint: 'The configured network endpoints and their databases.',
-  events: 'Live changes as server-sent events.',
-  export: 'Export of a whole database.',
-  health: 'Liveness and readiness.',
-  import: 'Import of a whole database.',
-  index: 'The indexes of collections.',
-  job: 'Work that continues after the response.',
-  listener: 'The sockets that serve the endpoints on each node.',
-  metrics: 'Metrics for Prometheus.',
-  node: 'The nodes that share the store.',
-  openapi: 'This description.',
-  provider: 'The providers to sign in with.',
-  schema: 'The JSON Schemas of collections.',
-  session: 'The signed-in person.',
-  size: 'The size of each database.',
-  token: 'API tokens.',
-  user: 'People, their roles and sessions.',
-}
-
-/** Returns the noun of a path. */
-const tagOf = (path: string): string =>
-  path.startsWith('/{collection}') ? 'document' : (/^\/_(?:api\/)?([a-z]+)/.exec(path)?.[1] ?? '')
 
 /** Replaces each schema of {@link SHARED} with a reference to it. */
 function shared(value: unknown): unknown {
