@@ -1,11 +1,11 @@
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { useHasRole } from '../../shared/session/person.ts'
-import { announce } from '../../shared/ui/feedback/announce.tsx'
-import type { EndpointRow } from '../model/endpoint-rows.ts'
-import { filterRows } from '../model/list/endpoint-filter.ts'
-import { formatCount } from '../model/traffic.ts'
+import { useHasRole } from '../shared/session/person.ts'
+import { announce } from '../shared/ui/feedback/announce.tsx'
 import classes from './endpoint-links.module.css'
+import type { EndpointRow } from './model/endpoint-rows.ts'
+import { filterRows } from './model/list/endpoint-filter.ts'
+import { formatCount } from './model/traffic.ts'
 
 const views = [
   { to: '/endpoints', key: 'table', label: 'Table' },
@@ -24,7 +24,7 @@ export function EndpointLinks(props: {
   const mayChange = useHasRole('operator')
   const save = async () => {
     if (rows === undefined) return
-    const { exportEndpoints } = await import('../export-endpoints.ts')
+    const { exportEndpoints } = await import('./export-endpoints.ts')
     const count = exportEndpoints(filterRows(rows, filter))
     announce(`${formatCount(count)} ${count === 1 ? 'endpoint was' : 'endpoints were'} exported.`)
   }
