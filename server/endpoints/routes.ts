@@ -58,7 +58,7 @@ export const endpointRoutes = (
           412: 'the endpoint has another revision',
         },
       }),
-      audited('endpoint.add', (c) => named(c.req.valid('json')?.endpoint)),
+      audited('endpoint.add', (c) => auditTarget(c.req.valid('json')?.endpoint)),
       requireRole('operator'),
       jsonBody(endpointInput),
       async (c) => {
@@ -80,7 +80,7 @@ export const endpointRoutes = (
           412: 'the endpoint has another revision',
         },
       }),
-      audited('endpoint.remove', (c) => named(c.req.param('address'))),
+      audited('endpoint.remove', (c) => auditTarget(c.req.param('address'))),
       requireRole('operator'),
       async (c) => {
         const expected = expectedRevision(c.req.header('If-Match'))
@@ -90,7 +90,8 @@ export const endpointRoutes = (
     )
 
 /** Formats an address for the audit log; an invalid address is logged as sent. */
-const named = (address: string | undefined) => address && (canonicalAddress(address) ?? address)
+const auditTarget = (address: string | undefined) =>
+  address && (canonicalAddress(address) ?? address)
 
 const revision = z.coerce.number().check(z.int(), z.nonnegative())
 

@@ -62,7 +62,7 @@ export class Listener {
   #draining: AbortController | undefined
   #drained: Promise<void> | undefined
   #endDrain: (() => void) | undefined
-  #cut: NodeJS.Timeout | undefined
+  #closeTimer: NodeJS.Timeout | undefined
   readonly #connections: ListenerConnections
   readonly #deps: ListenerDeps
 
@@ -204,8 +204,8 @@ export class Listener {
     this.#drainUntil = Math.min(this.#drainUntil ?? until, until)
     this.#drained ??= this.#beginDrain()
     if (this.#endDrain !== undefined) {
-      clearTimeout(this.#cut)
-      this.#cut = setTimeout(() => this.close(), this.#drainUntil - Date.now())
+      clearTimeout(this.#closeTimer)
+      this.#closeTimer = setTimeout(() => this.close(), this.#drainUntil - Date.now())
     }
     return this.#drained
   }
@@ -216,12 +216,12 @@ export class Listener {
     // net.Server's close: http.Server's would close busy connections between requests.
     this.#server?.close()
     this.#draining?.abort()
-    this.#connections.formatLast()
+    this.#connections.announceClose()
     return new Promise((resolve) => {
       const timer = setInterval(() => this.#connections.closeIdle(), IDLE_CHECK)
       this.#endDrain = () => {
         clearInterval(timer)
-        clearTimeout(this.#cut)
+        clearTimeout(this.#closeTimer)
         this.#endDrain = undefined
         resolve()
       }

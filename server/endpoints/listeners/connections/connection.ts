@@ -77,7 +77,7 @@ export class Connection implements ByteAccount {
   begin(response: CountedResponse, last: boolean): void {
     response.countIn(this)
     this.#response = response
-    if (last) this.formatLast()
+    if (last) this.announceClose()
   }
 
   /**
@@ -143,7 +143,7 @@ export class Connection implements ByteAccount {
   }
 
   /** Sets `Connection: close` on the current response, if its head is not yet written. */
-  formatLast(): void {
+  announceClose(): void {
     if (this.#response !== undefined && !this.#response.headersSent) {
       this.#response.shouldKeepAlive = false
     }

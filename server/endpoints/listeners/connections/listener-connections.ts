@@ -77,8 +77,8 @@ export class ListenerConnections {
   }
 
   /** Announces the end of all connections: their next response is their last. */
-  formatLast(): void {
-    for (const connection of this.#open.values()) connection.formatLast()
+  announceClose(): void {
+    for (const connection of this.#open.values()) connection.announceClose()
   }
 
   /** Closes the connections that are idle, including those that do not finish a TLS handshake. */
