@@ -105,10 +105,10 @@ function SchemaForm({
   }
   const reset = (now: StoredJson | null) => {
     settle(now, now === null ? INITIAL_TEXT : formatJson(now.json))
-    form.forget()
+    form.deleteDraft()
   }
-  const save = useSaveSchema(collectionRef, { onSaved: form.forget })
-  const remove = useRemoveSchema(collectionRef, { onRemoved: form.forget })
+  const save = useSaveSchema(collectionRef, { onSaved: form.deleteDraft })
+  const remove = useRemoveSchema(collectionRef, { onRemoved: form.deleteDraft })
   const submit = () => {
     if (theirs !== undefined)
       return form.showErrors({ form: 'Choose “Take theirs” or “Keep mine” first.' })

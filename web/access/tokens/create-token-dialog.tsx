@@ -24,7 +24,7 @@ export function CreateTokenDialog({ path }: { path: TokensPath }) {
     schema: tokenSchema(Date.now),
     groups: tokenFieldGroups,
   })
-  const create = useCreateToken({ onCreated: form.forget })
+  const create = useCreateToken({ onCreated: form.deleteDraft })
   const leave = () => {
     if (!create.isPending) close()
   }

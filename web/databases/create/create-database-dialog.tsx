@@ -48,7 +48,7 @@ function CreateForm() {
     schema: databaseSchema(existing),
   })
   const name = form.values.name.trim()
-  const create = useCreateDatabase({ onCreated: form.forget })
+  const create = useCreateDatabase({ onCreated: form.deleteDraft })
   const submit = () =>
     form.submit(() =>
       create.mutate(name, {

@@ -34,7 +34,7 @@ export function CreateDocumentDialog(props: { database: string; collection: stri
     schema: newDocumentSchema,
   })
   const collectionRef = { database, collection: form.values.collection.trim() }
-  const create = useCreateDocument({ onCreated: form.forget })
+  const create = useCreateDocument({ onCreated: form.deleteDraft })
   const submit = () =>
     form.submit(({ text }) =>
       create.mutate(

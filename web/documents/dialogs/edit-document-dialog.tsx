@@ -41,7 +41,7 @@ export function EditDocumentDialog({
     if (wasBeside.current && !beside) editor.current?.focus()
     wasBeside.current = beside
   }, [beside, editor])
-  const save = useSaveDocument(collectionRef, { onSaved: form.forget })
+  const save = useSaveDocument(collectionRef, { onSaved: form.deleteDraft })
   const showError = (error: Error) => {
     if (!(error instanceof ConflictError)) return form.showFailure(error)
     setTheirs(error.current)

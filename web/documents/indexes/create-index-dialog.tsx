@@ -72,7 +72,7 @@ export function CreateIndexDialog({ indexes }: { indexes: readonly DocumentIndex
         },
         {
           onSuccess: () => {
-            form.forget()
+            form.deleteDraft()
             close()
           },
           onError: (error) => form.showErrors(toErrors(error)),

@@ -42,14 +42,14 @@ function AddForm(props: { like: string | undefined; endpoints: readonly Endpoint
   const { like, endpoints } = props
   const { close } = useEndpointsLocation()
   const taken = endpoints.map(({ endpoint }) => endpoint)
-  const [begin] = useState(() => {
+  const [initialValues] = useState(() => {
     if (like === undefined) return emptyDraft
     const found = endpoints.find(({ endpoint }) => endpoint === like)
     return draftLike(found ?? { endpoint: like, databases: [] }, taken)
   })
   const form = useDraftForm({
     draft: like === undefined ? 'endpoint' : `endpoint like ${like}`,
-    initialValues: begin,
+    initialValues,
     schema: endpointSchema(taken),
     groups: endpointFieldGroups,
   })
@@ -65,7 +65,7 @@ function AddForm(props: { like: string | undefined; endpoints: readonly Endpoint
   }, [reason])
 
   const leave = () => {
-    form.forget()
+    form.deleteDraft()
     close()
   }
   const submit = () => {
@@ -91,7 +91,7 @@ function AddForm(props: { like: string | undefined; endpoints: readonly Endpoint
       )
     })
   }
-  const parts = {
+  const fieldProps = {
     draft,
     errors: form.errors,
     onChange: (part: Partial<EndpointDraft>) => {
@@ -116,8 +116,8 @@ function AddForm(props: { like: string | undefined; endpoints: readonly Endpoint
         onSave={submit}
         onCancel={close}
       >
-        <AddressFields {...parts} addressProblem={addressProblem} />
-        <MappingEditor {...parts} />
+        <AddressFields {...fieldProps} addressProblem={addressProblem} />
+        <MappingEditor {...fieldProps} />
       </FormFrame>
     </Dialog>
   )

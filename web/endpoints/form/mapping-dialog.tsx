@@ -46,7 +46,7 @@ function MappingForm({ address, row, rows, mapping }: MappingFormProps) {
   const { data: existing } = useQuery(databasesQuery)
   const { draft, form, theirs, inConflict } = mapping
   const leave = () => {
-    form.forget()
+    form.deleteDraft()
     close()
   }
   const gone = row === undefined

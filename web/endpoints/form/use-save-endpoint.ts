@@ -42,8 +42,8 @@ export function useSaveEndpoint() {
     },
   ) => {
     cancel.current?.()
-    const given = new AbortController()
-    cancel.current = () => given.abort()
+    const controller = new AbortController()
+    cancel.current = () => controller.abort()
     const record = { endpoint: address, databases: [...databases] }
     try {
       await saveInSteps({
@@ -58,18 +58,18 @@ export function useSaveEndpoint() {
           const found = await readEndpoint(address)
           return found !== undefined && sameMapping(found.databases, record.databases)
         },
-        pause: (tries) => pause(RETRY_DELAYS_MS[tries] ?? RETRY_DELAYS_MS[3], given.signal),
+        pause: (tries) => pause(RETRY_DELAYS_MS[tries] ?? RETRY_DELAYS_MS[3], controller.signal),
         onStage: (next) => {
-          if (!given.signal.aborted) setStage(next)
+          if (!controller.signal.aborted) setStage(next)
         },
       })
       await refetchEndpoints(queryClient, [address])
-      if (!given.signal.aborted) callbacks.onSuccess()
+      if (!controller.signal.aborted) callbacks.onSuccess()
     } catch (error) {
       if (isSignedOut(error as Error)) queryClient.setQueryData(sessionQuery.queryKey, null)
-      if (!given.signal.aborted) callbacks.onError(error as Error)
+      if (!controller.signal.aborted) callbacks.onError(error as Error)
     } finally {
-      if (!given.signal.aborted) setStage('idle')
+      if (!controller.signal.aborted) setStage('idle')
     }
   }
   return {

@@ -28,7 +28,7 @@ const initialDraft = {
 /** Selects the import text, previews its changes and runs the import. */
 export function ImportForm() {
   const form = useDraftForm({ draft: 'import', initialValues: initialDraft })
-  const { values: draft, restored, change, forget, discardDraft } = form
+  const { values: draft, restored, change, deleteDraft, discardDraft } = form
   const queryClient = useQueryClient()
   const run = useImportRun()
   useEffect(() => {
@@ -74,7 +74,7 @@ export function ImportForm() {
           onRemove={(remove) => change({ remove })}
           onStart={(total) => change({ started: Math.max(draft.started, total) })}
           onStarted={(id) => change({ id })}
-          onDone={forget}
+          onDone={deleteDraft}
           onClear={clear}
         />
       )}

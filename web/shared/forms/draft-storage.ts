@@ -12,7 +12,7 @@ export interface DraftStorage<T> {
   readonly read: () => T | undefined
   /** Stores a draft, or deletes the stored one if the draft equals the initial values. */
   readonly store: (draft: T) => void
-  readonly forget: () => void
+  readonly remove: () => void
 }
 
 /**
@@ -32,7 +32,7 @@ export function draftStorage<T extends object>(
       if (isSame(draft, initialValues)) remove(key)
       else store(key, draft)
     },
-    forget: () => remove(key),
+    remove: () => remove(key),
   }
 }
 

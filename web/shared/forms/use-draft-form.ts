@@ -26,7 +26,7 @@ export interface DraftForm<T extends object> extends UseFormReturnType<T> {
   /** Whether the values are those of a stored draft. */
   readonly restored: boolean
   /** Deletes the stored draft. Call it when the form is submitted. */
-  readonly forget: () => void
+  readonly deleteDraft: () => void
   /** Deletes the stored draft and resets the form. */
   readonly discardDraft: () => void
 }
@@ -71,11 +71,11 @@ export function useDraftForm<T extends object>(options: DraftFormOptions<T>): Dr
       if (Object.keys(errors).length > 0) showErrors(errors)
       else save(form.getValues())
     },
-    forget: () => storage?.forget(),
+    deleteDraft: () => storage?.remove(),
     discardDraft: () => {
       form.setValues(initialValues)
       form.clearErrors()
-      storage?.forget()
+      storage?.remove()
       setRestored(false)
     },
   }
