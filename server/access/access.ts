@@ -116,7 +116,7 @@ export function createAccess(deps: AccessDeps): Access {
     sync() {
       authenticator.clearCache()
       deps.onEnded?.()
-      // The server doesn't know which rows changed, so it announces all of them.
+      // The changed rows are unknown, so announce all of them.
       publish({ type: 'person', id: null })
       publish({ type: 'token', owner: null })
       publish({ type: 'audit' })

@@ -46,7 +46,7 @@ export interface Authenticator {
   clearCache(): void
 }
 
-/** A principal that the database has confirmed, and when, ms since 1970. */
+/** A principal that the store has confirmed, and when, ms since 1970. */
 interface ConfirmedPrincipal {
   readonly found: CachedPrincipal
   readonly at: number
@@ -61,7 +61,7 @@ const MAX_CACHED = 10_000
 /**
  * Creates an {@link Authenticator}. On SQLite, principals are cached until something changes: the
  * server notices each change of another process before the next request. On PostgreSQL, each
- * request queries the database, so a session that one node ends is invalid on all nodes
+ * request queries the store, so a session that one node ends is invalid on all nodes
  * immediately.
  */
 export function createAuthenticator(

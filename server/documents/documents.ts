@@ -24,7 +24,7 @@ import {
 import type { DocumentRepository, StoredDocument } from './repository/stored-documents.ts'
 import type { CheckDocuments } from './schemas/schemas.ts'
 
-/** What {@link Documents.find} needs to know of a request. */
+/** Options of {@link Documents.find}. */
 export interface FindOptions {
   /** Whether to count all documents that match. */
   readonly count: boolean

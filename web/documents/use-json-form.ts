@@ -42,7 +42,7 @@ export function useJsonForm<T extends { readonly text: string }>(
   const editor = useRef<JsonEditorHandle>(null)
   const [violations, setViolations] = useState<readonly Violation[]>([])
   const at = errors.text === undefined ? undefined : syntaxErrorAt(form.values.text)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once each time that errors are shown
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs once each time that errors are shown
   useEffect(() => {
     if (errorsShown > 0 && at !== undefined) editor.current?.goTo(at)
   }, [errorsShown])

@@ -62,7 +62,7 @@ function byDocument({ details: { violations = [] } }: Failure): Map<number, Viol
   return found
 }
 
-/** Validates each half alone, to find the documents whose validation takes too long. */
+/** Validates each half separately, to find the documents whose validation takes too long. */
 async function validateHalves(
   check: CheckDocuments,
   where: CollectionRef,

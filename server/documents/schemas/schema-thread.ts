@@ -82,8 +82,8 @@ const MEMORY = 256
 const MAX_LOADED = { entries: 1_000, size: 4 * 1024 * 1024 } as const
 
 /**
- * A step is terminated when its wall-clock time exceeds its budget by this factor, whatever its
- * processor time: the machine is overloaded, or the worker does not report.
+ * A step is terminated when its wall-clock time exceeds its budget by this factor, regardless of
+ * its processor time: the machine is overloaded, or the worker does not report.
  */
 const WALL_TIME_FACTOR = 20
 

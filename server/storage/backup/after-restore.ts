@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely'
 import type { Tables } from '../tables.ts'
 
 /**
- * Adjusts a restored store, which does not know what happened after the backup:
+ * Adjusts a restored store to changes that were made after the backup:
  * - Revisions continue from the current time in ms, so that revisions seen by clients or nodes
  *   after the backup are not reused.
  * - Claims on jobs are released, so that the next node can continue them.

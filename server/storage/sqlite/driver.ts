@@ -130,7 +130,7 @@ class SqliteConnection implements DatabaseConnection {
     return this.#reads.execute<R>(query)
   }
 
-  // biome-ignore lint/correctness/useYield: PostgreSQL would need one more package for it.
+  // biome-ignore lint/correctness/useYield: it only throws
   async *streamQuery(): AsyncIterableIterator<never> {
     throw new Error('streams are not supported; read in pages')
   }

@@ -5,7 +5,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
  * unlock the log each time (two system calls), which takes as long as the lookup of a document.
  *
  * The transaction ends with the turn, with each commit of this process, and with each detected
- * commit of another process. A client that knows of a change therefore reads it.
+ * commit of another process. A request that begins after a change therefore reads it.
  */
 export class ReadSnapshot {
   readonly #reader: DatabaseSync

@@ -32,8 +32,8 @@ export function CollectionList({ database }: { database: string }) {
       {(collections) =>
         collections.length === 0 ? (
           <NoDocuments>
-            {database} contains no documents. A collection begins with its first document, and is
-            gone with its last.
+            {database} contains no documents. A collection is created with its first document and
+            removed with its last.
           </NoDocuments>
         ) : (
           <Collections database={database} collections={collections} />

@@ -5,7 +5,7 @@ export function JsonBlock(props: { label: string; text: string; first?: boolean 
   const { label, text, first = false } = props
   return (
     <section aria-label={label}>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users scroll it */}
       <pre className={`mono ${classes.block}`} tabIndex={0} data-autofocus={first || undefined}>
         {text}
       </pre>

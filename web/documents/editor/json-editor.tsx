@@ -90,7 +90,7 @@ export function JsonEditor(props: JsonEditorProps) {
   }, [text])
 
   const { marks, invalid, label, describedBy } = props
-  // biome-ignore lint/correctness/useExhaustiveDependencies: these are what the attributes are made of
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the attributes depend only on these
   useLayoutEffect(() => {
     if (changing === undefined) return
     view.current?.dispatch({ effects: changing.reconfigure(attributesOf(now.current)) })

@@ -39,7 +39,7 @@ export function ConditionForm(props: ConditionFormProps) {
   const { field, choice, value } = form.values
   const seen = useSeen(collectionRef)
   const fields = useMemo(seen.fields, [])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the suggestions of a form stay as they are
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the suggestions stay fixed while the form is open
   const values = useMemo(() => seen.values(field.trim()), [field])
   const element = useRef<HTMLFormElement>(null)
   useEffect(() => element.current?.querySelector('input')?.focus(), [])

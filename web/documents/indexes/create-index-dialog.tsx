@@ -104,7 +104,7 @@ export function CreateIndexDialog({ indexes }: { indexes: readonly DocumentIndex
         <fieldset className={classes.fields}>
           <legend>Fields</legend>
           {fields.map(({ field }, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: fields are known by their position
+            // biome-ignore lint/suspicious/noArrayIndexKey: fields are identified by their position
             <div key={at} className={classes.field}>
               <Autocomplete
                 aria-label={`Field ${at + 1}`}

@@ -33,7 +33,7 @@ export const toCondition = (field: string, operator: Operator, value: string): C
   value,
 })
 
-/** A condition split into its parts; `operator` is undefined if the server does not know it. */
+/** A condition split into its parts; `operator` is undefined if the server does not support it. */
 export interface ConditionParts {
   readonly field: string
   readonly operator: Operator | undefined
