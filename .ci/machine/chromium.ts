@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { chromium } from '@playwright/test'
-import { CHROMIUM_ARGS, CHROMIUM_RECORD } from '../e2e/support/chromium.ts'
+import { CHROMIUM_ARGS, CHROMIUM_RECORD } from '../../e2e/support/chromium.ts'
+import { runCommand } from '../run-command.ts'
 import { installFromDebian } from './debian.ts'
-import { runCommand } from './run-command.ts'
 
 /** Debian's packages and their programs. The one without a window needs a sixth less time. */
 const DEBIAN = [

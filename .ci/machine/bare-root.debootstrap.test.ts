@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { freePorts } from '../server/endpoints/listeners/free-ports.testing.ts'
-import { signInWithKey } from '../server/test-support/operator-session.testing.ts'
-import { ask } from '../server/test-support/start.testing.ts'
+import { freePorts } from '../../server/endpoints/listeners/free-ports.testing.ts'
+import { signInWithKey } from '../../server/test-support/operator-session.testing.ts'
+import { ask } from '../../server/test-support/start.testing.ts'
 import { type BareRoot, createBareRoot } from './bare-root.testing.ts'
 
 // Runs the commands of the README on a bare machine, as a new user does.

@@ -1,4 +1,4 @@
-import { runCommand } from './run-command.ts'
+import { runCommand } from '../run-command.ts'
 
 /** Creates a network namespace, a veth pair and a bridge, as the tests do. */
 const TRIAL =

@@ -12,8 +12,8 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
+import { root as checkout } from '../run-command.ts'
 import { findMachineNode, findMirror, listSources, type Mirror } from './bare-root.ts'
-import { root as checkout } from './run-command.ts'
 
 /** A Debian or Ubuntu in a folder, with only this machine's Node.js and npm, and git. */
 export interface BareRoot {

@@ -1,8 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import path from 'node:path'
+import { root, runCommand } from '../run-command.ts'
 import { installFromDebian } from './debian.ts'
-import { root, runCommand } from './run-command.ts'
 
 /** The package mirror of this machine. */
 export interface Mirror {

@@ -1,5 +1,5 @@
+import { runCommand } from '../run-command.ts'
 import { installFromDebian } from './debian.ts'
-import { runCommand } from './run-command.ts'
 
 /** Starts a process through strace and attaches strace to a running one, as the tests do. */
 const TRIAL = 'strace -o /dev/null true && { sleep 1 & strace -o /dev/null -p $!; }'

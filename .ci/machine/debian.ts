@@ -1,4 +1,4 @@
-import { runCommand } from './run-command.ts'
+import { runCommand } from '../run-command.ts'
 
 /**
  * Installs a Debian package. Requires root and apt-get.
