@@ -81,7 +81,7 @@ export interface Documents {
  * @param now returns ms since 1970.
  * @param check validates documents before they are stored; by default all are valid.
  * @param large creates the documents of large arrays; by default it fails.
- * @param vault encrypts cursors. Nodes that share a database have the same key.
+ * @param vault encrypts cursors. Nodes that share a store have the same key.
  * @param scans limits the queries of the node that no index serves.
  */
 export function createDocuments(

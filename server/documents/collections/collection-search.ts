@@ -81,7 +81,7 @@ export function createCollectionSearch(
   }
 }
 
-/** Says of a change that was stopped by its time limit that it had no effect. */
+/** Adds to the failure of a change that exceeded its time limit that nothing was changed. */
 function stopped(error: Failure): Failure {
   const { code, details, headers } = error
   if (code !== 'query-too-expensive') return error

@@ -47,7 +47,7 @@ export async function buildStep(
   const last = sizes[count - 1]
   if (last === undefined) return undefined
   return transaction(async (trx) => {
-    // A transaction that waits for a document of this step must not be waited for.
+    // Avoids a deadlock with a transaction that waits for a document of this step.
     if (engine === 'postgres') await sql`set local lock_timeout = '100ms'`.execute(trx)
     const ids = await until(trx, last.id).select('id').execute()
     const documents = await until(trx, last.id)

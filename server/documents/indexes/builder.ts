@@ -13,7 +13,7 @@ import type { IndexRepository, IndexRow } from './index-repository.ts'
 /** Number of entries that one statement deletes, a few milliseconds of work. */
 const DELETED = 1_000
 
-/** Delay before a step that other transactions hindered is repeated, ms. */
+/** Delay before a step is repeated after a conflict with another transaction, ms. */
 const RETRY = 50
 
 export interface BuilderDeps {

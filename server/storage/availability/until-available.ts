@@ -7,7 +7,7 @@ const BACKOFF = { first: 50, longest: 1_000 } as const
 /** Interval at which a waiting start is reported, ms. */
 export const REPORT_INTERVAL = 10_000
 
-/** How the steps of a start wait for the database. */
+/** Options of waiting for the store during a start. */
 export interface WaitOptions {
   /** Aborted when the node stops. */
   readonly signal: AbortSignal
@@ -15,7 +15,7 @@ export interface WaitOptions {
   readonly onWait: (error: StoreUnavailable) => void
 }
 
-/** Retries a step until the database is available. The step must be safe to repeat. */
+/** Retries a step until the store is available. The step must be safe to repeat. */
 export type UntilAvailable = <T>(step: () => Promise<T>) => Promise<T>
 
 /**

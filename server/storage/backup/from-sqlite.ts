@@ -27,7 +27,7 @@ const APPLY_JOBS = `
   commit`
 
 /** Maximum wait for a process that has locked the database, ms. */
-const PATIENCE = 5_000
+const MAX_LOCK_WAIT = 5_000
 
 /**
  * Copies the store of a data folder into a new file as a consistent snapshot. A running node can
@@ -43,7 +43,7 @@ export function copyFromSqlite(data: string, target: string): void {
   }
   // VACUUM INTO accepts an empty file, and keeps its mode.
   closeSync(openSync(target, 'wx', 0o600))
-  const source = new DatabaseSync(path, { timeout: PATIENCE })
+  const source = new DatabaseSync(path, { timeout: MAX_LOCK_WAIT })
   try {
     lastMigration(migrationsOf(source), `The data folder ${data}`)
     source.prepare('vacuum into ?').run(target)
