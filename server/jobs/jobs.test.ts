@@ -4,7 +4,7 @@ import { JOB_RETENTION, MAX_LISTINGS, MAX_UNFINISHED_JOBS } from '../contract/jo
 import { createCollectionSearch } from '../documents/collections/collection-search.ts'
 import { createDocumentRules } from '../documents/document-rules.ts'
 import { createDocuments } from '../documents/documents.ts'
-import { openIndexesOf } from '../documents/indexes/build-indexes.testing.ts'
+import { openIndexesOf } from '../documents/indexes/build/build-indexes.testing.ts'
 import { createBodyOf } from '../documents/json/create-body.ts'
 import { SCANS, ScanLimit } from '../documents/query/scan-limit.ts'
 import { createDocumentRepository } from '../documents/repository/repository.ts'

@@ -1,9 +1,9 @@
-import { createRecorder } from '../../audit/record.ts'
-import type { CollectionRef } from '../../storage/document-ref.ts'
-import type { Store } from '../../storage/open.ts'
+import { createRecorder } from '../../../audit/record.ts'
+import type { CollectionRef } from '../../../storage/document-ref.ts'
+import type { Store } from '../../../storage/open.ts'
+import { createIndexRepository } from '../index-repository.ts'
+import { createIndexes } from '../indexes.ts'
 import { createBuilder } from './builder.ts'
-import { createIndexRepository } from './index-repository.ts'
-import { createIndexes } from './indexes.ts'
 
 /** Returns the indexes of a store, with a loop that builds them on this node. */
 export function openIndexesOf(store: Store) {

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
-import { limitBytes } from '../../storage/changes/limit-bytes.ts'
-import { nextRevision } from '../../storage/changes/next-revision.ts'
-import type { Store } from '../../storage/open.ts'
-import { toDefinition } from './definition.ts'
-import { addDuplicates } from './duplicates.ts'
-import { addToIndex } from './entries.ts'
-import type { IndexRow } from './index-repository.ts'
+import { limitBytes } from '../../../storage/changes/limit-bytes.ts'
+import { nextRevision } from '../../../storage/changes/next-revision.ts'
+import type { Store } from '../../../storage/open.ts'
+import { toDefinition } from '../definition.ts'
+import { addDuplicates } from '../duplicates.ts'
+import { addToIndex } from '../entries.ts'
+import type { IndexRow } from '../index-repository.ts'
 
 /** Maximum number of documents that a transaction indexes, and of their bytes: a few ms of work. */
 const STEP = { documents: 250, bytes: 256 * 1024 } as const

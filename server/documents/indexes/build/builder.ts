@@ -1,5 +1,6 @@
-import { createBackgroundLoop } from '../../storage/changes/background-loop.ts'
-import type { Store } from '../../storage/open.ts'
+import { createBackgroundLoop } from '../../../storage/changes/background-loop.ts'
+import type { Store } from '../../../storage/open.ts'
+import type { IndexRepository, IndexRow } from '../index-repository.ts'
 import {
   buildStep,
   Contended,
@@ -8,7 +9,6 @@ import {
   lastId,
   writersEnded,
 } from './build-step.ts'
-import type { IndexRepository, IndexRow } from './index-repository.ts'
 
 /** Number of entries that one statement deletes, a few milliseconds of work. */
 const DELETED = 1_000

@@ -2,15 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { forEachEngine } from '../../../storage/test-support/each-engine.testing.ts'
 import {
   killProcesses,
   SECRETS,
   type ServerProcess,
   startProcess,
   storeFlags,
-} from '../../test-support/server-process.testing.ts'
-import { type Answer, ask, makeToken } from '../../test-support/start.testing.ts'
+} from '../../../test-support/server-process.testing.ts'
+import { type Answer, ask, makeToken } from '../../../test-support/start.testing.ts'
 
 // Kills a server process (SIGKILL) while it builds an index. On SQLite, the next process continues the
 // build; on PostgreSQL, another node that runs already.
