@@ -17,7 +17,7 @@ export function CollectionPicker({ database, collection }: CollectionPickerProps
   const { data: databases = [] } = useQuery(databasesQuery)
   const { data: collections = [] } = useQuery(collectionsQuery(database))
   return (
-    <div className={`${filterBar.bar} ${classes.bar}`}>
+    <div className={filterBar.bar}>
       <NativeSelect
         label="Database"
         classNames={{ root: classes.choice, input: 'mono' }}
