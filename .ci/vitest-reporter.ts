@@ -9,11 +9,16 @@ function writeErrors(title: string, suite: TestSuite | TestModule): void {
 
 /** Appends Vitest's test events to the events file. */
 export default class VitestReporter implements Reporter {
+  readonly #ended = new Set<string>()
+
   onTestCaseReady(test: TestCase): void {
+    // Vitest awaits other reporters between events, and can report a start after the end.
+    if (this.#ended.has(test.id)) return
     writeEvent({ type: 'started', id: test.id, title: titleOf(test) })
   }
 
   onTestCaseResult(test: TestCase): void {
+    this.#ended.add(test.id)
     const { state, errors } = test.result()
     writeEvent({
       type: 'ended',
