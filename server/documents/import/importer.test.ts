@@ -287,3 +287,27 @@ forEachEngine((engine) => {
     expect(sizes.reduce((sum, size) => sum + size)).toBe(5_000)
   })
 })
+
+it('an import that waits for another one ends when its client disconnects', async () => {
+  const { promise: finished, resolve: finish } = Promise.withResolvers<void>()
+  const write = vi.fn(async () => {
+    await finished
+    return ['created' as const]
+  })
+  const repository = { write } as unknown as Parameters<typeof createImporter>[0]['repository']
+  const check = vi.fn(() => undefined)
+  const { run } = createImporter({ repository, now: () => 0, check })
+  const begin = (signal: AbortSignal) =>
+    run(where, readRecords(linesOf([{ id: 'a' }]), 'ndjson'), 'fail', signal)
+  const first = begin(forever())
+  await vi.waitFor(() => expect(write).toHaveBeenCalledOnce())
+  const client = new AbortController()
+  const second = begin(client.signal)
+  await vi.waitFor(() => expect(check).toHaveBeenCalledTimes(2))
+  // It was validated, so by the next turn it waits to be written.
+  setImmediate(() => client.abort(new Error('disconnected')))
+  await expect(second).rejects.toThrow('disconnected')
+  finish()
+  await first
+  expect(write).toHaveBeenCalledOnce()
+})

@@ -17,6 +17,7 @@ import { type ImportedDocument, validate } from './validate.ts'
 /** Maximum number of documents that a transaction of an import writes. */
 const TRANSACTION = 1_000
 
+/** The signal of a job, which no client ends. */
 const NEVER = new AbortController().signal
 
 /** Size after which a batch is written although it has fewer documents, in characters. */
@@ -57,8 +58,11 @@ export function createImporter({ repository, now, check }: ImporterDeps): Import
   const transactions = new Semaphore(1)
 
   /** Writes documents in one transaction, while no other import has one. */
-  async function write(...[where, documents, ...rest]: Parameters<WriteDocuments>) {
-    await transactions.enter(() => NEVER)
+  async function write(
+    signal: AbortSignal,
+    ...[where, documents, ...rest]: Parameters<WriteDocuments>
+  ) {
+    await transactions.enter(() => signal)
     try {
       return await repository.write(where, documents.slice(0, TRANSACTION), ...rest)
     } finally {
@@ -75,7 +79,7 @@ export function createImporter({ repository, now, check }: ImporterDeps): Import
   ): Promise<void> {
     for (let rest = documents; rest.length > 0; ) {
       signal.throwIfAborted()
-      const written = await write(where, rest, onConflict === 'replace')
+      const written = await write(signal, where, rest, onConflict === 'replace')
       count(tally, rest, written, onConflict)
       rest = rest.slice(written.length)
       await nextTurn()
@@ -118,7 +122,8 @@ export function createImporter({ repository, now, check }: ImporterDeps): Import
       const tally = new ImportTally(result ?? undefined)
       do {
         const documents = rest
-        const written = await write(where, rest, onConflict === 'replace', async (trx, some) => {
+        const isReplacing = onConflict === 'replace'
+        const written = await write(NEVER, where, rest, isReplacing, async (trx, some) => {
           count(tally, documents, some, onConflict)
           const isEnd = some.length === documents.length
           // Only counted at the end: an import that continues rejects these documents again.
