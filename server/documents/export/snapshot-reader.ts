@@ -49,13 +49,15 @@ export async function openSnapshotReader(
     let applying: CollectionRef | undefined
     try {
       applying = await findApplying(store, snapshot, scope)
-      if (applying === undefined) return readerOf(store, snapshot)
-    } finally {
-      if (applying !== undefined) await snapshot[Symbol.asyncDispose]()
+    } catch (error) {
+      await snapshot[Symbol.asyncDispose]()
+      throw error
     }
+    if (applying === undefined) return readerOf(store, snapshot)
+    await snapshot[Symbol.asyncDispose]()
     check()
     if (performance.now() > deadline) throw stillApplying(applying)
-    // The client may disconnect in the meantime, and the change may not be announced yet.
+    // The client may disconnect while the reader waits, and the change may not be announced yet.
     await pause(APPLY_CHECK)
   }
 }
