@@ -13,7 +13,7 @@ const fields = parseFieldList('a', 'fields')
 const index: IndexDefinition = { id: 1, name: 'by-a', fields, isUnique: false, state: 'ready' }
 const key = keyOfValues(['x'], fields).bytes
 
-/** A reader of three documents, each of which fills a batch. */
+/** A reader of three documents. Each of them fills a batch. */
 const reader: IndexReader = {
   ready: async () => [index],
   isReady: async () => true,

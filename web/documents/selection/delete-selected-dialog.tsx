@@ -42,7 +42,7 @@ function DeleteSome({ collectionRef, selection, onClose, onDone }: SelectionDial
             <p>
               {found.length < selection.ids.size &&
                 `${formatDocuments(selection.ids.size - found.length)} no longer exist. `}
-              A document that someone changes in the meantime is kept. You can undo this for ten
+              Documents that change before you delete them are kept. You can undo this for ten
               seconds.
             </p>
             {found.slice(0, SHOWN).map(({ id, json }) => (
