@@ -42,6 +42,8 @@ afterAll(async () => {
 })
 
 beforeEach(async () => {
+  // A node that begins to listen assumes missed changes and forgets whom it has authorized.
+  await expect.poll(listens, WAIT).toBe(true)
   await other.ask('POST', '/_api/database', { name: 'blog' })
   await soonAt(limited, '/_db/blog/', 200)
   await limited.ask('POST', '/_api/endpoint', { endpoint, databases: ['blog'] })
@@ -51,6 +53,15 @@ beforeEach(async () => {
 
 const limitConnections = (most: number) =>
   server.query(`alter role ${role} connection limit ${most}`)
+
+/** Returns whether the limited node has its notification connection. */
+async function listens(): Promise<boolean> {
+  const { rowCount } = await server.query(
+    `select from pg_stat_activity where usename = $1 and application_name = 'gatehouse notices'`,
+    [role],
+  )
+  return rowCount === 1
+}
 
 /** Closes connections of the limited node: those for notifications, or all. */
 const endConnections = (name = 'gatehouse%') =>
