@@ -4,7 +4,7 @@ import { CHROMIUM_ARGS, chromiumPath } from './e2e/support/chromium.ts'
 const executablePath = chromiumPath()
 
 /**
- * Browser tests against real servers (`e2e/support/gatehouse.ts`). There are no retries: a test that
+ * Browser tests against real servers (`e2e/support/server/gatehouse.ts`). There are no retries: a test that
  * passes only on a retry has found a defect.
  */
 export default defineConfig({

@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { unprivileged } from '../e2e/support/unprivileged.ts'
+import { unprivileged } from '../e2e/support/server/unprivileged.ts'
 import { type Count, countCheck, countTests, summarize } from './count.ts'
 import { canCreateBareRoot } from './machine/bare-root.ts'
 import { findChromium } from './machine/chromium.ts'

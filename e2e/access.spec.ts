@@ -1,8 +1,8 @@
-import { watchBrowserErrors } from './support/browser-errors.ts'
-import { rowOf } from './support/endpoints-page.ts'
-import { expectAccessible, expectAccessibleInBothThemes } from './support/expect-accessible.ts'
-import { expect, freshTest, test } from './support/gatehouse.ts'
-import { withProvider } from './support/with-provider.ts'
+import { watchBrowserErrors } from './support/page/browser-errors.ts'
+import { rowOf } from './support/page/endpoints-page.ts'
+import { expectAccessible, expectAccessibleInBothThemes } from './support/page/expect-accessible.ts'
+import { expect, freshTest, test } from './support/server/gatehouse.ts'
+import { withProvider } from './support/server/with-provider.ts'
 
 test('A token is created, shown once, used by a program and revoked', async ({
   page,

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
-import { expectAccessibleInBothThemes } from './support/expect-accessible.ts'
-import { expect, freshTest, type Gatehouse, test } from './support/gatehouse.ts'
+import { expectAccessibleInBothThemes } from './support/page/expect-accessible.ts'
+import { watchUrl } from './support/page/watch-url.ts'
+import { expect, freshTest, type Gatehouse, test } from './support/server/gatehouse.ts'
 import { giveKey } from './support/sign-in.ts'
-import { watchUrl } from './support/watch-url.ts'
 
 const activityPath = '/_console/activity'
 

@@ -1,5 +1,5 @@
 import type { Locator, Page } from '@playwright/test'
-import { expect, freshTest, type Gatehouse, test } from './support/gatehouse.ts'
+import { expect, freshTest, type Gatehouse, test } from './support/server/gatehouse.ts'
 
 const databasesPath = '/_console/databases'
 

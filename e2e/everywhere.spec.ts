@@ -1,6 +1,6 @@
 import type { Locator, Page } from '@playwright/test'
-import { expectAccessible, expectAccessibleInBothThemes } from './support/expect-accessible.ts'
-import { findClippedControls } from './support/find-clipped-controls.ts'
+import { expectAccessible, expectAccessibleInBothThemes } from './support/page/expect-accessible.ts'
+import { findClippedControls } from './support/page/find-clipped-controls.ts'
 import { expect, type SampleData, test } from './support/sample-data.ts'
 import { PUBLIC_VIEWS, VIEWS, type View } from './support/views.ts'
 

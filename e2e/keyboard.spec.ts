@@ -1,7 +1,7 @@
 import type { Locator, Page } from '@playwright/test'
-import { consolePath, rowOf } from './support/endpoints-page.ts'
-import { expect, freshTest, test } from './support/gatehouse.ts'
+import { consolePath, rowOf } from './support/page/endpoints-page.ts'
 import { openPeopleProvider, signInAs } from './support/people.ts'
+import { expect, freshTest, test } from './support/server/gatehouse.ts'
 
 // Keyboard-only journeys that other files do not cover: controls are reached with Tab, without a
 // pointer.

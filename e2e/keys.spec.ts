@@ -1,5 +1,5 @@
-import { consolePath } from './support/endpoints-page.ts'
-import { expect, test } from './support/gatehouse.ts'
+import { consolePath } from './support/page/endpoints-page.ts'
+import { expect, test } from './support/server/gatehouse.ts'
 
 test('The shortcuts dialog opens with ? and closes with Esc or by going back', async ({
   page,

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
-import { consolePath, rowOf } from './support/endpoints-page.ts'
-import { expectAccessible } from './support/expect-accessible.ts'
-import { expect, freshTest, type Gatehouse, test } from './support/gatehouse.ts'
+import { consolePath, rowOf } from './support/page/endpoints-page.ts'
+import { expectAccessible } from './support/page/expect-accessible.ts'
+import { expect, freshTest, type Gatehouse, test } from './support/server/gatehouse.ts'
 
 const isLive = (page: Page) => expect(page.getByText('Live', { exact: true })).toBeVisible()
 

@@ -1,8 +1,8 @@
-import { consolePath, rowOf } from './support/endpoints-page.ts'
-import { expectAccessible } from './support/expect-accessible.ts'
-import { freePort } from './support/free-port.ts'
-import { expect, test as oneNode } from './support/gatehouse.ts'
-import { type Cluster, NODES_KEY, startCluster } from './support/nodes.ts'
+import { consolePath, rowOf } from './support/page/endpoints-page.ts'
+import { expectAccessible } from './support/page/expect-accessible.ts'
+import { freePort } from './support/server/free-port.ts'
+import { expect, test as oneNode } from './support/server/gatehouse.ts'
+import { type Cluster, NODES_KEY, startCluster } from './support/server/nodes.ts'
 import { signInWithKey } from './support/sign-in.ts'
 
 const OUR_PAGE = { 'X-Gatehouse': '1', 'Sec-Fetch-Site': 'same-origin' }

@@ -1,5 +1,5 @@
-import { consolePath } from './support/endpoints-page.ts'
-import { expect, test } from './support/gatehouse.ts'
+import { consolePath } from './support/page/endpoints-page.ts'
+import { expect, test } from './support/server/gatehouse.ts'
 
 test('The search finds pages, actions, databases and endpoints by keyboard', async ({
   page,

@@ -1,6 +1,6 @@
 import { startPlainProvider } from '../server/oauth2/providers/plain-provider.testing.ts'
-import { watchBrowserErrors } from './support/browser-errors.ts'
-import { expect, freshTest as test } from './support/gatehouse.ts'
+import { watchBrowserErrors } from './support/page/browser-errors.ts'
+import { expect, freshTest as test } from './support/server/gatehouse.ts'
 
 /** Markup that would run if any page inserted it as HTML; short enough for every field. */
 const PAYLOAD = `<img src=x onerror="alert(1)"><script>alert(2)</script>'`

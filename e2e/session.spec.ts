@@ -1,8 +1,8 @@
 import type { Page } from '@playwright/test'
-import { addDatabases, consolePath, rowOf } from './support/endpoints-page.ts'
-import { expectAccessible } from './support/expect-accessible.ts'
-import { watchFirstView } from './support/first-view.ts'
-import { expect, freshTest as test } from './support/gatehouse.ts'
+import { addDatabases, consolePath, rowOf } from './support/page/endpoints-page.ts'
+import { expectAccessible } from './support/page/expect-accessible.ts'
+import { watchFirstView } from './support/page/first-view.ts'
+import { expect, freshTest as test } from './support/server/gatehouse.ts'
 import { giveKey } from './support/sign-in.ts'
 
 test('The console requires a sign-in, which returns to the requested page', async ({

@@ -5,10 +5,10 @@ import {
   consolePath,
   openMenu,
   rowOf,
-} from '../support/endpoints-page.ts'
-import { expect, freshTest as test } from '../support/gatehouse.ts'
-import { listen } from '../support/listen.ts'
-import { storeEndpoints } from '../support/store-endpoints.ts'
+} from '../support/page/endpoints-page.ts'
+import { expect, freshTest as test } from '../support/server/gatehouse.ts'
+import { listen } from '../support/server/listen.ts'
+import { storeEndpoints } from '../support/server/store-endpoints.ts'
 import { createSampleData, fakeTrafficHistory } from './sample-data.ts'
 import { shoot } from './shoot.ts'
 import { becomes, hold, refuse } from './states.ts'

@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
-import { expect, type Gatehouse, freshTest as test } from '../support/gatehouse.ts'
-import { withProvider } from '../support/with-provider.ts'
+import { expect, type Gatehouse, freshTest as test } from '../support/server/gatehouse.ts'
+import { withProvider } from '../support/server/with-provider.ts'
 import { createSampleData, fakeTrafficHistory } from './sample-data.ts'
 import { shoot } from './shoot.ts'
 import { hold, refuse } from './states.ts'

@@ -3,8 +3,8 @@ import { connect, type Socket } from 'node:net'
 import path from 'node:path'
 import type { Page } from '@playwright/test'
 import { SAMPLE_SECONDS, SAMPLES } from '../../server/contract/endpoints/traffic.ts'
-import type { FreshGatehouse } from '../support/gatehouse.ts'
-import { listen } from '../support/listen.ts'
+import type { FreshGatehouse } from '../support/server/gatehouse.ts'
+import { listen } from '../support/server/listen.ts'
 
 /** A server with endpoints in every state and with traffic. */
 export interface SampleData {

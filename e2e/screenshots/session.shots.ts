@@ -1,7 +1,7 @@
-import { consolePath, rowOf } from '../support/endpoints-page.ts'
-import { expect, freshTest as test } from '../support/gatehouse.ts'
+import { consolePath, rowOf } from '../support/page/endpoints-page.ts'
+import { expect, freshTest as test } from '../support/server/gatehouse.ts'
+import { withProvider } from '../support/server/with-provider.ts'
 import { giveKey } from '../support/sign-in.ts'
-import { withProvider } from '../support/with-provider.ts'
 import { shoot } from './shoot.ts'
 import { becomes } from './states.ts'
 

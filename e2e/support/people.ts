@@ -4,7 +4,7 @@ import {
   type PlainProvider,
   startPlainProvider,
 } from '../../server/oauth2/providers/plain-provider.testing.ts'
-import type { Gatehouse } from './open-gatehouse.ts'
+import type { Gatehouse } from './server/open-gatehouse.ts'
 
 /**
  * Starts a provider that signs in any person that a test names. Returns it with the settings for

@@ -1,10 +1,10 @@
 import type { Cookie } from '@playwright/test'
 import type { AccessRole } from '../../server/contract/access/role.ts'
 import type { PlainProvider } from '../../server/oauth2/providers/plain-provider.testing.ts'
-import { expect, test as journey } from './gatehouse.ts'
-import { listen } from './listen.ts'
-import { type Gatehouse, openGatehouse } from './open-gatehouse.ts'
 import { openPeopleProvider, signInAs } from './people.ts'
+import { expect, test as journey } from './server/gatehouse.ts'
+import { listen } from './server/listen.ts'
+import { type Gatehouse, openGatehouse } from './server/open-gatehouse.ts'
 
 /**
  * A Gatehouse with data of every kind and a person of every role. Tests share it, so they must not

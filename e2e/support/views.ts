@@ -1,6 +1,6 @@
 import type { Locator, Page } from '@playwright/test'
 import type { Role } from '../../server/contract/access/role.ts'
-import { addDatabases } from './endpoints-page.ts'
+import { addDatabases } from './page/endpoints-page.ts'
 import type { SampleData } from './sample-data.ts'
 
 /** A page or dialog of the console in a certain state, by its URL. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import { ARTICLES, dialogOf, makeBlog, replaceOutside } from './support/documents-page.ts'
-import { expectAccessibleInBothThemes } from './support/expect-accessible.ts'
-import { expect, test } from './support/gatehouse.ts'
+import { ARTICLES, dialogOf, makeBlog, replaceOutside } from '../support/page/documents-page.ts'
+import { expectAccessibleInBothThemes } from '../support/page/expect-accessible.ts'
+import { expect, test } from '../support/server/gatehouse.ts'
 
 test('Selected documents are changed with a preview and deleted, and both can be undone', async ({
   page,

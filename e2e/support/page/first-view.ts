@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { brotliCompressSync } from 'node:zlib'
 import type { Page } from '@playwright/test'
 
-const ASSETS = fileURLToPath(new URL('../../dist/console/assets/', import.meta.url))
+const ASSETS = fileURLToPath(new URL('../../../dist/console/assets/', import.meta.url))
 
 /** What a page has loaded since {@link watchFirstView}; bytes on the wire, including headers. */
 export interface FirstView {

@@ -1,6 +1,12 @@
-import { ARTICLES, dialogOf, editorOf, makeBlog, replaceOutside } from './support/documents-page.ts'
-import { expectAccessibleInBothThemes } from './support/expect-accessible.ts'
-import { expect, test } from './support/gatehouse.ts'
+import {
+  ARTICLES,
+  dialogOf,
+  editorOf,
+  makeBlog,
+  replaceOutside,
+} from '../support/page/documents-page.ts'
+import { expectAccessibleInBothThemes } from '../support/page/expect-accessible.ts'
+import { expect, test } from '../support/server/gatehouse.ts'
 
 test('The first document of a database is created and can be read through its endpoint', async ({
   page,

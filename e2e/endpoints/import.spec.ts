@@ -1,10 +1,10 @@
 import { Buffer } from 'node:buffer'
 import { readFile } from 'node:fs/promises'
 import type { Page } from '@playwright/test'
-import { consolePath, rowOf } from './support/endpoints-page.ts'
-import { expectAccessible } from './support/expect-accessible.ts'
-import { expect, freshTest, type Gatehouse, test } from './support/gatehouse.ts'
-import { listen } from './support/listen.ts'
+import { consolePath, rowOf } from '../support/page/endpoints-page.ts'
+import { expectAccessible } from '../support/page/expect-accessible.ts'
+import { expect, freshTest, type Gatehouse, test } from '../support/server/gatehouse.ts'
+import { listen } from '../support/server/listen.ts'
 
 const importPath = '/_console/endpoints/import'
 

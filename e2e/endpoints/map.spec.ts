@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
-import { consolePath } from './support/endpoints-page.ts'
-import { expect, type Gatehouse, test } from './support/gatehouse.ts'
+import { consolePath } from '../support/page/endpoints-page.ts'
+import { expect, type Gatehouse, test } from '../support/server/gatehouse.ts'
 
 const mapPath = '/_console/endpoints/map'
 

@@ -1,8 +1,8 @@
-import { addDatabases, chooseInMenu, consolePath, rowOf } from './support/endpoints-page.ts'
-import { expectAccessibleInBothThemes } from './support/expect-accessible.ts'
-import { expect, freshTest, test } from './support/gatehouse.ts'
-import { listen } from './support/listen.ts'
-import { watchUrl } from './support/watch-url.ts'
+import { addDatabases, chooseInMenu, consolePath, rowOf } from '../support/page/endpoints-page.ts'
+import { expectAccessibleInBothThemes } from '../support/page/expect-accessible.ts'
+import { watchUrl } from '../support/page/watch-url.ts'
+import { expect, freshTest, test } from '../support/server/gatehouse.ts'
+import { listen } from '../support/server/listen.ts'
 
 // This file is long because it contains many journeys that share no code.
 

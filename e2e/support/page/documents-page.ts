@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import type { Gatehouse } from './open-gatehouse.ts'
+import type { Gatehouse } from '../server/open-gatehouse.ts'
 
 export const ARTICLES = '/_console/documents/blog/articles'
 

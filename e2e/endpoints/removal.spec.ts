@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net'
-import type { EndpointChangeView } from '../server/contract/endpoints/endpoint-change.ts'
-import { addDatabases, chooseInMenu, consolePath, rowOf } from './support/endpoints-page.ts'
-import { expectAccessibleInBothThemes } from './support/expect-accessible.ts'
-import { expect, freshTest, test } from './support/gatehouse.ts'
-import { listen } from './support/listen.ts'
+import type { EndpointChangeView } from '../../server/contract/endpoints/endpoint-change.ts'
+import { addDatabases, chooseInMenu, consolePath, rowOf } from '../support/page/endpoints-page.ts'
+import { expectAccessibleInBothThemes } from '../support/page/expect-accessible.ts'
+import { expect, freshTest, test } from '../support/server/gatehouse.ts'
+import { listen } from '../support/server/listen.ts'
 
 /** Keeps a connection to a port of 127.0.0.1 open, without a request. */
 async function openConnection(port: number): Promise<Socket> {

@@ -1,6 +1,6 @@
-import { ARTICLES, dialogOf, makeBlog } from './support/documents-page.ts'
-import { expectAccessibleInBothThemes } from './support/expect-accessible.ts'
-import { expect, test } from './support/gatehouse.ts'
+import { ARTICLES, dialogOf, makeBlog } from '../support/page/documents-page.ts'
+import { expectAccessibleInBothThemes } from '../support/page/expect-accessible.ts'
+import { expect, test } from '../support/server/gatehouse.ts'
 
 test('Documents are paged, filtered and deleted after a confirmation', async ({
   page,

@@ -4,9 +4,9 @@ import { connect } from 'node:net'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import type { Page } from '@playwright/test'
-import { consolePath, rowOf } from './support/endpoints-page.ts'
-import { expect, freshTest, type Gatehouse, test } from './support/gatehouse.ts'
-import { listen } from './support/listen.ts'
+import { consolePath, rowOf } from '../support/page/endpoints-page.ts'
+import { expect, freshTest, type Gatehouse, test } from '../support/server/gatehouse.ts'
+import { listen } from '../support/server/listen.ts'
 
 /** Traffic is sampled every five seconds. */
 const sampled = { timeout: 20_000 }

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { startOwnPostgres } from '../../server/storage/test-support/postgres-server.testing.ts'
+import { startOwnPostgres } from '../../../server/storage/test-support/postgres-server.testing.ts'
 import { freePort } from './free-port.ts'
 import { type ServerProcess, startServer } from './server-process.ts'
 

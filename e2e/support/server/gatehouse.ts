@@ -1,5 +1,5 @@
 import { test as base, expect } from '@playwright/test'
-import { type BrowserErrors, watchBrowserErrors } from './browser-errors.ts'
+import { type BrowserErrors, watchBrowserErrors } from '../page/browser-errors.ts'
 import { type FreshGatehouse, type Gatehouse, openGatehouse } from './open-gatehouse.ts'
 import { resetGatehouse } from './reset.ts'
 

@@ -1,7 +1,7 @@
-import { createRecorder, START } from '../../server/audit/record.ts'
-import { invariant } from '../../server/contract/invariant.ts'
-import { writeEndpoint } from '../../server/endpoints/bulk/endpoint-writer.ts'
-import { openStore } from '../../server/storage/open.ts'
+import { createRecorder, START } from '../../../server/audit/record.ts'
+import { invariant } from '../../../server/contract/invariant.ts'
+import { writeEndpoint } from '../../../server/endpoints/bulk/endpoint-writer.ts'
+import { openStore } from '../../../server/storage/open.ts'
 
 /** First port of these endpoints, which have their own address. */
 const FIRST_PORT = 10_000

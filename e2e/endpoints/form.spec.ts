@@ -1,12 +1,12 @@
 import { Agent, get } from 'node:http'
 import type { Page } from '@playwright/test'
-import { addDatabases, chooseInMenu, consolePath, rowOf } from './support/endpoints-page.ts'
-import { expectAccessible } from './support/expect-accessible.ts'
-import { expect, freshTest, type Gatehouse, test } from './support/gatehouse.ts'
-import { listen } from './support/listen.ts'
-import { giveKey } from './support/sign-in.ts'
-import { unprivileged } from './support/unprivileged.ts'
-import { withProvider } from './support/with-provider.ts'
+import { addDatabases, chooseInMenu, consolePath, rowOf } from '../support/page/endpoints-page.ts'
+import { expectAccessible } from '../support/page/expect-accessible.ts'
+import { expect, freshTest, type Gatehouse, test } from '../support/server/gatehouse.ts'
+import { listen } from '../support/server/listen.ts'
+import { unprivileged } from '../support/server/unprivileged.ts'
+import { withProvider } from '../support/server/with-provider.ts'
+import { giveKey } from '../support/sign-in.ts'
 
 // This file is long because it contains many journeys that share no code.
 

@@ -1,4 +1,4 @@
-import { startTestProvider } from '../../server/oauth2/providers/provider.testing.ts'
+import { startTestProvider } from '../../../server/oauth2/providers/provider.testing.ts'
 import type { FreshGatehouse } from './gatehouse.ts'
 
 /**

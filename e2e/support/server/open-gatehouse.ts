@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Page } from '@playwright/test'
+import { type AdminAccess, openAdminAccess, openConsole, signInWithKey } from '../sign-in.ts'
 import { freePort } from './free-port.ts'
 import { type ServerProcess, startServer } from './server-process.ts'
-import { type AdminAccess, openAdminAccess, openConsole, signInWithKey } from './sign-in.ts'
 
 /** A response to a request made outside the browser. */
 export interface ApiResponse {

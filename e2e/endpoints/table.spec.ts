@@ -1,8 +1,8 @@
-import { consolePath, rowOf } from './support/endpoints-page.ts'
-import { expectAccessible } from './support/expect-accessible.ts'
-import { expect, freshTest, test } from './support/gatehouse.ts'
-import { listen } from './support/listen.ts'
-import { storeEndpoints } from './support/store-endpoints.ts'
+import { consolePath, rowOf } from '../support/page/endpoints-page.ts'
+import { expectAccessible } from '../support/page/expect-accessible.ts'
+import { expect, freshTest, test } from '../support/server/gatehouse.ts'
+import { listen } from '../support/server/listen.ts'
+import { storeEndpoints } from '../support/server/store-endpoints.ts'
 
 // Tests the table with many rows, with selected rows, and with other open consoles.
 
