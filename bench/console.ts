@@ -15,7 +15,7 @@ import {
   createProcessorProbe,
   noteFirstRows,
   toldAt,
-} from './console-probe.ts'
+} from './probes/console-probe.ts'
 import { FIRST_PORT, quantile, type Subject, startGatehouse, storeEndpoints } from './support.ts'
 
 // Measures the built console in a browser with ten thousand listening endpoints. docs/benchmarks.md

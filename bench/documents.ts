@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { createDocumentRepository } from '../server/documents/repository/repository.ts'
 import { openStore } from '../server/storage/open.ts'
 import { ask, makeToken } from '../server/test-support/start.testing.ts'
-import { installJsonServer, JSON_SERVER } from './json-server.ts'
-import { openLoad } from './load.ts'
+import { openLoad } from './load/load.ts'
 import {
   type Asked,
   CONNECTIONS,
@@ -23,7 +22,8 @@ import {
   showSlices,
   showTimes,
   spread,
-} from './rounds.ts'
+} from './load/rounds.ts'
+import { installJsonServer, JSON_SERVER } from './peers/json-server.ts'
 import {
   answers,
   makeFolder,

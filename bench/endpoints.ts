@@ -173,7 +173,7 @@ async function measureStarts(): Promise<void> {
 }
 
 async function measureMemory(): Promise<void> {
-  const probe = ['--expose-gc', '--import', join(import.meta.dirname, 'memory-probe.ts')]
+  const probe = ['--expose-gc', '--import', join(import.meta.dirname, 'probes/memory-probe.ts')]
   const folders = new Map([
     [1, await storeEndpoints(1)],
     [5_000, await storeEndpoints(5_000)],

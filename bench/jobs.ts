@@ -5,7 +5,7 @@ import { SECRETS } from '../server/nodes/integration/node-processes.testing.ts'
 import startPostgres from '../server/storage/test-support/postgres.global-setup.ts'
 import { killProcesses, startProcess } from '../server/test-support/server-process.testing.ts'
 import { makeToken } from '../server/test-support/start.testing.ts'
-import { besideJobs } from './beside-job.ts'
+import { besideJobs } from './load/beside-job.ts'
 import { makeFolder, quantile } from './support.ts'
 
 // Reads and inserts of other clients while jobs create, change and delete many documents, on both

@@ -8,7 +8,7 @@ import { freePorts } from '../server/endpoints/listeners/free-ports.testing.ts'
 import { type NodeProcess, startNodes } from '../server/nodes/integration/node-processes.testing.ts'
 import startPostgres from '../server/storage/test-support/postgres.global-setup.ts'
 import { killProcesses } from '../server/test-support/server-process.testing.ts'
-import { openLoad } from './load.ts'
+import { openLoad } from './load/load.ts'
 import { makeFolder, quantile, shuffled, startProcess } from './support.ts'
 
 // Measures how soon a change on one node is served by another. docs/benchmarks.md explains the

@@ -9,8 +9,7 @@ import { SECRETS } from '../server/nodes/integration/node-processes.testing.ts'
 import { openStore, type StoreLocation } from '../server/storage/open.ts'
 import startPostgres from '../server/storage/test-support/postgres.global-setup.ts'
 import { ask, makeToken } from '../server/test-support/start.testing.ts'
-import { installJsonServer } from './json-server.ts'
-import { openLoad } from './load.ts'
+import { openLoad } from './load/load.ts'
 import {
   type Asked,
   CONNECTIONS,
@@ -25,7 +24,8 @@ import {
   showRate,
   showSlices,
   showTimes,
-} from './rounds.ts'
+} from './load/rounds.ts'
+import { installJsonServer } from './peers/json-server.ts'
 import {
   answers,
   makeFolder,
@@ -224,7 +224,7 @@ async function startPlain(databaseUrl: string, host: string) {
   await sql`create index on plain (n, id)`.execute(store.db)
   await sql`vacuum analyze plain`.execute(store.db)
   await store.close()
-  const file = join(import.meta.dirname, 'plain-postgres-process.ts')
+  const file = join(import.meta.dirname, 'peers/plain-postgres-process.ts')
   return startProcess(
     process.execPath,
     [file, host, String(PORT), databaseUrl],

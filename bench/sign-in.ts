@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { createBrowser } from '../server/oauth2/sign-in/browser.testing.ts'
 import { callbackPath } from '../server/oauth2/sign-in/sign-in.ts'
 import { makeToken } from '../server/test-support/start.testing.ts'
-import { type Load, openLoad } from './load.ts'
+import { type Load, openLoad } from './load/load.ts'
 import {
   portsOf,
   processorTime,
@@ -90,7 +90,7 @@ async function signInFor(
 async function startProvider(
   redirectUri: string,
 ): Promise<{ readonly issuer: string; readonly process: ChildProcess }> {
-  const child = fork(join(import.meta.dirname, 'provider-process.ts'), { silent: true })
+  const child = fork(join(import.meta.dirname, 'sign-in/provider-process.ts'), { silent: true })
   child.send(redirectUri)
   const [issuer] = await once(child, 'message')
   return { issuer, process: child }
@@ -147,7 +147,7 @@ async function runRounds(): Promise<Record<Way, Slice>[]> {
   const folder = await storeEndpoints(1)
   const openFolder = await storeEndpoints(1)
   const node = await startGatehouse(1, folder)
-  const hook = join(import.meta.dirname, 'without-authentication.ts')
+  const hook = join(import.meta.dirname, 'sign-in/without-authentication.ts')
   const openNode = await startGatehouse(1, openFolder, ['--import', hook])
   const cookie = await signIn(originOf(folder.host), 'local', readKey(folder.data))
   const token = await makeToken({ data: folder.data, databaseUrl: undefined })

@@ -10,7 +10,7 @@ import { createRecorder, START } from '../server/audit/record.ts'
 import { writeEndpoint } from '../server/endpoints/bulk/endpoint-writer.ts'
 import { openStore } from '../server/storage/open.ts'
 import { ask, endpointPath, makeToken } from '../server/test-support/start.testing.ts'
-import type { MemoryUse } from './memory-probe.ts'
+import type { MemoryUse } from './probes/memory-probe.ts'
 
 /** A measured server in a separate process, listening on its own address. */
 export interface Subject {

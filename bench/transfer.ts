@@ -10,7 +10,7 @@ import {
   besideTransfer,
   exportDocuments,
   importDocuments,
-} from './beside-transfer.ts'
+} from './load/beside-transfer.ts'
 import { makeFolder, quantile } from './support.ts'
 
 // An import and exports of many documents in one request each, with reads and inserts of other

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 // `server/http/guards/require-role.ts` with `open-require-role.ts` in all imports. The rest is the
 // unchanged server, which has no switch for this.
 
-const REAL = new URL('../server/http/guards/require-role.ts', import.meta.url).href
+const REAL = new URL('../../server/http/guards/require-role.ts', import.meta.url).href
 const OPEN = pathToFileURL(`${import.meta.dirname}/open-require-role.ts`).href
 
 registerHooks({

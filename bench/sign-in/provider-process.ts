@@ -1,4 +1,4 @@
-import { startTestProvider } from '../server/oauth2/providers/provider.testing.ts'
+import { startTestProvider } from '../../server/oauth2/providers/provider.testing.ts'
 
 // A third-party provider in a separate process, forked by `sign-in.ts`. It receives the redirect
 // URI, replies with its issuer, and exits with its parent. Every sign-in is by the same person.

@@ -2,9 +2,9 @@ import {
   createRequireRole as createRealRequireRole,
   type RequireRole,
   type RequireRoleDeps,
-} from '../server/http/guards/require-role.ts'
+} from '../../server/http/guards/require-role.ts'
 
-export * from '../server/http/guards/require-role.ts'
+export * from '../../server/http/guards/require-role.ts'
 
 /**
  * Replaces `server/http/guards/require-role.ts` in a node without authentication: every route is

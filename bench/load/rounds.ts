@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
+import { processorTime, quantile, type Subject, shuffled } from '../support.ts'
 import type { Load } from './load.ts'
-import { processorTime, quantile, type Subject, shuffled } from './support.ts'
 
 /** Number of connections of each load. */
 export const CONNECTIONS = 64
@@ -67,7 +67,12 @@ export function createPinning(): ((process: Subject['process']) => void) | undef
 
 /** Starts `bare node:http` (`constant-process.ts`) with the same response to every request. */
 export const constantProcess = (host: string, port: number, text: string) =>
-  [new URL('constant-process.ts', import.meta.url).pathname, host, String(port), text] as const
+  [
+    new URL('../peers/constant-process.ts', import.meta.url).pathname,
+    host,
+    String(port),
+    text,
+  ] as const
 
 /** Measures loads in rounds, those of `group` that exist. */
 export async function measure<Kind extends string>(
