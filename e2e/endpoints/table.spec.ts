@@ -208,3 +208,15 @@ freshTest(
     await expect(page.locator(':focus')).toBeInViewport()
   },
 )
+
+test('Addresses are readable at every width of the table', async ({ page, gatehouse }) => {
+  // The row of the own endpoint has a mark that takes room.
+  await gatehouse.signIn(page, consolePath)
+  const cell = rowOf(page, `tcp://127.0.0.1:${gatehouse.port}`).getByRole('rowheader')
+  const start = cell.locator('[aria-hidden]', { hasText: 'tcp://' })
+  for (const width of [1024, 1280, 1359, 1360, 1400, 1440]) {
+    await page.setViewportSize({ width, height: 900 })
+    const cut = () => start.evaluate((text) => text.scrollWidth - text.clientWidth)
+    await expect.poll(cut, `${width} px`).toBe(0)
+  }
+})

@@ -1,4 +1,3 @@
-import { useMediaQuery } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useCallback, useMemo, useState } from 'react'
 import { databasesQuery } from '../app/queries.ts'
@@ -30,6 +29,7 @@ import { SelectionBar } from './table/selection-bar.tsx'
 import foot from './table/table-foot.module.css'
 import { useSelection } from './table/use-selection.ts'
 import { useShownRows } from './table/use-shown-rows.ts'
+import { useTableLayout } from './table/use-table-layout.ts'
 import { useEndpointsLocation } from './use-endpoints-location.ts'
 import { useListenerActions } from './use-listener-actions.ts'
 
@@ -41,12 +41,6 @@ const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycl
 
 const copy = async ({ address }: EndpointRow) =>
   announce((await copyText(address)) ? `${address} was copied.` : `${address} could not be copied.`)
-
-/**
- * Window widths at which the open panel takes room from the table. In narrower windows the panel
- * covers the page. Keep in step with side-panel.module.css.
- */
-const PANEL_BESIDE_TABLE = '(min-width: 1400px) and (max-width: 1759px)'
 
 export interface EndpointsViewProps {
   readonly rows: readonly EndpointRow[]
@@ -68,11 +62,7 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
   const mayChange = useHasRole('operator')
   const [menu, setMenu] = useState<{ id: string; button: HTMLElement }>()
   const narrow = useNarrowScreen()
-  const wide = useMediaQuery('(min-width: 1280px)', undefined, { getInitialValueInEffect: false })
-  const squeezed = useMediaQuery(PANEL_BESIDE_TABLE, undefined, { getInitialValueInEffect: false })
-  const coarse = useMediaQuery('(pointer: coarse)', undefined, { getInitialValueInEffect: false })
-
-  const beside = squeezed && search.open !== undefined
+  const layout = useTableLayout(search.open !== undefined)
 
   const [text, filter] = useFilterText('/endpoints')
   const sort = useMemo(() => readSort(search.sort), [search.sort])
@@ -146,9 +136,7 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
         ) : (
           <EndpointTable
             {...shows}
-            wide={wide && !beside}
-            beside={beside}
-            rowHeight={coarse ? 48 : 36}
+            {...layout}
             headOf={headOf}
             onSelectAll={selection.onSelectAll}
           />

@@ -11,15 +11,10 @@ import classes from './endpoint-table.module.css'
 import { EndpointTableRow } from './row/endpoint-table-row.tsx'
 import { AllCheckbox } from './row/row-checkbox.tsx'
 import { useRowNavigation } from './row/use-row-navigation.ts'
+import type { TableLayout } from './use-table-layout.ts'
 import { useVisibleFigures } from './use-visible-figures.ts'
 
-export interface EndpointTableProps extends EndpointRowsProps {
-  /** Whether there is room for three chips and for the sparkline. */
-  readonly wide: boolean
-  /** Whether the panel is open beside the table. It shows the figures that have no room here. */
-  readonly beside: boolean
-  /** Height of every row, px. */
-  readonly rowHeight: number
+export interface EndpointTableProps extends EndpointRowsProps, TableLayout {
   readonly headOf: (column: SortColumn) => SortHead
   readonly onSelectAll: () => void
 }
