@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { Failure } from '../../failure.ts'
 import { limitBytes } from '../../storage/changes/limit-bytes.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
+import { limitRows } from '../../storage/limit-rows.ts'
 import type { Snapshot, Store } from '../../storage/open.ts'
 import { beforeNul } from '../document-id.ts'
 import { createIndexReader, type IndexReader } from '../indexes/index-reader.ts'
@@ -85,7 +86,7 @@ function readerOf(store: Store, snapshot: Snapshot): SnapshotReader {
   const sizes = prepareRead(
     sql<{ id: string; bytes: number }>`
       select id, octet_length(body) as bytes from documents
-      where ${here} order by id limit ${0}`.compile(db),
+      where ${here} order by id limit ${limitRows(0)}`.compile(db),
   )
   const documents = prepareRead(
     sql<{ id: string; body: string }>`

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { CollectionRef } from '../../storage/document-ref.ts'
+import { limitRows } from '../../storage/limit-rows.ts'
 import type { Store } from '../../storage/open.ts'
 import type { MadeDocument } from '../document.ts'
 import { type IndexDefinition, toDefinition } from './definition.ts'
@@ -95,11 +96,11 @@ export function createIndexReader({
         ? sql<EntryRow>`
             select key, entry.id, ${columns} from index_entries as entry
             left join documents on ${isItsOwn} where ${isServing} and ${condition}
-            order by ${order} limit ${0}`
+            order by ${order} limit ${limitRows(0)}`
         : sql<EntryRow>`
             select key, entry.id, bytes, tag, body from (
               select key, id from index_entries as entry where ${isServing} and ${condition}
-              order by ${order} limit ${0}) as entry
+              order by ${order} limit ${limitRows(0)}) as entry
             left join lateral (
               select ${columns} from documents where ${isItsOwn} offset 0) as document on true
             order by ${order}`

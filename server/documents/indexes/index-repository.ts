@@ -6,6 +6,7 @@ import { nextRevision } from '../../storage/changes/next-revision.ts'
 import type { OnRecord } from '../../storage/changes/recorder.ts'
 import { requireDatabase } from '../../storage/database-exists.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
+import { limitRows } from '../../storage/limit-rows.ts'
 import type { Store } from '../../storage/open.ts'
 import type { DocumentIndexesTable } from '../../storage/tables.ts'
 
@@ -175,7 +176,7 @@ export function createIndexRepository({ db, change }: Store, now: () => number) 
     async deleteEntries({ id }: Pick<IndexRow, 'id'>, limit: number): Promise<boolean> {
       const { rows } = await sql<{ key: Uint8Array; id: string }>`
         select key, id from (
-          select key, id from index_entries where index_id = ${id} order by key, id limit ${limit}
+          select key, id from index_entries where index_id = ${id} order by key, id limit ${limitRows(limit)}
         ) as batch order by key desc, id desc limit 1`.execute(db)
       const [last] = rows
       if (last === undefined) return false

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely'
 import type { ChangedDocument, UnappliedChange } from '../../storage/changes/collection-writes.ts'
+import { limitRows } from '../../storage/limit-rows.ts'
 import type { Store } from '../../storage/open.ts'
 import type { Tables } from '../../storage/tables.ts'
 import type { DocumentRules, Job } from '../job.ts'
@@ -46,7 +47,7 @@ export function createUnapplied(
         union all
         select id, ${columns} from job_documents as staged
         where ${isPending} and staged.id > ${from} ${upTo(end)} and staged.tag <> ''
-        order by id limit ${limit - found.length}`.execute(db)
+        order by id limit ${limitRows(limit - found.length)}`.execute(db)
       found.push(...rows)
       if (found.length === limit || window[0] === undefined) return found
       from = window[0].id

@@ -2,7 +2,7 @@ import { access, constants, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Dialect, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
+import { type Dialect, SqliteAdapter, SqliteIntrospector } from 'kysely'
 import { Failure, systemCode } from '../../failure.ts'
 import type { Outage } from '../availability/health-monitor.ts'
 import { SQLITE_BUSY, sqliteCode, sqliteError } from '../availability/unavailable.ts'
@@ -12,6 +12,7 @@ import type { Engine } from '../engine.ts'
 import { SqliteDriver } from './driver.ts'
 import { watchPresence } from './file-presence.ts'
 import { createFile, lockDataFolder } from './files.ts'
+import { StableQueryCompiler } from './query-compiler.ts'
 import { openSqliteSnapshot } from './snapshot.ts'
 
 /** Maximum time that opening waits for other processes that open the same store, ms. */
@@ -118,7 +119,7 @@ function engineOf({
     createAdapter: () => new GroupingAdapter(),
     createDriver: () => driver,
     createIntrospector: (db) => new SqliteIntrospector(db),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createQueryCompiler: () => new StableQueryCompiler(),
   }
   // Changes with each commit of another connection, but not with commits of this one.
   const pragma = writer.prepare('pragma data_version')
