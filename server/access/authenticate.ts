@@ -8,9 +8,9 @@ import {
   sessionPrincipal,
   tokenPrincipal,
 } from './cached-principal.ts'
-import { findToken } from './find-token.ts'
+import { createFindToken } from './find-token.ts'
 import { hashSecret, isTokenText } from './secret-text.ts'
-import { findSession, TOUCH } from './sessions.ts'
+import { createFindSession, TOUCH } from './sessions.ts'
 import type { UseRecorder } from './use-recorder.ts'
 
 /** Credentials of a request. */
@@ -70,6 +70,8 @@ export function createAuthenticator(
   uses: Pick<UseRecorder, 'session' | 'sessionUse' | 'token'>,
 ): Authenticator {
   const isCached = store.engine === 'sqlite'
+  const findSession = createFindSession(store)
+  const findToken = createFindToken(store)
   // Separate maps, so that a session secret is never accepted as a token or the reverse.
   const sessions = new Map<string, CachedPrincipal>()
   const tokens = new Map<string, CachedPrincipal>()
@@ -136,7 +138,7 @@ export function createAuthenticator(
 
   async function queriedSession(hash: string): Promise<CachedPrincipal | undefined> {
     const since = cleared
-    const row = await findSession(store, hash)
+    const row = await findSession(hash)
     if (row !== undefined)
       return cache(sessions, hash, sessionPrincipal(row, uses.sessionUse(hash)), since)
     last.session.delete(hash)
@@ -145,7 +147,7 @@ export function createAuthenticator(
 
   async function queriedToken(hash: string): Promise<CachedPrincipal> {
     const since = cleared
-    const row = await findToken(store, hash)
+    const row = await findToken(hash)
     if (row !== undefined) return cache(tokens, hash, tokenPrincipal(row), since)
     last.token.delete(hash)
     throw notValid('The token is not valid.')

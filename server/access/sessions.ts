@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
 import type { SessionInfo } from '../contract/access/session.ts'
 import { SESSION_IDLE } from '../contract/access/session-use.ts'
 import type { Actor } from '../contract/audit.ts'
@@ -121,27 +122,30 @@ export type FoundSession = Pick<SessionsTable, 'hash' | 'id' | 'expires_at' | 'l
   Pick<PeopleTable, 'username' | 'name' | 'provider' | 'role'> & { readonly person_id: string }
 
 /**
- * Returns the session with the given hash of its secret, if its person has access. The caller
- * checks its expiry.
+ * Returns a function that finds the session with the given hash of its secret, if its person has
+ * access. The caller checks its expiry.
  */
-export function findSession(store: Store, hash: string): Promise<FoundSession | undefined> {
-  return store.db
-    .selectFrom('sessions')
-    .innerJoin('people', 'people.id', 'sessions.person_id')
-    .select([
-      'sessions.hash',
-      'sessions.id',
-      'sessions.person_id',
-      'sessions.expires_at',
-      'sessions.last_seen_at',
-      'people.username',
-      'people.name',
-      'people.provider',
-      'people.role',
-    ])
-    .where('sessions.hash', '=', hash)
-    .where('people.role', '<>', 'none')
-    .executeTakeFirst()
+export function createFindSession({ db, prepareLookup }: Store) {
+  const find = prepareLookup<FoundSession>(
+    db
+      .selectFrom('sessions')
+      .innerJoin('people', 'people.id', 'sessions.person_id')
+      .select([
+        'sessions.hash',
+        'sessions.id',
+        'sessions.person_id',
+        'sessions.expires_at',
+        'sessions.last_seen_at',
+        'people.username',
+        'people.name',
+        'people.provider',
+        'people.role',
+      ])
+      .where('sessions.hash', '=', '')
+      .where('people.role', '<>', sql.lit('none'))
+      .compile(),
+  )
+  return async (hash: string): Promise<FoundSession | undefined> => (await find(hash)).rows[0]
 }
 
 /** Returns the valid sessions of a person, newest first. */

@@ -37,6 +37,10 @@ export interface Engine {
    * Like {@link execute} for read-only queries, but synchronous. Missing if reads are asynchronous.
    */
   readonly read?: <R>(query: CompiledQuery<R>) => QueryResult<R>
+  /** See `Store.prepareLookup`. Missing if {@link read} is fast enough. */
+  readonly prepareLookup?: <R>(
+    query: CompiledQuery<R>,
+  ) => (...parameters: readonly string[]) => Promise<QueryResult<R>>
   /** See `Store.openSnapshot`. SQLite opens it synchronously. */
   openSnapshot(): EngineSnapshot | Promise<EngineSnapshot>
   /**

@@ -38,6 +38,13 @@ export interface Store {
     query: CompiledQuery<R>,
   ): (...parameters: unknown[]) => QueryResult<R> | Promise<QueryResult<R>>
   /**
+   * Like {@link prepareRead} for a query that finds a few small rows by texts. On PostgreSQL, the
+   * lookups of a turn of the event loop are one statement.
+   */
+  prepareLookup<R>(
+    query: CompiledQuery<R>,
+  ): (...parameters: readonly string[]) => QueryResult<R> | Promise<QueryResult<R>>
+  /**
    * Runs statements in one transaction, which is rolled back if the work throws. The work is
    * synchronous, so no other writer waits for it across turns of the event loop. SQLite only.
    */
@@ -177,6 +184,12 @@ export async function openStore(
       return atomically(work)
     }
   let closing: Promise<void> | undefined
+  const prepareRead: Store['prepareRead'] =
+    ({ query, sql, queryId }) =>
+    (...parameters) => {
+      transactions.requireOutside()
+      return read({ query, sql, queryId, parameters })
+    }
   return {
     engine: engine.name,
     db: db as Queries,
@@ -196,12 +209,15 @@ export async function openStore(
         transactions.requireOutside()
         return execute({ query, sql, queryId, parameters })
       },
-    prepareRead:
-      ({ query, sql, queryId }) =>
-      (...parameters) => {
+    prepareRead,
+    prepareLookup(query) {
+      const lookUp = engine.prepareLookup?.(query)
+      if (lookUp === undefined) return prepareRead(query)
+      return (...parameters) => {
         transactions.requireOutside()
-        return read({ query, sql, queryId, parameters })
-      },
+        return lookUp(...parameters)
+      }
+    },
     ...(engine.atomically && { atomically: guarded(engine.atomically) }),
     async openSnapshot() {
       transactions.requireOutside()

@@ -1,7 +1,8 @@
-import { sql } from 'kysely'
+import { type SelectQueryBuilder, sql } from 'kysely'
 import { limitBytes } from '../../storage/changes/limit-bytes.ts'
 import type { CollectionRef, DocumentRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/open.ts'
+import type { Tables } from '../../storage/tables.ts'
 import { beforeNul } from '../document-id.ts'
 import { createIndexReader, type IndexReader } from '../indexes/index-reader.ts'
 import { createDocumentChanges, type DocumentChanges } from './document-changes.ts'
@@ -16,6 +17,12 @@ export interface StoredDocument {
 }
 
 type Found = StoredDocument | undefined
+
+/**
+ * Size of a body that PostgreSQL returns with those of other reads, bytes. Larger documents are
+ * read separately, which bounds the size of a batch.
+ */
+const TOGETHER = 64 * 1024
 
 /** The documents of a store. Every change is durable when its promise resolves. */
 export interface DocumentRepository extends DocumentChanges, DocumentCounts {
@@ -47,24 +54,36 @@ export interface DocumentRepository extends DocumentChanges, DocumentCounts {
   readonly indexes: IndexReader
 }
 
+/** A document whose body is null if it is larger than {@link TOGETHER}. */
+type Small = Omit<StoredDocument, 'body'> & { readonly body: string | null }
+
+const isWhole = (found: Small): found is StoredDocument => found.body !== null
+
 /**
  * Returns the repository of the table alone, without committed changes of jobs that are not yet
  * written.
  */
 export function createStoredDocuments(store: Store): DocumentRepository {
-  const { db, prepareRead } = store
+  const { db, engine, prepareLookup, prepareRead } = store
   const some = db.selectFrom('documents').select(['id', 'tag', 'body'])
-  const one = some
-    .where('database', '=', '')
-    .where('collection', '=', '')
-    .where('id', '=', '')
-    .compile()
-  const readOne = prepareRead(one)
-  const read = ({ database, collection, id }: DocumentRef) => {
+  const one = <R>(query: SelectQueryBuilder<Tables, 'documents', R>) =>
+    query.where('database', '=', '').where('collection', '=', '').where('id', '=', '').compile()
+  const isSmall = sql`octet_length(body) <= ${sql.lit(TOGETHER)}`
+  const small = sql<string | null>`case when ${isSmall} then body end`.as('body')
+  const lookUp = prepareLookup<Small>(
+    one(engine === 'sqlite' ? some : db.selectFrom('documents').select(['id', 'tag', small])),
+  )
+  const readLarge = prepareRead(one(some))
+  const read = (ref: DocumentRef) => {
+    const { database, collection, id } = ref
     // No id contains U+0000, and PostgreSQL rejects it.
     if (id.includes('\0')) return undefined
-    const reading = readOne(database, collection, id)
-    return reading instanceof Promise ? reading.then(({ rows }) => rows[0]) : reading.rows[0]
+    const reading = lookUp(database, collection, id)
+    if (!(reading instanceof Promise)) return reading.rows[0] as Found
+    return reading.then<Found>(({ rows: [found] }) => {
+      if (found === undefined || isWhole(found)) return found
+      return Promise.resolve(readLarge(database, collection, id)).then(({ rows }) => rows[0])
+    })
   }
   const tagOf = async (ref: DocumentRef) => (await read(ref))?.tag
 

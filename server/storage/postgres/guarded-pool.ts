@@ -1,5 +1,6 @@
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely'
 import type pg from 'pg'
+import type { QueryArrayResult } from 'pg'
 import { Failure } from '../../failure.ts'
 import type { ConnectionLimits } from '../availability/connection-limits.ts'
 import { type HealthMonitor, unavailableError } from '../availability/health-monitor.ts'
@@ -19,6 +20,21 @@ export interface GuardedPoolDeps {
   readonly onFailure: (failure: unknown) => void
 }
 
+/** A prepared statement of the connections of a pool. */
+export interface Statement {
+  /** Unique for its text. */
+  readonly name: string
+  readonly text: string
+  readonly values: readonly unknown[]
+}
+
+/** Runs a prepared statement outside of transactions. */
+export type Execute = (statement: Statement) => Promise<QueryArrayResult>
+
+export interface GuardedPool extends PostgresPool {
+  readonly execute: Execute
+}
+
 /**
  * Wraps the pool for Kysely. Server and network errors become `Failure('unavailable')`, and
  * connections with such an error are not reused. {@link InFlight} counts every connection in use,
@@ -28,18 +44,30 @@ export interface GuardedPoolDeps {
  * A connection is acquired with the first statement, which determines whether it is for reading or
  * writing.
  */
-export function guardPool(deps: GuardedPoolDeps): PostgresPool {
+export function guardPool(deps: GuardedPoolDeps): GuardedPool {
   const { connections, inFlight, health } = deps
+  const connect = (): GuardedClient => {
+    inFlight.enter()
+    try {
+      health.require()
+      return lazyClient(deps)
+    } catch (error) {
+      inFlight.leave()
+      throw error
+    }
+  }
   return {
     options: connections.pool.options,
     async connect(): Promise<PostgresPoolClient> {
-      inFlight.enter()
+      // Kysely's type has an overload for cursors, which is only used for streams.
+      return connect() as unknown as PostgresPoolClient
+    },
+    async execute({ name, text, values }) {
+      const client = connect()
       try {
-        health.require()
-        return lazyClient(deps)
-      } catch (error) {
-        inFlight.leave()
-        throw error
+        return (await client.query(text, values, name)) as unknown as QueryArrayResult
+      } finally {
+        client.release()
       }
     },
     end: () => connections.pool.end(),
@@ -54,7 +82,7 @@ const isReadOnly = (sql: string): boolean =>
 const isControl = (sql: string): boolean => /^(?:begin isolation|rollback)/.test(sql)
 
 /** Returns a client that acquires its connection with the first query. */
-function lazyClient(deps: GuardedPoolDeps): PostgresPoolClient {
+function lazyClient(deps: GuardedPoolDeps): GuardedClient {
   let connected: { readonly client: GuardedClient; readonly release: () => void } | undefined
   const connect = async (sql: string): Promise<GuardedClient> => {
     const release = await deps.limits.connection(isReadOnly(sql) ? 'read' : 'write')
@@ -68,13 +96,11 @@ function lazyClient(deps: GuardedPoolDeps): PostgresPoolClient {
       throw postgresError(error)
     }
   }
-  const query = async (sql: string, parameters: readonly unknown[]) => {
-    const client = connected?.client ?? (await connect(sql))
-    return client.query(sql, parameters)
-  }
   return {
-    // Kysely's type has an overload for cursors, which is only used for streams.
-    query: query as unknown as PostgresPoolClient['query'],
+    async query(sql, parameters, name) {
+      const client = connected?.client ?? (await connect(sql))
+      return client.query(sql, parameters, name)
+    },
     release(destroy?: boolean): void {
       connected?.client.release(destroy)
       connected?.release()
@@ -122,7 +148,12 @@ function acquireAny(pool: pg.Pool, health: HealthMonitor): Promise<pg.PoolClient
 const ROLLED_BACK: PostgresQueryResult<never> = { command: 'ROLLBACK', rowCount: 0, rows: [] }
 
 interface GuardedClient {
-  query(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<never>>
+  /** @param name prepares the statement under this name, with arrays as rows. */
+  query(
+    sql: string,
+    parameters: readonly unknown[],
+    name?: string,
+  ): Promise<PostgresQueryResult<never>>
   release(destroy?: boolean): void
 }
 
@@ -135,7 +166,13 @@ function guardClient(
   let broken = false
   /** Id of the open transaction, assigned by the server. */
   let transaction: string | undefined
-  const send = async (sql: string, parameters: readonly unknown[]): Promise<unknown> => {
+  const send = async (
+    sql: string,
+    parameters: readonly unknown[],
+    name: string | undefined,
+  ): Promise<unknown> => {
+    const values = parameters as unknown[]
+    if (name !== undefined) return client.query({ name, text: sql, values, rowMode: 'array' })
     if (sql !== 'begin') return client.query(sql, [...parameters])
     // One message for both statements, so that the transaction id costs no additional round trip.
     const answers: unknown = await client.query('begin; select pg_current_xact_id()::text as name')
@@ -143,12 +180,12 @@ function guardClient(
     transaction = named.rows[0]?.name
     return begun
   }
-  const query: GuardedClient['query'] = async (sql, parameters) => {
+  const query: GuardedClient['query'] = async (sql, parameters, name) => {
     // The broken connection is closed, which rolls back the transaction.
     if (broken && sql === 'rollback') return ROLLED_BACK
     const done = health.track({ backendPid, fail })
     try {
-      return (await send(sql, parameters)) as PostgresQueryResult<never>
+      return (await send(sql, parameters, name)) as PostgresQueryResult<never>
     } catch (error) {
       const thrown = postgresError(error)
       onFailure(thrown)

@@ -7,6 +7,7 @@ import { isRejectedByServer, StoreUnavailable } from '../availability/unavailabl
 import type { UntilAvailable } from '../availability/until-available.ts'
 import { InFlight } from '../changes/in-flight.ts'
 import type { Engine, NotificationTopic } from '../engine.ts'
+import { Lookups } from './batch/lookups.ts'
 import { guardPool } from './guarded-pool.ts'
 import { listenForNotifications, REVISION_QUERY } from './notifications.ts'
 import { createPool } from './pool.ts'
@@ -81,9 +82,11 @@ export async function openPostgres(
     limits,
     onFailure: (failure) => writeFailed(failure),
   })
+  const lookups = new Lookups(guarded.execute)
   return {
     name: 'postgres',
     dialect: new PostgresDialect({ pool: guarded }),
+    prepareLookup: lookups.prepare,
     openSnapshot: () => openPostgresSnapshot(guarded),
     async watch(heard) {
       notify = heard
@@ -94,7 +97,10 @@ export async function openPostgres(
       changed = false
       return was
     },
-    connections: () => limits.use,
+    connections() {
+      const { used, waiting } = limits.use
+      return { used, waiting: waiting + lookups.waiting }
+    },
     runLong: (run) => limits.long(run),
     acquireLock: (name) => notifications.acquireLock(name),
     async readRevision() {
@@ -117,6 +123,7 @@ export async function openPostgres(
     outage: () => health.outage,
     recovered: () => health.recovered(),
     async close() {
+      await lookups.close()
       await Promise.all([inFlight.close(), notifications.stop()])
       // A notification about this node's last changes may have arrived.
       changed = false

@@ -1,0 +1,97 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { Batcher, type BatchLimits } from './batcher.ts'
+
+const LIMITS: BatchLimits = { items: 3, bytes: 100, inFlight: 1, waiting: 6, wait: 10_000 }
+
+class Wrong extends Error {}
+
+/** Creates a batcher that doubles numbers; `run` is called with each batch. */
+function doubling(run: (batch: readonly number[]) => unknown = () => {}, limits = LIMITS) {
+  const batches: (readonly number[])[] = []
+  const batcher = new Batcher<number, number>(
+    limits,
+    async (items) => {
+      batches.push(items)
+      await run(items)
+      return items.map((item) => 2 * item)
+    },
+    (error) => error instanceof Wrong,
+  )
+  return { batcher, batches, add: (item: number, bytes = 1) => batcher.add(item, bytes) }
+}
+
+describe('Batcher', () => {
+  afterEach(() => void vi.useRealTimers())
+
+  it('runs the items of a turn together, and those that arrive during a batch after it', async () => {
+    const first = Promise.withResolvers<void>()
+    const { batches, add } = doubling(() => first.promise)
+    const early = [add(1), add(2)]
+    await expect.poll(() => batches).toEqual([[1, 2]])
+    const late = [add(3), add(4)]
+    first.resolve()
+    expect(await Promise.all([...early, ...late])).toEqual([2, 4, 6, 8])
+    expect(batches).toEqual([
+      [1, 2],
+      [3, 4],
+    ])
+  })
+
+  it('runs as many batches at once as allowed', async () => {
+    const gate = Promise.withResolvers<void>()
+    const { batches, add } = doubling(() => gate.promise, { ...LIMITS, inFlight: 2 })
+    const all = [1, 2, 3, 4, 5, 6].map((item) => add(item))
+    await expect.poll(() => batches.length).toBe(2)
+    gate.resolve()
+    await Promise.all(all)
+  })
+
+  it('limits the items of a batch, and their size', async () => {
+    const { batches, add } = doubling()
+    const sizes = [1, 1, 1, 60, 60, 200]
+    await Promise.all(sizes.map((bytes, at) => add(at, bytes)))
+    expect(batches).toEqual([[0, 1, 2], [3], [4], [5]])
+  })
+
+  it('rejects only the item that causes an error', async () => {
+    const { add } = doubling((batch) => {
+      if (batch.includes(2)) throw new Wrong()
+    })
+    const results = await Promise.allSettled([1, 2, 3].map((item) => add(item)))
+    expect(results).toMatchObject([{ value: 2 }, { reason: new Wrong() }, { value: 6 }])
+  })
+
+  it('rejects all items if an error is not caused by one', async () => {
+    const { add, batches } = doubling(() => Promise.reject(new Error('down')))
+    const results = await Promise.allSettled([1, 2].map((item) => add(item)))
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    expect(batches).toHaveLength(1)
+  })
+
+  it('rejects items beyond the limit, and items that wait too long', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    const gate = Promise.withResolvers<void>()
+    const { batcher, batches, add } = doubling(() => gate.promise)
+    const first = add(1)
+    await expect.poll(() => batches).toHaveLength(1)
+    const waiting = Promise.allSettled(Array.from({ length: LIMITS.waiting }, () => add(2)))
+    expect(batcher.waiting).toBe(LIMITS.waiting)
+    await expect(add(3)).rejects.toMatchObject({ code: 'unavailable' })
+    vi.advanceTimersByTime(LIMITS.wait + 1)
+    gate.resolve()
+    expect(await first).toBe(2)
+    for (const each of await waiting) {
+      expect(each).toMatchObject({ reason: { code: 'unavailable' } })
+    }
+    expect(batches).toHaveLength(1)
+  })
+
+  it('settles its items before it is closed, and rejects others', async () => {
+    const { batcher, batches, add } = doubling()
+    const all = [1, 2, 3, 4].map((item) => add(item))
+    await batcher.close()
+    expect(batches).toHaveLength(2)
+    await expect(add(5)).rejects.toMatchObject({ code: 'unavailable' })
+    expect(await Promise.all(all)).toEqual([2, 4, 6, 8])
+  })
+})

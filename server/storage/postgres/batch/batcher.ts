@@ -1,0 +1,143 @@
+import { Failure } from '../../../failure.ts'
+
+export interface BatchLimits {
+  /** Maximum number of items in a batch. */
+  readonly items: number
+  /** Maximum size of a batch, bytes; a larger item is a batch of its own. */
+  readonly bytes: number
+  /** Maximum number of batches in flight. */
+  readonly inFlight: number
+  /** Maximum number of waiting items. Further ones are rejected immediately. */
+  readonly waiting: number
+  /** Maximum time that an item waits for its batch to begin, ms. */
+  readonly wait: number
+}
+
+/** The result of a batch: one result for each item, in order. */
+export type RunBatch<Item, Result> = (items: readonly Item[]) => Promise<readonly Result[]>
+
+interface Entry<Item, Result> {
+  readonly item: Item
+  readonly bytes: number
+  readonly since: number
+  readonly resolve: (result: Result) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * Collects the items of a turn of the event loop and runs them together. While as many batches are
+ * in flight as allowed, the next ones collect.
+ */
+export class Batcher<Item, Result> {
+  readonly #run: RunBatch<Item, Result>
+  readonly #isolates: (error: unknown) => boolean
+  readonly #limits: BatchLimits
+  #waiting: Entry<Item, Result>[] = []
+  #inFlight = 0
+  #isScheduled = false
+  #closed: PromiseWithResolvers<void> | undefined
+
+  /**
+   * @param isolates returns whether an error of a batch may be caused by one of its items. Such a
+   * batch is divided until the error concerns a single item.
+   */
+  constructor(
+    limits: BatchLimits,
+    run: RunBatch<Item, Result>,
+    isolates: (error: unknown) => boolean,
+  ) {
+    this.#limits = limits
+    this.#run = run
+    this.#isolates = isolates
+  }
+
+  /** Number of items whose batch has not begun. */
+  get waiting(): number {
+    return this.#waiting.length
+  }
+
+  /**
+   * Runs an item with others.
+   *
+   * @param bytes size of the item.
+   * @throws Failure `unavailable` if too many items wait, if this one has waited too long, or after
+   * {@link close}.
+   */
+  add(item: Item, bytes: number): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed !== undefined) {
+        return reject(new Failure('unavailable', 'The database is closed.'))
+      }
+      if (this.#waiting.length >= this.#limits.waiting) return reject(overloaded())
+      this.#waiting.push({ item, bytes, since: performance.now(), resolve, reject })
+      if (this.#isScheduled || this.#inFlight >= this.#limits.inFlight) return
+      this.#isScheduled = true
+      setImmediate(() => {
+        this.#isScheduled = false
+        this.#begin()
+      })
+    })
+  }
+
+  /** Rejects new items, and resolves when all others are settled. */
+  close(): Promise<void> {
+    this.#closed ??= Promise.withResolvers()
+    if (this.#waiting.length === 0 && this.#inFlight === 0) this.#closed.resolve()
+    return this.#closed.promise
+  }
+
+  #begin(): void {
+    while (this.#waiting.length > 0 && this.#inFlight < this.#limits.inFlight) {
+      const batch = this.#next()
+      if (batch.length === 0) continue
+      this.#inFlight++
+      void this.#settle(batch).then(() => {
+        this.#inFlight--
+        this.#begin()
+      })
+    }
+    if (this.#closed !== undefined) void this.close()
+  }
+
+  /** Takes the items of the next batch, and rejects those that have waited too long. */
+  #next(): Entry<Item, Result>[] {
+    const { items, bytes, wait } = this.#limits
+    const oldest = performance.now() - wait
+    const batch: Entry<Item, Result>[] = []
+    let taken = 0
+    let size = 0
+    for (const entry of this.#waiting) {
+      const isLate = entry.since < oldest
+      if (!isLate && batch.length > 0 && (batch.length === items || size + entry.bytes > bytes)) {
+        break
+      }
+      taken++
+      if (isLate) {
+        entry.reject(overloaded())
+        continue
+      }
+      size += entry.bytes
+      batch.push(entry)
+    }
+    this.#waiting = taken === this.#waiting.length ? [] : this.#waiting.slice(taken)
+    return batch
+  }
+
+  /** Runs a batch and settles its items. Never throws. */
+  async #settle(batch: readonly Entry<Item, Result>[]): Promise<void> {
+    try {
+      const results = await this.#run(batch.map(({ item }) => item))
+      for (const [at, { resolve }] of batch.entries()) resolve(results[at] as Result)
+    } catch (error) {
+      if (batch.length === 1 || !this.#isolates(error)) {
+        for (const { reject } of batch) reject(error)
+        return
+      }
+      const half = batch.length >> 1
+      await this.#settle(batch.slice(0, half))
+      await this.#settle(batch.slice(half))
+    }
+  }
+}
+
+const overloaded = () => new Failure('unavailable', 'The database is overloaded. Try again.')

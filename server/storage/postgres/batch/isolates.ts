@@ -1,0 +1,19 @@
+import pg from 'pg'
+import { Failure } from '../../../failure.ts'
+import { isRejectedByServer } from '../../availability/unavailable.ts'
+
+/** SQLSTATEs that concern the server: no resources, an administrator's action, or read-only. */
+const ofServer = /^(53|57|25)/
+
+/**
+ * Returns whether PostgreSQL may have rejected a statement because of one of its rows: a text that
+ * it cannot store, a damaged row, a unique index, or a lock that another transaction holds.
+ */
+export function isolates(error: unknown): boolean {
+  const cause = error instanceof Failure ? error.cause : error
+  return (
+    cause instanceof pg.DatabaseError &&
+    isRejectedByServer(cause) &&
+    !ofServer.test(cause.code ?? '')
+  )
+}
