@@ -38,9 +38,16 @@ export function createDispatch(
         const handler = handlers[at]?.[0][0]
         if (handler === undefined) return finish(c.finalized ? undefined : notFound(c))
         c.req.routeIndex = at
-        const handled = handler(c, () => run(at + 1)) as Handled
+        let rest: Promise<undefined> | undefined
+        const next = () => {
+          rest = run(at + 1)
+          return rest
+        }
+        const handled = handler(c, next) as Handled
         if (!(handled instanceof Promise)) return finish(handled)
-        return handled === DONE ? DONE : handled.then(finish).catch(fail)
+        // What `next` returns never rejects, and resolves when the response is set.
+        if (handled === DONE || handled === rest) return handled as Promise<undefined>
+        return handled.then(finish).catch(fail)
       } catch (error) {
         return fail(error)
       }
