@@ -237,6 +237,25 @@ describe('requireRole', () => {
     expect(await status(cookie('viewer'), 'GET')).toBe(401)
   })
 
+  it('reads ahead only while the store looks up the credentials, and checks them first', async () => {
+    let reads = 0
+    const by = (deps: RequireRoleDeps) => (needed: Permission) =>
+      createRequireRole(deps)(needed, { readAhead: () => reads++ })
+    const status = async (role: Role, given: RequireRoleDeps) =>
+      (await ask('viewer', bearer(role), 'GET', by(given))).status
+    const later: RequireRoleDeps = {
+      ...deps,
+      authenticate: async (credentials) => deps.authenticate(credentials),
+    }
+    const cached = { ...deps, authenticate: () => principal({ role: 'viewer' }) }
+    expect(await status('viewer', cached)).toBe(200)
+    expect(reads).toBe(0)
+    expect(await status('viewer', later)).toBe(200)
+    expect(reads).toBe(1)
+    expect(await status('pending', later)).toBe(403)
+    expect(reads).toBe(2)
+  })
+
   it('marks the handlers that declare a permission', () => {
     expect(permissionOf(requireRole('viewer'))).toEqual({ bySession: 'viewer', byToken: 'viewer' })
     expect(permissionOf(requireRole('viewer', { byToken: 'admin' }))?.byToken).toBe('admin')

@@ -51,6 +51,11 @@ export interface RouteOptions {
    * the user. On other routes a request sets {@link BACKGROUND_HEADER} for the same effect.
    */
   readonly background?: true
+  /**
+   * Called while the store looks up the credentials, to start reads that share the round trip. The
+   * caller may turn out to have no permission, so it must not change anything. It must not throw.
+   */
+  readonly readAhead?: (c: Context<AppEnv>) => void
 }
 
 /** Returns the middleware that enforces a route's permission. */
@@ -95,7 +100,7 @@ export function createRequireRole(deps: RequireRoleDeps): RequireRole {
     }
   }
 
-  return (needed, { byToken, background } = {}) => {
+  return (needed, { byToken, background, readAhead } = {}) => {
     const declared: Declared = { bySession: needed, byToken: byToken ?? needed }
     if (needed === 'public') return Object.assign(allow, { [PERMISSION]: declared })
     const middleware = createMiddleware<AppEnv>((c, next) => {
@@ -114,7 +119,9 @@ export function createRequireRole(deps: RequireRoleDeps): RequireRole {
         return next()
       }
       const principal = authenticate(credentials, client, c.req.method)
-      return principal instanceof Promise ? principal.then(enter) : enter(principal)
+      if (!(principal instanceof Promise)) return enter(principal)
+      readAhead?.(c)
+      return principal.then(enter)
     })
     return Object.assign(middleware, { [PERMISSION]: declared })
   }
