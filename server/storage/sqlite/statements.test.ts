@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
+import { getHeapSpaceStatistics } from 'node:v8'
 import { CompiledQuery } from 'kysely'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { SqliteStatements } from './statements.ts'
@@ -67,3 +68,20 @@ test('detects a new column of a table', () => {
   execute('alter table notes add column more integer')
   expect(execute('select * from notes').rows).toEqual([{ id: 1, text: 'a', more: null }])
 })
+
+test('allocates rows in the young generation of the heap', () => {
+  const numbers = JSON.stringify(Array.from({ length: 1_000 }, (_, at) => at))
+  const read = () => execute('select key, value from json_each(?)', numbers)
+  const readOften = () => {
+    for (let times = 0; times < 200; times++) read()
+  }
+  readOften()
+  const before = oldSpace()
+  readOften()
+  expect(oldSpace() - before).toBeLessThan(4 * 1024 * 1024)
+})
+
+/** Returns the used size of the old generation, bytes. */
+const oldSpace = () =>
+  getHeapSpaceStatistics().find(({ space_name: name }) => name === 'old_space')?.space_used_size ??
+  Number.NaN

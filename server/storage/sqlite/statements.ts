@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
 import type { CompiledQuery, QueryResult } from 'kysely'
 
 /**
@@ -8,7 +8,8 @@ const capacity = 256
 
 interface Prepared {
   readonly statement: StatementSync
-  readonly returnsRows: boolean
+  /** The names of the columns of its rows; empty if it returns no rows. */
+  columns: readonly string[]
   readonly changesRows: boolean
   readonly insertsRows: boolean
 }
@@ -28,10 +29,11 @@ export class SqliteStatements {
    * statement.
    */
   execute<R>({ sql, parameters }: CompiledQuery): QueryResult<R> {
-    const { statement, returnsRows, changesRows, insertsRows } = this.#prepare(sql)
-    const values = parameters as (null | number | bigint | string | Uint8Array)[]
-    if (returnsRows) {
-      const rows = statement.all(...values) as R[]
+    const prepared = this.#prepare(sql)
+    const { statement, changesRows, insertsRows } = prepared
+    const values = parameters as SQLInputValue[]
+    if (prepared.columns.length > 0) {
+      const rows = allRows<R>(prepared, values)
       return changesRows ? { rows, numAffectedRows: BigInt(rows.length) } : { rows }
     }
     const { changes, lastInsertRowid } = statement.run(...values)
@@ -45,9 +47,10 @@ export class SqliteStatements {
     let prepared = this.#prepared.get(sql)
     if (prepared === undefined) {
       const statement = this.#db.prepare(sql)
+      statement.setReturnArrays(true)
       prepared = {
         statement,
-        returnsRows: statement.columns().length > 0,
+        columns: columnsOf(statement),
         changesRows: changesRows(sql),
         insertsRows: insertsRows(sql),
       }
@@ -65,6 +68,30 @@ export class SqliteStatements {
     this.#prepared.set(sql, prepared)
     return prepared
   }
+}
+
+const columnsOf = (statement: StatementSync) => statement.columns().map(({ name }) => name)
+
+/**
+ * Returns the rows of a statement as objects. V8 puts the objects that `all` would make into its old
+ * generation, which grows with each query until a major garbage collection.
+ */
+function allRows<R>(prepared: Prepared, values: readonly SQLInputValue[]): R[] {
+  const { statement } = prepared
+  // The types of Node.js do not know that these rows are arrays.
+  const rows = statement.all(...values) as unknown as SQLOutputValue[][]
+  // The tables may have other columns since the statement was prepared.
+  if (rows[0] !== undefined && rows[0].length !== prepared.columns.length) {
+    prepared.columns = columnsOf(statement)
+  }
+  const { columns } = prepared
+  return rows.map((row) => toObject(columns, row) as R)
+}
+
+function toObject(columns: readonly string[], row: readonly SQLOutputValue[]) {
+  const object: Record<string, SQLOutputValue | undefined> = {}
+  for (let at = 0; at < columns.length; at++) object[columns[at] as string] = row[at]
+  return object
 }
 
 function changesRows(sql: string): boolean {
