@@ -1,5 +1,4 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -7,16 +6,20 @@ import { parseArgs } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { type Browser, chromium, type Page } from '@playwright/test'
 import { CHROMIUM_ARGS, chromiumPath } from '../e2e/support/chromium.ts'
+import { quantile } from './load/statistics.ts'
 import {
-  answerTime,
   beforeChange,
   beforeInput,
+  changePaintedAt,
   createHeapProbe,
   createProcessorProbe,
-  noteFirstRows,
-  toldAt,
+  inputPaintTime,
+  recordFirstRows,
 } from './probes/console-probe.ts'
-import { FIRST_PORT, quantile, type Subject, startGatehouse, storeEndpoints } from './support.ts'
+import { count, limitDuration, print, printEnd, printMachine, verdict } from './report.ts'
+import { FIRST_PORT } from './servers/address.ts'
+import { startGatehouse, storeEndpoints } from './servers/gatehouse.ts'
+import type { Subject } from './servers/process.ts'
 
 // Measures the built console in a browser with ten thousand listening endpoints. docs/benchmarks.md
 // explains the measurements.
@@ -32,18 +35,13 @@ const SIGN_INS = 5
 const ROUNDS = 5
 const CHANGES = 10
 /** Period of added and removed endpoints while the heap is measured, ms. */
-const EVERY = 1_000
+const CHANGE_PERIOD = 1_000
 /** Maximum duration of the run, ms. */
 const MAX_DURATION = (5 + 2 * MINUTES) * 60_000
 const BUILT = fileURLToPath(new URL('../dist/console/', import.meta.url))
 
-const print = (line = '') => process.stdout.write(`${line}\n`)
-const count = (number: number) => number.toLocaleString('en')
-
-function verdict(what: string, value: string, wanted: string, met: boolean, more = ''): void {
-  print(
-    `  ${what.padEnd(40)} ${value.padStart(18)}   wanted: ${wanted} – ${met ? 'met' : 'NOT MET'}${more}`,
-  )
+function printVerdict(what: string, value: string, wanted: string, met: boolean, more = ''): void {
+  print(`  ${what.padEnd(40)} ${value.padStart(18)}   wanted: ${wanted} – ${verdict(met)}${more}`)
 }
 
 /** Measurements of inputs, ms: until painted, and of the processor. */
@@ -52,8 +50,8 @@ interface Inputs {
   readonly processor: number[]
 }
 
-function inputs(what: string, { painted, processor }: Inputs, most: number): void {
-  times(what, painted, most)
+function printInputs(what: string, { painted, processor }: Inputs, max: number): void {
+  printTimes(what, painted, max)
   const text = `${quantile(processor).toFixed(0)} (to ${Math.max(...processor).toFixed(0)}) ms`
   print(`  ${'  of that, processor of the page'.padEnd(40)} ${text.padStart(18)}`)
 }
@@ -61,15 +59,21 @@ function inputs(what: string, { painted, processor }: Inputs, most: number): voi
 /**
  * Prints times. The median is judged; the maximum and the number within the limit are printed too.
  */
-function times(what: string, all: readonly number[], most: number): void {
+function printTimes(what: string, all: readonly number[], max: number): void {
   const median = quantile(all)
-  const within = all.filter((one) => one <= most).length
+  const within = all.filter((one) => one <= max).length
   const text = `${median.toFixed(0)} (to ${Math.max(...all).toFixed(0)}) ms`
-  verdict(what, text, `at most ${count(most)} ms`, median <= most, `, ${within} of ${all.length}`)
+  printVerdict(
+    what,
+    text,
+    `at most ${count(max)} ms`,
+    median <= max,
+    `, ${within} of ${all.length}`,
+  )
 }
 
 /** Returns how many endpoints a node can have here: each uses a file descriptor. */
-function sizeHere(): number {
+function maxEndpoints(): number {
   const limits = readFileSync('/proc/self/limits', 'utf8')
   const hard = /^Max open files\s+\S+\s+(\S+)/m.exec(limits)?.[1]
   return hard === 'unlimited' || Number(hard) > 11_000 ? 10_000 : 5_000
@@ -78,7 +82,7 @@ function sizeHere(): number {
 /**
  * Records the scripts that a page loads. Returns a function that sums their gzip sizes so far, kB.
  */
-function weigh(page: Page): () => Promise<number> {
+function watchScriptSize(page: Page): () => Promise<number> {
   const loaded = new Map<string, Promise<number>>()
   page.on('response', (response) => {
     const url = response.url()
@@ -108,15 +112,15 @@ async function signIn(browser: Browser, { origin, key }: { origin: string; key: 
     locale: 'en-US',
   })
   const page = await context.newPage()
-  const before = weigh(page)
+  const before = watchScriptSize(page)
   await page.goto('/_console/sign-in?returnTo=%2F_console%2Fendpoints')
   const enter = page.getByRole('button', { name: 'Sign in with the operator key' })
   await enter.waitFor()
   const signInPage = await before()
   await enter.click()
   await page.getByLabel('Operator key').fill(key)
-  await noteFirstRows(page)
-  const after = weigh(page)
+  await recordFirstRows(page)
+  const after = watchScriptSize(page)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.waitForURL('**/_console/endpoints')
   const firstRows = await page.evaluate(() => window.firstRows as Promise<number>)
@@ -141,7 +145,7 @@ async function measureKeystrokes(page: Page, addresses: readonly string[]): Prom
     })
     const before = await processor()
     await page.keyboard.press(key)
-    all.painted.push(await answerTime(page))
+    all.painted.push(await inputPaintTime(page))
     all.processor.push((await processor()) - before)
     await pause(300)
   }
@@ -167,7 +171,7 @@ async function measureSorts(page: Page): Promise<Inputs> {
         await beforeInput(page, { event: 'click', selector: `th[aria-sort="${next}"]` })
         const before = await processor()
         await button.click()
-        all.painted.push(await answerTime(page))
+        all.painted.push(await inputPaintTime(page))
         all.processor.push((await processor()) - before)
         await pause(300)
       }
@@ -188,7 +192,7 @@ async function measureChanges(page: Page, node: Subject): Promise<number[]> {
       await beforeChange(page, endpoints)
       const begun = Date.now()
       await node[change](port)
-      all.push((await toldAt(page)) - begun)
+      all.push((await changePaintedAt(page)) - begun)
       // A removed endpoint must finish draining before the next change.
       await pause(1_500)
     }
@@ -202,7 +206,7 @@ async function measureChanges(page: Page, node: Subject): Promise<number[]> {
  */
 async function watchHeap(page: Page, node: Subject): Promise<void> {
   const heapOf = await createHeapProbe(page)
-  const asked = Array.from({ length: 20 }, (_, at) => FIRST_PORT + at)
+  const requestedPorts = Array.from({ length: 20 }, (_, at) => FIRST_PORT + at)
   const heaps: number[] = []
   let events = 0
   for (let minute = 1; minute <= MINUTES; minute++) {
@@ -211,11 +215,13 @@ async function watchHeap(page: Page, node: Subject): Promise<void> {
       const port = FIRST_PORT + node.size + (events % 50)
       await node.add(port)
       await Promise.all(
-        asked.map((one) => fetch(`http://${node.host}:${one}${node.path}`).then((r) => r.text())),
+        requestedPorts.map((one) =>
+          fetch(`http://${node.host}:${one}${node.path}`).then((r) => r.text()),
+        ),
       )
-      await pause(EVERY)
+      await pause(CHANGE_PERIOD)
       await node.remove(port)
-      await pause(EVERY)
+      await pause(CHANGE_PERIOD)
       events += 2
     }
     // Removed endpoints are drained by then, and the page has loaded the result.
@@ -225,30 +231,22 @@ async function watchHeap(page: Page, node: Subject): Promise<void> {
   }
   const [first = Number.NaN, last = Number.NaN] = [heaps[0], heaps.at(-1)]
   const ratio = last / first
-  verdict(`heap, minute ${MINUTES} : minute 1`, ratio.toFixed(2), 'at most 1.1', ratio <= 1.1)
+  printVerdict(`heap, minute ${MINUTES} : minute 1`, ratio.toFixed(2), 'at most 1.1', ratio <= 1.1)
 }
 
-setTimeout(() => {
-  process.stderr.write('The run took too long and was given up.\n')
-  process.exit(1)
-}, MAX_DURATION).unref()
+limitDuration(MAX_DURATION)
 
 if (!existsSync(`${BUILT}index.html`)) {
   process.stderr.write('The console is not built: npm run build.\n')
   process.exit(1)
 }
-const load = () => (loadavg()[0] ?? 0).toFixed(1)
-const begun = performance.now()
-const size = sizeHere()
+const size = maxEndpoints()
 const executablePath = chromiumPath()
 const browser = await chromium.launch({
   args: CHROMIUM_ARGS,
   ...(executablePath === undefined ? {} : { executablePath }),
 })
-print(
-  `Node.js ${process.version}, Chromium ${browser.version()}, ${availableParallelism()} cores, ` +
-    `load ${load()} at the begin`,
-)
+printMachine(`Chromium ${browser.version()}, `)
 // Seven different mappings, to have something to sort. The first endpoint serves the console.
 const stored = await storeEndpoints(size, (port) =>
   port === FIRST_PORT ? [] : ['shop', 'blog', `of-${'abcdefg'[port % 7]}`],
@@ -269,20 +267,25 @@ for (let run = 1; run < SIGN_INS; run++) {
 const { page, ...loaded } = await signIn(browser, { origin, key })
 firstRows.push(loaded.firstRows)
 const kB = (number: number) => `${number.toFixed(1)} kB`
-verdict(
+printVerdict(
   'sign-in page, scripts, gzip',
   kB(loaded.signInPage),
   'at most 110 kB',
   loaded.signInPage <= 110,
 )
-verdict('Endpoints, scripts, gzip', kB(loaded.firstView), 'at most 200 kB', loaded.firstView <= 200)
-times('first rows after sign-in', firstRows, 1_000)
+printVerdict(
+  'Endpoints, scripts, gzip',
+  kB(loaded.firstView),
+  'at most 200 kB',
+  loaded.firstView <= 200,
+)
+printTimes('first rows after sign-in', firstRows, 1_000)
 const elements = await page.evaluate(() => document.querySelectorAll('*').length)
-verdict('elements in the page', count(elements), 'at most 3,000', elements <= 3_000)
+printVerdict('elements in the page', count(elements), 'at most 3,000', elements <= 3_000)
 await pause(2_000)
-inputs('a keystroke in the filter', await measureKeystrokes(page, addresses), 50)
-inputs('a sort', await measureSorts(page), 100)
-times('a change shown in an open console', await measureChanges(page, node), 1_000)
+printInputs('a keystroke in the filter', await measureKeystrokes(page, addresses), 50)
+printInputs('a sort', await measureSorts(page), 100)
+printTimes('a change shown in an open console', await measureChanges(page, node), 1_000)
 print()
 if (MINUTES > 0) {
   print('Heap of the page after collecting garbage, while endpoints come and go')
@@ -291,4 +294,4 @@ if (MINUTES > 0) {
 }
 await browser.close()
 await node.stop()
-print(`${Math.round((performance.now() - begun) / 1000)} s, load ${load()} at the end`)
+printEnd()

@@ -1,40 +1,31 @@
 import { writeFileSync } from 'node:fs'
-import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { createDocumentRepository } from '../server/documents/repository/repository.ts'
 import { openStore } from '../server/storage/open.ts'
 import { ask, makeToken } from '../server/test-support/start.testing.ts'
 import { openLoad } from './load/load.ts'
 import {
-  type Asked,
   CONNECTIONS,
   constantProcess,
-  count,
   createPinning,
   get,
   measure,
   post,
-  print,
   type Rounds,
   ratios,
+  type ServerLoad,
   type Slice,
   showRate,
   showSlices,
   showTimes,
-  spread,
 } from './load/rounds.ts'
+import { quantile } from './load/statistics.ts'
 import { installJsonServer, JSON_SERVER } from './peers/json-server.ts'
-import {
-  answers,
-  makeFolder,
-  nextHost,
-  portsOf,
-  quantile,
-  type Subject,
-  startGatehouse,
-  startProcess,
-  storeEndpoints,
-} from './support.ts'
+import { count, limitDuration, print, printEnd, printMachine, spread, verdict } from './report.ts'
+import { nextHost, portsOf, respondsOk } from './servers/address.ts'
+import { makeFolder } from './servers/folder.ts'
+import { startGatehouse, storeEndpoints } from './servers/gatehouse.ts'
+import { type Subject, startProcess } from './servers/process.ts'
 
 // Measures reads by id and inserts, compared with bare `node:http` and json-server.
 // docs/benchmarks.md explains the measurements.
@@ -131,19 +122,19 @@ async function startJsonServer(host: string) {
   // With default logging, like Gatehouse: with --quiet it is a third faster.
   const listen = ['--host', host, '--port', String(DATA)]
   return startProcess(process.execPath, [cli, ...listen, file], process.env, () =>
-    answers(host, DATA, `/articles/${idOf(0)}`),
+    respondsOk(host, DATA, `/articles/${idOf(0)}`),
   )
 }
 
-async function open(): Promise<Map<Kind, Asked>> {
-  const all = new Map<Kind, Asked>()
+async function openLoads(): Promise<Map<Kind, ServerLoad>> {
+  const all = new Map<Kind, ServerLoad>()
   const pin = createPinning()
   print(
     pin === undefined
-      ? 'taskset is not there, or there is one core: client and servers share what there is.'
-      : 'Every server has the last core, the client the others (taskset).',
+      ? 'taskset is not installed, or there is only one core: client and servers share the cores.'
+      : 'Servers run on the last core, the client on the others (taskset).',
   )
-  const asked = (
+  const addLoad = (
     kind: Kind,
     server: Pick<Subject, 'process'>,
     host: string,
@@ -165,7 +156,7 @@ async function open(): Promise<Map<Kind, Asked>> {
     process.env,
     async (printed) => printed().includes('ready'),
   )
-  asked('bare', bareServer, bare, get(bare, DATA, `/articles/${idOf(0)}`))
+  addLoad('bare', bareServer, bare, get(bare, DATA, `/articles/${idOf(0)}`))
 
   const reads = (host: string, size: number, token?: string) =>
     Array.from({ length: READ }, (_, at) =>
@@ -181,19 +172,19 @@ async function open(): Promise<Map<Kind, Asked>> {
     ['many', MANY],
   ] as const) {
     const { host, node, token } = await startNode(size)
-    asked(kind, node, host, reads(host, size, token))
-    if (kind === 'many') asked('any', node, host, anyReads(host, token))
+    addLoad(kind, node, host, reads(host, size, token))
+    if (kind === 'many') addLoad('any', node, host, anyReads(host, token))
   }
   const { host, node, token } = await startNode(SAME)
-  asked('insert', node, host, post(host, DATA, '/articles', JSON.stringify(NEW), token))
+  addLoad('insert', node, host, post(host, DATA, '/articles', JSON.stringify(NEW), token))
 
   const jsonHost = nextHost()
   const jsonServer = await startJsonServer(jsonHost)
   if (jsonServer === undefined) {
     print(`json-server ${JSON_SERVER} could not be installed: left out.`)
   } else {
-    asked('jsonServerRead', jsonServer, jsonHost, reads(jsonHost, SAME))
-    asked(
+    addLoad('jsonServerRead', jsonServer, jsonHost, reads(jsonHost, SAME))
+    addLoad(
       'jsonServerInsert',
       jsonServer,
       jsonHost,
@@ -212,18 +203,18 @@ const GROUPS = [
   { title: 'Inserts', kinds: ['bare', 'insert', 'jsonServerInsert'] },
 ] as const satisfies readonly { title: string; kinds: readonly Kind[] }[]
 
-function showCost(what: string, reads: Map<Kind, Slice[]>, kind: Kind, most?: number): void {
+function showCost(what: string, reads: Map<Kind, Slice[]>, kind: Kind, max?: number): void {
   const each = ratios(reads, kind, 'few', 'cost')
-  const met = quantile(each) <= (most ?? Infinity) ? 'met' : 'NOT MET'
+  const met = verdict(quantile(each) <= (max ?? Infinity))
   print(
     `  ${what.padEnd(38)} ${spread(each, (ratio) => ratio.toFixed(2)).padEnd(26)} ` +
-      (most === undefined ? '' : `wanted: at most ${most} – ${met} `) +
+      (max === undefined ? '' : `wanted: at most ${max} – ${met} `) +
       `(by rate ${quantile(ratios(reads, 'few', kind, 'rate')).toFixed(2)})`,
   )
 }
 
 function showRatios(reads: Map<Kind, Slice[]>, inserts: Map<Kind, Slice[]>): void {
-  print('Answers per second, one against the other in the same round:')
+  print('Responses per second, compared in the same round:')
   showRate('read : bare node:http', reads, ['few', 'bare'], 0.35)
   if (reads.has('jsonServerRead')) {
     showRate('read : json-server', reads, ['same', 'jsonServerRead'], 15)
@@ -232,7 +223,7 @@ function showRatios(reads: Map<Kind, Slice[]>, inserts: Map<Kind, Slice[]>): voi
   if (inserts.has('jsonServerInsert')) {
     showRate('insert : json-server', inserts, ['insert', 'jsonServerInsert'])
   }
-  print("The server's processor time, likewise:")
+  print("The server's processor time per response, compared in the same round:")
   showCost(`read, ${count(MANY)} : ${count(FEW)}`, reads, 'many', 1.2)
   showCost(`read any of ${count(MANY)} : ${count(FEW)}`, reads, 'any')
   const times = (inserts.get('insert') ?? []).flatMap((each) => each.times)
@@ -240,17 +231,10 @@ function showRatios(reads: Map<Kind, Slice[]>, inserts: Map<Kind, Slice[]>): voi
   print()
 }
 
-setTimeout(() => {
-  process.stderr.write('The run took too long and was given up.\n')
-  process.exit(1)
-}, MAX_DURATION).unref()
+limitDuration(MAX_DURATION)
 
-const begun = performance.now()
-const machineLoad = () => (loadavg()[0] ?? 0).toFixed(1)
-print(
-  `Node.js ${process.version}, ${availableParallelism()} cores, load ${machineLoad()} at the begin`,
-)
-const all = await open()
+printMachine()
+const all = await openLoads()
 print()
 const measured: Map<Kind, Slice[]>[] = []
 for (const { title, kinds } of GROUPS) {
@@ -260,6 +244,6 @@ for (const { title, kinds } of GROUPS) {
 }
 const [reads = new Map(), inserts = new Map()] = measured
 showRatios(reads, inserts)
-print(`${Math.round((performance.now() - begun) / 1000)} s, load ${machineLoad()} at the end`)
+printEnd()
 // Exiting stops all started processes and removes their files.
 process.exit()

@@ -1,22 +1,14 @@
 import { execFileSync } from 'node:child_process'
 import { fsyncSync, openSync, writeSync } from 'node:fs'
-import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import {
-  answers,
-  makeFolder,
-  memoryOf,
-  portsOf,
-  quantile,
-  refuses,
-  type Subject,
-  shuffled,
-  startCaddy,
-  startGatehouse,
-  storeEndpoints,
-  until,
-} from './support.ts'
+import { quantile, shuffled } from './load/statistics.ts'
+import { startCaddy } from './peers/caddy.ts'
+import { count, limitDuration, print, printEnd, printMachine, spread, verdict } from './report.ts'
+import { portsOf, refuses, respondsOk, until } from './servers/address.ts'
+import { makeFolder } from './servers/folder.ts'
+import { memoryOf, startGatehouse, storeEndpoints } from './servers/gatehouse.ts'
+import type { Subject } from './servers/process.ts'
 
 // Measures how long it takes to add, remove and restore endpoints, and the cost of an idle one, for
 // Gatehouse and Caddy in one run. docs/benchmarks.md explains the measurements.
@@ -37,16 +29,11 @@ const MAX_DURATION = 20 * 60_000
 /** How long a node is idle before its memory is read, ms. */
 const SETTLE = 3_000
 
-const print = (line = '') => process.stdout.write(`${line}\n`)
-const count = (number: number) => number.toLocaleString('en')
 const ms = (number: number) => number.toFixed(number < 100 ? 1 : 0)
-const spread = (times: readonly number[]) =>
-  `${ms(quantile(times))} (${ms(quantile(times, 0.25))}–${ms(quantile(times, 0.75))})`
+const msSpread = (times: readonly number[]) => spread(times, ms)
 
-function verdict(what: string, value: string, wanted: string, met: boolean): void {
-  print(
-    `  ${what.padEnd(34)} ${value.padStart(9)}   wanted: ${wanted} – ${met ? 'met' : 'NOT MET'}`,
-  )
+function printVerdict(what: string, value: string, wanted: string, met: boolean): void {
+  print(`  ${what.padEnd(34)} ${value.padStart(9)}   wanted: ${wanted} – ${verdict(met)}`)
 }
 
 /** Returns the version of the installed `caddy`, or `undefined`. */
@@ -78,7 +65,7 @@ interface Times {
 async function changeOnce({ host, path, add, remove }: Subject, port: number, times: Times) {
   let begun = performance.now()
   await add(port)
-  await until(() => answers(host, port, path))
+  await until(() => respondsOk(host, port, path))
   times.add.push(performance.now() - begun)
   await pause(20)
   begun = performance.now()
@@ -96,10 +83,10 @@ async function measureChanges(withCaddy: boolean): Promise<void> {
   const times = new Map(
     subjects.map((subject): [Subject, Times] => [subject, { add: [], remove: [] }]),
   )
-  const keepOnDisk = createDiskProbe()
+  const probeDisk = createDiskProbe()
   const disk: number[] = []
   for (let round = 0; round < WARM_UP + ROUNDS; round++) {
-    disk.push(keepOnDisk())
+    disk.push(probeDisk())
     for (const at of shuffled(subjects.length)) {
       const subject = subjects[at] as Subject
       const into = round < WARM_UP ? { add: [], remove: [] } : times.get(subject)
@@ -109,7 +96,7 @@ async function measureChanges(withCaddy: boolean): Promise<void> {
     }
   }
   for (const subject of subjects) await subject.stop()
-  print(`The disk: 4 KiB written and synced between the rounds, ${spread(disk)} ms`)
+  print(`Disk: 4 KiB written and synced between the rounds, ${msSpread(disk)} ms`)
   print()
 
   const of = (name: Subject['name'], size: number) =>
@@ -117,8 +104,11 @@ async function measureChanges(withCaddy: boolean): Promise<void> {
       subject.name === name && subject.size === size ? [times.get(subject) as Times] : [],
     )[0]
   const tables = [
-    ['add', 'Add: from asking until the new port answers with 200'],
-    ['remove', 'Remove: from asking until it is answered and the port refuses connections'],
+    ['add', 'Add: from the request until the new port responds with 200'],
+    [
+      'remove',
+      'Remove: from the request until the response arrived and the port refuses connections',
+    ],
   ] as const
   for (const [change, title] of tables) {
     const median = (name: Subject['name'], size: number) => quantile(of(name, size)?.[change] ?? [])
@@ -130,15 +120,15 @@ async function measureChanges(withCaddy: boolean): Promise<void> {
       const caddy = of('Caddy', size)
       const ratio = median('Caddy', size) / median('Gatehouse', size)
       print(
-        `  ${count(size).padStart(7)}   ${spread(of('Gatehouse', size)?.[change] ?? []).padEnd(20)} ` +
-          (caddy === undefined ? '-' : `${spread(caddy[change]).padEnd(20)} ${ratio.toFixed(1)}`),
+        `  ${count(size).padStart(7)}   ${msSpread(of('Gatehouse', size)?.[change] ?? []).padEnd(20)} ` +
+          (caddy === undefined ? '-' : `${msSpread(caddy[change]).padEnd(20)} ${ratio.toFixed(1)}`),
       )
     }
     const flat = median('Gatehouse', 5_000) / median('Gatehouse', 1)
-    verdict('Gatehouse, 5,000 : 1', flat.toFixed(2), 'at most 1.5', flat <= 1.5)
+    printVerdict('Gatehouse, 5,000 : 1', flat.toFixed(2), 'at most 1.5', flat <= 1.5)
     if (withCaddy) {
       const faster = median('Caddy', 1_000) / median('Gatehouse', 1_000)
-      verdict('Caddy : Gatehouse at 1,000', faster.toFixed(1), 'at least 10', faster >= 10)
+      printVerdict('Caddy : Gatehouse at 1,000', faster.toFixed(1), 'at least 10', faster >= 10)
     }
     print()
   }
@@ -148,14 +138,14 @@ async function measureStarts(): Promise<void> {
   const few = await storeEndpoints(1)
   const many = await storeEndpoints(STORED)
   const times = { few: [] as number[], many: [] as number[] }
-  let silent = 0
+  let unresponsive = 0
   for (let run = 0; run < STARTS + 1; run++) {
     const one = await startGatehouse(1, few)
     await one.stop()
     const all = await startGatehouse(STORED, many)
     for (const port of portsOf(STORED)) {
       // Requested once only, to detect listeners that were not open when the node reported ready.
-      if (!(await answers(all.host, port, all.path))) silent++
+      if (!(await respondsOk(all.host, port, all.path))) unresponsive++
     }
     await all.stop()
     // The first run of each fills the file caches and does not count.
@@ -165,10 +155,12 @@ async function measureStarts(): Promise<void> {
   }
   const ratio = quantile(times.many) / quantile(times.few)
   print(`Start: from spawning the process until every endpoint listens; ms, median of ${STARTS}`)
-  print(`  with one endpoint stored     ${spread(times.few)}`)
-  print(`  with ${count(STORED)} endpoints stored  ${spread(times.many)}`)
-  print(`  did not answer when the node was ready: ${silent} of ${count(STORED * (STARTS + 1))}`)
-  verdict(`${count(STORED)} : 1`, ratio.toFixed(2), 'under 4', ratio < 4 && silent === 0)
+  print(`  with one endpoint stored     ${msSpread(times.few)}`)
+  print(`  with ${count(STORED)} endpoints stored  ${msSpread(times.many)}`)
+  print(
+    `  did not respond when the node was ready: ${unresponsive} of ${count(STORED * (STARTS + 1))}`,
+  )
+  printVerdict(`${count(STORED)} : 1`, ratio.toFixed(2), 'under 4', ratio < 4 && unresponsive === 0)
   print()
 }
 
@@ -203,8 +195,8 @@ async function measureMemory(): Promise<void> {
   print(`  JavaScript objects, garbage collected  ${quantile(heap).toFixed(1)}`)
   const asItIs = quantile(each['as it is'])
   const collected = quantile(each.collected)
-  verdict('resident, as it is after 3 s', asItIs.toFixed(1), 'under 20', asItIs < 20)
-  verdict('resident, garbage collected', collected.toFixed(1), 'under 20', collected < 20)
+  printVerdict('resident, as it is after 3 s', asItIs.toFixed(1), 'under 20', asItIs < 20)
+  printVerdict('resident, garbage collected', collected.toFixed(1), 'under 20', collected < 20)
   print()
 }
 
@@ -218,9 +210,9 @@ async function measureBulk(): Promise<void> {
     const begun = performance.now()
     const { json } = await node.administer('POST', '/_api/endpoint-change', { changes })
     for (;;) {
-      const asked = performance.now()
+      const sent = performance.now()
       await node.administer('GET', '/_api/health')
-      health.push(performance.now() - asked)
+      health.push(performance.now() - sent)
       const { json: now } = await node.administer('GET', `/_api/endpoint-change/${json.id}`)
       if (now.state !== 'running') {
         if (now.made !== changes.length) throw new Error(`${now.failed} changes failed`)
@@ -242,23 +234,18 @@ async function measureBulk(): Promise<void> {
   print(`Bulk changes: ${count(BULK)} endpoints in one request; endpoints a second`)
   print(`  added by single requests, one after the other  ${single.toFixed(0)}`)
   for (const [what, rate] of Object.entries(rates)) {
-    verdict(`${what} in bulk`, rate.toFixed(0), 'at least 200', rate >= 200)
+    printVerdict(`${what} in bulk`, rate.toFixed(0), 'at least 200', rate >= 200)
   }
   print(`  added in bulk : by single requests  ${(rates.added / single).toFixed(1)}`)
   const worst = Math.max(...health)
-  verdict('slowest health check meanwhile, ms', worst.toFixed(0), 'under 100', worst < 100)
+  printVerdict('slowest health check during it, ms', worst.toFixed(0), 'under 100', worst < 100)
   print()
 }
 
-setTimeout(() => {
-  process.stderr.write('The run took too long and was given up.\n')
-  process.exit(1)
-}, MAX_DURATION).unref()
+limitDuration(MAX_DURATION)
 
 const caddy = caddyVersion()
-const begun = performance.now()
-const load = () => (loadavg()[0] ?? 0).toFixed(1)
-print(`Node.js ${process.version}, ${availableParallelism()} cores, load ${load()} at the begin`)
+printMachine()
 print(
   caddy === undefined
     ? 'Caddy is not installed (apt-get install caddy): left out.'
@@ -269,4 +256,4 @@ await measureChanges(caddy !== undefined)
 await measureStarts()
 await measureMemory()
 await measureBulk()
-print(`${Math.round((performance.now() - begun) / 1000)} s, load ${load()} at the end`)
+printEnd()

@@ -1,12 +1,12 @@
-import { availableParallelism, loadavg } from 'node:os'
-import type { TestProject } from 'vitest/node'
 import { freePorts } from '../server/endpoints/listeners/free-ports.testing.ts'
 import { SECRETS } from '../server/nodes/integration/node-processes.testing.ts'
-import startPostgres from '../server/storage/test-support/postgres.global-setup.ts'
 import { killProcesses, startProcess } from '../server/test-support/server-process.testing.ts'
 import { makeToken } from '../server/test-support/start.testing.ts'
 import { besideJobs } from './load/beside-job.ts'
-import { makeFolder, quantile } from './support.ts'
+import { quantile } from './load/statistics.ts'
+import { print, printEnd, printMachine, verdict } from './report.ts'
+import { makeFolder } from './servers/folder.ts'
+import { startPostgres } from './servers/postgres.ts'
 
 // Reads and inserts of other clients while jobs create, change and delete many documents, on both
 // engines. What is measured and how to read it: docs/benchmarks.md.
@@ -19,7 +19,6 @@ const DOCUMENTS = 200_000
 /** What the 99th percentile of others must stay below, ms. */
 const MAX_P99 = 60
 
-const print = (line = '') => process.stdout.write(`${line}\n`)
 const documents = Array.from({ length: DOCUMENTS }, (_, n) => ({
   id: `d${1_000_000 + n}`,
   title: `Document ${n}`,
@@ -40,8 +39,8 @@ async function measure(engine: string, databaseUrl: string | undefined): Promise
     ['insert', inserts],
   ] as const) {
     const shown = [0.5, 0.99, 1].map((share) => quantile(times, share).toFixed(1))
-    const verdict = quantile(times, 0.99) < MAX_P99 ? 'met' : 'NOT MET'
-    print(`| ${engine}: ${what} | ${shown.join(' | ')} | ${verdict} |`)
+    const result = verdict(quantile(times, 0.99) < MAX_P99)
+    print(`| ${engine}: ${what} | ${shown.join(' | ')} | ${result} |`)
   }
   const took = jobs.map(({ kind, time }) => `${kind} ${(time / 1000).toFixed(1)} s`)
   print(`| ${engine}: jobs | ${took.join(', ')} | | | |`)
@@ -49,17 +48,9 @@ async function measure(engine: string, databaseUrl: string | undefined): Promise
   await node.exit
 }
 
-let url = ''
-const stop = await startPostgres({
-  provide: (_: string, value: string) => {
-    url = value
-  },
-} as unknown as TestProject)
+const { url, stop } = await startPostgres()
 try {
-  const load = () => (loadavg()[0] ?? 0).toFixed(1)
-  print(
-    `Node.js ${process.versions.node}, ${availableParallelism()} cores, load ${load()} at the beginning`,
-  )
+  printMachine()
   print()
   print(
     `| ms, beside jobs of ${DOCUMENTS.toLocaleString('en')} documents | median | 99 % | longest | 99 % < ${MAX_P99} ms |`,
@@ -68,7 +59,7 @@ try {
   await measure('SQLite', undefined)
   await measure('PostgreSQL', url)
   print()
-  print(`load ${load()} at the end`)
+  printEnd()
 } finally {
   await killProcesses()
   await stop()

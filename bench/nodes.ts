@@ -3,13 +3,15 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
-import type { TestProject } from 'vitest/node'
 import { freePorts } from '../server/endpoints/listeners/free-ports.testing.ts'
 import { type NodeProcess, startNodes } from '../server/nodes/integration/node-processes.testing.ts'
-import startPostgres from '../server/storage/test-support/postgres.global-setup.ts'
 import { killProcesses } from '../server/test-support/server-process.testing.ts'
 import { openLoad } from './load/load.ts'
-import { makeFolder, quantile, shuffled, startProcess } from './support.ts'
+import { quantile, shuffled } from './load/statistics.ts'
+import { print } from './report.ts'
+import { makeFolder } from './servers/folder.ts'
+import { startPostgres } from './servers/postgres.ts'
+import { startProcess } from './servers/process.ts'
 
 // Measures how soon a change on one node is served by another. docs/benchmarks.md explains the
 // measurements.
@@ -22,11 +24,10 @@ const MAX_DURATION = 10_000
 /** Reads: connections, counted rounds, ms per setup in a round, ms of warm-up. */
 const READS = { connections: 64, rounds: 20, slice: 500, warmUp: 2_000 }
 
-const print = (line = '') => process.stdout.write(`${line}\n`)
 const milliseconds = (number: number) => number.toFixed(1)
 
 /** Returns a function that sends requests over one keep-alive connection, with little overhead. */
-function asker(node: NodeProcess) {
+function createReader(node: NodeProcess) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   return (path: string) =>
     new Promise<{ status: number; text: string }>((resolve, reject) => {
@@ -48,12 +49,12 @@ function asker(node: NodeProcess) {
 async function measure(
   change: (round: number) => Promise<{ status: number; text: string }>,
   isServed: (round: number) => Promise<boolean>,
-): Promise<{ readonly served: number[]; readonly answered: number[] }> {
+): Promise<{ readonly served: number[]; readonly responded: number[] }> {
   const served: number[] = []
-  const answered: number[] = []
+  const responded: number[] = []
   for (let round = 0; round < WARM_UP + ROUNDS; round++) {
     const begun = performance.now()
-    const answer = change(round).then(({ status, text }) => {
+    const response = change(round).then(({ status, text }) => {
       if (status !== 200 && status !== 201) throw new Error(`${status}: ${text}`)
       return performance.now() - begun
     })
@@ -61,22 +62,22 @@ async function measure(
       if (performance.now() - begun > MAX_DURATION) throw new Error('the change does not arrive')
     }
     const after = performance.now() - begun
-    const told = await answer
+    const responseTime = await response
     if (round < WARM_UP) continue
     served.push(after)
-    answered.push(told)
+    responded.push(responseTime)
   }
-  return { served, answered }
+  return { served, responded }
 }
 
 const row = (what: string, times: readonly number[]) =>
   `| ${what} | ${[0.5, 0.95, 0.99, 1].map((at) => milliseconds(quantile(times, at))).join(' | ')} |`
 
 /** Starts HAProxy with a port for each list of nodes and round-robin per connection. */
-async function startBalancer(ways: readonly (readonly NodeProcess[])[]) {
-  const ports = await freePorts(ways.length)
-  const lines = ways.flatMap((nodes, at) => [
-    `listen way${at}`,
+async function startBalancer(groups: readonly (readonly NodeProcess[])[]) {
+  const ports = await freePorts(groups.length)
+  const lines = groups.flatMap((nodes, at) => [
+    `listen group${at}`,
     `  bind 127.0.0.1:${ports[at]}`,
     ...nodes.map(({ name, port }) => `  server ${name} 127.0.0.1:${port}`),
   ])
@@ -125,15 +126,10 @@ async function measureReads(nodes: readonly [NodeProcess, NodeProcess]) {
 const spread = (numbers: readonly number[], digits = 0) =>
   [0.5, 0.25, 0.75].map((at) => quantile(numbers, at).toFixed(digits)).join(' | ')
 
-let url = ''
-const stop = await startPostgres({
-  provide: (_: string, value: string) => {
-    url = value
-  },
-} as unknown as TestProject)
+const { url, stop } = await startPostgres()
 try {
   const [a, b] = (await startNodes(url, ['a', 'b'])) as [NodeProcess, NodeProcess]
-  const atB = asker(b)
+  const readFromB = createReader(b)
   const names = ['one', 'two'] as const
   for (const name of names) await a.ask('POST', '/_api/database', { name })
   const nameOf = (round: number) => names[round % 2] ?? names[0]
@@ -144,12 +140,12 @@ try {
         endpoint: b.address,
         databases: [nameOf(round), '_system'],
       }),
-    async (round) => (await atB('/')).text.includes(`"${nameOf(round)}"`),
+    async (round) => (await readFromB('/')).text.includes(`"${nameOf(round)}"`),
   )
   await a.ask('POST', '/_api/endpoint', { endpoint: b.address, databases: [] })
   const database = await measure(
     (round) => a.ask('POST', '/_api/database', { name: `made-${round}` }),
-    async (round) => (await atB(`/_db/made-${round}/`)).status === 200,
+    async (round) => (await readFromB(`/_db/made-${round}/`)).status === 200,
   )
 
   const cpu = /^model name\s*:\s*(.*)$/m.exec(readFileSync('/proc/cpuinfo', 'utf8'))?.[1]
@@ -159,12 +155,12 @@ try {
   print(`| ms from sending the change to A, of ${ROUNDS} | median | 95 % | 99 % | longest |`)
   print('|---|---:|---:|---:|---:|')
   print(row('a mapping: served by the socket of B', mapping.served))
-  print(row('a mapping: answered by A', mapping.answered))
+  print(row('a mapping: response of A', mapping.responded))
   print(row('a database: served by the socket of B', database.served))
-  print(row('a database: answered by A', database.answered))
+  print(row('a database: response of A', database.responded))
   print()
   if (spawnSync('haproxy', ['-v']).error !== undefined) {
-    print('HAProxy is not installed here: reads with one node and two are left out.')
+    print('HAProxy is not installed here: reads with one node and two are omitted.')
   } else {
     const { one, two, ratio } = await measureReads([a, b])
     print('| reads by id per second, behind HAProxy | median | 25 % | 75 % |')

@@ -1,39 +1,31 @@
 import { writeFileSync } from 'node:fs'
-import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { sql } from 'kysely'
-import type { TestProject } from 'vitest/node'
 import { SECRETS } from '../server/nodes/integration/node-processes.testing.ts'
 import { openStore, type StoreLocation } from '../server/storage/open.ts'
-import startPostgres from '../server/storage/test-support/postgres.global-setup.ts'
 import { ask, makeToken } from '../server/test-support/start.testing.ts'
 import { openLoad } from './load/load.ts'
 import {
-  type Asked,
   CONNECTIONS,
   constantProcess,
-  count,
   createPinning,
   get,
   measure,
   post,
-  print,
+  type ServerLoad,
   type Slice,
   showRate,
   showSlices,
   showTimes,
 } from './load/rounds.ts'
 import { installJsonServer } from './peers/json-server.ts'
-import {
-  answers,
-  makeFolder,
-  nextHost,
-  FIRST_PORT as PORT,
-  type Subject,
-  startProcess,
-} from './support.ts'
+import { count, print, printEnd, printMachine, verdict } from './report.ts'
+import { nextHost, FIRST_PORT as PORT, respondsOk } from './servers/address.ts'
+import { makeFolder } from './servers/folder.ts'
+import { startPostgres } from './servers/postgres.ts'
+import { type Subject, startProcess } from './servers/process.ts'
 
 // Measures queries that indexes serve, scans beside readers, and inserts into a collection with
 // indexes, on both engines. docs/benchmarks.md explains the measurements.
@@ -60,7 +52,7 @@ const BATCH = 1_000
 /** How long readers are measured beside a scan and without one, ms. */
 const READING = 5_000
 /** Period of the inserts beside a build, ms. */
-const EVERY = 10
+const INSERT_PERIOD = 10
 /** Numbers have the same number of digits, so that responses have the same length. */
 const FIRST = 1_000_000
 
@@ -89,7 +81,7 @@ const documentOf = (at: number, size: number) => ({
   tags: ['a', 'b'],
 })
 const { id: _, ...NEW } = documentOf(0, MANY)
-const several = (query: (at: number) => string, size: number) =>
+const queriesOf = (query: (at: number) => string, size: number) =>
   Array.from({ length: QUERIES }, (_, nth) => query(Math.floor((nth * size) / QUERIES)))
 
 /** A node, and how to send requests to it. */
@@ -155,7 +147,7 @@ async function build({ call }: Node, collection: string, name: string, fields: r
     await call('POST', '/_db/library/others', NEW)
     return performance.now() - sent
   }
-  const timer = setInterval(() => pending.push(insert()), EVERY)
+  const timer = setInterval(() => pending.push(insert()), INSERT_PERIOD)
   for (let isReady = false; !isReady; await pause(100)) {
     const { json } = await call('GET', `/_db/library/_index/${collection}`)
     isReady = json.find((each: { name: string }) => each.name === name).state === 'ready'
@@ -166,7 +158,7 @@ async function build({ call }: Node, collection: string, name: string, fields: r
 
 /** Measures readers alone and beside two scans that begin again when they end. */
 async function besideScans({ host, token, call }: Node): Promise<void> {
-  const requests = several(
+  const requests = queriesOf(
     (at) => get(host, PORT, `/_db/library/articles/${idOf(at)}`, token),
     MANY,
   )
@@ -192,7 +184,7 @@ async function besideScans({ host, token, call }: Node): Promise<void> {
   const ratio = beside.rate / alone.rate
   print(
     `  ${'readers beside 2 scans : alone'.padEnd(38)} ${ratio.toFixed(2).padEnd(26)} ` +
-      `wanted: at least 0.7 – ${ratio >= 0.7 ? 'met' : 'NOT MET'} (${scans} scans ended)`,
+      `wanted: at least 0.7 – ${verdict(ratio >= 0.7)} (${scans} scans ended)`,
   )
   showTimes('reads beside 2 scans, ms, median (p99)', beside.times, 20)
 }
@@ -208,7 +200,7 @@ async function startJsonServer(host: string) {
     process.execPath,
     [cli, '--host', host, '--port', String(PORT), file],
     process.env,
-    () => answers(host, PORT, `/articles/${idOf(0)}`),
+    () => respondsOk(host, PORT, `/articles/${idOf(0)}`),
   )
 }
 
@@ -236,8 +228,13 @@ async function startPlain(databaseUrl: string, host: string) {
 async function measureEngine(engine: string, location: StoreLocation): Promise<void> {
   print(`${engine}`)
   const pin = createPinning()
-  const all = new Map<Kind, Asked>()
-  const asked = (kind: Kind, server: Asked['server'], host: string, requests: string | string[]) =>
+  const all = new Map<Kind, ServerLoad>()
+  const addLoad = (
+    kind: Kind,
+    server: ServerLoad['server'],
+    host: string,
+    requests: string | string[],
+  ) =>
     all.set(kind, {
       openLoad: () => openLoad({ host, port: PORT }, requests, CONNECTIONS, kind !== 'bare'),
       server,
@@ -268,21 +265,21 @@ async function measureEngine(engine: string, location: StoreLocation): Promise<v
   const equality = (at: number) => `author=${authorOf(at, MANY)}`
   const range = (at: number) => FIRST + Math.min(at, MANY - 200)
   const page = 'limit=10'
-  asked(
+  addLoad(
     ...['equality' as const, server, host],
-    several((at) => query(`articles?${equality(at)}&${page}`), MANY),
+    queriesOf((at) => query(`articles?${equality(at)}&${page}`), MANY),
   )
-  asked(
+  addLoad(
     ...['range' as const, server, host],
-    several((at) => query(`articles?n:gte=${range(at)}&sort=n&limit=100`), MANY),
+    queriesOf((at) => query(`articles?n:gte=${range(at)}&sort=n&limit=100`), MANY),
   )
   const created = (collection: string) =>
     post(host, PORT, `/_db/library/${collection}`, JSON.stringify(NEW), token)
-  asked('insert', server, host, created('others'))
-  asked('insertIndexed', server, host, created('indexed'))
-  asked(
+  addLoad('insert', server, host, created('others'))
+  addLoad('insertIndexed', server, host, created('indexed'))
+  addLoad(
     ...['small' as const, server, host],
-    several((at) => query(`small?author=${authorOf(at, SMALL)}&sort=-n&${page}`), SMALL),
+    queriesOf((at) => query(`small?author=${authorOf(at, SMALL)}&sort=-n&${page}`), SMALL),
   )
 
   const bareHost = nextHost()
@@ -293,15 +290,15 @@ async function measureEngine(engine: string, location: StoreLocation): Promise<v
     async (printed) => printed().includes('ready'),
   )
   pin?.(bare.process)
-  asked('bare', bare, bareHost, get(bareHost, PORT, '/'))
+  addLoad('bare', bare, bareHost, get(bareHost, PORT, '/'))
 
   const jsonHost = nextHost()
   const jsonServer = 'data' in location ? await startJsonServer(jsonHost) : undefined
   if (jsonServer !== undefined) {
     pin?.(jsonServer.process)
-    asked(
+    addLoad(
       ...['jsonServer' as const, jsonServer, jsonHost],
-      several((at) => {
+      queriesOf((at) => {
         const path = `/articles?author=${authorOf(at, SMALL)}&_sort=n&_order=desc&_limit=10`
         return get(jsonHost, PORT, path)
       }, SMALL),
@@ -312,13 +309,13 @@ async function measureEngine(engine: string, location: StoreLocation): Promise<v
     const plain = await startPlain(location.databaseUrl, plainHost)
     pin?.(plain.process)
     const plainQuery = (path: string) => get(plainHost, PORT, path)
-    asked(
+    addLoad(
       ...['plainEquality' as const, plain, plainHost],
-      several((at) => plainQuery(`/equality?${authorOf(at, MANY)}`), MANY),
+      queriesOf((at) => plainQuery(`/equality?${authorOf(at, MANY)}`), MANY),
     )
-    asked(
+    addLoad(
       ...['plainRange' as const, plain, plainHost],
-      several((at) => plainQuery(`/range?${range(at)}`), MANY),
+      queriesOf((at) => plainQuery(`/range?${range(at)}`), MANY),
     )
   }
 
@@ -350,26 +347,16 @@ async function measureEngine(engine: string, location: StoreLocation): Promise<v
 const timesOf = (slices: ReadonlyMap<Kind, readonly Slice[]>, kind: Kind) =>
   (slices.get(kind) ?? []).flatMap(({ times }) => times)
 
-const machineLoad = () => (loadavg()[0] ?? 0).toFixed(1)
-const begun = performance.now()
-print(
-  `Node.js ${process.version}, ${availableParallelism()} cores, load ${machineLoad()} at the beginning`,
-)
+printMachine()
 if (options.engine !== 'postgres') await measureEngine('SQLite', { data: makeFolder('queries') })
 if (options.engine !== 'sqlite') {
-  let databaseUrl = ''
-  const stop = await startPostgres({
-    provide(_: string, value: string) {
-      databaseUrl = value
-    },
-  } as unknown as TestProject)
+  const { url: databaseUrl, stop } = await startPostgres()
   try {
     await measureEngine('PostgreSQL', { databaseUrl })
   } finally {
     await stop()
   }
 }
-const seconds = (performance.now() - begun) / 1_000
-print(`${Math.round(seconds)} s, load ${machineLoad()} at the end`)
+printEnd()
 // Exiting stops all started processes and removes their files.
 process.exit()

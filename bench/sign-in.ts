@@ -1,22 +1,17 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createBrowser } from '../server/oauth2/sign-in/browser.testing.ts'
 import { callbackPath } from '../server/oauth2/sign-in/sign-in.ts'
 import { makeToken } from '../server/test-support/start.testing.ts'
 import { type Load, openLoad } from './load/load.ts'
-import {
-  portsOf,
-  processorTime,
-  quantile,
-  type Subject,
-  shuffled,
-  startGatehouse,
-  storeEndpoints,
-} from './support.ts'
+import { quantile, shuffled } from './load/statistics.ts'
+import { count, limitDuration, print, printEnd, printMachine, spread, verdict } from './report.ts'
+import { portsOf } from './servers/address.ts'
+import { startGatehouse, storeEndpoints } from './servers/gatehouse.ts'
+import { processorTime, type Subject } from './servers/process.ts'
 
 // Measures sign-ins per second, and the cost of authentication per request. docs/benchmarks.md
 // explains the measurements.
@@ -36,11 +31,6 @@ const SLICE = 400
 const WARM_UP = 2_000
 /** Maximum duration of the run, ms. */
 const MAX_DURATION = 5 * 60_000
-
-const print = (line = '') => process.stdout.write(`${line}\n`)
-const count = (number: number) => Math.round(number).toLocaleString('en')
-const spread = (numbers: readonly number[], show: (number: number) => string) =>
-  `${show(quantile(numbers))} (${show(quantile(numbers, 0.25))}–${show(quantile(numbers, 0.75))})`
 
 const originOf = (host: string) => `http://${host}:${PORT}`
 
@@ -110,11 +100,11 @@ async function measureSignIns(): Promise<void> {
       `${SIGN_INS.counted / 1000} s each`,
   )
   print(`  ${''.padEnd(44)} per second   ms, median (quartiles)   ms of the server's processor`)
-  const ways = [
+  const providers = [
     ['with the operator key', 'local', readKey(folder.data)],
     ['through oidc-provider on the same machine', 'oidc', undefined],
   ] as const
-  for (const [what, name, key] of ways) {
+  for (const [what, name, key] of providers) {
     await signInFor(SIGN_INS.warmUp, origin, name, key)
     const before = processorTime(node)
     const { perSecond, times } = await signInFor(SIGN_INS.counted, origin, name, key)
@@ -130,9 +120,9 @@ async function measureSignIns(): Promise<void> {
 const readKey = (data: string) => readFileSync(join(data, 'operator.key'), 'utf8').trim()
 
 /** The compared kinds of authentication. */
-const WAYS = ['without', 'session', 'token'] as const
+const METHODS = ['without', 'session', 'token'] as const
 
-type Way = (typeof WAYS)[number]
+type Method = (typeof METHODS)[number]
 
 /** The results of one load in one round. */
 interface Slice {
@@ -143,7 +133,7 @@ interface Slice {
 }
 
 /** Starts a node with authentication and one without, and runs all three loads in each round. */
-async function runRounds(): Promise<Record<Way, Slice>[]> {
+async function runRounds(): Promise<Record<Method, Slice>[]> {
   const folder = await storeEndpoints(1)
   const openFolder = await storeEndpoints(1)
   const node = await startGatehouse(1, folder)
@@ -151,36 +141,36 @@ async function runRounds(): Promise<Record<Way, Slice>[]> {
   const openNode = await startGatehouse(1, openFolder, ['--import', hook])
   const cookie = await signIn(originOf(folder.host), 'local', readKey(folder.data))
   const token = await makeToken({ data: folder.data, databaseUrl: undefined })
-  const nodes: Record<Way, Subject> = { without: openNode, session: node, token: node }
-  const headers: Record<Way, string> = {
+  const nodes: Record<Method, Subject> = { without: openNode, session: node, token: node }
+  const headers: Record<Method, string> = {
     without: '',
     session: `Cookie: ${cookie}\r\n`,
     token: `Authorization: Bearer ${token}\r\n`,
   }
-  const loads = new Map<Way, Load>()
-  for (const way of WAYS) {
-    const { host } = nodes[way]
-    const head = `GET /_api/endpoint HTTP/1.1\r\nHost: ${host}:${PORT}\r\n${headers[way]}\r\n`
-    loads.set(way, await openLoad({ host, port: PORT }, head, CONNECTIONS))
+  const loads = new Map<Method, Load>()
+  for (const method of METHODS) {
+    const { host } = nodes[method]
+    const head = `GET /_api/endpoint HTTP/1.1\r\nHost: ${host}:${PORT}\r\n${headers[method]}\r\n`
+    loads.set(method, await openLoad({ host, port: PORT }, head, CONNECTIONS))
   }
-  const slice = async (way: Way, duration: number): Promise<Slice> => {
-    const before = processorTime(nodes[way])
-    const { answers, time } = await (loads.get(way) as Load).run(duration)
+  const slice = async (method: Method, duration: number): Promise<Slice> => {
+    const before = processorTime(nodes[method])
+    const { answers, time } = await (loads.get(method) as Load).run(duration)
     return {
       rate: (answers / time) * 1000,
-      cost: (processorTime(nodes[way]) - before) / answers,
+      cost: (processorTime(nodes[method]) - before) / answers,
     }
   }
-  for (const way of WAYS) await slice(way, WARM_UP)
-  const rounds: Record<Way, Slice>[] = []
+  for (const method of METHODS) await slice(method, WARM_UP)
+  const rounds: Record<Method, Slice>[] = []
   for (let round = 0; round < ROUNDS; round++) {
-    const slices: Partial<Record<Way, Slice>> = {}
-    for (const at of shuffled(WAYS.length)) {
-      const way = WAYS[at] as Way
-      slices[way] = await slice(way, SLICE)
+    const slices: Partial<Record<Method, Slice>> = {}
+    for (const at of shuffled(METHODS.length)) {
+      const method = METHODS[at] as Method
+      slices[method] = await slice(method, SLICE)
       await pause(20)
     }
-    rounds.push(slices as Record<Way, Slice>)
+    rounds.push(slices as Record<Method, Slice>)
   }
   for (const load of loads.values()) load.close()
   await node.stop()
@@ -189,19 +179,19 @@ async function runRounds(): Promise<Record<Way, Slice>[]> {
 }
 
 async function measureCost(): Promise<void> {
-  const rounds: Record<Way, Slice>[] = []
+  const rounds: Record<Method, Slice>[] = []
   for (let start = 0; start < STARTS; start++) rounds.push(...(await runRounds()))
   print(
     `GET /_api/endpoint, ${CONNECTIONS} connections; median (quartiles) of ${rounds.length} rounds`,
   )
   print(`  ${''.padEnd(26)} ${'per second'.padEnd(26)} µs of the server's processor`)
-  const labels: Record<Way, string> = {
+  const labels: Record<Method, string> = {
     without: 'without authentication',
     session: 'by session',
     token: 'by token',
   }
-  for (const way of WAYS) {
-    const each = rounds.map((round) => round[way])
+  for (const method of METHODS) {
+    const each = rounds.map((round) => round[method])
     const rates = spread(
       each.map(({ rate }) => rate),
       count,
@@ -210,31 +200,26 @@ async function measureCost(): Promise<void> {
       each.map(({ cost }) => cost),
       (cost) => cost.toFixed(1),
     )
-    print(`  ${labels[way].padEnd(26)} ${rates.padEnd(26)} ${costs}`)
+    print(`  ${labels[method].padEnd(26)} ${rates.padEnd(26)} ${costs}`)
   }
   print('Against the same route without authentication, in the same round:')
-  for (const way of ['session', 'token'] as const) {
-    const ratios = rounds.map((round) => round[way].rate / round.without.rate)
-    const byCost = rounds.map((round) => round.without.cost / round[way].cost)
+  for (const method of ['session', 'token'] as const) {
+    const ratios = rounds.map((round) => round[method].rate / round.without.rate)
+    const byCost = rounds.map((round) => round.without.cost / round[method].cost)
     const met = quantile(ratios) >= 0.8
     const shown = spread(ratios, (ratio) => ratio.toFixed(2))
     print(
-      `  ${labels[way].padEnd(26)} ${shown.padEnd(26)} wanted: at least 0.8 – ` +
-        `${met ? 'met' : 'NOT MET'} (by processor time ${quantile(byCost).toFixed(2)})`,
+      `  ${labels[method].padEnd(26)} ${shown.padEnd(26)} wanted: at least 0.8 – ` +
+        `${verdict(met)} (by processor time ${quantile(byCost).toFixed(2)})`,
     )
   }
   print()
 }
 
-setTimeout(() => {
-  process.stderr.write('The run took too long and was given up.\n')
-  process.exit(1)
-}, MAX_DURATION).unref()
+limitDuration(MAX_DURATION)
 
-const begun = performance.now()
-const load = () => (loadavg()[0] ?? 0).toFixed(1)
-print(`Node.js ${process.version}, ${availableParallelism()} cores, load ${load()} at the begin`)
+printMachine()
 print()
 await measureSignIns()
 await measureCost()
-print(`${Math.round((performance.now() - begun) / 1000)} s, load ${load()} at the end`)
+printEnd()

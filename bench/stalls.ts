@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
-import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
+import { print, printEnd, printMachine, verdict } from './report.ts'
 import type { Attack } from './stalls/attack.ts'
 import { measure, type Row } from './stalls/measure.ts'
 
@@ -11,9 +11,8 @@ import { measure, type Row } from './stalls/measure.ts'
 //   npm run bench:stalls -- number merge  the attacks whose file names contain one of these words
 
 /** Maximum time of a health check during an attack, ms. */
-const MOST = 100
+const MAX_HEALTH_TIME = 100
 
-const print = (line = '') => process.stdout.write(`${line}\n`)
 const ms = (time: number) => time.toFixed(1).padStart(8)
 
 async function loadAttacks(words: readonly string[]): Promise<Attack[]> {
@@ -27,24 +26,23 @@ async function loadAttacks(words: readonly string[]): Promise<Attack[]> {
 
 function showRow({ name, times, failed, answers, duration, ended }: Row): void {
   const worst = times[2] ?? Number.NaN
-  const verdict = ended && failed === 0 && worst < MOST ? 'met' : 'NOT MET'
+  const result = verdict(ended && failed === 0 && worst < MAX_HEALTH_TIME)
   const notes = [
     ...[...answers].map(([status, count]) => `${count} × ${status}`),
     ...(failed === 0 ? [] : [`${failed} health requests failed`]),
-    ...(ended ? [] : ['cut off']),
+    ...(ended ? [] : ['stopped']),
   ]
   print(
     `${name.padEnd(46)} ${times.map(ms).join('')} ${(duration / 1000).toFixed(1).padStart(7)} s  ` +
-      `${verdict.padEnd(8)} ${notes.join(', ')}`,
+      `${result.padEnd(8)} ${notes.join(', ')}`,
   )
 }
 
-const load = () => (loadavg()[0] ?? 0).toFixed(1)
-print(
-  `Node.js ${process.version}, ${availableParallelism()} cores, load ${load()} at the beginning`,
-)
+printMachine()
 print()
-print(`${'health, ms'.padEnd(46)}      p50     p99     max    attack  wanted: max < ${MOST} ms`)
+print(
+  `${'health, ms'.padEnd(46)}      p50     p99     max    attack  wanted: max < ${MAX_HEALTH_TIME} ms`,
+)
 const nothing: Attack = {
   name: 'no attack',
   prepare: async () => () => new Promise((resolve) => setTimeout(resolve, 3_000)),
@@ -53,5 +51,5 @@ for (const attack of [nothing, ...(await loadAttacks(process.argv.slice(2)))]) {
   showRow(await measure(attack))
 }
 print()
-print(`load ${load()} at the end`)
+printEnd()
 process.exit()

@@ -1,8 +1,5 @@
-import { availableParallelism, loadavg } from 'node:os'
-import type { TestProject } from 'vitest/node'
 import { freePorts } from '../server/endpoints/listeners/free-ports.testing.ts'
 import { SECRETS } from '../server/nodes/integration/node-processes.testing.ts'
-import startPostgres from '../server/storage/test-support/postgres.global-setup.ts'
 import { killProcesses, startProcess } from '../server/test-support/server-process.testing.ts'
 import { makeToken } from '../server/test-support/start.testing.ts'
 import {
@@ -11,7 +8,10 @@ import {
   exportDocuments,
   importDocuments,
 } from './load/beside-transfer.ts'
-import { makeFolder, quantile } from './support.ts'
+import { quantile } from './load/statistics.ts'
+import { print, printEnd, printMachine, verdict } from './report.ts'
+import { makeFolder } from './servers/folder.ts'
+import { startPostgres } from './servers/postgres.ts'
 
 // An import and exports of many documents in one request each, with reads and inserts of other
 // clients beside it, on both engines. What is measured and how to read it: docs/benchmarks.md.
@@ -22,9 +22,6 @@ const DOCUMENTS = Number(process.env.GATEHOUSE_BENCH_DOCUMENTS ?? 1_000_000)
 
 /** Targets: documents per second on SQLite, ms, and bytes. */
 const TARGET = { import: 40_000, export: 150_000, p99: 60, memory: 64 * 1024 * 1024 } as const
-
-const print = (line = '') => process.stdout.write(`${line}\n`)
-const verdict = (isMet: boolean) => (isMet ? 'met' : 'NOT MET')
 
 const lineOf = (at: number) =>
   JSON.stringify({
@@ -76,23 +73,16 @@ function show(what: string, { reads, inserts, time, memory }: BesideTransfer, ta
   }
 }
 
-let url = ''
-const stop = await startPostgres({
-  provide: (_: string, value: string) => {
-    url = value
-  },
-} as unknown as TestProject)
+const { url, stop } = await startPostgres()
 try {
-  const load = () => (loadavg()[0] ?? 0).toFixed(1)
-  const cores = availableParallelism()
-  print(`Node.js ${process.versions.node}, ${cores} cores, load ${load()} at the beginning`)
+  printMachine()
   print()
   print(`| ${DOCUMENTS.toLocaleString('en')} documents | result | target |`)
   print('|---|---:|---|')
   await measure('SQLite', undefined)
   await measure('PostgreSQL', url)
   print()
-  print(`load ${load()} at the end`)
+  printEnd()
 } finally {
   await killProcesses()
   await stop()

@@ -9,7 +9,7 @@ export interface BesideJobs {
 }
 
 /** Period of reads and of inserts, ms; a slow response does not delay the next request. */
-const EVERY = 10
+const PERIOD = 10
 
 /** Polling interval of jobs, ms. */
 const POLL_INTERVAL = 50
@@ -61,7 +61,7 @@ export async function besideJobs(
     setInterval(() => {
       timed(reads, 'GET', '/others/one')
       timed(inserts, 'POST', '/others', '{"title":"On the measurement of servers"}')
-    }, EVERY)
+    }, PERIOD)
 
   const jobs: { kind: string; time: number }[] = []
   for (const [kind, method, body] of [

@@ -33,7 +33,7 @@ type Call = (
 const JSON_BODY = { 'Content-Type': 'application/json' }
 
 /** Period of reads and of inserts, ms; a slow response does not delay the next request. */
-const EVERY = 10
+const PERIOD = 10
 
 /** Period in which the memory of the server is read, ms. */
 const SAMPLE = 50
@@ -104,18 +104,18 @@ export async function besideTransfer(
   await call('PUT', '/others/one', { ...JSON_BODY, 'If-None-Match': '*' }, other).catch(() => {})
   for (let warm = 0; warm < 200; warm++) await text(await call('GET', '/others/one'))
   const before = memoryOf(to.pid)
-  let most = before
+  let peak = before
   const others = setInterval(() => {
     timed(reads, 'GET', '/others/one')
     timed(inserts, 'POST', '/others', JSON_BODY, '{"title":"On the measurement of servers"}')
-  }, EVERY)
+  }, PERIOD)
   const samples = setInterval(() => {
-    most = Math.max(most, memoryOf(to.pid))
+    peak = Math.max(peak, memoryOf(to.pid))
   }, SAMPLE)
   try {
     const begun = performance.now()
     await transfer(call)
-    return { reads, inserts, time: performance.now() - begun, memory: most - before }
+    return { reads, inserts, time: performance.now() - begun, memory: peak - before }
   } finally {
     clearInterval(others)
     clearInterval(samples)

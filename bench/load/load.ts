@@ -31,12 +31,14 @@ export async function openLoad(
 ): Promise<Load> {
   const heads = [requests].flat().map((request) => Buffer.from(request, 'latin1'))
   let next = 0
-  const sockets = await Promise.all(Array.from({ length: connections }, () => opened(host, port)))
+  const sockets = await Promise.all(
+    Array.from({ length: connections }, () => openSocket(host, port)),
+  )
   const [first] = sockets
   if (first === undefined) throw new Error('no connections')
   const { length, status } = await readOne(first, heads[0] as Buffer)
 
-  let asking = false
+  let isRunning = false
   let answers = 0
   let times: number[] = []
   let busy = 0
@@ -45,23 +47,23 @@ export async function openLoad(
   const begin: (() => void)[] = []
   for (const socket of sockets) {
     let received = 0
-    let asked = 0
-    const ask = () => {
-      if (timed) asked = performance.now()
+    let sent = 0
+    const send = () => {
+      if (timed) sent = performance.now()
       socket.write(heads[next++ % heads.length] as Buffer)
     }
-    begin.push(ask)
+    begin.push(send)
     socket.on('data', (part: Buffer) => {
       if (received === 0 && part.toString('latin1', 0, status.length) !== status) {
-        fail(new Error(`an answer begins with ${part.toString('latin1', 0, status.length)}`))
+        fail(new Error(`a response begins with ${part.toString('latin1', 0, status.length)}`))
       }
       received += part.length
       if (received < length) return
-      if (received > length) fail(new Error('an answer is longer than the first one'))
+      if (received > length) fail(new Error('a response is longer than the first one'))
       received = 0
       answers++
-      if (timed) times.push(performance.now() - asked)
-      if (asking) ask()
+      if (timed) times.push(performance.now() - sent)
+      if (isRunning) send()
       else if (--busy === 0) idle()
     })
     socket.on('close', () => fail(new Error('the server closed a connection')))
@@ -71,7 +73,7 @@ export async function openLoad(
   return {
     async run(duration) {
       const begun = performance.now()
-      asking = true
+      isRunning = true
       answers = 0
       times = []
       const done = new Promise<void>((resolve, reject) => {
@@ -79,9 +81,9 @@ export async function openLoad(
         fail = reject
       })
       busy = sockets.length
-      for (const ask of begin) ask()
+      for (const send of begin) send()
       const timer = setTimeout(() => {
-        asking = false
+        isRunning = false
       }, duration)
       try {
         await done
@@ -97,7 +99,7 @@ export async function openLoad(
   }
 }
 
-function opened(host: string, port: number): Promise<Socket> {
+function openSocket(host: string, port: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port, noDelay: true })
     socket.once('error', reject)
@@ -124,9 +126,9 @@ function readOne(
       if (text.length < length) return
       socket.off('data', read)
       const status = text.slice(0, 'HTTP/1.1 200'.length)
-      const well = status === 'HTTP/1.1 200' || status === 'HTTP/1.1 201'
-      if (well && text.length === length) resolve({ length, status })
-      else reject(new Error(`the first answer was:\n${text}`))
+      const isOk = status === 'HTTP/1.1 200' || status === 'HTTP/1.1 201'
+      if (isOk && text.length === length) resolve({ length, status })
+      else reject(new Error(`the first response was:\n${text}`))
     }
     socket.on('data', read)
     socket.write(request)

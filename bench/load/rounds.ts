@@ -1,17 +1,19 @@
 import { execFileSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
-import { processorTime, quantile, type Subject, shuffled } from '../support.ts'
+import { count, print, spread, verdict } from '../report.ts'
+import { processorTime, type Subject } from '../servers/process.ts'
 import type { Load } from './load.ts'
+import { quantile, shuffled } from './statistics.ts'
 
 /** Number of connections of each load. */
 export const CONNECTIONS = 64
 
 /** A server is idle once it uses no processor time for this time, ms. */
-const RESTING = 50
+const IDLE_TIME = 50
 
 /** A load, and the process that serves it. */
-export interface Asked {
+export interface ServerLoad {
   /** Opens new connections per slice: some servers close idle ones between slices. */
   readonly openLoad: () => Promise<Load>
   readonly server: Pick<Subject, 'process'>
@@ -33,11 +35,6 @@ export interface Rounds {
   /** Warm-up of each load before rounds count. */
   readonly warmUp: number
 }
-
-export const print = (line = '') => process.stdout.write(`${line}\n`)
-export const count = (number: number) => Math.round(number).toLocaleString('en')
-export const spread = (numbers: readonly number[], show: (number: number) => string) =>
-  `${show(quantile(numbers))} (${show(quantile(numbers, 0.25))}–${show(quantile(numbers, 0.75))})`
 
 /** Returns a GET request as text. `headers` end with a line break each. */
 export const get = (host: string, port: number, path: string, headers = '') =>
@@ -76,36 +73,36 @@ export const constantProcess = (host: string, port: number, text: string) =>
 
 /** Measures loads in rounds, those of `group` that exist. */
 export async function measure<Kind extends string>(
-  all: ReadonlyMap<Kind, Asked>,
+  all: ReadonlyMap<Kind, ServerLoad>,
   group: readonly Kind[],
   { rounds, slice: duration, warmUp }: Rounds,
 ): Promise<Map<Kind, Slice[]>> {
   const kinds = group.filter((kind) => all.has(kind))
   const slices = new Map(kinds.map((kind): [Kind, Slice[]] => [kind, []]))
-  for (const kind of kinds) await slice(all.get(kind) as Asked, warmUp)
+  for (const kind of kinds) await slice(all.get(kind) as ServerLoad, warmUp)
   for (let round = 0; round < rounds; round++) {
     for (const at of shuffled(kinds.length)) {
       const kind = kinds[at] as Kind
-      slices.get(kind)?.push(await slice(all.get(kind) as Asked, duration))
+      slices.get(kind)?.push(await slice(all.get(kind) as ServerLoad, duration))
     }
   }
   return slices
 }
 
-async function slice({ openLoad, server }: Asked, duration: number): Promise<Slice> {
+async function slice({ openLoad, server }: ServerLoad, duration: number): Promise<Slice> {
   const load = await openLoad()
   const before = processorTime(server)
   const { answers, time, times } = await load.run(duration)
   const cost = (processorTime(server) - before) / answers
   load.close()
-  await rest(server)
+  await waitUntilIdle(server)
   return { rate: (answers / time) * 1000, cost, times }
 }
 
 /** Waits until a server is idle, so that the next one has the core to itself. */
-async function rest(server: Asked['server']): Promise<void> {
+async function waitUntilIdle(server: ServerLoad['server']): Promise<void> {
   for (let before = processorTime(server); ; ) {
-    await pause(RESTING)
+    await pause(IDLE_TIME)
     const now = processorTime(server)
     if (now === before) return
     before = now
@@ -151,24 +148,24 @@ export function showRate<Kind extends string>(
   what: string,
   slices: ReadonlyMap<Kind, readonly Slice[]>,
   [kind, to]: readonly [Kind, Kind],
-  least?: number,
+  min?: number,
 ): void {
   const each = ratios(slices, kind, to, 'rate')
   const byCost = quantile(ratios(slices, to, kind, 'cost'))
-  const met = quantile(each) >= (least ?? 0) ? 'met' : 'NOT MET'
+  const met = verdict(quantile(each) >= (min ?? 0))
   print(
     `  ${what.padEnd(38)} ${spread(each, (ratio) => ratio.toFixed(3)).padEnd(26)} ` +
-      (least === undefined ? '' : `wanted: at least ${least} – ${met} `) +
+      (min === undefined ? '' : `wanted: at least ${min} – ${met} `) +
       `(by processor time ${byCost.toFixed(3)})`,
   )
 }
 
 /** Prints the median and the 99th percentile of the times of responses, ms. */
-export function showTimes(what: string, times: readonly number[], most: number): void {
+export function showTimes(what: string, times: readonly number[], max: number): void {
   const p99 = quantile(times, 0.99)
   print(
     `  ${what.padEnd(38)} ` +
       `${`${quantile(times).toFixed(1)} (${p99.toFixed(1)})`.padEnd(26)} ` +
-      `wanted: p99 under ${most} – ${p99 < most ? 'met' : 'NOT MET'}`,
+      `wanted: p99 under ${max} – ${verdict(p99 < max)}`,
   )
 }

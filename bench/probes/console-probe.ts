@@ -5,9 +5,9 @@ declare global {
     /** When the first rows were painted, ms since the navigation began. */
     firstRows?: Promise<number>
     /** When the response to the input of {@link beforeInput} was painted, ms after the input. */
-    answered?: Promise<number>
+    inputPainted?: Promise<number>
     /** When the expected number of endpoints was painted, ms since 1970. */
-    told?: Promise<number>
+    changePainted?: Promise<number>
   }
 }
 
@@ -20,7 +20,7 @@ export interface Expected {
 }
 
 /** Records in every later document of a page when the first rows of endpoints are painted. */
-export async function noteFirstRows(page: Page): Promise<void> {
+export async function recordFirstRows(page: Page): Promise<void> {
   await page.addInitScript(() => {
     window.firstRows = new Promise((resolve) => {
       const observer = new MutationObserver(() => {
@@ -38,20 +38,20 @@ export async function noteFirstRows(page: Page): Promise<void> {
   })
 }
 
-/** Starts measuring the next input; {@link answerTime} returns its time. */
+/** Starts measuring the next input; {@link inputPaintTime} returns its time. */
 export async function beforeInput(page: Page, expected: Expected): Promise<void> {
   await page.evaluate(({ event, selector }) => {
-    window.answered = new Promise((resolve) => {
+    window.inputPainted = new Promise((resolve) => {
       const begin = ({ timeStamp }: Event) => {
-        const look = () => {
+        const check = () => {
           const { port1, port2 } = new MessageChannel()
           port1.onmessage = () => {
-            if (document.querySelector(selector) === null) requestAnimationFrame(look)
+            if (document.querySelector(selector) === null) requestAnimationFrame(check)
             else resolve(performance.now() - timeStamp)
           }
           port2.postMessage(undefined)
         }
-        requestAnimationFrame(look)
+        requestAnimationFrame(check)
       }
       addEventListener(event, begin, { capture: true, once: true })
     })
@@ -59,26 +59,26 @@ export async function beforeInput(page: Page, expected: Expected): Promise<void>
 }
 
 /** Returns the time from the input until its result was painted, ms. */
-export const answerTime = (page: Page): Promise<number> =>
-  page.evaluate(() => window.answered as Promise<number>)
+export const inputPaintTime = (page: Page): Promise<number> =>
+  page.evaluate(() => window.inputPainted as Promise<number>)
 
 /**
- * Starts waiting until the page shows this number of endpoints; {@link toldAt} returns the time.
+ * Starts waiting until the page shows this number of endpoints; {@link changePaintedAt} returns the time.
  */
 export async function beforeChange(page: Page, endpoints: number): Promise<void> {
   await page.evaluate(
     (text) => {
-      window.told = new Promise((resolve) => {
-        const look = () => {
+      window.changePainted = new Promise((resolve) => {
+        const check = () => {
           const { port1, port2 } = new MessageChannel()
           port1.onmessage = () => {
             const buttons = [...document.querySelectorAll('main fieldset button')]
             if (buttons.some(({ textContent }) => textContent === text)) resolve(Date.now())
-            else requestAnimationFrame(look)
+            else requestAnimationFrame(check)
           }
           port2.postMessage(undefined)
         }
-        requestAnimationFrame(look)
+        requestAnimationFrame(check)
       })
     },
     `${endpoints.toLocaleString('en')} endpoints`,
@@ -86,8 +86,8 @@ export async function beforeChange(page: Page, endpoints: number): Promise<void>
 }
 
 /** Returns when the number of endpoints was painted, ms since 1970. */
-export const toldAt = (page: Page): Promise<number> =>
-  page.evaluate(() => window.told as Promise<number>)
+export const changePaintedAt = (page: Page): Promise<number> =>
+  page.evaluate(() => window.changePainted as Promise<number>)
 
 /**
  * Returns a function that measures the JavaScript heap of a page after garbage collection, bytes.

@@ -12,17 +12,17 @@ export interface HealthTimes {
 
 const PERIOD = 10
 /** Maximum number of outstanding requests: the first ones already measure a stall. */
-const MOST = 200
+const MAX_OUTSTANDING = 200
 /** A response that takes longer counts as failed, ms. */
-const PATIENCE = 70_000
+const RESPONSE_TIMEOUT = 70_000
 
 const [host, port] = process.argv.slice(2)
-const agent = new Agent({ keepAlive: true, maxFreeSockets: MOST })
+const agent = new Agent({ keepAlive: true, maxFreeSockets: MAX_OUTSTANDING })
 let times: number[] = []
 let failed = 0
 const outstanding = new Set<Promise<void>>()
 
-function askOnce(): Promise<void> {
+function checkHealth(): Promise<void> {
   const begun = performance.now()
   return new Promise((resolve) => {
     const done = (ok: boolean) => {
@@ -30,7 +30,7 @@ function askOnce(): Promise<void> {
       if (!ok) failed++
       resolve()
     }
-    const options = { host, port, path: '/_api/health', agent, timeout: PATIENCE }
+    const options = { host, port, path: '/_api/health', agent, timeout: RESPONSE_TIMEOUT }
     const sent = request(options, (response) => {
       response.resume()
       response.once('end', () => done(response.statusCode === 200))
@@ -46,13 +46,13 @@ let timer: NodeJS.Timeout | undefined
 process.on('message', async (what) => {
   if (what === 'begin') {
     // The first request opens the connection and is not counted.
-    await askOnce()
+    await checkHealth()
     times = []
     failed = 0
     timer = setInterval(() => {
-      if (outstanding.size >= MOST) return
-      const asked = askOnce().finally(() => outstanding.delete(asked))
-      outstanding.add(asked)
+      if (outstanding.size >= MAX_OUTSTANDING) return
+      const check = checkHealth().finally(() => outstanding.delete(check))
+      outstanding.add(check)
     }, PERIOD)
   } else {
     clearInterval(timer)

@@ -3,7 +3,9 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ask, makeToken } from '../../server/test-support/start.testing.ts'
-import { FIRST_PORT, quantile, startGatehouse, storeEndpoints } from '../support.ts'
+import { quantile } from '../load/statistics.ts'
+import { FIRST_PORT } from '../servers/address.ts'
+import { startGatehouse, storeEndpoints } from '../servers/gatehouse.ts'
 import type { Attack, AttackedNode } from './attack.ts'
 import type { HealthTimes } from './health-process.ts'
 
@@ -22,9 +24,9 @@ export interface Row {
 }
 
 /** An attack is stopped after this time, ms. */
-const LONGEST = 60_000
+const MAX_ATTACK_TIME = 60_000
 /** Minimum duration of the measurement, even if the attack ends at once, ms. */
-const SHORTEST = 500
+const MIN_MEASURED_TIME = 500
 /** Time for the node and the health process to settle, ms. */
 const SETTLE = 500
 
@@ -42,17 +44,17 @@ export async function measure({ name, settings = {}, prepare }: Attack): Promise
     try {
       await pause(SETTLE)
       answers.clear()
-      await health.ask('begin')
+      await health.command('begin')
       const begun = performance.now()
-      let duration = LONGEST
+      let duration = MAX_ATTACK_TIME
       const attacked = attack().then(() => {
         duration = performance.now() - begun
       })
       const ended = await Promise.race([
-        Promise.all([attacked, pause(SHORTEST)]).then(() => true),
-        pause(LONGEST, false, { ref: false }),
+        Promise.all([attacked, pause(MIN_MEASURED_TIME)]).then(() => true),
+        pause(MAX_ATTACK_TIME, false, { ref: false }),
       ])
-      const { times, failed } = await health.ask('end')
+      const { times, failed } = await health.command('end')
       const shown = [0.5, 0.99, 1].map((share) => quantile(times, share))
       return { name, times: shown, failed, answers, duration, ended }
     } finally {
@@ -108,7 +110,7 @@ function startHealth(host: string) {
   const file = join(import.meta.dirname, 'health-process.ts')
   const child = fork(file, [host, String(FIRST_PORT)], { serialization: 'advanced' })
   return {
-    async ask(what: 'begin' | 'end'): Promise<HealthTimes> {
+    async command(what: 'begin' | 'end'): Promise<HealthTimes> {
       child.send(what)
       const [message] = await once(child, 'message')
       return message

@@ -1,5 +1,5 @@
 import { ask } from '../../../server/test-support/start.testing.ts'
-import { FIRST_PORT } from '../../support.ts'
+import { FIRST_PORT } from '../../servers/address.ts'
 import type { Attack } from '../attack.ts'
 
 const ENDPOINTS = 5_000

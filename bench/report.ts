@@ -1,0 +1,36 @@
+import { availableParallelism, loadavg } from 'node:os'
+import { quantile } from './load/statistics.ts'
+
+export const print = (line = '') => process.stdout.write(`${line}\n`)
+
+/** Formats a number with thousands separators. */
+export const count = (number: number) => Math.round(number).toLocaleString('en')
+
+/** Formats the median and the quartiles. */
+export const spread = (numbers: readonly number[], format: (number: number) => string) =>
+  `${format(quantile(numbers))} (${format(quantile(numbers, 0.25))}–${format(quantile(numbers, 0.75))})`
+
+export const verdict = (isMet: boolean) => (isMet ? 'met' : 'NOT MET')
+
+const machineLoad = () => (loadavg()[0] ?? 0).toFixed(1)
+const begun = performance.now()
+
+/** Prints the version of Node.js, the machine and its load at the start. */
+export function printMachine(more = ''): void {
+  const machine = `${availableParallelism()} cores, load ${machineLoad()} at the start`
+  print(`Node.js ${process.version}, ${more}${machine}`)
+}
+
+/** Prints the duration of the run and the load at the end. */
+export function printEnd(): void {
+  const seconds = (performance.now() - begun) / 1_000
+  print(`${Math.round(seconds)} s, load ${machineLoad()} at the end`)
+}
+
+/** Ends the process with an error after `duration` ms. */
+export function limitDuration(duration: number): void {
+  setTimeout(() => {
+    process.stderr.write('The run took too long and was stopped.\n')
+    process.exit(1)
+  }, duration).unref()
+}
