@@ -110,6 +110,29 @@ export default {
       { path: '^server/storage/(sqlite|postgres)' },
     ),
     rule(
+      'loaded-on-demand',
+      'A start on SQLite does not need these, so they are imported with import().',
+      {
+        path: '^server/',
+        pathNot: [
+          TEST,
+          '^server/storage/(postgres|backup)/',
+          '^server/oauth2/local/',
+          '^server/documents/schemas/(schema-worker|compile-schema)\\.ts$',
+        ],
+      },
+      {
+        path: [
+          '^server/storage/postgres/',
+          '^server/documents/schemas/compile-schema\\.ts$',
+          '^server/oauth2/local/(local-provider|local-issuer|oidc-provider)\\.ts$',
+          '^node_modules/(ajv|oidc-provider|pg|pino-pretty)/',
+        ],
+        dynamic: false,
+        dependencyTypesNot: ['type-only'],
+      },
+    ),
+    rule(
       'drivers-in-storage',
       'Only the storage imports database drivers.',
       { path: '^(server|web)/', pathNot: [TEST, '^server/storage/'] },

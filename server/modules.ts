@@ -160,7 +160,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
   const { metrics } = endpoints
   const audit = stack.use(createAuditModule({ store, events, metrics, requireRole, logError }))
   const oauth2 = stack.use(
-    await createOAuth2Module({
+    createOAuth2Module({
       ...{ store, vault, secretKey, fingerprint, access, audit, events, http, log, logError },
       operatorKey,
       providers: config.providers,

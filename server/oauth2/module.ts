@@ -8,6 +8,7 @@ import { findPageFonts } from '../http/static/page-fonts.ts'
 import type { Store } from '../storage/open.ts'
 import type { Vault } from '../storage/vault.ts'
 import { createFailedSignIns } from './failed-sign-ins.ts'
+import { lazyLocalProvider } from './local/lazy-local-provider.ts'
 import { localProviderRoutes } from './local/local-provider-routes.ts'
 import { createProvider } from './providers/create-provider.ts'
 import type { ProviderConfig } from './providers/provider-config.ts'
@@ -40,12 +41,10 @@ export interface OAuth2ModuleDeps {
 }
 
 /** Creates the providers, the sign-in flow and their routes. */
-export async function createOAuth2Module(deps: OAuth2ModuleDeps) {
+export function createOAuth2Module(deps: OAuth2ModuleDeps) {
   const { store, vault, access, audit, log } = deps
   const { clientOf, publicOrigin } = deps.http
-  // Imported lazily: commands that use the store start faster without it.
-  const { createLocalProvider } = await import('./local/local-provider.ts')
-  const local = createLocalProvider({
+  const local = lazyLocalProvider({
     store,
     vault,
     secretKey: deps.secretKey,
@@ -101,4 +100,4 @@ export async function createOAuth2Module(deps: OAuth2ModuleDeps) {
   }
 }
 
-export type OAuth2Module = Awaited<ReturnType<typeof createOAuth2Module>>
+export type OAuth2Module = ReturnType<typeof createOAuth2Module>

@@ -15,8 +15,6 @@ import {
 import type { Engine, EngineName, NotificationTopic, RunStatement } from './engine.ts'
 import { migrate } from './migrate.ts'
 import { allMigrations } from './migrations/all-migrations.ts'
-import { openPostgres } from './postgres/open-postgres.ts'
-import { openSqlite } from './sqlite/open-sqlite.ts'
 import type { Tables } from './tables.ts'
 
 export interface Store {
@@ -139,13 +137,10 @@ export type StoreLocation = { readonly data: string } | { readonly databaseUrl: 
 export async function openStore(
   location: StoreLocation,
   role: 'node' | 'tool',
-  onAvailabilityChange: (outage: Outage | undefined) => void = () => {},
+  onAvailabilityChange?: (outage: Outage | undefined) => void,
   untilAvailable?: UntilAvailable,
 ): Promise<Store> {
-  const engine: Engine =
-    'data' in location
-      ? await openSqlite(location.data, role, onAvailabilityChange)
-      : await openPostgres(location.databaseUrl, role, onAvailabilityChange, untilAvailable)
+  const engine = await openEngine(location, role, onAvailabilityChange, untilAvailable)
   const transactions = new Transactions()
   const changes = new ChangeQueue()
   const db = new Kysely<Tables>({ dialect: transactions.guard(engine.dialect) })
@@ -254,6 +249,18 @@ export async function openStore(
       return closing
     },
   }
+}
+
+/** Loads the engine of the location, with its driver, and opens it. */
+async function openEngine(
+  ...[location, role, onAvailabilityChange = () => {}, untilAvailable]: Parameters<typeof openStore>
+): Promise<Engine> {
+  if ('data' in location) {
+    const { openSqlite } = await import('./sqlite/open-sqlite.ts')
+    return openSqlite(location.data, role, onAvailabilityChange)
+  }
+  const { openPostgres } = await import('./postgres/open-postgres.ts')
+  return openPostgres(location.databaseUrl, role, onAvailabilityChange, untilAvailable)
 }
 
 /** Makes the smallest possible change, to test whether the store accepts writes. */

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { pino } from 'pino'
-import pretty from 'pino-pretty'
 import { consoleUrls } from '../../http/static/console-urls.ts'
 import { type Node, start } from '../../start.ts'
 import type { CommandContext } from '../command.ts'
@@ -8,7 +7,7 @@ import type { Config } from '../config.ts'
 
 /** Starts a node, which runs until a signal stops it. Returns when the node is ready or stopped. */
 export async function run({ config, root }: CommandContext): Promise<readonly string[]> {
-  const log = createLog(config)
+  const log = await createLog(config)
   const stopping = new AbortController()
   let node: Node | undefined
   let signals = 0
@@ -36,9 +35,10 @@ export async function run({ config, root }: CommandContext): Promise<readonly st
   return process.stdout.isTTY ? welcome(node, config) : []
 }
 
-function createLog(config: Config) {
+async function createLog(config: Config) {
   const options = { level: config.log, base: { node: config.node } }
   if (!process.stdout.isTTY) return pino(options)
+  const { default: pretty } = await import('pino-pretty')
   return pino(
     options,
     pretty({

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
-import { OPERATOR } from '../../contract/access/operator.ts'
+import { LOCAL_PROVIDER_LABEL, OPERATOR } from '../../contract/access/operator.ts'
 import { Failure } from '../../failure.ts'
 import { failureKey } from '../../storage/changes/failure-limit.ts'
 import type { Store } from '../../storage/open.ts'
@@ -105,7 +105,7 @@ export function createLocalProvider(deps: LocalProviderDeps): LocalProvider {
   const provider = createIssuerProvider(
     {
       name: OPERATOR.provider,
-      label: 'Operator key',
+      label: LOCAL_PROVIDER_LABEL,
       form: 'exact',
       issuer: ISSUER,
       clientId: CLIENT_ID,

@@ -1,4 +1,3 @@
-import pg from 'pg'
 import { Failure, type FailureOptions, isStoreFailure, systemCode } from '../../failure.ts'
 
 /** SQLite's result code SQLITE_BUSY: another connection holds a lock. */
@@ -25,20 +24,8 @@ const sqliteSystemErrors = new Map<number, string>([
   [notADatabase, 'The database file is not a SQLite database.'],
 ])
 
-/**
- * SQLSTATEs for problems of the server rather than the query: whole classes, then single codes
- * (https://www.postgresql.org/docs/current/errcodes-appendix.html).
- */
-const postgresSystemErrors = /^(08|28|3D|53|57|58|XX)|^(25006|25P03|40001|40P01|55P03)$/
-
 /** SQLSTATEs of a full disk, and of a write in a read-only transaction. */
-const [postgresDiskFull, postgresReadOnly] = ['53100', '25006']
-
-/** SQLSTATE of a text that contains the character U+0000, which PostgreSQL cannot store. */
-const invalidCharacter = '22021'
-
-/** SQLSTATEs that end the connection, independent of the query. */
-const connectionEnded = /^(08|57P0)/
+export const [POSTGRES_DISK_FULL, POSTGRES_READ_ONLY] = ['53100', '25006']
 
 /** PostgreSQL is unavailable or unreachable. The same operation may succeed later. */
 export class StoreUnavailable extends Failure {
@@ -67,10 +54,6 @@ export class DamagedStore extends Failure {
     super('unavailable', message, { cause })
   }
 }
-
-/** Returns whether PostgreSQL itself rejected the statement, so that it had no effect. */
-export const isRejectedByServer = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError && !connectionEnded.test(error.code ?? '')
 
 /** Returns SQLite's primary result code of an error of `node:sqlite`, or undefined. */
 export function sqliteCode(error: unknown): number | undefined {
@@ -114,33 +97,9 @@ export function commitFailure(error: unknown, during: 'statement' | 'commit'): F
   )
 }
 
-const diskFull = (cause: unknown) =>
+/** Returns the failure for a change that the disk of the database has no room for. */
+export const diskFull = (cause: unknown) =>
   new Failure('insufficient-storage', 'The disk is full. Nothing was changed.', { cause })
-
-/**
- * Converts an error of `pg`. Returns `Failure('unavailable')` for a problem of the server or the
- * connection, `insufficient-storage` for a full disk of the server, `bad-parameter` for a text that
- * PostgreSQL cannot store, and otherwise the error itself, such as a violated constraint or an
- * invalid query.
- */
-export function postgresError(error: unknown): unknown {
-  if (error instanceof Failure || error instanceof TypeError || error instanceof RangeError) {
-    return error
-  }
-  if (error instanceof pg.DatabaseError && error.code === invalidCharacter) {
-    return new Failure('bad-parameter', 'A string contains the character U+0000.', { cause: error })
-  }
-  if (error instanceof pg.DatabaseError && error.code === postgresDiskFull) return diskFull(error)
-  if (error instanceof pg.DatabaseError && error.code === postgresReadOnly) {
-    return new Failure('unavailable', 'The database is read-only. Try again.', {
-      cause: error,
-    })
-  }
-  // `pg` has no class for connection errors. Errors sent by the server are DatabaseErrors.
-  if (error instanceof pg.DatabaseError && !postgresSystemErrors.test(error.code ?? ''))
-    return error
-  return new StoreUnavailable(UNAVAILABLE, { cause: error })
-}
 
 /** Reasons why the database accepts no writes, by the error code of SQLite or PostgreSQL. */
 const writeFailureReasons = new Map<number | string | undefined, string>([
@@ -148,8 +107,8 @@ const writeFailureReasons = new Map<number | string | undefined, string>([
   [ioError, 'the disk failed'],
   [full, 'the disk is full'],
   [cannotOpen, 'the database files cannot be opened'],
-  [postgresDiskFull, 'the disk of PostgreSQL is full'],
-  [postgresReadOnly, 'PostgreSQL is read-only'],
+  [POSTGRES_DISK_FULL, 'the disk of PostgreSQL is full'],
+  [POSTGRES_READ_ONLY, 'PostgreSQL is read-only'],
 ])
 
 /**
@@ -159,5 +118,5 @@ const writeFailureReasons = new Map<number | string | undefined, string>([
 export function writeFailureReason(failure: unknown): string | undefined {
   if (!isStoreFailure(failure)) return undefined
   const { cause } = failure
-  return writeFailureReasons.get(cause instanceof pg.DatabaseError ? cause.code : sqliteCode(cause))
+  return writeFailureReasons.get(sqliteCode(cause) ?? systemCode(cause))
 }

@@ -4,10 +4,11 @@ import type { QueryArrayResult } from 'pg'
 import { Failure } from '../../failure.ts'
 import type { ConnectionLimits } from '../availability/connection-limits.ts'
 import { type HealthMonitor, unavailableError } from '../availability/health-monitor.ts'
-import { isRejectedByServer, OutcomeUnknown, postgresError } from '../availability/unavailable.ts'
+import { OutcomeUnknown } from '../availability/unavailable.ts'
 import type { InFlight } from '../changes/in-flight.ts'
 import { resolveCommit } from './outcome.ts'
 import { connectionInfo, type Pool } from './pool.ts'
+import { isRejectedByServer, postgresError } from './postgres-error.ts'
 import { destroyConnection } from './probe.ts'
 
 export interface GuardedPoolDeps {

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { unavailableError } from '../availability/health-monitor.ts'
-import { postgresError } from '../availability/unavailable.ts'
 import type { NotificationTopic } from '../engine.ts'
+import { postgresError } from './postgres-error.ts'
 import { Client, destroyConnection } from './probe.ts'
 
 /** Channel for {@link https://www.postgresql.org/docs/current/sql-notify.html | NOTIFY}. */

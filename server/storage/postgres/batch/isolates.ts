@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { Failure } from '../../../failure.ts'
-import { isRejectedByServer } from '../../availability/unavailable.ts'
+import { isRejectedByServer } from '../postgres-error.ts'
 
 /** SQLSTATEs that concern the server: no resources, an administrator's action, or read-only. */
 const ofServer = /^(53|57|25)/
