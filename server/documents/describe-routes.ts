@@ -5,6 +5,7 @@ import { ID_LENGTH, PAGE } from '../contract/document.ts'
 import { importResult, ON_CONFLICT } from '../contract/import.ts'
 import { type Components, type Described, type Operation, schemaOf } from '../http/openapi.ts'
 import { OPERATORS } from './query/filter.ts'
+import { EXPORT_FORMATS } from './query/query.ts'
 
 const ref = (path: string) => ({ $ref: `#/components/${path}` })
 export const parameter = (name: string) => ref(`parameters/${name}`)
@@ -104,6 +105,7 @@ export const collection = operations([parameter('Collection')], {
       parameter('Sort'),
       parameter('Cursor'),
       parameter('Fields'),
+      parameter('ExportAs'),
       parameter('CsvCells'),
       parameter('AcceptExport'),
       parameter('IfNoneMatch'),
@@ -358,6 +360,12 @@ export const documentComponents: Components = {
       in: 'query',
       description: 'What an import does with a document whose id exists.',
       schema: { type: 'string', enum: [...ON_CONFLICT], default: ON_CONFLICT[0] },
+    },
+    ExportAs: {
+      name: 'export-as',
+      in: 'query',
+      description: 'Exports every document that matches in this format, whatever Accept says.',
+      schema: { type: 'string', enum: [...EXPORT_FORMATS] },
     },
     CsvCells: {
       name: 'csv-cells',

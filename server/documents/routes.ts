@@ -10,7 +10,6 @@ import { Failure } from '../failure.ts'
 import { described } from '../http/describe.ts'
 import type { AppEnv, RequestView } from '../http/env.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
-import { acceptedType } from '../http/input/accepted-type.ts'
 import { requireJsonType } from '../http/input/json-body.ts'
 import { partsBody } from '../http/input/parts-body.ts'
 import { pathParam } from '../http/input/path-param.ts'
@@ -38,7 +37,11 @@ import {
 import { collection, document } from './describe-routes.ts'
 import type { Documents, FoundPage } from './documents.ts'
 import { type Conditions, matchesNone, readConditions } from './entity-tag.ts'
-import { type ExportCollectionDeps, exportCollection } from './export/export-routes.ts'
+import {
+  type ExportCollectionDeps,
+  exportCollection,
+  exportFormatOf,
+} from './export/export-routes.ts'
 import { importHandler } from './import/import-routes.ts'
 import type { Importer } from './import/importer.ts'
 import { type CreateBody, createBodyOf, readCreateBody } from './json/create-body.ts'
@@ -151,8 +154,8 @@ export function documentRoutes({
     .get(PATH, described<ListInput>(collection.get, requireRole('viewer')), async (c) => {
       const type = contentType(c)
       const where = collectionOf(c)
-      const accepted = acceptedType(c.req.header('Accept'))
-      if (accepted !== 'application/json') return exportCollection(c, where, accepted, exports)
+      const format = exportFormatOf(c)
+      if (format !== undefined) return exportCollection(c, where, format, exports)
       const query = parseDocumentQuery(new URL(c.req.url).searchParams)
       // A job lists whole documents in the order of their ids.
       if (prefersAsync(c) && query.sort.length === 0 && query.fields === undefined) {

@@ -95,7 +95,7 @@ forEachEngineNode((start) => {
       expect((await csv('/none')).text).toBe('id\r\n')
     })
 
-    it.each(['limit=1', 'after=one', 'cursor=x', 'csv-cells=x', 'fields=-title'])(
+    it.each(['limit=1', 'after=one', 'cursor=x', 'csv-cells=x', 'fields=-title', 'export-as=xml'])(
       'rejects %s and names the parameter',
       async (query) => {
         const { status, json } = await csv(`/articles?${query}`)
@@ -118,11 +118,31 @@ forEachEngineNode((start) => {
       expect(listed.json).toMatchObject({ field: 'csv-cells' })
     })
 
-    it('has no body for HEAD', async () => {
+    it('is chosen by export-as, whatever Accept says', async () => {
+      const asJson = await ask('GET', '/articles?export-as=json&fields=title&sort=title')
+      expect(asJson.text).toBe(
+        '[\n{"id":"two","title":"=2"},\n{"id":"one","title":"One"},\n{"id":"three","title":"Three, \\"3\\""}\n]\n',
+      )
+      expect(asJson.headers).toMatchObject({
+        'content-type': 'application/json',
+        'content-disposition': 'attachment; filename="articles.json"',
+      })
+      expect((await ask('GET', '/none?export-as=json')).text).toBe('[]\n')
+      const ids = async (response: ReturnType<typeof ask>) => (await response).text.split(/\s/)[0]
+      expect(await ids(csv('/articles?export-as=ndjson&fields=id'))).toBe('{"id":"one"}')
+      expect(await ids(ndjson('/articles?export-as=csv&fields=id'))).toBe('id')
+    })
+
+    it.each(['', '?export-as=json'])('has no body for HEAD%s', async (query) => {
       const headers = { Accept: 'application/x-ndjson' }
-      const { status, text, headers: got } = await ask('HEAD', '/articles', undefined, headers)
+      const {
+        status,
+        text,
+        headers: got,
+      } = await ask('HEAD', `/articles${query}`, undefined, headers)
       expect([status, text]).toEqual([200, ''])
-      expect(got['content-type']).toBe('application/x-ndjson')
+      expect(got['content-disposition']).toMatch(/^attachment/)
+      expect(got).not.toHaveProperty('content-length')
     })
 
     it('frees its place when the client disconnects', async () => {

@@ -1,9 +1,9 @@
 import type { Context } from 'hono'
 import type { AppEnv } from '../../http/env.ts'
-import type { CollectionType } from '../../http/input/accepted-type.ts'
+import { acceptedType } from '../../http/input/accepted-type.ts'
 import { streamText } from '../../http/output/stream-text.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
-import { parseExportQuery } from '../query/query.ts'
+import { type ExportFormat, parseExportFormat, parseExportQuery } from '../query/query.ts'
 import type { Exporter } from './exporter.ts'
 
 export interface ExportCollectionDeps {
@@ -12,19 +12,33 @@ export interface ExportCollectionDeps {
   readonly onExportError: (error: unknown) => void
 }
 
-const FORMATS = {
-  'application/x-ndjson': { format: 'ndjson', type: 'application/x-ndjson' },
-  'text/csv': { format: 'csv', type: 'text/csv; charset=utf-8; header=present' },
-} as const
+const TYPES: Readonly<Record<ExportFormat, string>> = {
+  ndjson: 'application/x-ndjson',
+  csv: 'text/csv; charset=utf-8; header=present',
+  json: 'application/json',
+}
 
-/** Returns the response to `GET /<collection>` with all documents that match, as NDJSON or CSV. */
+/**
+ * Returns the format of the export that a request asks for; undefined if it asks for a page. Links
+ * in a browser cannot set `Accept`, so the URL overrides it.
+ *
+ * @throws Failure `bad-parameter`
+ */
+export function exportFormatOf(c: Context<AppEnv>): ExportFormat | undefined {
+  const given = parseExportFormat(new URL(c.req.url).searchParams)
+  if (given !== undefined) return given
+  const accepted = acceptedType(c.req.header('Accept'))
+  if (accepted === 'application/json') return undefined
+  return accepted === 'text/csv' ? 'csv' : 'ndjson'
+}
+
+/** Returns the response to `GET /<collection>` with all documents that match. */
 export async function exportCollection(
   c: Context<AppEnv>,
   where: CollectionRef,
-  accepted: Exclude<CollectionType, 'application/json'>,
+  format: ExportFormat,
   { exporter, onExportError }: ExportCollectionDeps,
 ): Promise<Response> {
-  const { format, type } = FORMATS[accepted]
   const query = parseExportQuery(new URL(c.req.url).searchParams)
   const { signal } = c.req.raw
   const { chunks, deadline, index } = await exporter.begin(where, query, format, signal)
@@ -33,7 +47,7 @@ export async function exportCollection(
   const isPlanned = query.matches !== undefined || query.sort.length > 0
   const body = streamText(c, first ?? '', chunks, { deadline, onError: onExportError })
   return c.body(body, 200, {
-    'Content-Type': type,
+    'Content-Type': TYPES[format],
     'Content-Disposition': `attachment; filename="${where.collection}.${format}"`,
     Vary: 'Accept',
     ...(isPlanned && { 'Query-Plan': index === undefined ? 'scan' : `index=${index}` }),

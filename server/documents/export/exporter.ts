@@ -3,15 +3,13 @@ import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/open.ts'
 import { planQuery } from '../indexes/plan.ts'
 import { type Json, printJson } from '../json/strict-json.ts'
-import type { ExportQuery } from '../query/query.ts'
+import type { ExportFormat, ExportQuery } from '../query/query.ts'
 import { createFieldSelector } from '../query/select-fields.ts'
 import { databaseText } from '../transfer/database-text.ts'
 import { CsvColumns, columnsOf, createCsvFormat } from './csv.ts'
 import { ExportLimit } from './export-limit.ts'
 import { type MatchingDocument, type ReadMatchingDeps, readMatching } from './matching-documents.ts'
 import { openSnapshotReader, type SnapshotScope } from './snapshot-reader.ts'
-
-export type ExportFormat = 'ndjson' | 'csv'
 
 /** An export that has begun. The caller must read all chunks, or call `return` on them. */
 export interface Export {
@@ -59,7 +57,7 @@ export function createExporter(store: Store, limit = new ExportLimit()): Exporte
         const indexes = isPlanned ? await deps.reader.indexes.ready(where) : []
         const plan = planQuery(indexes, { filter, sort, count: false })
         const read = () => readMatching(deps, where, query, plan)
-        const texts = format === 'csv' ? csvOf(read, query) : ndjsonOf(read, query)
+        const texts = FORMATS[format](read, query)
         return { texts, index: plan?.index.name }
       }),
     beginDatabase: (database, client) =>
@@ -128,13 +126,10 @@ function disposing(
 type Read = () => AsyncGenerator<readonly MatchingDocument[], void>
 
 async function* ndjsonOf(read: Read, { fields }: ExportQuery): AsyncGenerator<string, void> {
-  const select = fields && createFieldSelector(fields)
+  const print = printerOf(fields)
   for await (const documents of read()) {
     let text = ''
-    for (const each of documents) {
-      text += select === undefined ? each.body : printJson(select(parsedOf(each)))
-      text += '\n'
-    }
+    for (const each of documents) text += `${print(each)}\n`
     yield text
   }
 }
@@ -149,6 +144,33 @@ async function* csvOf(read: Read, { fields, rawCells }: ExportQuery): AsyncGener
     text = ''
   }
   if (text !== '') yield text
+}
+
+async function* arrayOf(read: Read, { fields }: ExportQuery): AsyncGenerator<string, void> {
+  const print = printerOf(fields)
+  let before = '[\n'
+  for await (const documents of read()) {
+    let text = ''
+    for (const each of documents) {
+      text += before + print(each)
+      before = ',\n'
+    }
+    yield text
+  }
+  yield before === ',\n' ? '\n]\n' : '[]\n'
+}
+
+/** Returns a function that prints the selected fields of a document as JSON. */
+function printerOf(fields: ExportQuery['fields']): (document: MatchingDocument) => string {
+  if (fields === undefined) return ({ body }) => body
+  const select = createFieldSelector(fields)
+  return (each) => printJson(select(parsedOf(each)))
+}
+
+const FORMATS: Readonly<Record<ExportFormat, typeof ndjsonOf>> = {
+  ndjson: ndjsonOf,
+  csv: csvOf,
+  json: arrayOf,
 }
 
 /** Returns the fields of all documents. */

@@ -18,7 +18,7 @@ export interface DocumentQuery {
 }
 
 /** Parameters that are no filters. A field of that name is filtered with an operator. */
-const PARAMETERS = ['limit', 'after', 'sort', 'fields', 'cursor', 'csv-cells'] as const
+const PARAMETERS = ['limit', 'after', 'sort', 'fields', 'cursor', 'export-as', 'csv-cells'] as const
 
 type Parameter = (typeof PARAMETERS)[number]
 
@@ -58,6 +58,24 @@ export function parseDocumentQuery(query: URLSearchParams): DocumentQuery {
     )
   }
   return { ...selection, limit: parsePageLimit(given.get('limit')), after, cursor }
+}
+
+/** Formats of an export. `Accept` names NDJSON and CSV too. */
+export const EXPORT_FORMATS = ['ndjson', 'csv', 'json'] as const
+
+export type ExportFormat = (typeof EXPORT_FORMATS)[number]
+
+/**
+ * Parses the parameter `export-as`; undefined if there is none.
+ *
+ * @throws Failure `bad-parameter`
+ */
+export function parseExportFormat(query: URLSearchParams): ExportFormat | undefined {
+  const given = query.get('export-as')
+  if (given === null) return undefined
+  const format = EXPORT_FORMATS.find((each) => each === given)
+  if (format !== undefined) return format
+  throw badParameter('export-as', `export-as takes ${EXPORT_FORMATS.join(', ')}.`)
 }
 
 /** A query for all documents that match. */

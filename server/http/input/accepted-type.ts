@@ -3,7 +3,7 @@ import { parseAccept } from 'hono/utils/accept'
 /** Media types of a collection. */
 const TYPES = ['application/json', 'application/x-ndjson', 'text/csv'] as const
 
-export type CollectionType = (typeof TYPES)[number]
+type CollectionType = (typeof TYPES)[number]
 
 /**
  * Returns the media type that an `Accept` header prefers (RFC 9110 §12.5.1). Types other than JSON

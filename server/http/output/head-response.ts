@@ -1,5 +1,8 @@
-/** Matches streaming types, which are never measured: a stream may be endless. */
-const STREAM = /^(?:text\/event-stream|application\/x-ndjson|text\/csv)/
+/** Matches streaming types. Exports stream too. They are not measured: a stream may be endless. */
+const STREAM = /^text\/event-stream/
+
+const isStream = (headers: Headers): boolean =>
+  headers.has('Content-Disposition') || STREAM.test(headers.get('Content-Type') ?? '')
 
 /**
  * Returns the response to a `HEAD` request: that of the `GET` request without its body, with the
@@ -8,7 +11,7 @@ const STREAM = /^(?:text\/event-stream|application\/x-ndjson|text\/csv)/
 export async function toHeadResponse(response: Response): Promise<Response> {
   const { status, headers } = response
   const isMeasured = status === 204 || status === 304 || headers.has('Content-Length')
-  if (!isMeasured && STREAM.test(headers.get('Content-Type') ?? '')) await response.body?.cancel()
+  if (!isMeasured && isStream(headers)) await response.body?.cancel()
   else if (!isMeasured) {
     headers.set('Content-Length', String((await response.arrayBuffer()).byteLength))
   }
