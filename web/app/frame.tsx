@@ -24,7 +24,7 @@ import { LazyBoundary } from '../shared/ui/feedback/lazy-boundary.tsx'
 import { Notice } from '../shared/ui/feedback/notice.tsx'
 import { navItemClass, Shell } from '../shared/ui/layout/shell.tsx'
 import { usePageTitle } from '../shared/ui/layout/use-page-title.ts'
-import bar from '../shared/ui/overlay/undo-bar.module.css'
+import { FloatingBars } from '../shared/ui/overlay/floating-bars.tsx'
 
 /** The pages in the sidebar, each with the role that it requires. */
 const pages = [
@@ -68,12 +68,12 @@ export function Frame() {
       <GlobalKeys />
       <GlobalSearch />
       <Outlet />
-      <LazyBoundary>
-        <div className={bar.bars}>
+      <FloatingBars>
+        <LazyBoundary>
           <UndoOutlet />
           <BulkOutlet />
-        </div>
-      </LazyBoundary>
+        </LazyBoundary>
+      </FloatingBars>
     </Shell>
   )
 }

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { IconX } from '@tabler/icons-react'
 import { useEffect, useRef, useState } from 'react'
 import { IconButton } from '../../shared/ui/layout/icon-button.tsx'
+import { FloatingBar } from '../../shared/ui/overlay/floating-bars.tsx'
 import classes from '../../shared/ui/overlay/undo-bar.module.css'
 import type { CollectionRef } from '../use-documents-location.ts'
 import { type SelectionOutcome, undoChanges } from './change-selected.ts'
@@ -47,47 +48,49 @@ export function UndoChanges({ collectionRef, outcome, onClose }: UndoChangesProp
   const { changes } = outcome
   const failures = undo.data?.failures ?? outcome.failures
   return (
-    <section
-      ref={bar}
-      aria-label="Last change"
-      className={classes.bar}
-      data-undo=""
-      onPointerEnter={hold}
-      onPointerLeave={release}
-      onFocus={hold}
-      onBlur={() => setTimeout(release)}
-    >
-      <div className={classes.text} role={failures.length > 0 ? 'alert' : 'status'}>
-        <p>
-          {undo.data === undefined
-            ? describeOutcome(outcome)
-            : `${formatDocuments(undo.data.failures.length)} could not be restored.`}
-        </p>
-        {failures.slice(0, SHOWN).map(({ id, reason }) => (
-          <p key={id}>
-            <span className="mono">{id}</span> <span className={classes.reason}>{reason}</span>
+    <FloatingBar>
+      <section
+        ref={bar}
+        aria-label="Last change"
+        className={classes.bar}
+        data-undo=""
+        onPointerEnter={hold}
+        onPointerLeave={release}
+        onFocus={hold}
+        onBlur={() => setTimeout(release)}
+      >
+        <div className={classes.text} role={failures.length > 0 ? 'alert' : 'status'}>
+          <p>
+            {undo.data === undefined
+              ? describeOutcome(outcome)
+              : `${formatDocuments(undo.data.failures.length)} could not be restored.`}
           </p>
-        ))}
-      </div>
-      <div className={classes.actions}>
-        {changes.length > 0 && undo.data === undefined && (
-          <Button
-            variant="subtle"
-            aria-disabled={undo.isPending || undefined}
-            onClick={() =>
-              undo.isPending ||
-              undo.mutate(() => undoChanges(collectionRef, changes), {
-                onSuccess: (result) => result.failures.length === 0 && onClose(),
-              })
-            }
-          >
-            {undo.isPending ? 'Undoing…' : 'Undo'}
-          </Button>
-        )}
-        <IconButton aria-label="Close" onClick={onClose}>
-          <IconX size={16} stroke={1.5} aria-hidden="true" />
-        </IconButton>
-      </div>
-    </section>
+          {failures.slice(0, SHOWN).map(({ id, reason }) => (
+            <p key={id}>
+              <span className="mono">{id}</span> <span className={classes.reason}>{reason}</span>
+            </p>
+          ))}
+        </div>
+        <div className={classes.actions}>
+          {changes.length > 0 && undo.data === undefined && (
+            <Button
+              variant="subtle"
+              aria-disabled={undo.isPending || undefined}
+              onClick={() =>
+                undo.isPending ||
+                undo.mutate(() => undoChanges(collectionRef, changes), {
+                  onSuccess: (result) => result.failures.length === 0 && onClose(),
+                })
+              }
+            >
+              {undo.isPending ? 'Undoing…' : 'Undo'}
+            </Button>
+          )}
+          <IconButton aria-label="Close" onClick={onClose}>
+            <IconX size={16} stroke={1.5} aria-hidden="true" />
+          </IconButton>
+        </div>
+      </section>
+    </FloatingBar>
   )
 }
