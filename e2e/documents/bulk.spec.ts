@@ -59,11 +59,20 @@ test('Selected documents are changed with a preview and deleted, and both can be
   expect(await read('d59')).toMatchObject({ seen: true })
 })
 
+/** Returns whether two elements cover each other. */
+async function overlaps(one: Locator, other: Locator): Promise<boolean> {
+  const [a, b] = [await one.boundingBox(), await other.boundingBox()]
+  if (a === null || b === null) throw new Error('an element is hidden')
+  return a.y < b.y + b.height && b.y < a.y + a.height
+}
+
 test('The documents that match are exported, and their request is copied', async ({
   page,
   context,
   gatehouse,
+  browserErrors,
 }) => {
+  browserErrors.allow(/^http 422 GET .*export-as=csv/)
   await makeBlog(gatehouse, [
     { id: 'one', author: 'ada', year: 1 },
     { id: 'two', author: 'grace', year: 2 },
@@ -89,6 +98,17 @@ test('The documents that match are exported, and their request is copied', async
     'articles.csv',
     'id,author,year\r\nthree,ada,3\r\none,ada,1\r\n',
   ])
+
+  const tooExpensive = { id: 'query_too_expensive', message: 'Too slow.', fields: ['year'] }
+  await page.route(/export-as=csv/, (route) => route.fulfill({ status: 422, json: tooExpensive }))
+  await menu.click()
+  await page.getByRole('menuitem', { name: 'CSV', exact: true }).click()
+  const failed = page.getByRole('region', { name: 'Export' })
+  await expect(failed).toContainText('articles was not exported. Too slow.')
+  await expect(failed).toContainText('Create an index on year.')
+  await failed.getByRole('button', { name: 'Close' }).click()
+  await expect(failed).toBeHidden()
+
   await menu.click()
   await page.getByRole('menuitem', { name: 'Copy as curl' }).click()
   const copied = () => page.evaluate(() => navigator.clipboard.readText())

@@ -1,6 +1,6 @@
 import { Menu } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useRef } from 'react'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { MenuButton } from '../../shared/ui/overlay/menu-button.tsx'
 import { copyText } from '../../shared/ui/text/copy-text.ts'
@@ -11,27 +11,21 @@ import { toCurl, toFetch } from './export-command.ts'
 import { EXPORT_FORMATS, type ExportFormat, exportDocuments } from './export-documents.ts'
 import { ExportProgress } from './export-progress.tsx'
 
-const formats = Object.entries(EXPORT_FORMATS) as [
-  ExportFormat,
-  (typeof EXPORT_FORMATS)[ExportFormat],
-][]
+const formats = Object.entries(EXPORT_FORMATS) as [ExportFormat, string][]
 
 /** Menu that downloads the documents that match, or copies the request for them. */
 export function ExportMenu({ collectionRef }: { collectionRef: CollectionRef }) {
   const { search } = useDocumentsLocation()
   const { filter, sort } = search
-  const [bytes, setBytes] = useState(0)
   const abort = useRef<AbortController>(undefined)
   const download = useMutation({
     mutationFn: (format: ExportFormat) => {
       const controller = new AbortController()
       abort.current = controller
-      setBytes(0)
       const { signal } = controller
-      const onProgress = setBytes
-      return exportDocuments({ collectionRef, filter, sort, format, signal, onProgress })
+      return exportDocuments({ collectionRef, filter, sort, format, signal })
     },
-    onSuccess: (name) => announce(`${name} was exported.`),
+    onSuccess: (name) => announce(`The browser is downloading ${name}.`),
   })
   useEffect(() => () => abort.current?.abort(), [])
   const copy = async (what: string, toText: (url: string) => string) => {
@@ -47,7 +41,7 @@ export function ExportMenu({ collectionRef }: { collectionRef: CollectionRef }) 
     <>
       <MenuButton label="Export">
         <Menu.Label>{filter === undefined ? 'All documents' : 'Documents that match'}</Menu.Label>
-        {formats.map(([format, { label }]) => (
+        {formats.map(([format, label]) => (
           <Menu.Item
             key={format}
             onClick={() => {
@@ -63,12 +57,7 @@ export function ExportMenu({ collectionRef }: { collectionRef: CollectionRef }) 
         <Menu.Item onClick={() => copy('fetch call', toFetch)}>Copy as fetch</Menu.Item>
       </MenuButton>
       {(download.isPending || download.isError) && (
-        <ExportProgress
-          collectionRef={collectionRef}
-          bytes={bytes}
-          error={download.error}
-          onCancel={cancel}
-        />
+        <ExportProgress collectionRef={collectionRef} error={download.error} onCancel={cancel} />
       )}
     </>
   )
