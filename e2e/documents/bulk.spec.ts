@@ -165,7 +165,8 @@ test('Documents are imported from text and from a file, filtered by several fiel
   await expect(dialogOf(page, 'Document d9')).toContainText('"kind": 1')
 
   await page.goto(ARTICLES)
-  await page.getByRole('button', { name: 'Delete all documents' }).click()
+  await page.getByRole('button', { name: 'More actions' }).click()
+  await page.getByRole('menuitem', { name: 'Delete all documents' }).click()
   const question = dialogOf(page, 'Delete all documents of articles?')
   await expect(question).toContainText('1,201 documents')
   await question.getByRole('button', { name: 'Delete all documents' }).click()

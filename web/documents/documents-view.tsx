@@ -21,7 +21,7 @@ import { ColumnsMenu } from './table/columns-menu.tsx'
 import { DocumentTable } from './table/document-table.tsx'
 import { Pager } from './table/pager.tsx'
 import { SortSelect } from './table/sort-select.tsx'
-import { TableToolbar } from './table/table-toolbar.tsx'
+import { TableActions } from './table/table-actions.tsx'
 import { useColumns } from './table/use-columns.ts'
 import { type CollectionRef, useDocumentsLocation } from './use-documents-location.ts'
 
@@ -43,23 +43,33 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
   const { selection, toggle, togglePage, ...choice } = useSelectedIds(list.filter, shown)
   return (
     <>
-      <FilterBar collectionRef={collectionRef} error={query.error} />
-      <TableToolbar>
-        {narrow && (
-          <SortSelect
-            fields={columns.map(({ field }) => field)}
-            sort={list.sort ?? ''}
-            onChange={(text) => change({ sort: text })}
-          />
-        )}
-        <ColumnsMenu
-          fields={fields.filter((field) => field !== 'id')}
-          columns={columns}
-          onChange={setColumns}
-        />
-        {isFilter(list.filter) && <ExportMenu collectionRef={collectionRef} />}
-      </TableToolbar>
-      {isFilter(list.filter) && <PlanLine collectionRef={collectionRef} plan={query.data?.plan} />}
+      <FilterBar
+        collectionRef={collectionRef}
+        error={query.error}
+        actions={
+          <>
+            {narrow && (
+              <SortSelect
+                fields={columns.map(({ field }) => field)}
+                sort={list.sort ?? ''}
+                onChange={(text) => change({ sort: text })}
+              />
+            )}
+            <ColumnsMenu
+              fields={fields.filter((field) => field !== 'id')}
+              columns={columns}
+              onChange={setColumns}
+            />
+            {isFilter(list.filter) && <ExportMenu collectionRef={collectionRef} />}
+            <TableActions />
+          </>
+        }
+        status={
+          isFilter(list.filter) && (
+            <PlanLine collectionRef={collectionRef} plan={query.data?.plan} />
+          )
+        }
+      />
       {isFilter(list.filter) && (
         <QueryResult
           query={query}

@@ -1,6 +1,6 @@
 import { Button, CloseButton } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
-import { useId, useRef, useState } from 'react'
+import { type ReactNode, useId, useRef, useState } from 'react'
 import { ApiFailure } from '../../app/api.ts'
 import { useKeys } from '../../shared/keys/use-keys.ts'
 import {
@@ -19,13 +19,17 @@ export interface FilterBarProps {
   readonly collectionRef: CollectionRef
   /** Why the query failed. The error of a filter is shown at the filter. */
   readonly error: Error | null
+  /** Buttons beside the filters. */
+  readonly actions: ReactNode
+  /** What the query found, above the table. */
+  readonly status: ReactNode
 }
 
 /** What is being edited: the condition at an index, a new one after the last, or the text. */
 type Editing = number | 'text' | undefined
 
-/** The filters of a collection, each with buttons that edit and remove it. */
-export function FilterBar({ collectionRef, error }: FilterBarProps) {
+/** The filters of a collection, each with buttons that edit and remove it, and its actions. */
+export function FilterBar({ collectionRef, error, actions, status }: FilterBarProps) {
   const { search, query } = useDocumentsLocation()
   const { filter = '' } = search
   const [editing, setEditing] = useState<Editing>()
@@ -40,41 +44,44 @@ export function FilterBar({ collectionRef, error }: FilterBarProps) {
   }
   useKeys('anywhere', { filter: () => setEditing(isText ? 'text' : conditions.length) })
   return (
-    <search className={classes.filter} aria-label="Filter documents">
-      <div className={classes.chips}>
-        {!isText && conditions.length > 0 && (
-          <ul className={classes.list} aria-label="Filters">
-            {conditions.map((condition, at) => (
-              <Chip
-                // biome-ignore lint/suspicious/noArrayIndexKey: equal conditions may be repeated
-                key={`${at} ${condition.name}`}
-                condition={condition}
-                error={messageFor(error, condition)}
-                onEdit={() => setEditing(at)}
-                onRemove={() => {
-                  apply(conditions.toSpliced(at, 1))
-                  close()
-                }}
-              />
-            ))}
-          </ul>
-        )}
-        {!isText && (
-          <Button
-            ref={add}
-            variant="subtle"
-            leftSection={<IconPlus size={16} stroke={1.5} aria-hidden="true" />}
-            aria-expanded={editing !== undefined}
-            onClick={() => setEditing(conditions.length)}
-          >
-            Add filter
-          </Button>
-        )}
-        {!isText && conditions.length > 0 && (
-          <Button variant="subtle" onClick={() => apply([])}>
-            Clear filters
-          </Button>
-        )}
+    <div className={classes.filter}>
+      <div className={classes.row}>
+        <search className={classes.chips} aria-label="Filter documents">
+          {!isText && conditions.length > 0 && (
+            <ul className={classes.list} aria-label="Filters">
+              {conditions.map((condition, at) => (
+                <Chip
+                  // biome-ignore lint/suspicious/noArrayIndexKey: equal conditions may be repeated
+                  key={`${at} ${condition.name}`}
+                  condition={condition}
+                  error={messageFor(error, condition)}
+                  onEdit={() => setEditing(at)}
+                  onRemove={() => {
+                    apply(conditions.toSpliced(at, 1))
+                    close()
+                  }}
+                />
+              ))}
+            </ul>
+          )}
+          {!isText && (
+            <Button
+              ref={add}
+              variant="subtle"
+              leftSection={<IconPlus size={16} stroke={1.5} aria-hidden="true" />}
+              aria-expanded={editing !== undefined}
+              onClick={() => setEditing(conditions.length)}
+            >
+              Add filter
+            </Button>
+          )}
+          {!isText && conditions.length > 0 && (
+            <Button variant="subtle" onClick={() => apply([])}>
+              Clear filters
+            </Button>
+          )}
+        </search>
+        <div className={classes.actions}>{actions}</div>
       </div>
       {isText && (
         <FilterTextForm
@@ -98,10 +105,13 @@ export function FilterBar({ collectionRef, error }: FilterBarProps) {
           onCancel={close}
         />
       )}
-      {(filter !== '' || search.sort !== undefined) && !isText && (
-        <RequestLine collectionRef={collectionRef} onEdit={() => setEditing('text')} />
-      )}
-    </search>
+      <div className={classes.status}>
+        {status}
+        {(filter !== '' || search.sort !== undefined) && !isText && (
+          <RequestLine collectionRef={collectionRef} onEdit={() => setEditing('text')} />
+        )}
+      </div>
+    </div>
   )
 }
 

@@ -10,18 +10,19 @@ export interface SortSelectProps {
 /** Selects the order on narrow screens, where the list has no column headers. */
 export function SortSelect({ fields, sort, onChange }: SortSelectProps) {
   const known = [
-    { value: '', label: 'Id' },
+    { value: '', label: 'Sort by id' },
     ...fields.flatMap((field) => [
-      { value: field, label: `${field}, ascending` },
-      { value: `-${field}`, label: `${field}, descending` },
+      { value: field, label: `Sort by ${field}, ascending` },
+      { value: `-${field}`, label: `Sort by ${field}, descending` },
     ]),
   ]
   const isKnown = known.some(({ value }) => value === sort)
   return (
     <NativeSelect
-      label="Sort by"
-      miw={144}
-      data={isKnown ? known : [...known, { value: sort, label: sort }]}
+      aria-label="Sort by"
+      flex={1}
+      miw={80}
+      data={isKnown ? known : [...known, { value: sort, label: `Sort by ${sort}` }]}
       value={sort}
       onChange={(event) => onChange(event.currentTarget.value)}
     />

@@ -1,16 +1,19 @@
 import { Button, Menu } from '@mantine/core'
 import { IconChevronDown } from '@tabler/icons-react'
-import { type PropsWithChildren, useRef, useState } from 'react'
+import { type PropsWithChildren, type ReactNode, useRef, useState } from 'react'
 import { useEscape } from './use-escape.ts'
 
 export interface MenuButtonProps {
   readonly label: string
+  /** Shown in place of the label. */
+  readonly icon?: ReactNode
   /** Width of the menu in pixels. Default: 208. */
   readonly width?: number
 }
 
 /** Button that opens a menu. Its children are the items. */
-export function MenuButton({ label, width = 208, children }: PropsWithChildren<MenuButtonProps>) {
+export function MenuButton(props: PropsWithChildren<MenuButtonProps>) {
+  const { label, icon, width = 208, children } = props
   const [isOpen, setIsOpen] = useState(false)
   const button = useRef<HTMLButtonElement>(null)
   useEscape(
@@ -40,9 +43,11 @@ export function MenuButton({ label, width = 208, children }: PropsWithChildren<M
         <Button
           ref={button}
           variant="default"
-          rightSection={<IconChevronDown size={14} stroke={1.5} aria-hidden="true" />}
+          {...(icon === undefined
+            ? { rightSection: <IconChevronDown size={14} stroke={1.5} aria-hidden="true" /> }
+            : { 'aria-label': label, px: 8 })}
         >
-          {label}
+          {icon ?? label}
         </Button>
       </Menu.Target>
       <Menu.Dropdown>{children}</Menu.Dropdown>

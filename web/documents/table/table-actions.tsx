@@ -1,0 +1,32 @@
+import { Button, Menu } from '@mantine/core'
+import { IconDots } from '@tabler/icons-react'
+import { useHasRole } from '../../shared/session/person.ts'
+import { useNarrowScreen } from '../../shared/ui/layout/use-narrow-screen.ts'
+import { MenuButton } from '../../shared/ui/overlay/menu-button.tsx'
+import { useDocumentsLocation } from '../use-documents-location.ts'
+
+/** Buttons that import documents into the collection and that delete all of them. */
+export function TableActions() {
+  const { load, empty } = useDocumentsLocation()
+  const mayChange = useHasRole('operator')
+  const narrow = useNarrowScreen()
+  if (!mayChange) return null
+  return (
+    <>
+      {!narrow && (
+        <Button variant="default" onClick={load}>
+          Import
+        </Button>
+      )}
+      <MenuButton
+        label="More actions"
+        icon={<IconDots size={16} stroke={1.5} aria-hidden="true" />}
+      >
+        {narrow && <Menu.Item onClick={load}>Import</Menu.Item>}
+        <Menu.Item color="red" onClick={empty}>
+          Delete all documents
+        </Menu.Item>
+      </MenuButton>
+    </>
+  )
+}
