@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import type { Locator } from '@playwright/test'
 import { ARTICLES, dialogOf, makeBlog, replaceOutside } from '../support/page/documents-page.ts'
 import { expectAccessibleInBothThemes } from '../support/page/expect-accessible.ts'
 import { expect, test } from '../support/server/gatehouse.ts'
@@ -20,8 +21,16 @@ test('Selected documents are changed with a preview and deleted, and both can be
   await select('d1').check()
   await select('d3').click({ modifiers: ['Shift'] })
   await expect(bar).toContainText('3 selected')
+  await expect(page).toHaveURL(/selected=d1%2Cd2%2Cd3$/)
+  await page.reload()
+  await expect(bar).toContainText('3 selected')
   await bar.getByRole('button', { name: 'Edit' }).click()
   const form = dialogOf(page, 'Edit 3 documents')
+  await expect(form).toBeVisible()
+  await expect(page).toHaveURL(/bulk=edit$/)
+  await page.goBack()
+  await expect(form).toBeHidden()
+  await page.goForward()
   const patch = form.getByRole('textbox', { name: 'Changes as JSON' })
   await patch.fill('{ "author": { "born": 1815 }, "n": null }')
   await expect(form.getByText('3 of 3 documents will change.')).toBeVisible()
@@ -32,6 +41,8 @@ test('Selected documents are changed with a preview and deleted, and both can be
   await expect(last).toContainText('2 documents were changed. 1 document could not be changed.')
   await expect(last).toContainText('d2 Someone changed it.')
   await expect(bar).toContainText('1 selected')
+  await expect(page).toHaveURL(/\?sort=n&selected=d2$/)
+  expect(await overlaps(last, bar)).toBe(false)
   const read = async (id: string) => (await gatehouse.get(`/_db/blog/articles/${id}`)).body
   expect(await read('d1')).toEqual({ id: 'd1', author: { name: 'ada', born: 1815 } })
   expect(await read('d2')).toEqual({ id: 'd2', n: 'theirs' })

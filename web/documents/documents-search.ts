@@ -12,6 +12,8 @@ export interface DocumentsSearch {
   readonly after?: string | undefined
   /** Position to continue at, in another order. */
   readonly cursor?: string | undefined
+  /** The selected documents; see `parseSelected`. */
+  readonly selected?: string | undefined
   /** Id of the document to show, edit, or delete. */
   readonly open?: string | undefined
   readonly edit?: string | undefined
@@ -21,6 +23,8 @@ export interface DocumentsSearch {
   /** Set to any text while the import dialog or the delete-all dialog is open. */
   readonly import?: string | undefined
   readonly empty?: string | undefined
+  /** The change of the selected documents whose dialog is open: `edit` or `delete`. */
+  readonly bulk?: string | undefined
   /** Id of the job whose progress is shown. */
   readonly job?: string | undefined
 }
@@ -28,8 +32,8 @@ export interface DocumentsSearch {
 /** The position of a page, as a parameter of the API: an id, or a cursor in another order. */
 export type PagePosition = Pick<DocumentsSearch, 'after' | 'cursor'>
 
-const LIST = ['filter', 'sort', 'columns', 'count', 'after', 'cursor'] as const
-const DIALOGS = ['open', 'edit', 'remove', 'create', 'import', 'empty', 'job'] as const
+const LIST = ['filter', 'sort', 'columns', 'count', 'after', 'cursor', 'selected'] as const
+const DIALOGS = ['open', 'edit', 'remove', 'create', 'import', 'empty', 'bulk', 'job'] as const
 
 /** Parses the URL search and drops unknown or invalid parameters. */
 export const readDocumentsSearch = (search: Record<string, unknown>): DocumentsSearch =>

@@ -40,7 +40,7 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
   const sort = parseSort(list.sort)
   const mayChange = useHasRole('operator')
   const shown = query.data?.documents.map(({ id }) => id) ?? []
-  const { selection, toggle, togglePage, ...choice } = useSelectedIds(list.filter, shown)
+  const { selection, toggle, togglePage, ...choice } = useSelectedIds(shown)
   return (
     <>
       <FilterBar

@@ -38,7 +38,7 @@ export function useDocumentsLocation() {
     }
   }
   const list = withoutDialog(search)
-  const { filter, sort, columns, count } = search
+  const { filter, sort, columns, count, selected } = search
   const here = {
     ...(database === undefined ? {} : { database }),
     ...(collection === undefined ? {} : { collection }),
@@ -55,18 +55,24 @@ export function useDocumentsLocation() {
     create: () => goTo(here, { ...list, create: '1' }),
     load: () => goTo(here, { ...list, import: '1' }),
     empty: () => goTo(here, { ...list, empty: '1' }),
+    bulk: (change: 'edit' | 'delete') => goTo(here, { ...list, bulk: change }),
+    /** Changes the selection, and closes a dialog that changed the documents. */
+    select: (text: string) => goTo(here, { ...list, selected: text }, true),
     follow: (job: string) => goTo(here, { filter, sort, columns, job }, true),
     close: () => goTo(here, list),
-    /** Changes the query, and returns to its first page. Another filter is counted on demand. */
+    /**
+     * Changes the query, and returns to its first page. Another filter clears the selection, and is
+     * counted on demand.
+     */
     query: (change: Pick<DocumentsSearch, 'filter' | 'sort' | 'count'>) =>
       goTo(here, {
         filter,
         sort,
         columns,
-        count: change.filter === undefined ? count : undefined,
+        ...(change.filter === undefined && { count, selected }),
         ...change,
       }),
     setColumns: (text: string) => goTo(here, { ...list, columns: text }, true),
-    page: (from: PagePosition) => goTo(here, { filter, sort, columns, count, ...from }),
+    page: (from: PagePosition) => goTo(here, { filter, sort, columns, count, selected, ...from }),
   }
 }

@@ -31,13 +31,24 @@ export function DocumentDialogs(props: { database: string; collection: string | 
   const { database, collection } = props
   const { search, close } = useDocumentsLocation()
   const mayChange = useHasRole('operator')
-  const { open, edit, remove, create, empty, job } = search
+  const { open, edit, remove, create, empty, bulk, job } = search
   if (job !== undefined) return <JobDialog key={job} database={database} id={job} />
-  const changing = [create, edit, remove, search.import, empty].some((each) => each !== undefined)
+  const changing = [create, edit, remove, search.import, empty, bulk].some(
+    (each) => each !== undefined,
+  )
   if (!mayChange && changing) {
     return (
       <UnavailableDialog title="You are a viewer" onClose={close}>
         Only operators and admins can change documents. Ask an admin for that role.
+      </UnavailableDialog>
+    )
+  }
+  if (bulk !== undefined) {
+    // Otherwise the bar of the selection shows the dialog.
+    if (search.selected !== undefined) return null
+    return (
+      <UnavailableDialog title="No documents are selected" onClose={close}>
+        Select documents in the table to edit or delete them.
       </UnavailableDialog>
     )
   }

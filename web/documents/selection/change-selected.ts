@@ -15,9 +15,6 @@ import { ConflictError } from '../mutations/conflict-error.ts'
 import { deleteDocument } from '../mutations/delete-document.ts'
 import type { CollectionRef } from '../use-documents-location.ts'
 
-/** Maximum number of documents to select one by one. A filter selects any number. */
-export const MAX_SELECTED = 500
-
 /** Number of requests at a time. */
 const PARALLEL = 6
 

@@ -72,13 +72,7 @@ function DeleteMatching({ collectionRef, onClose }: SelectionDialogProps) {
       confirm={{
         label: 'Delete documents',
         busy: remove.isPending,
-        run: () =>
-          remove.mutate(undefined, {
-            onSuccess: (job) => {
-              onClose()
-              follow(job)
-            },
-          }),
+        run: () => remove.mutate(undefined, { onSuccess: follow }),
       }}
       onClose={onClose}
     >

@@ -42,10 +42,7 @@ export function EditSelectedDialog(props: SelectionDialogProps) {
       const patch = minifyJson(text)
       if (isAll) {
         start.mutate(patch, {
-          onSuccess: (job) => {
-            onClose()
-            follow(job)
-          },
+          onSuccess: follow,
           onError: form.showFailure,
         })
       } else if (changed.length === 0) {

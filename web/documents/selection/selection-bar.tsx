@@ -1,9 +1,10 @@
 import { Button } from '@mantine/core'
 import { lazy, useState } from 'react'
+import { useHasRole } from '../../shared/session/person.ts'
 import { LazyBoundary } from '../../shared/ui/feedback/lazy-boundary.tsx'
 import { formatCount } from '../../shared/ui/text/format-bytes.ts'
-import type { CollectionRef } from '../use-documents-location.ts'
-import { MAX_SELECTED, type SelectionOutcome } from './change-selected.ts'
+import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
+import type { SelectionOutcome } from './change-selected.ts'
 import classes from './selection-bar.module.css'
 import { UndoChanges } from './undo-changes.tsx'
 import type { DocumentSelection } from './use-selected-ids.ts'
@@ -28,27 +29,29 @@ export interface SelectionBarProps {
 /** Shows the number of selected documents, with buttons to edit and delete them. */
 export function SelectionBar(props: SelectionBarProps) {
   const { collectionRef, selection, hasMore, onChoose, onChooseAll, onClear } = props
-  const [open, setOpen] = useState<'edit' | 'delete'>()
+  const { search, bulk, close } = useDocumentsLocation()
+  const mayChange = useHasRole('operator')
   const [outcome, setOutcome] = useState<SelectionOutcome>()
-  const { ids, isAll } = selection
-  const Dialog = open === 'edit' ? EditSelected : DeleteSelected
+  const { ids, isAll, isFull } = selection
+  const isSome = isAll || ids.size > 0
+  const Dialog = search.bulk === 'edit' ? EditSelected : DeleteSelected
   return (
     <>
-      {(isAll || ids.size > 0) && (
-        <section aria-label="Selected documents" className={classes.bar}>
+      {mayChange && isSome && (
+        <section aria-label="Selected documents" className={classes.bar} data-selection-bar="">
           <span role="status" className={classes.count}>
             {isAll ? 'All that match are selected' : `${formatCount(ids.size)} selected`}
-            {ids.size === MAX_SELECTED && ', the maximum'}
+            {isFull && ', the maximum'}
           </span>
           {!isAll && hasMore && (
             <Button variant="subtle" onClick={onChooseAll}>
               Select all that match
             </Button>
           )}
-          <Button variant="default" onClick={() => setOpen('edit')}>
+          <Button variant="default" onClick={() => bulk('edit')}>
             Edit
           </Button>
-          <Button variant="default" onClick={() => setOpen('delete')}>
+          <Button variant="default" onClick={() => bulk('delete')}>
             Delete
           </Button>
           <Button variant="subtle" onClick={onClear}>
@@ -56,17 +59,16 @@ export function SelectionBar(props: SelectionBarProps) {
           </Button>
         </section>
       )}
-      {open !== undefined && (
+      {mayChange && isSome && search.bulk !== undefined && (
         <LazyBoundary>
           <Dialog
             collectionRef={collectionRef}
             selection={selection}
-            onClose={() => setOpen(undefined)}
+            onClose={close}
             onDone={(result) => {
+              setOutcome(result)
               // What failed stays selected.
               onChoose(result.failures.map(({ id }) => id))
-              setOutcome(result)
-              setOpen(undefined)
             }}
           />
         </LazyBoundary>

@@ -1,31 +1,51 @@
-import { useRef, useState } from 'react'
-import { MAX_SELECTED } from './change-selected.ts'
-
-const NOTHING: ReadonlySet<string> = new Set()
+import { useEffect, useRef, useState } from 'react'
+import { useDocumentsLocation } from '../use-documents-location.ts'
+import { ALL_SELECTED, fitSelected, formatSelected, parseSelected } from './selected-text.ts'
 
 /** What is selected: these documents, or all that match the filter. */
 export interface DocumentSelection {
   readonly ids: ReadonlySet<string>
   readonly isAll: boolean
+  /** Whether the last choice was larger than a selection can be. */
+  readonly isFull: boolean
 }
 
 /**
- * Holds the selected documents of a query. Documents of other pages stay selected; another filter
- * clears the selection.
+ * Returns the selected documents of the URL, and functions that change them. Documents of other
+ * pages stay selected; another filter clears the selection.
  */
-export function useSelectedIds(filter: string | undefined, shown: readonly string[]) {
-  const [selection, setSelection] = useState({ filter, ids: NOTHING, isAll: false })
+export function useSelectedIds(shown: readonly string[]) {
+  const { search, select } = useDocumentsLocation()
+  const url = search.selected ?? ''
+  // A checkbox changes at once; the router follows.
+  const [text, setText] = useState(url)
+  const [isFull, setIsFull] = useState(false)
+  /** The text in the URL, and later texts that the URL does not contain yet. */
+  const written = useRef([url])
+  useEffect(() => {
+    const at = written.current.indexOf(url)
+    written.current = at < 0 ? [url] : written.current.slice(at)
+    if (at < 0) setText(url)
+  }, [url])
   const anchor = useRef<string>(undefined)
-  const isSame = selection.filter === filter
-  const isAll = isSame && selection.isAll
+  const isAll = text === ALL_SELECTED
   // Deselecting one of all that match leaves the others of the page.
-  const ids = isAll ? new Set(shown) : isSame ? selection.ids : NOTHING
-  const choose = (next: Iterable<string>, all = false) =>
-    setSelection({ filter, ids: new Set([...next].slice(0, MAX_SELECTED)), isAll: all })
+  const ids = new Set(isAll ? shown : parseSelected(text))
+  const change = (next: string) => {
+    setText(next)
+    written.current.push(next)
+    select(next)
+  }
+  const choose = (next: Iterable<string>) => {
+    const wanted = [...new Set(next)]
+    const fitting = fitSelected(wanted)
+    setIsFull(fitting.length < wanted.length)
+    change(formatSelected(fitting))
+  }
   return {
-    selection: { ids, isAll } satisfies DocumentSelection,
+    selection: { ids, isAll, isFull } satisfies DocumentSelection,
     choose,
-    chooseAll: () => choose([], true),
+    chooseAll: () => change(ALL_SELECTED),
     clear: () => choose([]),
     /** Selects or deselects a document. Shift extends the selection from the last one. */
     toggle: (id: string, extend: boolean) => {
