@@ -20,8 +20,7 @@ const signInPage: Plugin = {
 }
 
 /** Files that take a minute or more. At the end, they would keep one worker busy and others idle. */
-const LONG =
-  /\.debootstrap\.test\.ts$|\/(?:package|concurrent-changes|model\.property|kill)\.test\.ts$/
+const LONG = /\.dpkg\.test\.ts$|\/(?:package|concurrent-changes|model\.property|kill)\.test\.ts$/
 
 /** Starts the {@link LONG} files first. */
 class LongestFirst extends BaseSequencer {
@@ -102,7 +101,7 @@ export default defineConfig({
             ...(process.env.GATEHOUSE_TEST_STRACE === '1' ? [] : ['**/*.strace.test.ts']),
             ...(process.env.GATEHOUSE_TEST_NETNS === '1' ? [] : ['**/*.netns.test.ts']),
             ...(process.env.GATEHOUSE_TEST_MOUNT === '1' ? [] : ['**/*.mount.test.ts']),
-            ...(process.env.GATEHOUSE_TEST_DEBOOTSTRAP === '1' ? [] : ['**/*.debootstrap.test.ts']),
+            ...(process.env.GATEHOUSE_TEST_DPKG === '1' ? [] : ['**/*.dpkg.test.ts']),
           ],
           globalSetup: 'server/storage/test-support/postgres.global-setup.ts',
         },

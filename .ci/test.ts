@@ -91,7 +91,7 @@ async function unit(): Promise<Count> {
   const mounts = await hasMounts()
   if (!mounts) print('Skipped: *.mount.test.ts. File systems cannot be mounted.')
   const bareRoot = await canCreateBareRoot()
-  if (!bareRoot) print('Skipped: *.debootstrap.test.ts. A bare Debian cannot be created.')
+  if (!bareRoot) print('Skipped: *.dpkg.test.ts. A bare Debian cannot be created.')
   return await runTests(
     'vitest',
     ['run', '--reporter=default', '--reporter=./.ci/vitest-reporter.ts'],
@@ -99,7 +99,7 @@ async function unit(): Promise<Count> {
       GATEHOUSE_TEST_STRACE: strace ? '1' : '0',
       GATEHOUSE_TEST_NETNS: networks ? '1' : '0',
       GATEHOUSE_TEST_MOUNT: mounts ? '1' : '0',
-      GATEHOUSE_TEST_DEBOOTSTRAP: bareRoot ? '1' : '0',
+      GATEHOUSE_TEST_DPKG: bareRoot ? '1' : '0',
     },
   )
 }

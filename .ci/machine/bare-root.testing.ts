@@ -7,13 +7,14 @@ import {
   mkdtempSync,
   statSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { root as checkout } from '../run-command.ts'
-import { findMachineNode, findMirror, listSources, type Mirror } from './bare-root.ts'
+import { findMachineNode, listBareFiles, listSources } from './bare-root.ts'
 
 /** A Debian or Ubuntu in a folder, with only this machine's Node.js and npm, and git. */
 export interface BareRoot {
@@ -48,31 +49,23 @@ const npmConfig = (name: string) =>
   }).trim()
 
 /**
- * Downloads and extracts the essential packages of the release, and git. They are not configured,
- * which takes three times as long: nothing in the root needs more than their files and the users.
+ * Copies the files of a bare system to `folder`. Its packages are not configured: nothing in the root
+ * needs more than their files and the users.
  */
-async function extractDebian({ release, uri }: Mirror, folder: string): Promise<void> {
-  const namespaces = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc']
-  const options = { maxBuffer: 64 << 20 }
-  const what = ['--foreign', '--variant=minbase', '--include=git', release, folder, uri]
-  await execute('unshare', [...namespaces, 'debootstrap', ...what], options)
-  // In this mode, debootstrap extracts the essential packages only, and `/proc` may be a link.
-  const script = `cd "$1"
-    for name in $(cat debootstrap/base); do
-      file=$(sed -n "s#^$name /##p" debootstrap/debpaths)
-      dpkg-deb --fsys-tarfile "$file" | tar -xk
-    done
-    rm -rf debootstrap var/cache/apt/archives proc
-    mkdir proc
-    for name in passwd group; do cp usr/share/base-passwd/$name.master etc/$name; done`
-  await execute('sh', ['-ec', script, 'sh', folder], options)
+async function copyDebian(files: readonly string[], folder: string): Promise<void> {
+  const list = `${folder}.files`
+  writeFileSync(list, files.map((file) => `${file.slice(1)}\0`).join(''))
+  const script = `tar --create --directory=/ --no-recursion --null --files-from="$1" |
+      tar --extract --directory="$2"
+    for name in passwd group; do cp "$2/usr/share/base-passwd/$name.master" "$2/etc/$name"; done`
+  await execute('sh', ['-ec', script, 'sh', list, folder])
 }
 
 /** Creates a {@link BareRoot} with the files of the checkout as a repository in `/src`. */
 export async function createBareRoot(): Promise<BareRoot> {
-  const mirror = findMirror()
+  const files = listBareFiles()
   const machine = findMachineNode()
-  if (mirror === undefined || machine === undefined) throw new Error('no bare root can be made')
+  if (files === undefined || machine === undefined) throw new Error('no bare root can be made')
   const home = mkdtempSync(path.join(tmpdir(), 'gatehouse-bare-'))
   const folder = path.join(home, 'root')
   const inside = (file: string) => path.join(folder, file)
@@ -82,7 +75,8 @@ export async function createBareRoot(): Promise<BareRoot> {
     copyFileSync(file, inside(to))
   }
 
-  await extractDebian(mirror, folder)
+  mkdirSync(folder)
+  await copyDebian(files, folder)
   copyIn(machine.node, '/usr/local/bin/node')
   cpSync(machine.npm, inside('/usr/local/lib/node_modules/npm'), { recursive: true })
   for (const name of ['npm', 'npx']) {
@@ -108,6 +102,8 @@ export async function createBareRoot(): Promise<BareRoot> {
   const base = {
     ...Object.fromEntries(given),
     npm_config_cache: '/root/.npm',
+    // The cache contains what `npm ci` has just installed in the checkout.
+    npm_config_prefer_offline: 'true',
     npm_config_prefix: '/usr/local',
     PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
     HOME: '/root',

@@ -1,31 +1,72 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { existsSync, lstatSync, realpathSync } from 'node:fs'
 import path from 'node:path'
 import { root, runCommand } from '../run-command.ts'
-import { installFromDebian } from './debian.ts'
 
-/** The package mirror of this machine. */
-export interface Mirror {
-  readonly uri: string
-  /** The name of the release, such as `bookworm`. */
-  readonly release: string
+/** An installed Debian package. */
+interface DebianPackage {
+  /** Its name, with the architecture where several are installed. */
+  readonly name: string
+  readonly essential: boolean
+  /** Each entry lists the alternatives that satisfy one dependency. */
+  readonly dependencies: readonly (readonly string[])[]
 }
 
-/** Returns the mirror that apt uses; `undefined` without apt or without an HTTP mirror. */
-export function findMirror(): Mirror | undefined {
-  const format = '$(REPO_URI) $(RELEASE)'
-  const listed = spawnSync('apt-get', ['indextargets', '--format', format], { encoding: 'utf8' })
-  const release = /^VERSION_CODENAME=(\w+)$/m.exec(readOsRelease())?.[1]
-  if (listed.status !== 0 || release === undefined) return undefined
-  const lines = listed.stdout.split('\n').map((line) => line.split(' '))
-  const uri = lines.find(([from, name]) => name === release && from?.startsWith('http'))?.[0]
-  if (uri === undefined) return undefined
-  // Mirrors reject paths with two slashes.
-  return { uri: uri.endsWith('/') ? uri.slice(0, -1) : uri, release }
+/** Splits a package field such as `libc6 (>= 2.36), perl:any | perl-base`. */
+const parseNames = (field: string) =>
+  field
+    .split(',')
+    .map((names) => names.split('|').map((name) => name.replace(/[(:].*/s, '').trim()))
+    .filter(([first]) => first !== '')
+
+/** Returns the installed packages by their names and by the virtual packages that they provide. */
+function listInstalledPackages(): Map<string, DebianPackage> {
+  const names = ['Package', 'binary:Package', 'db:Status-Status', 'Essential']
+  const fields = [...names, 'Pre-Depends', 'Depends', 'Provides']
+  const format = `${fields.map((field) => `\${${field}}`).join('\t')}\n`
+  const listed = spawnSync('dpkg-query', ['--show', '--showformat', format], { encoding: 'utf8' })
+  const packages = new Map<string, DebianPackage>()
+  if (listed.status !== 0) return packages
+  const virtual = new Map<string, DebianPackage>()
+  for (const line of listed.stdout.split('\n').slice(0, -1)) {
+    const [id = '', name = '', status, essential, before = '', depends = '', provides = ''] =
+      line.split('\t')
+    if (status !== 'installed') continue
+    const dependencies = [...parseNames(before), ...parseNames(depends)]
+    const each = { name, essential: essential === 'yes', dependencies }
+    packages.set(id, each)
+    for (const [provided = ''] of parseNames(provides)) virtual.set(provided, each)
+  }
+  return new Map([...virtual, ...packages])
 }
 
-function readOsRelease(): string {
-  return existsSync('/etc/os-release') ? readFileSync('/etc/os-release', 'utf8') : ''
+/**
+ * Returns the files of this machine that a bare Debian or Ubuntu with git has: those of the
+ * essential packages, apt and git, and of the packages that these depend on. They are few: there is
+ * no compiler, for example.
+ *
+ * @returns `undefined` on another system, or if git was not installed as a package
+ */
+export function listBareFiles(): string[] | undefined {
+  const packages = listInstalledPackages()
+  const [apt, git] = [packages.get('apt'), packages.get('git')]
+  if (apt === undefined || git === undefined) return undefined
+  const bare = new Set([...packages.values()].filter(({ essential }) => essential))
+  for (const each of bare.add(apt).add(git)) {
+    for (const alternatives of each.dependencies) {
+      const found = alternatives.map((name) => packages.get(name)).find((one) => one !== undefined)
+      if (found !== undefined) bare.add(found)
+    }
+  }
+  const names = [...bare].map(({ name }) => name)
+  const options = { encoding: 'utf8', maxBuffer: 64 << 20 } as const
+  const files = execFileSync('dpkg-query', ['--listfiles', ...names], options).split('\n')
+  // Images often lack documentation. Lines that do not start with a slash describe diversions.
+  const exists = (file: string) => lstatSync(file, { throwIfNoEntry: false }) !== undefined
+  const found = files.filter((file) => file.startsWith('/') && exists(file))
+  // Without the links in their folders, such as /bin.
+  const real = found.map((file) => path.join(realpathSync(path.dirname(file)), path.basename(file)))
+  return [...new Set(real)]
 }
 
 /** Returns the real path of an executable on the PATH, ignoring npm's scripts. */
@@ -76,21 +117,14 @@ const works = async (command: string, ...args: string[]) =>
   (await runCommand(command, args, { limit: 30, quiet: true })) === 0
 
 /**
- * Returns whether a bare Debian or Ubuntu can be created. It requires root, debootstrap (installed
- * if possible), namespaces and a reachable mirror.
+ * Returns whether a bare Debian or Ubuntu can be created. It requires root, namespaces, and a Debian
+ * or Ubuntu with git.
  */
 export async function canCreateBareRoot(): Promise<boolean> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return false
-  const mirror = findMirror()
-  if (mirror === undefined || findMachineNode() === undefined) return false
-  const checks = [
-    () => works('git', 'rev-parse', '--git-dir'),
-    () => works('unshare', '--mount', '--pid', '--fork', '--kill-child', 'true'),
-    async () =>
-      (await works('debootstrap', '--version')) || (await installFromDebian('debootstrap')),
-    // debootstrap downloads with wget.
-    () => works('wget', '-q', '--spider', `${mirror.uri}/dists/${mirror.release}/InRelease`),
-  ]
-  for (const check of checks) if (!(await check())) return false
-  return true
+  if (listBareFiles() === undefined || findMachineNode() === undefined) return false
+  return (
+    (await works('git', 'rev-parse', '--git-dir')) &&
+    (await works('unshare', '--mount', '--pid', '--fork', '--kill-child', 'true'))
+  )
 }
