@@ -12,6 +12,23 @@ const MODULE = '/module\\.ts$'
 const ASSEMBLY = '^server/(main|start|modules|app|cli)[./]'
 const FEATURE = '^web/(access|audit|databases|documents|endpoints|nodes|search)/'
 
+/** The packages that are bundled into the server. */
+const SERVER_PACKAGES = [
+  '@hono/node-server',
+  'ajv',
+  'commander',
+  'hono',
+  'hono-openapi',
+  'kysely',
+  'oauth4webapi',
+  'oidc-provider',
+  'pg',
+  'pino',
+  'pino-pretty',
+  'prom-client',
+  'zod',
+]
+
 const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to })
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -33,10 +50,14 @@ export default {
       { path: [TEST, '^(e2e|bench|\\.ci|tools)/'] },
     ),
     rule(
-      'no-dev-dependency',
-      'The server runs without development dependencies.',
+      'bundled-packages',
+      'The server imports only the packages that docs/dependencies.md lists for it.',
       { path: '^(server|bin)/', pathNot: TEST },
-      { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
+      {
+        dependencyTypes: ['npm', 'npm-dev'],
+        dependencyTypesNot: ['type-only'],
+        pathNot: `^node_modules/(${SERVER_PACKAGES.join('|')})/`,
+      },
     ),
 
     rule(

@@ -10,18 +10,11 @@ RUN npm ci
 COPY . .
 RUN npm run build
 
-FROM node:24-bookworm-slim AS parts
-WORKDIR /app
-COPY package.json package-lock.json ./
-# Optional is what brings Node.js through npm; the image has one.
-RUN npm ci --omit=dev --omit=optional --ignore-scripts
-
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production \
     GATEHOUSE_DATA=/data \
     GATEHOUSE_ENDPOINTS=tcp://0.0.0.0:8529
 WORKDIR /app
-COPY --from=parts /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY package.json LICENSE ./
 COPY bin bin

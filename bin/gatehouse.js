@@ -10,7 +10,7 @@ import { findNode, NEEDS_NODE } from './find-node.js'
 /** @param {string} name */
 const urlOf = (name) => new URL(name, import.meta.url)
 const inCheckout = fileURLToPath(urlOf('../server/main.ts'))
-const packed = fileURLToPath(urlOf('../dist/server/main.js'))
+const packed = fileURLToPath(urlOf('../dist/server/main.mjs'))
 const main = existsSync(inCheckout) ? inCheckout : packed
 
 const isWindows = process.platform === 'win32'
@@ -74,7 +74,7 @@ function run(node) {
 }
 
 if (!existsSync(main)) {
-  fail('The server is missing from this package: neither server/main.ts nor dist/server/main.js.')
+  fail('The server is missing from this package: neither server/main.ts nor dist/server/main.mjs.')
 } else {
   const { node, problem } = findNode()
   if (node !== undefined) run(node)

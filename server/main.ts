@@ -5,7 +5,7 @@ import { createProgram, type Invocation } from './cli/program.ts'
 
 // The entry point of the process. Exit codes: 0 success, 1 failure, 2 invalid usage.
 
-// In a checkout this is server/main.ts; in the package it is dist/server/main.js.
+// In a checkout this is server/main.ts; in the package it is dist/server/main.mjs.
 const ROOT = join(import.meta.dirname, import.meta.filename.endsWith('.ts') ? '..' : '../..')
 
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
-import { copyFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { copyFileSync, readdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { build } from 'vite'
+import { bundleServer as build } from '../../tools/bundle-server.ts'
 import { MAIN, SOURCE } from './server-process.testing.ts'
 
 /** A server that starts in a third of the time. */
@@ -15,38 +15,6 @@ export interface BundledServer {
 }
 
 /**
- * Bundles `server/main.ts` and its imports into `folder`. With a folder two levels below the root of
- * the checkout, the server finds its console.
- *
- * @returns the bundle of `main.ts`
- */
-export async function buildServerBundle(folder: string): Promise<string> {
-  await build({
-    configFile: false,
-    logLevel: 'error',
-    ssr: { noExternal: true, external: ['pg-native'] },
-    build: {
-      ssr: true,
-      outDir: folder,
-      emptyOutDir: false,
-      // oidc-provider uses the names of its classes.
-      minify: false,
-      rolldownOptions: {
-        input: {
-          main: SOURCE,
-          // Loaded by the main file when it starts a node.
-          'start-command': join(SOURCE, '../cli/commands/start.ts'),
-          // A worker thread, which the server starts as a file beside its own.
-          'schema-worker': join(SOURCE, '../documents/schemas/schema-worker.ts'),
-        },
-        output: { format: 'esm', entryFileNames: '[name].mjs', chunkFileNames: '[name].mjs' },
-      },
-    },
-  })
-  return join(folder, 'main.mjs')
-}
-
-/**
  * Returns the bundle of this test run. If there is none, builds one in `folder`, with a warm compile
  * cache.
  */
@@ -54,7 +22,7 @@ export async function bundleServer(folder: string): Promise<BundledServer> {
   if (MAIN !== SOURCE) return { main: MAIN, env: {} }
   // The server reads its version two levels above the bundle, as in the checkout.
   copyFileSync(join(SOURCE, '../../package.json'), join(folder, 'package.json'))
-  const main = await buildServerBundle(join(folder, 'dist/server'))
+  const main = await build(join(folder, 'dist/server'))
   const env = { NODE_COMPILE_CACHE: join(folder, 'compiled') }
   await fillCompileCache(main, env)
   return { main, env }
@@ -65,6 +33,8 @@ export async function bundleServer(folder: string): Promise<BundledServer> {
  * processes do not.
  */
 export async function fillCompileCache(main: string, env?: NodeJS.ProcessEnv): Promise<void> {
-  const start = pathToFileURL(join(main, '../start-command.mjs')).href
-  await promisify(execFile)(process.execPath, ['--import', start, main, '--help'], { env })
+  const folder = dirname(main)
+  const [node = ''] = readdirSync(folder).filter((name) => /^start-.*\.mjs$/.test(name))
+  const loaded = pathToFileURL(join(folder, node)).href
+  await promisify(execFile)(process.execPath, ['--import', loaded, main, '--help'], { env })
 }
