@@ -1,8 +1,11 @@
 import type { Locator, Page } from '@playwright/test'
 import { expectAccessible, expectAccessibleInBothThemes } from './support/page/expect-accessible.ts'
 import { findClippedControls } from './support/page/find-clipped-controls.ts'
+import { visit } from './support/page/visit.ts'
 import { expect, type SampleData, test } from './support/sample-data.ts'
-import { PUBLIC_VIEWS, VIEWS, type View } from './support/views.ts'
+import { AREAS } from './support/views/areas.ts'
+import { PUBLIC_VIEWS } from './support/views/public.ts'
+import type { View } from './support/views/view.ts'
 
 // Tests the requirements of every page and dialog of the console, each by its URL.
 
@@ -10,8 +13,8 @@ import { PUBLIC_VIEWS, VIEWS, type View } from './support/views.ts'
 const softly = expect.configure({ soft: true })
 
 async function expectViewAccessible(page: Page, sample: SampleData, view: View): Promise<void> {
-  const answer = await page.goto(view.url(sample))
-  expect(answer?.headers()['content-security-policy']).toContain("default-src 'none'")
+  const answer = await visit(page, view.url(sample))
+  if (answer) expect(answer.headers()['content-security-policy']).toContain("default-src 'none'")
   await view.steps?.(page, sample)
   await expect(view.shows(page, sample)).toBeVisible()
   await expect(page).toHaveTitle(/\S · Gatehouse$/)
@@ -27,9 +30,12 @@ async function expectViewAccessible(page: Page, sample: SampleData, view: View):
   if (view.list) await expectAccessible(page)
 }
 
-for (const view of VIEWS) {
-  test(`${view.name} is accessible`, async ({ page, sample }) => {
-    await expectViewAccessible(page, sample, view)
+for (const [area, views] of Object.entries(AREAS)) {
+  test(`Every page and dialog is accessible: ${area}`, async ({ page, sample }) => {
+    test.slow()
+    for (const view of views) {
+      await test.step(view.name, () => expectViewAccessible(page, sample, view))
+    }
   })
 }
 

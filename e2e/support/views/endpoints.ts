@@ -1,0 +1,103 @@
+import { addDatabases } from '../page/endpoints-page.ts'
+import { dialog, save, type View } from './view.ts'
+
+const ENDPOINTS = '/_console/endpoints'
+const OPERATORS_ONLY = 'Only operators and admins can change endpoints'
+
+const withAddress = (key: string, address: string) =>
+  `${ENDPOINTS}?${new URLSearchParams({ [key]: address })}`
+
+const bulkDialog = (button: string, title: RegExp): View => ({
+  name: `bulkDialog: ${button}`,
+  url: () => ENDPOINTS,
+  async steps(page, { mapped, failed }) {
+    for (const address of [mapped, failed]) {
+      await page.getByRole('checkbox', { name: `Select ${address}` }).check()
+    }
+    const bar = page.getByRole('region', { name: 'Selected endpoints' })
+    await bar.getByRole('button', { name: button }).click()
+  },
+  shows: (page) => page.getByRole('dialog', { name: title }),
+  needs: 'operator',
+})
+
+/** The table of endpoints, its panel and its dialogs. */
+export const ENDPOINT_VIEWS: readonly View[] = [
+  {
+    name: 'endpoints',
+    list: true,
+    url: () => ENDPOINTS,
+    shows: (page) => page.getByText('is used by another program'),
+    changes: [/^Add endpoint$/, /^Import$/, /^Select /],
+  },
+  {
+    name: 'endpoints: nothing matches',
+    url: () => `${ENDPOINTS}?q=nothing`,
+    shows: (page) => page.getByText('No endpoint matches “nothing”.'),
+  },
+  {
+    name: 'endpoints: row menu',
+    url: () => ENDPOINTS,
+    steps: (page, { mapped }) =>
+      page.getByRole('button', { name: `Actions for ${mapped}` }).click(),
+    shows: (page) => page.getByRole('menuitem', { name: 'Copy address' }),
+  },
+  {
+    name: 'endpoint: panel',
+    list: true,
+    url: ({ mapped }) => withAddress('open', mapped),
+    shows: (page) => page.getByRole('region', { name: 'Changes' }).getByText('Added'),
+    changes: [/^Edit mapping$/, /^Duplicate$/, /^Remove endpoint$/, /command: Store a document/],
+  },
+  {
+    name: 'endpoint: panel of a failed endpoint',
+    url: ({ failed }) => withAddress('open', failed),
+    shows: (page) => page.getByRole('region', { name: 'State' }).getByText('Failed'),
+    changes: [/^Try now$/],
+  },
+  {
+    name: 'endpoint: add',
+    url: () => `${ENDPOINTS}/new`,
+    async steps(page) {
+      await page.getByLabel('Host').selectOption('All addresses (0.0.0.0)')
+      await page.getByLabel('Only these').check()
+      await save(page)
+    },
+    shows: (page) => page.getByText('The port is missing.'),
+    needs: 'operator',
+    refusal: OPERATORS_ONLY,
+  },
+  {
+    name: 'endpoint: add with databases',
+    url: ({ mapped }) => `${ENDPOINTS}/new?${new URLSearchParams({ like: mapped })}`,
+    steps: (page) => page.getByRole('combobox', { name: 'Add a database' }).focus(),
+    shows: (page) => page.getByRole('list', { name: 'Databases in order' }).getByText('wiki'),
+    needs: 'operator',
+    refusal: OPERATORS_ONLY,
+  },
+  {
+    name: 'endpoint: mapping',
+    url: ({ mapped }) => withAddress('edit', mapped),
+    steps: (page) => addDatabases(page, 'later'),
+    shows: (page, { mapped }) => dialog(`Mapping of ${mapped}`)(page).getByText('later').first(),
+    needs: 'operator',
+    refusal: OPERATORS_ONLY,
+  },
+  {
+    name: 'endpoint: remove',
+    url: ({ mapped }) => withAddress('remove', mapped),
+    shows: (page, { mapped }) => dialog(`Remove ${mapped}?`)(page),
+    needs: 'operator',
+    refusal: OPERATORS_ONLY,
+  },
+  {
+    name: 'endpoint: remove the last admin endpoint',
+    url: ({ own }) => withAddress('remove', own),
+    shows: (page) => page.getByText('Without this endpoint, no one can sign in'),
+    needs: 'operator',
+    refusal: OPERATORS_ONLY,
+  },
+  bulkDialog('Add a database', /^Add a database to 2 endpoints$/),
+  bulkDialog('Remove a database', /^Remove a database from 2 endpoints$/),
+  bulkDialog('Remove endpoints', /^Remove 2 endpoints\?$/),
+]

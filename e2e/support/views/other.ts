@@ -1,0 +1,65 @@
+import { heading, save, type View } from './view.ts'
+
+const ENDPOINTS = '/_console/endpoints'
+
+export const OTHER_VIEWS: readonly View[] = [
+  {
+    name: 'activity',
+    list: true,
+    url: () => '/_console/activity',
+    steps: (page) =>
+      page
+        .getByRole('button', { name: /^Endpoint added/ })
+        .first()
+        .click(),
+    shows: (page) => page.getByRole('table', { name: 'Before and after' }),
+  },
+  {
+    name: 'activity: nothing matches',
+    url: () => '/_console/activity?who=nobody',
+    shows: (page) => page.getByText('No activity matches the filter.'),
+  },
+  {
+    name: 'my page',
+    list: true,
+    url: () => '/_console/me',
+    shows: (page) => page.getByText('This session'),
+  },
+  {
+    name: 'my page: create token',
+    url: () => '/_console/me/new-token',
+    async steps(page) {
+      await page.getByRole('textbox', { name: 'Name' }).fill('ci')
+      await save(page)
+    },
+    shows: (page) => page.getByText('Copy the token now. It is not shown again.'),
+  },
+  {
+    name: 'account menu',
+    url: () => '/_console/me',
+    steps: (page) => page.getByRole('button', { name: 'account menu' }).click(),
+    shows: (page) => page.getByRole('menuitem', { name: 'Sign out' }),
+  },
+  {
+    name: 'search',
+    url: () => `${ENDPOINTS}#search`,
+    steps: (page) => page.getByRole('dialog').getByRole('combobox').fill('o'),
+    shows: (page) => page.getByRole('option').first(),
+  },
+  {
+    name: 'search: nothing matches',
+    url: () => `${ENDPOINTS}#search`,
+    steps: (page) => page.getByRole('dialog').getByRole('combobox').fill('no such thing'),
+    shows: (page) => page.getByRole('dialog').getByText('matches “no such thing”'),
+  },
+  {
+    name: 'keyboard shortcuts',
+    url: () => `${ENDPOINTS}#keys`,
+    shows: (page) => page.getByText('Go to Documents'),
+  },
+  {
+    name: 'page not found',
+    url: () => '/_console/no/such/page',
+    shows: heading('Page not found'),
+  },
+]
