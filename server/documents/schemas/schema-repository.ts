@@ -36,7 +36,16 @@ export interface SchemaRepository {
   purge(): Promise<void>
 }
 
-export function createSchemaRepository({ db, engine, transaction }: Store): SchemaRepository {
+export function createSchemaRepository(store: Store): SchemaRepository {
+  const { db, engine, transaction } = store
+  const tagOf = store.prepareLookup<Pick<StoredSchema, 'tag'>>(
+    db
+      .selectFrom('schemas')
+      .select('tag')
+      .where('database', '=', '')
+      .where('collection', '=', '')
+      .compile(),
+  )
   return {
     read({ database, collection }) {
       return db
@@ -47,13 +56,8 @@ export function createSchemaRepository({ db, engine, transaction }: Store): Sche
         .executeTakeFirst()
     },
     async tag({ database, collection }) {
-      const row = await db
-        .selectFrom('schemas')
-        .select('tag')
-        .where('database', '=', database)
-        .where('collection', '=', collection)
-        .executeTakeFirst()
-      return row?.tag
+      const { rows } = await tagOf(database, collection)
+      return rows[0]?.tag
     },
     tags() {
       return db.selectFrom('schemas').select(['database', 'collection', 'tag']).execute()
