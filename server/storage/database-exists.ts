@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { SYSTEM_DATABASE } from '../contract/database.ts'
 import { Failure } from '../failure.ts'
 import type { Tables } from './tables.ts'
@@ -10,7 +10,7 @@ import type { Tables } from './tables.ts'
  *
  * In a compiled statement, the condition adds the id as two consecutive parameters.
  */
-export const databaseExists = (id: string) =>
+export const databaseExists = (id: string | RawBuilder<string>) =>
   sql<boolean>`(${id} = '_system' or exists (select 1 from databases where databases.id = ${id}))`
 
 /**

@@ -11,6 +11,21 @@ export type EngineName = 'sqlite' | 'postgres'
  */
 export type NotificationTopic = 'changes' | 'access' | 'nodes' | 'endpoint-changes' | 'all'
 
+/** A statement that changes rows of one table, each independently of the others. */
+export interface RowStatement {
+  /** Names the prepared statement. */
+  readonly name: string
+  /** The columns of the table `input`, which has a row for each change. All are texts. */
+  readonly columns: readonly string[]
+  /** The column that the statement returns for each change that it made. Its values are unique. */
+  readonly key: string
+  /** @param input the table, for the `from` of the statement. */
+  readonly sql: (input: string) => string
+}
+
+/** Makes a change; returns whether it was made. */
+export type ChangeRow = (...values: readonly string[]) => Promise<boolean>
+
 /** Runs a statement synchronously. */
 export type RunStatement = <R>(query: CompiledQuery<R>) => QueryResult<R>
 
@@ -41,6 +56,8 @@ export interface Engine {
   readonly prepareLookup?: <R>(
     query: CompiledQuery<R>,
   ) => (...parameters: readonly string[]) => Promise<QueryResult<R>>
+  /** See `Store.prepareChange`. Missing on SQLite, which commits concurrent changes together. */
+  readonly prepareChange?: (statement: RowStatement) => ChangeRow
   /** See `Store.openSnapshot`. SQLite opens it synchronously. */
   openSnapshot(): EngineSnapshot | Promise<EngineSnapshot>
   /**

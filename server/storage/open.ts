@@ -12,7 +12,14 @@ import {
   type RunTransaction,
   Transactions,
 } from './changes/transactions.ts'
-import type { Engine, EngineName, NotificationTopic, RunStatement } from './engine.ts'
+import type {
+  ChangeRow,
+  Engine,
+  EngineName,
+  NotificationTopic,
+  RowStatement,
+  RunStatement,
+} from './engine.ts'
 import { migrate } from './migrate.ts'
 import { allMigrations } from './migrations/all-migrations.ts'
 import type { Tables } from './tables.ts'
@@ -42,6 +49,14 @@ export interface Store {
   prepareLookup<R>(
     query: CompiledQuery<R>,
   ): (...parameters: readonly string[]) => QueryResult<R> | Promise<QueryResult<R>>
+  /**
+   * Prepares a change of single rows outside of transactions. The changes of a turn of the event
+   * loop are one statement and one commit. A change that would have to wait for a longer
+   * transaction is not made. PostgreSQL only.
+   *
+   * @throws Failure `unavailable`; `OutcomeUnknown` if the database does not confirm it.
+   */
+  readonly prepareChange?: (statement: RowStatement) => ChangeRow
   /**
    * Runs statements in one transaction, which is rolled back if the work throws. The work is
    * synchronous, so no other writer waits for it across turns of the event loop. SQLite only.
@@ -178,6 +193,15 @@ export async function openStore(
       transactions.requireOutside()
       return atomically(work)
     }
+  const outside =
+    (prepareChange: NonNullable<Engine['prepareChange']>): Store['prepareChange'] =>
+    (statement) => {
+      const change = prepareChange(statement)
+      return (...values) => {
+        transactions.requireOutside()
+        return change(...values)
+      }
+    }
   let closing: Promise<void> | undefined
   const prepareRead: Store['prepareRead'] =
     ({ query, sql, queryId }) =>
@@ -213,6 +237,7 @@ export async function openStore(
         return lookUp(...parameters)
       }
     },
+    ...(engine.prepareChange && { prepareChange: outside(engine.prepareChange) }),
     ...(engine.atomically && { atomically: guarded(engine.atomically) }),
     async openSnapshot() {
       transactions.requireOutside()

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Kysely, type QueryResult, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { Failure } from '../../failure.ts'
 import { resolveOutcome } from '../../storage/availability/resolve-outcome.ts'
 import { databaseExists, requireDatabase } from '../../storage/database-exists.ts'
@@ -8,9 +8,10 @@ import type { Store } from '../../storage/open.ts'
 import type { Tables } from '../../storage/tables.ts'
 import type { MadeDocument } from '../document.ts'
 import { createEntityTag } from '../entity-tag.ts'
-import { isMaintained, openIndexes } from '../indexes/entries.ts'
+import { openIndexes } from '../indexes/entries.ts'
 import type { IndexedDocument } from '../indexes/index-reader.ts'
 import { createIndexedWrites, IndexedCollections } from './indexed-writes.ts'
+import { createSingleChanges } from './single-changes.ts'
 
 /** Changes of single documents, and new documents that are stored together. */
 export interface DocumentChanges {
@@ -39,11 +40,6 @@ export interface DocumentChanges {
   delete(ref: DocumentRef, tag: string): Promise<boolean>
 }
 
-type Affected = Pick<QueryResult<unknown>, 'numAffectedRows'>
-
-/** The result of a statement that changed one row. */
-const done: Affected = { numAffectedRows: 1n }
-
 /** Documents of an array stored before other requests may read, a few milliseconds of work. */
 const STORED = 250
 
@@ -54,29 +50,12 @@ export function createDocumentChanges(
   store: Store,
   tagOf: (ref: DocumentRef) => Promise<string | undefined>,
 ): DocumentChanges {
-  const { db, engine, prepare, transaction } = store
+  const { db, engine, transaction } = store
   const insertion = sql`
     insert into documents (database, collection, id, tag, body)
     select ${''}, ${''}, ${''}, ${''}, ${''} where ${databaseExists('')}
     on conflict do nothing`.compile(db)
-  const insertOne = prepare(
-    sql`
-      insert into documents (database, collection, id, tag, body)
-      select ${''}, ${''}, ${''}, ${''}, ${''} where ${databaseExists('')} and ${hasNoIndex}
-      on conflict do nothing`.compile(db),
-  )
-  const updateOne = prepare(
-    db
-      .updateTable('documents')
-      .set({ tag: '', body: '' })
-      .where('database', '=', '')
-      .where('collection', '=', '')
-      .where('id', '=', '')
-      .where('tag', '=', '')
-      .where(databaseExists(''))
-      .where(hasNoIndex)
-      .compile(),
-  )
+  const single = createSingleChanges(store)
   const indexed = new IndexedCollections()
   const writes = createIndexedWrites(store)
   /**
@@ -106,6 +85,12 @@ export function createDocumentChanges(
     return isChanged
   }
 
+  /** Returns whether a document exists in another state than that with a tag. */
+  async function isReplaced(ref: DocumentRef, tag: string): Promise<boolean> {
+    const current = await tagOf(ref)
+    return current !== undefined && current !== tag
+  }
+
   return {
     async insert(where, documents) {
       const { database, collection } = where
@@ -118,12 +103,16 @@ export function createDocumentChanges(
       }
       if (first !== undefined && documents.length === 1 && known === undefined) {
         const tag = createEntityTag()
-        const { id, body } = first
-        const { numAffectedRows } = await resolveOutcome<Affected>(
-          insertOne(database, collection, id, tag, body, database, database, database, collection),
-          async () => ((await tagOf({ database, collection, id })) === tag ? done : undefined),
+        const ref = { database, collection, id: first.id }
+        const isMade = await resolveOutcome(
+          single.insert(ref, tag, first.body),
+          async () => (await tagOf(ref)) === tag || undefined,
         )
-        if (numAffectedRows !== 0n) return { tags: [tag] }
+        if (isMade) return { tags: [tag] }
+        if ((await tagOf(ref)) !== undefined) {
+          await requireDatabase(db, database)
+          return { exists: first.id }
+        }
       }
       const rows = documents.map(({ id, body }) => {
         return { database, collection, id, tag: createEntityTag(), body }
@@ -154,41 +143,30 @@ export function createDocumentChanges(
       return { tags: rows.map(({ tag }) => tag) }
     },
     async update(ref, tag, body) {
-      const { database, collection, id } = ref
       const next = createEntityTag()
       if (indexed.get(ref) === undefined) {
-        const { numAffectedRows } = await resolveOutcome<Affected>(
-          updateOne(
-            ...[next, body, database, collection, id, tag],
-            ...[database, database, database, collection],
-          ),
-          async () => ((await tagOf(ref)) === next ? done : undefined),
+        const isMade = await resolveOutcome(
+          single.update(ref, tag, { tag: next, body }),
+          async () => (await tagOf(ref)) === next || undefined,
         )
-        if (numAffectedRows !== 0n) return next
+        if (isMade) return next
+        if (await isReplaced(ref, tag)) return undefined
       }
       return (await change(ref, tag, { tag: next, body })) ? next : undefined
     },
     async delete(ref, tag) {
       if (indexed.get(ref) === undefined) {
-        const deletion = deletionOf(db, ref, tag).where(hasNoIndexOf(ref))
-        const { numDeletedRows } = await resolveOutcome<{ numDeletedRows: bigint }>(
-          deletion.executeTakeFirst(),
-          async () => ((await tagOf(ref)) === undefined ? { numDeletedRows: 1n } : undefined),
+        const isMade = await resolveOutcome(
+          single.delete(ref, tag),
+          async () => (await tagOf(ref)) === undefined || undefined,
         )
-        if (numDeletedRows > 0n) return true
+        if (isMade) return true
+        if (await isReplaced(ref, tag)) return false
       }
       return change(ref, tag, undefined)
     },
   }
 }
-
-/** Returns a condition that a collection has no index that its writers maintain. */
-const hasNoIndexOf = ({ database, collection }: CollectionRef) => sql<boolean>`not exists (
-  select 1 from document_indexes where document_indexes.database = ${database}
-  and document_indexes.collection = ${collection} and ${isMaintained})`
-
-/** The same in a compiled statement, where it adds two parameters. */
-const hasNoIndex = hasNoIndexOf({ database: '', collection: '' })
 
 /** Selects the body of a state of a document. */
 const selectionOf = (db: Kysely<Tables>, { database, collection, id }: DocumentRef, tag: string) =>

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { resolveOutcome } from '../../storage/availability/resolve-outcome.ts'
 import { OutcomeUnknown } from '../../storage/availability/unavailable.ts'
+import type { RowStatement } from '../../storage/engine.ts'
 import type { Store } from '../../storage/open.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createDocumentRepository } from './repository.ts'
@@ -38,18 +39,25 @@ forEachEngine((engine) => {
    * Returns a repository whose prepared changes are never acknowledged; `made` says whether they
    * take effect.
    */
-  const forgetful = (made: boolean): DocumentRepository =>
-    createDocumentRepository({
+  const forgetful = (made: boolean): DocumentRepository => {
+    const losing =
+      <P extends readonly unknown[]>(run: (...parameters: P) => Promise<unknown>) =>
+      async (...parameters: P) => {
+        if (made) await run(...parameters)
+        throw new OutcomeUnknown()
+      }
+    const { prepareChange } = store
+    return createDocumentRepository({
       ...store,
       prepare(query) {
         const run = store.prepare(query)
-        if (/^select/i.test(query.sql)) return run
-        return async (...parameters) => {
-          if (made) await run(...parameters)
-          throw new OutcomeUnknown()
-        }
+        return /^select/i.test(query.sql) ? run : losing(run)
       },
+      ...(prepareChange && {
+        prepareChange: (statement: RowStatement) => losing(prepareChange(statement)),
+      }),
     })
+  }
 
   beforeEach(async () => {
     store = await engine.open()

@@ -114,17 +114,11 @@ describe('a node', () => {
 
   test('reports a document as stored if the response was lost, and accepts a retry', async () => {
     for (const { way, method, path, statement, status } of [
-      { way: 'created', method: 'POST', path: '/things', statement: 'insert into', status: 201 },
-      {
-        way: 'replaced',
-        method: 'PUT',
-        path: '/things/one',
-        statement: 'update "doc',
-        status: 200,
-      },
-      { way: 'deleted', method: 'DELETE', path: '/things/one', statement: 'delete f', status: 200 },
+      { way: 'created', method: 'POST', path: '/things', statement: 'insert', status: 201 },
+      { way: 'replaced', method: 'PUT', path: '/things/one', statement: 'update', status: 200 },
+      { way: 'deleted', method: 'DELETE', path: '/things/one', statement: 'delete', status: 200 },
     ] as const) {
-      const lost = proxy.loseAnswerTo(statement)
+      const lost = proxy.loseAnswerTo(`${statement}-document`)
       const document = { id: 'one', way }
       const answer = await node.ask(method, path, method === 'DELETE' ? undefined : document)
       await lost
@@ -134,7 +128,7 @@ describe('a node', () => {
   })
 
   test('reports an unknown outcome and how to check it', async () => {
-    const lost = proxy.loseAnswerTo('insert into', 'silence')
+    const lost = proxy.loseAnswerTo('insert-document', 'silence')
     const waiting = node.ask('POST', '/things', { made: 'without an id' })
     await lost
     proxy.swallow()

@@ -8,6 +8,7 @@ import type { UntilAvailable } from '../availability/until-available.ts'
 import { InFlight } from '../changes/in-flight.ts'
 import type { Engine, NotificationTopic } from '../engine.ts'
 import { Lookups } from './batch/lookups.ts'
+import { RowChanges } from './batch/row-changes.ts'
 import { guardPool } from './guarded-pool.ts'
 import { listenForNotifications, REVISION_QUERY } from './notifications.ts'
 import { createPool } from './pool.ts'
@@ -84,10 +85,12 @@ export async function openPostgres(
     onFailure: (failure) => writeFailed(failure),
   })
   const lookups = new Lookups(guarded.execute)
+  const rowChanges = new RowChanges(guarded.execute)
   return {
     name: 'postgres',
     dialect: new PostgresDialect({ pool: guarded }),
     prepareLookup: lookups.prepare,
+    prepareChange: rowChanges.prepare,
     openSnapshot: () => openPostgresSnapshot(guarded),
     async watch(heard) {
       notify = heard
@@ -100,7 +103,7 @@ export async function openPostgres(
     },
     connections() {
       const { used, waiting } = limits.use
-      return { used, waiting: waiting + lookups.waiting }
+      return { used, waiting: waiting + lookups.waiting + rowChanges.waiting }
     },
     runLong: (run) => limits.long(run),
     acquireLock: (name) => notifications.acquireLock(name),
@@ -124,7 +127,7 @@ export async function openPostgres(
     outage: () => health.outage,
     recovered: () => health.recovered(),
     async close() {
-      await lookups.close()
+      await Promise.all([lookups.close(), rowChanges.close()])
       await Promise.all([inFlight.close(), notifications.stop()])
       // A notification about this node's last changes may have arrived.
       changed = false

@@ -1,7 +1,14 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { Batcher, type BatchLimits } from './batcher.ts'
 
-const LIMITS: BatchLimits = { items: 3, bytes: 100, inFlight: 1, waiting: 6, wait: 10_000 }
+const LIMITS: BatchLimits = {
+  items: 3,
+  bytes: 100,
+  inFlight: 1,
+  waiting: 6,
+  waitingBytes: 500,
+  wait: 10_000,
+}
 
 class Wrong extends Error {}
 
@@ -84,6 +91,14 @@ describe('Batcher', () => {
       expect(each).toMatchObject({ reason: { code: 'unavailable' } })
     }
     expect(batches).toHaveLength(1)
+  })
+
+  it('limits the size of the items that wait', async () => {
+    const { add } = doubling()
+    const first = add(1, LIMITS.waitingBytes)
+    await expect(add(2)).rejects.toMatchObject({ code: 'unavailable' })
+    expect(await first).toBe(2)
+    expect(await add(3)).toBe(6)
   })
 
   it('settles its items before it is closed, and rejects others', async () => {

@@ -9,6 +9,8 @@ export interface BatchLimits {
   readonly inFlight: number
   /** Maximum number of waiting items. Further ones are rejected immediately. */
   readonly waiting: number
+  /** Maximum size of the waiting items, bytes. */
+  readonly waitingBytes: number
   /** Maximum time that an item waits for its batch to begin, ms. */
   readonly wait: number
 }
@@ -33,6 +35,7 @@ export class Batcher<Item, Result> {
   readonly #isolates: (error: unknown) => boolean
   readonly #limits: BatchLimits
   #waiting: Entry<Item, Result>[] = []
+  #waitingBytes = 0
   #inFlight = 0
   #isScheduled = false
   #closed: PromiseWithResolvers<void> | undefined
@@ -68,7 +71,11 @@ export class Batcher<Item, Result> {
       if (this.#closed !== undefined) {
         return reject(new Failure('unavailable', 'The database is closed.'))
       }
-      if (this.#waiting.length >= this.#limits.waiting) return reject(overloaded())
+      const { waiting, waitingBytes } = this.#limits
+      if (this.#waiting.length >= waiting || this.#waitingBytes + bytes > waitingBytes) {
+        return reject(overloaded())
+      }
+      this.#waitingBytes += bytes
       this.#waiting.push({ item, bytes, since: performance.now(), resolve, reject })
       if (this.#isScheduled || this.#inFlight >= this.#limits.inFlight) return
       this.#isScheduled = true
@@ -112,6 +119,7 @@ export class Batcher<Item, Result> {
         break
       }
       taken++
+      this.#waitingBytes -= entry.bytes
       if (isLate) {
         entry.reject(overloaded())
         continue

@@ -3,8 +3,8 @@ import { CONNECTION_WAIT } from '../../availability/connection-limits.ts'
 import type { Engine } from '../../engine.ts'
 import type { Execute } from '../guarded-pool.ts'
 import { Batcher, type BatchLimits } from './batcher.ts'
+import { inputRows, inputValues, statementName } from './input-rows.ts'
 import { isolates } from './isolates.ts'
-import { encodeTextArray } from './text-array.ts'
 
 /** Limits of the lookups of one prepared query. */
 export const LOOKUPS: BatchLimits = {
@@ -12,6 +12,7 @@ export const LOOKUPS: BatchLimits = {
   bytes: 256 * 1024,
   inFlight: 2,
   waiting: 10_000,
+  waitingBytes: 16 * 1024 * 1024,
   wait: CONNECTION_WAIT.statement,
 }
 
@@ -52,7 +53,7 @@ function createBatcher<R>(
   { sql, parameters: { length } }: CompiledQuery<R>,
   limits: BatchLimits,
 ): Batcher<readonly string[], QueryResult<R>> {
-  const statement = { name: statementName(), text: lookupOf(sql, length) }
+  const statement = { name: statementName('lookup'), text: lookupOf(sql, length) }
   return new Batcher(
     limits,
     async (items) => {
@@ -66,11 +67,7 @@ function createBatcher<R>(
         positions.set(key, different.push(item) - 1)
         return different.length - 1
       })
-      const values: unknown[] = []
-      for (let at = 0; at < length; at++) {
-        values.push(encodeTextArray(different.map((item) => item[at] as string)))
-      }
-      values.push(different.length)
+      const values = inputValues(length, different)
       const { fields, rows } = await execute({ ...statement, values })
       const names = fields.slice(1).map(({ name }) => name)
       const results = different.map((): { rows: R[] } => ({ rows: [] }))
@@ -81,21 +78,12 @@ function createBatcher<R>(
   )
 }
 
-/**
- * Returns the statement that runs a query for each position of its parameters, which are arrays.
- *
- * PostgreSQL assumes that the arrays have ten elements, and that a limit which it does not know
- * keeps a tenth of them. It therefore plans a lookup of one row in an index. Without the limit, the
- * plan that it keeps could scan a table that was small when the statement was prepared.
- */
+/** Returns the statement that runs a query for each row of its parameters. */
 function lookupOf(sql: string, parameters: number): string {
-  const numbers = Array.from({ length: parameters }, (_, at) => at + 1)
-  const arrays = numbers.map((at) => `$${at}::text[]`).join()
-  const columns = numbers.map((at) => `p${at}`).join()
+  const columns = Array.from({ length: parameters }, (_, at) => `p${at + 1}`)
   const query = sql.replaceAll(/\$([0-9]+)/g, 'input.p$1')
-  return `select input.at::integer as at, found.* from (
-    select * from unnest(${arrays}) with ordinality as each(${columns}, at) limit $${parameters + 1}
-  ) as input, lateral (${query}) as found`
+  return `select input.at::integer as at, found.*
+    from ${inputRows(columns, { position: true })}, lateral (${query}) as found`
 }
 
 /** @param values the position of the lookup, and the values of the columns. */
@@ -104,8 +92,3 @@ function toRow<R>(names: readonly string[], values: readonly unknown[]): R {
   for (let at = 0; at < names.length; at++) row[names[at] as string] = values[at + 1]
   return row as R
 }
-
-let statements = 0
-
-/** Returns a new name for a prepared statement of this process. */
-export const statementName = () => `gatehouse-${++statements}`
