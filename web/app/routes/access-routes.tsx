@@ -1,0 +1,89 @@
+import { createRoute, redirect } from '@tanstack/react-router'
+import { readPeopleSearch, readTokensSearch } from '../../access/use-access-location.ts'
+import { lazyPage } from '../lazy-page.tsx'
+import { rootRoute } from '../root-route.tsx'
+
+const accessRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/access',
+  component: lazyPage(async () => (await import('../../access/access-page.tsx')).AccessPage, {
+    what: 'the page',
+    heading: 'Access',
+  }),
+})
+
+const accessIndexRoute = createRoute({
+  getParentRoute: () => accessRoute,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/access/people' })
+  },
+})
+
+const peopleRoute = createRoute({
+  getParentRoute: () => accessRoute,
+  path: '/people',
+  validateSearch: readPeopleSearch,
+  component: lazyPage(
+    async () => (await import('../../access/people/people-page.tsx')).PeoplePage,
+    {
+      what: 'the people',
+    },
+  ),
+})
+
+const tokensRoute = createRoute({
+  getParentRoute: () => accessRoute,
+  path: '/tokens',
+  validateSearch: readTokensSearch,
+  component: lazyPage(
+    async () => (await import('../../access/tokens/tokens-page.tsx')).TokensPage,
+    {
+      what: 'the tokens',
+    },
+  ),
+})
+
+const loadCreateToken = async () =>
+  (await import('../../access/tokens/create-token-dialog.tsx')).CreateTokenDialog
+
+const newTokenRoute = createRoute({
+  getParentRoute: () => tokensRoute,
+  path: '/new',
+  component: lazyPage(loadCreateToken, { props: { path: '/access/tokens' } }),
+})
+
+const providersRoute = createRoute({
+  getParentRoute: () => accessRoute,
+  path: '/providers',
+  component: lazyPage(async () => (await import('../../access/providers-page.tsx')).ProvidersPage, {
+    what: 'the providers',
+  }),
+})
+
+const meRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/me',
+  validateSearch: readTokensSearch,
+  component: lazyPage(async () => (await import('../../access/me-page.tsx')).MePage, {
+    what: 'your page',
+    heading: 'Your page',
+  }),
+})
+
+const myNewTokenRoute = createRoute({
+  getParentRoute: () => meRoute,
+  path: '/new-token',
+  component: lazyPage(loadCreateToken, { props: { path: '/me' } }),
+})
+
+/** Pages and dialogs of people, tokens and providers, and the page of the signed-in person. */
+export const accessRoutes = [
+  accessRoute.addChildren([
+    accessIndexRoute,
+    peopleRoute,
+    tokensRoute.addChildren([newTokenRoute]),
+    providersRoute,
+  ]),
+  meRoute.addChildren([myNewTokenRoute]),
+] as const

@@ -1,0 +1,31 @@
+import { createRoute } from '@tanstack/react-router'
+import { readActivitySearch } from '../../audit/activity-search.ts'
+import { lazyPage } from '../lazy-page.tsx'
+import { rootRoute } from '../root-route.tsx'
+
+const activityRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/activity',
+  validateSearch: readActivitySearch,
+  component: lazyPage(async () => (await import('../../audit/activity-page.tsx')).ActivityPage, {
+    what: 'the activity',
+    heading: 'Activity',
+  }),
+})
+
+const restoreRoute = createRoute({
+  getParentRoute: () => activityRoute,
+  path: '/restore',
+  validateSearch: (search: Record<string, unknown>) => ({
+    row: typeof search.row === 'string' && /^[0-9]{1,15}$/.test(search.row) ? search.row : '0',
+  }),
+  component: lazyPage(
+    async () => (await import('../../endpoints/restore/restore-dialog.tsx')).RestoreDialog,
+    {
+      props: { path: '/activity' },
+    },
+  ),
+})
+
+/** The page of the audit log and its dialog. */
+export const activityRoutes = [activityRoute.addChildren([restoreRoute])] as const

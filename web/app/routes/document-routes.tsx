@@ -1,0 +1,98 @@
+import { createRoute, redirect } from '@tanstack/react-router'
+import { readDatabasesSearch } from '../../databases/databases-search.ts'
+import { readDocumentsSearch } from '../../documents/documents-search.ts'
+import { readIndexesSearch } from '../../documents/indexes/use-indexes-location.ts'
+import { lazyPage } from '../lazy-page.tsx'
+import { rootRoute } from '../root-route.tsx'
+
+const databasesRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/databases',
+  validateSearch: readDatabasesSearch,
+  component: lazyPage(
+    async () => (await import('../../databases/databases-page.tsx')).DatabasesPage,
+    {
+      what: 'the databases',
+      heading: 'Databases',
+    },
+  ),
+})
+
+const createDatabaseRoute = createRoute({
+  getParentRoute: () => databasesRoute,
+  path: '/new',
+  component: lazyPage(
+    async () =>
+      (await import('../../databases/create/create-database-dialog.tsx')).CreateDatabaseDialog,
+  ),
+})
+
+const documentsPage = lazyPage(
+  async () => (await import('../../documents/documents-page.tsx')).DocumentsPage,
+  {
+    what: 'the page',
+    heading: 'Documents',
+  },
+)
+
+const documentsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/documents',
+  component: documentsPage,
+})
+
+const databaseDocumentsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/documents/$database',
+  validateSearch: readDocumentsSearch,
+  component: documentsPage,
+})
+
+const collectionDocumentsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/documents/$database/$collection',
+  validateSearch: readDocumentsSearch,
+  component: documentsPage,
+})
+
+const schemaRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/documents/$database/$collection/schema',
+  component: lazyPage(async () => (await import('../../documents/schema-page.tsx')).SchemaPage, {
+    what: 'the schema',
+  }),
+})
+
+const indexesRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/documents/$database/$collection/indexes',
+  validateSearch: readIndexesSearch,
+  component: lazyPage(
+    async () => (await import('../../documents/indexes/indexes-page.tsx')).IndexesPage,
+    { what: 'the indexes' },
+  ),
+})
+
+// Proxies and browsers rewrite some ids in a path, so the id moves to the query.
+const documentRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/documents/$database/$collection/$id',
+  beforeLoad: ({ params: { database, collection, id } }) => {
+    throw redirect({
+      to: '/documents/$database/$collection',
+      params: { database, collection },
+      search: { open: id },
+    })
+  },
+})
+
+/** Pages and dialogs of databases, documents, schemas and indexes. */
+export const documentRoutes = [
+  databasesRoute.addChildren([createDatabaseRoute]),
+  documentsRoute,
+  databaseDocumentsRoute,
+  collectionDocumentsRoute,
+  schemaRoute,
+  indexesRoute,
+  documentRoute,
+] as const

@@ -1,0 +1,59 @@
+import { createRoute, redirect } from '@tanstack/react-router'
+import { EndpointsPage } from '../../endpoints/endpoints-page.tsx'
+import { AddEndpointOutlet } from '../../endpoints/form/row-dialogs.tsx'
+import { readMapSearch } from '../../endpoints/map/map-search.ts'
+import { readEndpointsSearch } from '../../endpoints/use-endpoints-location.ts'
+import { lazyPage } from '../lazy-page.tsx'
+import { rootRoute } from '../root-route.tsx'
+
+const endpointsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/endpoints',
+  validateSearch: readEndpointsSearch,
+  component: EndpointsPage,
+})
+
+const addEndpointRoute = createRoute({
+  getParentRoute: () => endpointsRoute,
+  path: '/new',
+  component: AddEndpointOutlet,
+})
+
+const mapRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/endpoints/map',
+  validateSearch: readMapSearch,
+  component: lazyPage(async () => (await import('../../endpoints/map/map-page.tsx')).MapPage, {
+    what: 'the map',
+  }),
+})
+
+const importRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/endpoints/import',
+  component: lazyPage(
+    async () => (await import('../../endpoints/import/import-page.tsx')).ImportPage,
+    {
+      what: 'the page',
+    },
+  ),
+})
+
+/** Short paths for typing. */
+const shortRoutes = (['map', 'import'] as const).map((name) =>
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: `/${name}`,
+    beforeLoad: () => {
+      throw redirect({ to: `/endpoints/${name}`, replace: true })
+    },
+  }),
+)
+
+/** Pages and dialogs of endpoints. */
+export const endpointRoutes = [
+  endpointsRoute.addChildren([addEndpointRoute]),
+  mapRoute,
+  importRoute,
+  ...shortRoutes,
+] as const
