@@ -9,7 +9,7 @@ import { parseExportQuery } from '../query/query.ts'
 import { createStoredDocuments } from '../repository/stored-documents.ts'
 import { EXPORTS, ExportLimit } from './export-limit.ts'
 import { createExporter, type Exporter } from './exporter.ts'
-import { readMatching } from './matching-documents.ts'
+import { readMatching } from './read-matching.ts'
 import { openSnapshotReader } from './snapshot-reader.ts'
 
 const where = { database: 'db', collection: 'articles' }

@@ -8,7 +8,8 @@ import { createFieldSelector } from '../query/select-fields.ts'
 import { databaseText } from '../transfer/database-text.ts'
 import { CsvColumns, columnsOf, createCsvFormat } from './csv.ts'
 import { ExportLimit } from './export-limit.ts'
-import { type MatchingDocument, type ReadMatchingDeps, readMatching } from './matching-documents.ts'
+import type { MatchingDocument, ReadMatchingDeps } from './matching-document.ts'
+import { readMatching } from './read-matching.ts'
 import { openSnapshotReader, type SnapshotScope } from './snapshot-reader.ts'
 
 /** An export that has begun. The caller must read all chunks, or call `return` on them. */

@@ -1,44 +1,18 @@
 import { Failure } from '../../failure.ts'
-import type { NextTurn } from '../../storage/changes/turns.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { adviseFields } from '../indexes/advise.ts'
 import { EntryStream, mergeStreams } from '../indexes/entry-stream.ts'
 import type { IndexPlan } from '../indexes/plan.ts'
 import { isOrderUnknown, portionsOf } from '../indexes/read-by-index.ts'
 import type { Json } from '../json/strict-json.ts'
-import { createComparator, type Position, positionOf } from '../query/order.ts'
+import { type Position, positionOf } from '../query/order.ts'
 import type { ExportQuery } from '../query/query.ts'
 import { createSlices } from '../query/read-page.ts'
-import { mergeRuns } from './merge-runs.ts'
-import type { SnapshotReader } from './snapshot-reader.ts'
-
-/** A document to export. `parsed` is its body, if it was needed to find the document. */
-export interface MatchingDocument {
-  readonly id: string
-  readonly body: string
-  readonly parsed?: Json
-}
-
-export interface ReadMatchingDeps {
-  readonly reader: SnapshotReader
-  readonly nextTurn: NextTurn
-  /** Throws if the export must end. */
-  readonly check: () => void
-}
+import type { Batches, MatchingDocument, ReadMatchingDeps } from './matching-document.ts'
+import { collectPositions, readPositions, SORT_LIMITS, type SortLimits } from './sort-positions.ts'
 
 /** Number of entries of an index that are read together. */
 const ENTRIES = 500
-
-/**
- * Maximum number of documents that are sorted in memory, because no index has their order, and of
- * the characters of their ids and of the values to sort by.
- */
-export const SORTED = { documents: 100_000, characters: 16 * 1024 * 1024 } as const
-
-/** Number of positions that are sorted without a pause, some milliseconds. */
-const RUN = 2_000
-
-type Batches = AsyncGenerator<readonly MatchingDocument[], void>
 
 /**
  * Returns the documents of a snapshot that match, in the requested order, some at a time.
@@ -51,7 +25,7 @@ export async function* readMatching(
   where: CollectionRef,
   query: ExportQuery,
   plan: IndexPlan | undefined,
-  limits: { readonly documents: number; readonly characters: number } = SORTED,
+  limits: SortLimits = SORT_LIMITS,
 ): Batches {
   let after: Position | undefined
   if (plan?.isOrdered) {
@@ -180,82 +154,11 @@ async function* readStreams(
   }
 }
 
-/** A position in the requested order, and the size of the document at it. */
-interface SizedPosition extends Position {
-  readonly bytes: number
-}
-
-/**
- * Returns the positions of documents in the requested order, after a position; undefined if they
- * exceed the limits.
- */
-async function collectPositions(
-  { nextTurn }: ReadMatchingDeps,
-  candidates: Batches,
-  { sort }: ExportQuery,
-  after: Position | undefined,
-  limits: { readonly documents: number; readonly characters: number },
-): Promise<Iterable<SizedPosition> | undefined> {
-  const compare = createComparator(sort)
-  const runs: SizedPosition[][] = []
-  let run: SizedPosition[] = []
-  let count = 0
-  let characters = 0
-  const slice = createSlices(nextTurn)
-  for await (const found of candidates) {
-    for (const { id, body, parsed = JSON.parse(body) as Json } of found) {
-      const turn = slice()
-      if (turn !== undefined) await turn
-      const position = positionOf(parsed, id, sort)
-      if (after !== undefined && compare(position, after) <= 0) continue
-      count++
-      characters += sizeOf(position)
-      if (count > limits.documents || characters > limits.characters) return undefined
-      run.push({ ...position, bytes: Buffer.byteLength(body) })
-      if (run.length < RUN) continue
-      runs.push(run.sort(compare))
-      run = []
-      await nextTurn()
-    }
-  }
-  return mergeRuns([...runs, run.sort(compare)], compare)
-}
-
-async function* readPositions(
-  { reader, nextTurn, check }: ReadMatchingDeps,
-  where: CollectionRef,
-  positions: Iterable<SizedPosition>,
-): Batches {
-  let some: SizedPosition[] = []
-  for (const position of positions) {
-    if (some.push(position) < ENTRIES) continue
-    yield* read(some)
-    some = []
-  }
-  yield* read(some)
-
-  async function* read(some: readonly SizedPosition[]): Batches {
-    for (const { entries } of portionsOf(some)) {
-      check()
-      const ids = entries.map(({ id }) => id)
-      const documents = await reader.indexes.documents(where, ids)
-      yield ids.flatMap((id) => documents.get(id) ?? [])
-      await nextTurn()
-    }
-  }
-}
-
-const sizeOf = ({ id, values }: Position): number =>
-  values.reduce<number>(
-    (sum, value) => sum + (typeof value === 'string' ? value.length : 0),
-    id.length,
-  )
-
-function tooManyToSort({ filter, sort }: ExportQuery, most: number): Failure {
+function tooManyToSort({ filter, sort }: ExportQuery, max: number): Failure {
   const fields = adviseFields({ filter, sort })
   return new Failure(
     'query-too-expensive',
-    `More than ${most.toLocaleString('en')} documents would have to be sorted. ` +
+    `More than ${max.toLocaleString('en')} documents would have to be sorted. ` +
       `Leave sort out, or create an index on ${fields?.join(', ')}.`,
     { field: 'sort', ...(fields && { fields }) },
   )

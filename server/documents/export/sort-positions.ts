@@ -1,0 +1,96 @@
+import type { CollectionRef } from '../../storage/document-ref.ts'
+import { portionsOf } from '../indexes/read-by-index.ts'
+import type { Json } from '../json/strict-json.ts'
+import { createComparator, type Position, positionOf } from '../query/order.ts'
+import type { ExportQuery } from '../query/query.ts'
+import { createSlices } from '../query/read-page.ts'
+import type { Batches, ReadMatchingDeps } from './matching-document.ts'
+import { mergeRuns } from './merge-runs.ts'
+
+/** Limits of a sort in memory. */
+export interface SortLimits {
+  readonly documents: number
+  /** Characters of the ids and of the values to sort by. */
+  readonly characters: number
+}
+
+/** Default limits of a sort in memory, for queries whose order no index has. */
+export const SORT_LIMITS: SortLimits = { documents: 100_000, characters: 16 * 1024 * 1024 }
+
+/** Number of documents that are read together. */
+const READ_BATCH = 500
+
+/** Number of positions that are sorted without a pause, some milliseconds. */
+const RUN_LENGTH = 2_000
+
+/** A position in the requested order, and the size of the document at it. */
+interface SizedPosition extends Position {
+  readonly bytes: number
+}
+
+/**
+ * Returns the positions of documents in the requested order, after a position; undefined if they
+ * exceed the limits.
+ */
+export async function collectPositions(
+  { nextTurn }: ReadMatchingDeps,
+  candidates: Batches,
+  { sort }: ExportQuery,
+  after: Position | undefined,
+  limits: SortLimits,
+): Promise<Iterable<SizedPosition> | undefined> {
+  const compare = createComparator(sort)
+  const runs: SizedPosition[][] = []
+  let run: SizedPosition[] = []
+  let count = 0
+  let characters = 0
+  const slice = createSlices(nextTurn)
+  for await (const found of candidates) {
+    for (const { id, body, parsed = JSON.parse(body) as Json } of found) {
+      const turn = slice()
+      if (turn !== undefined) await turn
+      const position = positionOf(parsed, id, sort)
+      if (after !== undefined && compare(position, after) <= 0) continue
+      count++
+      characters += sizeOf(position)
+      if (count > limits.documents || characters > limits.characters) return undefined
+      run.push({ ...position, bytes: Buffer.byteLength(body) })
+      if (run.length < RUN_LENGTH) continue
+      runs.push(run.sort(compare))
+      run = []
+      await nextTurn()
+    }
+  }
+  return mergeRuns([...runs, run.sort(compare)], compare)
+}
+
+/** Reads the documents at positions, in their order. */
+export async function* readPositions(
+  { reader, nextTurn, check }: ReadMatchingDeps,
+  where: CollectionRef,
+  positions: Iterable<SizedPosition>,
+): Batches {
+  let some: SizedPosition[] = []
+  for (const position of positions) {
+    if (some.push(position) < READ_BATCH) continue
+    yield* read(some)
+    some = []
+  }
+  yield* read(some)
+
+  async function* read(some: readonly SizedPosition[]): Batches {
+    for (const { entries } of portionsOf(some)) {
+      check()
+      const ids = entries.map(({ id }) => id)
+      const documents = await reader.indexes.documents(where, ids)
+      yield ids.flatMap((id) => documents.get(id) ?? [])
+      await nextTurn()
+    }
+  }
+}
+
+const sizeOf = ({ id, values }: Position): number =>
+  values.reduce<number>(
+    (sum, value) => sum + (typeof value === 'string' ? value.length : 0),
+    id.length,
+  )
