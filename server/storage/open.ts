@@ -1,3 +1,5 @@
+// The interface of the store and its only implementation, side by side.
+
 import { type CompiledQuery, Kysely, type QueryResult } from 'kysely'
 import type { ConnectionUse } from './availability/connection-limits.ts'
 import type { Outage } from './availability/health-monitor.ts'

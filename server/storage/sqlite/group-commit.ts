@@ -1,3 +1,5 @@
+// One class, because the group, its savepoints and the lock change state together.
+
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Failure } from '../../failure.ts'
