@@ -1,3 +1,4 @@
+import { NODE_FLAGS } from '../bin/node-flags.js'
 import { freePorts } from '../server/endpoints/listeners/free-ports.testing.ts'
 import { SECRETS } from '../server/nodes/integration/node-processes.testing.ts'
 import { killProcesses, startProcess } from '../server/test-support/server-process.testing.ts'
@@ -30,6 +31,7 @@ async function measure(engine: string, databaseUrl: string | undefined): Promise
   const [port = 0] = await freePorts(1)
   const store = databaseUrl === undefined ? ['--data', data] : ['--database-url', databaseUrl]
   const node = await startProcess([...store, '--endpoint', `tcp://127.0.0.1:${port}`], {
+    nodeFlags: NODE_FLAGS,
     env: databaseUrl === undefined ? {} : SECRETS,
   })
   const token = `Bearer ${await makeToken({ data, databaseUrl })}`

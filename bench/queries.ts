@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { sql } from 'kysely'
+import { NODE_FLAGS } from '../bin/node-flags.js'
 import { SECRETS } from '../server/nodes/integration/node-processes.testing.ts'
 import { openStore, type StoreLocation } from '../server/storage/open.ts'
 import { ask, makeToken } from '../server/test-support/start.testing.ts'
@@ -101,7 +102,7 @@ async function startNode(location: StoreLocation): Promise<Node> {
   const main = join(import.meta.dirname, '..', 'server', 'main.ts')
   const server = await startProcess(
     process.execPath,
-    [main, 'start', ...store, '--endpoint', `tcp://${host}:${PORT}`, '--drain', '1'],
+    [...NODE_FLAGS, main, 'start', ...store, '--endpoint', `tcp://${host}:${PORT}`, '--drain', '1'],
     { ...Object.fromEntries(env), ...('data' in location ? {} : SECRETS) },
     async (printed) => printed().includes('gatehouse is ready'),
   )

@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { findNode, NEEDS_NODE } from './find-node.js'
+import { NODE_FLAGS } from './node-flags.js'
 
 /** @param {string} name */
 const urlOf = (name) => new URL(name, import.meta.url)
@@ -29,7 +30,7 @@ function run(node) {
   const child = spawn(
     node,
     [
-      '--disable-warning=ExperimentalWarning',
+      ...NODE_FLAGS,
       // The server stops when the channel to this process closes, even if this one is killed.
       `--import=${urlOf('./follow-parent.js').href}`,
       main,

@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { NODE_FLAGS } from './node-flags.js'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 const tools = fileURLToPath(new URL('../tools', import.meta.url))
@@ -27,7 +28,7 @@ const [task = '', ...rest]: string[] = process.argv.slice(2)
 const told: Record<string, number> = { SIGINT: 0, SIGTERM: 0, SIGHUP: 0 }
 const say = (value: unknown) => process.stdout.write(JSON.stringify(value) + '\\n')
 if (task === 'exit') {
-  say({ rest, version: process.version, cwd: process.cwd(), mark: process.env.MARK })
+  say({ rest, version: process.version, flags: process.execArgv, cwd: process.cwd(), mark: process.env.MARK })
   process.exitCode = Number(rest[0])
 } else if (task === 'die') {
   process.kill(process.pid, rest[0])
@@ -131,6 +132,12 @@ describe('the command gatehouse', () => {
     expect(lastLine(stdout)).toMatchObject({ mark: 'kept', cwd: folder })
     expect(stderr).toBe('')
     expect(code).toBe(42)
+  })
+
+  test('limits the memory of the server', async () => {
+    const { stdout } = await gatehouse(['exit', '0']).end
+    const { flags } = lastLine(stdout) as { flags: string[] }
+    expect(flags).toEqual(expect.arrayContaining(NODE_FLAGS))
   })
 
   test.each(['SIGKILL', 'SIGTERM', 'SIGABRT'])('ends by %s when the server does', async (name) => {

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { NODE_FLAGS } from '../../bin/node-flags.js'
 import { createRecorder, START } from '../../server/audit/record.ts'
 import { writeEndpoint } from '../../server/endpoints/bulk/endpoint-writer.ts'
 import { openStore } from '../../server/storage/open.ts'
@@ -60,7 +61,7 @@ export async function startGatehouse(
   const env = Object.entries(process.env).filter(([name]) => !name.startsWith('GATEHOUSE_'))
   const started = await startProcess(
     process.execPath,
-    [...nodeFlags, MAIN, 'start', ...flags],
+    [...NODE_FLAGS, ...nodeFlags, MAIN, 'start', ...flags],
     { ...Object.fromEntries(env), ...settings },
     async (printed) => printed().includes('gatehouse is ready'),
   )
