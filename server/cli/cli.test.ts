@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
 import { openStore } from '../storage/open.ts'
+import { MAIN } from '../test-support/server-process.testing.ts'
 import { ask, startForTest, type TestNode } from '../test-support/start.testing.ts'
 
 // Tests the process itself: its output and its exit codes.
 
-const MAIN = join(import.meta.dirname, '../main.ts')
 const children: ChildProcess[] = []
 let data: string
 

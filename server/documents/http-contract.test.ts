@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createRecorder } from '../audit/record.ts'
 import { createTokenByCommand } from '../cli/commands/token-create.ts'
 import { DEPTH } from '../contract/json-depth.ts'
@@ -262,10 +262,16 @@ forEachEngineNode((start) => {
     }
     const ended = async (job: string): Promise<Answer> => {
       let answer = await by('GET', job)
-      while (answer.status === 206) {
-        expect(answer.json.state).toBe('running')
-        answer = await by('GET', job)
-      }
+      await vi.waitUntil(
+        async () => {
+          if (answer.status === 206) {
+            expect(answer.json.state).toBe('running')
+            answer = await by('GET', job)
+          }
+          return answer.status !== 206
+        },
+        { timeout: 20_000, interval: 20 },
+      )
       expect(answer.status).toBe(200)
       return answer
     }

@@ -14,7 +14,7 @@ import { type Answer, ask, makeToken } from '../test-support/start.testing.ts'
 
 // Kills a server process (SIGKILL) in the middle of a job; another one resumes the job.
 
-const COUNT = 40_000
+const COUNT = 12_000
 
 let folder: string
 

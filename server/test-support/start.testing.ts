@@ -120,13 +120,11 @@ export function ask(
   return new Promise((resolve, reject) => {
     const where = socketPath === undefined ? { host, port } : { socketPath }
     const request = httpRequest({ ...where, method, path, headers, agent: false }, (response) => {
-      let text = ''
-      response.setEncoding('utf8')
-      response.on('data', (part: string) => {
-        text += part
-      })
+      const parts: Buffer[] = []
+      response.on('data', (part: Buffer) => parts.push(part))
       response.on('error', reject)
-      response.on('end', () =>
+      response.on('end', () => {
+        const text = Buffer.concat(parts).toString()
         resolve({
           status: response.statusCode ?? 0,
           headers: response.headers,
@@ -134,8 +132,8 @@ export function ask(
           get json() {
             return JSON.parse(text)
           },
-        }),
-      )
+        })
+      })
     })
     request.on('error', reject)
     request.end(body === undefined || typeof body === 'string' ? body : JSON.stringify(body))

@@ -148,24 +148,24 @@ const forEvery = (texts: fc.Arbitrary<string>, numRuns: number) =>
   fc.assert(fc.property(texts, holds), { numRuns })
 
 test('common addresses round-trip through parse and format', () => {
-  forEvery(plausible, 80_000 * CASES)
+  forEvery(plausible, 40_000 * CASES)
   // Guards against a generator that produces too few valid addresses.
-  expect(accepted).toBeGreaterThan(20_000 * CASES)
+  expect(accepted).toBeGreaterThan(10_000 * CASES)
 })
 
 test('mutated addresses round-trip or are rejected', () => {
   const before = accepted
-  forEvery(mutated, 50_000 * CASES)
-  expect(accepted - before).toBeGreaterThan(2_000 * CASES)
+  forEvery(mutated, 25_000 * CASES)
+  expect(accepted - before).toBeGreaterThan(1_000 * CASES)
 })
 
 test('shuffled addresses round-trip or are rejected', () => {
-  forEvery(jumbled, 40_000 * CASES)
+  forEvery(jumbled, 20_000 * CASES)
 })
 
 test('other texts are rejected without an exception', () => {
-  forEvery(garbage, 30_000 * CASES)
-  expect(read).toBe(200_000 * CASES)
+  forEvery(garbage, 15_000 * CASES)
+  expect(read).toBe(100_000 * CASES)
 })
 
 const upper = (text: string, which: readonly boolean[]) =>

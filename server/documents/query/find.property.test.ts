@@ -154,7 +154,7 @@ forEachEngine((engine) => {
         },
       )
       try {
-        await fc.assert(scenario, { numRuns: 75 * CASES })
+        await fc.assert(scenario, { numRuns: 40 * CASES })
       } finally {
         await stored.builder.stop()
       }

@@ -93,25 +93,33 @@ export interface DatabaseOptions {
 export async function makeDatabase({
   empty = false,
 }: DatabaseOptions = {}): Promise<Place & { readonly databaseUrl: string }> {
-  const admin = inject('postgresUrl')
   const name = `test_${randomBytes(8).toString('hex')}`
-  const databaseUrl = new URL(admin)
+  const databaseUrl = new URL(inject('postgresUrl'))
   databaseUrl.pathname = name
   const copied = empty ? '' : `template ${TEMPLATE} strategy file_copy`
-  await command(admin, `create database ${name} ${copied}`)
+  await command(`create database ${name} ${copied}`)
   return {
     databaseUrl: databaseUrl.href,
     location: { databaseUrl: databaseUrl.href },
-    remove: () => command(admin, `drop database ${name} with (force)`),
+    remove: () => command(`drop database ${name} with (force)`),
   }
 }
 
-async function command(connectionString: string, sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString })
+let admin: Promise<pg.Client> | undefined
+
+/**
+ * Runs a command as superuser. All tests of a worker share the connection, because a new one takes
+ * as long as the command.
+ */
+async function command(sql: string): Promise<void> {
+  admin ??= connectAsAdmin()
+  await (await admin).query(sql)
+}
+
+async function connectAsAdmin(): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: inject('postgresUrl') })
+  // The server stops before the worker, which ends the connection.
+  client.on('error', () => {})
   await client.connect()
-  try {
-    await client.query(sql)
-  } finally {
-    await client.end()
-  }
+  return client
 }
