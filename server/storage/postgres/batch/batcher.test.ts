@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { Batcher, type BatchLimits } from './batcher.ts'
 
 const LIMITS: BatchLimits = {
+  spacing: 0,
   items: 3,
   bytes: 100,
   inFlight: 1,
@@ -51,6 +52,26 @@ describe('Batcher', () => {
     await expect.poll(() => batches.length).toBe(2)
     gate.resolve()
     await Promise.all(all)
+  })
+
+  it('begins a batch beside another only if that takes long, or if it is full', async () => {
+    vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] })
+    const gate = Promise.withResolvers<void>()
+    const { batches, add } = doubling(() => gate.promise, { ...LIMITS, inFlight: 4, spacing: 5 })
+    const inTurn = async (...items: number[]) => {
+      const all = items.map((item) => add(item))
+      await new Promise((resolve) => setImmediate(resolve))
+      return all
+    }
+    await inTurn(1)
+    await inTurn(2)
+    expect(batches).toEqual([[1]])
+    vi.advanceTimersByTime(5)
+    expect(batches).toEqual([[1], [2]])
+    const last = await inTurn(3, 4, 5)
+    expect(batches).toEqual([[1], [2], [3, 4, 5]])
+    gate.resolve()
+    await Promise.all(last)
   })
 
   it('limits the items of a batch, and their size', async () => {

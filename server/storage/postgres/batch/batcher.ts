@@ -7,6 +7,11 @@ export interface BatchLimits {
   readonly bytes: number
   /** Maximum number of batches in flight. */
   readonly inFlight: number
+  /**
+   * Minimum time between the beginnings of two batches that are in flight together, ms. While
+   * PostgreSQL answers sooner, one batch is in flight and the others become larger.
+   */
+  readonly spacing: number
   /** Maximum number of waiting items. Further ones are rejected immediately. */
   readonly waiting: number
   /** Maximum size of the waiting items, bytes. */
@@ -38,6 +43,8 @@ export class Batcher<Item, Result> {
   #waitingBytes = 0
   #inFlight = 0
   #isScheduled = false
+  #begun = 0
+  #timer: NodeJS.Timeout | undefined
   #closed: PromiseWithResolvers<void> | undefined
 
   /**
@@ -77,7 +84,8 @@ export class Batcher<Item, Result> {
       }
       this.#waitingBytes += bytes
       this.#waiting.push({ item, bytes, since: performance.now(), resolve, reject })
-      if (this.#isScheduled || this.#inFlight >= this.#limits.inFlight) return
+      if (this.#isScheduled || this.#timer !== undefined) return
+      if (this.#inFlight >= this.#limits.inFlight) return
       this.#isScheduled = true
       setImmediate(() => {
         this.#isScheduled = false
@@ -94,9 +102,18 @@ export class Batcher<Item, Result> {
   }
 
   #begin(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
     while (this.#waiting.length > 0 && this.#inFlight < this.#limits.inFlight) {
+      const now = performance.now()
+      const early = this.#begun + this.#limits.spacing - now
+      if (this.#inFlight > 0 && early > 0 && !this.#isFull()) {
+        this.#timer = setTimeout(() => this.#begin(), early)
+        break
+      }
       const batch = this.#next()
       if (batch.length === 0) continue
+      this.#begun = now
       this.#inFlight++
       void this.#settle(batch).then(() => {
         this.#inFlight--
@@ -104,6 +121,11 @@ export class Batcher<Item, Result> {
       })
     }
     if (this.#closed !== undefined) void this.close()
+  }
+
+  #isFull(): boolean {
+    const { items, bytes } = this.#limits
+    return this.#waiting.length >= items || this.#waitingBytes >= bytes
   }
 
   /** Takes the items of the next batch, and rejects those that have waited too long. */

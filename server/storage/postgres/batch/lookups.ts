@@ -10,7 +10,8 @@ import { isolates } from './isolates.ts'
 export const LOOKUPS: BatchLimits = {
   items: 128,
   bytes: 256 * 1024,
-  inFlight: 2,
+  inFlight: 4,
+  spacing: 2,
   waiting: 10_000,
   waitingBytes: 16 * 1024 * 1024,
   wait: CONNECTION_WAIT.statement,

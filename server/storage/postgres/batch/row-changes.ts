@@ -10,7 +10,8 @@ import { isolates } from './isolates.ts'
 export const CHANGES: BatchLimits = {
   items: 128,
   bytes: 1024 * 1024,
-  inFlight: 2,
+  inFlight: 4,
+  spacing: 2,
   waiting: 10_000,
   waitingBytes: 64 * 1024 * 1024,
   wait: CONNECTION_WAIT.statement,
