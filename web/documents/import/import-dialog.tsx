@@ -8,11 +8,12 @@ import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
 import { useImportDocuments } from '../mutations/import-documents.ts'
 import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
+import { NO_ARRAY } from './array-splitter.ts'
 import classes from './import-dialog.module.css'
 import { ImportOutcome } from './import-outcome.tsx'
 import { ImportPreview } from './import-preview.tsx'
 import { ImportProgress } from './import-progress.tsx'
-import { detectFormat, IMPORT_FORMATS, type ImportFormat, MAX_ARRAY_BYTES } from './read-source.ts'
+import { detectFormat, IMPORT_FORMATS, type ImportFormat } from './read-source.ts'
 
 /** Longer text is a file, because a text field would be slow. */
 const MAX_PASTED = 200_000
@@ -78,10 +79,6 @@ export function ImportDialog({ collectionRef }: { collectionRef: CollectionRef }
   const submit = () =>
     form.submit(({ onConflict }) => {
       if (source === undefined) return
-      if (format === 'json' && source.size > MAX_ARRAY_BYTES) {
-        form.showErrors({ file: 'A JSON array has at most 64 MiB. Convert it to NDJSON.' })
-        return
-      }
       const controller = new AbortController()
       abort.current = controller
       setShare(0)
@@ -90,9 +87,11 @@ export function ImportDialog({ collectionRef }: { collectionRef: CollectionRef }
         { source, format, onConflict, signal, onProgress: setShare },
         {
           onError: (error) =>
-            form.showErrors({
-              form: signal.aborted ? CANCELLED : `${error.message} ${STORED_STAY}`,
-            }),
+            form.showErrors(
+              error.message === NO_ARRAY
+                ? { format: NO_ARRAY }
+                : { form: signal.aborted ? CANCELLED : `${error.message} ${STORED_STAY}` },
+            ),
         },
       )
     })
@@ -125,7 +124,7 @@ export function ImportDialog({ collectionRef }: { collectionRef: CollectionRef }
           <div className={classes.source}>
             <FileInput
               label="File"
-              description="NDJSON or CSV of any size, or a JSON array of up to 64 MiB"
+              description="NDJSON, CSV or a JSON array, of any size"
               placeholder="Choose a file"
               accept=".json,.ndjson,.jsonl,.csv,application/json,application/x-ndjson,text/csv"
               clearable

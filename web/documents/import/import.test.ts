@@ -1,8 +1,9 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { createArraySplitter, toLines } from './array-splitter.ts'
 import { formatErrors } from './import-errors.ts'
 import { previewSource, splitCsv, toValue } from './preview.ts'
-import { detectFormat, splitArray } from './read-source.ts'
+import { detectFormat } from './read-source.ts'
 
 test.each([
   ['a.csv', '[1]', 'csv'],
@@ -15,24 +16,45 @@ test.each([
   expect(detectFormat(name, begin)).toBe(format)
 })
 
-test('An array is split into its elements, however it is printed', () => {
+/** Splits a text in parts of these sizes, and the rest at once. */
+function splitParts(text: string, sizes: readonly number[]): string {
+  const { write, end } = createArraySplitter()
+  let [lines, at] = ['', 0]
+  for (const size of [...sizes, text.length]) {
+    lines += write(text.slice(at, at + size))
+    at += size
+  }
+  return lines + end()
+}
+
+test('An array is split into its elements, however it is printed and read', () => {
+  const sizes = fc.array(fc.integer({ min: 1, max: 9 }))
+  const space = fc.constantFrom(undefined, 2, '\t')
   fc.assert(
-    fc.property(fc.array(fc.jsonValue()), fc.constantFrom(undefined, 2, '\t'), (array, space) => {
-      const elements = splitArray(JSON.stringify(array, null, space)) ?? []
-      expect(elements.map((element) => JSON.stringify(JSON.parse(element)))).toEqual(
-        array.map((element) => JSON.stringify(element)),
-      )
-      expect(elements.join('')).not.toContain('\n')
+    fc.property(fc.array(fc.jsonValue()), space, sizes, (array, indent, parts) => {
+      const lines = splitParts(`\uFEFF ${JSON.stringify(array, null, indent)} ,7`, parts)
+      expect(lines).toBe(array.map((element) => `${JSON.stringify(element)}\n`).join(''))
     }),
   )
 })
 
-test('Numbers of an array are kept as they are written', () => {
-  expect(splitArray('[{"n": 12345678901234567890}, {"n": 1.0}]')).toEqual([
-    '{"n":12345678901234567890}',
-    '{"n":1.0}',
-  ])
-  expect(splitArray('{"a":[1]}')).toBeUndefined()
+test('The elements of an array are kept as they are written, with its errors', () => {
+  const split = (text: string) => splitParts(text, [])
+  expect(split('[{"n": 12345678901234567890}, {"n": 1.0}]')).toBe(
+    '{"n":12345678901234567890}\n{"n":1.0}\n',
+  )
+  expect(split('[{"a": 1},, 7 "b\nc')).toBe('{"a":1}\n7"b c\n')
+})
+
+test('A large array becomes lines, and other text is rejected', async () => {
+  const { signal } = new AbortController()
+  // Its characters cross the borders of the parts that are read.
+  const array = Array.from({ length: 20_000 }, (_, n) => ({ n, text: 'é'.repeat(50) }))
+  const lines = await toLines(new Blob([JSON.stringify(array)]), signal)
+  expect(await lines.text()).toBe(array.map((each) => `${JSON.stringify(each)}\n`).join(''))
+  await expect(toLines(new Blob(['{"a":[1]}']), signal)).rejects.toThrow('begins with [')
+  await expect(toLines(new Blob([]), signal)).rejects.toThrow('begins with [')
+  await expect(toLines(new Blob(['[]']), AbortSignal.abort())).rejects.toThrow('abort')
 })
 
 test('CSV is split into cells, quoted or not', () => {

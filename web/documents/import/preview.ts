@@ -1,4 +1,5 @@
-import { type ImportFormat, splitArray } from './read-source.ts'
+import { createArraySplitter, NO_ARRAY } from './array-splitter.ts'
+import type { ImportFormat } from './read-source.ts'
 
 /** Number of documents in a preview. */
 const ROWS = 5
@@ -39,10 +40,10 @@ interface Read {
 }
 
 function readJson(text: string, format: ImportFormat, isWhole: boolean): Read {
-  const parts = format === 'json' ? splitArray(text) : text.replace(/^\uFEFF/, '').split('\n')
-  if (parts === undefined) {
-    return { documents: [], error: 'A JSON array begins with [. Choose another format.' }
-  }
+  const splitter = format === 'json' ? createArraySplitter() : undefined
+  const lines = splitter?.write(text) ?? text.replace(/^\uFEFF/, '')
+  if (splitter?.isArray === false) return { documents: [], error: NO_ARRAY }
+  const parts = lines.split('\n')
   // The last part may be cut off.
   const whole = isWhole ? parts : parts.slice(0, -1)
   const documents: Fields[] = []

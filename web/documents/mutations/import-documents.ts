@@ -5,8 +5,9 @@ import { databaseApi, readJson } from '../../app/api.ts'
 import { createUpload } from '../../app/fetch-upload.ts'
 import { collectionsQuery } from '../../app/queries.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
+import { toLines } from '../import/array-splitter.ts'
 import { describeImport } from '../import/describe-import.ts'
-import { IMPORT_FORMATS, type ImportFormat, toImportBody } from '../import/read-source.ts'
+import { IMPORT_FORMATS, type ImportFormat } from '../import/read-source.ts'
 import { listKey } from '../queries.ts'
 import type { CollectionRef } from '../use-documents-location.ts'
 
@@ -28,8 +29,7 @@ async function importDocuments(
     param: { collection: encodeURIComponent(collection) },
     query: { 'on-conflict': onConflict },
   }
-  const body = await toImportBody(source, format)
-  signal.throwIfAborted()
+  const body = format === 'json' ? await toLines(source, signal) : source
   const headers = { 'Content-Type': IMPORT_FORMATS[format].type }
   const result: unknown = await readJson(
     client[COLLECTION_PARAMETER].$post(request, { headers, init: { body } }),

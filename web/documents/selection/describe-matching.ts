@@ -1,0 +1,23 @@
+import { useQuery } from '@tanstack/react-query'
+import { formatCount } from '../../shared/ui/text/format-bytes.ts'
+import { type Condition, describeCondition } from '../model/conditions.ts'
+import { countQuery } from '../queries.ts'
+import type { CollectionRef } from '../use-documents-location.ts'
+
+/** Returns the documents of a filter in words: "All 1,200 documents with author is ada". */
+export function describeMatching(
+  conditions: readonly Condition[],
+  count: number | undefined,
+): string {
+  const many = count === undefined || count < 2 ? '' : `${formatCount(count)} `
+  const documents = `All ${many}documents`
+  if (conditions.length === 0) return `${documents} of the collection`
+  return `${documents} with ${conditions.map(describeCondition).join(' and ')}`
+}
+
+/** Returns the number of documents that match; undefined until they are counted. */
+export const useMatchingCount = (
+  collectionRef: CollectionRef,
+  filter: string | undefined,
+  enabled = true,
+): number | undefined => useQuery({ ...countQuery(collectionRef, filter), enabled }).data
