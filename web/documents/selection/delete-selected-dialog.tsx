@@ -4,9 +4,10 @@ import { ConfirmDialog } from '../../shared/ui/overlay/confirm-dialog.tsx'
 import { TypedConfirmDialog } from '../../shared/ui/overlay/typed-confirm-dialog.tsx'
 import { formatJson } from '../editor/document-text.ts'
 import { JsonBlock } from '../editor/json-block.tsx'
-import { conditionsOf, describeCondition } from '../model/conditions.ts'
+import { conditionsOf } from '../model/conditions.ts'
 import { useDocumentsLocation } from '../use-documents-location.ts'
 import { deleteEach, deleteMatching } from './change-selected.ts'
+import { describeMatching, useMatchingCount } from './describe-matching.ts'
 import { formatDocuments } from './describe-outcome.ts'
 import { type SelectionDialogProps, selectedQuery } from './selection-dialog.ts'
 import { useChangeSelected } from './use-change-selected.ts'
@@ -60,6 +61,7 @@ function DeleteMatching({ collectionRef, onClose }: SelectionDialogProps) {
   const { collection } = collectionRef
   const { search, follow } = useDocumentsLocation()
   const conditions = conditionsOf(search.filter)
+  const count = useMatchingCount(collectionRef, search.filter)
   const remove = useMutation({ mutationFn: () => deleteMatching(collectionRef, conditions) })
   return (
     <TypedConfirmDialog
@@ -76,11 +78,7 @@ function DeleteMatching({ collectionRef, onClose }: SelectionDialogProps) {
       }}
       onClose={onClose}
     >
-      <p>
-        {conditions.length === 0
-          ? 'All documents of the collection are deleted permanently.'
-          : `All documents with ${conditions.map(describeCondition).join(' and ')} are deleted permanently, on all pages.`}
-      </p>
+      <p>{describeMatching(conditions, count)} are deleted permanently, on all pages.</p>
     </TypedConfirmDialog>
   )
 }

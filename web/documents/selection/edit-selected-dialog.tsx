@@ -7,15 +7,19 @@ import type { StoredDocument } from '../document-client.ts'
 import { documentError, formatJson, minifyJson, sameDocument } from '../editor/document-text.ts'
 import { JsonBlock } from '../editor/json-block.tsx'
 import { JsonField } from '../editor/json-field.tsx'
-import { conditionsOf, describeCondition } from '../model/conditions.ts'
+import { conditionsOf } from '../model/conditions.ts'
 import { mergePatch } from '../model/merge-patch.ts'
 import { useDocumentsLocation } from '../use-documents-location.ts'
 import { documentText, useJsonForm } from '../use-json-form.ts'
 import { patchEach, patchMatching } from './change-selected.ts'
+import { describeMatching, useMatchingCount } from './describe-matching.ts'
 import { formatDocuments } from './describe-outcome.ts'
 import classes from './edit-selected-dialog.module.css'
 import { type SelectionDialogProps, selectedQuery } from './selection-dialog.ts'
 import { useChangeSelected } from './use-change-selected.ts'
+
+/** Maximum number of documents to read for an example of a change of all that match. */
+const EXAMPLES = 6
 
 const INITIAL_TEXT = '{\n  \n}'
 
@@ -25,7 +29,10 @@ export function EditSelectedDialog(props: SelectionDialogProps) {
   const { ids, isAll } = selection
   const { search, follow } = useDocumentsLocation()
   const conditions = conditionsOf(search.filter)
-  const query = useQuery({ ...selectedQuery(collectionRef, ids), enabled: !isAll })
+  const count = useMatchingCount(collectionRef, search.filter, isAll)
+  // Of all that match, the first documents of the page are an example.
+  const read = isAll ? new Set([...ids].slice(0, EXAMPLES)) : ids
+  const query = useQuery(selectedQuery(collectionRef, read))
   const form = useJsonForm({
     initialValues: { text: INITIAL_TEXT },
     schema: z.object({ text: documentText }),
@@ -79,11 +86,7 @@ export function EditSelectedDialog(props: SelectionDialogProps) {
         busy={change.isPending || start.isPending || (!isAll && query.data === undefined)}
         sentences={
           isAll
-            ? [
-                conditions.length === 0
-                  ? 'All documents of the collection are changed, or none.'
-                  : `All documents with ${conditions.map(describeCondition).join(' and ')} are changed, or none.`,
-              ]
+            ? [`${describeMatching(conditions, count)} are changed, or none.`]
             : [`${changed.length} of ${formatDocuments(ids.size)} will change.`]
         }
         onSave={submit}
@@ -95,11 +98,9 @@ export function EditSelectedDialog(props: SelectionDialogProps) {
           note="Fields are replaced, and null removes a field. Other fields are kept."
           first
         />
-        {!isAll && (
-          <QueryResult query={query} what="the documents">
-            {() => <Preview change={changed[0]} />}
-          </QueryResult>
-        )}
+        <QueryResult query={query} what="the documents">
+          {() => <Preview change={changed[0]} />}
+        </QueryResult>
       </FormFrame>
     </Dialog>
   )
