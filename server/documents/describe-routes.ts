@@ -21,17 +21,25 @@ const DOCUMENTS = json({ type: 'array', items: ref('schemas/Document') })
 const JSON_SCHEMA = json({ type: 'object', description: 'A JSON Schema, draft 2020-12.' })
 
 const one = { description: 'The document', headers: { ETag: TAG }, content: DOCUMENT }
+const LINK = header('The URL of the next page (RFC 8288), if there is one.')
+const PAGE_HEADERS = {
+  ETag: TAG,
+  Link: LINK,
+  'Query-Plan': header(
+    'What a filtered or sorted query read: scan; scanned=9; returned=3, or index=by-year; ….',
+  ),
+  'X-Total-Count': {
+    description: 'The number of documents that match, for Prefer: count=exact.',
+    schema: { type: 'integer' },
+  },
+  'Preference-Applied': header('count=exact, if the documents were counted.'),
+}
 const page = {
   description: 'A page of the collection, by default in order of the ids',
   headers: {
-    ETag: TAG,
-    Link: header('The URL of the next page (RFC 8288), if there is one.'),
-    'Query-Plan': header(
-      'What a filtered or sorted query read: scan; scanned=9; returned=3, or index=by-year; ….',
-    ),
-    'X-Total-Count': header('The number of documents that match, for Prefer: count=exact.'),
-    'Preference-Applied': header('count=exact, if the documents were counted.'),
+    ...PAGE_HEADERS,
     'Content-Disposition': header('The file name of an export.'),
+    Vary: header('Accept, for an export.'),
   },
   content: {
     ...DOCUMENTS,
@@ -43,13 +51,20 @@ const page = {
     },
   },
 }
-const started = (description: string, content: object) => ({
+const started = (description: string, content: object, headers: Described = {}) => ({
   description,
-  headers: { Location: JOB, 'Preference-Applied': header('respond-async') },
+  headers: { ...headers, Location: JOB, 'Preference-Applied': header('respond-async') },
   content,
 })
-const NOT_MODIFIED = { description: 'The state matches If-None-Match.' }
-export const NO_CONTENT = { description: 'The change was made; for Prefer: return=minimal.' }
+const notModified = (headers: Described) => ({
+  description: 'The state matches If-None-Match.',
+  headers,
+})
+const NOT_MODIFIED = notModified({ ETag: TAG })
+export const NO_CONTENT = {
+  description: 'The change was made; for Prefer: return=minimal.',
+  headers: { 'Preference-Applied': header('return=minimal') },
+}
 const JOB_STARTED = started(
   'The job has started.',
   json({
@@ -113,8 +128,11 @@ export const collection = operations([parameter('Collection')], {
     ],
     responses: {
       '200': page,
-      '206': started('The first part; a job examines the rest.', DOCUMENTS),
-      '304': NOT_MODIFIED,
+      '206': started('The first part; a job examines the rest.', DOCUMENTS, {
+        ETag: TAG,
+        Link: LINK,
+      }),
+      '304': notModified(PAGE_HEADERS),
       '406': failure('NotAcceptable'),
       '422': failure('QueryTooExpensive'),
     },
@@ -146,7 +164,7 @@ export const collection = operations([parameter('Collection')], {
       },
       '201': {
         description: 'The stored document',
-        headers: { ETag: TAG, Location: header('The path of the document.') },
+        headers: { ETag: TAG, Location: header('The path of the document, if it is one.') },
         content: json({
           oneOf: [ref('schemas/Document'), { type: 'array', items: ref('schemas/Document') }],
         }),
@@ -160,7 +178,12 @@ export const collection = operations([parameter('Collection')], {
   patch: {
     summary: 'Merge a patch into every document that matches the filter',
     description: 'All or nothing. Parameters of pages are rejected.',
-    parameters: [parameter('ContentEncoding'), parameter('Accept'), parameter('Prefer')],
+    parameters: [
+      parameter('ContentEncoding'),
+      parameter('Accept'),
+      parameter('Prefer'),
+      parameter('IfMatchAny'),
+    ],
     requestBody: body(json({ type: 'object' }), 'A JSON merge patch (RFC 7396).'),
     responses: {
       '200': counted('changed'),
@@ -173,7 +196,7 @@ export const collection = operations([parameter('Collection')], {
   delete: {
     summary: 'Delete every document that matches the filter',
     description: 'All or nothing. Parameters of pages are rejected.',
-    parameters: [parameter('Accept'), parameter('Prefer')],
+    parameters: [parameter('Accept'), parameter('Prefer'), parameter('IfMatchAny')],
     responses: {
       '200': counted('deleted'),
       '202': JOB_STARTED,
@@ -263,7 +286,11 @@ export const schema = operations([parameter('Collection')], {
     summary: 'Remove the JSON Schema of a collection',
     parameters: [parameter('Accept'), parameter('Prefer'), ...CONDITIONS],
     responses: {
-      '200': { description: 'The schema that was removed', content: JSON_SCHEMA },
+      '200': {
+        description: 'The schema that was removed',
+        headers: { ETag: TAG },
+        content: JSON_SCHEMA,
+      },
       '204': NO_CONTENT,
       '404': failure('NotFound'),
       '406': failure('NotAcceptable'),
@@ -272,8 +299,16 @@ export const schema = operations([parameter('Collection')], {
   },
 })
 
-const error = (description: string): Described => ({
+const RETRY_AFTER = {
+  'Retry-After': {
+    description: 'Seconds after which to try again.',
+    schema: { type: 'integer' },
+  },
+}
+
+const error = (description: string, headers: Described = {}): Described => ({
   description,
+  headers,
   content: json(ref('schemas/ErrorBody')),
 })
 
@@ -289,7 +324,9 @@ export const documentComponents: Components = {
   },
   responses: {
     BadRequest: error('The request is malformed, or has a parameter that is not supported.'),
-    Unauthorized: error('The request has no valid credentials.'),
+    Unauthorized: error('The request has no valid credentials.', {
+      'WWW-Authenticate': header('The scheme of the credentials (RFC 9110 §11.6.1).'),
+    }),
     Forbidden: error('The role or the scope of the credentials does not permit this.'),
     NotFound: error('There is no such document, collection or database.'),
     NotAcceptable: error('The version in Accept is unknown.'),
@@ -299,11 +336,13 @@ export const documentComponents: Components = {
     IndexConflict: error('The index has another definition, or there are too many.'),
     PreconditionFailed: error('The precondition in If-Match or If-None-Match failed.'),
     TooLarge: error('The body is larger than allowed.'),
-    UnsupportedMediaType: error('The body has an unsupported type.'),
+    UnsupportedMediaType: error('The body has an unsupported type or coding.', {
+      'Accept-Encoding': header('gzip, if the coding is unsupported.'),
+    }),
     QueryTooExpensive: error('The query reads too many documents.'),
     Invalid: error('The document is invalid.'),
-    TooManyRequests: error('A rate limit is exceeded.'),
-    Unavailable: error('The database is unavailable.'),
+    TooManyRequests: error('A rate limit is exceeded.', RETRY_AFTER),
+    Unavailable: error('The database is unavailable, or the node is busy.', RETRY_AFTER),
     StorageFull: error('The disk is full.'),
   },
   parameters: {
@@ -406,6 +445,12 @@ export const documentComponents: Components = {
       in: 'header',
       description: 'Entity tags or *, as in RFC 9110 §13.1.1.',
       schema: { type: 'string' },
+    },
+    IfMatchAny: {
+      name: 'If-Match',
+      in: 'header',
+      description: 'Only *. A tag gets 412, because it does not cover the whole collection.',
+      schema: { type: 'string', enum: ['*'] },
     },
     IfNoneMatch: {
       name: 'If-None-Match',

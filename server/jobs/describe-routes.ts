@@ -4,6 +4,12 @@ const ref = (path: string) => ({ $ref: `#/components/${path}` })
 
 const state = (description: string) => ({
   description,
+  headers: {
+    Link: {
+      description: 'The URL of the next documents of a listing (RFC 8288), if there are any.',
+      schema: { type: 'string' as const },
+    },
+  },
   content: { 'application/json': { schema: ref('schemas/Job') } },
 })
 

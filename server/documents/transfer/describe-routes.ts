@@ -33,7 +33,7 @@ export const databaseImport = operations([], {
   post: {
     summary: 'Import an exported database',
     description: 'Without on-conflict, the database must not contain documents.',
-    parameters: [parameter('OnConflict')],
+    parameters: [parameter('OnConflict'), parameter('ContentEncoding')],
     requestBody: body(LINES, 'An export of a database.'),
     responses: {
       '200': {
@@ -41,8 +41,8 @@ export const databaseImport = operations([], {
         content: json(schemaOf(databaseImportResult)),
       },
       '409': failure('Conflict'),
-      '415': failure('UnsupportedMediaType'),
       '422': failure('Invalid'),
+      '507': failure('StorageFull'),
     },
   },
 })
