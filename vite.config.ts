@@ -94,7 +94,12 @@ export default defineConfig({
         test: {
           ...tests,
           name: 'server',
-          include: ['server/**/*.test.ts', 'bin/**/*.test.ts', '.ci/**/*.test.ts'],
+          include: [
+            'server/**/*.test.ts',
+            'bin/**/*.test.ts',
+            '.ci/**/*.test.ts',
+            'tools/**/*.test.ts',
+          ],
           exclude: [
             ...configDefaults.exclude,
             // Each of these needs a capability of the machine, which .ci/test.ts detects.
