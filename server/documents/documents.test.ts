@@ -3,6 +3,7 @@ import { PAGE } from '../contract/document.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { createDocuments } from './documents.ts'
 import { createBodyOf } from './json/create-body.ts'
+import { idsOn } from './query/ids-on-page.testing.ts'
 import { parseDocumentQuery } from './query/query.ts'
 import type { ScanBounds } from './query/read-page.ts'
 import { createDocumentRepository } from './repository/repository.ts'
@@ -40,7 +41,8 @@ it('reads no more of a collection than a page needs, unless a filter may skip ma
 function sparse() {
   let reads = 0
   const bodies = Array.from({ length: 2_500 }, (_, n) => {
-    return { id: String(n).padStart(4, '0'), tag: '', body: JSON.stringify({ last: n === 2_499 }) }
+    const id = String(n).padStart(4, '0')
+    return { id, tag: '', body: JSON.stringify({ id, last: n === 2_499 }) }
   })
   const indexes: Pick<DocumentRepository['indexes'], 'ready'> = { ready: async () => [] }
   const repository: Pick<DocumentRepository, 'list' | 'until'> = {
@@ -57,7 +59,7 @@ function sparse() {
       documents.find(WHERE, parseDocumentQuery(new URLSearchParams(query)), {
         count: false,
         reserve: async () => {},
-        signal,
+        signal: () => signal,
       }),
     page: (bounds?: ScanBounds) => documents.page(WHERE, [['last', 'true']], undefined, 9, bounds),
   }
@@ -71,14 +73,14 @@ it('yields while a filter scans many documents', async () => {
     if (reads() < 3) setImmediate(turn)
   }
   setImmediate(turn)
-  expect((await page()).documents.map(({ id }) => id)).toEqual(['2499'])
+  expect(idsOn(await page())).toEqual(['2499'])
   expect(turns).toBeGreaterThanOrEqual(2)
 })
 
 it('returns a cursor when the scan limit is reached', async () => {
   const { page, reads } = sparse()
   expect(await page({ batches: 1 })).toMatchObject({
-    documents: [],
+    returned: 0,
     json: '[]',
     next: { id: '0999' },
   })

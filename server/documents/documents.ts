@@ -9,7 +9,7 @@ import { type Conditions, matches, matchesNone } from './entity-tag.ts'
 import { mergePatch } from './json/merge-patch.ts'
 import { type Json, parseStrictly } from './json/strict-json.ts'
 import { parseCursor, printCursor } from './query/cursor.ts'
-import { createFindPage } from './query/find-page.ts'
+import { createFindPage, type FindBounds } from './query/find-page.ts'
 import type { Position } from './query/order.ts'
 import type { DocumentQuery } from './query/query.ts'
 import { createReadInIdOrder, type Page, type ReadInIdOrder } from './query/read-page.ts'
@@ -25,13 +25,9 @@ import type { DocumentRepository, StoredDocument } from './repository/stored-doc
 import type { CheckDocuments } from './schemas/schemas.ts'
 
 /** Options of {@link Documents.find}. */
-export interface FindOptions {
+export interface FindOptions extends FindBounds {
   /** Whether to count all documents that match. */
   readonly count: boolean
-  /** Awaited with the size of the page, bytes, before it is read. */
-  readonly reserve: (bytes: number) => Promise<void>
-  /** Aborted when the client disconnects. */
-  readonly signal: AbortSignal
 }
 
 /** A page that a query found. */
@@ -53,8 +49,16 @@ export interface Documents {
    * @throws Failure `not-found`, `precondition-failed`
    */
   read(ref: DocumentRef, conditions: Conditions): StoredDocument | Promise<StoredDocument>
-  /** Returns the page that the query of a URL asks for. @throws Failure `bad-parameter`, `busy`, `query-too-expensive` */
-  find(where: CollectionRef, query: DocumentQuery, options: FindOptions): Promise<FoundPage>
+  /**
+   * Returns the page that the query of a URL asks for. It may be a promise.
+   *
+   * @throws Failure `bad-parameter`, `busy`, `query-too-expensive`
+   */
+  find(
+    where: CollectionRef,
+    query: DocumentQuery,
+    options: FindOptions,
+  ): FoundPage | Promise<FoundPage>
   /** Returns documents that match, in id order after an id, without the limits of {@link find}. */
   readonly page: ReadInIdOrder
   /** Creates one document. @throws Failure `bad-json`, `invalid`, `conflict`, `too-large` */
@@ -159,20 +163,19 @@ export function createDocuments(
         : required(reading, ref, conditions)
     },
     page: createReadInIdOrder({ repository, nextTurn }),
-    async find(where, query, { count, reserve, signal }) {
+    find(where, query, options) {
       const { filter, matches, sort, fields, limit, after, cursor } = query
       const scope = { where, filter, sort }
       const idPosition = after === undefined ? undefined : { values: [], id: after }
       const from = cursor === undefined ? idPosition : parseCursor(vault, scope, cursor)
-      const page = await findPage(
-        where,
-        { matches, sort, fields, limit, from, count },
-        filter,
-        reserve,
-        signal,
-      )
-      return { ...page, nextParameter: parameterOf(page.next) }
+      const { count } = options
+      const asked = { matches, sort, fields, limit, from, count }
+      const finding = findPage(where, asked, filter, options)
+      return finding instanceof Promise ? finding.then(foundPage) : foundPage(finding)
 
+      function foundPage(page: Page): FoundPage {
+        return { ...page, nextParameter: parameterOf(page.next) }
+      }
       function parameterOf(next: Position | undefined): FoundPage['nextParameter'] {
         if (next === undefined) return undefined
         return sort.length === 0 ? ['after', next.id] : ['cursor', printCursor(vault, scope, next)]

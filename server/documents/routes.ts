@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { type Context, Hono } from 'hono'
 import {
   BULK_BYTES,
@@ -24,7 +24,7 @@ import { bodyChunks, isCompressed, readBody } from '../http/input/request-body.t
 import { requestHeader } from '../http/input/request-header.ts'
 import { textBody } from '../http/input/text-body.ts'
 import { acceptedVersion } from '../http/input/version.ts'
-import { nextLink, requestedPath } from '../http/output/next-link.ts'
+import { nextLink, requestedPath, searchParameters } from '../http/output/next-link.ts'
 import type { Reserve } from '../http/output/response-room.ts'
 import type { BeginImport } from '../jobs/import-job.ts'
 import type { CollectionRef, DocumentRef } from '../storage/document-ref.ts'
@@ -46,6 +46,7 @@ import { importHandler } from './import/import-routes.ts'
 import type { Importer } from './import/importer.ts'
 import { type CreateBody, createBodyOf, readCreateBody } from './json/create-body.ts'
 import { type DocumentQuery, parseDocumentQuery } from './query/query.ts'
+import { type Page, stateOf } from './query/read-page.ts'
 import type { StoredDocument } from './repository/stored-documents.ts'
 
 export interface DocumentRoutesDeps extends ExportCollectionDeps {
@@ -99,9 +100,11 @@ export function documentRoutes({
     const { id } = await whole.begin(where, 'list', { filter })
     const [body, length] = partsBody(page.json)
     return c.body(body, 206, {
-      ETag: `"${tagOf(page.documents)}"`,
+      ETag: `"${tagOf(page)}"`,
       'Content-Type': contentType(c),
-      ...(page.next !== undefined && { Link: nextLink(c, ['after', page.next.id]) }),
+      ...(page.next !== undefined && {
+        Link: nextLink(c, ['after', page.next.id]),
+      }),
       ...length,
       ...jobHeaders(c, id),
     })
@@ -151,27 +154,35 @@ export function documentRoutes({
       if (!prefersMinimal(c)) return documentResponse(deleted, 200, type)
       return c.body(null, 204, MINIMAL)
     })
-    .get(PATH, described<ListInput>(collection.get, requireRole('viewer')), async (c) => {
+    .get(PATH, described<ListInput>(collection.get, requireRole('viewer')), (c) => {
       const type = contentType(c)
       const where = collectionOf(c)
-      const format = exportFormatOf(c)
+      const parameters = searchParameters(c)
+      const format = exportFormatOf(c, parameters)
       if (format !== undefined) return exportCollection(c, where, format, exports)
-      const query = parseDocumentQuery(new URL(c.req.url).searchParams)
+      const query = parseDocumentQuery(parameters)
       // A job lists whole documents in the order of their ids.
       if (prefersAsync(c) && query.sort.length === 0 && query.fields === undefined) {
         return beginListing(c, where, query)
       }
       const count = prefersCount(c)
-      const page = await documents.find(where, query, {
+      const respond = (page: FoundPage): Response => {
+        const tag = tagOf(page)
+        const plan = pageHeaders(query, page)
+        const headers: Record<string, string> = { ...plan, ETag: `"${tag}"`, 'Content-Type': type }
+        if (page.nextParameter !== undefined) {
+          headers.Link = nextLink(c, page.nextParameter, parameters)
+        }
+        if (!matchesNone(conditionsOf(c), tag)) return c.body(null, 304, headers)
+        const [body, length] = partsBody(page.json)
+        return new Response(body, { status: 200, headers: { ...headers, ...length } })
+      }
+      const found = documents.find(where, query, {
         count,
         reserve: (bytes) => reserve(c, bytes),
-        signal: c.req.raw.signal,
+        signal: () => c.req.raw.signal,
       })
-      const tag = tagOf(page.documents, page.total)
-      const headers = { ...pageHeaders(c, query, page), ETag: `"${tag}"`, 'Content-Type': type }
-      if (!matchesNone(conditionsOf(c), tag)) return c.body(null, 304, headers)
-      const [body, length] = partsBody(page.json)
-      return c.body(body, 200, { ...headers, ...length })
+      return found instanceof Promise ? found.then<Response>(respond) : respond(found)
     })
     .post(PATH, described(collection.post, requireRole('operator')), imports, async (c) => {
       const type = contentType(c)
@@ -181,7 +192,8 @@ export function documentRoutes({
       if ('parts' in body) {
         const created = await documents.createMany(where, body.parts, later)
         if ('job' in created) return accepted(c, { id: created.job })
-        const headers = { ETag: `"${tagOf(created.documents)}"`, 'Content-Type': type }
+        const states = created.documents.map(({ id, tag }) => stateOf(id, tag)).join('\n')
+        const headers = { ETag: `"${tagOf({ states })}"`, 'Content-Type': type }
         return arrayResponse(created, headers)
       }
       const made = await documents.create(where, body.text)
@@ -221,12 +233,8 @@ const documentResponse = (
 ): Response =>
   new Response(body, { status, headers: { ETag: `"${tag}"`, 'Content-Type': type, ...headers } })
 
-/** Returns the headers of a page. Those of a query say what it read and, if requested, the count. */
-function pageHeaders(
-  c: Context<AppEnv>,
-  query: DocumentQuery,
-  page: FoundPage,
-): Record<string, string> {
+/** Returns what a query read and, if requested, the count, as headers. */
+function pageHeaders(query: DocumentQuery, page: FoundPage): Record<string, string> {
   const headers: Record<string, string> = {}
   if (page.total !== undefined) {
     headers['Preference-Applied'] = 'count=exact'
@@ -234,16 +242,11 @@ function pageHeaders(
   }
   if (query.matches !== undefined || query.sort.length > 0) {
     const access = page.index === undefined ? 'scan' : `index=${page.index}`
-    headers['Query-Plan'] = `${access}; scanned=${page.scanned}; returned=${page.documents.length}`
+    headers['Query-Plan'] = `${access}; scanned=${page.scanned}; returned=${page.returned}`
   }
-  if (page.nextParameter !== undefined) headers.Link = nextLink(c, page.nextParameter)
   return headers
 }
 
-/** Returns a tag of several documents, from their ids and tags. */
-const tagOf = (documents: readonly Pick<StoredDocument, 'id' | 'tag'>[], total?: number): string =>
-  createHash('sha256')
-    .update(documents.map(({ id, tag }) => `${id}\n${tag}`).join('\n'))
-    .update(total === undefined ? '' : `\n${total}`)
-    .digest('base64url')
-    .slice(0, 22)
+/** Returns a tag of several documents. */
+const tagOf = ({ states, total }: Pick<Page, 'states'> & { readonly total?: number }): string =>
+  hash('sha256', total === undefined ? states : `${states}\n${total}`, 'base64url').slice(0, 22)

@@ -62,7 +62,7 @@ async function results(
   job: Job,
   after: string | undefined,
   limit: number,
-  reserve: (bytes: number) => Promise<void>,
+  reserve: (bytes: number) => Promise<void> | undefined,
 ): Promise<Pick<Page, 'json' | 'next'>> {
   const { cursor, request } = job
   if (cursor === null) return { json: '[]', next: undefined }

@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import type { AppEnv } from '../../http/env.ts'
 import { acceptedType } from '../../http/input/accepted-type.ts'
+import { requestHeader } from '../../http/input/request-header.ts'
 import { streamText } from '../../http/output/stream-text.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { type ExportFormat, parseExportFormat, parseExportQuery } from '../query/query.ts'
@@ -24,10 +25,13 @@ const TYPES: Readonly<Record<ExportFormat, string>> = {
  *
  * @throws Failure `bad-parameter`
  */
-export function exportFormatOf(c: Context<AppEnv>): ExportFormat | undefined {
-  const given = parseExportFormat(new URL(c.req.url).searchParams)
+export function exportFormatOf(
+  c: Context<AppEnv>,
+  parameters: URLSearchParams,
+): ExportFormat | undefined {
+  const given = parseExportFormat(parameters)
   if (given !== undefined) return given
-  const accepted = acceptedType(c.req.header('Accept'))
+  const accepted = acceptedType(requestHeader(c, 'accept'))
   if (accepted === 'application/json') return undefined
   return accepted === 'text/csv' ? 'csv' : 'ndjson'
 }

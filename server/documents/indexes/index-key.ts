@@ -68,10 +68,10 @@ export function keyOfValues(
   }
 }
 
-/** Returns whether a string may be truncated in a key; false for most keys. */
-export const mayBeTruncated = (key: Uint8Array, fields: number): boolean =>
+/** Returns whether a string may be truncated in a key of this length; false for most keys. */
+export const mayBeTruncated = (length: number, fields: number): boolean =>
   // An escaped zero is not split, so a truncated string can be a byte shorter than its share.
-  key.length >= Math.floor(KEY_BYTES / fields) - 1
+  length >= Math.floor(KEY_BYTES / fields) - 1
 
 /** Returns the values of an index's fields. */
 export const valuesOf = (document: Json, fields: readonly ListedField[]): SortValue[] =>

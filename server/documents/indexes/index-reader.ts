@@ -1,9 +1,9 @@
-import { sql } from 'kysely'
+import { type QueryResult, sql } from 'kysely'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { limitRows } from '../../storage/limit-rows.ts'
 import type { Store } from '../../storage/open.ts'
 import type { MadeDocument } from '../document.ts'
-import { type IndexDefinition, toDefinition } from './definition.ts'
+import { type DefinitionRow, type IndexDefinition, toDefinition } from './definition.ts'
 import type { KeyRange } from './index-key.ts'
 
 /** An entry of an index, with its document. */
@@ -31,8 +31,11 @@ export interface EntryRange extends KeyRange {
 
 /** Reads the indexes of collections. */
 export interface IndexReader {
-  /** Returns the indexes of a collection that can serve queries. */
-  ready(where: CollectionRef): Promise<readonly IndexDefinition[]>
+  /**
+   * Returns the indexes of a collection that can serve queries; a promise only if the store is
+   * asynchronous.
+   */
+  ready(where: CollectionRef): readonly IndexDefinition[] | Promise<readonly IndexDefinition[]>
   /** Returns whether an index can still serve queries: entries read before are complete. */
   isReady(where: CollectionRef, index: IndexDefinition): Promise<boolean>
   /** Returns entries by key and id; none if the index cannot serve queries any more. */
@@ -50,7 +53,7 @@ export interface IndexReader {
 }
 
 /** Total size of the documents that are read with their entries, bytes. */
-const INLINE_BYTES = 512 * 1024
+export const INLINE_BYTES = 512 * 1024
 
 interface EntryRow {
   readonly key: Uint8Array
@@ -116,12 +119,15 @@ export function createIndexReader({
       select id, tag, body from documents
       where database = ${''} and collection = ${''} and id ${isListed}`.compile(db),
   )
+  function definitionsOf({ rows }: QueryResult<DefinitionRow>): readonly IndexDefinition[] {
+    const definitions = parsed.get(rows) ?? rows.map(toDefinition)
+    parsed.set(rows, definitions)
+    return definitions
+  }
   return {
-    async ready({ database, collection }) {
-      const { rows } = await ready(database, collection, 'ready')
-      const definitions = parsed.get(rows) ?? rows.map(toDefinition)
-      parsed.set(rows, definitions)
-      return definitions
+    ready({ database, collection }) {
+      const reading = ready(database, collection, 'ready')
+      return reading instanceof Promise ? reading.then(definitionsOf) : definitionsOf(reading)
     },
     async isReady(_, { id }) {
       return (await isReady(id)).rows.length > 0

@@ -6,6 +6,7 @@ import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createDocumentRules } from '../document-rules.ts'
 import { createDocuments, type Documents } from '../documents.ts'
+import { idsOn } from '../query/ids-on-page.testing.ts'
 import { parseDocumentQuery } from '../query/query.ts'
 import { createDocumentRepository } from '../repository/repository.ts'
 import { openIndexesOf } from './build/build-indexes.testing.ts'
@@ -90,9 +91,9 @@ forEachEngine((engine) => {
     const page = await documents.find(where, parseDocumentQuery(new URLSearchParams(query)), {
       count: false,
       reserve: async () => {},
-      signal: new AbortController().signal,
+      signal: () => new AbortController().signal,
     })
-    return { ids: page.documents.map(({ id }) => id), index: page.index, scanned: page.scanned }
+    return { ids: idsOn(page), index: page.index, scanned: page.scanned }
   }
 
   describe('maintenance', () => {

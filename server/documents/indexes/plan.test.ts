@@ -3,6 +3,7 @@ import { parseFieldList } from '../query/field-path.ts'
 import { parseDocumentQuery } from '../query/query.ts'
 import { adviseFields } from './advise.ts'
 import type { IndexDefinition } from './definition.ts'
+import { KEY_BYTES } from './index-key.ts'
 import { planQuery } from './plan.ts'
 
 const indexes = (...names: readonly string[]): IndexDefinition[] =>
@@ -63,6 +64,27 @@ describe('planQuery', () => {
     ['equality before order', ['-y', 'a'], 'a=x&sort=-y', 'a 1 1'],
   ])('%s', (_, names, query, expected) => {
     expect(planOf(names, query)).toBe(expected)
+  })
+
+  it.each<[string, readonly string[], string, boolean]>([
+    ['equality', ['a'], 'a=x', true],
+    ['a number', ['a'], 'a=1', true],
+    ['several values', ['a'], 'a:in=x,1', true],
+    ['a range', ['-a'], 'a:gte=1&a:lt=5', true],
+    ['a prefix', ['a'], 'a:starts=x', true],
+    ['equality, then a range', ['a,b'], 'a=x&b:lt=y', true],
+    ['an order', ['a'], 'sort=a', true],
+    ['another field', ['a'], 'a=x&b=y', false],
+    ['two lists for one field', ['a'], 'a:in=x,y&a=x', false],
+    ['equality and a range of one field', ['a'], 'a=x&a:gt=w', false],
+    ['another operator', ['a'], 'a=x&a:ne=y', false],
+    ['an array, which has the key of all arrays', ['a'], 'a=[1]', false],
+    ['a string that is truncated in keys', ['a'], `a=${'x'.repeat(KEY_BYTES)}`, false],
+    ['a bound that is truncated in keys', ['a'], `a:gt=${'x'.repeat(KEY_BYTES)}`, false],
+  ])('knows whether its ranges decide about %s', (_, names, query, expected) => {
+    const { filter, sort } = parseDocumentQuery(new URLSearchParams(query))
+    const plan = planQuery(indexes(...names), { filter, sort, count: false })
+    expect(plan?.isExact).toBe(expected)
   })
 
   it('bounds the number of ranges', () => {

@@ -1,13 +1,16 @@
-import {
-  type FieldPath,
-  parseFilterName,
-  printFieldPath,
-  splitValues,
-} from '../query/field-path.ts'
+import { parseFilterName, printFieldPath, splitValues } from '../query/field-path.ts'
 import { type Filter, parseExactly, toNumber } from '../query/filter.ts'
 import type { Sort } from '../query/order.ts'
 import type { IndexDefinition } from './definition.ts'
-import { type KeyRange, keyOfValue, type RangeOperator, rangeOf, successorOf } from './index-key.ts'
+import {
+  type IndexKey,
+  type KeyRange,
+  keyOfValue,
+  mayBeTruncated,
+  type RangeOperator,
+  rangeOf,
+  successorOf,
+} from './index-key.ts'
 
 /** Maximum number of ranges of keys that conditions of equality lead to. */
 const STREAMS = 64
@@ -41,6 +44,8 @@ export interface IndexPlan {
   readonly isReversed: boolean
   /** The fields of the index that are not fixed. If it is ordered, the query sorts by them. */
   readonly rest: Sort
+  /** Whether every document with a key in these ranges matches the filter. */
+  readonly isExact: boolean
 }
 
 /**
@@ -54,8 +59,13 @@ export function planQuery(
   query: PlannedQuery,
 ): IndexPlan | undefined {
   const conditions = groupConditions(query.filter)
+  const [order] = query.sort
+  const ordered = order && printFieldPath(order.path)
   let best: Candidate | undefined
   for (const index of indexes) {
+    const [first] = index.fields
+    const name = first && printFieldPath(first.path)
+    if (name === undefined || (name !== ordered && !conditions.has(name))) continue
     const candidate = toCandidate(index, conditions, query)
     if (candidate === undefined) continue
     if (best === undefined || compareRanks(candidate.rank, best.rank) > 0) best = candidate
@@ -75,7 +85,7 @@ export function groupConditions(filter: Filter): ReadonlyMap<string, FieldCondit
   const fields = new Map<string, FieldConditions>()
   for (const [name, text] of filter) {
     const { path, operator = 'eq' } = parseFilterName(name)
-    const field = nameOf(path)
+    const field = printFieldPath(path)
     const conditions = fields.get(field) ?? { equal: [], ranges: [] }
     if (operator === 'eq') conditions.equal.push([text])
     else if (operator === 'in') conditions.equal.push([...new Set(splitValues(text))])
@@ -85,8 +95,6 @@ export function groupConditions(filter: Filter): ReadonlyMap<string, FieldCondit
   }
   return fields
 }
-
-const nameOf = (path: FieldPath) => printFieldPath(path)
 
 const RANGES: readonly string[] = ['lt', 'lte', 'gt', 'gte', 'starts'] satisfies RangeOperator[]
 
@@ -106,36 +114,44 @@ interface Candidate {
 function toCandidate(
   index: IndexDefinition,
   conditions: ReadonlyMap<string, FieldConditions>,
-  { sort, count }: PlannedQuery,
+  { filter, sort, count }: PlannedQuery,
 ): Candidate | undefined {
   const { fields } = index
   let prefixes: readonly Buffer[] = [Buffer.of()]
   let fixed = 0
+  /** Number of conditions that the ranges of keys guarantee. */
+  let guaranteed = 0
   /** The fields that have a single value in all documents that match. */
   const constant = new Set<string>()
   for (const { path, isDescending } of fields) {
-    const name = nameOf(path)
+    const name = printFieldPath(path)
     const texts = conditions.get(name)?.equal.toSorted((one, other) => one.length - other.length)[0]
     if (texts === undefined || texts.length > STREAMS) break
     const keys = keysOf(texts, isDescending, fields.length)
     if (keys.length * prefixes.length > STREAMS) break
-    prefixes = prefixes.flatMap((prefix) => keys.map((key) => Buffer.concat([prefix, key])))
+    prefixes = prefixes.flatMap((prefix) =>
+      keys.map(({ bytes }) => (fixed === 0 ? bytes : Buffer.concat([prefix, bytes]))),
+    )
     if (keys.length === 1) constant.add(name)
+    if (!keys.some(({ isLossy }) => isLossy)) guaranteed++
     fixed++
   }
   const next = fields[fixed]
-  const asked = next && conditions.get(nameOf(next.path))?.ranges
+  const asked = next && conditions.get(printFieldPath(next.path))?.ranges
   const narrowed =
     next && asked?.length ? intersectAll(asked, next.isDescending, fields.length) : undefined
+  if (narrowed?.every((range) => !mayBeTruncated(longestOf(range), fields.length)) && asked) {
+    guaranteed += asked.length
+  }
   const streams = prefixes.map((prefix) => ({ prefix, ranges: rangesAfter(prefix, narrowed) }))
-  const rest = sort.filter(({ path }) => !constant.has(nameOf(path)))
+  const rest = sort.filter(({ path }) => !constant.has(printFieldPath(path)))
   const remaining = fields.slice(fixed)
   const isOrder = (isReversed: boolean) =>
     !count &&
     rest.length === remaining.length &&
     rest.every(({ path, isDescending }, at) => {
       const field = remaining[at]
-      if (field === undefined || nameOf(field.path) !== nameOf(path)) return false
+      if (field === undefined || printFieldPath(field.path) !== printFieldPath(path)) return false
       return (field.isDescending !== isDescending) === isReversed
     })
   const isForward = isOrder(false)
@@ -144,7 +160,10 @@ function toCandidate(
   const isNarrowing = fixed > 0 || narrowed !== undefined
   if (!isNarrowing && !isOrdered) return undefined
   return {
-    plan: { index, streams, isOrdered, isReversed, rest: remaining },
+    plan: {
+      ...{ index, streams, isOrdered, isReversed, rest: remaining },
+      isExact: guaranteed === filter.length,
+    },
     rank: [
       fixed,
       narrowed === undefined ? 0 : 1,
@@ -156,17 +175,19 @@ function toCandidate(
 }
 
 /** Returns the keys of the values that equal one of the texts: a string, and another JSON value. */
-function keysOf(texts: readonly string[], isDescending: boolean, fields: number): Buffer[] {
-  const keys = new Map<string, Buffer>()
+function keysOf(texts: readonly string[], isDescending: boolean, fields: number): IndexKey[] {
+  const keys = new Map<string, IndexKey>()
   for (const text of texts) {
     const other = parseExactly(text)
     for (const value of other === undefined ? [text] : [text, other]) {
-      const { bytes } = keyOfValue(value, isDescending, fields)
-      keys.set(bytes.toString('latin1'), bytes)
+      const key = keyOfValue(value, isDescending, fields)
+      keys.set(key.bytes.toString('latin1'), key)
     }
   }
   return [...keys.values()]
 }
+
+const longestOf = ({ lower, upper }: KeyRange) => Math.max(lower.length, upper.length)
 
 /** Returns the ranges of keys that match all conditions on a field. */
 function intersectAll(

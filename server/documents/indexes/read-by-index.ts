@@ -13,6 +13,7 @@ import {
   type Page,
   type PageQuery,
   pageOfTop,
+  stateOf,
 } from '../query/read-page.ts'
 import { TopDocuments } from '../query/top-documents.ts'
 import { EntryStream, mergeStreams, type StreamPosition } from './entry-stream.ts'
@@ -27,7 +28,7 @@ interface ReadByIndexDeps {
 
 interface IndexBounds {
   /** Awaited with the maximum size of the page, bytes, before it is read. */
-  readonly reserve: (bytes: number) => Promise<void>
+  readonly reserve: (bytes: number) => Promise<void> | undefined
   /** Awaited before each batch, with the number of entries and the bytes of documents read so far. */
   readonly check: (entries: number, bytes: number) => Promise<void>
 }
@@ -71,7 +72,8 @@ async function readOrdered(
   let scanned = 0
   let read = 0
   const pageOf = (next: Position | undefined): Page => ({
-    documents: [...documents].map(([id, tag]) => ({ id, tag })),
+    returned: documents.size,
+    states: [...documents].map(([id, tag]) => stateOf(id, tag)).join('\n'),
     json: json.print(),
     next,
     ...{ total: undefined, scanned, index: plan.index.name },
@@ -94,7 +96,7 @@ async function readOrdered(
         if (turn !== undefined) await turn
         const current = currentOf(plan, entry, found)
         if (current === undefined || documents.has(entry.id)) continue
-        const isLong = mayBeTruncated(entry.key, plan.index.fields.length)
+        const isLong = mayBeTruncated(entry.key.length, plan.index.fields.length)
         if (isLong && isOrderUnknown(plan, current.parsed)) return undefined
         const { parsed } = current
         const matched = query.matches?.(parsed) ?? true
@@ -166,7 +168,7 @@ async function readUnordered(
 }
 
 /** Returns where the streams begin; `unknown` if the key of the position is truncated. */
-function beginAfter(
+export function beginAfter(
   { index, rest }: IndexPlan,
   { sort }: PageQuery,
   { values, id }: Position,

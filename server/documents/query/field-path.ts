@@ -107,8 +107,12 @@ export function splitValues(text: string): string[] {
 }
 
 /** Returns a path as a query parameter names it. */
-export const printFieldPath = (path: FieldPath): string =>
-  path.map((name) => name.replace(/[.,:\\]|^-/g, '\\$&')).join('.')
+export function printFieldPath(path: FieldPath): string {
+  const [name] = path
+  // Most paths are one name without such characters. A planner prints several for each query.
+  if (path.length === 1 && name !== undefined && !/[.,:\\]|^-/.test(name)) return name
+  return path.map((each) => each.replace(/[.,:\\]|^-/g, '\\$&')).join('.')
+}
 
 /** Returns the value of a field, or undefined if the document does not have it. */
 export function valueAt(document: Json, path: FieldPath): Json | undefined {

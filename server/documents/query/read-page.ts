@@ -3,7 +3,7 @@ import type { NextTurn } from '../../storage/changes/turns.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { JsonArray, type JsonText } from '../json/json-array.ts'
 import { type Json, printJson } from '../json/strict-json.ts'
-import type { DocumentRepository, StoredDocument } from '../repository/stored-documents.ts'
+import type { DocumentRepository } from '../repository/stored-documents.ts'
 import { createMatcher, type Filter, SLICE } from './filter.ts'
 import { compareCodePoints, createComparator, type Position, positionOf } from './order.ts'
 import type { DocumentQuery } from './query.ts'
@@ -13,7 +13,10 @@ import { TopDocuments } from './top-documents.ts'
 
 /** A page of a collection. */
 export interface Page {
-  readonly documents: readonly Pick<StoredDocument, 'id' | 'tag'>[]
+  /** Number of documents on the page. */
+  readonly returned: number
+  /** The ids and tags of the documents, each on a line. They identify the state of the page. */
+  readonly states: string
   /** The documents as a JSON array. */
   readonly json: JsonText
   /** The position after which the next page begins; undefined on the last page. */
@@ -69,7 +72,7 @@ export interface ScanBounds {
   /** The last id to read. */
   readonly upTo?: string
   /** Awaited before each batch is read, with the maximum size of the page after it, bytes. */
-  readonly reserve?: (bytes: number) => Promise<void>
+  readonly reserve?: (bytes: number) => Promise<void> | undefined
   /** Called before each batch. */
   readonly check?: CheckScan
 }
@@ -109,11 +112,12 @@ async function readInIdOrder(
 ): Promise<Page> {
   const textOf = createTextOf(fields)
   const slice = createSlices(nextTurn)
-  const documents: Page['documents'][number][] = []
+  const states: string[] = []
   const json = new JsonArray()
   let bytes = 0
   let scanned = 0
   let isFull = false
+  let lastId: string | undefined
   let total = 0
   // Counting begins with the first document, not with the page.
   let after = count ? undefined : from?.id
@@ -122,7 +126,7 @@ async function readInIdOrder(
   for (let batch = 1; ; batch++) {
     check?.()
     // One more than requested detects a next page. A filter may skip many documents.
-    const size = matches === undefined && !count ? limit + 1 - documents.length : PAGE.max
+    const size = matches === undefined && !count ? limit + 1 - states.length : PAGE.max
     const { last, bytes: more } = await repository.until(where, after, size, BATCH_BYTES, upTo)
     if (!isFull) await reserve?.(bytes + more)
     if (batch > 1 || more > SMALL_BYTES) await nextTurn()
@@ -138,19 +142,21 @@ async function readInIdOrder(
       if (isFull || isBefore(id)) continue
       const text = textOf(body, parsed)
       const size = Buffer.byteLength(text)
-      isFull = documents.length === limit || (bytes + size > PAGE_BYTES && documents.length > 0)
+      isFull = states.length === limit || (bytes + size > PAGE_BYTES && states.length > 0)
       if (isFull && !count) break
       if (isFull) continue
       bytes += size
-      documents.push({ id, tag })
+      lastId = id
+      states.push(stateOf(id, tag))
       json.add(text)
     }
     const isLast = last === undefined && rows.length < size
     after = rows.length < size ? last : rows.at(-1)?.id
     if (isLast || batch >= batches || (isFull && !count)) {
-      const end = isFull ? documents.at(-1)?.id : isLast ? undefined : after
+      const end = isFull ? lastId : isLast ? undefined : after
       return {
-        documents,
+        returned: states.length,
+        states: states.join('\n'),
         json: json.print(),
         next: end === undefined ? undefined : { values: [], id: end },
         total: count ? total : undefined,
@@ -203,7 +209,7 @@ export async function pageOfTop(
   top: TopDocuments,
   reserve: ScanBounds['reserve'],
   nextTurn: NextTurn,
-): Promise<Pick<Page, 'documents' | 'json' | 'next'>> {
+): Promise<Pick<Page, 'returned' | 'states' | 'json' | 'next'>> {
   const { documents, bytes, next } = top.page()
   await reserve?.(bytes)
   const json = new JsonArray()
@@ -216,8 +222,16 @@ export async function pageOfTop(
     added = 0
     await nextTurn()
   }
-  return { documents, json: json.print(), next }
+  return {
+    returned: documents.length,
+    states: documents.map(({ id, tag }) => stateOf(id, tag)).join('\n'),
+    json: json.print(),
+    next,
+  }
 }
+
+/** Returns the lines of a document in {@link Page.states}. */
+export const stateOf = (id: string, tag: string): string => `${id}\n${tag}`
 
 /** Returns a function that returns a promise of the next turn if the current one took too long. */
 export function createSlices(nextTurn: NextTurn): () => Promise<void> | undefined {

@@ -5,6 +5,7 @@ import type { Store } from '../../storage/open.ts'
 import type { Tables } from '../../storage/tables.ts'
 import { beforeNul } from '../document-id.ts'
 import { createIndexReader, type IndexReader } from '../indexes/index-reader.ts'
+import { createPageReader, type PageReader } from '../indexes/page-reader.ts'
 import { createDocumentChanges, type DocumentChanges } from './document-changes.ts'
 import { createDocumentCounts, type DocumentCounts } from './document-counts.ts'
 import { createWriteDocuments, type WriteDocuments } from './write-documents.ts'
@@ -51,7 +52,7 @@ export interface DocumentRepository extends DocumentChanges, DocumentCounts {
   ): Promise<{ readonly last: string | undefined; readonly bytes: number }>
   /** See `write-documents.ts`. */
   readonly write: WriteDocuments
-  readonly indexes: IndexReader
+  readonly indexes: IndexReader & PageReader
 }
 
 /** A document whose body is null if it is larger than {@link TOGETHER}. */
@@ -91,7 +92,7 @@ export function createStoredDocuments(store: Store): DocumentRepository {
     ...createDocumentChanges(store, tagOf),
     ...createDocumentCounts(store),
     read,
-    indexes: createIndexReader(store),
+    indexes: { ...createIndexReader(store), ...createPageReader(store) },
     list({ database, collection }, after, limit, last) {
       return some
         .where('database', '=', database)

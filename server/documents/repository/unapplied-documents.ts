@@ -51,7 +51,7 @@ export function withUnapplied(
     // An index contains a change only once it is applied.
     indexes: {
       ...stored.indexes,
-      async ready(where) {
+      ready(where) {
         return writes.unapplied(where) === undefined ? stored.indexes.ready(where) : []
       },
       async isReady(where, index) {

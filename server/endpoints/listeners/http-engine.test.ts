@@ -232,7 +232,7 @@ describe('createHttpEngine', () => {
       const failures: unknown[] = []
       const { engine, socket } = await pipeline(1_000 * MIB, 2, async (response, engine) => {
         await new Promise(setImmediate)
-        await engine.reserve(response, 10 * MIB).catch((error) => failures.push(error))
+        await engine.reserve(response, 10 * MIB)?.catch((error) => failures.push(error))
       })
       await expect.poll(() => engine.unsent).toBe(10 * MIB)
       socket.destroy()
@@ -251,7 +251,7 @@ describe('createHttpEngine', () => {
         'Clients have not yet read 6 MiB of responses. This node buffers at most 4 MiB. ' +
           'Try again in 5 s.',
       )
-      await expect(engine.reserve(first, 7 * MIB)).rejects.toMatchObject({
+      await expect(async () => engine.reserve(first, 7 * MIB)).rejects.toMatchObject({
         code: 'unavailable',
         headers: { 'Retry-After': '5' },
       })

@@ -33,11 +33,11 @@ export interface HttpEngine<D extends ConnectionOwner> {
   requireRoom(): void
   /**
    * Holds bytes for a response before it is prepared, replacing its earlier reservation. Called
-   * before a large body is read.
+   * before a large body is read. Returns a promise only if the response has to wait.
    *
    * @throws Failure `unavailable` if the node holds too much or the client has disconnected.
    */
-  reserve(response: unknown, bytes: number): Promise<void>
+  reserve(response: unknown, bytes: number): Promise<void> | undefined
   /** Stops the timers. The listeners close their connections. */
   close(): void
 }
@@ -154,10 +154,10 @@ export function createHttpEngine<D extends ConnectionOwner>(
       return budget.held
     },
     requireRoom: () => budget.requireRoom(1),
-    async reserve(response, bytes) {
-      if (!(response instanceof CountedResponse)) return
+    reserve(response, bytes) {
+      if (!(response instanceof CountedResponse)) return undefined
       const { [CONNECTION]: connection }: Served<D> = response.req.socket
-      await connection?.reserve(response, bytes)
+      return connection?.reserve(response, bytes)
     },
     close() {
       clearInterval(checking)

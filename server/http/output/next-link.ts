@@ -9,12 +9,26 @@ export function requestedPath(c: Context<AppEnv>): string {
   return url.slice(begin, end === -1 ? undefined : begin + end).replace(/\/$/, '')
 }
 
-/** Returns a `Link` to the next page (RFC 8288): the request with this query parameter. */
+/** Returns the parameters of a request. Parsing its whole URL would take longer. */
+export function searchParameters(c: Context<AppEnv>): URLSearchParams {
+  const { url } = c.req
+  const begin = url.indexOf('?')
+  if (begin === -1) return new URLSearchParams()
+  const end = url.indexOf('#', begin)
+  return new URLSearchParams(url.slice(begin, end === -1 ? undefined : end))
+}
+
+/**
+ * Returns a `Link` to the next page (RFC 8288): the request with this query parameter.
+ *
+ * @param given the parameters of the request.
+ */
 export function nextLink(
   c: Context<AppEnv>,
   [name, value]: readonly [name: string, value: string],
+  given: URLSearchParams = searchParameters(c),
 ): string {
-  const next = new URL(c.req.url).searchParams
+  const next = new URLSearchParams(given)
   next.set(name, value)
   return `<${requestedPath(c)}?${next}>; rel="next"`
 }

@@ -8,15 +8,16 @@ export interface ResponseRoom {
   requireRoom(): void
   /**
    * Reserves bytes for a Node response before it is prepared. The reservation replaces the previous
-   * one. Does nothing for other responses, such as those of tests.
+   * one. Does nothing for other responses, such as those of tests. Returns a promise only if the
+   * response has to wait.
    *
    * @throws Failure `unavailable` if the budget is exhausted.
    */
-  reserve(response: unknown, bytes: number): Promise<void>
+  reserve(response: unknown, bytes: number): Promise<void> | undefined
 }
 
 /** Reserves bytes for the response to a request; see {@link ResponseRoom}. */
-export type Reserve = (c: Context<AppEnv>, bytes: number) => Promise<void>
+export type Reserve = (c: Context<AppEnv>, bytes: number) => Promise<void> | undefined
 
 /**
  * Matches requests for documents, jobs, schemas and exports. Other names that begin with `_` belong to the

@@ -167,7 +167,7 @@ forEngine('sqlite', (engine) => {
         batches: 1,
         reserve: async () => {},
       })
-      if (listed.documents.length === 0) creating ??= create(last)
+      if (listed.returned === 0) creating ??= create(last)
     }
     expect(await jobs.run(where, 'delete', { filter: [] })).toBe(COUNT)
     await applied()

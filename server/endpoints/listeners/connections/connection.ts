@@ -118,14 +118,15 @@ export class Connection implements ByteAccount {
 
   /**
    * Holds bytes for a response before it is prepared, replacing its earlier reservation. Waits
-   * while the connection prepares too much; the response to be sent next never waits.
+   * while the connection prepares too much; the response to be sent next never waits. Returns a
+   * promise only if it waits.
    *
    * @throws Failure `unavailable` if the node holds too much or the client has disconnected.
    */
-  async reserve(response: CountedResponse, bytes: number): Promise<void> {
+  reserve(response: CountedResponse, bytes: number): Promise<void> | undefined {
     if (this.#closed) throw clientHasLeft()
-    if (this.#tryToReserve(response, bytes)) return
-    await new Promise<void>((resolve, reject) => {
+    if (this.#tryToReserve(response, bytes)) return undefined
+    return new Promise<void>((resolve, reject) => {
       this.#waitingForRoom.push({ response, bytes, resolve, reject })
     })
   }

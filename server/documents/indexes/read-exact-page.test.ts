@@ -1,0 +1,129 @@
+import { beforeEach, expect, it } from 'vitest'
+import { invariant } from '../../contract/invariant.ts'
+import type { Store } from '../../storage/open.ts'
+import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
+import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { createDocuments, type Documents } from '../documents.ts'
+import { idsOn } from '../query/ids-on-page.testing.ts'
+import { parseDocumentQuery } from '../query/query.ts'
+import type { Page } from '../query/read-page.ts'
+import { createDocumentRepository } from '../repository/repository.ts'
+import { reserveEntries } from '../repository/reserved-entries.ts'
+import type { DocumentRepository } from '../repository/stored-documents.ts'
+import { openIndexesOf } from './build/build-indexes.testing.ts'
+import { KEY_BYTES } from './index-key.ts'
+import { INLINE_BYTES } from './index-reader.ts'
+
+/** Longer than a key of an index. */
+const LONG = 'x'.repeat(KEY_BYTES)
+const where = { database: 'db', collection: 'articles' }
+
+forEachEngine((engine) => {
+  let store: Store
+  let repository: DocumentRepository
+  let documents: Documents
+  let indexes: ReturnType<typeof openIndexesOf>
+  let reserved: number[]
+
+  beforeEach(async () => {
+    store = await engine.open()
+    await storeDatabases(store, 'db')
+    repository = createDocumentRepository(store)
+    documents = createDocuments(repository, () => 0)
+    reserved = []
+    indexes = openIndexesOf(store)
+    await indexes.put(where, 'by-a', ['a', 'b'])
+    await indexes.build()
+    for (const document of [
+      { id: '1', a: 1, b: '\u{1f600}' },
+      { id: '2', a: 1, b: 'x' },
+      { id: '3', a: '1', b: 'y' },
+      { id: '4', a: 'é', b: 'x\ny' },
+      { id: '5', a: 'é', b: 'z' },
+    ]) {
+      await documents.create(where, JSON.stringify(document))
+    }
+  })
+
+  const find = (query: string) =>
+    documents.find(where, parseDocumentQuery(new URLSearchParams(query)), {
+      count: false,
+      reserve: (bytes) => {
+        reserved.push(bytes)
+        return undefined
+      },
+      signal: () => new AbortController().signal,
+    })
+  const viewOf = (page: Page) => ({ ids: idsOn(page).join(), scanned: page.scanned })
+
+  it.each<[string, string, string, number]>([
+    ['a page', 'a=é&sort=b', '4,5', 2],
+    ['the first of several pages', 'a=é&sort=b&limit=1', '4', 2],
+    ['the number and not the string of a text', 'a=1&b=x', '2', 1],
+    ['the string and not the number of a text', 'a=1&b=y', '3', 1],
+    ['a part of a range that is full', 'a:gte=1&sort=a,b&limit=1', '2', 2],
+    ['no documents', 'a=2&b=x', '', 0],
+  ])('one statement reads %s', async (_, query, ids, scanned) => {
+    const found = find(query)
+    // Reading entries takes several steps.
+    expect(found instanceof Promise).toBe(engine.name === 'postgres')
+    const page = await found
+    expect(viewOf(page)).toEqual({ ids, scanned })
+    expect(page.index).toBe('by-a')
+    expect(reserved).toEqual([Buffer.byteLength(page.json as string)])
+  })
+
+  it('merges documents with the number and the string of a text', async () => {
+    expect(viewOf(await find('a:in=1&sort=b'))).toEqual({ ids: '2,3,1', scanned: 3 })
+  })
+
+  it.each<[string, string, string]>([
+    ['another condition', 'a=é&b:ne=z&sort=b', '4'],
+    ['another condition on an indexed field', 'a=é&b:gt=a&b:contains=y&sort=b', '4'],
+    ['arrays, which have the same key', 'a=array&b=[2]', '7'],
+    ['strings that are truncated in keys', `a=long&b=${LONG}b`, '9'],
+  ])('matches documents with %s', async (_, query, ids) => {
+    for (const document of [
+      { id: '6', a: 'array', b: [1] },
+      { id: '7', a: 'array', b: [2] },
+      { id: '8', a: 'long', b: `${LONG}a` },
+      { id: '9', a: 'long', b: `${LONG}b` },
+    ]) {
+      await documents.create(where, JSON.stringify(document))
+    }
+    const page = await find(query)
+    expect(idsOn(page).join()).toBe(ids)
+    expect(page.index).toBe('by-a')
+  })
+
+  if (engine.name === 'sqlite') {
+    it('finds a document by its own values, not by those that a job will give it', async () => {
+      await indexes.put(where, 'by-c', ['c'], true)
+      await indexes.build()
+      await documents.create(where, '{"id":"6","c":"now"}')
+      const next = { id: '6', body: '{"id":"6","c":"later"}' }
+      await store.transaction((trx) => reserveEntries(trx, where, [next]))
+      expect(viewOf(await find('c=later')).ids).toBe('')
+      expect(viewOf(await find('c=now')).ids).toBe('6')
+    })
+  }
+
+  it('continues after documents with equal values', async () => {
+    const page = await find('a=é&sort=b&limit=1')
+    const cursor = encodeURIComponent(page.nextParameter?.[1] ?? '')
+    expect(viewOf(await find(`a=é&sort=b&limit=1&cursor=${cursor}`))).toEqual({
+      ids: '5',
+      scanned: 1,
+    })
+  })
+
+  it('does not read large documents into one row', async () => {
+    const text = 'x'.repeat(INLINE_BYTES / 2)
+    await documents.create(where, JSON.stringify({ id: '6', a: 'é', b: 'zz', text }))
+    const [index] = await repository.indexes.ready(where)
+    invariant(index, 'the index is ready')
+    const all = { key: Buffer.of(), id: '', upper: Buffer.of(0xff) }
+    expect(await repository.indexes.page(where, index, all, undefined, 6)).toBeUndefined()
+    expect(viewOf(await find('a=é&sort=b&limit=3'))).toEqual({ ids: '4,5,6', scanned: 3 })
+  })
+})

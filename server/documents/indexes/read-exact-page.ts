@@ -1,0 +1,89 @@
+import type { CollectionRef } from '../../storage/document-ref.ts'
+import type { Json } from '../json/strict-json.ts'
+import { positionOf } from '../query/order.ts'
+import type { Page, PageQuery } from '../query/read-page.ts'
+import { mayBeTruncated } from './index-key.ts'
+import type { IndexedPage, IndexPart, PageReader } from './page-reader.ts'
+import type { IndexPlan } from './plan.ts'
+import { beginAfter } from './read-by-index.ts'
+
+/**
+ * Returns the page of a query that an index answers alone: its ranges contain exactly the documents
+ * that match, in the requested order. One statement then reads the page, and the documents are
+ * neither parsed nor compared. The result is a promise only if the store is asynchronous.
+ *
+ * Returns undefined for other queries, and if a document is large or the index was dropped.
+ */
+export function readExactPage(
+  reader: PageReader,
+  where: CollectionRef,
+  plan: IndexPlan,
+  query: PageQuery,
+): Page | undefined | Promise<Page | undefined> {
+  const { index, isExact, isOrdered, isReversed } = plan
+  const { fields, limit, count } = query
+  if (!isExact || !isOrdered || isReversed || count || fields !== undefined) return undefined
+  // It may contain entries of documents that a job will create (`reserved-entries.ts`).
+  if (index.isUnique) return undefined
+  const [first, other, ...more] = partsOf(plan, query) ?? []
+  if (first === undefined || more.length > 0) return undefined
+  // The parts of one stream follow each other. Those of two streams would have to be merged.
+  const isSequence = plan.streams.length === 1
+
+  function accept(found: IndexedPage | undefined): ReturnType<typeof readExactPage> {
+    if (found === undefined) return undefined
+    if (other === undefined || !found.hasOther) return toPage(plan, query, found)
+    if (found.returned === 0) return read(other, undefined)
+    return isSequence && found.scanned > limit ? toPage(plan, query, found) : undefined
+  }
+  function read(part: IndexPart, otherPart: IndexPart | undefined) {
+    const reading = reader.page(where, index, part, otherPart, limit)
+    return reading instanceof Promise ? reading.then(accept) : accept(reading)
+  }
+  return read(first, other)
+}
+
+/** Returns the parts of the index to read; undefined if the position to begin after is unknown. */
+function partsOf(plan: IndexPlan, query: PageQuery): IndexPart[] | undefined {
+  const { streams } = plan
+  const from = query.from && beginAfter(plan, query, query.from)
+  if (from === 'unknown' || streams.length > 2) return undefined
+  // Of a string and another value with the same text, documents more often have the latter.
+  return streams.toReversed().flatMap(({ prefix, ranges }) => {
+    if (from === undefined) return ranges.map(({ lower, upper }) => ({ key: lower, id: '', upper }))
+    const begin = Buffer.concat([prefix, from.rest])
+    return ranges
+      .filter(({ upper }) => Buffer.compare(begin, upper) < 0)
+      .map(({ lower, upper }) =>
+        Buffer.compare(begin, lower) < 0
+          ? { key: lower, id: '', upper }
+          : { key: begin, id: from.id, upper },
+      )
+  })
+}
+
+function toPage(
+  { index }: IndexPlan,
+  { sort, limit }: PageQuery,
+  { isReady, json, lastBytes, longestKey, returned, scanned, states }: IndexedPage,
+): Page | undefined {
+  // Documents with the same truncated key are in no order, and may not match.
+  if (!isReady || mayBeTruncated(longestKey, index.fields.length)) return undefined
+  const isLast = scanned <= limit
+  const last = isLast ? undefined : lastOf(json, lastBytes)
+  return {
+    ...{ returned, states, scanned },
+    json: `[${json}]`,
+    next: last && positionOf(last, last.id, sort),
+    total: undefined,
+    index: index.name,
+  }
+}
+
+/** Returns the last of several documents, which has this size. */
+function lastOf(json: string, bytes: number): { readonly id: string } & { [key: string]: Json } {
+  const end = json.slice(-bytes)
+  // A character has at least a byte, so the last document is at the end of as many characters.
+  const isAscii = Buffer.byteLength(end) === bytes
+  return JSON.parse(isAscii ? end : Buffer.from(end).subarray(-bytes).toString())
+}
