@@ -95,8 +95,7 @@ freshTest(
     await gatehouse.post('/_db/blog/articles', { id: 'one', title: 'One' })
     await signInAs(gatehouse, provider, 'eve', 'pending')
     provider.close()
-    await signIn(page, gatehouse.operatorKey)
-    await expect(page).toHaveURL(new RegExp(`${consolePath}$`))
+    await gatehouse.signIn(page, consolePath)
     const go = async (letter: string) => {
       await page.keyboard.press('g')
       await page.keyboard.press(letter)
@@ -141,7 +140,7 @@ test('Esc closes only the topmost layer, and the focus returns to its opener', a
   gatehouse,
 }) => {
   await gatehouse.post('/_db/_system/_api/database', { name: 'blog' })
-  await signIn(page, gatehouse.operatorKey)
+  await gatehouse.signIn(page, consolePath)
   const own = `tcp://127.0.0.1:${gatehouse.port}`
   const row = rowOf(page, own)
   await tabTo(page, row)

@@ -2,7 +2,6 @@ import type { Cookie } from '@playwright/test'
 import type { AccessRole } from '../../server/contract/access/role.ts'
 import type { PlainProvider } from '../../server/oauth2/providers/plain-provider.testing.ts'
 import { openPeopleProvider, signInAs } from './people.ts'
-import { expect, test as journey } from './server/gatehouse.ts'
 import { listen } from './server/listen.ts'
 import { type Gatehouse, openGatehouse } from './server/open-gatehouse.ts'
 
@@ -29,7 +28,10 @@ export interface SampleData {
 const API = '/_db/_system/_api'
 const names = { pending: 'paul', viewer: 'vera', operator: 'otto', admin: 'ada' } as const
 
-async function openSampleData(worker: number): Promise<SampleData & { close(): Promise<void> }> {
+/** Starts a Gatehouse with sample data. `close` stops it. */
+export async function openSampleData(
+  worker: number,
+): Promise<SampleData & { close(): Promise<void> }> {
   const { provider, env } = await openPeopleProvider()
   const gatehouse = await openGatehouse({ worker, env })
   const port = await gatehouse.freePort()
@@ -92,29 +94,3 @@ async function populate(gatehouse: Gatehouse, provider: PlainProvider) {
     token: (made.body as { info: { id: string } }).info.id,
   }
 }
-
-/** Playwright's `test` with a {@link SampleData} for all tests of a worker, and a signed-in person. */
-export const test = journey.extend<{ role: AccessRole | 'anonymous' }, { sample: SampleData }>({
-  sample: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads what a fixture needs from it
-    async ({}, use, { parallelIndex }) => {
-      const sample = await openSampleData(parallelIndex)
-      await use(sample)
-      await sample.close()
-    },
-    { scope: 'worker', timeout: 60_000 },
-  ],
-  /** The role of the signed-in person. */
-  role: ['admin', { option: true }],
-  baseURL: async ({ sample }, use) => {
-    await use(sample.gatehouse.url)
-  },
-  // These tests change nothing in the browser that Playwright does not reset. A context that is
-  // reused loads a page in two thirds of the time.
-  reuseContext: [true, { scope: 'worker' }],
-  storageState: async ({ sample, role }, use) => {
-    await use({ cookies: role === 'anonymous' ? [] : [sample.sessions[role]], origins: [] })
-  },
-})
-
-export { expect }

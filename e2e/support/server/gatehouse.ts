@@ -1,5 +1,7 @@
 import { test as base, expect } from '@playwright/test'
+import type { AccessRole } from '../../../server/contract/access/role.ts'
 import { type BrowserErrors, watchBrowserErrors } from '../page/browser-errors.ts'
+import { openSampleData, type SampleData } from '../sample-data.ts'
 import { type FreshGatehouse, type Gatehouse, openGatehouse } from './open-gatehouse.ts'
 import { resetGatehouse } from './reset.ts'
 
@@ -12,12 +14,22 @@ export interface Fixtures {
   browserErrors: BrowserErrors
 }
 
+/** Fixtures that the tests of a worker share; each is opened for the first test that uses it. */
+export interface WorkerFixtures {
+  sharedGatehouse: FreshGatehouse
+  sample: SampleData
+}
+
 /**
  * Playwright's `test` with a server that all tests of a worker share. A test that kills or restarts
  * the server, removes its first endpoint, or ends sessions uses {@link freshTest}. A test also fails
  * if the browser had an error that the test did not allow.
  */
-export const test = base.extend<Fixtures, { sharedGatehouse: FreshGatehouse }>({
+export const test = base.extend<Fixtures, WorkerFixtures>({
+  // Playwright resets cookies, storage, routes and the clock. A page of a reused context starts
+  // faster.
+  reuseContext: [true, { scope: 'worker' }],
+
   sharedGatehouse: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads what a fixture needs from it
     async ({}, use, { parallelIndex }) => {
@@ -26,6 +38,16 @@ export const test = base.extend<Fixtures, { sharedGatehouse: FreshGatehouse }>({
       await gatehouse.close()
     },
     { scope: 'worker' },
+  ],
+
+  sample: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads what a fixture needs from it
+    async ({}, use, { parallelIndex }) => {
+      const sample = await openSampleData(parallelIndex)
+      await use(sample)
+      await sample.close()
+    },
+    { scope: 'worker', timeout: 60_000 },
   ],
 
   gatehouse: async ({ sharedGatehouse }, use, testInfo) => {
@@ -84,6 +106,18 @@ export const freshTest = test.extend<FreshFixtures>({
         })
       })
     }
+  },
+})
+
+/** {@link test} with a person who is signed in to a {@link SampleData}, which the test must not change. */
+export const sampleTest = test.extend<{ role: AccessRole | 'anonymous' }>({
+  /** The role of the signed-in person. */
+  role: ['admin', { option: true }],
+  baseURL: async ({ sample }, use) => {
+    await use(sample.gatehouse.url)
+  },
+  storageState: async ({ sample, role }, use) => {
+    await use({ cookies: role === 'anonymous' ? [] : [sample.sessions[role]], origins: [] })
   },
 })
 
