@@ -1,3 +1,4 @@
+import type { EndpointChangeView } from '../../server/contract/endpoints/endpoint-change.ts'
 import { consolePath, rowOf } from '../support/page/endpoints-page.ts'
 import { expectAccessible } from '../support/page/expect-accessible.ts'
 import { expect, freshTest, test } from '../support/server/gatehouse.ts'
@@ -130,6 +131,32 @@ freshTest(
     await expect(rowOf(page, own)).toBeHidden()
   },
 )
+
+test('An undo by someone else that ends between two reads of the progress is announced', async ({
+  page,
+  gatehouse,
+}) => {
+  const running: EndpointChangeView = {
+    id: 'import',
+    state: 'running',
+    actor: 'local:operator',
+    created: new Date().toISOString(),
+    ended: null,
+    ...{ total: 3, removals: 0, made: 1, unchanged: 0, failed: 0, left: 2 },
+    ...{ undoOf: null, undoneBy: null },
+  }
+  const made = { ...running, state: 'done', ended: running.created, made: 3, left: 0 } as const
+  let list: EndpointChangeView[] = [running]
+  await page.route('**/_api/endpoint-change', (route) => route.fulfill({ json: list }))
+  await gatehouse.signIn(page, consolePath)
+  const bar = page.getByRole('region', { name: 'Bulk change' })
+  await expect(bar).toContainText('Changing 3 endpoints')
+  list = [
+    { ...made, id: 'undo', undoOf: 'import' },
+    { ...made, undoneBy: 'undo' },
+  ]
+  await expect(bar).toContainText('3 changes were undone.')
+})
 
 test('Rows are selected and removed by keyboard without losing the focus', async ({
   page,

@@ -21,8 +21,10 @@ export function BulkOutlet() {
   const isDisconnected = offered?.stage === 'disconnected'
   useEffect(() => {
     for (const view of data) {
-      if (isRunning(view)) trackBulk(view.id)
-      else if (ids.has(view.id) && !announced.current.has(view.id)) {
+      // The undo of a change that this page shows may end before the list is read again.
+      const isUndo = view.undoOf !== null && ids.has(view.undoOf)
+      if (isRunning(view) || isUndo) trackBulk(view.id)
+      if (!isRunning(view) && ids.has(view.id) && !announced.current.has(view.id)) {
         announced.current.add(view.id)
         announce(formatBulkResult(view))
         // Live events may have been lost among many changes.

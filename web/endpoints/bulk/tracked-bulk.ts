@@ -2,7 +2,7 @@ import { useSyncExternalStore } from 'react'
 
 /** The bulk changes that this page shows. */
 export interface TrackedBulk {
-  /** Started on this page, or seen while they ran. */
+  /** Started on this page, seen while they ran, or the undo of one of these. */
   readonly ids: ReadonlySet<string>
   /** Dismissed by the user. */
   readonly closed: ReadonlySet<string>
