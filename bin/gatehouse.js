@@ -1,23 +1,18 @@
 #!/usr/bin/env node
-// The command `gatehouse`. Runs the server with a Node.js that is new enough; this file itself also runs
-// on older versions.
+// The command `gatehouse`. Replaces itself by the server, or runs it with a Node.js that is new enough
+// if this one is not; this file itself also runs on older versions.
 
-import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { findNode, NEEDS_NODE } from './find-node.js'
+import { compileCacheFolder } from './compile-cache.js'
+import { isNewEnough, NEEDS_NODE } from './needs-node.js'
 import { NODE_FLAGS } from './node-flags.js'
 
 /** @param {string} name */
 const urlOf = (name) => new URL(name, import.meta.url)
-const inCheckout = fileURLToPath(urlOf('../server/main.ts'))
-const packed = fileURLToPath(urlOf('../dist/server/main.mjs'))
-const main = existsSync(inCheckout) ? inCheckout : packed
-
-const isWindows = process.platform === 'win32'
-
-/** Repeated signals within this time are one key press, ms. */
-const REPEAT_WINDOW = 1_000
+const inCheckout = urlOf('../server/main.ts')
+const packed = urlOf('../dist/server/main.mjs')
+const main = fileURLToPath(existsSync(inCheckout) ? inCheckout : packed)
 
 /** @param {string} sentence */
 function fail(sentence) {
@@ -25,8 +20,23 @@ function fail(sentence) {
   process.exitCode = 1
 }
 
-/** @param {string} node */
-function run(node) {
+/**
+ * Replaces this process by the server, without a second process that only waits.
+ *
+ * @param {NonNullable<typeof process.execve>} execve
+ */
+function become(execve) {
+  const { execPath, argv, env } = process
+  const cache = compileCacheFolder()
+  execve(execPath, [execPath, ...NODE_FLAGS, main, ...argv.slice(2)], {
+    ...env,
+    ...(cache !== undefined && { NODE_COMPILE_CACHE: cache }),
+  })
+}
+
+/** @param {string} node runs the server; this process passes on signals and the exit code. */
+async function runWith(node) {
+  const { spawn } = await import('node:child_process')
   const child = spawn(
     node,
     [
@@ -36,26 +46,15 @@ function run(node) {
       main,
       ...process.argv.slice(2),
     ],
-    {
-      stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-      // A separate process group, so that Ctrl-C reaches the server once, from this process and not
-      // from the terminal too. Windows has no process groups and would open a window.
-      detached: !isWindows,
-    },
+    { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] },
   )
 
-  /** @type {Map<string, number>} */
-  const last = new Map()
   /** @type {NodeJS.Signals[]} */
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
   /** @param {NodeJS.Signals} signal */
   const forward = (signal) => {
-    const now = performance.now()
-    // npm forwards a Ctrl-C that the terminal has already sent to this process.
-    const isRepeat = now - (last.get(signal) ?? Number.NEGATIVE_INFINITY) < REPEAT_WINDOW
-    last.set(signal, now)
     // On Windows, the console signals the server itself, and kill() would terminate it.
-    if (!isRepeat && !isWindows) child.kill(signal)
+    if (process.platform !== 'win32') child.kill(signal)
   }
   for (const signal of signals) process.on(signal, forward)
   const stopForwarding = () => {
@@ -76,8 +75,11 @@ function run(node) {
 
 if (!existsSync(main)) {
   fail('The server is missing from this package: neither server/main.ts nor dist/server/main.mjs.')
+} else if (isNewEnough(process.version) && process.execve !== undefined) {
+  become(process.execve)
 } else {
+  const { findNode } = await import('./find-node.js')
   const { node, problem } = findNode()
-  if (node !== undefined) run(node)
+  if (node !== undefined) await runWith(node)
   else fail(problem === undefined ? NEEDS_NODE : `${problem}\n${NEEDS_NODE}`)
 }

@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
+  chmodSync,
   copyFileSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -18,9 +19,6 @@ import { NODE_FLAGS } from './node-flags.js'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 const tools = fileURLToPath(new URL('../tools', import.meta.url))
-
-/** The Node.js of the machine, often older than the one that npm installed; otherwise this one. */
-const machineNode = ['/usr/bin/node', '/usr/local/bin/node'].find(existsSync) ?? process.execPath
 
 /** Replaces the server: reports how it was started, counts signals, and exits on request. */
 const SERVER = `
@@ -58,6 +56,10 @@ beforeEach(() => {
   mkdirSync(path.join(folder, 'server'))
   writeFileSync(path.join(folder, 'package.json'), '{"type":"module"}')
   writeFileSync(path.join(folder, 'server/main.ts'), SERVER)
+  writeFileSync(
+    path.join(folder, 'pretend.mjs'),
+    "Object.defineProperty(process, 'version', { value: 'v20.1.0' })",
+  )
   for (const name of readdirSync(here).filter((file) => file.endsWith('.js'))) {
     copyFileSync(path.join(here, name), path.join(folder, 'bin', name))
   }
@@ -82,12 +84,13 @@ interface Run {
   }>
 }
 
-function gatehouse(args: string[], node: string = machineNode, nodeArgs: string[] = []): Run {
-  const child = spawn(node, [...nodeArgs, path.join(folder, 'bin/gatehouse.js'), ...args], {
+function gatehouse(args: string[], isOld = false): Run {
+  const pretend = isOld ? ['--import', path.join(folder, 'pretend.mjs')] : []
+  const words = [...pretend, path.join(folder, 'bin/gatehouse.js'), ...args]
+  const child = spawn(process.execPath, words, {
     cwd: folder,
-    env: { ...process.env, MARK: 'kept', NODE_OPTIONS: '' },
+    env: { ...process.env, MARK: 'kept', NODE_OPTIONS: '', XDG_CACHE_HOME: folder },
     stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true,
   })
   started.push(child)
   let stdout = ''
@@ -118,16 +121,13 @@ function lastLine(text: string): unknown {
   return JSON.parse(text.trimEnd().split('\n').at(-1) ?? '')
 }
 
-describe('the command gatehouse', () => {
-  test('runs the server with the Node.js that npm installed', async () => {
-    const { stdout, code } = await gatehouse(['exit', '0']).end
-    expect(code).toBe(0)
-    const { version } = lastLine(stdout) as { version: string }
-    expect(Number(version.slice(1).split('.')[0])).toBeGreaterThanOrEqual(24)
-  })
-
+describe.each([
+  ['a Node.js that is new enough', false],
+  ['an old Node.js', true],
+])('the command gatehouse on %s', (_, isOld) => {
   test('passes arguments, working folder and environment to the server, and returns its exit code', async () => {
-    const { stdout, stderr, code } = await gatehouse(['exit', '42', '--a b', '', '*', '--help']).end
+    const args = ['exit', '42', '--a b', '', '*', '--help']
+    const { stdout, stderr, code } = await gatehouse(args, isOld).end
     expect(lastLine(stdout)).toMatchObject({ rest: ['42', '--a b', '', '*', '--help'] })
     expect(lastLine(stdout)).toMatchObject({ mark: 'kept', cwd: folder })
     expect(stderr).toBe('')
@@ -141,13 +141,13 @@ describe('the command gatehouse', () => {
   })
 
   test.each(['SIGKILL', 'SIGTERM', 'SIGABRT'])('ends by %s when the server does', async (name) => {
-    expect(await gatehouse(['die', name]).end).toMatchObject({ code: null, signal: name })
+    expect(await gatehouse(['die', name], isOld).end).toMatchObject({ code: null, signal: name })
   })
 
   test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
-    'forwards %s to the server once',
+    'passes %s to the server once',
     async (name) => {
-      const { child, printed, end } = gatehouse([name])
+      const { child, printed, end } = gatehouse([name], isOld)
       await printed('ready')
       child.kill(name)
       const { stdout, code } = await end
@@ -160,20 +160,30 @@ describe('the command gatehouse', () => {
       expect(code).toBe(7)
     },
   )
+})
 
-  test('forwards one SIGINT for Ctrl-C, although the terminal and npm both send it', async () => {
-    const { child, printed, end } = gatehouse(['SIGTERM'])
-    await printed('ready')
-    // The child leads a process group here, as a terminal's foreground job does.
-    process.kill(-(child.pid ?? Number.NaN), 'SIGINT')
-    await printed('SIGINT')
-    child.kill('SIGINT')
-    child.kill('SIGTERM')
-    expect(lastLine((await end).stdout)).toEqual({ SIGINT: 1, SIGTERM: 1, SIGHUP: 0 })
+describe('the command gatehouse', () => {
+  test('runs the server in its own process, without the warning that SQLite is experimental', async () => {
+    writeFileSync(
+      path.join(folder, 'server/main.ts'),
+      "await import('node:sqlite'); process.emitWarning('kept'); console.log(process.pid)",
+    )
+    const { child, end } = gatehouse([])
+    const { stdout, stderr } = await end
+    expect(stdout).toBe(`${child.pid}\n`)
+    expect(stderr).toMatch(/^\(node:\d+\) Warning: kept\n/)
+    expect(stderr).not.toContain('Experimental')
   })
 
-  test('stops the server when it is killed', async () => {
-    const { child, printed, end } = gatehouse(['SIGTERM'])
+  test('runs the server with the Node.js that npm installed if its own is old', async () => {
+    const { stdout, code } = await gatehouse(['exit', '0'], true).end
+    expect(code).toBe(0)
+    const { version } = lastLine(stdout) as { version: string }
+    expect(Number(version.slice(1).split('.')[0])).toBeGreaterThanOrEqual(24)
+  })
+
+  test('stops a server in another process when it is killed', async () => {
+    const { child, printed, end } = gatehouse(['SIGTERM'], true)
     await printed('ready')
     child.kill('SIGKILL')
     const { stdout, signal } = await end
@@ -182,17 +192,36 @@ describe('the command gatehouse', () => {
     expect(lastLine(stdout)).toEqual({ SIGINT: 0, SIGTERM: 1, SIGHUP: 0 })
   })
 
-  test('runs the server with its own Node.js if npm installed none', async () => {
-    rmSync(path.join(folder, 'tools'))
-    const { stdout, code } = await gatehouse(['exit', '0'], process.execPath).end
-    expect(code).toBe(0)
-    expect(lastLine(stdout)).toMatchObject({ version: process.version })
-  })
-
   test('reports that an incomplete package lacks the server', async () => {
     rmSync(path.join(folder, 'server'), { recursive: true })
     const { stderr, code } = await gatehouse([]).end
     expect(stderr).toMatch(/^The server is missing from this package/)
     expect(code).toBe(1)
+  })
+})
+
+describe('the cache for compiled code', () => {
+  const cache = () => path.join(folder, 'gatehouse')
+
+  test('is filled, and can be read only by the user', async () => {
+    expect(await gatehouse(['exit', '0']).end).toMatchObject({ code: 0 })
+    expect(readdirSync(cache())).not.toEqual([])
+    expect(statSync(cache()).mode & 0o777).toBe(0o700)
+  })
+
+  test.each([
+    ['a folder that others can write', () => mkdirSync(cache()), () => chmodSync(cache(), 0o777)],
+    [
+      'a link to another folder',
+      () => mkdirSync(path.join(folder, 'other')),
+      () => symlinkSync('other', cache()),
+    ],
+    ['a file', () => writeFileSync(cache(), ''), () => {}],
+  ])('is not used if it is %s', async (_, create, alter) => {
+    create()
+    alter()
+    const before = readdirSync(folder, { recursive: true }).length
+    expect(await gatehouse(['exit', '0']).end).toMatchObject({ code: 0, stderr: '' })
+    expect(readdirSync(folder, { recursive: true })).toHaveLength(before)
   })
 })

@@ -5,7 +5,8 @@
 import { mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { findNode, findNodeOfNpm, NEEDS_NODE } from './find-node.js'
+import { findNode, findNodeOfNpm } from './find-node.js'
+import { NEEDS_NODE } from './needs-node.js'
 
 const isWindows = process.platform === 'win32'
 const folder = fileURLToPath(new URL('../node_modules/.bin/', import.meta.url))

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CommanderError } from 'commander'
 import { createProgram, type Invocation } from './cli/program.ts'
+import { keepYoungGenerationSmall } from './cli/young-generation.ts'
 
 // The entry point of the process. Exit codes: 0 success, 1 failure, 2 invalid usage.
 
@@ -38,6 +39,7 @@ async function fail(error: unknown): Promise<void> {
   process.exitCode = 1
 }
 
+keepYoungGenerationSmall()
 await createProgram(version, carryOut)
   .parseAsync(process.argv.slice(2), { from: 'user' })
   .catch(fail)

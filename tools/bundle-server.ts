@@ -1,8 +1,21 @@
 import { rmSync } from 'node:fs'
 import path from 'node:path'
-import { build } from 'vite'
+import { build, type Plugin } from 'vite'
 
 const server = path.join(import.meta.dirname, '../server')
+
+/**
+ * Escapes characters above U+00FF in literals: one of them makes V8 keep the source of the whole
+ * file as two bytes per character.
+ */
+const keepOneByte: Plugin = {
+  name: 'keep-one-byte',
+  renderChunk: (code) =>
+    code.replaceAll(
+      /[^\0-\xff]/g,
+      (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    ),
+}
 
 /**
  * Bundles `server/main.ts` with everything that it imports, packages included. It starts in a third
@@ -17,6 +30,7 @@ export async function bundleServer(folder: string): Promise<string> {
   await build({
     configFile: false,
     logLevel: 'error',
+    plugins: [keepOneByte],
     ssr: { noExternal: true, external: ['pg-native'] },
     build: {
       ssr: true,
@@ -34,6 +48,7 @@ export async function bundleServer(folder: string): Promise<string> {
         },
         output: {
           format: 'esm',
+          comments: false,
           entryFileNames: '[name].mjs',
           // With a hash, a running node cannot load a part of a newer version.
           chunkFileNames: '[name]-[hash].mjs',

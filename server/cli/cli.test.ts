@@ -36,6 +36,12 @@ function gatehouse(...argv: string[]): { child: ChildProcess; ended: Promise<End
   return { child, ended }
 }
 
+/** Resolves when the process prints a line with the text. */
+const printed = (child: ChildProcess, text: string) =>
+  new Promise<void>((resolve) => {
+    child.stdout?.on('data', (part: string) => part.includes(text) && resolve())
+  })
+
 beforeAll(() => {
   data = mkdtempSync(join(tmpdir(), 'gatehouse-'))
 })
@@ -70,6 +76,21 @@ describe('gatehouse', () => {
       code: 0,
       out: '',
     })
+  })
+})
+
+describe('a running node', () => {
+  it('takes the SIGINT that npm repeats after a Ctrl-C for the same one', async () => {
+    const [port] = await freePorts(1)
+    const flags = ['--data', join(data, 'signals'), '--endpoint', `tcp://127.0.0.1:${port}`]
+    const { child, ended } = gatehouse(...flags, '--ready-delay', '60')
+    await printed(child, 'is ready')
+    child.kill('SIGINT')
+    await printed(child, '"stopping"')
+    child.kill('SIGINT')
+    child.kill('SIGTERM')
+    // A third signal would have ended it with code 1.
+    expect(await ended).toMatchObject({ code: 0, out: expect.stringContaining('"stopped"') })
   })
 })
 

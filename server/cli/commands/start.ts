@@ -4,6 +4,13 @@ import { consoleUrls } from '../../http/static/console-urls.ts'
 import { type Node, start } from '../../start.ts'
 import type { CommandContext } from '../command.ts'
 import type { Config } from '../config.ts'
+import { letYoungGenerationGrow } from '../young-generation.ts'
+
+/**
+ * Repeated signals within this time are one, ms: npm and the launcher (`bin/gatehouse.js`) forward a
+ * Ctrl-C that the terminal has already sent.
+ */
+const REPEAT_WINDOW = 1_000
 
 /** Starts a node, which runs until a signal stops it. Returns when the node is ready or stopped. */
 export async function run({ config, root }: CommandContext): Promise<readonly string[]> {
@@ -11,7 +18,12 @@ export async function run({ config, root }: CommandContext): Promise<readonly st
   const stopping = new AbortController()
   let node: Node | undefined
   let signals = 0
+  const last = new Map<NodeJS.Signals, number>()
   const stop = (signal: NodeJS.Signals) => {
+    const now = performance.now()
+    const isRepeat = now - (last.get(signal) ?? Number.NEGATIVE_INFINITY) < REPEAT_WINDOW
+    last.set(signal, now)
+    if (isRepeat) return
     if (++signals > 2) process.exit(1)
     log.info({ signal }, signals === 1 ? 'stopping' : 'stopping immediately')
     stopping.abort()
@@ -30,6 +42,7 @@ export async function run({ config, root }: CommandContext): Promise<readonly st
     log.info('stopped')
     return []
   }
+  letYoungGenerationGrow()
   log.info({ addresses: node.addresses.length, pid: process.pid }, 'gatehouse is ready')
   // Only on a terminal: log files must not contain the key.
   return process.stdout.isTTY ? welcome(node, config) : []
