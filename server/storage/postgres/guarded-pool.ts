@@ -10,6 +10,7 @@ import { resolveCommit } from './outcome.ts'
 import { connectionInfo, type Pool } from './pool.ts'
 import { isRejectedByServer, postgresError } from './postgres-error.ts'
 import { destroyConnection } from './probe.ts'
+import { request } from './request.ts'
 
 export interface GuardedPoolDeps {
   readonly connections: Pool
@@ -173,10 +174,14 @@ function guardClient(
     name: string | undefined,
   ): Promise<unknown> => {
     const values = parameters as unknown[]
-    if (name !== undefined) return client.query({ name, text: sql, values, rowMode: 'array' })
-    if (sql !== 'begin') return client.query(sql, [...parameters])
+    if (name !== undefined) {
+      return request(client, { name, text: sql, values, rowMode: 'array' })
+    }
+    if (sql !== 'begin') return request(client, { text: sql, values })
     // One message for both statements, so that the transaction id costs no additional round trip.
-    const answers: unknown = await client.query('begin; select pg_current_xact_id()::text as name')
+    const answers = await request(client, {
+      text: 'begin; select pg_current_xact_id()::text as name',
+    })
     const [begun, named] = answers as [pg.QueryResult, pg.QueryResult<{ name: string }>]
     transaction = named.rows[0]?.name
     return begun
@@ -188,6 +193,8 @@ function guardClient(
     try {
       return (await send(sql, parameters, name)) as PostgresQueryResult<never>
     } catch (error) {
+      // The stack of the caller instead of that of the connection.
+      if (error instanceof Error) Error.captureStackTrace(error)
       const thrown = postgresError(error)
       onFailure(thrown)
       // A query that timed out here may still be running on the server.

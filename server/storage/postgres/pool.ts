@@ -63,9 +63,8 @@ export function createPool(connectionString: string): Pool {
     idleTimeoutMillis: 60_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    // The server times out first. `query_timeout` applies if its response does not arrive.
+    // Shorter than `QUERY_TIMEOUT` (`request.ts`), which applies if no response arrives.
     statement_timeout: 30_000,
-    query_timeout: 40_000,
     // A node that is suspended in the middle of a change blocks other nodes no longer than this.
     // Their `lock_timeout` is longer, so they succeed afterwards.
     idle_in_transaction_session_timeout: 5_000,
