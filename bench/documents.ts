@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createDocumentRepository } from '../server/documents/repository/repository.ts'
 import { openStore } from '../server/storage/open.ts'
-import { ask, makeToken } from '../server/test-support/start.testing.ts'
+import { makeToken, sendRequest } from '../server/test-support/start.testing.ts'
 import { openLoad } from './load/load.ts'
 import {
   CONNECTIONS,
@@ -75,7 +75,7 @@ async function startNode(size: number) {
   const first = await startGatehouse(1, folder)
   const token = `Bearer ${await makeToken({ data, databaseUrl: undefined })}`
   const add = async (path: string, body: unknown) => {
-    const { status, text } = await ask(ADMIN, 'POST', path, {
+    const { status, text } = await sendRequest(ADMIN, 'POST', path, {
       host,
       body,
       headers: { 'Content-Type': 'application/json', Authorization: token },

@@ -100,7 +100,7 @@ async function startBalancer(groups: readonly (readonly NodeProcess[])[]) {
  */
 async function measureReads(nodes: readonly [NodeProcess, NodeProcess]) {
   const [a] = nodes
-  await a.ask('POST', '/articles', { id: 'one', title: 'One', text: 'x'.repeat(80) })
+  await a.request('POST', '/articles', { id: 'one', title: 'One', text: 'x'.repeat(80) })
   const balancer = await startBalancer([[a], nodes])
   const text = `GET /articles/one HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${a.token}\r\n\r\n`
   const loads = await Promise.all(
@@ -131,20 +131,20 @@ try {
   const [a, b] = (await startNodes(url, ['a', 'b'])) as [NodeProcess, NodeProcess]
   const readFromB = createReader(b)
   const names = ['one', 'two'] as const
-  for (const name of names) await a.ask('POST', '/_api/database', { name })
+  for (const name of names) await a.request('POST', '/_api/database', { name })
   const nameOf = (round: number) => names[round % 2] ?? names[0]
 
   const mapping = await measure(
     (round) =>
-      a.ask('POST', '/_api/endpoint', {
+      a.request('POST', '/_api/endpoint', {
         endpoint: b.address,
         databases: [nameOf(round), '_system'],
       }),
     async (round) => (await readFromB('/')).text.includes(`"${nameOf(round)}"`),
   )
-  await a.ask('POST', '/_api/endpoint', { endpoint: b.address, databases: [] })
+  await a.request('POST', '/_api/endpoint', { endpoint: b.address, databases: [] })
   const database = await measure(
-    (round) => a.ask('POST', '/_api/database', { name: `made-${round}` }),
+    (round) => a.request('POST', '/_api/database', { name: `made-${round}` }),
     async (round) => (await readFromB(`/_db/made-${round}/`)).status === 200,
   )
 

@@ -117,7 +117,7 @@ async function measure(
 /** Stores the documents that are read, and the same in a plain table. */
 async function fill(node: NodeProcess, url: string): Promise<void> {
   const all = Array.from({ length: DOCUMENTS }, (_, at) => documentOf(at))
-  const { status, text } = await node.ask('POST', '/articles', all)
+  const { status, text } = await node.request('POST', '/articles', all)
   if (status !== 201) throw new Error(`${status}: ${text}`)
   const client = new pg.Client({ connectionString: url })
   await client.connect()

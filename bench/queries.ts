@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 import { NODE_FLAGS } from '../bin/node-flags.js'
 import { SECRETS } from '../server/nodes/integration/node-processes.testing.ts'
 import { openStore, type StoreLocation } from '../server/storage/open.ts'
-import { ask, makeToken } from '../server/test-support/start.testing.ts'
+import { makeToken, sendRequest } from '../server/test-support/start.testing.ts'
 import { openLoad } from './load/load.ts'
 import {
   CONNECTIONS,
@@ -91,7 +91,7 @@ interface Node {
   readonly server: Pick<Subject, 'process' | 'stop'>
   /** The header `Authorization` as text. */
   readonly token: string
-  readonly call: (method: string, path: string, body?: unknown) => ReturnType<typeof ask>
+  readonly call: (method: string, path: string, body?: unknown) => ReturnType<typeof sendRequest>
 }
 
 async function startNode(location: StoreLocation): Promise<Node> {
@@ -111,7 +111,7 @@ async function startNode(location: StoreLocation): Promise<Node> {
     ...{ host, server, token: `Authorization: ${token}\r\n` },
     async call(method, path, body) {
       const headers = { 'Content-Type': 'application/json', Authorization: token }
-      const answer = await ask(PORT, method, path, { host, body, headers })
+      const answer = await sendRequest(PORT, method, path, { host, body, headers })
       if (answer.status < 300) return answer
       throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text}`)
     },

@@ -31,8 +31,8 @@ test('A token is created, shown once, used by a program and revoked', async ({
   const token = (await made.locator('code').first().textContent()) ?? ''
   await expect(made.locator('code').last()).toContainText(`Authorization: Bearer ${token}`)
   const url = `${gatehouse.url}/_db/_system/_api/endpoint`
-  const ask = () => fetch(url, { headers: { authorization: `Bearer ${token}` } })
-  expect((await ask()).status).toBe(200)
+  const sendRequest = () => fetch(url, { headers: { authorization: `Bearer ${token}` } })
+  expect((await sendRequest()).status).toBe(200)
   const change = await fetch(url, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}` },
@@ -83,7 +83,7 @@ test('A token is created, shown once, used by a program and revoked', async ({
   await expect(page).toHaveURL(/\/access\/providers$/)
   await page.getByRole('link', { name: 'Tokens' }).click()
   await expect(row).toBeHidden()
-  expect((await ask()).status).toBe(401)
+  expect((await sendRequest()).status).toBe(401)
 })
 
 test('An error of the server is shown at its field of the token form, which keeps the input', async ({

@@ -116,12 +116,12 @@ for (const role of ['viewer', 'operator'] as const) {
 
       await page.keyboard.press('Control+k')
       const search = page.getByRole('dialog', { name: 'Search' })
-      const asked: readonly (readonly [string, string])[] = [
+      const requested: readonly (readonly [string, string])[] = [
         ['endpoint', 'Add endpoint'],
         ['database', 'Create database'],
         ['people', 'People'],
       ]
-      for (const [question, found] of asked) {
+      for (const [question, found] of requested) {
         await search.getByRole('combobox').fill(question)
         await expect(search.getByRole('status')).toContainText(/result|matches/)
         await expect(search.getByRole('option', { name: found })).toHaveCount(

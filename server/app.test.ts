@@ -14,13 +14,13 @@ import { blog, listener, openApp, outside } from './test-support/app.testing.ts'
 // Behavior common to all routes, and routes without a folder of their own. Permissions are tested
 // in app-guards.test.ts and console pages in app-console.test.ts.
 
-const { app, modules, ask, store, token, events, readiness, lines, close } = await openApp()
+const { app, modules, request, store, token, events, readiness, lines, close } = await openApp()
 afterAll(close)
 
 describe('failures', () => {
   it('use the Error object under /_api, in UTF-8', async () => {
     for (const path of ['/_api', '/_api/nothing', '/_db/blog/_api/endpoint', '/_db/no/_api/x']) {
-      const answer = await ask(path)
+      const answer = await request(path)
       expect(answer.headers.get('Content-Type')).toBe('application/json; charset=utf-8')
       expect(Object.keys((await answer.json()) as object)).toEqual([
         'error',
@@ -32,7 +32,7 @@ describe('failures', () => {
   })
 
   it('use the error body elsewhere', async () => {
-    const answer = await ask('/nothing/here/at/all')
+    const answer = await request('/nothing/here/at/all')
     expect(answer.status).toBe(404)
     expect(answer.headers.get('Content-Type')).toBe('application/json')
     expect(await answer.json()).toEqual({ id: 'not_found', message: 'There is no such path.' })
@@ -44,7 +44,7 @@ describe('failures', () => {
       ['Sec-Fetch-Mode', 'navigate'],
       ['Accept', 'text/html,*/*'],
     ] as [string, string][]) {
-      const answer = await ask(path, { headers: [header] })
+      const answer = await request(path, { headers: [header] })
       expect(answer.status).toBe(404)
       expect(answer.headers.get('Content-Type')).toContain('text/html')
       const page = await answer.text()
@@ -62,7 +62,7 @@ describe('failures', () => {
 
   it('advise what to do next in a browser', async () => {
     const headers = { Accept: 'text/html' }
-    const pageOf = async (path: string) => (await ask(path, { headers })).text()
+    const pageOf = async (path: string) => (await request(path, { headers })).text()
     expect(await pageOf('/_console/assets/gone.js')).toContain('Go to the start page')
     const stranger = await app.request(
       '/articles/1',
@@ -111,14 +111,14 @@ describe('the order of checks', () => {
       const made = await createTokenByCommand(store, createRecorder(), flags, Date.now())
       init.headers = { ...init.headers, Authorization: `Bearer ${made}` }
     }
-    expect((await ask(path, init, through)).status).toBe(status)
+    expect((await request(path, init, through)).status).toBe(status)
   })
 })
 
 test('a read by id is answered synchronously', async () => {
   const headers = { Host: 'localhost', Authorization: `Bearer ${token}` }
   const body = JSON.stringify({ id: 'one' })
-  await ask('/_db/blog/articles', { method: 'POST', headers, body })
+  await request('/_db/blog/articles', { method: 'POST', headers, body })
   const read = () => app.request('/_db/blog/articles/one', { headers }, { listener: blog })
   // Without a connection, the security headers are added to the response asynchronously.
   const outgoing = new ServerResponse(new IncomingMessage(new Socket()))
@@ -138,7 +138,7 @@ describe('every response', () => {
       '/_console/',
       '/_db/no/',
     ]) {
-      const { headers } = await ask(path)
+      const { headers } = await request(path)
       expect(headers.get('X-Content-Type-Options')).toBe('nosniff')
       expect(headers.get('Content-Security-Policy')).toMatch(
         /^default-src 'none'.*frame-ancestors 'none'/,
@@ -155,7 +155,7 @@ describe('every response', () => {
     )
     expect(away.status).toBe(503)
     expect(away.headers.get('X-Content-Type-Options')).toBe('nosniff')
-    const encrypted = await ask('/', {}, listener({ address: { scheme: 'ssl' } }))
+    const encrypted = await request('/', {}, listener({ address: { scheme: 'ssl' } }))
     expect(encrypted.headers.get('Strict-Transport-Security')).toBe('max-age=31536000')
   })
 })
@@ -163,7 +163,7 @@ describe('every response', () => {
 describe('/_api/health', () => {
   it('responds in any database; readiness is 503 with its reason, liveness is not affected', async () => {
     for (const path of ['/_api/health', '/_api/health/ready', '/_db/blog/_api/health']) {
-      expect(await (await ask(path)).json()).toEqual({
+      expect(await (await request(path)).json()).toEqual({
         alive: true,
         ready: true,
         writable: true,
@@ -173,11 +173,11 @@ describe('/_api/health', () => {
     }
     readiness.reason = 'The node is stopping.'
     try {
-      const answer = await ask('/_api/health/ready')
+      const answer = await request('/_api/health/ready')
       expect(answer.status).toBe(503)
       expect(await answer.json()).toMatchObject({ ready: false, reason: 'The node is stopping.' })
-      expect((await ask('/_api/health')).status).toBe(503)
-      expect((await ask('/_api/health/live')).status).toBe(200)
+      expect((await request('/_api/health')).status).toBe(503)
+      expect((await request('/_api/health/live')).status).toBe(200)
     } finally {
       readiness.reason = null
     }
@@ -312,27 +312,27 @@ describe('/_api/events', () => {
   }
 
   it('sends new events, and resumes after the last event received', async () => {
-    const live = await ask('/_api/events')
+    const live = await request('/_api/events')
     expect(live.headers.get('Content-Type')).toContain('text/event-stream')
     const before = events.lastId
     events.publish({ type: 'database', name: 'first' })
     expect(await readUntil(live, 'first')).toContain('{"type":"database","name":"first"}')
 
     events.publish({ type: 'database', name: 'second' })
-    const resumed = await ask('/_api/events', { headers: { 'Last-Event-ID': before } })
+    const resumed = await request('/_api/events', { headers: { 'Last-Event-ID': before } })
     const read = await readUntil(resumed, 'second')
     expect(read.indexOf('first')).toBeGreaterThan(-1)
     expect(read.indexOf('second')).toBeGreaterThan(read.indexOf('first'))
   })
 
   it('tells a client of another run to reload', async () => {
-    const resumed = await ask('/_api/events', { headers: { 'Last-Event-ID': 'ffffffff-3' } })
+    const resumed = await request('/_api/events', { headers: { 'Last-Event-ID': 'ffffffff-3' } })
     expect(await readUntil(resumed, 'reset')).toContain('{"type":"reset"}')
   })
 
   it('ends when its endpoint drains', async () => {
     const closing = new AbortController()
-    const stream = await ask('/_api/events', {}, listener({ draining: closing.signal }))
+    const stream = await request('/_api/events', {}, listener({ draining: closing.signal }))
     const reader = stream.body?.getReader()
     await reader?.read()
     closing.abort()
@@ -344,7 +344,7 @@ describe('/_api/events', () => {
 
 describe('/_api/metrics', () => {
   it('uses the text format of Prometheus', async () => {
-    const answer = await ask('/_api/metrics')
+    const answer = await request('/_api/metrics')
     expect(answer.headers.get('Content-Type')).toContain('text/plain; version=0.0.4')
     expect(await answer.text()).toContain('# TYPE gatehouse_request_duration_seconds histogram')
   })
@@ -353,7 +353,7 @@ describe('/_api/metrics', () => {
 describe('the log', () => {
   it('has one line per request at level debug', async () => {
     lines.length = 0
-    await ask('/_api/database')
+    await request('/_api/database')
     expect(lines.map((line) => JSON.parse(line))).toEqual([
       expect.objectContaining({
         level: 20,

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { freePorts } from '../../server/endpoints/listeners/free-ports.testing.ts'
 import { signInWithKey } from '../../server/test-support/operator-session.testing.ts'
-import { ask } from '../../server/test-support/start.testing.ts'
+import { sendRequest } from '../../server/test-support/start.testing.ts'
 import { type BareRoot, createBareRoot } from './bare-root.testing.ts'
 
 // Runs the commands of the README on a bare machine, as a new user does.
@@ -67,15 +67,17 @@ describe('a bare Debian or Ubuntu with an older Node.js, npm and git', () => {
       const ended = once(server, 'exit')
       try {
         await vi.waitFor(
-          async () => expect((await ask(port, 'GET', '/_api/health')).status).toBe(200),
+          async () => expect((await sendRequest(port, 'GET', '/_api/health')).status).toBe(200),
           { timeout: STEP_TIMEOUT / 2, interval: 200 },
         )
-        const page = await ask(port, 'GET', '/_console/')
+        const page = await sendRequest(port, 'GET', '/_console/')
         expect(page.status).toBe(200)
         expect(page.text).toContain('<div id="root">')
         const key = path.join(bare.folder, 'root/gatehouse/data/operator.key')
         const cookie = await signInWithKey(port, readFileSync(key, 'utf8').trim())
-        const session = await ask(port, 'GET', '/_api/session', { headers: { Cookie: cookie } })
+        const session = await sendRequest(port, 'GET', '/_api/session', {
+          headers: { Cookie: cookie },
+        })
         expect(session.json).toMatchObject({ person: { username: 'local:operator' } })
       } finally {
         server.kill('SIGKILL')

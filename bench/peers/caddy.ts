@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { FIRST_PORT, nextHost, portsOf, respondsOk, sendRequest } from '../servers/address.ts'
+import { FIRST_PORT, nextHost, portsOf, requestOk, respondsOk } from '../servers/address.ts'
 import { makeFolder } from '../servers/folder.ts'
 import { type Subject, startProcess } from '../servers/process.ts'
 
@@ -44,10 +44,10 @@ export async function startCaddy(size: number): Promise<Subject> {
     ...started,
     path: '/',
     async add(port) {
-      await retryConnecting(() => sendRequest(host, admin, 'POST', path(port), server(port)))
+      await retryConnecting(() => requestOk(host, admin, 'POST', path(port), server(port)))
     },
     async remove(port) {
-      await retryConnecting(() => sendRequest(host, admin, 'DELETE', path(port)))
+      await retryConnecting(() => requestOk(host, admin, 'DELETE', path(port)))
     },
   }
 }

@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { ask } from '../../server/test-support/start.testing.ts'
+import { sendRequest } from '../../server/test-support/start.testing.ts'
 
 /** First port of every subject, below the ephemeral ports of the system. */
 export const FIRST_PORT = 10_000
@@ -25,7 +25,7 @@ export const nextHost = (): string =>
  *
  * @throws if the status is not 2xx.
  */
-export async function sendRequest(
+export async function requestOk(
   host: string,
   port: number,
   method: string,
@@ -36,14 +36,14 @@ export async function sendRequest(
   const type: Record<string, string> =
     body === undefined ? {} : { 'Content-Type': 'application/json' }
   const headers = { ...type, ...credentials }
-  const response = await ask(port, method, path, { host, body, headers })
+  const response = await sendRequest(port, method, path, { host, body, headers })
   if (response.status >= 200 && response.status < 300) return response
   throw new Error(`${method} ${path} answered ${response.status}: ${response.text}`)
 }
 
 /** Returns whether a port responds with 200, over a new connection. */
 export const respondsOk = (host: string, port: number, path: string): Promise<boolean> =>
-  ask(port, 'GET', path, { host }).then(
+  sendRequest(port, 'GET', path, { host }).then(
     ({ status }) => status === 200,
     () => false,
   )

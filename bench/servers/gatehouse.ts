@@ -5,7 +5,7 @@ import { writeEndpoint } from '../../server/endpoints/bulk/endpoint-writer.ts'
 import { openStore } from '../../server/storage/open.ts'
 import { endpointPath, makeToken } from '../../server/test-support/start.testing.ts'
 import type { MemoryUse } from '../probes/memory-probe.ts'
-import { FIRST_PORT, nextHost, portsOf, sendRequest } from './address.ts'
+import { FIRST_PORT, nextHost, portsOf, requestOk } from './address.ts'
 import { makeFolder } from './folder.ts'
 import { type Subject, startProcess } from './process.ts'
 
@@ -42,7 +42,7 @@ export interface Gatehouse extends Subject {
     method: string,
     path: string,
     body?: unknown,
-  ) => ReturnType<typeof sendRequest>
+  ) => ReturnType<typeof requestOk>
 }
 
 /**
@@ -67,7 +67,7 @@ export async function startGatehouse(
   )
   const token = await makeToken({ data, databaseUrl: undefined })
   const administer = (method: string, path: string, body?: unknown) =>
-    sendRequest(host, FIRST_PORT, method, path, body, { Authorization: `Bearer ${token}` })
+    requestOk(host, FIRST_PORT, method, path, body, { Authorization: `Bearer ${token}` })
   const { json } = await administer('GET', '/_api/listener')
   const other = json.find(({ state }: { state: string }) => state !== 'listening')
   if (other !== undefined || json.length !== size) {

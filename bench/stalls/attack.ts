@@ -1,4 +1,4 @@
-import type { Answer, AskOptions } from '../../server/test-support/start.testing.ts'
+import type { RequestOptions, TestResponse } from '../../server/test-support/start.testing.ts'
 
 /** A node that is attacked through one endpoint, while health is requested through another. */
 export interface AttackedNode {
@@ -21,8 +21,8 @@ export interface AttackedNode {
     method: string,
     path: string,
     body?: unknown,
-    options?: Pick<AskOptions, 'headers'>,
-  ): Promise<Answer>
+    options?: Pick<RequestOptions, 'headers'>,
+  ): Promise<TestResponse>
   /** Counts a response that did not come through {@link send}. */
   count(status: number | string): void
 }

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { ask, makeToken } from '../../server/test-support/start.testing.ts'
+import { makeToken, sendRequest } from '../../server/test-support/start.testing.ts'
 import { quantile } from '../load/statistics.ts'
 import { FIRST_PORT } from '../servers/address.ts'
 import { startGatehouse, storeEndpoints } from '../servers/gatehouse.ts'
@@ -75,7 +75,7 @@ async function openNode(
   const token = await makeToken({ data, databaseUrl: undefined })
   const count = (status: number | string) => answers.set(status, (answers.get(status) ?? 0) + 1)
   const send: AttackedNode['send'] = async (method, path, body, { headers } = {}) => {
-    const answer = await ask(port, method, path, {
+    const answer = await sendRequest(port, method, path, {
       host,
       body,
       headers: {

@@ -108,7 +108,7 @@ test('Changing a mapping under traffic fails no request of an open connection', 
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const sockets = new Set<unknown>()
   const seen: string[] = []
-  const ask = () =>
+  const sendRequest = () =>
     new Promise<void>((resolve, reject) => {
       const request = get(address.replace('tcp', 'http'), { agent }, (answer) => {
         let text = ''
@@ -125,7 +125,7 @@ test('Changing a mapping under traffic fails no request of an open connection', 
     })
   let going = true
   const traffic = (async () => {
-    while (going) await ask()
+    while (going) await sendRequest()
   })()
 
   await gatehouse.signIn(page, consolePath)

@@ -191,9 +191,9 @@ test.describe('During a grace period', () => {
       await expect.poll(listener).not.toMatchObject([{ bytesIn: 0 }])
       const ofBothRows = (url: URL) => url.searchParams.getAll('endpoint').length === 2
       const released = Promise.withResolvers<void>()
-      const asked = Promise.withResolvers<void>()
+      const requested = Promise.withResolvers<void>()
       await page.route(ofBothRows, async (route) => {
-        asked.resolve()
+        requested.resolve()
         await released.promise
         await route.continue()
       })
@@ -201,7 +201,7 @@ test.describe('During a grace period', () => {
       await expect(panel.getByRole('alert').filter({ hasText: 'was removed' })).toBeVisible()
       await expect(panel).toContainText('1 connection left')
       // Hold back the next listener data: the last data is older than the removal.
-      await asked.promise
+      await requested.promise
       await expect(panel.getByRole('button', { name: 'Close now' })).toBeVisible()
       released.resolve()
       await expect(rowOf(page, address)).toContainText('1 left')

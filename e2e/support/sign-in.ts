@@ -6,8 +6,8 @@ const OUR_PAGE = { 'X-Gatehouse': '1', 'Sec-Fetch-Site': 'same-origin' }
 
 /** Sends the requests of a sign-in through the local provider, without rendering its pages. */
 async function sendKey(api: APIRequestContext, key: string, returnTo: string): Promise<void> {
-  const asked = await api.post('/_oauth2/local/auth', { form: { returnTo } })
-  const action = /<form method="post" action="([^"]+)">/.exec(await asked.text())?.[1]
+  const requested = await api.post('/_oauth2/local/auth', { form: { returnTo } })
+  const action = /<form method="post" action="([^"]+)">/.exec(await requested.text())?.[1]
   invariant(action, 'the page has the form of the local provider')
   const answered = await api.post(action, { form: { key } })
   expect(answered.ok(), 'the key is taken').toBe(true)

@@ -529,7 +529,7 @@ forEachEngine((engine) => {
         { name: 'a', role: 'operator', ...limits },
         actor,
       )
-      const asked = async (over: object) =>
+      const requested = async (over: object) =>
         access.createToken(
           (await byToken(token)) ?? (await owner()),
           { name: 'b', role: 'viewer', ...limits, ...over },
@@ -544,9 +544,9 @@ forEachEngine((engine) => {
         { expires: undefined },
         { expires: new Date(end + 1).toISOString() },
       ]) {
-        await expect(asked(more)).rejects.toMatchObject({ code: 'forbidden' })
+        await expect(requested(more)).rejects.toMatchObject({ code: 'forbidden' })
       }
-      const { info } = await asked({ databases: ['blog'] })
+      const { info } = await requested({ databases: ['blog'] })
       expect(info).toMatchObject({ databases: ['blog'], expires: limits.expires })
     })
 
@@ -600,8 +600,8 @@ forEachEngine((engine) => {
       [{ databases: [] }, 'bad-parameter'],
     ])('is rejected with %j', async (over, code) => {
       const input = { name: 'a', role: 'viewer' as const, ...over }
-      const asked = owner().then((who) => access.createToken(who, input, actor))
-      await expect(asked).rejects.toMatchObject({ code })
+      const requested = owner().then((who) => access.createToken(who, input, actor))
+      await expect(requested).rejects.toMatchObject({ code })
       expect(await access.tokens('everybody')).toEqual([])
     })
 

@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { AuditPage } from '../contract/audit.ts'
-import { ask, endpointPath, startForTest, type TestNode } from '../test-support/start.testing.ts'
+import {
+  endpointPath,
+  sendRequest,
+  startForTest,
+  type TestNode,
+} from '../test-support/start.testing.ts'
 
 // Tests the log of a running node through the HTTP API.
 
@@ -13,7 +18,7 @@ afterAll(() => node.stop())
 
 /** Returns the rows about endpoints and databases, oldest first. */
 async function log(query = ''): Promise<AuditPage['rows']> {
-  const answer = await node.ask('GET', `/_api/audit?${query}`)
+  const answer = await node.request('GET', `/_api/audit?${query}`)
   expect(answer.status).toBe(200)
   const { rows } = answer.json as AuditPage
   return rows.filter(({ action }) => /^(endpoint|database)\./.test(action)).reverse()
@@ -27,16 +32,19 @@ test('the endpoint of the first start is recorded with the start as its actor', 
 
 test('changes and rejected changes are recorded, requests without effect are not', async () => {
   const [first] = await log()
-  await node.ask('POST', '/_api/database', { name: 'blog' })
-  await node.ask('POST', '/_api/database', { name: 'blog' })
-  await node.ask('DELETE', '/_api/database/_system')
-  await node.ask('DELETE', '/_api/database/blog')
+  await node.request('POST', '/_api/database', { name: 'blog' })
+  await node.request('POST', '/_api/database', { name: 'blog' })
+  await node.request('DELETE', '/_api/database/_system')
+  await node.request('DELETE', '/_api/database/blog')
   const { address } = node
-  await node.ask('POST', '/_api/endpoint', { endpoint: address, databases: [] })
-  await node.ask('POST', '/_api/endpoint', { endpoint: address, databases: ['_system', 'a'] })
-  await node.ask('POST', '/_api/endpoint', { endpoint: address.toUpperCase(), databases: ['a'] })
-  await node.ask('DELETE', endpointPath(address))
-  await node.ask('GET', '/_api/endpoint')
+  await node.request('POST', '/_api/endpoint', { endpoint: address, databases: [] })
+  await node.request('POST', '/_api/endpoint', { endpoint: address, databases: ['_system', 'a'] })
+  await node.request('POST', '/_api/endpoint', {
+    endpoint: address.toUpperCase(),
+    databases: ['a'],
+  })
+  await node.request('DELETE', endpointPath(address))
+  await node.request('GET', '/_api/endpoint')
 
   const rows = await log()
   expect(rows[0]).toEqual(first)
@@ -81,12 +89,12 @@ test('changes and rejected changes are recorded, requests without effect are not
 })
 
 test('viewers can read the log, and their rejected changes are recorded', async () => {
-  const made = await node.ask('POST', '/_api/token', { name: 'v', role: 'viewer' })
+  const made = await node.request('POST', '/_api/token', { name: 'v', role: 'viewer' })
   const headers = { Authorization: `Bearer ${made.json.token}` }
-  const refused = await node.ask('POST', '/_api/database', { name: 'x' }, { headers })
+  const refused = await node.request('POST', '/_api/database', { name: 'x' }, { headers })
   expect(refused.status).toBe(403)
-  await node.ask('DELETE', '/_api/database/x', undefined, { headers })
-  const answer = await node.ask('GET', '/_api/audit?what=database', undefined, { headers })
+  await node.request('DELETE', '/_api/database/x', undefined, { headers })
+  const answer = await node.request('GET', '/_api/audit?what=database', undefined, { headers })
   expect(answer.json.rows.slice(0, 2)).toMatchObject([
     { action: 'database.drop', target: 'x', outcome: 'refused', after: { refused: 'forbidden' } },
     // The server does not read the body of an unauthorized request.
@@ -98,30 +106,32 @@ test('anonymous rejections are counted, not recorded', async () => {
   const counted = async () =>
     Number(
       /^gatehouse_anonymous_refusals_total (\d+)/m.exec(
-        (await node.ask('GET', '/_api/metrics')).text,
+        (await node.request('GET', '/_api/metrics')).text,
       )?.[1],
     )
   const [rows, count] = [await log(), await counted()]
-  expect((await ask(node.port, 'POST', '/_api/database', { body: { name: 'x' } })).status).toBe(401)
+  expect(
+    (await sendRequest(node.port, 'POST', '/_api/database', { body: { name: 'x' } })).status,
+  ).toBe(401)
   expect(await log()).toEqual(rows)
   // The server caches its metrics for a second.
   await expect.poll(counted, { timeout: 5_000 }).toBe(count + 1)
 })
 
 test('the log is filtered and paged', async () => {
-  await node.ask('POST', '/_api/database', { name: 'one' })
-  await node.ask('POST', '/_api/database', { name: 'two' })
-  const newest = await node.ask('GET', '/_api/audit?what=database.create&limit=1')
+  await node.request('POST', '/_api/database', { name: 'one' })
+  await node.request('POST', '/_api/database', { name: 'two' })
+  const newest = await node.request('GET', '/_api/audit?what=database.create&limit=1')
   expect(newest.json).toMatchObject({ rows: [{ target: 'two' }], next: expect.any(Number) })
   const { next } = newest.json as AuditPage
-  const older = await node.ask('GET', `/_api/audit?what=database.create&limit=1&before=${next}`)
+  const older = await node.request('GET', `/_api/audit?what=database.create&limit=1&before=${next}`)
   expect(older.json.rows).toMatchObject([{ target: 'one' }])
   expect(await log('who=START')).toHaveLength(1)
   expect(await log('to=2020-01-01')).toEqual([])
 })
 
 test('an invalid parameter is named', async () => {
-  const answer = await node.ask('GET', '/_api/audit?limit=501')
+  const answer = await node.request('GET', '/_api/audit?limit=501')
   expect(answer.json).toEqual({
     error: true,
     code: 400,

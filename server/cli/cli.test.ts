@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
 import { openStore } from '../storage/open.ts'
 import { MAIN } from '../test-support/server-process.testing.ts'
-import { ask, startForTest, type TestNode } from '../test-support/start.testing.ts'
+import { sendRequest, startForTest, type TestNode } from '../test-support/start.testing.ts'
 
 // Tests the process itself: its output and its exit codes.
 
@@ -101,7 +101,7 @@ describe('a second node', () => {
       const ended = await gatehouse('--data', node.data, '--endpoint', 'tcp://127.0.0.1:8532').ended
       expect(ended.code).toBe(1)
       expect(ended.err).toContain(`Another Gatehouse is using the data folder ${node.data}`)
-      expect((await node.ask('GET', '/_api/endpoint')).status).toBe(200)
+      expect((await node.request('GET', '/_api/endpoint')).status).toBe(200)
     } finally {
       await node.stop()
     }
@@ -124,9 +124,9 @@ describe('gatehouse endpoint, beside a running node', () => {
   it('add: the node has opened it by the next request', async () => {
     const added = await command('add', address.replace('tcp', 'TCP'), '--databases', 'a,b')
     expect(added).toMatchObject({ code: 0, out: `${address}\n`, err: '' })
-    const records = (await node.ask('GET', '/_api/endpoint')).json
+    const records = (await node.request('GET', '/_api/endpoint')).json
     expect(records).toContainEqual({ endpoint: address, databases: ['a', 'b'] })
-    expect((await ask(port, 'GET', '/_api/health')).status).toBe(404)
+    expect((await sendRequest(port, 'GET', '/_api/health')).status).toBe(404)
   })
 
   it('add with an existing address: the node remaps it', async () => {
@@ -134,13 +134,13 @@ describe('gatehouse endpoint, beside a running node', () => {
     const listed = await command('list')
     expect(listed.out.split('\n')).toContain(`${address}\t*`)
     // The node syncs by itself, without a request about endpoints.
-    await expect.poll(async () => (await ask(port, 'GET', '/_api/health')).status).toBe(200)
+    await expect.poll(async () => (await sendRequest(port, 'GET', '/_api/health')).status).toBe(200)
   })
 
   it('remove: the node closes it without a request', async () => {
     expect(await command('remove', address)).toMatchObject({ code: 0, out: `${address}\n` })
     await vi.waitFor(
-      () => expect(ask(port, 'GET', '/')).rejects.toMatchObject({ code: 'ECONNREFUSED' }),
+      () => expect(sendRequest(port, 'GET', '/')).rejects.toMatchObject({ code: 'ECONNREFUSED' }),
       { timeout: 10_000 },
     )
   })
@@ -175,7 +175,7 @@ describe('gatehouse audit verify, beside a running node', () => {
       const address = `tcp://127.0.0.1:${await freePorts(1)}`
       const added = await gatehouse('endpoint', 'add', address, ...flags).ended
       expect(added.code).toBe(0)
-      const { rows } = (await node.ask('GET', '/_api/audit?who=command-line&limit=1')).json
+      const { rows } = (await node.request('GET', '/_api/audit?who=command-line&limit=1')).json
       expect(rows).toMatchObject([{ action: 'endpoint.add', by: 'command-line', address: null }])
       const later = await verify('--last', out.trim())
       expect(later).toMatchObject({ code: 0, out: `${rows[0].seq}:${rows[0].hash}\n` })

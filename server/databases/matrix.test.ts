@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
-  type Answer,
-  ask,
   endpointPath,
+  sendRequest,
   startForTest,
   type TestNode,
+  type TestResponse,
 } from '../test-support/start.testing.ts'
 
 // Tests which database each endpoint reaches by which name, over real connections
@@ -18,13 +18,13 @@ const ports = new Map<string, number>()
 
 beforeAll(async () => {
   node = await startForTest()
-  for (const name of ['a', 'b']) await node.ask('POST', '/_api/database', { name })
+  for (const name of ['a', 'b']) await node.request('POST', '/_api/database', { name })
   let port = 23_500
   for (const databases of MAPPINGS) {
-    let answer: Answer
+    let answer: TestResponse
     do {
       const endpoint = `tcp://127.0.0.1:${++port}`
-      answer = await node.ask('POST', '/_api/endpoint', { endpoint, databases })
+      answer = await node.request('POST', '/_api/endpoint', { endpoint, databases })
     } while (answer.status === 409)
     expect(answer.status).toBe(200)
     ports.set(String(databases), port)
@@ -45,7 +45,7 @@ const cases = MAPPINGS.flatMap((mapping) =>
 describe.each(cases)('an endpoint of [$mapping] asked for $name', ({ mapping, name, database }) => {
   const askHere = (path: string) => {
     const prefix = name === undefined ? '' : `/_db/${name}`
-    return node.ask('GET', prefix + path, undefined, { port: ports.get(String(mapping)) ?? 0 })
+    return node.request('GET', prefix + path, undefined, { port: ports.get(String(mapping)) ?? 0 })
   }
 
   it(`leads to ${database ?? 'nothing'}`, async () => {
@@ -84,63 +84,63 @@ describe('an absent database', () => {
   it('is indistinguishable from one outside the mapping', async () => {
     const port = ports.get('a') ?? 0
     const [absent, unmapped] = await Promise.all([
-      ask(port, 'GET', '/_db/nothing/articles'),
-      ask(port, 'GET', '/_db/b/articles'),
+      sendRequest(port, 'GET', '/_db/nothing/articles'),
+      sendRequest(port, 'GET', '/_db/b/articles'),
     ])
     expect(absent.status).toBe(404)
     expect(absent.text).toBe(unmapped.text)
-    const byNoName = await ask(port, 'GET', '/_db/%E0%A4%A/x')
+    const byNoName = await sendRequest(port, 'GET', '/_db/%E0%A4%A/x')
     expect(byNoName.text).toBe(unmapped.text)
   })
 
   it('may be mapped before it is created', async () => {
     const endpoint = `tcp://127.0.0.1:${ports.get('a')}`
-    await node.ask('POST', '/_api/endpoint', { endpoint, databases: ['later', 'a'] })
+    await node.request('POST', '/_api/endpoint', { endpoint, databases: ['later', 'a'] })
     const port = ports.get('a') ?? 0
-    expect((await ask(port, 'GET', '/')).status).toBe(404)
-    await node.ask('POST', '/_api/database', { name: 'later' })
-    expect((await ask(port, 'GET', '/')).json).toMatchObject({ database: 'later' })
-    await node.ask('DELETE', '/_api/database/later')
-    expect((await ask(port, 'GET', '/')).status).toBe(404)
-    await node.ask('POST', '/_api/endpoint', { endpoint, databases: ['a'] })
-    expect((await node.ask('DELETE', endpointPath('tcp://127.0.0.1:1'))).status).toBe(404)
+    expect((await sendRequest(port, 'GET', '/')).status).toBe(404)
+    await node.request('POST', '/_api/database', { name: 'later' })
+    expect((await sendRequest(port, 'GET', '/')).json).toMatchObject({ database: 'later' })
+    await node.request('DELETE', '/_api/database/later')
+    expect((await sendRequest(port, 'GET', '/')).status).toBe(404)
+    await node.request('POST', '/_api/endpoint', { endpoint, databases: ['a'] })
+    expect((await node.request('DELETE', endpointPath('tcp://127.0.0.1:1'))).status).toBe(404)
   })
 })
 
 describe('/_api/database', () => {
   it('lists _system first, then the others by name', async () => {
-    const answer = await node.ask('GET', '/_api/database')
+    const answer = await node.request('GET', '/_api/database')
     expect(answer.json).toEqual([{ name: '_system' }, { name: 'a' }, { name: 'b' }])
   })
 
   it('returns 201 for a new name and 409 / 1207 for an existing one', async () => {
-    const created = await node.ask('POST', '/_api/database', { name: 'fresh' })
+    const created = await node.request('POST', '/_api/database', { name: 'fresh' })
     expect(created.status).toBe(201)
     expect(created.json).toEqual({ result: true, error: false, code: 201 })
     for (const name of ['fresh', '_system']) {
-      const again = await node.ask('POST', '/_api/database', { name })
+      const again = await node.request('POST', '/_api/database', { name })
       expect(again.json).toMatchObject({ error: true, code: 409, errorNum: 1207 })
     }
     // Names are case-sensitive, so this is another database.
-    expect((await node.ask('POST', '/_api/database', { name: 'Fresh' })).status).toBe(201)
-    await node.ask('DELETE', '/_api/database/Fresh')
-    const dropped = await node.ask('DELETE', '/_api/database/fresh')
+    expect((await node.request('POST', '/_api/database', { name: 'Fresh' })).status).toBe(201)
+    await node.request('DELETE', '/_api/database/Fresh')
+    const dropped = await node.request('DELETE', '/_api/database/fresh')
     expect(dropped.status).toBe(200)
     expect(dropped.json).toEqual({ result: true, error: false, code: 200 })
-    const gone = await node.ask('DELETE', '/_api/database/fresh')
+    const gone = await node.request('DELETE', '/_api/database/fresh')
     expect(gone.json).toMatchObject({ error: true, code: 404, errorNum: 1228 })
   })
 
   it.each(['', '1a', '_a', 'a b', 'a/b', 'ä', 'a'.repeat(65)])(
     'returns 400 / 1229 for the name %j',
     async (name) => {
-      const answer = await node.ask('POST', '/_api/database', { name })
+      const answer = await node.request('POST', '/_api/database', { name })
       expect(answer.json).toMatchObject({ error: true, code: 400, errorNum: 1229 })
     },
   )
 
   it('returns 403 / 11 for dropping _system', async () => {
-    const answer = await node.ask('DELETE', '/_api/database/_system')
+    const answer = await node.request('DELETE', '/_api/database/_system')
     expect(answer.json).toMatchObject({ error: true, code: 403, errorNum: 11 })
   })
 })

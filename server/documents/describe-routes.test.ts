@@ -26,13 +26,13 @@ const COMMON = new Set([
   'referrer-policy',
 ])
 
-const { ask, close } = await openApp()
+const { request, close } = await openApp()
 let paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
 let responses: Readonly<Record<string, Response>>
 let parameters: Readonly<Record<string, { name: string; in: string }>>
 
 beforeAll(async () => {
-  const described = (await (await ask('/_api/openapi.json')).json()) as {
+  const described = (await (await request('/_api/openapi.json')).json()) as {
     paths: typeof paths
     components: { responses: typeof responses; parameters: typeof parameters }
   }
@@ -45,7 +45,7 @@ afterAll(close)
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 const create = (body: object) =>
-  ask('/articles', { method: 'POST', headers: JSON_TYPE, body: JSON.stringify(body) }, blog)
+  request('/articles', { method: 'POST', headers: JSON_TYPE, body: JSON.stringify(body) }, blog)
 
 const ASYNC = { Prefer: 'respond-async' }
 const MINIMAL = { Prefer: 'return=minimal' }
@@ -93,18 +93,18 @@ const requests: readonly [string, string, number, Record<string, string>?, strin
 
 it.each(requests)('%s %s with %i is described', async (method, path, status, headers, body) => {
   const init = { method, headers: headers ?? {}, ...(body !== undefined && { body }) }
-  await expectDescribed(await ask(path, init, blog), method, path, status, init.headers)
+  await expectDescribed(await request(path, init, blog), method, path, status, init.headers)
 })
 
 it('describes the same page, the same document and a job', async () => {
   for (const path of ['/articles?limit=1&year=2000', '/articles/one']) {
-    const tag = (await ask(path, {}, blog)).headers.get('ETag') ?? ''
+    const tag = (await request(path, {}, blog)).headers.get('ETag') ?? ''
     const headers = { 'If-None-Match': tag }
-    await expectDescribed(await ask(path, { headers }, blog), 'GET', path, 304, headers)
+    await expectDescribed(await request(path, { headers }, blog), 'GET', path, 304, headers)
   }
-  const started = await ask('/articles?limit=1', { headers: ASYNC }, blog)
+  const started = await request('/articles?limit=1', { headers: ASYNC }, blog)
   const job = `${started.headers.get('Location')}?limit=1`
-  const response = await ask(job, {}, blog)
+  const response = await request(job, {}, blog)
   await expectDescribed(response, 'GET', job, response.status, {})
 })
 

@@ -30,14 +30,14 @@ describe('a client that disconnects stops', () => {
     const where = { database: '_system', collection: 'articles' }
     await createStoredDocuments(store).insert(where, documents)
     await store.close()
-    await node.ask('PUT', '/_index/articles/by-odd', { fields: ['odd'] })
+    await node.request('PUT', '/_index/articles/by-odd', { fields: ['odd'] })
     const isReady = async () =>
-      (await node.ask('GET', '/_index/articles')).json[0].state === 'ready'
+      (await node.request('GET', '/_index/articles')).json[0].state === 'ready'
     await vi.waitUntil(isReady, WAIT)
     const headers = { Prefer: 'respond-async' }
-    const listing = await node.ask('GET', '/articles?n=-1', undefined, { headers })
+    const listing = await node.request('GET', '/articles?n=-1', undefined, { headers })
     job = String(listing.headers.location)
-    await vi.waitUntil(async () => (await node.ask('GET', job)).status === 200, WAIT)
+    await vi.waitUntil(async () => (await node.request('GET', job)).status === 200, WAIT)
   })
   beforeEach(() => {
     const all: (...parameters: SQLInputValue[]) => unknown[] = StatementSync.prototype.all

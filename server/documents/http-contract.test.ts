@@ -3,7 +3,7 @@ import { createRecorder } from '../audit/record.ts'
 import { createTokenByCommand } from '../cli/commands/token-create.ts'
 import { DEPTH } from '../contract/json-depth.ts'
 import { type EngineNode, forEachEngineNode } from '../test-support/each-engine-node.testing.ts'
-import { type Answer, ask } from '../test-support/start.testing.ts'
+import { sendRequest, type TestResponse } from '../test-support/start.testing.ts'
 import { readConditions } from './entity-tag.ts'
 import { createSchemaChecker } from './schemas/schema-checker.ts'
 import { createSchemas } from './schemas/schemas.ts'
@@ -18,7 +18,7 @@ forEachEngineNode((start) => {
 
   beforeAll(async () => {
     node = await start()
-    for (const name of ['blog', 'shop']) await node.ask('POST', '/_api/database', { name })
+    for (const name of ['blog', 'shop']) await node.request('POST', '/_api/database', { name })
     const store = await node.openStore()
     const flags: Record<string, Record<string, string>> = {
       viewer: { name: 'v', role: 'viewer' },
@@ -33,13 +33,13 @@ forEachEngineNode((start) => {
   afterAll(() => node.stop())
 
   const as = (who: string, method: string, path: string, body?: unknown, headers = {}) =>
-    ask(node.port, method, `/_db/blog${path}`, {
+    sendRequest(node.port, method, `/_db/blog${path}`, {
       body,
       headers: { Authorization: `Bearer ${tokens.get(who)}`, ...headers },
     })
   const by = (method: string, path: string, body?: unknown, headers = {}) =>
     as('operator', method, path, body, headers)
-  const created = async (body: object): Promise<Answer> => {
+  const created = async (body: object): Promise<TestResponse> => {
     const answer = await by('POST', '/articles', body)
     expect(answer.status).toBe(201)
     return answer
@@ -260,7 +260,7 @@ forEachEngineNode((start) => {
       expect(answer.headers.location).toMatch(/^\/_db\/blog\/_job\/[A-Za-z0-9_-]{22}$/)
       return String(answer.headers.location).replace('/_db/blog', '')
     }
-    const ended = async (job: string): Promise<Answer> => {
+    const ended = async (job: string): Promise<TestResponse> => {
       let answer = await by('GET', job)
       await vi.waitUntil(
         async () => {
@@ -311,7 +311,7 @@ forEachEngineNode((start) => {
       const seen: unknown[] = []
       await ended(String(first.headers.location).replace('/_db/blog', ''))
       while (path !== undefined) {
-        const answer: Answer = await by('GET', path.replace('/_db/blog', ''))
+        const answer: TestResponse = await by('GET', path.replace('/_db/blog', ''))
         expect(answer.json).toMatchObject({ kind: 'list', state: 'done', found: 75 })
         sizes.push(answer.json.documents.length)
         seen.push(...answer.json.documents)
@@ -421,9 +421,9 @@ forEachEngineNode((start) => {
     it('is visible only in its database and with permission to read', async () => {
       const job = await begun('DELETE', '/nothing-here')
       expect((await as('viewer', 'GET', job)).status).not.toBe(403)
-      expect((await node.ask('GET', `/_db/shop${job}`)).status).toBe(404)
-      expect((await node.ask('GET', job)).status).toBe(404)
-      expect((await ask(node.port, 'GET', `/_db/blog${job}`)).status).toBe(401)
+      expect((await node.request('GET', `/_db/shop${job}`)).status).toBe(404)
+      expect((await node.request('GET', job)).status).toBe(404)
+      expect((await sendRequest(node.port, 'GET', `/_db/blog${job}`)).status).toBe(401)
       expect((await by('GET', '/_job/absent')).json).toMatchObject({ id: 'not_found' })
     })
   })
@@ -439,7 +439,7 @@ forEachEngineNode((start) => {
       let path: string | undefined = '/pages?limit=10'
       const sizes: number[] = []
       while (path !== undefined) {
-        const answer: Answer = await by('GET', path)
+        const answer: TestResponse = await by('GET', path)
         sizes.push(answer.json.length)
         seen.push(...answer.json.map((each: { n: number }) => each.n))
         path = /<\/_db\/blog([^>]+)>; rel="next"/.exec(String(answer.headers.link))?.[1]
@@ -473,7 +473,7 @@ forEachEngineNode((start) => {
         const sizes: number[] = []
         let path: string | undefined = `/large?${query}`
         while (path !== undefined) {
-          const answer: Answer = await by('GET', path)
+          const answer: TestResponse = await by('GET', path)
           sizes.push(answer.json.length)
           path = /<\/_db\/blog([^>]+)>; rel="next"/.exec(String(answer.headers.link))?.[1]
         }
@@ -528,7 +528,7 @@ forEachEngineNode((start) => {
       { id: '3', name: 'cy' },
       { id: '4', name: 'dee', born: 1906, tags: ['navy', 'cobol'] },
     ]
-    const ids = ({ json }: Answer) => json.map(({ id }: { id: string }) => id)
+    const ids = ({ json }: TestResponse) => json.map(({ id }: { id: string }) => id)
 
     it.each<[query: string, ids: readonly string[]]>([
       ['of.town=London', ['1']],
@@ -638,7 +638,7 @@ forEachEngineNode((start) => {
       expect(ids(await by('GET', '/put'))).toEqual(['a b'])
     })
 
-    const ids = ({ json }: Answer) => json.map(({ id }: { id: string }) => id)
+    const ids = ({ json }: TestResponse) => json.map(({ id }: { id: string }) => id)
   })
 
   describe('Entity tags', () => {
@@ -780,7 +780,9 @@ forEachEngineNode((start) => {
     it('accepts the token as the user name of the URL', async () => {
       const basic = (user: string) => `Basic ${Buffer.from(user).toString('base64')}`
       const send = (authorization: string) =>
-        ask(node.port, 'GET', '/_db/blog/articles', { headers: { Authorization: authorization } })
+        sendRequest(node.port, 'GET', '/_db/blog/articles', {
+          headers: { Authorization: authorization },
+        })
       expect((await send(basic(`${tokens.get('viewer')}:`))).status).toBe(200)
       const wrong = await send(basic(`${tokens.get('viewer')}:password`))
       expect(wrong.status).toBe(401)
@@ -796,7 +798,7 @@ forEachEngineNode((start) => {
         ['PATCH', '/articles/1'],
         ['DELETE', '/articles/1'],
       ] as const) {
-        const answer = await ask(node.port, method, `/_db/blog${path}`)
+        const answer = await sendRequest(node.port, method, `/_db/blog${path}`)
         expect(answer.status).toBe(401)
         expect(answer.headers['content-type']).toBe('application/json')
         expect(answer.headers['www-authenticate']).toBe('Bearer, Basic realm="Gatehouse"')
@@ -811,7 +813,7 @@ forEachEngineNode((start) => {
       ['a cookie', { Cookie: 'a=b' }],
       ['the name of a browser', { 'User-Agent': 'Mozilla/5.0' }],
     ])('offers no Basic challenge to a client that sends %s', async (_what, headers) => {
-      const answer = await ask(node.port, 'GET', '/_db/blog/articles', { headers })
+      const answer = await sendRequest(node.port, 'GET', '/_db/blog/articles', { headers })
       expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, 'Bearer'])
     })
 
@@ -822,7 +824,9 @@ forEachEngineNode((start) => {
       expect((await as('viewer', 'GET', '/articles')).status).toBe(200)
       expect((await as('of blog', 'GET', '/articles')).status).toBe(200)
       const headers = { Authorization: `Bearer ${tokens.get('of blog')}` }
-      expect((await ask(node.port, 'GET', '/_db/shop/articles', { headers })).status).toBe(403)
+      expect((await sendRequest(node.port, 'GET', '/_db/shop/articles', { headers })).status).toBe(
+        403,
+      )
     })
   })
 
@@ -896,7 +900,9 @@ forEachEngineNode((start) => {
           path === '/healthz' ? 405 : 404,
         ])
       }
-      expect((await ask(node.port, 'GET', '/_db/blog/healthz')).json).toMatchObject({ ready: true })
+      expect((await sendRequest(node.port, 'GET', '/_db/blog/healthz')).json).toMatchObject({
+        ready: true,
+      })
     })
 
     it('keeps documents out of shared caches', async () => {
@@ -1031,7 +1037,7 @@ forEachEngineNode((start) => {
     })
 
     it('applies from the next request after another process has stored the schema', async () => {
-      await node.ask('POST', '/_db/shop/outside', { n: 'any' })
+      await node.request('POST', '/_db/shop/outside', { n: 'any' })
       const store = await node.openStore()
       const checker = createSchemaChecker()
       try {
@@ -1049,7 +1055,7 @@ forEachEngineNode((start) => {
       } finally {
         await store.close()
       }
-      expect((await node.ask('POST', '/_db/shop/outside', { n: 'any' })).status).toBe(422)
+      expect((await node.request('POST', '/_db/shop/outside', { n: 'any' })).status).toBe(422)
       expect((await by('POST', '/outside', { n: 'any' })).status).toBe(201)
     })
 
@@ -1071,9 +1077,13 @@ forEachEngineNode((start) => {
       }
       for (const method of ['GET', 'PUT', 'DELETE']) {
         const headers = { Authorization: `Bearer ${tokens.get('of blog')}` }
-        const elsewhere = await ask(node.port, method, '/_db/shop/_schema/outside', { headers })
+        const elsewhere = await sendRequest(node.port, method, '/_db/shop/_schema/outside', {
+          headers,
+        })
         expect(elsewhere.status).toBe(403)
-        expect((await ask(node.port, method, '/_db/blog/_schema/articles')).status).toBe(401)
+        expect((await sendRequest(node.port, method, '/_db/blog/_schema/articles')).status).toBe(
+          401,
+        )
       }
       const post = await by('POST', '/_schema/articles', {})
       expect([post.status, post.headers.allow]).toEqual([405, 'GET, HEAD, PUT, DELETE'])
@@ -1082,13 +1092,13 @@ forEachEngineNode((start) => {
     })
 
     it('is deleted with its database: a new one of the same name has no schema', async () => {
-      await node.ask('POST', '/_api/database', { name: 'strict' })
-      await node.ask('PUT', '/_db/strict/_schema/articles', SCHEMA)
-      expect((await node.ask('POST', '/_db/strict/articles', {})).status).toBe(422)
-      await node.ask('DELETE', '/_api/database/strict')
-      await node.ask('POST', '/_api/database', { name: 'strict' })
-      expect((await node.ask('GET', '/_db/strict/_schema/articles')).status).toBe(404)
-      expect((await node.ask('POST', '/_db/strict/articles', {})).status).toBe(201)
+      await node.request('POST', '/_api/database', { name: 'strict' })
+      await node.request('PUT', '/_db/strict/_schema/articles', SCHEMA)
+      expect((await node.request('POST', '/_db/strict/articles', {})).status).toBe(422)
+      await node.request('DELETE', '/_api/database/strict')
+      await node.request('POST', '/_api/database', { name: 'strict' })
+      expect((await node.request('GET', '/_db/strict/_schema/articles')).status).toBe(404)
+      expect((await node.request('POST', '/_db/strict/articles', {})).status).toBe(201)
     })
   })
 
@@ -1182,18 +1192,18 @@ forEachEngineNode((start) => {
     })
 
     it('belong to one database and are deleted with it', async () => {
-      await node.ask('POST', '/_api/database', { name: 'gone' })
-      await node.ask('POST', '/_db/gone/articles', { id: 'secret' })
-      expect((await node.ask('GET', '/_db/gone/articles/secret')).status).toBe(200)
+      await node.request('POST', '/_api/database', { name: 'gone' })
+      await node.request('POST', '/_db/gone/articles', { id: 'secret' })
+      expect((await node.request('GET', '/_db/gone/articles/secret')).status).toBe(200)
       for (const name of ['blog', 'shop', '_system']) {
-        expect((await node.ask('GET', `/_db/${name}/articles/secret`)).status).toBe(404)
+        expect((await node.request('GET', `/_db/${name}/articles/secret`)).status).toBe(404)
       }
-      await node.ask('DELETE', '/_api/database/gone')
-      expect((await node.ask('GET', '/_db/gone/articles/secret')).json).toMatchObject({
+      await node.request('DELETE', '/_api/database/gone')
+      expect((await node.request('GET', '/_db/gone/articles/secret')).json).toMatchObject({
         id: 'database_not_found',
       })
-      await node.ask('POST', '/_api/database', { name: 'gone' })
-      expect((await node.ask('GET', '/_db/gone/articles')).json).toEqual([])
+      await node.request('POST', '/_api/database', { name: 'gone' })
+      expect((await node.request('GET', '/_db/gone/articles')).json).toEqual([])
     })
   })
 })

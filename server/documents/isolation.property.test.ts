@@ -7,7 +7,7 @@ import { SYSTEM_DATABASE } from '../contract/database.ts'
 import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
 import { CASES } from '../integration/endurance/settings.testing.ts'
 import { type EngineNode, forEachEngineNode } from '../test-support/each-engine-node.testing.ts'
-import { type Answer, ask, endpointPath } from '../test-support/start.testing.ts'
+import { endpointPath, sendRequest, type TestResponse } from '../test-support/start.testing.ts'
 
 // Random databases, mappings, tokens and requests on real sockets, compared with a model that is a
 // map. Every document carries the mark of its database; a database that is dropped and created
@@ -195,17 +195,19 @@ forEachEngineNode((start) => {
 
   async function drop(database: string): Promise<void> {
     const was = databases.delete(database)
-    expect((await node.ask('DELETE', `/_api/database/${database}`)).status).toBe(was ? 200 : 404)
+    expect((await node.request('DELETE', `/_api/database/${database}`)).status).toBe(
+      was ? 200 : 404,
+    )
   }
 
   async function make(database: string): Promise<void> {
-    expect((await node.ask('POST', '/_api/database', { name: database })).status).toBe(201)
+    expect((await node.request('POST', '/_api/database', { name: database })).status).toBe(201)
     databases.set(database, { mark: `${database}#${++made}`, collections: new Map() })
   }
 
   async function map(at: number, names: readonly string[]): Promise<void> {
     const body = { endpoint: `tcp://127.0.0.1:${ports[at]}`, databases: names }
-    expect((await node.ask('POST', '/_api/endpoint', body)).status).toBe(200)
+    expect((await node.request('POST', '/_api/endpoint', body)).status).toBe(200)
     mappings.set(at, names)
   }
 
@@ -221,9 +223,9 @@ forEachEngineNode((start) => {
     for (const [collection, { documents, most }] of databases.get(SYSTEM_DATABASE)?.collections ??
       []) {
       for (const id of documents.keys()) {
-        await node.ask('DELETE', `/${collection}/${encodeURIComponent(id)}`)
+        await node.request('DELETE', `/${collection}/${encodeURIComponent(id)}`)
       }
-      if (most !== undefined) await node.ask('DELETE', `/_schema/${collection}`)
+      if (most !== undefined) await node.request('DELETE', `/_schema/${collection}`)
     }
     databases.set(SYSTEM_DATABASE, { mark: `_system#${++made}`, collections: new Map() })
     await map(0, [])
@@ -236,14 +238,14 @@ forEachEngineNode((start) => {
   /**
    * Returns the database of a request, or the status that rejects it before its content matters.
    */
-  function admitted(asked: Request): { database: Database } | { status: number } {
-    const names = mappings.get(asked.port) ?? []
-    const wanted = asked.prefix ?? names[0] ?? SYSTEM_DATABASE
+  function admitted(requested: Request): { database: Database } | { status: number } {
+    const names = mappings.get(requested.port) ?? []
+    const wanted = requested.prefix ?? names[0] ?? SYSTEM_DATABASE
     const database = databases.get(wanted)
     if ((names.length > 0 && !names.includes(wanted)) || !database) return { status: 404 }
-    const token = tokens[asked.token]
+    const token = tokens[requested.token]
     if (token === undefined) return { status: 401 }
-    const needed = READS.includes(asked.verb) ? 'viewer' : 'operator'
+    const needed = READS.includes(requested.verb) ? 'viewer' : 'operator'
     if (!atLeast(token.role, needed)) return { status: 403 }
     if (token.databases !== null && !token.databases.includes(wanted)) return { status: 403 }
     return { database }
@@ -259,12 +261,12 @@ forEachEngineNode((start) => {
     return others.map(tagIn).find((tag) => tag !== undefined) ?? 'none'
   }
 
-  function send(asked: Request, mark: string, tag: string): Promise<Answer> {
-    const { verb, collection, id, n, header, prefix, encoded } = asked
+  function send(requested: Request, mark: string, tag: string): Promise<TestResponse> {
+    const { verb, collection, id, n, header, prefix, encoded } = requested
     const spelled = encoded && prefix !== null ? `%${prefix.charCodeAt(0).toString(16)}` : undefined
     const shown = spelled === undefined ? prefix : spelled + prefix?.slice(1)
     const base = shown === null ? '' : `/_db/${shown}`
-    const token = tokens[asked.token]?.text
+    const token = tokens[requested.token]?.text
     const options = (body?: unknown, condition: typeof header | null = header) => ({
       body,
       headers: {
@@ -277,9 +279,9 @@ forEachEngineNode((start) => {
       },
     })
     const to = (method: string, path: string, rest: object) =>
-      ask(ports[asked.port] ?? 0, method, base + path, rest)
+      sendRequest(ports[requested.port] ?? 0, method, base + path, rest)
     const one = `/${collection}/${encodeURIComponent(id)}`
-    const all = `/${collection}?${new URLSearchParams(filterOf(asked))}`
+    const all = `/${collection}?${new URLSearchParams(filterOf(requested))}`
     switch (verb) {
       case 'patch all':
       case 'patch job':
@@ -289,12 +291,12 @@ forEachEngineNode((start) => {
         return to('DELETE', all, options(undefined, null))
       case 'list':
       case 'list job':
-        return to('GET', `/${collection}?${queryOf(asked)}`, options(undefined, null))
+        return to('GET', `/${collection}?${queryOf(requested)}`, options(undefined, null))
       case 'create':
         return to('POST', `/${collection}`, options({ id, in: mark, n }, null))
       case 'bulk':
       case 'bulk job': {
-        const body = asked.bulk.map((each) => ({ ...each, in: mark }))
+        const body = requested.bulk.map((each) => ({ ...each, in: mark }))
         return to('POST', `/${collection}`, options(body, null))
       }
       case 'schema': {
@@ -317,23 +319,23 @@ forEachEngineNode((start) => {
       ? []
       : [typeof filter === 'number' ? ['n', `${filter}`] : ['in', markOf(filter)]]
 
-  function queryOf(asked: Request): URLSearchParams {
-    const query = new URLSearchParams(filterOf(asked))
-    if (asked.limit !== null) query.set('limit', `${asked.limit}`)
-    if (asked.after !== null) query.set('after', asked.after)
+  function queryOf(requested: Request): URLSearchParams {
+    const query = new URLSearchParams(filterOf(requested))
+    if (requested.limit !== null) query.set('limit', `${requested.limit}`)
+    if (requested.after !== null) query.set('after', requested.after)
     return query
   }
 
   /** Returns the expected page of the collection. */
-  function pageOf(asked: Request, { documents }: Collection): { page: Doc[]; more: boolean } {
+  function pageOf(requested: Request, { documents }: Collection): { page: Doc[]; more: boolean } {
     const fitting = [...documents.values()]
       .map(({ doc }) => doc)
       .sort((a, b) => (a.id < b.id ? -1 : 1))
-      .filter((doc) => asked.after === null || doc.id > asked.after)
+      .filter((doc) => requested.after === null || doc.id > requested.after)
       .filter((doc) =>
-        filterOf(asked).every(([key, value]) => `${doc[key as keyof Doc]}` === value),
+        filterOf(requested).every(([key, value]) => `${doc[key as keyof Doc]}` === value),
       )
-    const limit = asked.limit ?? 100
+    const limit = requested.limit ?? 100
     return { page: fitting.slice(0, limit), more: fitting.length > limit }
   }
 
@@ -342,22 +344,22 @@ forEachEngineNode((start) => {
     readonly json?: unknown
     /** The expected final state of the job. */
     readonly job?: object
-    readonly done?: (answer: Answer) => void
+    readonly done?: (answer: TestResponse) => void
   }
 
   /** Returns the expected response, and a function that updates the model. */
-  function expected(asked: Request, own: Database, tag: string): Expected {
-    const { verb, id, n, header } = asked
-    const collection = collectionOf(own, asked.collection)
+  function expected(requested: Request, own: Database, tag: string): Expected {
+    const { verb, id, n, header } = requested
+    const collection = collectionOf(own, requested.collection)
     const { documents, most = Infinity } = collection
-    const keep = (doc: Doc) => (answer: Answer) => {
+    const keep = (doc: Doc) => (answer: TestResponse) => {
       documents.set(doc.id, { doc, tag: String(answer.headers.etag).replaceAll('"', '') })
     }
     const limit = (most: number | undefined) => () => {
       collection.most = most
     }
     const found = documents.get(id)
-    const fitting = pageOf({ ...asked, after: null, limit: null }, collection).page
+    const fitting = pageOf({ ...requested, after: null, limit: null }, collection).page
     /**
      * Returns a function that changes every matching document; it deletes them if `next` is
      * undefined.
@@ -387,10 +389,10 @@ forEachEngineNode((start) => {
       }
       case 'list job': {
         const job = { state: 'done', found: fitting.length, documents: fitting }
-        return { status: 206, json: pageOf(asked, collection).page, job }
+        return { status: 206, json: pageOf(requested, collection).page, job }
       }
       case 'list':
-        return { status: 200, json: pageOf(asked, collection).page }
+        return { status: 200, json: pageOf(requested, collection).page }
       case 'schema':
         return { status: 200, done: limit(n) }
       case 'no schema':
@@ -404,14 +406,14 @@ forEachEngineNode((start) => {
       }
       case 'bulk':
       case 'bulk job': {
-        const ids = asked.bulk.map((each) => each.id)
+        const ids = requested.bulk.map((each) => each.id)
         const later = verb === 'bulk job'
-        if (asked.bulk.some((each) => each.n > most)) return { status: 422 }
+        if (requested.bulk.some((each) => each.n > most)) return { status: 422 }
         if (new Set(ids).size < ids.length) return { status: 409 }
         if (ids.some((each) => documents.has(each))) {
           return later ? { status: 202, job: { state: 'failed' } } : { status: 409 }
         }
-        const docs = asked.bulk.map((each) => ({ ...each, in: own.mark }))
+        const docs = requested.bulk.map((each) => ({ ...each, in: own.mark }))
         // The response for an array has no tag per document, so the model does not know them.
         const done = () => {
           for (const doc of docs) documents.set(doc.id, { doc, tag: 'unknown' })
@@ -440,28 +442,28 @@ forEachEngineNode((start) => {
 
   const seen = new Map<string, number>()
 
-  async function perform(asked: Request): Promise<void> {
-    const admission = admitted(asked)
+  async function perform(requested: Request): Promise<void> {
+    const admission = admitted(requested)
     const own = 'database' in admission ? admission.database : undefined
-    const tag = tagOf(asked, own)
-    const answer = await send(asked, own?.mark ?? 'refused#0', tag)
+    const tag = tagOf(requested, own)
+    const answer = await send(requested, own?.mark ?? 'refused#0', tag)
     const marks = `${answer.text} ${JSON.stringify(answer.headers)}`.match(/\w+(?:#|%23)\d+/g) ?? []
     // A link to the next page repeats the filter, which may name another mark.
-    const repeated = filterOf(asked).map(([, value]) => encodeURIComponent(value))
+    const repeated = filterOf(requested).map(([, value]) => encodeURIComponent(value))
     expect(marks.filter((each) => each !== own?.mark && !repeated.includes(each))).toEqual([])
     const { status, json, job, done } =
-      own === undefined ? refusal(admission) : expected(asked, own, tag)
-    expect([asked.verb, answer.status]).toEqual([asked.verb, status])
+      own === undefined ? refusal(admission) : expected(requested, own, tag)
+    expect([requested.verb, answer.status]).toEqual([requested.verb, status])
     if (json !== undefined) expect(answer.json).toEqual(json)
-    if (job !== undefined) await expectJob(asked, answer, job)
+    if (job !== undefined) await expectJob(requested, answer, job)
     if (own === undefined) expect(answer.text).not.toMatch(/"(?:in|n)":/)
     done?.(answer)
     if (
       (status === 200 || status === 206) &&
-      READS.slice(2).includes(asked.verb) &&
+      READS.slice(2).includes(requested.verb) &&
       own !== undefined
     ) {
-      const { more } = pageOf(asked, collectionOf(own, asked.collection))
+      const { more } = pageOf(requested, collectionOf(own, requested.collection))
       expect(answer.headers.link !== undefined).toBe(more)
     }
     seen.set(`${status}`, (seen.get(`${status}`) ?? 0) + 1)
@@ -471,15 +473,15 @@ forEachEngineNode((start) => {
    * Waits for a job, and checks that it has this state in its own database and is missing in
    * another.
    */
-  async function expectJob(asked: Request, answer: Answer, job: object): Promise<void> {
-    const database = asked.prefix ?? mappings.get(asked.port)?.[0] ?? SYSTEM_DATABASE
+  async function expectJob(requested: Request, answer: TestResponse, job: object): Promise<void> {
+    const database = requested.prefix ?? mappings.get(requested.port)?.[0] ?? SYSTEM_DATABASE
     const location = String(answer.headers.location)
     const id = location.slice(location.indexOf('/_job/'))
-    const read = () => node.ask('GET', `/_db/${database}${id}`)
+    const read = () => node.request('GET', `/_db/${database}${id}`)
     await expect.poll(async () => (await read()).status, { interval: 5, timeout: 10_000 }).toBe(200)
     expect((await read()).json).toMatchObject(job)
-    if (asked.elsewhere === database || !databases.has(asked.elsewhere)) return
-    const foreign = await node.ask('GET', `/_db/${asked.elsewhere}${id}`)
+    if (requested.elsewhere === database || !databases.has(requested.elsewhere)) return
+    const foreign = await node.request('GET', `/_db/${requested.elsewhere}${id}`)
     expect([foreign.status, foreign.json.id]).toEqual([404, 'not_found'])
   }
 
@@ -527,7 +529,7 @@ forEachEngineNode((start) => {
   test('a removed endpoint serves no more responses', async () => {
     await reset()
     const path = endpointPath(`tcp://127.0.0.1:${ports[1]}`)
-    expect((await node.ask('DELETE', path)).status).toBe(200)
-    await expect(ask(ports[1] ?? 0, 'GET', '/things')).rejects.toThrow('ECONNREFUSED')
+    expect((await node.request('DELETE', path)).status).toBe(200)
+    await expect(sendRequest(ports[1] ?? 0, 'GET', '/things')).rejects.toThrow('ECONNREFUSED')
   })
 })

@@ -16,7 +16,7 @@ let session: string
 beforeAll(async () => {
   node = await startForTest({ trustedProxies: ['127.0.0.1'] }, log)
   const must = async (method: string, path: string, body?: unknown) => {
-    const answer = await node.ask(method, path, body)
+    const answer = await node.request(method, path, body)
     if (answer.status >= 300) throw new Error(answer.text)
     return answer
   }
@@ -150,30 +150,30 @@ describe('a read by id', () => {
 
   test('reflects a change and a revoked token immediately', async () => {
     const request = () => write('/_db/blog/articles/changing', [HOST, reader()])
-    const ask = async () => (await answers(request()))[0]
-    const { etag } = (await node.ask('POST', '/_db/blog/articles', { id: 'changing', n: 1 }))
+    const sendRequest = async () => (await answers(request()))[0]
+    const { etag } = (await node.request('POST', '/_db/blog/articles', { id: 'changing', n: 1 }))
       .headers
-    expect((await ask())?.body).toBe('{"id":"changing","n":1}')
-    expect((await ask())?.headers).toContain(`ETag: ${etag}`)
-    await node.ask('PUT', '/_db/blog/articles/changing', { n: 2 })
-    expect((await ask())?.body).toBe('{"id":"changing","n":2}')
-    await node.ask('DELETE', '/_db/blog/articles/changing')
-    expect((await ask())?.status).toContain(' 404 ')
-    const mine = (await node.ask('POST', '/_api/token', { name: 'x', role: 'viewer' })).json
+    expect((await sendRequest())?.body).toBe('{"id":"changing","n":1}')
+    expect((await sendRequest())?.headers).toContain(`ETag: ${etag}`)
+    await node.request('PUT', '/_db/blog/articles/changing', { n: 2 })
+    expect((await sendRequest())?.body).toBe('{"id":"changing","n":2}')
+    await node.request('DELETE', '/_db/blog/articles/changing')
+    expect((await sendRequest())?.status).toContain(' 404 ')
+    const mine = (await node.request('POST', '/_api/token', { name: 'x', role: 'viewer' })).json
     const withMine = async () => (await answers(write(ARTICLE, [HOST, bearer(mine.token)])))[0]
     for (let times = 0; times < 2; times++) expect((await withMine())?.status).toContain(' 200 ')
-    await node.ask('DELETE', `/_api/token/${mine.info.id}`)
+    await node.request('DELETE', `/_api/token/${mine.info.id}`)
     expect((await withMine())?.status).toContain(' 401 ')
   })
 
   test('reflects a change by another process immediately', async () => {
-    const mine = (await node.ask('POST', '/_api/token', { name: 'x', role: 'viewer' })).json
-    const ask = async () => (await answers(write(ARTICLE, [HOST, bearer(mine.token)])))[0]
-    for (let times = 0; times < 2; times++) expect((await ask())?.status).toContain(' 200 ')
+    const mine = (await node.request('POST', '/_api/token', { name: 'x', role: 'viewer' })).json
+    const sendRequest = async () => (await answers(write(ARTICLE, [HOST, bearer(mine.token)])))[0]
+    for (let times = 0; times < 2; times++) expect((await sendRequest())?.status).toContain(' 200 ')
     const tool = await openStore({ data: node.data }, 'tool')
     await tool.db.deleteFrom('tokens').where('id', '=', mine.info.id).execute()
     await tool.close()
-    expect((await ask())?.status).toContain(' 401 ')
+    expect((await sendRequest())?.status).toContain(' 401 ')
   })
 
   test('pipelined reads get their responses in order', async () => {

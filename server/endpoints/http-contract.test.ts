@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ask, endpointPath, startForTest, type TestNode } from '../test-support/start.testing.ts'
+import {
+  endpointPath,
+  sendRequest,
+  startForTest,
+  type TestNode,
+} from '../test-support/start.testing.ts'
 import { freePorts } from './listeners/free-ports.testing.ts'
 
 // docs/http-api.md, "Endpoints", row by row, over plain HTTP against a running server.
@@ -12,18 +17,18 @@ let node: TestNode
 
 beforeAll(async () => {
   node = await startForTest()
-  await node.ask('POST', '/_api/database', { name: 'blog' })
+  await node.request('POST', '/_api/database', { name: 'blog' })
 })
 afterAll(() => node.stop())
 
 const freeAddress = async () => `tcp://127.0.0.1:${await freePorts(1)}`
 const add = (endpoint: string, databases: string[] = []) =>
-  node.ask('POST', '/_api/endpoint', { endpoint, databases })
+  node.request('POST', '/_api/endpoint', { endpoint, databases })
 const portOf = (address: string) => Number(/[0-9]+$/.exec(address)?.[0])
 
 describe('List endpoints', () => {
   it('returns 200 with an array of endpoint records and nothing else', async () => {
-    const answer = await node.ask('GET', '/_api/endpoint')
+    const answer = await node.request('GET', '/_api/endpoint')
     expect(answer.status).toBe(200)
     expect(answer.headers['content-type']).toBe(JSON_UTF8)
     expect(answer.json).toEqual([{ endpoint: node.address, databases: [] }])
@@ -32,17 +37,17 @@ describe('List endpoints', () => {
   it('lists every configured endpoint, sorted by address', async () => {
     const addresses = [await freeAddress(), await freeAddress()]
     for (const address of addresses.toReversed()) await add(address, ['blog'])
-    const records = (await node.ask('GET', '/_api/endpoint')).json as { endpoint: string }[]
+    const records = (await node.request('GET', '/_api/endpoint')).json as { endpoint: string }[]
     const listed = records.map(({ endpoint }) => endpoint)
     expect(listed).toEqual([node.address, ...addresses].sort())
-    for (const address of addresses) await node.ask('DELETE', endpointPath(address))
+    for (const address of addresses) await node.request('DELETE', endpointPath(address))
   })
 
   it('lists only the requested endpoints', async () => {
     const address = await freeAddress()
     await add(address, ['blog'])
     const only = (...wanted: string[]) =>
-      node.ask(
+      node.request(
         'GET',
         `/_api/endpoint?${wanted.map((one) => `endpoint=${encodeURIComponent(one)}`).join('&')}`,
       )
@@ -50,11 +55,11 @@ describe('List endpoints', () => {
     expect((await only(address)).json).toEqual([record])
     expect((await only(address, node.address, 'tcp://nobody:1')).json).toHaveLength(2)
     expect((await only('tcp://nobody:1')).json).toEqual([])
-    await node.ask('DELETE', endpointPath(address))
+    await node.request('DELETE', endpointPath(address))
   })
 
   it('returns 400 outside the system database', async () => {
-    const answer = await node.ask('GET', '/_db/blog/_api/endpoint')
+    const answer = await node.request('GET', '/_db/blog/_api/endpoint')
     expect(answer.status).toBe(400)
     expect(answer.headers['content-type']).toBe(JSON_UTF8)
     expect(answer.json).toEqual({
@@ -68,7 +73,7 @@ describe('List endpoints', () => {
   it.each(['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'])(
     'returns 405 for %s with the supported methods',
     async (method) => {
-      const answer = await node.ask(method, '/_api/endpoint')
+      const answer = await node.request(method, '/_api/endpoint')
       expect(answer.status).toBe(405)
       expect(answer.headers.allow).toBe('GET, HEAD, POST')
       expect(answer.headers['content-type']).toBe(JSON_UTF8)
@@ -77,7 +82,7 @@ describe('List endpoints', () => {
   )
 
   it('returns 405 for GET of a single endpoint', async () => {
-    const answer = await node.ask('GET', endpointPath(node.address))
+    const answer = await node.request('GET', endpointPath(node.address))
     expect(answer.status).toBe(405)
     expect(answer.headers.allow).toBe('DELETE')
   })
@@ -90,7 +95,7 @@ describe('Add an endpoint', () => {
     expect(answer.status).toBe(200)
     expect(answer.headers['content-type']).toBe(JSON_UTF8)
     expect(answer.json).toEqual(ACKNOWLEDGED)
-    expect((await ask(portOf(address), 'GET', '/_api/health')).status).toBe(200)
+    expect((await sendRequest(portOf(address), 'GET', '/_api/health')).status).toBe(200)
   })
 
   it('returns 200 and the acknowledgement for the same body again', async () => {
@@ -99,33 +104,33 @@ describe('Add an endpoint', () => {
     const again = await add(address, ['blog'])
     expect(again.status).toBe(200)
     expect(again.json).toEqual(ACKNOWLEDGED)
-    const records = (await node.ask('GET', '/_api/endpoint')).json as { endpoint: string }[]
+    const records = (await node.request('GET', '/_api/endpoint')).json as { endpoint: string }[]
     expect(records.filter(({ endpoint }) => endpoint === address)).toHaveLength(1)
   })
 
   it('returns 200 for a body with an additional key "database", which has no effect', async () => {
     const endpoint = await freeAddress()
-    const answer = await node.ask('POST', '/_api/endpoint', {
+    const answer = await node.request('POST', '/_api/endpoint', {
       endpoint,
       databases: ['blog'],
       database: ['other'],
     })
     expect(answer.status).toBe(200)
-    const records = (await node.ask('GET', '/_api/endpoint')).json
+    const records = (await node.request('GET', '/_api/endpoint')).json
     expect(records).toContainEqual({ endpoint, databases: ['blog'] })
   })
 
   it('ignores a trailing slash of the path', async () => {
     for (const path of ['/_api/endpoint/', '/_db/_system/_api/endpoint/']) {
-      expect((await node.ask('GET', path)).text).toBe(
-        (await node.ask('GET', '/_api/endpoint')).text,
+      expect((await node.request('GET', path)).text).toBe(
+        (await node.request('GET', '/_api/endpoint')).text,
       )
     }
   })
 
   it('requires databases: without it, an endpoint is neither added nor mapped to every database', async () => {
     const endpoint = await freeAddress()
-    const without = () => node.ask('POST', '/_api/endpoint', { endpoint })
+    const without = () => node.request('POST', '/_api/endpoint', { endpoint })
     expect((await without()).json).toMatchObject({
       code: 400,
       errorNum: 10,
@@ -133,7 +138,7 @@ describe('Add an endpoint', () => {
     })
     expect((await add(endpoint, ['blog'])).status).toBe(200)
     expect((await without()).status).toBe(400)
-    const records = (await node.ask('GET', '/_api/endpoint')).json
+    const records = (await node.request('GET', '/_api/endpoint')).json
     expect(records).toContainEqual({ endpoint, databases: ['blog'] })
   })
 
@@ -180,8 +185,8 @@ describe('Add an endpoint', () => {
   ])(
     'returns 400 for %s, names the field and changes nothing',
     async (_what, body, errorNum, says, field) => {
-      const before = (await node.ask('GET', '/_api/endpoint')).text
-      const answer = await node.ask('POST', '/_api/endpoint', body)
+      const before = (await node.request('GET', '/_api/endpoint')).text
+      const answer = await node.request('POST', '/_api/endpoint', body)
       expect(answer.status).toBe(400)
       expect(answer.json).toEqual({
         error: true,
@@ -190,7 +195,7 @@ describe('Add an endpoint', () => {
         errorMessage: expect.stringContaining(says),
         field,
       })
-      expect((await node.ask('GET', '/_api/endpoint')).text).toBe(before)
+      expect((await node.request('GET', '/_api/endpoint')).text).toBe(before)
     },
   )
 
@@ -199,18 +204,18 @@ describe('Add an endpoint', () => {
     async (type) => {
       const body = JSON.stringify({ endpoint: await freeAddress(), databases: [] })
       const headers = { 'Content-Type': type }
-      expect((await node.ask('POST', '/_api/endpoint', body, { headers })).status).toBe(200)
+      expect((await node.request('POST', '/_api/endpoint', body, { headers })).status).toBe(200)
     },
   )
 
   it('returns 415 for another content type, naming the header, and 413 for a large body', async () => {
-    const form = await node.ask('POST', '/_api/endpoint', '{}', {
+    const form = await node.request('POST', '/_api/endpoint', '{}', {
       headers: { 'Content-Type': 'text/xml' },
     })
     expect(form.status).toBe(415)
     expect(form.json.errorMessage).toContain('Content-Type')
     expect(form.json.field).toBe('Content-Type')
-    const large = await node.ask('POST', '/_api/endpoint', { endpoint: 'x'.repeat(2 ** 20) })
+    const large = await node.request('POST', '/_api/endpoint', { endpoint: 'x'.repeat(2 ** 20) })
     expect(large.status).toBe(413)
     expect(large.json).toMatchObject({ error: true, code: 413, errorNum: 413 })
   })
@@ -220,18 +225,20 @@ describe('Remove an endpoint', () => {
   it('returns 200 for the percent-encoded address of an existing endpoint', async () => {
     const address = await freeAddress()
     await add(address)
-    const answer = await node.ask('DELETE', endpointPath(address))
+    const answer = await node.request('DELETE', endpointPath(address))
     expect(answer.status).toBe(200)
     expect(answer.headers['content-type']).toBe(JSON_UTF8)
     expect(answer.json).toEqual(ACKNOWLEDGED)
-    await expect(ask(portOf(address), 'GET', '/')).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+    await expect(sendRequest(portOf(address), 'GET', '/')).rejects.toMatchObject({
+      code: 'ECONNREFUSED',
+    })
   })
 
   it('returns 404 with errorNum 1231 if it no longer exists', async () => {
     const address = await freeAddress()
     await add(address)
-    await node.ask('DELETE', endpointPath(address))
-    const again = await node.ask('DELETE', endpointPath(address))
+    await node.request('DELETE', endpointPath(address))
+    const again = await node.request('DELETE', endpointPath(address))
     expect(again.status).toBe(404)
     expect(again.headers['content-type']).toBe(JSON_UTF8)
     expect(again.json).toEqual(ABSENT)
@@ -241,16 +248,16 @@ describe('Remove an endpoint', () => {
     const address = await freeAddress()
     await add(address)
     const spelled = address.replace('tcp', 'TCP')
-    expect((await node.ask('DELETE', endpointPath(spelled))).status).toBe(200)
+    expect((await node.request('DELETE', endpointPath(spelled))).status).toBe(200)
   })
 
   it('returns 404 for an invalid address', async () => {
-    expect((await node.ask('DELETE', endpointPath('nonsense'))).json).toEqual(ABSENT)
-    expect((await node.ask('DELETE', '/_api/endpoint/%ff%fe')).json).toEqual(ABSENT)
+    expect((await node.request('DELETE', endpointPath('nonsense'))).json).toEqual(ABSENT)
+    expect((await node.request('DELETE', '/_api/endpoint/%ff%fe')).json).toEqual(ABSENT)
   })
 
   it.each(['PUT', 'POST', 'PATCH'])('returns 405 for %s', async (method) => {
-    const answer = await node.ask(method, endpointPath(node.address))
+    const answer = await node.request(method, endpointPath(node.address))
     expect(answer.status).toBe(405)
     expect(answer.headers.allow).toBe('DELETE')
   })
@@ -258,7 +265,7 @@ describe('Remove an endpoint', () => {
 
 describe('Revisions', () => {
   const revisionOf = async (address: string): Promise<number> => {
-    const listeners = (await node.ask('GET', '/_api/listener')).json as {
+    const listeners = (await node.request('GET', '/_api/listener')).json as {
       endpoint: string
       state: string
       revision: number
@@ -272,7 +279,7 @@ describe('Revisions', () => {
     await add(endpoint)
     const stale = await revisionOf(endpoint)
     const post = (revision: number | string, databases: string[]) =>
-      node.ask(
+      node.request(
         'POST',
         '/_api/endpoint',
         { endpoint, databases },
@@ -288,11 +295,11 @@ describe('Revisions', () => {
     expect(refused.status).toBe(412)
     expect(refused.json).toMatchObject({ error: true, code: 412, errorNum: 412 })
     const drop = (revision: number) =>
-      node.ask('DELETE', endpointPath(endpoint), undefined, {
+      node.request('DELETE', endpointPath(endpoint), undefined, {
         headers: { 'If-Match': `"${revision}"` },
       })
     expect((await drop(stale)).status).toBe(412)
-    const records = (await node.ask('GET', '/_api/endpoint')).json
+    const records = (await node.request('GET', '/_api/endpoint')).json
     expect(records).toContainEqual({ endpoint, databases: ['blog'] })
     expect((await drop(current)).status).toBe(200)
   })
@@ -300,7 +307,7 @@ describe('Revisions', () => {
   it('rejects If-Match for an absent endpoint and with an invalid revision', async () => {
     const endpoint = await freeAddress()
     const post = (header: string) =>
-      node.ask(
+      node.request(
         'POST',
         '/_api/endpoint',
         { endpoint, databases: [] },
@@ -309,7 +316,9 @@ describe('Revisions', () => {
     expect((await post('*')).status).toBe(412)
     expect((await post('"7"')).status).toBe(412)
     expect((await post('W/"x"')).status).toBe(400)
-    await expect(ask(portOf(endpoint), 'GET', '/')).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+    await expect(sendRequest(portOf(endpoint), 'GET', '/')).rejects.toMatchObject({
+      code: 'ECONNREFUSED',
+    })
   })
 })
 
@@ -317,7 +326,7 @@ describe('If-None-Match: *', () => {
   it('adds an absent endpoint, and keeps the mapping of an existing one', async () => {
     const endpoint = await freeAddress()
     const onlyNew = (databases: string[]) =>
-      node.ask(
+      node.request(
         'POST',
         '/_api/endpoint',
         { endpoint, databases },
@@ -331,7 +340,7 @@ describe('If-None-Match: *', () => {
       code: 412,
       errorMessage: expect.stringContaining('already'),
     })
-    const records = (await node.ask('GET', '/_api/endpoint')).json
+    const records = (await node.request('GET', '/_api/endpoint')).json
     expect(records).toContainEqual({ endpoint, databases: ['blog'] })
   })
 })
@@ -341,23 +350,23 @@ describe('The last endpoint that reaches _system', () => {
     const refusal = { error: true, code: 409, errorNum: 1200 }
     const only = await startForTest()
     try {
-      const removed = await only.ask('DELETE', endpointPath(only.address))
+      const removed = await only.request('DELETE', endpointPath(only.address))
       expect(removed.status).toBe(409)
       expect(removed.json).toMatchObject(refusal)
       const body = { endpoint: only.address, databases: ['blog'] }
-      expect((await only.ask('POST', '/_api/endpoint', body)).json).toMatchObject(refusal)
-      expect((await only.ask('GET', '/_api/endpoint')).json).toEqual([
+      expect((await only.request('POST', '/_api/endpoint', body)).json).toMatchObject(refusal)
+      expect((await only.request('GET', '/_api/endpoint')).json).toEqual([
         { endpoint: only.address, databases: [] },
       ])
       // A mapping that includes _system still counts as a way in.
       body.databases = ['blog', '_system']
-      expect((await only.ask('POST', '/_api/endpoint', body)).status).toBe(200)
+      expect((await only.request('POST', '/_api/endpoint', body)).status).toBe(200)
 
       const other = await freeAddress()
-      await only.ask('POST', '/_db/_system/_api/endpoint', { endpoint: other, databases: [] })
+      await only.request('POST', '/_db/_system/_api/endpoint', { endpoint: other, databases: [] })
       const path = `/_db/_system${endpointPath(only.address)}`
-      expect((await only.ask('DELETE', path)).status).toBe(200)
-      const last = await only.ask('DELETE', endpointPath(other), undefined, {
+      expect((await only.request('DELETE', path)).status).toBe(200)
+      const last = await only.request('DELETE', endpointPath(other), undefined, {
         port: portOf(other),
       })
       expect(last.json).toMatchObject(refusal)
@@ -370,10 +379,10 @@ describe('The last endpoint that reaches _system', () => {
     const pair = await startForTest()
     try {
       const other = await freeAddress()
-      await pair.ask('POST', '/_api/endpoint', { endpoint: other, databases: [] })
+      await pair.request('POST', '/_api/endpoint', { endpoint: other, databases: [] })
       const answers = await Promise.all([
-        pair.ask('DELETE', endpointPath(pair.address)),
-        pair.ask('DELETE', endpointPath(other)),
+        pair.request('DELETE', endpointPath(pair.address)),
+        pair.request('DELETE', endpointPath(other)),
       ])
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
     } finally {

@@ -19,13 +19,13 @@ beforeAll(async () => {
   first = node.address
   mkdirSync(join(node.data, 'sockets'))
   second = `unix://${join(node.data, 'sockets', 'second')}`
-  await node.ask('POST', '/_api/endpoint', { endpoint: second, databases: [] })
+  await node.request('POST', '/_api/endpoint', { endpoint: second, databases: [] })
 })
 
 afterAll(() => node.stop())
 
 const listeners = async (query = ''): Promise<ListenerStatus[]> =>
-  (await node.ask('GET', `/_api/listener${query}`)).json
+  (await node.request('GET', `/_api/listener${query}`)).json
 
 const names = (listed: readonly ListenerStatus[]) => listed.map(({ endpoint }) => endpoint)
 
@@ -69,7 +69,7 @@ describe('GET /_api/listener', () => {
     ]),
     [`${asked('tcp://a:1')}&recent=1&recent=2`, 'recent'],
   ])('rejects %s', async (query, field) => {
-    const answer = await node.ask('GET', `/_api/listener?${query}`)
+    const answer = await node.request('GET', `/_api/listener?${query}`)
     expect(answer.status).toBe(400)
     expect(answer.json).toMatchObject({ errorNum: 10, code: 400 })
     expect(answer.json.errorMessage).toContain(field)
@@ -83,10 +83,10 @@ describe('GET /_api/listener', () => {
 
 describe('GET /_api/listener/<address>/traffic', () => {
   test('returns the last hour of requests and nothing before', async () => {
-    for (let n = 0; n < 5; n++) await node.ask('GET', '/_api/health')
-    await node.ask('GET', '/_api/nonsense')
+    for (let n = 0; n < 5; n++) await node.request('GET', '/_api/health')
+    await node.request('GET', '/_api/nonsense')
     const read = async (): Promise<EndpointTraffic> =>
-      (await node.ask('GET', trafficPath(first))).json
+      (await node.request('GET', trafficPath(first))).json
     await sampled(read, ({ nodes: [only] }) => {
       expect(only?.requests.reduce((sum: number, n) => sum + (n ?? 0), 0)).toBeGreaterThan(5)
     })
@@ -108,7 +108,7 @@ describe('GET /_api/listener/<address>/traffic', () => {
   })
 
   test('returns the same samples as rates in the list', async () => {
-    await node.ask('GET', '/_api/health')
+    await node.request('GET', '/_api/health')
     const rates = async () => {
       const [listener] = await listeners(`?${asked(first)}&recent=12`)
       return listener?.recent ?? []
@@ -118,7 +118,7 @@ describe('GET /_api/listener/<address>/traffic', () => {
     await expect
       .poll(async () => {
         const seen = await rates()
-        const { nodes }: EndpointTraffic = (await node.ask('GET', trafficPath(first))).json
+        const { nodes }: EndpointTraffic = (await node.request('GET', trafficPath(first))).json
         const counts = nodes[0]?.requests.slice(-12) ?? []
         return JSON.stringify(counts.map((n) => n && n / 5)) === JSON.stringify(seen)
       })
@@ -127,23 +127,23 @@ describe('GET /_api/listener/<address>/traffic', () => {
 
   test('returns 0 for an endpoint without requests', async () => {
     const read = async (): Promise<EndpointTraffic> =>
-      (await node.ask('GET', trafficPath(second))).json
+      (await node.request('GET', trafficPath(second))).json
     await sampled(read, ({ nodes: [only] }) => expect(only?.requests.at(-1)).toBe(0))
   })
 
   test('handles HEAD like GET', async () => {
-    const answer = await node.ask('HEAD', trafficPath(first))
+    const answer = await node.request('HEAD', trafficPath(first))
     expect(answer.status).toBe(200)
     expect(answer.text).toBe('')
   })
 
   test('returns 404 for an absent or removed endpoint and for an invalid address', async () => {
     const removed = `unix://${join(node.data, 'sockets', 'gone')}`
-    await node.ask('POST', '/_api/endpoint', { endpoint: removed, databases: [] })
-    expect((await node.ask('GET', trafficPath(removed))).status).toBe(200)
-    await node.ask('DELETE', endpointPath(removed))
+    await node.request('POST', '/_api/endpoint', { endpoint: removed, databases: [] })
+    expect((await node.request('GET', trafficPath(removed))).status).toBe(200)
+    await node.request('DELETE', endpointPath(removed))
     for (const address of [removed, 'tcp://127.0.0.1:1', 'nonsense']) {
-      const answer = await node.ask('GET', trafficPath(address))
+      const answer = await node.request('GET', trafficPath(address))
       expect(answer.status, address).toBe(404)
       expect(answer.json).toEqual({
         error: true,
@@ -155,7 +155,7 @@ describe('GET /_api/listener/<address>/traffic', () => {
   })
 
   test('requires a signed-in person', async () => {
-    const answer = await node.ask('GET', trafficPath(first), undefined, {
+    const answer = await node.request('GET', trafficPath(first), undefined, {
       headers: { Authorization: 'Bearer nonsense' },
     })
     expect(answer.status).toBe(401)

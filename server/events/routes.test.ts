@@ -7,7 +7,7 @@ import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
 import type { AppEnv } from '../http/env.ts'
 import { renderFailure, toFailure } from '../http/output/render-failure.ts'
 import { CONSOLE_HEADERS, operatorSession } from '../test-support/operator-session.testing.ts'
-import { ask, startForTest, type TestNode } from '../test-support/start.testing.ts'
+import { sendRequest, startForTest, type TestNode } from '../test-support/start.testing.ts'
 import { createEventHub } from './hub.ts'
 import { eventRoutes, HEARTBEAT } from './routes.ts'
 import { createStreamLimit } from './stream-limit.ts'
@@ -48,12 +48,12 @@ describe('a stream of a running node', () => {
     const [mine, other] = [await operatorSession(node), await operatorSession(node)]
     const ending = await follow(node.port, { Cookie: mine })
     const staying = await follow(node.port, { Cookie: other })
-    const out = await ask(node.port, 'DELETE', '/_api/session', {
+    const out = await sendRequest(node.port, 'DELETE', '/_api/session', {
       headers: { Cookie: mine, ...CONSOLE_HEADERS },
     })
     expect(out.status).toBe(200)
     await expect.poll(ending.hasEnded, soon).toBe(true)
-    await node.ask('POST', '/_api/database', { name: 'later' })
+    await node.request('POST', '/_api/database', { name: 'later' })
     await expect.poll(staying.text).toContain('later')
     expect(ending.text()).not.toContain('later')
   })
@@ -61,32 +61,34 @@ describe('a stream of a running node', () => {
   test('ends when its endpoint no longer reaches _system', async () => {
     const [port = 0] = await freePorts(1)
     const endpoint = `tcp://127.0.0.1:${port}`
-    await node.ask('POST', '/_api/endpoint', { endpoint, databases: [] })
+    await node.request('POST', '/_api/endpoint', { endpoint, databases: [] })
     const headers = { Authorization: `Bearer ${node.token}` }
     const [here, there] = [await follow(node.port, headers), await follow(port, headers)]
-    await node.ask('POST', '/_api/endpoint', { endpoint, databases: ['blog'] })
+    await node.request('POST', '/_api/endpoint', { endpoint, databases: ['blog'] })
     await expect.poll(there.hasEnded, soon).toBe(true)
-    await node.ask('POST', '/_api/database', { name: 'later' })
+    await node.request('POST', '/_api/database', { name: 'later' })
     await expect.poll(here.text).toContain('later')
     expect(there.text()).not.toContain('later')
   })
 
   test('starts after the event named in the session response', async () => {
     const mine = await operatorSession(node)
-    const session = await ask(node.port, 'GET', '/_api/session', { headers: { Cookie: mine } })
+    const session = await sendRequest(node.port, 'GET', '/_api/session', {
+      headers: { Cookie: mine },
+    })
     const after = session.headers['gatehouse-last-event']
-    await node.ask('POST', '/_api/database', { name: 'between' })
+    await node.request('POST', '/_api/database', { name: 'between' })
     const stream = await follow(node.port, { Cookie: mine }, `?after=${after}`)
     await expect.poll(stream.text).toContain('between')
     expect(stream.text()).not.toContain('reset')
-    const nobody = await ask(node.port, 'GET', '/_api/session', {})
+    const nobody = await sendRequest(node.port, 'GET', '/_api/session', {})
     expect(nobody.headers).not.toHaveProperty('gatehouse-last-event')
   })
 
   test('ends immediately when its token is revoked', async () => {
-    const made = await node.ask('POST', '/_api/token', { name: 'a', role: 'viewer' })
+    const made = await node.request('POST', '/_api/token', { name: 'a', role: 'viewer' })
     const stream = await follow(node.port, { Authorization: `Bearer ${made.json.token}` })
-    await node.ask('DELETE', `/_api/token/${made.json.info.id}`)
+    await node.request('DELETE', `/_api/token/${made.json.info.id}`)
     await expect.poll(stream.hasEnded, soon).toBe(true)
   })
 })
@@ -103,15 +105,17 @@ describe('events of people, tokens and the audit log', () => {
 
   test('are sent to those with permission to read them', async () => {
     const session = await operatorSession(node)
-    const me = (await ask(node.port, 'GET', '/_api/session', { headers: { Cookie: session } })).json
+    const me = (
+      await sendRequest(node.port, 'GET', '/_api/session', { headers: { Cookie: session } })
+    ).json
     const headersOf = async (role: string) => {
-      const made = await node.ask('POST', '/_api/token', { name: role, role })
+      const made = await node.request('POST', '/_api/token', { name: role, role })
       return { Authorization: `Bearer ${made.json.token}` }
     }
     const admin = await follow(node.port, await headersOf('admin'))
     const viewer = await follow(node.port, await headersOf('viewer'))
     // Same person: events about a person's own tokens are sent to every role.
-    await node.ask('POST', '/_api/token', { name: 'another', role: 'viewer' })
+    await node.request('POST', '/_api/token', { name: 'another', role: 'viewer' })
     const start = { type: 'token', owner: me.person.id }
     for (const { text } of [admin, viewer]) {
       await expect.poll(() => events(text())).toContainEqual(start)
@@ -168,10 +172,10 @@ test('only admins receive events about other people', async () => {
 
 test('a stream whose session ends during its authentication ends immediately', async () => {
   const hub = createEventHub()
-  let asked = 0
+  let requested = 0
   const whoIsIn = async () => {
     // The session ends after the store responds and before the stream receives the result.
-    if (++asked > 1) return undefined
+    if (++requested > 1) return undefined
     hub.nudge()
     return { role: 'viewer', personId: 'me' } as Principal
   }
@@ -183,7 +187,7 @@ test('a stream whose session ends during its authentication ends immediately', a
   const answer = await app.request('/', {}, { listener })
   // Otherwise the stream would stay open until the next authentication, after 15 s.
   expect(await answer.text()).toContain('hello')
-  expect(asked).toBe(2)
+  expect(requested).toBe(2)
 })
 
 test('the streams of a person are limited, and ending one frees a slot', async () => {

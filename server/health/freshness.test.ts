@@ -5,7 +5,7 @@ import { createFreshness, type Freshness, MAX_AGE, ROUND_TRIPS, type Stale } fro
 /** The store and the clocks of the node under test. */
 let store: { revision: number; away: boolean; roundTrip: number; answer?: Promise<unknown> }
 let time: { steady: number; wall: number }
-let asked: number
+let requested: number
 let followed: number[]
 let reported: (Stale | undefined)[]
 let freshness: Freshness
@@ -13,12 +13,12 @@ let freshness: Freshness
 beforeEach(() => {
   store = { revision: 1, away: false, roundTrip: 0 }
   time = { steady: 0, wall: 0 }
-  asked = 0
+  requested = 0
   followed = []
   reported = []
   freshness = createFreshness({
     async readRevision() {
-      asked++
+      requested++
       await store.answer
       pass(store.roundTrip)
       if (store.away)
@@ -70,13 +70,13 @@ test('a response from before a suspension does not confirm the state', async () 
   await freshness.start()
   const { promise, resolve } = Promise.withResolvers<void>()
   store.answer = promise
-  const before = asked
+  const before = requested
   pass(MAX_AGE)
   const waiting = freshness.require()
   pass(60_000)
   resolve()
   await waiting
-  expect(asked).toBe(before + 2)
+  expect(requested).toBe(before + 2)
   expect(freshness.isFresh()).toBe(true)
 })
 

@@ -8,7 +8,7 @@ import { blog, openApp, outside } from '../test-support/app.testing.ts'
 // Tests permissions, host names and CSRF checks. This file is long because its matrices cover every
 // route.
 
-const { app, ask, access, store, signedIn, close } = await openApp()
+const { app, request, access, store, signedIn, close } = await openApp()
 afterAll(close)
 
 describe('the Host check', () => {
@@ -22,8 +22,8 @@ describe('the Host check', () => {
     'gate.example.org',
   ])('allows administration under %s', async (host) => {
     const headers = { Host: host, ...(await signedIn()) }
-    expect((await ask('/_api/endpoint', { headers })).status).toBe(200)
-    expect((await ask('/_console/', { headers })).status).toBe(200)
+    expect((await request('/_api/endpoint', { headers })).status).toBe(200)
+    expect((await request('/_console/', { headers })).status).toBe(200)
   })
 
   it.each([
@@ -43,21 +43,21 @@ describe('the Host check', () => {
       '/_oauth2/local/auth',
       '/_idp/auth',
     ]) {
-      expect([path, (await ask(path, { headers })).status]).toEqual([path, 421])
+      expect([path, (await request(path, { headers })).status]).toEqual([path, 421])
     }
   })
 
   it('allows data, health and tokens under any name', async () => {
     const headers = { Host: 'data.example' }
-    expect((await ask('/', { headers }, blog)).status).toBe(200)
-    expect((await ask('/_api/health', { headers })).status).toBe(200)
-    expect((await ask('/_api/endpoint', { headers })).status).toBe(200)
+    expect((await request('/', { headers }, blog)).status).toBe(200)
+    expect((await request('/_api/health', { headers })).status).toBe(200)
+    expect((await request('/_api/endpoint', { headers })).status).toBe(200)
   })
 })
 
 describe('the origin check', () => {
   const attempt = async (headers: Record<string, string>, method = 'POST') =>
-    ask('/_api/database', {
+    request('/_api/database', {
       method,
       headers: { 'Content-Type': 'application/json', ...(await signedIn()), ...headers },
       ...(method === 'GET' ? {} : { body: JSON.stringify({ name: '_system' }) }),
@@ -175,7 +175,7 @@ describe('permissions', () => {
       .execute()
     access.sync()
     for (const { route, method, path, permission } of routes()) {
-      const answer = await ask(path, {
+      const answer = await request(path, {
         method: method ?? 'GET',
         headers: {
           Cookie: `gatehouse_test=${secret}`,
@@ -210,7 +210,7 @@ describe('permissions', () => {
   it('allow anonymous callers only public routes, on any endpoint', async () => {
     for (const { route, method, path, permission } of routes()) {
       const init = { method: method ?? 'GET', headers: { Cookie: 'x=y' } }
-      const answer = await ask(path, init, outside)
+      const answer = await request(path, init, outside)
       const open = permission === 'public' || permission === 'known'
       expect([route, answer.status === 401]).toEqual([route, !open])
       if (!open) expect(answer.headers.get('WWW-Authenticate')).toBe('Bearer')
@@ -235,7 +235,7 @@ describe('permissions', () => {
           ['/_db/nowhere', undefined],
         ] as const) {
           for (const { route, method, path, byToken: permission } of routes()) {
-            const answer = await ask(prefix + path, {
+            const answer = await request(prefix + path, {
               method: method ?? 'GET',
               headers: { Authorization },
               ...(method === 'GET' || method === 'DELETE' ? {} : { body: '{}' }),

@@ -9,7 +9,7 @@ import { openStore, type StoreLocation } from '../storage/open.ts'
 import { forEachEngine, makeDatabase } from '../storage/test-support/each-engine.testing.ts'
 import { operatorSession } from '../test-support/operator-session.testing.ts'
 import { MAIN, storeFlags } from '../test-support/server-process.testing.ts'
-import { ask, startForTest } from '../test-support/start.testing.ts'
+import { sendRequest, startForTest } from '../test-support/start.testing.ts'
 
 // Tests the commands as an operator uses them: a backup during writes, a restore, and a node on the
 // restored store. The contents of backups are tested in storage/backup.
@@ -64,7 +64,7 @@ forEachEngine((engine) => {
     const writing = (async () => {
       while (!stopped) {
         const pair = [{ id: `${written}-a` }, { id: `${written}-b` }]
-        expect((await node.ask('POST', '/pairs', pair)).status).toBe(201)
+        expect((await node.request('POST', '/pairs', pair)).status).toBe(201)
         written++
       }
     })()
@@ -92,7 +92,7 @@ forEachEngine((engine) => {
     const second = await startForTest({ ...settingsOf(target), endpoints: [] })
     onTestFinished(() => second.stop())
     const askSecond = (path: string, headers: Record<string, string>) =>
-      ask(second.port, 'GET', path, { headers })
+      sendRequest(second.port, 'GET', path, { headers })
     const token = { Authorization: `Bearer ${node.token}` }
     const ids: string[] = []
     for (let after = ''; ; ) {
@@ -119,8 +119,8 @@ forEachEngine((engine) => {
 forEachEngine((engine) => {
   test('indexes are built again after a restore', async () => {
     const node = await startForTest(settingsOf(engine.location()))
-    await node.ask('POST', '/articles', [{ id: 'a', n: 1 }, { id: 'b' }])
-    await node.ask('PUT', '/_index/articles/by-n', { fields: ['n'] })
+    await node.request('POST', '/articles', [{ id: 'a', n: 1 }, { id: 'b' }])
+    await node.request('PUT', '/_index/articles/by-n', { fields: ['n'] })
     await gatehouse(engine.location(), 'backup', folder)
     await node.stop()
     const target = await emptyLocation(engine.location())
@@ -128,7 +128,7 @@ forEachEngine((engine) => {
     const second = await startForTest({ ...settingsOf(target), endpoints: [] })
     onTestFinished(() => second.stop())
     const askSecond = (path: string) =>
-      ask(second.port, 'GET', path, { headers: { Authorization: `Bearer ${node.token}` } })
+      sendRequest(second.port, 'GET', path, { headers: { Authorization: `Bearer ${node.token}` } })
     await expect
       .poll(async () => (await askSecond('/_index/articles')).json, { timeout: 20_000 })
       .toMatchObject([{ name: 'by-n', state: 'ready' }])
@@ -146,5 +146,5 @@ test('a restore is rejected while a node runs on the data folder', async () => {
     code: 1,
     stderr: `Another Gatehouse is using the data folder ${node.data}. Stop it first, or use another folder with --data.\n`,
   })
-  expect((await node.ask('POST', '/things', { id: 'later' })).status).toBe(201)
+  expect((await node.request('POST', '/things', { id: 'later' })).status).toBe(201)
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ask, startForTest, type TestNode } from '../test-support/start.testing.ts'
+import { sendRequest, startForTest, type TestNode } from '../test-support/start.testing.ts'
 
 // Tests requests as HTTP clients and database drivers send them, with a token as the user name of
 // the URL.
@@ -33,7 +33,7 @@ test.each(CLIENTS)('%s manages endpoints and documents', async (client, userAgen
     ...(userAgent && { 'User-Agent': userAgent }),
   }
   const send = (method: string, path: string, body?: unknown) =>
-    ask(node.port, method, path, {
+    sendRequest(node.port, method, path, {
       headers,
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
@@ -74,7 +74,7 @@ test.each([
       { 'Sec-Fetch-Site': 'cross-site' },
     ]) {
       const headers = { Authorization, 'Content-Type': 'text/plain', ...(header as object) }
-      const answer = await ask(node.port, method, path, { headers, body })
+      const answer = await sendRequest(node.port, method, path, { headers, body })
       expect(answer.status).toBe(403)
       expect(answer.text).toContain('Authorization: Bearer')
     }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CONSOLE_HEADERS, operatorSession } from '../test-support/operator-session.testing.ts'
-import { ask, startForTest, type TestNode } from '../test-support/start.testing.ts'
+import { sendRequest, startForTest, type TestNode } from '../test-support/start.testing.ts'
 
 // Tests every changing route with requests from any page in a browser. The routes come from
 // /_api/openapi.json; app.test.ts proves that it is complete.
@@ -78,7 +78,7 @@ const pages = () =>
   )
 
 async function changingRoutes(): Promise<[string, string][]> {
-  const { paths } = (await node.ask('GET', '/_api/openapi.json')).json
+  const { paths } = (await node.request('GET', '/_api/openapi.json')).json
   return Object.entries(paths as Record<string, object>).flatMap(([path, methods]) =>
     Object.keys(methods)
       .filter((method) => ['post', 'put', 'patch', 'delete'].includes(method))
@@ -113,7 +113,7 @@ test('a change is accepted from the console and from clients that are not pages'
             'Content-Type': type,
           })
           const body = method === 'DELETE' ? undefined : '{'
-          const { status } = await ask(node.port, method, path, { headers, body })
+          const { status } = await sendRequest(node.port, method, path, { headers, body })
           if (status >= 500 || (status === 403) === isAccepted({ site, origin, mark })) {
             wrong.push([method, path, headers, status])
           }
@@ -129,7 +129,7 @@ test("a sign-in form is accepted only from the server's own pages", async () => 
   for (const path of ['/_oauth2/local/auth', '/_idp/key/absent']) {
     for (const { site, origin, type } of pages()) {
       const headers = without({ 'Sec-Fetch-Site': site, Origin: origin, 'Content-Type': type })
-      const answer = await ask(node.port, 'POST', path, { headers, body: '' })
+      const answer = await sendRequest(node.port, 'POST', path, { headers, body: '' })
       const isAllowed =
         (site === undefined || site === 'same-origin' || site === 'none') &&
         (origin === undefined || origin === ownOrigin)
@@ -143,11 +143,11 @@ test('another page cannot sign anybody out', async () => {
   for (const { site, origin } of pages()) {
     if (site === 'same-origin' || (site === undefined && origin === ownOrigin)) continue
     const headers = without({ Cookie: cookie, 'Sec-Fetch-Site': site, Origin: origin })
-    const answer = await ask(node.port, 'DELETE', '/_api/session', {
+    const answer = await sendRequest(node.port, 'DELETE', '/_api/session', {
       headers: { ...headers, 'X-Gatehouse': '1' },
     })
     expect([headers, answer.status]).toEqual([headers, 403])
   }
   const headers = { Cookie: cookie, ...CONSOLE_HEADERS }
-  expect((await ask(node.port, 'DELETE', '/_api/session', { headers })).status).toBe(200)
+  expect((await sendRequest(node.port, 'DELETE', '/_api/session', { headers })).status).toBe(200)
 })

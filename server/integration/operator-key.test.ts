@@ -11,7 +11,7 @@ import { createBrowser } from '../oauth2/sign-in/browser.testing.ts'
 import { plainConfig } from '../oauth2/sign-in/sign-in.testing.ts'
 import { operatorSession } from '../test-support/operator-session.testing.ts'
 import { killProcesses, MAIN, startProcess } from '../test-support/server-process.testing.ts'
-import { ask, startForTest } from '../test-support/start.testing.ts'
+import { sendRequest, startForTest } from '../test-support/start.testing.ts'
 
 // Tests the operator key: where it is shown, who can read it, and how long it is valid.
 
@@ -125,15 +125,15 @@ test('renewing the key ends sessions of the old key on a running node, and no ot
   })
   onTestFinished(() => node.stop())
   const whoIs = async (cookie: string) =>
-    (await ask(node.port, 'GET', '/_api/session', { headers: { Cookie: cookie } })).json
+    (await sendRequest(node.port, 'GET', '/_api/session', { headers: { Cookie: cookie } })).json
   const cookieOf = (lines: readonly string[] = [], name: string) =>
     lines.map((line) => line.split(';')[0] ?? '').find((pair) => pair.startsWith(name)) ?? ''
 
   const operator = await operatorSession(node)
-  const started = await ask(node.port, 'POST', '/_oauth2/oauth2/auth')
+  const started = await sendRequest(node.port, 'POST', '/_oauth2/oauth2/auth')
   const csrf = cookieOf(started.headers['set-cookie'], 'oauth2_csrf')
   const callback = `/_oauth2/oauth2/auth?state=${csrf.split('=')[1]}&code=c`
-  const back = await ask(node.port, 'GET', callback, { headers: { Cookie: csrf } })
+  const back = await sendRequest(node.port, 'GET', callback, { headers: { Cookie: csrf } })
   const other = cookieOf(back.headers['set-cookie'], 'gatehouse_')
   expect(await whoIs(operator)).toMatchObject({ person: { username: 'local:operator' } })
   expect(await whoIs(other)).toMatchObject({ person: { username: 'oauth2:583231' } })
@@ -146,7 +146,7 @@ test('renewing the key ends sessions of the old key on a running node, and no ot
   // The node notices the renewed key at the next request, without a notification.
   expect(await whoIs(operator)).toBeNull()
   expect(await whoIs(other)).toMatchObject({ person: { username: 'oauth2:583231' } })
-  expect((await node.ask('GET', '/_api/endpoint')).status).toBe(200)
+  expect((await node.request('GET', '/_api/endpoint')).status).toBe(200)
 
   const browser = createBrowser()
   const page = await browser.post(`http://127.0.0.1:${node.port}/_oauth2/local/auth`, {})

@@ -24,7 +24,7 @@ import {
   run,
   type Tarballs,
 } from '../test-support/package.testing.ts'
-import { ask } from '../test-support/start.testing.ts'
+import { sendRequest } from '../test-support/start.testing.ts'
 
 // Tests the `npm pack` output of the server and of the OAuth 2.0 client, each installed in its own
 // project.
@@ -132,10 +132,10 @@ describe('the package of the server', () => {
     const child = spawn(bin, ['start', ...flags], { stdio: 'ignore' })
     try {
       await vi.waitFor(
-        async () => expect((await ask(port, 'GET', '/_api/health')).status).toBe(200),
+        async () => expect((await sendRequest(port, 'GET', '/_api/health')).status).toBe(200),
         { timeout: 20_000 },
       )
-      const page = await ask(port, 'GET', '/_console/', { headers: { Host: 'localhost' } })
+      const page = await sendRequest(port, 'GET', '/_console/', { headers: { Host: 'localhost' } })
       expect(page.status).toBe(200)
       expect(page.text).toContain('<div id="root">')
       const { stdout: token } = await run(bin, [
@@ -148,8 +148,8 @@ describe('the package of the server', () => {
       }
       // Schemas are compiled in a worker, which is a separate file of the package.
       const schema = { headers, body: { required: ['title'] } }
-      expect((await ask(port, 'PUT', '/_schema/articles', schema)).status).toBe(200)
-      expect((await ask(port, 'POST', '/articles', { headers, body: {} })).status).toBe(422)
+      expect((await sendRequest(port, 'PUT', '/_schema/articles', schema)).status).toBe(200)
+      expect((await sendRequest(port, 'POST', '/articles', { headers, body: {} })).status).toBe(422)
     } finally {
       const ended = new Promise((resolve) => child.once('exit', resolve))
       child.kill('SIGTERM')

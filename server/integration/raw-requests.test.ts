@@ -10,7 +10,7 @@ import {
   type ServerProcess,
   startProcess,
 } from '../test-support/server-process.testing.ts'
-import { ask, makeToken } from '../test-support/start.testing.ts'
+import { makeToken, sendRequest } from '../test-support/start.testing.ts'
 
 // Tests a server process with raw socket input: requests that no browser sends, data that is not
 // HTTP, and requests that never end.
@@ -67,7 +67,7 @@ const statuses = (text: string) =>
 
 /** Checks that the server still runs and responds. */
 const stillThere = async () => {
-  expect((await ask(port, 'GET', '/_api/health/live')).status).toBe(200)
+  expect((await sendRequest(port, 'GET', '/_api/health/live')).status).toBe(200)
   expect(ended).toBe(false)
 }
 
@@ -76,7 +76,7 @@ test('a client that disconnects during its body logs no error', async () => {
   socket.write(`POST /things HTTP/1.1\r\n${signedIn}Content-Length: 9\r\n\r\n{`)
   const path = `/_db/_system/_api/listener?endpoint=${encodeURIComponent(`tcp://127.0.0.1:${port}`)}`
   const headers = Object.fromEntries([signedIn.split('\r\n')[1]?.split(': ') ?? []])
-  const open = async () => (await ask(port, 'GET', path, { headers })).json[0].connections
+  const open = async () => (await sendRequest(port, 'GET', path, { headers })).json[0].connections
   // The connection of this query, and the socket above, whose head has arrived.
   await expect.poll(open).toBe(2)
   socket.destroy()
@@ -298,13 +298,16 @@ describe('generated garbage', () => {
       fc.asyncProperty(fc.array(message, { minLength: 1, maxLength: 8 }), async (messages) => {
         const answers = await Promise.all(messages.map((each) => exchange(each)))
         for (const [at, { text }] of answers.entries()) {
-          const asked = messages[at] ?? ''
+          const requested = messages[at] ?? ''
           // An error of a provider (docs/sign-in.md, "The flow"), or a console that is not built.
-          if (/\/_oauth2\/[^ ]*[?&]error=/.test(asked)) continue
+          if (/\/_oauth2\/[^ ]*[?&]error=/.test(requested)) continue
           if (text.includes('The console is not built')) continue
           // The same for HEAD, whose response has no body to check.
-          if (/^HEAD [^ ]*_console/.test(asked)) continue
-          expect([asked, statuses(text).filter((status) => status >= 500)]).toEqual([asked, []])
+          if (/^HEAD [^ ]*_console/.test(requested)) continue
+          expect([requested, statuses(text).filter((status) => status >= 500)]).toEqual([
+            requested,
+            [],
+          ])
         }
       }),
       { numRuns: 150 },

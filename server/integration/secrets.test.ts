@@ -16,7 +16,7 @@ import { createVault } from '../storage/vault.ts'
 import { type Canaries, createCanary, findCanaries } from '../test-support/canaries.testing.ts'
 import { CONSOLE_HEADERS } from '../test-support/operator-session.testing.ts'
 import { killProcesses, startProcess } from '../test-support/server-process.testing.ts'
-import { type Answer, ask } from '../test-support/start.testing.ts'
+import { sendRequest, type TestResponse } from '../test-support/start.testing.ts'
 
 // Uses every feature of a server that has secrets, at log level trace. Then searches for the
 // secrets in everything that the server wrote or sent.
@@ -119,7 +119,10 @@ forEachEngine((engine) => {
 
     // Responses: they may contain a secret only where the server issues it.
     const answers: [string, string][] = []
-    const collect = (what: string, { status, headers, text }: Answer): Answer['json'] => {
+    const collect = (
+      what: string,
+      { status, headers, text }: TestResponse,
+    ): TestResponse['json'] => {
       const rest = { ...headers }
       if (status === 303) delete rest['set-cookie']
       answers.push([what, `${status} ${JSON.stringify(rest)} ${text}`])
@@ -132,12 +135,12 @@ forEachEngine((engine) => {
       headers: Record<string, string> = {},
       body?: unknown,
     ) => {
-      const answer = await ask(port, method, path, { headers, body })
+      const answer = await sendRequest(port, method, path, { headers, body })
       const shown = /^POST .*token$/.test(`${method} ${path}`) ? { ...answer, text: '{}' } : answer
       collect(`${method} ${path}`, shown)
       return answer
     }
-    const cookieOf = (answer: Answer, name: string) =>
+    const cookieOf = (answer: TestResponse, name: string) =>
       answer.headers['set-cookie']
         ?.map((line) => line.split(';')[0] ?? '')
         .find((pair) => pair.startsWith(name)) ?? ''

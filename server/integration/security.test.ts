@@ -12,7 +12,12 @@ import { FAILURES } from '../storage/changes/failure-limit.ts'
 import { openStore, type StoreLocation } from '../storage/open.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { CONSOLE_HEADERS, operatorSession } from '../test-support/operator-session.testing.ts'
-import { type Answer, ask, startForTest, type TestNode } from '../test-support/start.testing.ts'
+import {
+  sendRequest,
+  startForTest,
+  type TestNode,
+  type TestResponse,
+} from '../test-support/start.testing.ts'
 
 // Tests defenses that involve several parts of a node, from outside. docs/security.md lists all
 // defenses.
@@ -39,14 +44,17 @@ forEachEngine((engine) => {
     provider.close()
   })
 
-  const cookieOf = (answer: Answer, name: string) =>
+  const cookieOf = (answer: TestResponse, name: string) =>
     answer.headers['set-cookie']
       ?.map((line) => line.split(';')[0] ?? '')
       .find((pair) => pair.startsWith(name)) ?? ''
 
   /** Starts a sign-in at the provider. Returns its cookie and the callback path. */
   const begin = async () => {
-    const cookie = cookieOf(await ask(node.port, 'POST', '/_oauth2/oauth2/auth'), 'oauth2_csrf')
+    const cookie = cookieOf(
+      await sendRequest(node.port, 'POST', '/_oauth2/oauth2/auth'),
+      'oauth2_csrf',
+    )
     return { cookie, callback: `/_oauth2/oauth2/auth?state=${cookie.split('=')[1]}&code=c` }
   }
   /** Signs in as the person that the provider returns. Returns the session cookie. */
@@ -54,19 +62,19 @@ forEachEngine((engine) => {
     provider.user = { body: { id, login: 'ada' } }
     const { cookie, callback } = await begin()
     const headers = { Cookie: planted === '' ? cookie : `${planted}; ${cookie}` }
-    const answer = await ask(node.port, 'GET', callback, { headers })
+    const answer = await sendRequest(node.port, 'GET', callback, { headers })
     expect(answer.status).toBe(303)
     return cookieOf(answer, 'gatehouse_')
   }
   const whoIs = async (cookie: string) =>
-    (await ask(node.port, 'GET', '/_api/session', { headers: { Cookie: cookie } })).json
-  const people = async () => (await node.ask('GET', '/_api/user')).json as { id: string }[]
+    (await sendRequest(node.port, 'GET', '/_api/session', { headers: { Cookie: cookie } })).json
+  const people = async () => (await node.request('GET', '/_api/user')).json as { id: string }[]
 
   test('50 concurrent callbacks with one code create one session', async () => {
     const { cookie, callback } = await begin()
     const answers = await Promise.all(
       Array.from({ length: 50 }, () =>
-        ask(node.port, 'GET', callback, { headers: { Cookie: cookie } }),
+        sendRequest(node.port, 'GET', callback, { headers: { Cookie: cookie } }),
       ),
     )
     expect(answers.map(({ status }) => status).sort()).toEqual([303, ...Array(49).fill(400)])
@@ -87,7 +95,7 @@ forEachEngine((engine) => {
     const ids = await Promise.all(cookies.map(async (cookie) => (await whoIs(cookie)).person.id))
     const answers = await Promise.all(
       cookies.map((cookie, at) =>
-        ask(node.port, 'PATCH', `/_api/user/${ids[1 - at]}`, {
+        sendRequest(node.port, 'PATCH', `/_api/user/${ids[1 - at]}`, {
           headers: { Cookie: cookie, ...CONSOLE_HEADERS },
           body: { role: 'viewer' },
         }),
@@ -96,7 +104,7 @@ forEachEngine((engine) => {
     // The other request is rejected because it affects the last admin, or because the role change
     // ended its session.
     expect(answers.map(({ status }) => status === 200).sort()).toEqual([false, true])
-    const admins = (await node.ask('GET', '/_api/user')).json.filter(
+    const admins = (await node.request('GET', '/_api/user')).json.filter(
       (one: { role: string; provider: string }) => one.role === 'admin' && one.provider !== 'local',
     )
     expect(admins).toHaveLength(1)
@@ -117,28 +125,28 @@ forEachEngine((engine) => {
     const cookie = await signIn(1)
     expect(await whoIs(cookie)).not.toBeNull()
     const headers = { Cookie: cookie, ...CONSOLE_HEADERS }
-    const answer = await ask(node.port, 'DELETE', '/_api/session', { headers })
+    const answer = await sendRequest(node.port, 'DELETE', '/_api/session', { headers })
     expect(answer.headers['set-cookie']).toEqual([expect.stringMatching(/=; Max-Age=0; /)])
     expect(await whoIs(cookie)).toBeNull()
   })
 
   test('guessed tokens are limited by address, and a valid token is still accepted', async () => {
     const guess = () =>
-      ask(node.port, 'GET', '/_api/endpoint', {
+      sendRequest(node.port, 'GET', '/_api/endpoint', {
         headers: { Authorization: `Bearer ${createTokenText()}` },
       })
     const statuses: number[] = []
     for (let n = 0; n < FAILURES + 2; n++) statuses.push((await guess()).status)
     expect(statuses).toEqual([...Array(FAILURES).fill(401), 429, 429])
     expect((await guess()).headers['retry-after']).toMatch(/^\d+$/)
-    expect((await node.ask('GET', '/_api/endpoint')).status).toBe(200)
+    expect((await node.request('GET', '/_api/endpoint')).status).toBe(200)
     // From the same address, sign-ins with the key and with another provider still work.
     expect((await whoIs(await operatorSession(node))).person.role).toBe('admin')
     expect((await whoIs(await signIn(1))).person.role).toBe('pending')
   })
 
   test('the number of unfinished sign-ins per address is limited', async () => {
-    const start = () => ask(node.port, 'POST', '/_oauth2/oauth2/auth')
+    const start = () => sendRequest(node.port, 'POST', '/_oauth2/oauth2/auth')
     const started = await Promise.all(Array.from({ length: UNFINISHED_SIGN_INS }, start))
     expect(started.map(({ status }) => status)).toEqual(started.map(() => 303))
     const [last] = started
@@ -147,15 +155,15 @@ forEachEngine((engine) => {
     expect(refused.headers['retry-after']).toMatch(/^\d+$/)
     expect(refused.text).toContain('Too many sign-ins were started')
     // Finishing a started sign-in still works, and frees room for one more.
-    const cookie = cookieOf(last as Answer, 'oauth2_csrf')
+    const cookie = cookieOf(last as TestResponse, 'oauth2_csrf')
     provider.user = { body: { id: 1 } }
     const callback = `/_oauth2/oauth2/auth?state=${cookie.split('=')[1]}&code=c`
-    const answer = await ask(node.port, 'GET', callback, { headers: { Cookie: cookie } })
+    const answer = await sendRequest(node.port, 'GET', callback, { headers: { Cookie: cookie } })
     expect(answer.status).toBe(303)
     expect([(await start()).status, (await start()).status]).toEqual([303, 429])
     // Sessions and tokens are not affected by the limit.
     expect(await whoIs(cookieOf(answer, 'gatehouse_'))).not.toBeNull()
-    expect((await node.ask('GET', '/_api/endpoint')).status).toBe(200)
+    expect((await node.request('GET', '/_api/endpoint')).status).toBe(200)
   })
 
   test('text that the database cannot store is rejected or not found, never a 500', async () => {
@@ -163,7 +171,7 @@ forEachEngine((engine) => {
     const strange = ['\0', '\u{D800}', 'a\0b', '\u{FFFE}', '%', '\u{1F600}'.repeat(300)]
     const answers: [string, number][] = []
     const tell = async (method: string, path: string, body?: unknown, headers = {}) => {
-      const answer = await node.ask(method, path, body, { headers })
+      const answer = await node.request(method, path, body, { headers })
       answers.push([`${method} ${path} ${JSON.stringify(body ?? '')}`, answer.status])
     }
     for (const text of strange) {
@@ -191,12 +199,14 @@ forEachEngine((engine) => {
       await tell('POST', '/_api/endpoint', { endpoint: text, databases: [text] })
       provider.user = { body: { id: text.slice(0, 200), name: text } }
       const { cookie, callback } = await begin()
-      const signedIn = await ask(node.port, 'GET', callback, { headers: { Cookie: cookie } })
+      const signedIn = await sendRequest(node.port, 'GET', callback, {
+        headers: { Cookie: cookie },
+      })
       // An id that is not printable ASCII is invalid, so the provider's response is rejected.
       const id = text.slice(0, 200)
       expect([id, signedIn.status]).toEqual([id, /^[\x20-\x7e]+$/.test(id) ? 303 : 503])
       const headers = { Cookie: session, ...CONSOLE_HEADERS, 'User-Agent': 'Mozilla/5.0 \u{FF}' }
-      const refused = await ask(node.port, 'DELETE', `/_api/token/${part}`, { headers })
+      const refused = await sendRequest(node.port, 'DELETE', `/_api/token/${part}`, { headers })
       answers.push([`refused ${part}`, refused.status])
     }
     expect(answers.filter(([, status]) => status >= 500)).toEqual([])

@@ -423,7 +423,7 @@ forEachEngine((engine) => {
       ['the array arrives', 'number', 1],
       ['the documents are stored', 'string', 2],
       ['the documents are stored', 'number', 2],
-    ])('applies to an array while %s: n is a %s', async (_, type, asked) => {
+    ])('applies to an array while %s: n is a %s', async (_, type, requested) => {
       const schemas = createSchemas(store, checker)
       let times = 0
       const schemaOf: CurrentSchemaOf = (collection) => {
@@ -433,7 +433,7 @@ forEachEngine((engine) => {
       let done: Promise<unknown> | undefined
       const outside = AsyncLocalStorage.snapshot()
       const jobs = node(async () => {
-        if (times !== asked) return
+        if (times !== requested) return
         done ??= outside(() => put(schemas, type))
         await done
       }, schemaOf)

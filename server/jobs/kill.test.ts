@@ -10,7 +10,7 @@ import {
   startProcess,
   storeFlags,
 } from '../test-support/server-process.testing.ts'
-import { type Answer, ask, makeToken } from '../test-support/start.testing.ts'
+import { makeToken, sendRequest, type TestResponse } from '../test-support/start.testing.ts'
 
 // Kills a server process (SIGKILL) in the middle of a job; another one resumes the job.
 
@@ -37,9 +37,9 @@ async function servers(engine: TestEngine) {
     path: string,
     body?: unknown,
     headers = {},
-  ): Promise<Answer> => {
+  ): Promise<TestResponse> => {
     token ??= await makeToken({ data: '', databaseUrl: undefined, ...location })
-    return ask(0, method, path, {
+    return sendRequest(0, method, path, {
       socketPath,
       body,
       headers: { Authorization: `Bearer ${token}`, ...headers },

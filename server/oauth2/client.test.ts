@@ -497,10 +497,10 @@ describe.each(operations)('%s throws', (_, operate) => {
 
   test('after 10 s by default', async () => {
     const timeout = AbortSignal.timeout.bind(AbortSignal)
-    const asked = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => timeout(50))
+    const requested = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => timeout(50))
     const { options } = await serve(() => {})
     expect(await failure(operate(options))).toHaveProperty('code', 'timeout')
-    expect(asked.mock.calls).toEqual([[10_000]])
+    expect(requested.mock.calls).toEqual([[10_000]])
   })
 
   test('above 1 MiB by default', async () => {

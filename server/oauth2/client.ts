@@ -249,7 +249,7 @@ type Settings = ReturnType<typeof readOptions>
 
 type Redact = (text: string) => string
 
-interface Answer {
+interface EndpointResponse {
   readonly status: number
   readonly contentType: string
   /** Trimmed. */
@@ -376,7 +376,7 @@ async function send(
   request: { method: string; headers: Record<string, string>; body?: string },
   limits: { readonly timeout: number; readonly maxBytes: number },
   hide: Redact,
-): Promise<Answer> {
+): Promise<EndpointResponse> {
   const headers = { Accept: 'application/json', 'User-Agent': USER_AGENT, ...request.headers }
   const signal = AbortSignal.timeout(limits.timeout)
   let status: number | undefined
@@ -431,7 +431,11 @@ function decode(place: EndpointName, status: number, part: () => string): string
   }
 }
 
-function readTokenResponse(place: EndpointName, answer: Answer, hide: Redact): TokenResponse {
+function readTokenResponse(
+  place: EndpointName,
+  answer: EndpointResponse,
+  hide: Redact,
+): TokenResponse {
   const fields = checkResponse(place, answer, parseTokenBody(answer), hide)
   const { access_token } = fields
   if (typeof access_token !== 'string' || access_token === '') {
@@ -443,7 +447,7 @@ function readTokenResponse(place: EndpointName, answer: Answer, hide: Redact): T
 
 function checkResponse(
   place: EndpointName,
-  answer: Answer,
+  answer: EndpointResponse,
   fields: Record<string, unknown> | undefined,
   hide: Redact,
 ): Record<string, unknown> {
@@ -476,7 +480,10 @@ function checkResponse(
  * Parses JSON or form encoding. Providers send both with content types such as `text/plain` and
  * `text/html`.
  */
-function parseTokenBody({ body, contentType }: Answer): Record<string, unknown> | undefined {
+function parseTokenBody({
+  body,
+  contentType,
+}: EndpointResponse): Record<string, unknown> | undefined {
   const type = (contentType.split(';')[0] ?? '').trim().toLowerCase()
   const json = parseJson(body)
   if (json || body.startsWith('{') || /[/+]json$/.test(type)) return json

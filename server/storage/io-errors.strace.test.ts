@@ -8,7 +8,7 @@ import {
   type ServerProcess,
   startProcess,
 } from '../test-support/server-process.testing.ts'
-import { type Answer, ask, makeToken } from '../test-support/start.testing.ts'
+import { makeToken, sendRequest, type TestResponse } from '../test-support/start.testing.ts'
 import { injectFault } from './test-support/inject-fault.testing.ts'
 
 // Simulates a failing disk: system calls of the server return EIO.
@@ -31,8 +31,8 @@ afterEach(async () => {
 
 const start = () => startProcess(['--data', data, '--endpoint', `tcp://127.0.0.1:${port}`])
 
-const call = (method: string, path: string, body?: unknown): Promise<Answer> =>
-  ask(port, method, path, { body, headers: { Authorization: `Bearer ${token}` } })
+const call = (method: string, path: string, body?: unknown): Promise<TestResponse> =>
+  sendRequest(port, method, path, { body, headers: { Authorization: `Bearer ${token}` } })
 
 async function kill(): Promise<void> {
   server.signal('SIGKILL')

@@ -93,7 +93,7 @@ export async function openApp() {
     /** The lines of the log. */
     lines,
     /** Sends a request with the admin's token unless it carries other credentials. */
-    async ask(path: string, init: RequestInit = {}, through = listener()) {
+    async request(path: string, init: RequestInit = {}, through = listener()) {
       const headers = new Headers(init.headers)
       if (!headers.has('Host')) headers.set('Host', 'localhost:8529')
       if (!headers.has('Authorization') && !headers.has('Cookie')) {

@@ -19,18 +19,18 @@ export interface TestNode {
   /** An API token of the operator with full access. */
   readonly token: string
   /** Sends a request with the token, through the first endpoint or the given `port`. */
-  readonly ask: (
+  readonly request: (
     method: string,
     path: string,
     body?: unknown,
-    options?: AskOptions,
-  ) => Promise<Answer>
+    options?: RequestOptions,
+  ) => Promise<TestResponse>
   /** Stops the node. Removes the data folder unless the test gave it. */
   readonly stop: () => Promise<void>
 }
 
 /** A complete response. */
-export interface Answer {
+export interface TestResponse {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly text: string
@@ -73,8 +73,8 @@ export async function startForTest(
     port,
     data,
     token,
-    ask: (method, path, body, options) =>
-      ask(options?.port ?? port, method, path, {
+    request: (method, path, body, options) =>
+      sendRequest(options?.port ?? port, method, path, {
         ...options,
         body,
         headers: { Authorization: `Bearer ${token}`, ...options?.headers },
@@ -100,10 +100,10 @@ export async function makeToken({
   }
 }
 
-/** Options of {@link ask}. A body that is not a string is sent as JSON. */
-export interface AskOptions {
+/** Options of {@link sendRequest}. A body that is not a string is sent as JSON. */
+export interface RequestOptions {
   readonly body?: unknown
-  /** Overrides the port of the first endpoint, for {@link TestNode.ask}. */
+  /** Overrides the port of the first endpoint, for {@link TestNode.request}. */
   readonly port?: number
   readonly headers?: Record<string, string>
   readonly host?: string
@@ -111,12 +111,12 @@ export interface AskOptions {
 }
 
 /** Sends a request over a new connection: no pool, no keep-alive. */
-export function ask(
+export function sendRequest(
   port: number,
   method: string,
   path: string,
-  { body, headers, host = '127.0.0.1', socketPath }: AskOptions = {},
-): Promise<Answer> {
+  { body, headers, host = '127.0.0.1', socketPath }: RequestOptions = {},
+): Promise<TestResponse> {
   return new Promise((resolve, reject) => {
     const where = socketPath === undefined ? { host, port } : { socketPath }
     const request = httpRequest({ ...where, method, path, headers, agent: false }, (response) => {

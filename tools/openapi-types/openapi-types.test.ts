@@ -42,9 +42,9 @@ function errorsOf(cwd: string, command: string, ...args: string[]): string {
 
 test('The types that openapi-typescript generates compile under strict', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-types-'))
-  const { ask, close } = await openApp()
+  const { request, close } = await openApp()
   try {
-    const description = await (await ask('/_api/openapi.json')).text()
+    const description = await (await request('/_api/openapi.json')).text()
     writeFileSync(path.join(folder, 'openapi.json'), description)
     writeFileSync(path.join(folder, 'client.ts'), CLIENT)
     expect(errorsOf(folder, generator, 'openapi.json', '--output', 'api.ts')).toBe('')

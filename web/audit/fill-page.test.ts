@@ -6,23 +6,23 @@ const row = (seq: number) => ({ seq }) as AuditRow
 
 /** Simulates a server that ends each page after two rows. */
 function server(rows: number) {
-  const asked: [number | undefined, number][] = []
+  const requested: [number | undefined, number][] = []
   const read = async (before = rows + 1, limit: number): Promise<AuditPage> => {
-    asked.push([before, limit])
+    requested.push([before, limit])
     const seqs = [before - 1, before - 2].filter((seq) => seq > 0).slice(0, limit)
     const last = seqs.at(-1) ?? 0
     return { rows: seqs.map(row), next: last > 1 ? last : null }
   }
-  return { asked, read }
+  return { requested, read }
 }
 
 const seqs = ({ rows }: AuditPage) => rows.map(({ seq }) => seq)
 
 test('fills a page with further requests if the server ends it early', async () => {
-  const { asked, read } = server(9)
+  const { requested, read } = server(9)
   const page = await fillPage(5, undefined, read)
   expect([seqs(page), page.next]).toEqual([[9, 8, 7, 6, 5], 5])
-  expect(asked).toEqual([
+  expect(requested).toEqual([
     [10, 5],
     [8, 3],
     [6, 1],

@@ -1,4 +1,4 @@
-import { ask } from '../../../server/test-support/start.testing.ts'
+import { sendRequest } from '../../../server/test-support/start.testing.ts'
 import { FIRST_PORT } from '../../servers/address.ts'
 import type { Attack } from '../attack.ts'
 
@@ -13,7 +13,7 @@ export const attack: Attack = {
       for (let port = ports.pop(); port !== undefined; port = ports.pop()) {
         await send('POST', '/_api/endpoint', { endpoint: `tcp://${host}:${port}`, databases: [] })
         // A listener without requests has no durations in the metrics.
-        await ask(port, 'GET', '/_api/health', { host })
+        await sendRequest(port, 'GET', '/_api/health', { host })
       }
     }
     await Promise.all(Array.from({ length: BESIDE }, add))

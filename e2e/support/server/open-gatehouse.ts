@@ -116,7 +116,7 @@ export async function openGatehouse(
     access ??= openAdminAccess(url, operatorKey(), oneSession)
     return access
   }
-  const ask = async (target: string, init?: RequestInit): Promise<ApiResponse> => {
+  const sendRequest = async (target: string, init?: RequestInit): Promise<ApiResponse> => {
     const headers = { authorization: `Bearer ${(await admin()).token}`, ...init?.headers }
     const response = await fetch(new URL(target, url), { redirect: 'manual', ...init, headers })
     const text = await response.text()
@@ -128,7 +128,7 @@ export async function openGatehouse(
     }
   }
   const send = (method: string, target: string, body: unknown) =>
-    ask(target, {
+    sendRequest(target, {
       method,
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
@@ -159,11 +159,11 @@ export async function openGatehouse(
         await start()
       },
       freePort: () => freePort(worker),
-      get: (target) => ask(target),
+      get: (target) => sendRequest(target),
       post: (target, body) => send('POST', target, body),
       patch: (target, body) => send('PATCH', target, body),
       put: (target, body) => send('PUT', target, body),
-      delete: (target) => ask(target, { method: 'DELETE' }),
+      delete: (target) => sendRequest(target, { method: 'DELETE' }),
       close: () => stop().finally(takeAway),
     }
   } catch (error) {

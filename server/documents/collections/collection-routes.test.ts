@@ -3,7 +3,7 @@ import { createRecorder } from '../../audit/record.ts'
 import { createTokenByCommand } from '../../cli/commands/token-create.ts'
 import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
 import { type EngineNode, forEachEngineNode } from '../../test-support/each-engine-node.testing.ts'
-import { ask } from '../../test-support/start.testing.ts'
+import { sendRequest } from '../../test-support/start.testing.ts'
 
 // Lists the collections of a database on a running node.
 
@@ -13,9 +13,9 @@ forEachEngineNode((start) => {
 
   beforeAll(async () => {
     node = await start()
-    for (const name of ['blog', 'shop']) await node.ask('POST', '/_api/database', { name })
+    for (const name of ['blog', 'shop']) await node.request('POST', '/_api/database', { name })
     for (const path of ['/_db/blog/notes', '/_db/blog/articles', '/_db/shop/orders']) {
-      expect((await node.ask('POST', path, { id: 'a' })).status).toBe(201)
+      expect((await node.request('POST', path, { id: 'a' })).status).toBe(201)
     }
     const store = await node.openStore()
     const flags = { name: 's', role: 'viewer', databases: '_system,blog' }
@@ -24,7 +24,7 @@ forEachEngineNode((start) => {
   })
   afterAll(() => node.stop())
 
-  const list = (database: string) => node.ask('GET', `/_api/collection?database=${database}`)
+  const list = (database: string) => node.request('GET', `/_api/collection?database=${database}`)
 
   describe('GET /_api/collection', () => {
     it('lists the collections that hold documents, by name', async () => {
@@ -39,14 +39,14 @@ forEachEngineNode((start) => {
     })
 
     it('leaves out a collection whose last document was deleted', async () => {
-      await node.ask('POST', '/_db/shop/drafts', { id: 'a' })
-      await node.ask('DELETE', '/_db/shop/drafts/a')
+      await node.request('POST', '/_db/shop/drafts', { id: 'a' })
+      await node.request('DELETE', '/_db/shop/drafts/a')
       expect((await list('shop')).json).toMatchObject([{ name: 'orders' }])
       expect((await list('shop')).json).toHaveLength(1)
     })
 
     it('requires the name of an existing database', async () => {
-      const nameless = await node.ask('GET', '/_api/collection')
+      const nameless = await node.request('GET', '/_api/collection')
       expect([nameless.status, nameless.json.errorNum]).toEqual([400, 10])
       const absent = await list('absent')
       expect([absent.status, absent.json.errorNum]).toEqual([404, 1228])
@@ -54,26 +54,28 @@ forEachEngineNode((start) => {
 
     it('hides a database outside the mapping', async () => {
       const { port } = await narrowEndpoint()
-      const asked = (database: string) =>
-        node.ask('GET', `/_api/collection?database=${database}`, undefined, { port })
-      expect((await asked('blog')).status).toBe(200)
-      expect((await asked('shop')).json).toMatchObject({ code: 404, errorNum: 1228 })
+      const requested = (database: string) =>
+        node.request('GET', `/_api/collection?database=${database}`, undefined, { port })
+      expect((await requested('blog')).status).toBe(200)
+      expect((await requested('shop')).json).toMatchObject({ code: 404, errorNum: 1228 })
     })
 
     it('rejects tokens of other databases and anonymous requests', async () => {
       const headers = { Authorization: `Bearer ${scoped}` }
       const by = (database: string) =>
-        ask(node.port, 'GET', `/_api/collection?database=${database}`, { headers })
+        sendRequest(node.port, 'GET', `/_api/collection?database=${database}`, { headers })
       expect((await by('blog')).status).toBe(200)
       expect((await by('shop')).json).toMatchObject({ code: 403, errorNum: 11 })
-      expect((await ask(node.port, 'GET', '/_api/collection?database=blog')).status).toBe(401)
+      expect((await sendRequest(node.port, 'GET', '/_api/collection?database=blog')).status).toBe(
+        401,
+      )
     })
   })
 
   describe('GET /_api/size', () => {
     it('returns the size of every database, also outside the mapping', async () => {
       const { port } = await narrowEndpoint()
-      const { status, json } = await node.ask('GET', '/_api/size', undefined, { port })
+      const { status, json } = await node.request('GET', '/_api/size', undefined, { port })
       expect(status).toBe(200)
       expect(json).toMatchObject([
         { database: '_system', collections: 0, documents: 0, bytes: 0 },
@@ -84,13 +86,13 @@ forEachEngineNode((start) => {
 
     it('returns only the databases of a token, and requires _system', async () => {
       const headers = { Authorization: `Bearer ${scoped}` }
-      const { json } = await ask(node.port, 'GET', '/_api/size', { headers })
+      const { json } = await sendRequest(node.port, 'GET', '/_api/size', { headers })
       expect(json.map(({ database }: { database: string }) => database)).toEqual([
         '_system',
         'blog',
       ])
-      expect((await node.ask('GET', '/_db/blog/_api/size')).json.errorNum).toBe(1230)
-      expect((await ask(node.port, 'GET', '/_api/size')).status).toBe(401)
+      expect((await node.request('GET', '/_db/blog/_api/size')).json.errorNum).toBe(1230)
+      expect((await sendRequest(node.port, 'GET', '/_api/size')).status).toBe(401)
     })
   })
 
@@ -99,7 +101,7 @@ forEachEngineNode((start) => {
     const [port] = await freePorts(1)
     const endpoint = `tcp://127.0.0.1:${port}`
     const body = { endpoint, databases: ['_system', 'blog'] }
-    expect((await node.ask('POST', '/_api/endpoint', body)).status).toBe(200)
+    expect((await node.request('POST', '/_api/endpoint', body)).status).toBe(200)
     return { port: port as number }
   }
 })

@@ -16,7 +16,7 @@ forEachEngineNode((start) => {
 
   beforeAll(async () => {
     node = await start()
-    await node.ask('POST', '/_api/database', { name: 'blog' })
+    await node.request('POST', '/_api/database', { name: 'blog' })
     store = await node.openStore()
     const row = store.db.selectFrom('databases').select('id').where('name', '=', 'blog')
     database = (await row.executeTakeFirstOrThrow()).id
@@ -25,7 +25,7 @@ forEachEngineNode((start) => {
       { id: 'two', title: '=2', year: 2025, tags: ['a', 'b'] },
       { id: 'three', title: 'Three, "3"', author: { name: 'ada' } },
     ]
-    for (const article of articles) await ask('POST', '/articles', article)
+    for (const article of articles) await sendRequest('POST', '/articles', article)
     await createStoredDocuments(store).insert(
       { database, collection: 'large' },
       Array.from({ length: LARGE.documents }, (_, at) => {
@@ -39,10 +39,11 @@ forEachEngineNode((start) => {
     await node.stop()
   })
 
-  const ask = (method: string, path: string, body?: unknown, headers = {}) =>
-    node.ask(method, `/_db/blog${path}`, body, { headers })
-  const ndjson = (path: string) => ask('GET', path, undefined, { Accept: 'application/x-ndjson' })
-  const csv = (path: string) => ask('GET', path, undefined, { Accept: 'text/csv' })
+  const sendRequest = (method: string, path: string, body?: unknown, headers = {}) =>
+    node.request(method, `/_db/blog${path}`, body, { headers })
+  const ndjson = (path: string) =>
+    sendRequest('GET', path, undefined, { Accept: 'application/x-ndjson' })
+  const csv = (path: string) => sendRequest('GET', path, undefined, { Accept: 'text/csv' })
 
   /** Requests an export, and returns its response before its body is read. */
   async function beginLarge(): Promise<IncomingMessage> {
@@ -106,7 +107,7 @@ forEachEngineNode((start) => {
 
     it('is chosen by the preferred type of Accept', async () => {
       const typeFor = async (accept: string) => {
-        const { headers } = await ask('GET', '/articles', undefined, { Accept: accept })
+        const { headers } = await sendRequest('GET', '/articles', undefined, { Accept: accept })
         return headers['content-type']?.split(';')[0]
       }
       expect(await typeFor('text/csv;q=0.5, application/x-ndjson')).toBe('application/x-ndjson')
@@ -114,12 +115,12 @@ forEachEngineNode((start) => {
       expect(await typeFor('*/*, text/csv;q=0.9')).toBe('application/json')
       expect(await typeFor('text/csv;q=0')).toBe('application/json')
       expect(await typeFor('Text/CSV, */*;q=0.1')).toBe('text/csv')
-      const listed = await ask('GET', '/articles?csv-cells=raw')
+      const listed = await sendRequest('GET', '/articles?csv-cells=raw')
       expect(listed.json).toMatchObject({ field: 'csv-cells' })
     })
 
     it('is chosen by export-as, whatever Accept says', async () => {
-      const asJson = await ask('GET', '/articles?export-as=json&fields=title&sort=title')
+      const asJson = await sendRequest('GET', '/articles?export-as=json&fields=title&sort=title')
       expect(asJson.text).toBe(
         '[\n{"id":"two","title":"=2"},\n{"id":"one","title":"One"},\n{"id":"three","title":"Three, \\"3\\""}\n]\n',
       )
@@ -127,8 +128,9 @@ forEachEngineNode((start) => {
         'content-type': 'application/json',
         'content-disposition': 'attachment; filename="articles.json"',
       })
-      expect((await ask('GET', '/none?export-as=json')).text).toBe('[]\n')
-      const ids = async (response: ReturnType<typeof ask>) => (await response).text.split(/\s/)[0]
+      expect((await sendRequest('GET', '/none?export-as=json')).text).toBe('[]\n')
+      const ids = async (response: ReturnType<typeof sendRequest>) =>
+        (await response).text.split(/\s/)[0]
       expect(await ids(csv('/articles?export-as=ndjson&fields=id'))).toBe('{"id":"one"}')
       expect(await ids(ndjson('/articles?export-as=csv&fields=id'))).toBe('id')
     })
@@ -139,7 +141,7 @@ forEachEngineNode((start) => {
         status,
         text,
         headers: got,
-      } = await ask('HEAD', `/articles${query}`, undefined, headers)
+      } = await sendRequest('HEAD', `/articles${query}`, undefined, headers)
       expect([status, text]).toEqual([200, ''])
       expect(got['content-disposition']).toMatch(/^attachment/)
       expect(got).not.toHaveProperty('content-length')

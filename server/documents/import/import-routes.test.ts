@@ -14,8 +14,8 @@ forEachEngineNode((start) => {
   afterAll(() => node.stop())
 
   const send = (path: string, type: string, body: string) =>
-    node.ask('POST', path, body, { headers: { 'Content-Type': type } })
-  const all = async (path: string) => (await node.ask('GET', path)).json
+    node.request('POST', path, body, { headers: { 'Content-Type': type } })
+  const all = async (path: string) => (await node.request('GET', path)).json
 
   it('imports CSV', async () => {
     const csv = 'id,title,author.name,year\n1,One,Ada,1843\n2,"Two, or more",,x\n3\n'
@@ -32,7 +32,7 @@ forEachEngineNode((start) => {
   })
 
   it('imports NDJSON, and applies on-conflict and the schema', async () => {
-    await node.ask('PUT', '/_schema/books', { properties: { n: { type: 'number' } } })
+    await node.request('PUT', '/_schema/books', { properties: { n: { type: 'number' } } })
     const type = 'application/x-ndjson'
     await send('/books', type, '{"id":"a","n":1}\n')
     const body = '{"id":"a","n":2}\n{"id":"b","n":"x"}\n{"id":"c"}'
@@ -50,25 +50,25 @@ forEachEngineNode((start) => {
   it('imports as a job, whose result says the same', async () => {
     const body = '{"id":"a"}\n{"id":"a"}\n[\n\n{"id":"b"}\n'.concat('{"n":1}\n'.repeat(1_200))
     const headers = { 'Content-Type': 'application/x-ndjson', Prefer: 'respond-async' }
-    const answer = await node.ask('POST', '/later?on-conflict=skip', body, { headers })
+    const answer = await node.request('POST', '/later?on-conflict=skip', body, { headers })
     expect([answer.status, answer.json.state]).toEqual([202, 'running'])
     const job = String(answer.headers.location)
-    await expect.poll(async () => (await node.ask('GET', job)).status).toBe(200)
-    expect((await node.ask('GET', job)).json).toMatchObject({
+    await expect.poll(async () => (await node.request('GET', job)).status).toBe(200)
+    expect((await node.request('GET', job)).json).toMatchObject({
       ...{ kind: 'import', state: 'done', done: 1_204, total: 1_204, found: 1_202 },
       result: {
         ...{ created: 1_202, replaced: 0, skipped: 1, failed: 1 },
         errors: [{ line: 3, pointer: '', message: 'The line is not JSON.' }],
       },
     })
-    const empty = await node.ask('POST', '/later', '', { headers })
+    const empty = await node.request('POST', '/later', '', { headers })
     const none = String(empty.headers.location)
-    await expect.poll(async () => (await node.ask('GET', none)).json.state).toBe('done')
+    await expect.poll(async () => (await node.request('GET', none)).json.state).toBe('done')
   })
 
   it('stages nothing of a job whose body cannot be read', async () => {
     const headers = { 'Content-Type': 'text/csv', Prefer: 'respond-async' }
-    expect((await node.ask('POST', '/never', 'a,a\n', { headers })).status).toBe(422)
+    expect((await node.request('POST', '/never', 'a,a\n', { headers })).status).toBe(422)
     expect(await all('/never')).toEqual([])
   })
 
@@ -127,7 +127,7 @@ forEachEngineNode((start) => {
       expect(bodyBudget.held).toBeGreaterThan(0)
       client.destroy()
       await expect.poll(() => bodyBudget.held).toBe(0)
-      const counted = await node.ask('GET', '/left?limit=1', undefined, {
+      const counted = await node.request('GET', '/left?limit=1', undefined, {
         headers: { Prefer: 'count=exact' },
       })
       expect(counted.headers['x-total-count']).toBe('1000')

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRecorder } from '../../audit/record.ts'
 import { createTokenByCommand } from '../../cli/commands/token-create.ts'
 import { type EngineNode, forEachEngineNode } from '../../test-support/each-engine-node.testing.ts'
-import { ask } from '../../test-support/start.testing.ts'
+import { sendRequest } from '../../test-support/start.testing.ts'
 
 forEachEngineNode((start) => {
   let node: EngineNode
@@ -10,7 +10,7 @@ forEachEngineNode((start) => {
 
   beforeAll(async () => {
     node = await start()
-    await node.ask('POST', '/_api/database', { name: 'blog' })
+    await node.request('POST', '/_api/database', { name: 'blog' })
     const store = await node.openStore()
     for (const role of ['viewer', 'operator', 'admin']) {
       const flags = { name: role, role }
@@ -21,7 +21,7 @@ forEachEngineNode((start) => {
   afterAll(() => node.stop())
 
   const as = (role: string, method: string, path: string, body?: unknown, headers = {}) =>
-    ask(node.port, method, path, {
+    sendRequest(node.port, method, path, {
       body,
       headers: { Authorization: `Bearer ${tokens.get(role)}`, ...headers },
     })

@@ -11,27 +11,35 @@ forEachEngineNode((start) => {
   beforeAll(async () => {
     node = await start()
     for (const name of ['blog', 'copy', 'partly'])
-      await node.ask('POST', '/_api/database', { name })
-    await ask('blog', 'POST', '/articles', [
+      await node.request('POST', '/_api/database', { name })
+    await sendRequest('blog', 'POST', '/articles', [
       { id: 'one', year: 'unknown' },
       { id: 'two', year: 2 },
     ])
-    await ask('blog', 'PUT', '/_schema/articles', SCHEMA)
-    await ask('blog', 'PUT', '/_index/articles/by-year', { fields: ['-year'], unique: true })
-    await ask('blog', 'POST', '/zoo', { id: 'x', text: 'y'.repeat(1024 * 1024 - 30) })
-    await ask('blog', 'PUT', '/_schema/empty', SCHEMA)
-    exported = (await ask('blog', 'GET', '/_export')).text
+    await sendRequest('blog', 'PUT', '/_schema/articles', SCHEMA)
+    await sendRequest('blog', 'PUT', '/_index/articles/by-year', {
+      fields: ['-year'],
+      unique: true,
+    })
+    await sendRequest('blog', 'POST', '/zoo', { id: 'x', text: 'y'.repeat(1024 * 1024 - 30) })
+    await sendRequest('blog', 'PUT', '/_schema/empty', SCHEMA)
+    exported = (await sendRequest('blog', 'GET', '/_export')).text
   })
   afterAll(() => node.stop())
 
-  const ask = (database: string, method: string, path: string, body?: unknown, headers = {}) =>
-    node.ask(method, `/_db/${database}${path}`, body, { headers })
+  const sendRequest = (
+    database: string,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers = {},
+  ) => node.request(method, `/_db/${database}${path}`, body, { headers })
   const restore = (database: string, body: string, query = '') =>
-    ask(database, 'POST', `/_import${query}`, body, NDJSON)
+    sendRequest(database, 'POST', `/_import${query}`, body, NDJSON)
 
   describe('a database', () => {
     it('is exported with collections, schemas and indexes', async () => {
-      const { status, headers, text } = await ask('blog', 'GET', '/_export')
+      const { status, headers, text } = await sendRequest('blog', 'GET', '/_export')
       expect(status).toBe(200)
       expect(headers).toMatchObject({
         'content-type': 'application/x-ndjson',
@@ -48,7 +56,7 @@ forEachEngineNode((start) => {
         '{"end":{"collections":3,"documents":3}}',
         '',
       ])
-      expect((await ask('copy', 'GET', '/_export')).text).toBe(
+      expect((await sendRequest('copy', 'GET', '/_export')).text).toBe(
         '{"gatehouse":1,"database":"copy"}\n{"end":{"collections":0,"documents":0}}\n',
       )
     })
@@ -59,12 +67,12 @@ forEachEngineNode((start) => {
         ...{ collections: 3, created: 3, replaced: 0, skipped: 0, failed: 0, errors: [] },
       })
       expect(status).toBe(200)
-      const copied = (await ask('copy', 'GET', '/_export')).text
+      const copied = (await sendRequest('copy', 'GET', '/_export')).text
       expect(copied.replace('"copy"', '"blog"') === exported).toBe(true)
       await expect
-        .poll(async () => (await ask('copy', 'GET', '/_index/articles')).json[0].state)
+        .poll(async () => (await sendRequest('copy', 'GET', '/_index/articles')).json[0].state)
         .toBe('ready')
-      const { rows } = (await node.ask('GET', '/_api/audit?what=database.import')).json
+      const { rows } = (await node.request('GET', '/_api/audit?what=database.import')).json
       expect(rows[0]).toMatchObject({
         ...{ target: 'copy', outcome: 'done' },
         after: { collections: 3, created: 3, complete: true },
@@ -84,11 +92,11 @@ forEachEngineNode((start) => {
       expect(failed.json.errors).toContainEqual({
         ...{ line: 2, pointer: '/schema', message: 'The collection has a schema already.' },
       })
-      expect((await ask('copy', 'GET', '/articles/two')).json.year).toBe(2)
+      expect((await sendRequest('copy', 'GET', '/articles/two')).json.year).toBe(2)
       const replaced = await restore('copy', changed, '?on-conflict=replace')
       expect(replaced.json).toMatchObject({ replaced: 2, failed: 1 })
       expect(replaced.json.errors).toMatchObject([{ line: 3, pointer: '/year' }])
-      expect((await ask('copy', 'GET', '/articles/two')).json.year).toBe(3)
+      expect((await sendRequest('copy', 'GET', '/articles/two')).json.year).toBe(3)
     })
 
     it.each([
@@ -108,7 +116,7 @@ forEachEngineNode((start) => {
     })
 
     it('is not restored from another type, and takes no other parameter', async () => {
-      const other = await ask('partly', 'POST', '/_import', exported, {
+      const other = await sendRequest('partly', 'POST', '/_import', exported, {
         'Content-Type': 'application/json',
       })
       expect([other.status, other.json.field]).toEqual([415, 'Content-Type'])

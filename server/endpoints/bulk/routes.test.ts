@@ -11,23 +11,23 @@ import {
   startProcess,
   storeFlags,
 } from '../../test-support/server-process.testing.ts'
-import { ask as askAt, makeToken } from '../../test-support/start.testing.ts'
+import { makeToken, sendRequest as requestAt } from '../../test-support/start.testing.ts'
 import { freePorts } from '../listeners/free-ports.testing.ts'
 
 const PATH = '/_api/endpoint-change'
 
-type Node = Pick<EngineNode, 'ask'>
+type Node = Pick<EngineNode, 'request'>
 
-async function ended({ ask }: Node, path: string) {
+async function ended({ request }: Node, path: string) {
   await expect
-    .poll(async () => (await ask('GET', path)).json.state, { timeout: 60_000, interval: 10 })
+    .poll(async () => (await request('GET', path)).json.state, { timeout: 60_000, interval: 10 })
     .not.toBe('running')
-  return (await ask('GET', path)).json
+  return (await request('GET', path)).json
 }
 
-const databasesOf = async ({ ask }: Node): Promise<Record<string, string[]>> =>
+const databasesOf = async ({ request }: Node): Promise<Record<string, string[]>> =>
   Object.fromEntries(
-    (await ask('GET', '/_api/endpoint')).json.map(
+    (await request('GET', '/_api/endpoint')).json.map(
       ({ endpoint, databases }: { endpoint: string; databases: string[] }) => [endpoint, databases],
     ),
   )
@@ -35,10 +35,10 @@ const databasesOf = async ({ ask }: Node): Promise<Record<string, string[]>> =>
 forEachEngineNode((start) => {
   test('endpoints are added, mapped and removed in one request, which can be undone', async () => {
     const node = await start()
-    const { ask, address } = node
+    const { request, address } = node
     const [one, two, three] = (await freePorts(3)).map((port) => `tcp://127.0.0.1:${port}`)
-    await ask('POST', '/_api/endpoint', { endpoint: one, databases: ['a'] })
-    await ask('POST', '/_api/endpoint', { endpoint: two, databases: ['a'] })
+    await request('POST', '/_api/endpoint', { endpoint: one, databases: ['a'] })
+    await request('POST', '/_api/endpoint', { endpoint: two, databases: ['a'] })
     const before = await databasesOf(node)
 
     const changes = [
@@ -48,7 +48,7 @@ forEachEngineNode((start) => {
       { endpoint: three, databases: ['_system', 'c'], expect: null },
       { endpoint: address.replace('127.0.0.1', '0.0.0.0'), databases: [] },
     ]
-    const posted = await ask('POST', PATH, { changes: changes.slice(1) })
+    const posted = await request('POST', PATH, { changes: changes.slice(1) })
     expect(posted.status).toBe(202)
     expect(posted.headers.location).toBe(`${PATH}/${posted.json.id}`)
     expect(posted.json).toMatchObject({ state: 'running', total: 4, removals: 1 })
@@ -68,9 +68,9 @@ forEachEngineNode((start) => {
       [three as string]: ['_system', 'c'],
     })
     const other = Number(three?.split(':').at(-1))
-    expect((await ask('GET', '/_api/health', undefined, { port: other })).status).toBe(200)
+    expect((await request('GET', '/_api/health', undefined, { port: other })).status).toBe(200)
 
-    const log = await ask('GET', `/_api/audit?change=${posted.json.id}`)
+    const log = await request('GET', `/_api/audit?change=${posted.json.id}`)
     expect(log.json.rows.map((row: { action: string }) => row.action).sort()).toEqual(
       ['endpoint.add', 'endpoint.change', 'endpoint.map', 'endpoint.remove'].sort(),
     )
@@ -78,14 +78,16 @@ forEachEngineNode((start) => {
       true,
     )
 
-    const undo = await ask('POST', `${PATH}/${posted.json.id}/undo`)
+    const undo = await request('POST', `${PATH}/${posted.json.id}/undo`)
     expect(undo.status).toBe(202)
     expect(await ended(node, String(undo.headers.location))).toMatchObject({ made: 3, failed: 0 })
     expect(await databasesOf(node)).toEqual(before)
-    const [latest] = (await ask('GET', PATH)).json
+    const [latest] = (await request('GET', PATH)).json
     expect(latest).toMatchObject({ id: undo.json.id, undoOf: posted.json.id })
 
-    const last = await ask('POST', PATH, { changes: [changes[0], { endpoint: one, remove: true }] })
+    const last = await request('POST', PATH, {
+      changes: [changes[0], { endpoint: one, remove: true }],
+    })
     expect(await ended(node, String(last.headers.location))).toMatchObject({
       made: 1,
       failures: [{ endpoint: address, code: 409 }],
@@ -95,22 +97,22 @@ forEachEngineNode((start) => {
 
   test('a bulk change requires the role operator and a body within the limits', async () => {
     const node = await start()
-    const { ask } = node
+    const { request } = node
     const body = { name: 'looks', role: 'viewer' }
-    const { token } = (await ask('POST', '/_api/token', body)).json
+    const { token } = (await request('POST', '/_api/token', body)).json
     const viewer = { headers: { Authorization: `Bearer ${token}` } }
     const change = { endpoint: 'tcp://127.0.0.1:1', remove: true }
     const changes = [change]
-    expect((await ask('POST', PATH, { changes }, viewer)).status).toBe(403)
-    expect((await ask('DELETE', `${PATH}/x`, undefined, viewer)).status).toBe(403)
-    expect((await ask('POST', `${PATH}/x/undo`, undefined, viewer)).status).toBe(403)
-    expect((await ask('GET', PATH, undefined, viewer)).json).toEqual([])
-    expect((await ask('GET', `${PATH}/x`)).status).toBe(404)
-    expect((await ask('DELETE', `${PATH}/x`)).status).toBe(404)
-    expect((await ask('POST', `${PATH}/x/undo`)).status).toBe(404)
+    expect((await request('POST', PATH, { changes }, viewer)).status).toBe(403)
+    expect((await request('DELETE', `${PATH}/x`, undefined, viewer)).status).toBe(403)
+    expect((await request('POST', `${PATH}/x/undo`, undefined, viewer)).status).toBe(403)
+    expect((await request('GET', PATH, undefined, viewer)).json).toEqual([])
+    expect((await request('GET', `${PATH}/x`)).status).toBe(404)
+    expect((await request('DELETE', `${PATH}/x`)).status).toBe(404)
+    expect((await request('POST', `${PATH}/x/undo`)).status).toBe(404)
 
     const rejected = async (list: unknown, message: string) => {
-      const { status, json } = await ask('POST', PATH, { changes: list })
+      const { status, json } = await request('POST', PATH, { changes: list })
       expect([status, json.errorMessage]).toEqual([400, expect.stringContaining(message)])
     }
     await rejected([], 'at least one change')
@@ -120,7 +122,7 @@ forEachEngineNode((start) => {
     await rejected([{ endpoint: 'x', remove: true }], 'changes[0]')
     await rejected([change, change], 'is listed twice')
     const large = JSON.stringify({ changes }) + ' '.repeat(CHANGES_BYTES)
-    expect((await ask('POST', PATH, large)).status).toBe(413)
+    expect((await request('POST', PATH, large)).status).toBe(413)
     await node.stop()
   })
 })
@@ -138,13 +140,13 @@ forEngine('sqlite', (engine) => {
     const token = await makeToken({ data: '', databaseUrl: undefined, ...location })
     const headers = { Authorization: `Bearer ${token}` }
     const node: Node = {
-      ask: (method, path, body) => askAt(0, method, path, { socketPath, headers, body }),
+      request: (method, path, body) => requestAt(0, method, path, { socketPath, headers, body }),
     }
     const changes = Array.from({ length: 400 }, (_, n) => ({
       endpoint: `unix://${folder}/${n}.sock`,
       databases: ['a'],
     }))
-    const posted = await node.ask('POST', PATH, { changes })
+    const posted = await node.request('POST', PATH, { changes })
     first.signal('SIGKILL')
     await first.exit
     await startProcess(flags, { env: SECRETS })

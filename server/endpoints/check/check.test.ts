@@ -55,7 +55,7 @@ async function occupy(where: ListenOptions): Promise<() => number> {
 }
 
 async function check(endpoint: string): Promise<EndpointCheck> {
-  const { status, json } = await node.ask('POST', '/_api/endpoint-check', { endpoint })
+  const { status, json } = await node.request('POST', '/_api/endpoint-check', { endpoint })
   expect([status, json.node]).toEqual([200, 'test'])
   return json
 }
@@ -101,7 +101,7 @@ describe('a port', () => {
     for (let round = 0; round < 10; round++) {
       const [, added] = await Promise.all([
         check(`tcp://0.0.0.0:${port}`),
-        node.ask('POST', '/_api/endpoint', {
+        node.request('POST', '/_api/endpoint', {
           endpoint: `tcp://127.0.0.1:${port}`,
           databases: [],
         }),
@@ -109,9 +109,9 @@ describe('a port', () => {
       ])
       expect(added.status).toBe(200)
       const path = `/_api/endpoint/${encodeURIComponent(`tcp://127.0.0.1:${port}`)}`
-      expect((await node.ask('DELETE', path)).status).toBe(200)
+      expect((await node.request('DELETE', path)).status).toBe(200)
     }
-    const { json } = await node.ask('GET', '/_api/endpoint')
+    const { json } = await node.request('GET', '/_api/endpoint')
     expect(json).toEqual([{ endpoint: node.address, databases: [] }])
   })
 })

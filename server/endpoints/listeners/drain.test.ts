@@ -12,9 +12,9 @@ import {
   startProcess,
 } from '../../test-support/server-process.testing.ts'
 import {
-  ask,
   endpointPath,
   makeToken,
+  sendRequest,
   startForTest,
   type TestNode,
 } from '../../test-support/start.testing.ts'
@@ -61,7 +61,7 @@ async function openWorking(port: number): Promise<KeepAliveClient> {
 }
 
 /** Sends the rest of the body; the request creates a database. */
-const finishWorking = (client: KeepAliveClient, name: string) => client.ask(`"${name}"}`)
+const finishWorking = (client: KeepAliveClient, name: string) => client.request(`"${name}"}`)
 
 const connectionRefused = (port: number) =>
   KeepAliveClient.open({ port }).then(
@@ -85,20 +85,22 @@ async function startReal(...flags: string[]): Promise<RealServer> {
   const server = await startProcess(['--data', folder, '--endpoint', endpoint, ...flags])
   token = await makeToken({ data: folder, databaseUrl: undefined })
   const headers = { Authorization: `Bearer ${token}` }
-  const expectDone = async (answer: ReturnType<typeof ask>) =>
+  const expectDone = async (answer: ReturnType<typeof sendRequest>) =>
     expect((await answer).json).toEqual({ result: true, error: false, code: 200 })
   return {
     ...server,
     port,
     add: (other) =>
       expectDone(
-        ask(port, 'POST', '/_api/endpoint', {
+        sendRequest(port, 'POST', '/_api/endpoint', {
           body: { endpoint: `tcp://127.0.0.1:${other}`, databases: [] },
           headers,
         }),
       ),
     remove: (other) =>
-      expectDone(ask(port, 'DELETE', endpointPath(`tcp://127.0.0.1:${other}`), { headers })),
+      expectDone(
+        sendRequest(port, 'DELETE', endpointPath(`tcp://127.0.0.1:${other}`), { headers }),
+      ),
   }
 }
 
@@ -116,7 +118,7 @@ describe('busy connections', () => {
     const each = async (port: number) => {
       await server.add(port)
       const visitor = await openOne(port)
-      expect((await visitor.ask()).status).toBe(200)
+      expect((await visitor.request()).status).toBe(200)
       await server.remove(port)
       expect(await connectionRefused(port)).toBe('ECONNREFUSED')
     }
@@ -169,7 +171,7 @@ describe('busy connections', () => {
     expect(await slow.ended).toBe('reset')
     await vi.waitFor(async () => {
       const headers = { Authorization: `Bearer ${token}` }
-      const listeners = (await ask(server.port, 'GET', '/_api/listener', { headers })).json
+      const listeners = (await sendRequest(server.port, 'GET', '/_api/listener', { headers })).json
       expect(listeners).toHaveLength(1)
     }, WAIT)
   })
@@ -190,12 +192,12 @@ describe('a removed endpoint', () => {
 
   const add = async () =>
     expect(
-      (await node.ask('POST', '/_api/endpoint', { endpoint: address, databases: [] })).status,
+      (await node.request('POST', '/_api/endpoint', { endpoint: address, databases: [] })).status,
     ).toBe(200)
   const remove = async () =>
-    expect((await node.ask('DELETE', endpointPath(address))).status).toBe(200)
+    expect((await node.request('DELETE', endpointPath(address))).status).toBe(200)
   const listeners = async (): Promise<ListenerStatus[]> =>
-    (await node.ask('GET', '/_api/listener')).json.filter(
+    (await node.request('GET', '/_api/listener')).json.filter(
       ({ endpoint }: ListenerStatus) => endpoint === address,
     )
 
@@ -234,19 +236,19 @@ describe('a removed endpoint', () => {
   test('finishes a request whose head is incomplete', async () => {
     await start({ drain: 20_000 })
     const half = await openOne(port)
-    await half.ask()
+    await half.request()
     await half.sendPart('GET /_api/health HTTP/1.1\r\nHo')
     const idle = await openOne(port)
     await remove()
     await idle.ended
-    expect(await half.ask('st: localhost\r\n\r\n')).toMatchObject({ status: 200, close: true })
+    expect(await half.request('st: localhost\r\n\r\n')).toMatchObject({ status: 200, close: true })
     expect(await half.ended).toBe('told')
   })
 
   test('closes connections once they have had no request for a second', async () => {
     await start({ drain: LONGER_THAN_TEST })
     const [used, unused] = (await open(2, port)) as [KeepAliveClient, KeepAliveClient]
-    await used.ask()
+    await used.request()
     await vi.waitFor(async () => expect((await listeners())[0]?.connections).toBe(2), WAIT)
     await remove()
     expect(await Promise.all([used.ended, unused.ended])).toEqual(['between', 'between'])
@@ -276,17 +278,17 @@ describe('a removed endpoint', () => {
     await add()
     const states = async () => (await listeners()).map(({ state }) => state)
     expect(await states()).toEqual(['listening', 'draining'])
-    const list = (await node.ask('GET', '/_api/endpoint')).json as { endpoint: string }[]
+    const list = (await node.request('GET', '/_api/endpoint')).json as { endpoint: string }[]
     expect(list.filter(({ endpoint }) => endpoint === address)).toHaveLength(1)
 
     const fresh = await openOne(port)
-    expect(await fresh.ask()).toMatchObject({ status: 200, close: false })
+    expect(await fresh.request()).toMatchObject({ status: 200, close: false })
     const close = `/_api/listener/${encodeURIComponent(address)}/close`
-    expect((await node.ask('POST', close)).status).toBe(200)
+    expect((await node.request('POST', close)).status).toBe(200)
     expect(await slow.ended).toBe('reset')
     await vi.waitFor(async () => expect(await states()).toEqual(['listening']), WAIT)
-    expect(await fresh.ask()).toMatchObject({ status: 200, close: false })
-    expect((await node.ask('POST', close)).json).toMatchObject({ code: 404, errorNum: 1231 })
+    expect(await fresh.request()).toMatchObject({ status: 200, close: false })
+    expect((await node.request('POST', close)).json).toMatchObject({ code: 404, errorNum: 1231 })
   })
 
   test('finishes its requests also if the node is stopped', async () => {
@@ -337,7 +339,7 @@ describe('a stopping node', () => {
     }, WAIT)
 
     server.signal('SIGTERM')
-    const status = async (path: string) => (await ask(server.port, 'GET', path)).status
+    const status = async (path: string) => (await sendRequest(server.port, 'GET', path)).status
     await vi.waitFor(async () => expect(await status('/_api/health')).toBe(503), WAIT)
     // For a load balancer, the server still accepts connections and is alive but not ready.
     expect(await status('/_api/health/ready')).toBe(503)
@@ -378,7 +380,7 @@ describe('a stopping node', () => {
     const server = await startReal('--drain', '60', '--ready-delay', '60')
     server.signal('SIGTERM')
     await vi.waitFor(async () => {
-      expect((await ask(server.port, 'GET', '/_api/health')).status).toBe(503)
+      expect((await sendRequest(server.port, 'GET', '/_api/health')).status).toBe(503)
     }, WAIT)
     server.signal('SIGINT')
     expect(await server.exit).toEqual({ code: 0, signal: null })

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 export type Where = { readonly port: number; readonly host?: string } | { readonly path: string }
 
 /** The parts of a response that {@link KeepAliveClient} reads. */
-export interface ClientAnswer {
+export interface ClientResponse {
   readonly status: number
   /** Whether it announced the close of the connection (RFC 9112 §9.6). */
   readonly close: boolean
@@ -46,7 +46,9 @@ export class KeepAliveClient {
   /** Resolves once the connection has closed. */
   readonly ended: Promise<Ending>
   #received = ''
-  #waiting: { resolve: (answer: ClientAnswer) => void; reject: (error: Error) => void } | undefined
+  #waiting:
+    | { resolve: (answer: ClientResponse) => void; reject: (error: Error) => void }
+    | undefined
   #sentPart = false
   #toldToClose = false
   #left = false
@@ -90,7 +92,7 @@ export class KeepAliveClient {
   }
 
   /** Sends a request, or the rest of one, and waits for its response. One request at a time. */
-  ask(request: string = get('/_api/health')): Promise<ClientAnswer> {
+  request(request: string = get('/_api/health')): Promise<ClientResponse> {
     if (this.#waiting !== undefined) throw new Error('a request is under way here')
     return new Promise((resolve, reject) => {
       if (this.ending !== undefined || this.socket.destroyed) {
@@ -102,7 +104,7 @@ export class KeepAliveClient {
     })
   }
 
-  /** Sends a part of a request, which is then in progress; {@link ask} sends the rest. */
+  /** Sends a part of a request, which is then in progress; {@link request} sends the rest. */
   sendPart(part: string): Promise<void> {
     this.#sentPart = true
     return new Promise((resolve) => this.socket.write(part, () => resolve()))
@@ -123,7 +125,7 @@ export class KeepAliveClient {
   } = {}): Promise<void> {
     const request = get(path)
     while (!until()) {
-      const answer = await this.ask(request).catch((error: unknown) => {
+      const answer = await this.request(request).catch((error: unknown) => {
         if (error instanceof Reset) return undefined
         throw error
       })

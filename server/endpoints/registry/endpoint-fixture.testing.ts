@@ -9,10 +9,10 @@ import type { EndpointRecord } from '../../contract/endpoints/endpoint.ts'
 import type { ListenerStatus } from '../../contract/endpoints/listener.ts'
 import { killProcesses } from '../../test-support/server-process.testing.ts'
 import {
-  type Answer,
   endpointPath,
   startForTest,
   type TestNode,
+  type TestResponse,
 } from '../../test-support/start.testing.ts'
 import { freePorts } from '../listeners/free-ports.testing.ts'
 
@@ -93,18 +93,20 @@ export async function dataFrom(
   return text
 }
 
-export const add = (node: TestNode, endpoint: string): Promise<Answer> =>
-  node.ask('POST', '/_api/endpoint', { endpoint, databases: [] })
+export const add = (node: TestNode, endpoint: string): Promise<TestResponse> =>
+  node.request('POST', '/_api/endpoint', { endpoint, databases: [] })
 
-export const remove = (node: TestNode, endpoint: string): Promise<Answer> =>
-  node.ask('DELETE', endpointPath(endpoint))
+export const remove = (node: TestNode, endpoint: string): Promise<TestResponse> =>
+  node.request('DELETE', endpointPath(endpoint))
 
 /** Returns the addresses of the endpoints. */
 export const addressesOf = async (node: TestNode): Promise<string[]> =>
-  ((await node.ask('GET', '/_api/endpoint')).json as EndpointRecord[]).map((each) => each.endpoint)
+  ((await node.request('GET', '/_api/endpoint')).json as EndpointRecord[]).map(
+    (each) => each.endpoint,
+  )
 
 export const listenersOf = async (node: TestNode): Promise<ListenerStatus[]> =>
-  (await node.ask('GET', '/_api/listener')).json
+  (await node.request('GET', '/_api/listener')).json
 
 export const listenerOf = async (
   node: TestNode,

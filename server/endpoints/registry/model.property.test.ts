@@ -7,11 +7,11 @@ import type { EndpointRecord } from '../../contract/endpoints/endpoint.ts'
 import type { ListenerStatus } from '../../contract/endpoints/listener.ts'
 import { CASES } from '../../integration/endurance/settings.testing.ts'
 import {
-  type Answer,
-  ask,
   endpointPath,
+  sendRequest,
   startForTest,
   type TestNode,
+  type TestResponse,
 } from '../../test-support/start.testing.ts'
 import { freePorts } from '../listeners/free-ports.testing.ts'
 import { expectListening, listeningAddresses } from '../listeners/kernel-sockets.testing.ts'
@@ -97,7 +97,7 @@ class World {
     method: string,
     path: string,
     options: { body?: unknown; revision?: number | undefined } = {},
-  ): Promise<Answer> {
+  ): Promise<TestResponse> {
     const ways = this.ways()
     const way = ways[this.#turn++ % ways.length]
     if (way === undefined) throw new Error('the model has lost the last way to _system')
@@ -107,7 +107,11 @@ class World {
       Authorization: `Bearer ${this.node.token}`,
       ...(revision === undefined ? {} : { 'If-Match': `"${revision}"` }),
     }
-    return ask(port, method, `/_db/_system${path}`, { ...reach, headers, body: options.body })
+    return sendRequest(port, method, `/_db/_system${path}`, {
+      ...reach,
+      headers,
+      body: options.body,
+    })
   }
   #turn = 0
 
@@ -138,11 +142,11 @@ class World {
     if (stored === undefined) {
       // Another endpoint may answer: a wildcard address on the same port.
       if (this.clashes(slot)) return
-      await expect(ask(port, 'GET', '/', reach)).rejects.toThrow(/ECONNREFUSED|ENOENT/)
+      await expect(sendRequest(port, 'GET', '/', reach)).rejects.toThrow(/ECONNREFUSED|ENOENT/)
       return
     }
     for (const name of DATABASES) {
-      const { status } = await ask(port, 'GET', `/_db/${name}/_api/health`, reach)
+      const { status } = await sendRequest(port, 'GET', `/_db/${name}/_api/health`, reach)
       const exists = name !== 'never-made'
       expect([slot.address, name, status]).toEqual([
         slot.address,
@@ -369,7 +373,7 @@ test(
         const first = slots[0] as Slot
         const node = await startForTest({ endpoints: [first.address] })
         try {
-          for (const name of ['ada', 'bob']) await node.ask('POST', '/_api/database', { name })
+          for (const name of ['ada', 'bob']) await node.request('POST', '/_api/database', { name })
           const world = new World(node, slots, foreign)
           await world.noteChange(first, [])
           await world.check()

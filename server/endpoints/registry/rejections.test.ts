@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
 import { startProcess } from '../../test-support/server-process.testing.ts'
-import { ask, makeToken, type TestNode } from '../../test-support/start.testing.ts'
+import { makeToken, sendRequest, type TestNode } from '../../test-support/start.testing.ts'
 import { KeepAliveClient } from '../listeners/keep-alive-client.testing.ts'
 import { expectListening, listeningAddresses } from '../listeners/kernel-sockets.testing.ts'
 import {
@@ -45,12 +45,12 @@ async function expectRejected(
   rejection: Rejection,
 ): Promise<void> {
   const readState = async () => ({
-    endpoints: (await node.ask('GET', '/_api/endpoint')).json,
+    endpoints: (await node.request('GET', '/_api/endpoint')).json,
     listeners: (await listenersOf(node)).map((each) => [each.endpoint, each.state, each.revision]),
     files: readdirSync(fixture.folder),
   })
   const witness = await KeepAliveClient.open({ port: node.port })
-  await witness.ask()
+  await witness.request()
   const before = await readState()
   const sockets = await listeningAddresses(process.pid)
   const { status, json, headers } = await add(node, endpoint)
@@ -67,7 +67,7 @@ async function expectRejected(
   expect(headers['content-type']).toBe('application/json; charset=utf-8')
   expect(await readState()).toEqual(before)
   await expectListening(process.pid, sockets)
-  expect(await witness.ask()).toMatchObject({ status: 200, close: false })
+  expect(await witness.request()).toMatchObject({ status: 200, close: false })
   witness.leave()
 }
 
@@ -207,9 +207,9 @@ describe('an endpoint is rejected, and leaves nothing behind, on', () => {
     const server = await startProcess(flags, { through })
     const before = await listeningAddresses(server.pid)
     const headers = { Authorization: `Bearer ${await makeToken({ data, databaseUrl: undefined })}` }
-    const list = (await ask(fixture.port, 'GET', '/_api/endpoint', { headers })).json
+    const list = (await sendRequest(fixture.port, 'GET', '/_api/endpoint', { headers })).json
     const low = await lowPort()
-    const answer = await ask(fixture.port, 'POST', '/_api/endpoint', {
+    const answer = await sendRequest(fixture.port, 'POST', '/_api/endpoint', {
       body: { endpoint: `tcp://127.0.0.1:${low}`, databases: [] },
       headers,
     })
@@ -228,7 +228,9 @@ describe('an endpoint is rejected, and leaves nothing behind, on', () => {
     })
     expect(answer.status).toBe(403)
     await expectListening(server.pid, before)
-    expect((await ask(fixture.port, 'GET', '/_api/endpoint', { headers })).json).toEqual(list)
+    expect((await sendRequest(fixture.port, 'GET', '/_api/endpoint', { headers })).json).toEqual(
+      list,
+    )
   })
 })
 
@@ -280,13 +282,13 @@ describe('a change that cannot be stored', () => {
   test('keeps an endpoint that was to be removed or remapped', async () => {
     const node = await start()
     expect((await add(node, fixture.address)).json).toEqual(DONE)
-    const before = (await node.ask('GET', '/_api/endpoint')).json
+    const before = (await node.request('GET', '/_api/endpoint')).json
     refuseChanges(node)
     const remapped = { endpoint: fixture.address, databases: ['ada'] }
-    expect((await node.ask('POST', '/_api/endpoint', remapped)).status).toBe(500)
+    expect((await node.request('POST', '/_api/endpoint', remapped)).status).toBe(500)
     expect((await remove(node, fixture.address)).status).toBe(500)
-    expect((await node.ask('GET', '/_api/endpoint')).json).toEqual(before)
-    const there = await node.ask('GET', '/_api/endpoint', undefined, { port: fixture.port })
+    expect((await node.request('GET', '/_api/endpoint')).json).toEqual(before)
+    const there = await node.request('GET', '/_api/endpoint', undefined, { port: fixture.port })
     expect(there.json).toEqual(before)
     // Neither is rejected as the last way in, so both still count as ways in.
     for (const endpoint of [fixture.address, node.address]) {
@@ -300,6 +302,6 @@ test('the IPv4 and IPv6 wildcards of a port are two endpoints', async () => {
   for (const host of ['0.0.0.0', '[::]']) {
     expect((await add(node, `tcp://${host}:${fixture.port}`)).json).toEqual(DONE)
     const at = host === '[::]' ? '::1' : '127.0.0.1'
-    expect((await ask(fixture.port, 'GET', '/_api/health', { host: at })).status).toBe(200)
+    expect((await sendRequest(fixture.port, 'GET', '/_api/health', { host: at })).status).toBe(200)
   }
 })

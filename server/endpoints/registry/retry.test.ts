@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import type { ListenerStatus } from '../../contract/endpoints/listener.ts'
-import { ask, startForTest, type TestNode } from '../../test-support/start.testing.ts'
+import { sendRequest, startForTest, type TestNode } from '../../test-support/start.testing.ts'
 import {
   add,
   addressesOf,
@@ -66,20 +66,20 @@ describe('a port taken while the server was down', () => {
         nextTry: null,
       })
     }, WAIT)
-    expect((await ask(fixture.port, 'GET', '/_api/health')).status).toBe(200)
+    expect((await sendRequest(fixture.port, 'GET', '/_api/health')).status).toBe(200)
   })
 
   test('is retried immediately on request', async () => {
     const node = await startWithFailed()
     const retry = () =>
-      node.ask('POST', `/_api/listener/${encodeURIComponent(fixture.address)}/retry`)
+      node.request('POST', `/_api/listener/${encodeURIComponent(fixture.address)}/retry`)
     const refused = await retry()
     expect(refused.json).toMatchObject({ code: 409, errorNum: 1200 })
     expect(refused.json.errorMessage).toMatch(/EADDRINUSE/)
     const due = Date.parse((await listenerOf(node, fixture.address))?.nextTry ?? '')
     release()
     expect((await retry()).json).toEqual(DONE)
-    expect((await ask(fixture.port, 'GET', '/_api/health')).status).toBe(200)
+    expect((await sendRequest(fixture.port, 'GET', '/_api/health')).status).toBe(200)
     // The automatic retry would have come later.
     expect(Date.now()).toBeLessThan(due)
     expect(await listenerOf(node, fixture.address)).toMatchObject({

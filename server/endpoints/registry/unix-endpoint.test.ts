@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { existsSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { ask } from '../../test-support/start.testing.ts'
+import { sendRequest } from '../../test-support/start.testing.ts'
 import { KeepAliveClient } from '../listeners/keep-alive-client.testing.ts'
 import { listeningAddresses } from '../listeners/kernel-sockets.testing.ts'
 import { add, createEndpointFixture, DONE, remove } from './endpoint-fixture.testing.ts'
@@ -28,7 +28,7 @@ describe('a unix endpoint', () => {
     await once(server, 'close')
   }
 
-  const health = () => ask(0, 'GET', '/_api/health', { socketPath: path })
+  const health = () => sendRequest(0, 'GET', '/_api/health', { socketPath: path })
 
   test('is accessible to its owner and group only, and removes its file', async () => {
     const node = await start()
@@ -56,7 +56,10 @@ describe('a unix endpoint', () => {
     await slow.sendPart('GET /_api/health HTTP/1.1\r\n')
     await remove(node, endpoint)
     expect((await add(node, endpoint)).json).toEqual(DONE)
-    expect(await slow.ask('Host: localhost\r\n\r\n')).toMatchObject({ status: 200, close: true })
+    expect(await slow.request('Host: localhost\r\n\r\n')).toMatchObject({
+      status: 200,
+      close: true,
+    })
     await slow.ended
     expect((await health()).status).toBe(200)
   })

@@ -25,7 +25,7 @@ afterEach(() => {
 })
 
 /** Requests a route that fails with `code`. `signedIn` sets an actor first. */
-async function ask(code: FailureCode | undefined, signedIn = true, method = 'DELETE') {
+async function sendRequest(code: FailureCode | undefined, signedIn = true, method = 'DELETE') {
   const app = new Hono<AppEnv>()
     .use(
       recordRefusals({
@@ -60,7 +60,7 @@ test.each(Object.keys(failureKinds) as FailureCode[])(
   'a change that ends with %s is recorded if its status is a rejection',
   async (code) => {
     const { status } = failureKinds[code]
-    expect((await ask(code)).status).toBe(status)
+    expect((await sendRequest(code)).status).toBe(status)
     const row = {
       actor,
       action: 'database.drop',
@@ -76,32 +76,32 @@ test.each(Object.keys(failureKinds) as FailureCode[])(
 )
 
 test('a successful change is not recorded by the guard', async () => {
-  expect((await ask(undefined)).status).toBe(200)
+  expect((await sendRequest(undefined)).status).toBe(200)
   expect(kept).toEqual([])
   // The change records itself in its own transaction; only the notification follows here.
   expect(recorded).toBe(1)
 })
 
 test('an anonymous rejection publishes no event', async () => {
-  expect((await ask(undefined, false)).status).toBe(200)
+  expect((await sendRequest(undefined, false)).status).toBe(200)
   expect(recorded).toBe(0)
 })
 
 test('an anonymous rejection is counted, not recorded', async () => {
-  await ask('unauthenticated', false)
-  await ask('forbidden', false)
-  await ask('not-found', false)
+  await sendRequest('unauthenticated', false)
+  await sendRequest('forbidden', false)
+  await sendRequest('not-found', false)
   expect([kept, anonymous]).toEqual([[], 2])
 })
 
 test('a route without a declared action is not recorded', async () => {
-  expect((await ask(undefined, true, 'PUT')).status).toBe(409)
+  expect((await sendRequest(undefined, true, 'PUT')).status).toBe(409)
   expect(kept).toEqual([])
 })
 
 test('a rejection is returned even if it cannot be recorded', async () => {
   keep = () => Promise.reject(new Error('the database is unavailable'))
-  expect((await ask('conflict')).status).toBe(409)
+  expect((await sendRequest('conflict')).status).toBe(409)
   expect(errors).toEqual([new Error('the database is unavailable')])
 })
 
@@ -112,7 +112,7 @@ test('handlers that declare an action are recognized', () => {
 
 test('the records of repeated rejections are limited', async () => {
   allowed = false
-  await ask('conflict')
+  await sendRequest('conflict')
   expect(kept).toEqual([])
   expect(anonymous).toBe(0)
 })

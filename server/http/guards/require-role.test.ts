@@ -65,7 +65,7 @@ const deps: RequireRoleDeps = {
 }
 const requireRole = createRequireRole(deps)
 
-function ask(
+function sendRequest(
   permission: Permission,
   headers: Record<string, string>,
   method = 'GET',
@@ -86,7 +86,7 @@ const cookie = (text: string) => ({ Cookie: `gatehouse_x=${text}` })
 describe('requireRole', () => {
   it('returns 401 with the challenge Bearer to anonymous callers, also in browsers', async () => {
     for (const headers of [{}, cookie('over'), { 'Sec-Fetch-Mode': 'navigate' }]) {
-      const answer = await ask('viewer', headers as Record<string, string>)
+      const answer = await sendRequest('viewer', headers as Record<string, string>)
       expect(answer.status).toBe(401)
       expect(answer.headers.get('WWW-Authenticate')).toMatch(/^Bearer/)
     }
@@ -97,14 +97,14 @@ describe('requireRole', () => {
     'requires %s and responds to %s accordingly',
     async (needed, has) => {
       const may = roles.indexOf(has) >= roles.indexOf(needed)
-      expect((await ask(needed, bearer(has))).status).toBe(may ? 200 : 403)
+      expect((await sendRequest(needed, bearer(has))).status).toBe(may ? 200 : 403)
     },
   )
 
   it('requires a higher role of tokens than of sessions if a route declares it', async () => {
     const by: typeof requireRole = (needed) => requireRole(needed, { byToken: 'admin' })
     const status = async (headers: Record<string, string>) =>
-      (await ask('viewer', headers, 'GET', by)).status
+      (await sendRequest('viewer', headers, 'GET', by)).status
     expect(await status(cookie('viewer'))).toBe(200)
     expect(await status(cookie('pending'))).toBe(403)
     expect(await status(bearer('operator'))).toBe(403)
@@ -113,41 +113,41 @@ describe('requireRole', () => {
   })
 
   it('allows any caller on public routes, with any credentials', async () => {
-    expect((await ask('public', {})).status).toBe(200)
-    expect((await ask('public', bearer('wrong'))).status).toBe(200)
+    expect((await sendRequest('public', {})).status).toBe(200)
+    expect((await sendRequest('public', bearer('wrong'))).status).toBe(200)
   })
 
   it('sets the principal of a signed-in caller on a public route', async () => {
-    expect(await (await ask('known', {})).json()).toEqual({ actor: null })
-    expect(await (await ask('known', cookie('pending'))).json()).toMatchObject({
+    expect(await (await sendRequest('known', {})).json()).toEqual({ actor: null })
+    expect(await (await sendRequest('known', cookie('pending'))).json()).toMatchObject({
       actor: { name: 'github:1', by: 'session' },
     })
-    expect((await ask('known', bearer('wrong'))).status).toBe(401)
+    expect((await sendRequest('known', bearer('wrong'))).status).toBe(401)
   })
 
   it('distinguishes background requests, by request or by route, from user activity', async () => {
-    const asked: boolean[] = []
+    const requested: boolean[] = []
     const by = createRequireRole({
       ...deps,
       authenticate(credentials) {
-        asked.push(credentials.background)
+        requested.push(credentials.background)
         return authenticate(credentials)
       },
     })
     const inBackground = (needed: Permission) => by(needed, { background: true })
-    await ask('viewer', cookie('viewer'), 'GET', by)
-    await ask('viewer', { ...cookie('viewer'), 'X-Gatehouse-Background': '1' }, 'GET', by)
-    await ask('viewer', cookie('viewer'), 'GET', inBackground as typeof by)
-    expect(asked).toEqual([false, true, true])
+    await sendRequest('viewer', cookie('viewer'), 'GET', by)
+    await sendRequest('viewer', { ...cookie('viewer'), 'X-Gatehouse-Background': '1' }, 'GET', by)
+    await sendRequest('viewer', cookie('viewer'), 'GET', inBackground as typeof by)
+    expect(requested).toEqual([false, true, true])
   })
 
   it('restricts a token to its databases', async () => {
-    expect((await ask('viewer', bearer('viewer@_system'))).status).toBe(200)
-    expect((await ask('viewer', bearer('viewer@blog'))).status).toBe(403)
+    expect((await sendRequest('viewer', bearer('viewer@_system'))).status).toBe(200)
+    expect((await sendRequest('viewer', bearer('viewer@blog'))).status).toBe(403)
   })
 
   it('sets the actor with the address of the client', async () => {
-    expect(await (await ask('viewer', bearer('admin'))).json()).toEqual({
+    expect(await (await sendRequest('viewer', bearer('admin'))).json()).toEqual({
       actor: { name: 'github:1', by: 'token', address: '10.0.0.9' },
     })
   })
@@ -155,9 +155,9 @@ describe('requireRole', () => {
   it('counts invalid tokens, and rejects when there are too many', async () => {
     failures = 0
     const statuses = []
-    for (let n = 0; n < 3; n++) statuses.push((await ask('viewer', bearer('wrong'))).status)
+    for (let n = 0; n < 3; n++) statuses.push((await sendRequest('viewer', bearer('wrong'))).status)
     expect(statuses).toEqual([401, 401, 429])
-    expect((await ask('viewer', bearer('viewer'))).status).toBe(200)
+    expect((await sendRequest('viewer', bearer('viewer'))).status).toBe(200)
   })
 
   const sameOrigin = { Origin: 'http://ours', 'Sec-Fetch-Site': 'same-origin', 'X-Gatehouse': '1' }
@@ -196,7 +196,11 @@ describe('requireRole', () => {
       200,
     ],
   ])('allows changes by %s: %#', async (_who, headers, status) => {
-    const answer = await ask('operator', headers as unknown as Record<string, string>, 'DELETE')
+    const answer = await sendRequest(
+      'operator',
+      headers as unknown as Record<string, string>,
+      'DELETE',
+    )
     expect(answer.status).toBe(status)
   })
 
@@ -210,7 +214,7 @@ describe('requireRole', () => {
       countFailure() {},
     })
     const change = async (headers: Record<string, string>) =>
-      (await ask('operator', headers, 'DELETE', remembering)).status
+      (await sendRequest('operator', headers, 'DELETE', remembering)).status
     expect(await change({ ...cookie('operator'), ...sameOrigin })).toBe(200)
     expect(await change({ ...cookie('viewer'), ...sameOrigin })).toBe(403)
     expect(await change({ ...cookie('over'), ...sameOrigin })).toBe(401)
@@ -228,7 +232,7 @@ describe('requireRole', () => {
         session === undefined ? undefined : principal({ role: session as Role, by: 'session' }),
     })
     const status = async (headers: Record<string, string>, method: string) =>
-      (await ask('viewer', headers, method, remembering)).status
+      (await sendRequest('viewer', headers, method, remembering)).status
     expect(await status(cookie('viewer'), 'GET')).toBe(200)
     expect(await status(cookie('pending'), 'GET')).toBe(403)
     expect(await status({ ...cookie('admin'), ...sameOrigin }, 'POST')).toBe(503)
@@ -242,7 +246,7 @@ describe('requireRole', () => {
     const by = (deps: RequireRoleDeps) => (needed: Permission) =>
       createRequireRole(deps)(needed, { readAhead: () => reads++ })
     const status = async (role: Role, given: RequireRoleDeps) =>
-      (await ask('viewer', bearer(role), 'GET', by(given))).status
+      (await sendRequest('viewer', bearer(role), 'GET', by(given))).status
     const later: RequireRoleDeps = {
       ...deps,
       authenticate: async (credentials) => deps.authenticate(credentials),

@@ -10,7 +10,7 @@ const app = new Hono<AppEnv>().get('/_api/x', queryInput(auditQuery), (c) =>
   c.json(c.req.valid('query')),
 )
 app.onError((error, c) => renderFailure(toFailure(error), c))
-const ask = (query: string) => app.request(`/_api/x${query}`)
+const sendRequest = (query: string) => app.request(`/_api/x${query}`)
 
 test.each([
   ['', {}],
@@ -20,7 +20,7 @@ test.each([
   ['?limit=500&before=7', { limit: 500, before: 7 }],
   ['?from=2026-01-02&to=2026-01-02T03:04:05%2B01:00', { from: '2026-01-02' }],
 ])('%s is accepted', async (query, values) => {
-  const answer = await ask(query)
+  const answer = await sendRequest(query)
   expect(answer.status).toBe(200)
   expect(await answer.json()).toMatchObject(values)
 })
@@ -43,7 +43,7 @@ test.each([
   ['to', '1767322800000'],
   ['who', 'x'.repeat(257)],
 ])('%s=%s is rejected, and the message names it', async (name, value) => {
-  const answer = await ask(`?${name}=${value}`)
+  const answer = await sendRequest(`?${name}=${value}`)
   expect(answer.status).toBe(400)
   expect(await answer.json()).toMatchObject({
     errorNum: 10,
@@ -53,7 +53,7 @@ test.each([
 })
 
 test('a duplicate parameter is rejected', async () => {
-  const answer = await ask('?limit=1&limit=2')
+  const answer = await sendRequest('?limit=1&limit=2')
   expect(answer.status).toBe(400)
   expect(await answer.json()).toMatchObject({
     errorMessage: 'limit is given more than once.',

@@ -35,9 +35,9 @@ beforeAll(async () => {
   node = await startForTest()
   folder = mkdtempSync(join(tmpdir(), 'gatehouse-examples-'))
   ;[blog = 0] = await freePorts(1)
-  for (const name of ['blog', 'shop']) await node.ask('POST', '/_api/database', { name })
+  for (const name of ['blog', 'shop']) await node.request('POST', '/_api/database', { name })
   const endpoint = { endpoint: `tcp://127.0.0.1:${blog}`, databases: ['blog'] }
-  await node.ask('POST', '/_api/endpoint', endpoint)
+  await node.request('POST', '/_api/endpoint', endpoint)
   await inBlog('POST', '/articles', { id: 'hello', title: 'Hello', author: 'ada' })
   writeFileSync(join(folder, 'articles.csv'), 'id,year\nsix,1843\n')
 })
@@ -47,13 +47,13 @@ afterAll(async () => {
 })
 
 const inBlog = (method: string, path: string, body?: unknown, headers = {}) =>
-  node.ask(method, path, body, { port: blog, headers })
+  node.request(method, path, body, { port: blog, headers })
 
 /** What the page expects before the first example below a heading. */
 const PREPARATIONS: Readonly<Record<string, () => Promise<void>>> = {
   'GET /_export': async () => {
-    await node.ask('POST', '/_db/shop/orders', { id: 'one', date: '2026-11-23' })
-    await node.ask('PUT', '/_db/shop/_index/orders/by-date', { fields: ['-date'] })
+    await node.request('POST', '/_db/shop/orders', { id: 'one', date: '2026-11-23' })
+    await node.request('PUT', '/_db/shop/_index/orders/by-date', { fields: ['-date'] })
   },
   'GET /_index/<collection>': async () => {
     await inBlog('PUT', '/_index/articles/by-author', { fields: ['author', '-year'] })

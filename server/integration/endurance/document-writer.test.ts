@@ -1,15 +1,20 @@
 import { expect, test } from 'vitest'
-import type { Answer } from '../../test-support/start.testing.ts'
+import type { TestResponse } from '../../test-support/start.testing.ts'
 import { type Call, createDocumentWriter } from './document-writer.testing.ts'
 import { randomNumbers } from './settings.testing.ts'
 
 // Tests the checks of the endurance tests: lost changes, partial arrays and unknown documents are
 // detected.
 
-const answer = (status: number, text = ''): Answer => ({ status, headers: {}, text, json: {} })
+const answer = (status: number, text = ''): TestResponse => ({
+  status,
+  headers: {},
+  text,
+  json: {},
+})
 
 /** Makes changes, each answered by `respond`; returns the writer and the resulting store. */
-async function write(count: number, respond: () => Answer | undefined) {
+async function write(count: number, respond: () => TestResponse | undefined) {
   const writer = createDocumentWriter('w', randomNumbers(1))
   const stored = new Map<string, number>()
   const arrays: string[][] = []

@@ -1,9 +1,9 @@
 import { expect } from 'vitest'
 import { systemCode } from '../../failure.ts'
-import type { Answer } from '../../test-support/start.testing.ts'
+import type { TestResponse } from '../../test-support/start.testing.ts'
 
 /** Sends a request of a writer to any node. */
-export type Call = (method: string, path: string, body?: unknown) => Promise<Answer>
+export type Call = (method: string, path: string, body?: unknown) => Promise<TestResponse>
 
 /** A client that changes its own documents and tracks their possible states from the responses. */
 export interface DocumentWriter {
@@ -123,7 +123,7 @@ export function createDocumentWriter(
 export async function readAll(call: Call): Promise<Map<string, number>> {
   const found = new Map<string, number>()
   for (let path: string | undefined = `${PATH}?limit=1000`; path !== undefined; ) {
-    const { status, json, headers, text }: Answer = await call('GET', path)
+    const { status, json, headers, text }: TestResponse = await call('GET', path)
     expect([status, text]).toEqual([200, text])
     for (const { id, v } of json as { id: string; v: number }[]) found.set(id, v)
     path = /<([^>]+)>; rel="next"/.exec(String(headers.link))?.[1]

@@ -64,10 +64,10 @@ const last = (random: (end: number) => number, most: number) => pause(random(mos
 const patiently =
   (node: NodeProcess): Call =>
   async (method, path) => {
-    let answer = await node.ask(method, path)
+    let answer = await node.request(method, path)
     await expect
       .poll(async () => {
-        if (answer.status === 503) answer = await node.ask(method, path)
+        if (answer.status === 503) answer = await node.request(method, path)
         return answer.status
       }, RETURNED)
       .not.toBe(503)
@@ -159,7 +159,7 @@ test(`after each of ${FAULTS} faults, acknowledged changes exist`, {
   const random = randomNumbers(SEED)
   const writers = nodes.flatMap((node) =>
     Array.from({ length: CLIENTS }, (_, at) => ({
-      call: ((method, path, body) => node.ask(method, path, body)) satisfies Call,
+      call: ((method, path, body) => node.request(method, path, body)) satisfies Call,
       writer: createDocumentWriter(`${node.name}${at}`, randomNumbers(SEED + random(1_000_000))),
     })),
   )
@@ -181,7 +181,7 @@ test(`after each of ${FAULTS} faults, acknowledged changes exist`, {
     if (failure !== undefined) throw failure
   }
   const ready = async (node: NodeProcess) =>
-    (await node.ask('GET', '/_api/health/ready').catch(() => undefined))?.status
+    (await node.request('GET', '/_api/health/ready').catch(() => undefined))?.status
 
   const done: string[] = []
   try {

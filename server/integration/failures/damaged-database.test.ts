@@ -9,7 +9,7 @@ import {
   type ServerProcess,
   startProcess,
 } from '../../test-support/server-process.testing.ts'
-import { type Answer, ask, makeToken } from '../../test-support/start.testing.ts'
+import { makeToken, sendRequest, type TestResponse } from '../../test-support/start.testing.ts'
 
 // Tests a server process whose SQLite file has damaged pages.
 
@@ -38,8 +38,11 @@ async function stop(server: ServerProcess): Promise<void> {
   expect(await server.exit).toEqual({ code: 0, signal: null })
 }
 
-const call = (method: string, path: string, body?: unknown, headers = {}): Promise<Answer> =>
-  ask(port, method, path, { body, headers: { Authorization: `Bearer ${token}`, ...headers } })
+const call = (method: string, path: string, body?: unknown, headers = {}): Promise<TestResponse> =>
+  sendRequest(port, method, path, {
+    body,
+    headers: { Authorization: `Bearer ${token}`, ...headers },
+  })
 
 const ids = Array.from({ length: DOCUMENTS }, (_, n) => `d${10_000 + n}`)
 

@@ -9,7 +9,7 @@ import { openOperatorKey, openSecretKey } from '../../access/secret-files.ts'
 import { openStore } from '../../storage/open.ts'
 import { createVault } from '../../storage/vault.ts'
 import { MAIN } from '../../test-support/server-process.testing.ts'
-import { ask, startForTest, type TestNode } from '../../test-support/start.testing.ts'
+import { sendRequest, startForTest, type TestNode } from '../../test-support/start.testing.ts'
 
 // Tests a node whose data folder is deleted or moved while it runs, and a start with keys but no
 // database.
@@ -28,11 +28,11 @@ describe('a running node', () => {
   let node: TestNode
   beforeEach(async () => {
     node = await startForTest({ data })
-    expect((await node.ask('POST', '/things', { id: 'kept' })).status).toBe(201)
+    expect((await node.request('POST', '/things', { id: 'kept' })).status).toBe(201)
   })
   afterEach(() => node.stop())
 
-  const health = (path = '') => ask(node.port, 'GET', `/_api/health${path}`)
+  const health = (path = '') => sendRequest(node.port, 'GET', `/_api/health${path}`)
   const expectUnavailable = async () => {
     await vi.waitFor(async () => expect((await health()).status).toBe(503), WAIT)
     const { json } = await health('/ready')
@@ -49,7 +49,7 @@ describe('a running node', () => {
       ['DELETE', '/things/kept', undefined],
       ['POST', '/_api/database', { name: 'lost' }],
     ] as const) {
-      const answer = await node.ask(method, path, body)
+      const answer = await node.request(method, path, body)
       expect([method, path, answer.status]).toEqual([method, path, 503])
       expect(answer.text).toContain('restart the node')
     }
@@ -65,9 +65,9 @@ describe('a running node', () => {
     await expectUnavailable()
     renameSync(`${data}.away`, data)
     await vi.waitFor(async () => expect((await health()).status).toBe(200), WAIT)
-    expect((await node.ask('GET', '/things/kept')).json).toEqual({ id: 'kept' })
-    expect((await node.ask('GET', '/things/lost')).status).toBe(404)
-    expect((await node.ask('POST', '/things', { id: 'later' })).status).toBe(201)
+    expect((await node.request('GET', '/things/kept')).json).toEqual({ id: 'kept' })
+    expect((await node.request('GET', '/things/lost')).status).toBe(404)
+    expect((await node.request('POST', '/things', { id: 'later' })).status).toBe(201)
   })
 
   test('acknowledges nothing once its database is replaced by a copy', async () => {
@@ -83,7 +83,7 @@ describe('a running node', () => {
     const other = new DatabaseSync(join(data, 'gatehouse.sqlite'))
     other.exec('vacuum; pragma wal_checkpoint(truncate)')
     other.close()
-    expect((await node.ask('POST', '/things', { id: 'later' })).status).toBe(201)
+    expect((await node.request('POST', '/things', { id: 'later' })).status).toBe(201)
     rmSync(join(data, 'gatehouse.sqlite-wal'))
     await expectUnavailable()
   })

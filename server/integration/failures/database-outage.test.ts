@@ -14,11 +14,11 @@ import { startTcpProxy, type TcpProxy } from '../../storage/test-support/tcp-pro
 import { operatorSession } from '../../test-support/operator-session.testing.ts'
 import { killProcesses, MAIN, startProcess } from '../../test-support/server-process.testing.ts'
 import {
-  type Answer,
-  ask,
   endpointPath,
+  sendRequest,
   startForTest,
   type TestNode,
+  type TestResponse,
 } from '../../test-support/start.testing.ts'
 
 // Tests a node whose PostgreSQL becomes unavailable and returns, from a client's point of view. The
@@ -47,7 +47,7 @@ describe('a node', () => {
     proxy = await startTcpProxy(server.port)
     const databaseUrl = `postgres://gatehouse@127.0.0.1:${proxy.port}/postgres`
     node = await startForTest({ databaseUrl, ...SECRETS })
-    await node.ask('POST', '/things', { id: 'kept' })
+    await node.request('POST', '/things', { id: 'kept' })
   })
   afterEach(async () => {
     // Also after a test that failed half-way.
@@ -67,10 +67,10 @@ describe('a node', () => {
     const [port] = await freePorts(1)
     const added = `tcp://127.0.0.1:${port}`
     expect(
-      (await node.ask('POST', '/_api/endpoint', { endpoint: added, databases: [] })).status,
+      (await node.request('POST', '/_api/endpoint', { endpoint: added, databases: [] })).status,
     ).toBe(200)
     const Cookie = await operatorSession(node)
-    const get = (path: string) => ask(node.port, 'GET', path, { headers: { Cookie } })
+    const get = (path: string) => sendRequest(node.port, 'GET', path, { headers: { Cookie } })
     // Simulates an open console: its requests refill the principal cache, which notices of changes
     // clear.
     const looking = setInterval(() => void get('/_api/endpoint'), 20)
@@ -82,34 +82,34 @@ describe('a node', () => {
     clearInterval(looking)
     await Promise.all(
       Array.from({ length: 100 }, async () => {
-        const { status, headers } = await node.ask('GET', '/things/kept')
+        const { status, headers } = await node.request('GET', '/things/kept')
         expect(status).toBe(503)
         expect(headers['retry-after']).toBe('1')
       }),
     )
     // Not ready but alive; both listeners are open.
     await vi.waitFor(async () => {
-      const { status, json } = await ask(port ?? 0, 'GET', '/_api/health/ready')
+      const { status, json } = await sendRequest(port ?? 0, 'GET', '/_api/health/ready')
       expect(status).toBe(503)
       expect(json.reason).toContain('The database has been unavailable since')
     }, WAIT)
-    expect((await ask(node.port, 'GET', '/_api/health')).status).toBe(503)
-    expect((await ask(node.port, 'GET', '/_api/health/live')).status).toBe(200)
+    expect((await sendRequest(node.port, 'GET', '/_api/health')).status).toBe(503)
+    expect((await sendRequest(node.port, 'GET', '/_api/health/live')).status).toBe(200)
     // Recently known callers keep read access; changes are rejected.
-    const listed: Answer = await get('/_api/endpoint')
+    const listed: TestResponse = await get('/_api/endpoint')
     expect(listed.json).toContainEqual({ endpoint: added, databases: [] })
     expect((await get('/_api/listener')).status).toBe(200)
-    const change = await node.ask('DELETE', endpointPath(added))
+    const change = await node.request('DELETE', endpointPath(added))
     expect(change.json).toMatchObject({ code: 503, errorNum: 503 })
     expect(change.json.errorMessage).toBe('The database is unavailable. Try again.')
 
     await each.back()
     await vi.waitFor(
-      async () => expect((await node.ask('GET', '/things/kept')).status).toBe(200),
+      async () => expect((await node.request('GET', '/things/kept')).status).toBe(200),
       WAIT,
     )
-    expect((await node.ask('GET', '/_api/health/ready')).status).toBe(200)
-    expect((await node.ask('DELETE', endpointPath(added))).status).toBe(200)
+    expect((await node.request('GET', '/_api/health/ready')).status).toBe(200)
+    expect((await node.request('DELETE', endpointPath(added))).status).toBe(200)
   })
 
   test('reports a document as stored if the response was lost, and accepts a retry', async () => {
@@ -120,16 +120,16 @@ describe('a node', () => {
     ] as const) {
       const lost = proxy.loseAnswerTo(`${statement}-document`)
       const document = { id: 'one', way }
-      const answer = await node.ask(method, path, method === 'DELETE' ? undefined : document)
+      const answer = await node.request(method, path, method === 'DELETE' ? undefined : document)
       await lost
       expect(answer.status).toBe(status)
     }
-    expect((await node.ask('GET', '/things/one')).status).toBe(404)
+    expect((await node.request('GET', '/things/one')).status).toBe(404)
   })
 
   test('reports an unknown outcome and how to check it', async () => {
     const lost = proxy.loseAnswerTo('insert-document', 'silence')
-    const waiting = node.ask('POST', '/things', { made: 'without an id' })
+    const waiting = node.request('POST', '/things', { made: 'without an id' })
     await lost
     proxy.swallow()
     const { status, json, headers } = await waiting
@@ -142,7 +142,7 @@ describe('a node', () => {
     })
     proxy.heal()
     await vi.waitFor(
-      async () => expect((await node.ask('GET', `/things/${json.ids[0]}`)).status).toBe(200),
+      async () => expect((await node.request('GET', `/things/${json.ids[0]}`)).status).toBe(200),
       WAIT,
     )
   })
@@ -151,8 +151,8 @@ describe('a node', () => {
     const [port] = await freePorts(1)
     const endpoint = `tcp://127.0.0.1:${port}`
     for (const change of [
-      () => node.ask('POST', '/_api/endpoint', { endpoint, databases: [] }),
-      () => node.ask('DELETE', endpointPath(endpoint)),
+      () => node.request('POST', '/_api/endpoint', { endpoint, databases: [] }),
+      () => node.request('DELETE', endpointPath(endpoint)),
     ]) {
       const lost = proxy.loseAnswerTo('commit')
       const answer = await change()
@@ -165,7 +165,7 @@ describe('a node', () => {
     const [port = 0] = await freePorts(1)
     const endpoint = `tcp://127.0.0.1:${port}`
     const lost = proxy.loseAnswerTo('commit', 'silence')
-    const adding = node.ask('POST', '/_api/endpoint', { endpoint, databases: [] })
+    const adding = node.request('POST', '/_api/endpoint', { endpoint, databases: [] })
     await lost
     proxy.swallow()
     const answer = await adding
@@ -175,16 +175,16 @@ describe('a node', () => {
     })
     proxy.heal()
     await vi.waitFor(
-      async () => expect((await ask(port, 'GET', '/_api/health/live')).status).toBe(200),
+      async () => expect((await sendRequest(port, 'GET', '/_api/health/live')).status).toBe(200),
       WAIT,
     )
   })
 
   test('stops while the database is unavailable', async () => {
     proxy.swallow()
-    await node.ask('GET', '/things/kept')
+    await node.request('GET', '/things/kept')
     await node.stop()
-    await expect(node.ask('GET', '/')).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+    await expect(node.request('GET', '/')).rejects.toMatchObject({ code: 'ECONNREFUSED' })
   })
 })
 
@@ -210,7 +210,7 @@ test('a process that is started before its database reports that and waits', asy
     expect(started.printed().split('\n')[0]).toContain(
       'waiting for the database to become available',
     )
-    expect((await ask(port, 'GET', '/_api/health/ready')).status).toBe(200)
+    expect((await sendRequest(port, 'GET', '/_api/health/ready')).status).toBe(200)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

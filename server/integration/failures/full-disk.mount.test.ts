@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
 import { killProcesses, MAIN, startProcess } from '../../test-support/server-process.testing.ts'
-import { type Answer, ask } from '../../test-support/start.testing.ts'
+import { sendRequest, type TestResponse } from '../../test-support/start.testing.ts'
 
 // Tests a server whose data folder is on a small disk (tmpfs) that fills up. The disk is in a mount
 // namespace that ends with the server.
@@ -37,8 +37,16 @@ async function startOnSmallDisk() {
     return execFileSync('nsenter', inside, { encoding: 'utf8' }).trim()
   }
   const token = makeToken()
-  const call = (method: string, path: string, body?: unknown, headers = {}): Promise<Answer> =>
-    ask(port, method, path, { body, headers: { Authorization: `Bearer ${token}`, ...headers } })
+  const call = (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers = {},
+  ): Promise<TestResponse> =>
+    sendRequest(port, method, path, {
+      body,
+      headers: { Authorization: `Bearer ${token}`, ...headers },
+    })
   return {
     server,
     makeToken,

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
 import { killProcesses, startProcess } from '../../test-support/server-process.testing.ts'
-import { type Answer, ask, makeToken } from '../../test-support/start.testing.ts'
+import { makeToken, sendRequest, type TestResponse } from '../../test-support/start.testing.ts'
 
 // Tests a server whose SQLite calls fail with I/O errors: no error may end the process.
 
@@ -60,8 +60,11 @@ async function startFaulty() {
   const token = await makeToken({ data, databaseUrl: undefined })
   return {
     server,
-    call: (method: string, path: string, body?: unknown, headers = {}): Promise<Answer> =>
-      ask(port, method, path, { body, headers: { Authorization: `Bearer ${token}`, ...headers } }),
+    call: (method: string, path: string, body?: unknown, headers = {}): Promise<TestResponse> =>
+      sendRequest(port, method, path, {
+        body,
+        headers: { Authorization: `Bearer ${token}`, ...headers },
+      }),
     /** Starts the next phase, in which one of `every` calls fails. */
     async fail(every: number): Promise<void> {
       server.signal('SIGUSR2')

@@ -17,7 +17,7 @@ import {
   startProcess,
   storeFlags,
 } from '../../test-support/server-process.testing.ts'
-import { ask, endpointPath, makeToken } from '../../test-support/start.testing.ts'
+import { endpointPath, makeToken, sendRequest } from '../../test-support/start.testing.ts'
 import { createDocumentWriter, readAll } from '../endurance/document-writer.testing.ts'
 import { KILLS, randomNumbers, SEED } from '../endurance/settings.testing.ts'
 
@@ -103,7 +103,11 @@ async function live(
   const store = storeFlags(location)
   const known = new Map<string, Known>(addresses.map((address) => [address, { sure: ABSENT }]))
   const call = (method: string, path: string, body?: unknown) =>
-    ask(0, method, path, { socketPath, body, headers: { Authorization: `Bearer ${token}` } })
+    sendRequest(0, method, path, {
+      socketPath,
+      body,
+      headers: { Authorization: `Bearer ${token}` },
+    })
   let token = ''
 
   const start = ({ main, env }: BundledServer): Promise<ServerProcess> =>

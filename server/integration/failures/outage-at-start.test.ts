@@ -7,7 +7,7 @@ import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
 import { start } from '../../start.ts'
 import { makeDatabase } from '../../storage/test-support/each-engine.testing.ts'
 import { startTcpProxy, type TcpProxy } from '../../storage/test-support/tcp-proxy.testing.ts'
-import { ask, SETTINGS } from '../../test-support/start.testing.ts'
+import { SETTINGS, sendRequest } from '../../test-support/start.testing.ts'
 
 // Tests starts during which PostgreSQL becomes unavailable.
 
@@ -54,7 +54,7 @@ test('a start survives the loss of its connections at any of its queries', async
     const node = await begin()
     cut = wasCut()
     proxy.cutAfterQueries(Infinity)
-    const ready = await ask(port, 'GET', '/_api/health/ready')
+    const ready = await sendRequest(port, 'GET', '/_api/health/ready')
     expect([query, ready.status, ready.text]).toEqual([query, 200, expect.any(String)])
     await node.stop()
   }

@@ -21,7 +21,7 @@ beforeEach(async () => {
     operatorKey: 'operator-key-of-tests-alone-0123456789',
     secretKey: Buffer.alloc(32, 1),
   })
-  await node.ask('POST', '/things', { id: 'kept' })
+  await node.request('POST', '/things', { id: 'kept' })
 })
 afterEach(async () => {
   // Also after a test that failed half-way.
@@ -61,10 +61,10 @@ const causes = [
 ]
 
 const health = async () => {
-  const { status, json } = await node.ask('GET', '/_api/health/ready')
+  const { status, json } = await node.request('GET', '/_api/health/ready')
   return { status, ...json }
 }
-const change = async () => (await node.ask('POST', '/things', {})).status
+const change = async () => (await node.request('POST', '/things', {})).status
 
 test.each(causes)(
   'a database that $way serves reads, and accepts changes again automatically',
@@ -78,16 +78,18 @@ test.each(causes)(
       writable: false,
       reason: expect.stringContaining('PostgreSQL is read-only'),
     })
-    const refused = await node.ask('POST', '/things', {})
+    const refused = await node.request('POST', '/things', {})
     expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1'])
     expect(refused.json.message).toBe('The database is read-only. Try again.')
     for (const path of ['/things/kept', '/things?limit=1', '/_api/endpoint', '/_api/audit']) {
-      expect([path, (await node.ask('GET', path)).status]).toEqual([path, 200])
+      expect([path, (await node.request('GET', path)).status]).toEqual([path, 200])
     }
-    expect((await node.ask('GET', '/_api/metrics')).text).toContain('gatehouse_store_writable 0')
+    expect((await node.request('GET', '/_api/metrics')).text).toContain(
+      'gatehouse_store_writable 0',
+    )
 
     // Concurrent requests, so that the pool has more connections than the check uses.
-    await Promise.all(Array.from({ length: 30 }, () => node.ask('GET', '/things?limit=1')))
+    await Promise.all(Array.from({ length: 30 }, () => node.request('GET', '/things?limit=1')))
     await each.back()
     await expect.poll(health).toMatchObject({ status: 200, writable: true, reason: null })
     // Changes succeed on every connection of the pool.

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { killProcesses, startProcess } from '../../test-support/server-process.testing.ts'
-import { ask, makeToken } from '../../test-support/start.testing.ts'
+import { makeToken, sendRequest } from '../../test-support/start.testing.ts'
 
 // Tests a server process with a small heap that receives more than the heap can hold.
 
@@ -22,7 +22,7 @@ test('a heap of 200 MB survives arrays of 49 MB, one and many concurrently', asy
   const server = await startProcess(flags, { nodeFlags: ['--max-old-space-size=200'] })
   const headers = { Authorization: `Bearer ${await makeToken({ data, databaseUrl: undefined })}` }
   const call = (method: string, path: string, body?: unknown) =>
-    ask(0, method, path, { socketPath, body, headers })
+    sendRequest(0, method, path, { socketPath, body, headers })
 
   const documents = Array.from({ length: 5_000 }, () => ({ text: 'x'.repeat(9_800) }))
   const array = JSON.stringify(documents)

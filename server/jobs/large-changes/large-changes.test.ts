@@ -227,32 +227,32 @@ forEngine('sqlite', (engine) => {
             const queue = [...requests]
             const performOne = async () => {
               if (store.collectionWrites?.unapplied(where) === undefined) return
-              const asked = queue.shift()
-              if (asked === undefined) return
-              const ref = { ...where, id: asked.id }
-              const pending = await store.collectionWrites?.unapplied(where)?.read(asked.id)
-              if (pending !== undefined) met.add(`${asked.verb} ${kind}`)
+              const requested = queue.shift()
+              if (requested === undefined) return
+              const ref = { ...where, id: requested.id }
+              const pending = await store.collectionWrites?.unapplied(where)?.read(requested.id)
+              if (pending !== undefined) met.add(`${requested.verb} ${kind}`)
               const found = await repository.read(ref)
-              expect(found?.body).toEqual(model.get(asked.id))
-              const body = JSON.stringify({ id: asked.id, by: asked.n })
-              if (asked.verb === 'insert') {
-                const result = await repository.insert(where, [{ id: asked.id, body }])
-                expect('exists' in result).toBe(model.has(asked.id))
-                if ('tags' in result) model.set(asked.id, body)
-              } else if (asked.verb === 'update' && found !== undefined) {
+              expect(found?.body).toEqual(model.get(requested.id))
+              const body = JSON.stringify({ id: requested.id, by: requested.n })
+              if (requested.verb === 'insert') {
+                const result = await repository.insert(where, [{ id: requested.id, body }])
+                expect('exists' in result).toBe(model.has(requested.id))
+                if ('tags' in result) model.set(requested.id, body)
+              } else if (requested.verb === 'update' && found !== undefined) {
                 expect(await repository.update(ref, found.tag, body)).toBeDefined()
-                model.set(asked.id, body)
-              } else if (asked.verb === 'delete' && found !== undefined) {
+                model.set(requested.id, body)
+              } else if (requested.verb === 'delete' && found !== undefined) {
                 expect(await repository.delete(ref, found.tag)).toBe(true)
-                model.delete(asked.id)
-              } else if (asked.verb === 'list') {
-                const listed = await repository.list(where, asked.id, 50)
+                model.delete(requested.id)
+              } else if (requested.verb === 'list') {
+                const listed = await repository.list(where, requested.id, 50)
                 const expected = [...model]
-                  .filter(([each]) => each > asked.id)
+                  .filter(([each]) => each > requested.id)
                   .sort()
                   .slice(0, 50)
                 expect(listed.map((row) => [row.id, row.body])).toEqual(expected)
-                const sizes = await repository.until(where, asked.id, 50, Infinity)
+                const sizes = await repository.until(where, requested.id, 50, Infinity)
                 const bytes = expected.reduce((sum, [, text]) => sum + Buffer.byteLength(text), 0)
                 expect(sizes).toEqual({ last: undefined, bytes })
               }

@@ -86,8 +86,8 @@ test(`three nodes agree after ${CHANGES} changes, one kill and one stop`, async 
       const before = known.get(address) ?? new Set()
       const after = removes ? ABSENT : JSON.stringify(databases)
       const answer = await (removes
-        ? node.ask('DELETE', endpointPath(address))
-        : node.ask('POST', '/_api/endpoint', { endpoint: address, databases })
+        ? node.request('DELETE', endpointPath(address))
+        : node.request('POST', '/_api/endpoint', { endpoint: address, databases })
       ).catch(() => undefined)
       if (answer?.status === 200) {
         acknowledged++
@@ -125,7 +125,7 @@ test('nodes that restart one after the other lose nothing and agree', async () =
       // Like a client behind a load balancer: retry at the next node until one succeeds.
       for (let at = n; ; at++) {
         const node = nodes[at % nodes.length]
-        const answer = await node?.ask('POST', '/articles', { id }).catch(() => undefined)
+        const answer = await node?.request('POST', '/articles', { id }).catch(() => undefined)
         if (answer?.status === 201 || answer?.status === 409) break
         expect([undefined, 503]).toContain(answer?.status)
       }
@@ -136,7 +136,7 @@ test('nodes that restart one after the other lose nothing and agree', async () =
   for (const node of nodes) {
     await node.end('SIGTERM')
     await node.start()
-    expect((await node.ask('GET', '/_api/health/ready')).status).toBe(200)
+    expect((await node.request('GET', '/_api/health/ready')).status).toBe(200)
   }
   restarting = false
   await writing
@@ -164,7 +164,7 @@ async function difference(nodes: readonly NodeProcess[]): Promise<string> {
     .execute()
   if (proposed.length > 0) return `proposed: ${JSON.stringify(proposed)}`
   for (const node of nodes) {
-    const { text } = await node.ask('GET', '/_api/endpoint')
+    const { text } = await node.request('GET', '/_api/endpoint')
     if (text !== JSON.stringify(table)) return `${node.name}: ${text}\n${JSON.stringify(table)}`
   }
   const sockets = await Promise.all(nodes.map(({ process }) => listeningAddresses(process.pid)))
@@ -172,7 +172,7 @@ async function difference(nodes: readonly NodeProcess[]): Promise<string> {
   const wanted = table.map(({ endpoint }) => endpoint)
   if (open.join() !== wanted.join()) return `sockets: ${open}\n${wanted}`
   for (const node of nodes) {
-    const { json } = await node.ask('GET', '/_api/listener')
+    const { json } = await node.request('GET', '/_api/listener')
     for (const [at, { name }] of nodes.entries()) {
       for (const endpoint of wanted) {
         const states = (json as { endpoint: string; node: string; state: string }[])

@@ -44,11 +44,11 @@ afterAll(async () => {
 beforeEach(async () => {
   // A node that begins to listen assumes missed changes and forgets whom it has authorized.
   await expect.poll(listens, WAIT).toBe(true)
-  await other.ask('POST', '/_api/database', { name: 'blog' })
+  await other.request('POST', '/_api/database', { name: 'blog' })
   await soonAt(limited, '/_db/blog/', 200)
-  await limited.ask('POST', '/_api/endpoint', { endpoint, databases: ['blog'] })
-  await limited.ask('POST', '/_db/blog/articles', { id: 'one' })
-  expect((await limited.ask('GET', '/articles/one', undefined, { port })).status).toBe(200)
+  await limited.request('POST', '/_api/endpoint', { endpoint, databases: ['blog'] })
+  await limited.request('POST', '/_db/blog/articles', { id: 'one' })
+  expect((await limited.request('GET', '/articles/one', undefined, { port })).status).toBe(200)
 })
 
 const limitConnections = (most: number) =>
@@ -73,7 +73,7 @@ const endConnections = (name = 'gatehouse%') =>
 
 const soonAt = (node: TestNode, path: string, status: number, at = node.port) =>
   expect
-    .poll(async () => (await node.ask('GET', path, undefined, { port: at })).status, WAIT)
+    .poll(async () => (await node.request('GET', path, undefined, { port: at })).status, WAIT)
     .toBe(status)
 
 /** Closes the limited node's notification connection for good; its other connections stay. */
@@ -84,32 +84,32 @@ async function loseNotices(): Promise<void> {
 
 test('a node without notifications follows the changes of another node', async () => {
   await loseNotices()
-  await other.ask('POST', '/_api/endpoint', { endpoint, databases: ['_system'] })
+  await other.request('POST', '/_api/endpoint', { endpoint, databases: ['_system'] })
   await soonAt(limited, '/articles/one', 404, port)
-  expect((await limited.ask('GET', '/_api/health/ready')).status).toBe(200)
-  await other.ask('POST', '/_api/endpoint', { endpoint, databases: ['blog'] })
+  expect((await limited.request('GET', '/_api/health/ready')).status).toBe(200)
+  await other.request('POST', '/_api/endpoint', { endpoint, databases: ['blog'] })
   await soonAt(limited, '/articles/one', 200, port)
 
   // Acknowledged documents are in the new database, not in the deleted one.
-  await other.ask('DELETE', '/_api/database/blog')
-  await other.ask('POST', '/_api/database', { name: 'blog' })
+  await other.request('DELETE', '/_api/database/blog')
+  await other.request('POST', '/_api/database', { name: 'blog' })
   const acknowledged: string[] = []
   for (let n = 0; acknowledged.length < 3; n++) {
     const id = `d${String(n).padStart(6, '0')}`
-    const { status, text } = await limited.ask('POST', '/articles', { id }, { port })
+    const { status, text } = await limited.request('POST', '/articles', { id }, { port })
     expect([201, 404], text).toContain(status)
     if (status === 201) acknowledged.push(id)
   }
-  const { json } = await other.ask('GET', '/_db/blog/articles')
+  const { json } = await other.request('GET', '/_db/blog/articles')
   expect(json.map(({ id }: { id: string }) => id)).toEqual(acknowledged)
   await limitConnections(-1)
 })
 
 test('a node without any database connection rejects data requests with 503', async () => {
-  expect((await limited.ask('GET', '/_api/endpoint')).status).toBe(200)
+  expect((await limited.request('GET', '/_api/endpoint')).status).toBe(200)
   await limitConnections(0)
   await endConnections()
-  const ready = () => limited.ask('GET', '/_api/health/ready')
+  const ready = () => limited.request('GET', '/_api/health/ready')
   await expect.poll(async () => (await ready()).status, WAIT).toBe(503)
   expect((await ready()).json.reason).toBe('This node cannot confirm that its state is current.')
   for (const [method, path] of [
@@ -119,12 +119,16 @@ test('a node without any database connection rejects data requests with 503', as
     ['GET', '/_api/audit'],
     ['POST', '/_api/database'],
   ] as const) {
-    const { status, headers } = await limited.ask(method, path, method === 'POST' ? {} : undefined)
+    const { status, headers } = await limited.request(
+      method,
+      path,
+      method === 'POST' ? {} : undefined,
+    )
     expect([path, status, headers['retry-after']]).toEqual([path, 503, '1'])
   }
   // Endpoints are still listed from memory: the caller was authorized a moment ago.
-  expect((await limited.ask('GET', '/_api/endpoint')).status).toBe(200)
-  expect((await limited.ask('GET', '/_api/health/live')).status).toBe(200)
+  expect((await limited.request('GET', '/_api/endpoint')).status).toBe(200)
+  expect((await limited.request('GET', '/_api/health/live')).status).toBe(200)
   await limitConnections(-1)
   await expect.poll(async () => (await ready()).status, WAIT).toBe(200)
   await soonAt(limited, '/_db/blog/articles/one', 200)

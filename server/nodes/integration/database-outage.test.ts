@@ -6,7 +6,7 @@ import {
 } from '../../storage/test-support/postgres-server.testing.ts'
 import { startTcpProxy, type TcpProxy } from '../../storage/test-support/tcp-proxy.testing.ts'
 import { killProcesses } from '../../test-support/server-process.testing.ts'
-import type { Answer } from '../../test-support/start.testing.ts'
+import type { TestResponse } from '../../test-support/start.testing.ts'
 import { type NodeProcess, startNodes } from './node-processes.testing.ts'
 
 // Two nodes, each with its own proxy to a PostgreSQL that becomes unavailable for both or for one.
@@ -33,7 +33,7 @@ afterAll(async () => {
   await server.remove()
 })
 
-const ready = (node: NodeProcess) => node.ask('GET', '/_api/health/ready')
+const ready = (node: NodeProcess) => node.request('GET', '/_api/health/ready')
 
 /** Returns how often the log of a node contains a line. */
 const count = (node: NodeProcess, line: string) => node.process.printed().split(line).length - 1
@@ -65,7 +65,7 @@ test.each(outages)(
       for (let n = 0; !over; n++) {
         const id = `${way.replaceAll(' ', '-')}-${node.name}-${worker}-${n}`
         for (let first = true; ; first = false) {
-          const { status, headers }: Answer = await node.ask('POST', '/things', { id })
+          const { status, headers }: TestResponse = await node.request('POST', '/things', { id })
           if (status === 503) {
             expect(headers['retry-after']).toBe('1')
             continue
@@ -95,7 +95,7 @@ test.each(outages)(
     // All acknowledged documents are stored, and no others.
     const stored: string[] = []
     for (let path: string | undefined = '/things?limit=1000'; path !== undefined; ) {
-      const { json, headers }: Answer = await b.ask('GET', path)
+      const { json, headers }: TestResponse = await b.request('GET', path)
       stored.push(...json.map(({ id }: { id: string }) => id))
       path = /<([^>]+)>; rel="next"/
         .exec(String(headers.link))?.[1]
@@ -107,9 +107,11 @@ test.each(outages)(
     // The nodes notify each other again.
     const name = `after-${way.replaceAll(' ', '-')}`
     await expect
-      .poll(async () => (await a.ask('POST', '/_api/database', { name })).status, RETURNED)
+      .poll(async () => (await a.request('POST', '/_api/database', { name })).status, RETURNED)
       .toBe(201)
-    await expect.poll(async () => (await b.ask('GET', `/_db/${name}/`)).status, RETURNED).toBe(200)
+    await expect
+      .poll(async () => (await b.request('GET', `/_db/${name}/`)).status, RETURNED)
+      .toBe(200)
 
     for (const [at, node] of nodes.entries()) {
       // Logged a few times per outage, not once per failed request.
@@ -141,16 +143,16 @@ test('a node applies changes made during its outage when it recovers', async () 
   await expect
     .poll(async () => (await ready(b)).status, { timeout: 10_000, interval: 20 })
     .toBe(503)
-  await a.ask('POST', '/_api/endpoint', { endpoint, databases: ['_system', 'unheard'] })
+  await a.request('POST', '/_api/endpoint', { endpoint, databases: ['_system', 'unheard'] })
   const listed = async () =>
-    (await b.ask('GET', '/_api/endpoint')).text.includes(JSON.stringify(['_system', 'unheard']))
+    (await b.request('GET', '/_api/endpoint')).text.includes(JSON.stringify(['_system', 'unheard']))
   proxies[1]?.heal()
   await expect.poll(listed, RETURNED).toBe(true)
 
   // The same if only its connections are closed, without any other sign.
-  await a.ask('POST', '/_api/database', { name: 'again' })
-  await expect.poll(async () => (await b.ask('GET', '/_db/again/')).status, RETURNED).toBe(200)
+  await a.request('POST', '/_api/database', { name: 'again' })
+  await expect.poll(async () => (await b.request('GET', '/_db/again/')).status, RETURNED).toBe(200)
   proxies[1]?.cut()
-  await a.ask('DELETE', '/_api/database/again')
-  await expect.poll(async () => (await b.ask('GET', '/_db/again/')).status, RETURNED).toBe(404)
+  await a.request('DELETE', '/_api/database/again')
+  await expect.poll(async () => (await b.request('GET', '/_db/again/')).status, RETURNED).toBe(404)
 }, 60_000)

@@ -1,7 +1,7 @@
 import type { ListenerStatus } from '../../contract/endpoints/listener.ts'
 import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
 import { type ServerProcess, startProcess } from '../../test-support/server-process.testing.ts'
-import { type Answer, ask, makeToken } from '../../test-support/start.testing.ts'
+import { makeToken, sendRequest, type TestResponse } from '../../test-support/start.testing.ts'
 
 /** The operator key for the local provider of {@link startNodes}. */
 export const OPERATOR_KEY = 'operator-key-of-the-tests-and-nothing-else'
@@ -23,14 +23,19 @@ export interface NodeProcess {
   /** An API token of the operator with all permissions. */
   readonly token: string
   /** Sends a request through its first endpoint with the operator's token. */
-  ask(method: string, path: string, body?: unknown, options?: NodeAsk): Promise<Answer>
+  request(
+    method: string,
+    path: string,
+    body?: unknown,
+    options?: NodeRequestOptions,
+  ): Promise<TestResponse>
   /** Stops the process with a signal; resolves when it has exited. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>
   /** Starts the node again after {@link end}, with another first endpoint. */
   start(): Promise<void>
 }
 
-export interface NodeAsk {
+export interface NodeRequestOptions {
   readonly headers?: Record<string, string>
   /** Port to use instead of that of the first endpoint. */
   readonly port?: number
@@ -68,8 +73,8 @@ export async function startNodes(
       get token() {
         return token
       },
-      ask: (method, path, body, options = {}) =>
-        ask(options.port ?? port, method, path, {
+      request: (method, path, body, options = {}) =>
+        sendRequest(options.port ?? port, method, path, {
           body,
           headers: { Authorization: `Bearer ${token}`, ...options.headers },
         }),
@@ -99,7 +104,7 @@ export async function startNodes(
  */
 export async function statesAt(node: NodeProcess, address: string): Promise<string[]> {
   const path = `/_db/_system/_api/listener?endpoint=${encodeURIComponent(address)}`
-  const { json } = await node.ask('GET', path)
+  const { json } = await node.request('GET', path)
   return (json as ListenerStatus[]).map(
     ({ node: name, state, silentSince }) =>
       `${name} ${silentSince === undefined ? state : 'silent'}`,

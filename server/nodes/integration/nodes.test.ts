@@ -3,7 +3,7 @@ import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
 import { openStore } from '../../storage/open.ts'
 import { makeDatabase } from '../../storage/test-support/each-engine.testing.ts'
 import { killProcesses } from '../../test-support/server-process.testing.ts'
-import { type Answer, endpointPath } from '../../test-support/start.testing.ts'
+import { endpointPath, type TestResponse } from '../../test-support/start.testing.ts'
 import { type NodeProcess, startNode, startNodes, statesAt } from './node-processes.testing.ts'
 
 // Two nodes in processes of their own, on one PostgreSQL and one machine. They start slowly, so all
@@ -27,16 +27,16 @@ afterAll(async () => {
 test('a change on one node applies on the other', async () => {
   const expectSoon = (look: () => Promise<unknown>, expected: unknown) =>
     expect.poll(look, { timeout: 10_000, interval: 5 }).toEqual(expected)
-  const served = (path: string): Promise<Answer> => b.ask('GET', path)
-  expect((await a.ask('POST', '/_api/database', { name: 'blog' })).status).toBe(201)
+  const served = (path: string): Promise<TestResponse> => b.request('GET', path)
+  expect((await a.request('POST', '/_api/database', { name: 'blog' })).status).toBe(201)
   await expectSoon(async () => (await served('/_db/blog/')).status, 200)
 
   const document = { id: 'one', title: 'One' }
-  await a.ask('POST', '/_db/blog/articles', document)
+  await a.request('POST', '/_db/blog/articles', document)
   expect((await served('/_db/blog/articles/one')).json).toEqual(document)
 
   const map = (databases: string[]) =>
-    a.ask('POST', '/_api/endpoint', { endpoint: b.address, databases })
+    a.request('POST', '/_api/endpoint', { endpoint: b.address, databases })
   expect((await map(['blog', '_system'])).status).toBe(200)
   await expectSoon(
     async () => (await served('/')).text,
@@ -47,35 +47,38 @@ test('a change on one node applies on the other', async () => {
 
   const [port = 0] = await freePorts(1)
   const address = `tcp://127.0.0.1:${port}`
-  await a.ask('POST', '/_api/endpoint', { endpoint: address, databases: [] })
+  await a.request('POST', '/_api/endpoint', { endpoint: address, databases: [] })
   const listed = async () => (await served('/_api/endpoint')).text.includes(address)
   await expectSoon(listed, true)
   await expectSoon(() => statesAt(b, address), ['b elsewhere', 'a listening'])
   expect(
-    (await b.ask('POST', `/_api/listener/${encodeURIComponent(address)}/retry`)).json,
+    (await b.request('POST', `/_api/listener/${encodeURIComponent(address)}/retry`)).json,
   ).toMatchObject({
     code: 409,
     errorMessage: `${address} has not failed; it belongs to another node.`,
   })
-  await a.ask('DELETE', endpointPath(address))
+  await a.request('DELETE', endpointPath(address))
   await expectSoon(listed, false)
-  await a.ask('DELETE', '/_api/database/blog')
+  await a.request('DELETE', '/_api/database/blog')
   await expectSoon(async () => (await served('/_db/blog/')).status, 404)
 }, 60_000)
 
 test('a node checks conditions against the changes of another', async () => {
-  const { json } = await a.ask('GET', `/_api/listener?endpoint=${encodeURIComponent(a.address)}`)
+  const { json } = await a.request(
+    'GET',
+    `/_api/listener?endpoint=${encodeURIComponent(a.address)}`,
+  )
   const match = { headers: { 'If-Match': `"${json[0].revision}"` } }
   const change = (name: string) => ({ endpoint: a.address, databases: ['_system', name] })
   const answers = await Promise.all([
-    a.ask('POST', '/_api/endpoint', change('one'), match),
-    b.ask('POST', '/_api/endpoint', change('two'), match),
+    a.request('POST', '/_api/endpoint', change('one'), match),
+    b.request('POST', '/_api/endpoint', change('two'), match),
   ])
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 412])
   const winner = answers[0]?.status === 200 ? 'one' : 'two'
   for (const node of [a, b]) {
     await expect
-      .poll(async () => (await node.ask('GET', '/_api/endpoint')).json, PATIENTLY)
+      .poll(async () => (await node.request('GET', '/_api/endpoint')).json, PATIENTLY)
       .toContainEqual(change(winner))
   }
 })
@@ -84,22 +87,22 @@ test('concurrent adds of one address on two nodes create one endpoint on one of 
   for (const port of await freePorts(8)) {
     const endpoint = `tcp://127.0.0.1:${port}`
     const add = (node: NodeProcess) =>
-      node.ask('POST', '/_api/endpoint', { endpoint, databases: ['_system', node.name] })
+      node.request('POST', '/_api/endpoint', { endpoint, databases: ['_system', node.name] })
     const answers = await Promise.all([add(a), add(b)])
     expect(answers.map(({ status, text }) => [status, text])).toEqual([
       [200, expect.any(String)],
       [200, expect.any(String)],
     ])
     const lists = async () =>
-      Promise.all([a, b].map(async (node) => (await node.ask('GET', '/_api/endpoint')).text))
+      Promise.all([a, b].map(async (node) => (await node.request('GET', '/_api/endpoint')).text))
     await expect.poll(async () => new Set(await lists()).size, PATIENTLY).toBe(1)
     const states = async () => (await statesAt(a, endpoint)).map((each) => each.slice(2)).sort()
     await expect.poll(states, PATIENTLY).toEqual(['elsewhere', 'listening'])
     // Remove the endpoint on one node while the other remaps it: both must agree in either order.
-    const both = await Promise.all([add(a), b.ask('DELETE', endpointPath(endpoint))])
+    const both = await Promise.all([add(a), b.request('DELETE', endpointPath(endpoint))])
     expect(both.map(({ status }) => status)).toEqual([200, 200])
     await expect.poll(async () => new Set(await lists()).size, PATIENTLY).toBe(1)
-    await a.ask('DELETE', endpointPath(endpoint))
+    await a.request('DELETE', endpointPath(endpoint))
   }
 }, 60_000)
 
@@ -107,20 +110,24 @@ test('a document written on one node during a drop on another is deleted', async
   const store = await openStore({ databaseUrl: testDatabase.databaseUrl }, 'tool')
   try {
     for (let time = 0; time < 5; time++) {
-      await a.ask('POST', '/_api/database', { name: 'brief' })
-      await expect.poll(async () => (await b.ask('GET', '/_db/brief/')).status, PATIENTLY).toBe(200)
-      const writes = Array.from({ length: 20 }, (_, n) => b.ask('POST', '/_db/brief/things', { n }))
-      const dropped = a.ask('DELETE', '/_api/database/brief')
+      await a.request('POST', '/_api/database', { name: 'brief' })
+      await expect
+        .poll(async () => (await b.request('GET', '/_db/brief/')).status, PATIENTLY)
+        .toBe(200)
+      const writes = Array.from({ length: 20 }, (_, n) =>
+        b.request('POST', '/_db/brief/things', { n }),
+      )
+      const dropped = a.request('DELETE', '/_api/database/brief')
       const answers = await Promise.all(writes)
       expect((await dropped).status).toBe(200)
       // On an overloaded machine the database may be unavailable for a moment (503).
       for (const { status, text } of answers) expect([201, 404, 503], text).toContain(status)
       // A new database with the same name is empty.
-      await a.ask('POST', '/_api/database', { name: 'brief' })
+      await a.request('POST', '/_api/database', { name: 'brief' })
       await expect
-        .poll(async () => (await b.ask('GET', '/_db/brief/things')).text, PATIENTLY)
+        .poll(async () => (await b.request('GET', '/_db/brief/things')).text, PATIENTLY)
         .toBe('[]')
-      await a.ask('DELETE', '/_api/database/brief')
+      await a.request('DELETE', '/_api/database/brief')
     }
     const countRows = async () =>
       (
@@ -138,13 +145,13 @@ test('a document written on one node during a drop on another is deleted', async
 
 test('an address that no node can open is rejected, and leaves nothing behind', async () => {
   const address = 'tcp://192.0.2.1:8600'
-  const refused = await a.ask('POST', '/_api/endpoint', { endpoint: address, databases: [] })
+  const refused = await a.request('POST', '/_api/endpoint', { endpoint: address, databases: [] })
   expect([refused.status, refused.json.errorMessage]).toEqual([
     400,
     '192.0.2.1 is not an address of this machine. Choose one from the list. (EADDRNOTAVAIL)',
   ])
   for (const node of [a, b]) {
-    expect((await node.ask('GET', '/_api/endpoint')).text).not.toContain(address)
+    expect((await node.request('GET', '/_api/endpoint')).text).not.toContain(address)
   }
   const store = await openStore({ databaseUrl: testDatabase.databaseUrl }, 'tool')
   const rows = store.db.selectFrom('endpoints').select('address').where('address', '=', address)
@@ -164,15 +171,15 @@ test('an address that no node can open is rejected, and leaves nothing behind', 
 
 test('concurrent removals of the last two endpoints that reach _system: one is rejected', async () => {
   const answers = await Promise.all([
-    a.ask('DELETE', endpointPath(a.address)),
-    b.ask('DELETE', endpointPath(b.address)),
+    a.request('DELETE', endpointPath(a.address)),
+    b.request('DELETE', endpointPath(b.address)),
   ])
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
   expect(answers.find(({ status }) => status === 409)?.json.errorNum).toBe(1200)
   const [left, lost] = answers[0]?.status === 200 ? [b, a] : [a, b]
   // The node learns of the other's change a moment later.
   await expect
-    .poll(async () => (await left.ask('GET', '/_api/endpoint')).json, PATIENTLY)
+    .poll(async () => (await left.request('GET', '/_api/endpoint')).json, PATIENTLY)
     .toMatchObject([{ endpoint: left.address }])
   await lost.end('SIGTERM')
   await lost.start()
@@ -190,7 +197,7 @@ test('the name of a live node is rejected, and free immediately after a kill', a
 test('another node takes over a port when its node stops or dies', async () => {
   const [port] = await freePorts(1)
   const address = `tcp://127.0.0.1:${port}`
-  await a.ask('POST', '/_api/endpoint', { endpoint: address, databases: [] })
+  await a.request('POST', '/_api/endpoint', { endpoint: address, databases: [] })
   await expect.poll(() => statesAt(b, address), PATIENTLY).toEqual(['b elsewhere', 'a listening'])
   const first = a.address
   await a.end('SIGTERM')
@@ -203,7 +210,7 @@ test('another node takes over a port when its node stops or dies', async () => {
   expect(a.process.printed()).toContain('runs on another node')
   expect(a.process.printed()).not.toContain('could not be opened')
 
-  const nodesOf = async () => (await a.ask('GET', '/_api/node')).json
+  const nodesOf = async () => (await a.request('GET', '/_api/node')).json
   const [own, peer] = [
     { name: 'a', own: true, state: 'alive' },
     { name: 'b', own: false, state: 'alive' },
@@ -212,7 +219,7 @@ test('another node takes over a port when its node stops or dies', async () => {
   await b.end('SIGKILL')
   await expect.poll(() => statesAt(a, address), PATIENTLY).toEqual(['a listening', 'b silent'])
   await expect.poll(nodesOf, PATIENTLY).toMatchObject([own, { ...peer, state: 'silent' }])
-  const { json } = await a.ask('GET', `/_api/listener?endpoint=${encodeURIComponent(address)}`)
+  const { json } = await a.request('GET', `/_api/listener?endpoint=${encodeURIComponent(address)}`)
   const silence = Date.now() - Date.parse(json[1].silentSince)
   expect(silence).toBeGreaterThan(11_000)
   expect(silence).toBeLessThan(25_000)

@@ -6,7 +6,12 @@ import {
   type ServerProcess,
   startProcess,
 } from '../../test-support/server-process.testing.ts'
-import { type Answer, ask, endpointPath, makeToken } from '../../test-support/start.testing.ts'
+import {
+  endpointPath,
+  makeToken,
+  sendRequest,
+  type TestResponse,
+} from '../../test-support/start.testing.ts'
 import { createNetworks, type Networks } from './networks.testing.ts'
 import { SECRETS } from './node-processes.testing.ts'
 
@@ -41,8 +46,8 @@ afterAll(async () => {
   await testDatabase?.remove()
 })
 
-const at = (node: number, method: string, path: string, body?: unknown): Promise<Answer> =>
-  ask(0, method, path, {
+const at = (node: number, method: string, path: string, body?: unknown): Promise<TestResponse> =>
+  sendRequest(0, method, path, {
     socketPath: doors[node] ?? '',
     body,
     headers: { Authorization: `Bearer ${token}` },
@@ -71,7 +76,7 @@ test('an address of every machine opens on all; an address of one opens there an
     .toEqual(all('a listening', 'b listening', 'c listening'))
   for (const host of networks.hosts) {
     const socketPath = await networks.doorTo(host, 8600)
-    expect((await ask(0, 'GET', '/_api/health', { socketPath })).status).toBe(200)
+    expect((await sendRequest(0, 'GET', '/_api/health', { socketPath })).status).toBe(200)
   }
 
   // Requested at a, which cannot open it.
@@ -83,7 +88,7 @@ test('an address of every machine opens on all; an address of one opens there an
     .poll(() => states(ofB), SOON)
     .toEqual(all('a elsewhere', 'b listening', 'c elsewhere'))
   const socketPath = await networks.doorTo(networks.hosts[1] ?? '', 8700)
-  expect((await ask(0, 'GET', '/_api/health', { socketPath })).status).toBe(200)
+  expect((await sendRequest(0, 'GET', '/_api/health', { socketPath })).status).toBe(200)
 
   expect((await at(2, 'DELETE', endpointPath(ofB))).status).toBe(200)
   await expect.poll(async () => (await states(ofB)).flat(), SOON).toEqual([])

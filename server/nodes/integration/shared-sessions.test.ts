@@ -7,7 +7,7 @@ import { openStore, type Store } from '../../storage/open.ts'
 import { makeDatabase } from '../../storage/test-support/each-engine.testing.ts'
 import { CONSOLE_HEADERS } from '../../test-support/operator-session.testing.ts'
 import { killProcesses } from '../../test-support/server-process.testing.ts'
-import { ask } from '../../test-support/start.testing.ts'
+import { sendRequest } from '../../test-support/start.testing.ts'
 import { type NodeProcess, OPERATOR_KEY, startNodes } from './node-processes.testing.ts'
 
 // Several nodes act as one Gatehouse: users sign in at one, work at another, and continue when one
@@ -59,12 +59,12 @@ test('a sign-in can continue on another node, and its session is valid and ends 
   const [key = '', cookie] = [...browser.jar].find(([each]) => each.includes(' / gatehouse_')) ?? []
   const headers = { Cookie: `${key.split(' ')[2]}=${cookie?.value}` }
   const who = async (node: NodeProcess) =>
-    (await ask(node.port, 'GET', '/_api/session', { headers })).json
+    (await sendRequest(node.port, 'GET', '/_api/session', { headers })).json
   for (const node of [a, b])
     expect(await who(node)).toMatchObject({ person: { username: 'local:operator' } })
 
   const stream = await follow(b, headers)
-  const out = await ask(a.port, 'DELETE', '/_api/session', {
+  const out = await sendRequest(a.port, 'DELETE', '/_api/session', {
     headers: { ...headers, ...CONSOLE_HEADERS },
   })
   expect(out.status).toBe(200)
@@ -73,13 +73,13 @@ test('a sign-in can continue on another node, and its session is valid and ends 
 })
 
 test('a stream on one node sends events of the other, and ends immediately when its token is revoked there', async () => {
-  const { json } = await a.ask('POST', '/_api/token', { name: 'watch', role: 'viewer' })
+  const { json } = await a.request('POST', '/_api/token', { name: 'watch', role: 'viewer' })
   const stream = await follow(b, { Authorization: `Bearer ${json.token}` })
-  await a.ask('POST', '/_api/database', { name: 'later' })
+  await a.request('POST', '/_api/database', { name: 'later' })
   await stream.says('later')
-  await a.ask('DELETE', `/_api/token/${json.info.id}`)
+  await a.request('DELETE', `/_api/token/${json.info.id}`)
   await stream.ended()
-  await a.ask('DELETE', '/_api/database/later')
+  await a.request('DELETE', '/_api/database/later')
 })
 
 describe('when a node dies', () => {
@@ -97,14 +97,14 @@ describe('when a node dies', () => {
     }
 
   beforeAll(async () => {
-    await a.ask('POST', '/_api/database', { name: 'blog' })
+    await a.request('POST', '/_api/database', { name: 'blog' })
     const some = Array.from({ length: LEFT }, (_, n) => ({ n }))
-    expect((await a.ask('POST', '/_db/blog/articles', some)).status).toBe(201)
+    expect((await a.request('POST', '/_db/blog/articles', some)).status).toBe(201)
 
     // Suspended until the other node has started the job, so that the other claims it.
     b.process.signal('SIGSTOP')
     const documents = Array.from({ length: COUNT }, (_, n) => ({ id: `d${COUNT + n}`, n }))
-    const posted = await a.ask('POST', '/articles', documents, {
+    const posted = await a.request('POST', '/articles', documents, {
       headers: { Prefer: 'respond-async' },
     })
     expect(posted.status).toBe(202)
@@ -115,17 +115,17 @@ describe('when a node dies', () => {
     })
     worker = (await workerNow()).claimed_by
     b.process.signal('SIGCONT')
-    expect((await b.ask('GET', job)).status).toBe(206)
+    expect((await b.request('GET', job)).status).toBe(206)
     // The first node purges the deleted documents: it started first, so it holds the lock.
-    expect((await b.ask('DELETE', '/_api/database/blog')).status).toBe(200)
+    expect((await b.request('DELETE', '/_api/database/blog')).status).toBe(200)
     await a.end('SIGKILL')
   })
 
   test('another node finishes its job once', async () => {
     await expect
-      .poll(async () => (await b.ask('GET', job)).status, { timeout: 60_000, interval: 100 })
+      .poll(async () => (await b.request('GET', job)).status, { timeout: 60_000, interval: 100 })
       .toBe(200)
-    expect((await b.ask('GET', job)).json).toMatchObject({ state: 'done', found: COUNT })
+    expect((await b.request('GET', job)).json).toMatchObject({ state: 'done', found: COUNT })
     expect((await workerNow()).claimed_by).not.toBe(worker)
     const { n } = await store.db
       .selectFrom('documents')
@@ -152,7 +152,7 @@ describe('when a node dies', () => {
 test('failed attempts are counted across nodes', async () => {
   await a.start()
   const guess = (node: NodeProcess) =>
-    node.ask('GET', '/_api/endpoint', undefined, { headers: { Authorization: 'Bearer no' } })
+    node.request('GET', '/_api/endpoint', undefined, { headers: { Authorization: 'Bearer no' } })
   for (let at = 0; at < 20; at++) expect((await guess(a)).status).toBe(401)
   expect((await guess(a)).status).toBe(429)
   // Failures are stored once a second. A node on its own would allow 20.

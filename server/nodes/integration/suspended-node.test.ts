@@ -74,17 +74,17 @@ async function waiting(): Promise<number> {
 test('a suspended node delays one change of the others, and serves nothing stale', async () => {
   const [port = 0] = await freePorts(1)
   const endpoint = `tcp://127.0.0.1:${port}`
-  await frozen.ask('POST', '/_api/database', { name: 'blog' })
-  await frozen.ask('POST', '/_api/endpoint', { endpoint, databases: ['blog'] })
-  await frozen.ask('POST', '/_db/blog/articles', { id: 'one' })
-  expect((await frozen.ask('GET', '/articles/one', undefined, { port })).status).toBe(200)
+  await frozen.request('POST', '/_api/database', { name: 'blog' })
+  await frozen.request('POST', '/_api/endpoint', { endpoint, databases: ['blog'] })
+  await frozen.request('POST', '/_db/blog/articles', { id: 'one' })
+  expect((await frozen.request('GET', '/articles/one', undefined, { port })).status).toBe(200)
 
   const release = await holdChanges()
   const changes: Promise<unknown>[] = []
   for (let n = 0; n < 8; n++) {
-    changes.push(frozen.ask('POST', '/_api/database', { name: `d${n}` }))
+    changes.push(frozen.request('POST', '/_api/database', { name: `d${n}` }))
     // Once this is answered, the change waits for the lock.
-    await frozen.ask('GET', '/_api/endpoint')
+    await frozen.request('GET', '/_api/endpoint')
   }
   await expect.poll(waiting).toBe(1)
   frozen.process.signal('SIGSTOP')
@@ -95,7 +95,7 @@ test('a suspended node delays one change of the others, and serves nothing stale
   await once(asking, 'finish')
   // Its first change holds the lock until PostgreSQL ends the session; the others have not
   // requested it.
-  const mapped = await other.ask('POST', '/_api/endpoint', { endpoint, databases: ['_system'] })
+  const mapped = await other.request('POST', '/_api/endpoint', { endpoint, databases: ['_system'] })
   expect([mapped.status, mapped.text]).toEqual([200, expect.any(String)])
   await untilSilent('frozen', 2 * MAX_AGE)
 

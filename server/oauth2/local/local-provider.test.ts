@@ -139,22 +139,22 @@ forEachEngine((engine) => {
     const at = (url: URL, port: number) => Object.assign(new URL(url), { port: String(port) })
     // Simulates a load balancer: the browser sees a single host, the one of the first node.
     const headers = { Host: new URL(a.origin).host }
-    let page = await browser.ask('POST', new URL(start(a.origin)), {})
-    page = await browser.ask(
+    let page = await browser.request('POST', new URL(start(a.origin)), {})
+    page = await browser.request(
       'GET',
       at(new URL(page.headers.location ?? '', a.origin), b.port),
       undefined,
       headers,
     )
     const keyPage = new URL(page.headers.location ?? '', a.origin)
-    page = await browser.ask(
+    page = await browser.request(
       'POST',
       at(keyPage, c.port),
       { key: KEY },
       { ...headers, Origin: a.origin },
     )
     expect(page.status).toBe(303)
-    page = await browser.ask(
+    page = await browser.request(
       'GET',
       at(new URL(page.headers.location ?? '', a.origin), a.port),
       undefined,
@@ -162,7 +162,7 @@ forEachEngine((engine) => {
     )
     const callback = new URL(page.headers.location ?? '')
     expect(callback.origin).toBe(a.origin)
-    page = await browser.ask('GET', at(callback, b.port), undefined, headers)
+    page = await browser.request('GET', at(callback, b.port), undefined, headers)
     expect(page.headers.location).toBe(`${a.origin}/`)
     expect(b.signedIn).toMatchObject([{ subject: 'operator' }])
   })
@@ -301,11 +301,11 @@ describe('the key page', () => {
         .filter(([key]) => key.includes(one.url.pathname))
         .map(([key, { value }]) => `${key.split(' ')[2]}=${value}`)
         .join('; ')
-      const crossed = await browser.ask('POST', two.url, { key: KEY }, { Cookie: cookie })
+      const crossed = await browser.request('POST', two.url, { key: KEY }, { Cookie: cookie })
       expect(crossed.status).toBe(400)
-      expect((await browser.ask('POST', one.url, { key: KEY }, { Cookie: cookie })).status).toBe(
-        303,
-      )
+      expect(
+        (await browser.request('POST', one.url, { key: KEY }, { Cookie: cookie })).status,
+      ).toBe(303)
     })
 
     test.each(['/token', '/jwks', '/.well-known/openid-configuration', '/session/end', '/me', '/'])(
@@ -374,14 +374,14 @@ describe('the key page', () => {
         expect(url.origin).toBe('https://gate.example')
         return new URL(url.pathname + url.search, node.origin)
       }
-      let page = await browser.ask('POST', new URL(start(node.origin)), {}, headers)
+      let page = await browser.request('POST', new URL(start(node.origin)), {}, headers)
       const cookies = [...(page.headers['set-cookie'] ?? [])]
-      page = await browser.ask('GET', here(page.headers.location), undefined, headers)
+      page = await browser.request('GET', here(page.headers.location), undefined, headers)
       cookies.push(...(page.headers['set-cookie'] ?? []))
-      page = await browser.ask('POST', here(page.headers.location), { key: KEY }, headers)
-      page = await browser.ask('GET', here(page.headers.location), undefined, headers)
+      page = await browser.request('POST', here(page.headers.location), { key: KEY }, headers)
+      page = await browser.request('GET', here(page.headers.location), undefined, headers)
       cookies.push(...(page.headers['set-cookie'] ?? []))
-      page = await browser.ask('GET', here(page.headers.location), undefined, headers)
+      page = await browser.request('GET', here(page.headers.location), undefined, headers)
       expect(page.headers.location).toBe('https://gate.example/')
       expect(node.signedIn).toHaveLength(1)
       expect(cookies.length).toBeGreaterThan(4)
@@ -391,7 +391,7 @@ describe('the key page', () => {
     test('ignores forwarded headers of other peers', async () => {
       const node = await startNode(await engine.open())
       const headers = { 'X-Forwarded-Proto': 'https', 'X-Forwarded-Host': 'evil.example' }
-      const page = await createBrowser().ask('POST', new URL(start(node.origin)), {}, headers)
+      const page = await createBrowser().request('POST', new URL(start(node.origin)), {}, headers)
       expect(page.headers.location).toMatch(node.origin)
       expect(page.headers['set-cookie']?.join()).not.toContain('Secure')
     })

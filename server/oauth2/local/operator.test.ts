@@ -33,7 +33,7 @@ describe('with the operator key', () => {
   test('the session ends with sign-out, and the next sign-in asks for the key again', async () => {
     const browser = createBrowser()
     await signIn(browser)
-    const out = await browser.ask('DELETE', new URL(`${origin}/_api/session`), undefined, {
+    const out = await browser.request('DELETE', new URL(`${origin}/_api/session`), undefined, {
       'X-Gatehouse': '1',
       'Sec-Fetch-Site': 'same-origin',
     })

@@ -58,9 +58,9 @@ describe('at oidc-provider, which requires PKCE and compares the redirect URI', 
           subject: 'ada',
           operatorKey: null,
         })
-        const asked = (path: string) => provider.requests.filter((each) => each === path).length
-        expect(asked('/token')).toBe(2)
-        expect(asked('/.well-known/openid-configuration')).toBe(1)
+        const requested = (path: string) => provider.requests.filter((each) => each === path).length
+        expect(requested('/token')).toBe(2)
+        expect(requested('/.well-known/openid-configuration')).toBe(1)
       },
     )
   })

@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /** A response of the provider. An object is sent as JSON, a string unchanged. */
-export interface PlainAnswer {
+export interface PlainResponse {
   readonly status?: number
   readonly type?: string
   readonly body: unknown
@@ -21,8 +21,8 @@ export interface PlainProvider {
   /** Requests received, in order. */
   readonly requests: PlainRequest[]
   /** Responses of the endpoints. Tests may replace them. */
-  token: PlainAnswer
-  user: PlainAnswer
+  token: PlainResponse
+  user: PlainResponse
   close(): void
 }
 

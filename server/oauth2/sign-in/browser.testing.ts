@@ -1,4 +1,4 @@
-import { type IncomingHttpHeaders, request } from 'node:http'
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 
 /** A response to the browser. */
 export interface Page {
@@ -42,10 +42,10 @@ export function createBrowser() {
     }
   }
 
-  const ask = (method: string, url: URL, form?: Record<string, string>, headers = {}) =>
+  const request = (method: string, url: URL, form?: Record<string, string>, headers = {}) =>
     new Promise<Page>((resolve, reject) => {
       const cookie = cookiesFor(url)
-      const sent = request(
+      const sent = httpRequest(
         url,
         {
           method,
@@ -83,20 +83,20 @@ export function createBrowser() {
     const { location } = page.headers
     if (location === undefined) return page
     const url = new URL(location, page.url)
-    return stop(url) ? page : follow(await ask('GET', url), stop)
+    return stop(url) ? page : follow(await request('GET', url), stop)
   }
 
   return {
     /** Cookies by `<host> <path> <name>`. */
     jar,
-    ask,
+    request,
     get: async (url: string | URL, stop = (_: URL) => false) =>
-      follow(await ask('GET', new URL(url)), stop),
+      follow(await request('GET', new URL(url)), stop),
     post: async (
       url: string | URL,
       form: Record<string, string>,
       stop = (_: URL) => false,
       headers = {},
-    ) => follow(await ask('POST', new URL(url), form, headers), stop),
+    ) => follow(await request('POST', new URL(url), form, headers), stop),
   }
 }

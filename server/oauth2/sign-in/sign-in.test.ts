@@ -238,7 +238,7 @@ forEngine('sqlite', (engine) => {
     const { token } = await rig.start('oauth2')
     const query = new URLSearchParams({ csrfToken: token, code: 'c' })
     const headers = { Cookie: `oauth2_csrf_token=${token}` }
-    const head = await rig.ask('HEAD', `/_oauth2/oauth2/auth?${query}`, headers)
+    const head = await rig.request('HEAD', `/_oauth2/oauth2/auth?${query}`, headers)
     expect([head.status, head.headers.getSetCookie()]).toEqual([200, []])
     expect(provider.requests).toEqual([])
     expect((await rig.callback('oauth2', `${query}`, token)).status).toBe(303)

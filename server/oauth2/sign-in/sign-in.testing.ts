@@ -67,7 +67,12 @@ export function createRig(options: RigOptions) {
     mapping: { names: [], defaultDatabase: '_system' },
     draining: new AbortController().signal,
   }
-  const ask = (method: string, path: string, headers: Record<string, string> = {}, body?: string) =>
+  const request = (
+    method: string,
+    path: string,
+    headers: Record<string, string> = {},
+    body?: string,
+  ) =>
     app.request(
       path,
       { method, headers: { Host: 'localhost:8529', ...headers }, ...(body && { body }) },
@@ -75,7 +80,7 @@ export function createRig(options: RigOptions) {
     )
 
   return {
-    ask,
+    request,
     clock,
     /** Identities signed in, in order. */
     signedIn,
@@ -87,7 +92,7 @@ export function createRig(options: RigOptions) {
      * Starts a sign-in. Returns the response, the token in its cookie and the redirect's location.
      */
     async start(name: string, headers: Record<string, string> = {}, body?: string) {
-      const answer = await ask('POST', `/_oauth2/${name}/auth`, headers, body)
+      const answer = await request('POST', `/_oauth2/${name}/auth`, headers, body)
       const setCookie = answer.headers.get('Set-Cookie') ?? ''
       const token = new RegExp(`^${CSRF_COOKIE}=([^;]*)`).exec(setCookie)?.[1] ?? ''
       const location = answer.headers.get('Location') ?? ''
@@ -106,7 +111,7 @@ export function createRig(options: RigOptions) {
      */
     async callback(name: string, query: Record<string, string> | string, cookie?: string) {
       const search = typeof query === 'string' ? query : `${new URLSearchParams(query)}`
-      return ask(
+      return request(
         'GET',
         `/_oauth2/${name}/auth?${search}`,
         cookie === undefined

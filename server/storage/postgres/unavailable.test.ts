@@ -73,8 +73,8 @@ const outages = [
 describe.each(outages)('a server that $way', ({ go, back }) => {
   test('has its pending requests rejected, later ones immediately, and is used again afterwards', async () => {
     // Uses every connection, with more queries waiting.
-    const ask = () => Promise.all(Array.from({ length: 50 }, revision))
-    await ask()
+    const sendRequest = () => Promise.all(Array.from({ length: 50 }, revision))
+    await sendRequest()
     const before = await revise()
 
     await go()
@@ -87,7 +87,7 @@ describe.each(outages)('a server that $way', ({ go, back }) => {
     expect(store.outage()).toBeUndefined()
     expect(reached.at(-1)).toBe(true)
     // The pool returns no dead connections, and no queries of the outage remain queued.
-    await ask()
+    await sendRequest()
   })
 })
 

@@ -10,7 +10,7 @@ import {
   startProcess,
   storeFlags,
 } from '../../../test-support/server-process.testing.ts'
-import { type Answer, ask, makeToken } from '../../../test-support/start.testing.ts'
+import { makeToken, sendRequest, type TestResponse } from '../../../test-support/start.testing.ts'
 
 // Kills a server process (SIGKILL) while it builds an index. On SQLite, the next process continues the
 // build; on PostgreSQL, another node that runs already.
@@ -41,8 +41,12 @@ forEachEngine((engine) => {
     if (writer === successor) await start(successor)
     let socketPath = socketOf(writer)
     const token = await makeToken({ data: '', databaseUrl: undefined, ...location })
-    const call = (method: string, path: string, body?: unknown): Promise<Answer> =>
-      ask(0, method, path, { socketPath, body, headers: { Authorization: `Bearer ${token}` } })
+    const call = (method: string, path: string, body?: unknown): Promise<TestResponse> =>
+      sendRequest(0, method, path, {
+        socketPath,
+        body,
+        headers: { Authorization: `Bearer ${token}` },
+      })
     const documents = Array.from({ length: COUNT }, (_, n) => ({
       id: `d${COUNT + n}`,
       author: `a${n % 3_000}`,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { killProcesses, startProcess } from '../../../test-support/server-process.testing.ts'
-import { ask, makeToken } from '../../../test-support/start.testing.ts'
+import { makeToken, sendRequest } from '../../../test-support/start.testing.ts'
 
 // In its own process, because the test limits the server's memory.
 
@@ -35,7 +35,7 @@ test('a server survives clients that pipeline large pages and do not read them',
   const token = await makeToken({ data, databaseUrl: undefined })
   const authorization = `Bearer ${token}`
   const call = (method: string, path: string, body?: unknown) =>
-    ask(0, method, path, { socketPath, body, headers: { Authorization: authorization } })
+    sendRequest(0, method, path, { socketPath, body, headers: { Authorization: authorization } })
   for (let n = 0; n < 16; n++) await call('POST', '/large', { id: `l${n}`, text: DOCUMENT })
   const unsent = async () => {
     const { text } = await call('GET', '/_api/metrics')

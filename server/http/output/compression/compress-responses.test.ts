@@ -177,8 +177,8 @@ describe('a node', () => {
 
   beforeAll(async () => {
     node = await startForTest()
-    await node.ask('POST', '/articles', document)
-    await node.ask('POST', '/articles', { id: 'small' })
+    await node.request('POST', '/articles', document)
+    await node.request('POST', '/articles', { id: 'small' })
   })
   afterAll(() => node.stop())
 
@@ -220,14 +220,14 @@ describe('a node', () => {
     }
     const plain = await get('/articles/one')
     expect(`${plain.headers.etag?.slice(0, -1)}.gzip"`).toBe(etag)
-    const changed = await node.ask(
+    const changed = await node.request(
       'PATCH',
       '/articles/one',
       { n: 1 },
       { headers: { 'If-Match': etag } },
     )
     expect(changed.status).toBe(200)
-    const late = await node.ask(
+    const late = await node.request(
       'PATCH',
       '/articles/one',
       { n: 2 },
