@@ -158,7 +158,7 @@ forEachEngine((engine) => {
       } finally {
         await stored.builder.stop()
       }
-      expect(indexed).toBeGreaterThan(10)
+      expect(indexed).toBeGreaterThan(3 * CASES)
       expect(stored.errors).toEqual([])
     },
     120_000 * CASES,
