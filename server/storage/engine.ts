@@ -55,6 +55,7 @@ export interface Engine {
   /** See `Store.prepareLookup`. Missing if {@link read} is fast enough. */
   readonly prepareLookup?: <R>(
     query: CompiledQuery<R>,
+    items?: number,
   ) => (...parameters: readonly string[]) => Promise<QueryResult<R>>
   /** See `Store.prepareChange`. Missing on SQLite, which commits concurrent changes together. */
   readonly prepareChange?: (statement: RowStatement) => ChangeRow

@@ -47,9 +47,12 @@ export interface Store {
   /**
    * Like {@link prepareRead} for a query that finds a few small rows by texts. On PostgreSQL, the
    * lookups of a turn of the event loop are one statement.
+   *
+   * @param items maximum number of lookups in a statement, by default for lookups of one row.
    */
   prepareLookup<R>(
     query: CompiledQuery<R>,
+    items?: number,
   ): (...parameters: readonly string[]) => QueryResult<R> | Promise<QueryResult<R>>
   /**
    * Prepares a change of single rows outside of transactions. The changes of a turn of the event
@@ -231,8 +234,8 @@ export async function openStore(
         return execute({ query, sql, queryId, parameters })
       },
     prepareRead,
-    prepareLookup(query) {
-      const lookUp = engine.prepareLookup?.(query)
+    prepareLookup(query, items) {
+      const lookUp = engine.prepareLookup?.(query, items)
       if (lookUp === undefined) return prepareRead(query)
       return (...parameters) => {
         transactions.requireOutside()

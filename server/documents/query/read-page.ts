@@ -127,10 +127,11 @@ async function readInIdOrder(
     check?.()
     // One more than requested detects a next page. A filter may skip many documents.
     const size = matches === undefined && !count ? limit + 1 - states.length : PAGE.max
-    const { last, bytes: more } = await repository.until(where, after, size, BATCH_BYTES, upTo)
+    const found = await repository.until(where, after, size, BATCH_BYTES, upTo)
+    const { last, bytes: more } = found
     if (!isFull) await reserve?.(bytes + more)
     if (batch > 1 || more > SMALL_BYTES) await nextTurn()
-    const rows = await repository.list(where, after, size, last ?? upTo)
+    const rows = found.documents ?? (await repository.list(where, after, size, last ?? upTo))
     scanned += rows.length
     for (const { id, tag, body } of rows) {
       const turn = slice()

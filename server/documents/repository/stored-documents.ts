@@ -8,6 +8,7 @@ import { createIndexReader, type IndexReader } from '../indexes/index-reader.ts'
 import { createPageReader, type PageReader } from '../indexes/page-reader.ts'
 import { createDocumentChanges, type DocumentChanges } from './document-changes.ts'
 import { createDocumentCounts, type DocumentCounts } from './document-counts.ts'
+import { createReadSmallPage } from './small-pages.ts'
 import { createWriteDocuments, type WriteDocuments } from './write-documents.ts'
 
 /** A stored document. The body is its JSON with the `id`; the tag identifies this state. */
@@ -41,7 +42,8 @@ export interface DocumentRepository extends DocumentChanges, DocumentCounts {
   ): Promise<StoredDocument[]>
   /**
    * Returns how far {@link list} may read without exceeding `most` bytes, at least one document.
-   * `last` is undefined if all of them fit. `bytes` is their total size.
+   * `last` is undefined if all of them fit. `bytes` is their total size. `documents` are what
+   * {@link list} would return, if they are small enough to be read with their sizes.
    */
   until(
     where: CollectionRef,
@@ -49,7 +51,11 @@ export interface DocumentRepository extends DocumentChanges, DocumentCounts {
     limit: number,
     most: number,
     last?: string,
-  ): Promise<{ readonly last: string | undefined; readonly bytes: number }>
+  ): Promise<{
+    readonly last: string | undefined
+    readonly bytes: number
+    readonly documents?: readonly StoredDocument[]
+  }>
   /** See `write-documents.ts`. */
   readonly write: WriteDocuments
   readonly indexes: IndexReader & PageReader
@@ -86,6 +92,7 @@ export function createStoredDocuments(store: Store): DocumentRepository {
       return Promise.resolve(readLarge(database, collection, id)).then(({ rows }) => rows[0])
     })
   }
+  const readSmallPage = createReadSmallPage(store)
   const tagOf = async (ref: DocumentRef) => (await read(ref))?.tag
 
   return {
@@ -103,7 +110,13 @@ export function createStoredDocuments(store: Store): DocumentRepository {
         .limit(limit)
         .execute()
     },
-    async until({ database, collection }, after, limit, most, last) {
+    async until(where, after, limit, most, last) {
+      const documents = last === undefined ? await readSmallPage(where, after, limit) : undefined
+      if (documents !== undefined) {
+        const bytes = documents.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0)
+        if (bytes <= most) return { last: undefined, bytes, documents }
+      }
+      const { database, collection } = where
       const rows = await db
         .selectFrom('documents')
         .select(['id', sql<number>`octet_length(body)`.as('bytes')])

@@ -33,8 +33,8 @@ export class Lookups {
     return this.#batchers.reduce((sum, { waiting }) => sum + waiting, 0)
   }
 
-  readonly prepare: NonNullable<Engine['prepareLookup']> = (query) => {
-    const batcher = createBatcher(this.#execute, query, this.#limits)
+  readonly prepare: NonNullable<Engine['prepareLookup']> = (query, items = this.#limits.items) => {
+    const batcher = createBatcher(this.#execute, query, { ...this.#limits, items })
     this.#batchers.push(batcher)
     return (...parameters) => {
       let bytes = 0

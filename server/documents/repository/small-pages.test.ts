@@ -1,0 +1,73 @@
+import pg from 'pg'
+import { beforeEach, expect, test } from 'vitest'
+import type { Store } from '../../storage/open.ts'
+import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { createDocumentRepository } from './repository.ts'
+import type { DocumentRepository } from './stored-documents.ts'
+
+const where = { database: '_system', collection: 'articles' }
+const MOST = 1024 * 1024
+
+forEachEngine((engine) => {
+  let store: Store
+  let repository: DocumentRepository
+
+  beforeEach(async () => {
+    store = await engine.open()
+    repository = createDocumentRepository(store)
+  })
+
+  /** Returns the ids that are read with their sizes, or undefined if they are read separately. */
+  const together = async (after: string | undefined, limit: number) => {
+    const { documents, last, bytes } = await repository.until(where, after, limit, MOST)
+    const listed = await repository.list(where, after, limit)
+    expect(last).toBeUndefined()
+    expect(bytes).toBe(listed.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0))
+    if (documents !== undefined) expect(documents).toEqual(listed)
+    return documents?.map(({ id }) => id)
+  }
+
+  test('small documents are read with their sizes on PostgreSQL', async () => {
+    const ids = ['b', 'é', 'Z', 'a']
+    await repository.insert(
+      where,
+      ids.map((id) => ({ id, body: JSON.stringify({ id, name: '😀' }) })),
+    )
+    const isTogether = engine.name === 'postgres'
+    const [all, last] = await Promise.all([together(undefined, 101), together('b', 1)])
+    expect(all).toEqual(isTogether ? ['Z', 'a', 'b', 'é'] : undefined)
+    expect(last).toEqual(isTogether ? ['é'] : undefined)
+    expect(await together(undefined, 102)).toBeUndefined()
+    await repository.insert(where, [{ id: 'large', body: `"${'x'.repeat(5_000)}"` }])
+    expect(await together(undefined, 101)).toBeUndefined()
+    expect(await together('large', 101)).toEqual(isTogether ? ['é'] : undefined)
+  })
+
+  if (engine.name === 'sqlite') return
+
+  test('the plan that is kept needs no sort', async () => {
+    const statements: string[] = []
+    const { databaseUrl } = engine.location() as { databaseUrl: string }
+    const client = new pg.Client({ connectionString: databaseUrl })
+    await client.connect()
+    createDocumentRepository({
+      ...store,
+      prepareLookup(query, items) {
+        statements.push(query.sql)
+        return store.prepareLookup(query, items)
+      },
+    })
+    const page = statements.find((text) => text.includes('as page')) ?? ''
+    await client.query(`
+      insert into documents select '_system', 'articles', md5(n::text), '', '{}'
+      from generate_series(1, 20000) as n`)
+    await client.query('analyze documents')
+    await client.query("set plan_cache_mode = 'force_generic_plan'")
+    await client.query(`prepare page (text, text, text, text) as ${page}`)
+    const { rows } = await client.query("explain execute page ('_system', 'articles', '', '101')")
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
+    await client.end()
+    expect(plan).toContain('Index Scan using documents')
+    expect(plan).not.toMatch(/Seq Scan|Sort/)
+  })
+})
