@@ -15,7 +15,9 @@ const CLIENT = `
 import type { operations, paths } from './api.ts'
 
 type Has<Type, Key extends keyof Type> = Type[Key]
-type Headers<Response> = Response extends { headers: infer All } ? All : never
+// Without the index signature, which permits any header.
+type Named<All> = { [Name in keyof All as string extends Name ? never : Name]: All[Name] }
+type Headers<Response> = Response extends { headers: infer All } ? Named<All> : never
 type Collection = paths['/{collection}']
 
 export const list: Has<NonNullable<Collection['get']['parameters']['query']>, 'sort'> = '-year'
