@@ -47,6 +47,8 @@ const conflicts: { value: OnConflict; label: string }[] = [
 export function ImportDialog({ collectionRef }: { collectionRef: CollectionRef }) {
   const { close } = useDocumentsLocation()
   const form = useDraftForm<ImportDraft>({
+    draft: `import into ${collectionRef.database}/${collectionRef.collection}`,
+    unstored: ['file'],
     initialValues: { file: null, text: '', format: '', onConflict: 'fail' },
     schema,
   })
@@ -86,6 +88,7 @@ export function ImportDialog({ collectionRef }: { collectionRef: CollectionRef }
       mutate(
         { source, format, onConflict, signal, onProgress: setShare },
         {
+          onSuccess: form.deleteDraft,
           onError: (error) =>
             form.showErrors(
               error.message === NO_ARRAY

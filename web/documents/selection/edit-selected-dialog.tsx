@@ -34,6 +34,7 @@ export function EditSelectedDialog(props: SelectionDialogProps) {
   const read = isAll ? new Set([...ids].slice(0, EXAMPLES)) : ids
   const query = useQuery(selectedQuery(collectionRef, read))
   const form = useJsonForm({
+    draft: `changes of ${collectionRef.database}/${collectionRef.collection}`,
     initialValues: { text: INITIAL_TEXT },
     schema: z.object({ text: documentText }),
   })
@@ -49,7 +50,10 @@ export function EditSelectedDialog(props: SelectionDialogProps) {
       const patch = minifyJson(text)
       if (isAll) {
         start.mutate(patch, {
-          onSuccess: follow,
+          onSuccess: (job) => {
+            form.deleteDraft()
+            follow(job)
+          },
           onError: form.showFailure,
         })
       } else if (changed.length === 0) {
@@ -63,7 +67,11 @@ export function EditSelectedDialog(props: SelectionDialogProps) {
               patch,
             ),
           {
-            onSuccess: onDone,
+            onSuccess: (outcome) => {
+              // What failed can be tried again with the same changes.
+              if (outcome.failures.length === 0) form.deleteDraft()
+              onDone(outcome)
+            },
             onError: form.showFailure,
           },
         )

@@ -4,8 +4,10 @@ import { usePresence } from '../session/person.ts'
 import { draftStorage } from './draft-storage.ts'
 
 export interface DraftFormOptions<T extends object> {
-  /** Identifies the stored draft. Omit it for values that cannot be stored, such as files. */
+  /** Identifies the stored draft. */
   readonly draft?: string
+  /** Fields that cannot be stored, such as files. */
+  readonly unstored?: readonly (keyof T)[]
   readonly initialValues: T
   /** Schema of the values. The path of an issue is the field that shows its message. */
   readonly schema?: Parameters<typeof schemaResolver>[0]
@@ -36,7 +38,7 @@ export interface DraftForm<T extends object> extends UseFormReturnType<T> {
  * person.
  */
 export function useDraftForm<T extends object>(options: DraftFormOptions<T>): DraftForm<T> {
-  const { draft, initialValues, schema, groups = [] } = options
+  const { draft, unstored = [], initialValues, schema, groups = [] } = options
   const { person } = usePresence()
   const storage = draft === undefined ? undefined : draftStorage(person.id, draft, initialValues)
   const [stored] = useState(() => storage?.read())
@@ -48,7 +50,8 @@ export function useDraftForm<T extends object>(options: DraftFormOptions<T>): Dr
     validate,
     clearInputErrorOnChange: false,
     onValuesChange: (values, before) => {
-      storage?.store(values)
+      const initial = Object.fromEntries(unstored.map((field) => [field, initialValues[field]]))
+      storage?.store({ ...values, ...initial })
       const changed = (field: string) => values[field as keyof T] !== before[field as keyof T]
       const related = groups.filter((group) => group.some(changed)).flat()
       for (const field of ['form', ...Object.keys(values).filter(changed), ...related]) {
