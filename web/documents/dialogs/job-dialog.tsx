@@ -36,7 +36,7 @@ export function JobDialog({ database, id }: { database: string; id: string }) {
         ) : (
           <LoadFailure what="The job" error={error} onRetry={refetch} />
         ))}
-      {job !== undefined && !ended && <Progress job={job} />}
+      {job !== undefined && !ended && <Progress job={job} error={error} />}
       {job !== undefined && ended && <Outcome job={job} />}
       <div className={classes.actions}>
         <Button variant={ended ? 'filled' : 'default'} onClick={close} data-autofocus>
@@ -63,7 +63,7 @@ const verbs: Record<JobView['kind'], string> = {
   import: 'imported',
 }
 
-function Progress({ job }: { job: JobView }) {
+function Progress({ job, error }: { job: JobView; error: Error | null }) {
   const { done, total, collection, kind } = job
   return (
     <>
@@ -79,6 +79,11 @@ function Progress({ job }: { job: JobView }) {
         continues when you close this dialog.
         {kind !== 'import' && ' The change becomes visible when it is complete.'}
       </p>
+      {error !== null && (
+        <p role="alert" className={classes.outcome} data-failed>
+          The progress could not be loaded. {error.message}
+        </p>
+      )}
     </>
   )
 }

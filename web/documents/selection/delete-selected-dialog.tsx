@@ -1,4 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
+import { NoResponse } from '../../app/api.ts'
 import { QueryResult } from '../../shared/ui/feedback/query-result.tsx'
 import { ConfirmDialog } from '../../shared/ui/overlay/confirm-dialog.tsx'
 import { TypedConfirmDialog } from '../../shared/ui/overlay/typed-confirm-dialog.tsx'
@@ -70,7 +71,11 @@ function DeleteMatching({ collectionRef, onClose }: SelectionDialogProps) {
       effect="delete them"
       mismatch={`Type ${collection} exactly as shown to delete its documents.`}
       keep="Keep them"
-      error={remove.error?.message ?? ''}
+      error={
+        remove.error instanceof NoResponse
+          ? `${remove.error.message} The deletion may or may not have started. Check before you try again.`
+          : (remove.error?.message ?? '')
+      }
       confirm={{
         label: 'Delete documents',
         busy: remove.isPending,
