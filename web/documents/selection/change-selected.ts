@@ -1,4 +1,4 @@
-import { ApiFailure, readJson } from '../../app/api.ts'
+import { ApiFailure, isSignedOut, NoResponse, readJson } from '../../app/api.ts'
 import {
   collectionClient,
   documentClient,
@@ -59,26 +59,34 @@ export async function readSelected(
   return found.filter((document) => document !== undefined)
 }
 
+/** Changes documents, a few at a time, until the server cannot be reached or the session has ended. */
 async function changeEach(
   documents: readonly StoredDocument[],
   change: (document: StoredDocument) => Promise<StoredDocument | undefined>,
 ): Promise<SelectionOutcome> {
   const changes: DocumentChange[] = []
   const failures: { id: string; reason: string }[] = []
+  let isOver = false
   await mapParallel(documents, async (before) => {
+    if (isOver) {
+      failures.push({ id: before.id, reason: 'Not tried.' })
+      return
+    }
     try {
       changes.push({ before, after: await change(before) })
     } catch (error) {
+      isOver ||= error instanceof NoResponse || isSignedOut(error)
       failures.push({ id: before.id, reason: reasonOf(error as Error) })
     }
   })
   return { changes, failures }
 }
 
-const reasonOf = (error: Error): string =>
-  error instanceof ConflictError || (error instanceof ApiFailure && error.status === 412)
-    ? 'Someone changed it.'
-    : error.message
+function reasonOf(error: Error): string {
+  if (error instanceof NoResponse) return `${error.message} The change may have been made.`
+  const isConflict = error instanceof ApiFailure && error.status === 412
+  return error instanceof ConflictError || isConflict ? 'Someone changed it.' : error.message
+}
 
 /** Deletes these versions of documents. A document that was changed since then is kept. */
 export const deleteEach = (collectionRef: CollectionRef, documents: readonly StoredDocument[]) =>

@@ -1,16 +1,35 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useBlocker } from '@tanstack/react-router'
+import { useRef } from 'react'
 import { collectionsQuery } from '../../app/queries.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { documentsKey, listKey } from '../queries.ts'
-import type { CollectionRef } from '../use-documents-location.ts'
+import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
 import type { SelectionOutcome } from './change-selected.ts'
 import { describeOutcome } from './describe-outcome.ts'
 
-/** Runs a change of several documents, announces its outcome, and reloads the collection. */
+/**
+ * Runs a change of several documents, announces its outcome, and reloads the collection. Its dialog
+ * stays open until it ends, because leaving would lose the outcome.
+ */
 export function useChangeSelected(collectionRef: CollectionRef) {
   const queryClient = useQueryClient()
+  const { search } = useDocumentsLocation()
+  // Not `isPending`, which is still true when the outcome closes the dialog.
+  const isRunning = useRef(false)
+  useBlocker({
+    shouldBlockFn: () => isRunning.current && search.bulk !== undefined,
+    enableBeforeUnload: () => isRunning.current,
+  })
   return useMutation({
-    mutationFn: (change: () => Promise<SelectionOutcome>) => change(),
+    mutationFn: async (change: () => Promise<SelectionOutcome>) => {
+      isRunning.current = true
+      try {
+        return await change()
+      } finally {
+        isRunning.current = false
+      }
+    },
     onSuccess: (outcome) => {
       announce(describeOutcome(outcome))
       queryClient.removeQueries({ queryKey: [...documentsKey(collectionRef), 'one'] })

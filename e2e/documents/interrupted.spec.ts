@@ -1,0 +1,94 @@
+import type { Page } from '@playwright/test'
+import { ARTICLES, dialogOf, makeBlog } from '../support/page/documents-page.ts'
+import { expect, test } from '../support/server/gatehouse.ts'
+
+// Tests changes of several documents that cannot be completed at once.
+
+const many = Array.from({ length: 12 }, (_, at) => ({ id: `d${String(at).padStart(2, '0')}` }))
+const bar = (page: Page) => page.getByRole('region', { name: 'Selected documents' })
+const last = (page: Page) => page.getByRole('region', { name: 'Last change' })
+const patch = (page: Page) => page.getByRole('textbox', { name: 'Changes as JSON' })
+const selectPage = (page: Page) =>
+  page.getByRole('checkbox', { name: 'Select all documents of this page' }).check()
+
+test('A change of several documents stops when the network is gone, and can be completed later', async ({
+  page,
+  gatehouse,
+  browserErrors,
+}) => {
+  browserErrors.allow(/^request failed PATCH/)
+  await makeBlog(gatehouse, many)
+  await gatehouse.signIn(page, ARTICLES)
+  await selectPage(page)
+  await bar(page).getByRole('button', { name: 'Edit' }).click()
+  const form = dialogOf(page, 'Edit 12 documents')
+  await patch(page).fill('{ "seen": true }')
+  await expect(form.getByText('12 of 12 documents will change.')).toBeVisible()
+
+  const held = Promise.withResolvers<void>()
+  let requests = 0
+  await page.route(/\/articles\/d\d+$/, async (route) => {
+    if (route.request().method() !== 'PATCH') return route.continue()
+    const turn = ++requests
+    await held.promise
+    return turn === 1 ? route.continue() : route.abort('internetdisconnected')
+  })
+  await page.keyboard.press('Control+Enter')
+  await expect.poll(() => requests).toBeGreaterThan(1)
+  // The dialog stays until the outcome is known.
+  await page.keyboard.press('Escape')
+  await page.goBack()
+  await expect(form).toBeVisible()
+  held.resolve()
+  await expect(last(page)).toContainText('1 document was changed. 11 documents could not be')
+  await expect(last(page)).toContainText(
+    'Gatehouse did not respond. The change may have been made.',
+  )
+  expect(requests).toBeLessThan(12)
+  await expect(bar(page)).toContainText('11 selected')
+
+  await page.unroute(/\/articles\/d\d+$/)
+  await bar(page).getByRole('button', { name: 'Edit' }).click()
+  const again = dialogOf(page, 'Edit 11 documents')
+  await expect(again.getByText('Your unsaved input was restored.')).toBeVisible()
+  await expect(again.getByText('11 of 11 documents will change.')).toBeVisible()
+  await page.keyboard.press('Control+Enter')
+  await expect(last(page)).toContainText('11 documents were changed.')
+  expect((await gatehouse.get('/_db/blog/articles?seen=true')).body).toHaveLength(12)
+})
+
+test('A session that ends during a change or an import loses neither input nor selection', async ({
+  page,
+  context,
+  gatehouse,
+  browserErrors,
+}) => {
+  browserErrors.allow(/^http 401 /)
+  await makeBlog(gatehouse, many)
+  await gatehouse.signIn(page, ARTICLES)
+  await selectPage(page)
+  await bar(page).getByRole('button', { name: 'Edit' }).click()
+  await patch(page).fill('{ "seen": true }')
+  await expect(page.getByText('12 of 12 documents will change.')).toBeVisible()
+  await context.clearCookies()
+  await page.keyboard.press('Control+Enter')
+  await expect(last(page)).toContainText('12 documents could not be changed.')
+  await expect(page.getByText('Your input is kept.').first()).toBeVisible()
+  await gatehouse.signIn(page, page.url())
+  await expect(bar(page)).toContainText('12 selected')
+  await bar(page).getByRole('button', { name: 'Edit' }).click()
+  await expect(page.getByText('12 of 12 documents will change.')).toBeVisible()
+  await page.keyboard.press('Control+Enter')
+  await expect(last(page)).toContainText('12 documents were changed.')
+
+  await page.getByRole('button', { name: 'Import' }).click()
+  const form = dialogOf(page, 'Import documents into articles')
+  await form.getByLabel('Or paste documents').fill('id\nnew')
+  await context.clearCookies()
+  await page.keyboard.press('Control+Enter')
+  await expect(form.getByText('To continue, import again')).toBeVisible()
+  await gatehouse.signIn(page, page.url())
+  await expect(form.getByLabel('Or paste documents')).toHaveValue('id\nnew')
+  await page.keyboard.press('Control+Enter')
+  await expect(form.getByText('1 created.').first()).toBeVisible()
+})
