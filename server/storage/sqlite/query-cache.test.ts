@@ -1,5 +1,12 @@
-import { expect, test } from 'vitest'
-import { areTextParameters, QueryCache } from './query-cache.ts'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { CompiledQuery } from 'kysely'
+import { expect, test, vi } from 'vitest'
+import { areTextParameters, MAX_ROW_BYTES, QueryCache, textOf } from './query-cache.ts'
+import { SqliteReads } from './reads.ts'
+import { SqliteStatements } from './statements.ts'
 
 const answer = (body: string) => ({ rows: [{ body }] })
 
@@ -70,8 +77,57 @@ test('distinguishes statements and parameters with any content', () => {
   }
 })
 
-test('is used only with string parameters', () => {
+test('recognizes string parameters', () => {
   expect(areTextParameters(['a', ''])).toBe(true)
   expect(areTextParameters([1])).toBe(false)
   expect(areTextParameters(['a', null])).toBe(false)
+})
+
+test('prints parameters of other types unambiguously', () => {
+  const all = [
+    [1, 'a', 'b'],
+    [1, 'a,1:b', ''],
+    [1, '', 'a,1:b'],
+    [11, 'a', 'b'],
+    [1, Buffer.of(1, 44), Buffer.of()],
+    [1, Buffer.of(1), Buffer.of(44)],
+    [1, Buffer.of(0xe9), Buffer.of()],
+    [1, null, 'null'],
+    [1, 'null', 'null'],
+    ['1', null, 'null'],
+  ]
+  expect(new Set(all.map(textOf)).size).toBe(all.length)
+})
+
+test('caches a single row of a query with other parameters, until the store changes', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-query-cache-'))
+  const path = join(folder, 'test.sqlite')
+  const writer = new DatabaseSync(path)
+  writer.exec('pragma journal_mode = wal; create table notes (id integer primary key, text)')
+  writer.exec("insert into notes values (1, 'a'), (2, 'b')")
+  const reader = new DatabaseSync(path, { readOnly: true })
+  const reads = new SqliteReads(reader)
+  const all = vi.spyOn(SqliteStatements.prototype, 'execute')
+  const sumTo = (id: number) =>
+    reads.cached(
+      CompiledQuery.raw('select group_concat(text) as texts from notes where id <= ?', [id]),
+    )
+  try {
+    const first = sumTo(2)
+    expect(first.rows).toEqual([{ texts: 'a,b' }])
+    expect(sumTo(2)).toBe(first)
+    expect(sumTo(1).rows).toEqual([{ texts: 'a' }])
+    expect(all).toHaveBeenCalledTimes(2)
+    writer.prepare('update notes set text = ? where id = 1').run('x'.repeat(MAX_ROW_BYTES))
+    reads.refresh()
+    const large = sumTo(2)
+    expect(large).not.toBe(first)
+    expect(sumTo(2)).not.toBe(large)
+  } finally {
+    all.mockRestore()
+    reads.refresh()
+    reader.close()
+    writer.close()
+    rmSync(folder, { recursive: true })
+  }
 })

@@ -3,6 +3,12 @@ import type { QueryResult } from 'kysely'
 /** Approximate size limits of one cached result and of the whole cache, bytes. */
 const MAX_BYTES = { one: 64 * 1024, all: 16 * 1024 * 1024 } as const
 
+/**
+ * Approximate size limit of the cached row of a query by an index, bytes: a page of ten short
+ * documents. Larger pages would displace the documents, and are cheaper to read than to keep.
+ */
+export const MAX_ROW_BYTES = 8 * 1024
+
 /** Approximate overhead of a cache entry, bytes. */
 const ENTRY_OVERHEAD = 256
 
@@ -36,10 +42,15 @@ export class QueryCache {
   }
 
   /** Caches a result for the version last passed to {@link get}, and freezes its rows. */
-  set(sql: string, parameters: TextParameters, answer: QueryResult<unknown>): void {
+  set(
+    sql: string,
+    parameters: TextParameters,
+    answer: QueryResult<unknown>,
+    most: number = MAX_BYTES.one,
+  ): void {
     if (this.#version === undefined) return
     const size = ENTRY_OVERHEAD + parameters.join().length + answer.rows.reduce<number>(sizeOf, 0)
-    if (size > MAX_BYTES.one) return
+    if (size > most) return
     if (this.#size + size > MAX_BYTES.all) this.#clear(this.#version)
     this.#size += size
     for (const row of answer.rows) Object.freeze(row)
@@ -68,6 +79,17 @@ export type TextParameters = readonly string[]
 /** Returns whether all parameters are strings. The number of parameters is fixed per statement. */
 export const areTextParameters = (parameters: readonly unknown[]): parameters is TextParameters =>
   parameters.every((parameter) => typeof parameter === 'string')
+
+/** Returns parameters of any type as one text, which no other parameters have. */
+export const textOf = (parameters: readonly unknown[]): string =>
+  parameters.map((parameter) => printed(parameter)).join()
+
+function printed(parameter: unknown): string {
+  if (typeof parameter === 'string') return `${parameter.length}:${parameter}`
+  if (!(parameter instanceof Uint8Array)) return String(parameter)
+  const { buffer, byteOffset, length } = parameter
+  return `${length}b${Buffer.from(buffer, byteOffset, length).toString('latin1')}`
+}
 
 function sizeOf(sum: number, row: unknown): number {
   let size = sum

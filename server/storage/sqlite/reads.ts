@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { CompiledQuery, QueryResult } from 'kysely'
 import { sqliteError } from '../availability/unavailable.ts'
-import { areTextParameters, QueryCache } from './query-cache.ts'
+import { areTextParameters, MAX_ROW_BYTES, QueryCache, textOf } from './query-cache.ts'
 import { ReadSnapshot } from './read-snapshot.ts'
 import { SqliteStatements } from './statements.ts'
 
@@ -32,11 +32,22 @@ export class SqliteReads {
   /** Runs a query, or returns its cached result. Rows may be shared and frozen. */
   cached<R>(query: CompiledQuery<R>): QueryResult<R> {
     const { sql, parameters } = query
-    if (!areTextParameters(parameters)) return this.execute(query)
+    if (!areTextParameters(parameters)) return this.#cachedRow(query)
     const known = this.#cache.get(this.version(), sql, parameters)
     if (known !== undefined) return known as QueryResult<R>
     const found = this.execute<R>(query)
     this.#cache.set(sql, parameters, found)
+    return found
+  }
+
+  /** Runs a query with parameters of other types. Only single rows are cached. */
+  #cachedRow<R>(query: CompiledQuery<R>): QueryResult<R> {
+    const { sql, parameters } = query
+    const key = [textOf(parameters)]
+    const known = this.#cache.get(this.version(), sql, key)
+    if (known !== undefined) return known as QueryResult<R>
+    const found = this.execute<R>(query)
+    if (found.rows.length === 1) this.#cache.set(sql, key, found, MAX_ROW_BYTES)
     return found
   }
 
