@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterEach, beforeEach, describe, inject } from 'vitest'
+import { afterEach, beforeEach, describe, inject, vi } from 'vitest'
 import type { EngineName } from '../engine.ts'
 import { openStore, type Store, type StoreLocation } from '../open.ts'
 import { TEMPLATE } from './postgres-server.testing.ts'
@@ -101,8 +101,24 @@ export async function makeDatabase({
   return {
     databaseUrl: databaseUrl.href,
     location: { databaseUrl: databaseUrl.href },
-    remove: () => command(`drop database ${name} with (force)`),
+    remove: () => dropDatabase(name),
   }
+}
+
+/** Maximum time that connections may take to close before the server ends them, ms. */
+const CLOSING = 1_000
+
+/** Drops a database, whose connections are closed or being closed. */
+async function dropDatabase(name: string): Promise<void> {
+  // A client reports an error if the server ends its connection while it closes it.
+  const connections = `select 1 from pg_stat_activity where datname = '${name}'`
+  await vi
+    .waitUntil(async () => (await command(connections)).rowCount === 0, {
+      timeout: CLOSING,
+      interval: 5,
+    })
+    .catch(() => {})
+  await command(`drop database ${name} with (force)`)
 }
 
 let admin: Promise<pg.Client> | undefined
@@ -111,9 +127,9 @@ let admin: Promise<pg.Client> | undefined
  * Runs a command as superuser. All tests of a worker share the connection, because a new one takes
  * as long as the command.
  */
-async function command(sql: string): Promise<void> {
+async function command(sql: string): Promise<pg.QueryResult> {
   admin ??= connectAsAdmin()
-  await (await admin).query(sql)
+  return (await admin).query(sql)
 }
 
 async function connectAsAdmin(): Promise<pg.Client> {
