@@ -11,14 +11,14 @@ const ROOT = join(import.meta.dirname, import.meta.filename.endsWith('.ts') ? '.
 
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 
-const complain = (text: string) => process.stderr.write(`${text}\n`)
+const printError = (text: string) => process.stderr.write(`${text}\n`)
 
 /** Parses the configuration and carries out a command. */
 async function carryOut({ settings, ...invocation }: Invocation): Promise<void> {
   const { parseConfig } = await import('./cli/config.ts')
   const parsed = parseConfig(settings, process.env, process.cwd(), invocation.name)
   if (!parsed.ok) {
-    for (const error of parsed.errors) complain(error)
+    for (const error of parsed.errors) printError(error)
     process.exitCode = 2
     return
   }
@@ -35,7 +35,7 @@ async function fail(error: unknown): Promise<void> {
     return
   }
   const { explainFailure } = await import('./cli/explain-failure.ts')
-  complain(explainFailure(error))
+  printError(explainFailure(error))
   process.exitCode = 1
 }
 

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { createAccessModule } from './access/module.ts'
 import { fingerprint } from './access/secret-files.ts'
-import { ABSOLUTE } from './access/sessions.ts'
+import { MAX_SESSION_AGE } from './access/sessions.ts'
 import { createAuditModule } from './audit/module.ts'
 import { createRecorder } from './audit/record.ts'
 import type { Config } from './cli/config.ts'
@@ -73,7 +73,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
       publicOrigin: config.publicOrigin,
       trustedProxies: config.trustedProxies,
       instance: deps.instance,
-      sessionLifetime: ABSOLUTE,
+      sessionLifetime: MAX_SESSION_AGE,
       responses: engine,
       nextTurn: createTurns(),
     }),

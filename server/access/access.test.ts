@@ -10,7 +10,7 @@ import { createVault } from '../storage/vault.ts'
 import { type Access, createAccess } from './access.ts'
 import type { Credentials } from './authenticate.ts'
 import { createTokenText } from './secret-text.ts'
-import { ABSOLUTE, IDLE, type SignIn } from './sessions.ts'
+import { MAX_SESSION_AGE, MAX_SESSION_IDLE, type SignIn } from './sessions.ts'
 
 // People, sessions and tokens are tested in one file, because a change to one affects the others.
 
@@ -169,10 +169,10 @@ forEachEngine((engine) => {
     it('ends after 12 hours without use, and lasts while it is used', async () => {
       const secret = await access.signIn(operator, from)
       for (let n = 0; n < 5; n++) {
-        time += IDLE - 1
+        time += MAX_SESSION_IDLE - 1
         expect(await bySession(secret)).toBeDefined()
       }
-      time += IDLE
+      time += MAX_SESSION_IDLE
       expect(await bySession(secret)).toBeUndefined()
     })
 
@@ -180,13 +180,13 @@ forEachEngine((engine) => {
       await access.signIn(github('1'), from)
       const counted = async () => (await access.people())[0]?.sessions
       expect(await counted()).toBe(1)
-      time += IDLE
+      time += MAX_SESSION_IDLE
       expect(await counted()).toBe(0)
     })
 
     it('ends after 7 days even if it is used', async () => {
       const secret = await access.signIn(operator, from)
-      const end = time + ABSOLUTE
+      const end = time + MAX_SESSION_AGE
       for (; time < end; time += HOUR) expect(await bySession(secret)).toBeDefined()
       expect(await bySession(secret)).toBeUndefined()
     })
@@ -195,8 +195,8 @@ forEachEngine((engine) => {
       const secret = await access.signIn(operator, from)
       const background = { authorization: undefined, session: secret, background: true }
       const begun = time
-      for (time += HOUR; time < begun + IDLE; time += HOUR) {
-        expect(await known(background)).toMatchObject({ idleExpires: begun + IDLE })
+      for (time += HOUR; time < begun + MAX_SESSION_IDLE; time += HOUR) {
+        expect(await known(background)).toMatchObject({ idleExpires: begun + MAX_SESSION_IDLE })
       }
       expect(await known(background)).toBeUndefined()
       expect(await bySession(secret)).toBeUndefined()
@@ -205,20 +205,20 @@ forEachEngine((engine) => {
     it('is extended by user activity on an open page', async () => {
       const secret = await access.signIn(operator, from)
       const background = { authorization: undefined, session: secret, background: true }
-      time += IDLE - HOUR
+      time += MAX_SESSION_IDLE - HOUR
       expect(await known(background)).toBeDefined()
-      expect(await bySession(secret)).toMatchObject({ idleExpires: time + IDLE })
-      time += IDLE - HOUR
+      expect(await bySession(secret)).toMatchObject({ idleExpires: time + MAX_SESSION_IDLE })
+      time += MAX_SESSION_IDLE - HOUR
       expect(await known(background)).toBeDefined()
     })
 
     it('keeps its last use across a restart', async () => {
       const secret = await access.signIn(operator, from)
-      time += IDLE - 1
+      time += MAX_SESSION_IDLE - 1
       await bySession(secret)
       await access.stop()
       access = open()
-      time += IDLE - 1
+      time += MAX_SESSION_IDLE - 1
       expect(await bySession(secret)).toBeDefined()
     })
 

@@ -10,7 +10,7 @@ import {
 } from './cached-principal.ts'
 import { createFindToken } from './find-token.ts'
 import { hashSecret, isTokenText } from './secret-text.ts'
-import { createFindSession, TOUCH } from './sessions.ts'
+import { createFindSession, USE_RECORD_INTERVAL } from './sessions.ts'
 import type { UseRecorder } from './use-recorder.ts'
 
 /** Credentials of a request. */
@@ -105,7 +105,7 @@ export function createAuthenticator(
   }
 
   function sessionUsed(found: CachedPrincipal, hash: string, at: number): Principal {
-    if (at - found.recorded >= TOUCH) {
+    if (at - found.recorded >= USE_RECORD_INTERVAL) {
       found.recorded = at
       uses.session(hash, at)
     }
@@ -113,7 +113,7 @@ export function createAuthenticator(
   }
 
   function tokenUsed(found: CachedPrincipal, at: number): Principal {
-    if (at - found.recorded >= TOUCH) {
+    if (at - found.recorded >= USE_RECORD_INTERVAL) {
       found.recorded = at
       uses.token(found.principal.credential, at)
     }

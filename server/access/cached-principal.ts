@@ -3,7 +3,7 @@ import { lowerOf, role } from '../contract/access/role.ts'
 import { databaseNames } from '../contract/database.ts'
 import { parseColumn, parseJsonColumn } from '../storage/parse-column.ts'
 import type { FoundToken } from './find-token.ts'
-import { type FoundSession, IDLE } from './sessions.ts'
+import { type FoundSession, MAX_SESSION_IDLE } from './sessions.ts'
 import type { UseRecorder } from './use-recorder.ts'
 
 export interface CachedPrincipal {
@@ -21,20 +21,20 @@ export interface CachedPrincipal {
 const PRECISION = 1_000
 
 /**
- * Whether the credential has expired, or the session has been idle for longer than {@link IDLE}.
+ * Whether the credential has expired, or the session has been idle for longer than {@link MAX_SESSION_IDLE}.
  */
 export function isExpired(
   { principal: { by, expires }, used }: CachedPrincipal,
   at: number,
 ): boolean {
-  return (expires !== null && at >= expires) || (by === 'session' && at >= used + IDLE)
+  return (expires !== null && at >= expires) || (by === 'session' && at >= used + MAX_SESSION_IDLE)
 }
 
 /** Sets the last use of a session and returns the principal with its new idle expiry. */
 export function extendSession(found: CachedPrincipal, at: number): Principal {
   if (at - found.used >= PRECISION) {
     found.used = at
-    const idleExpires = Math.min(at + IDLE, found.principal.expires ?? Infinity)
+    const idleExpires = Math.min(at + MAX_SESSION_IDLE, found.principal.expires ?? Infinity)
     found.principal = { ...found.principal, idleExpires }
   }
   return found.principal
@@ -55,7 +55,7 @@ export function sessionPrincipal(row: FoundSession, unstoredUse = 0): CachedPrin
       databases: null,
       credential: row.id,
       expires: row.expires_at,
-      idleExpires: Math.min(used + IDLE, row.expires_at),
+      idleExpires: Math.min(used + MAX_SESSION_IDLE, row.expires_at),
     },
   }
 }

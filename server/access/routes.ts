@@ -60,7 +60,7 @@ export const sessionRoutes = ({ access, requireRole, clientOf, cookie }: AccessR
  * A session may change the caller's own sessions and tokens. A token may do so only with the role
  * admin: otherwise a leaked token could end its owner's sessions, or create tokens that outlast it.
  */
-const OWN = { byToken: 'admin' } as const
+const OWN_CREDENTIALS = { byToken: 'admin' } as const
 
 /** Routes of `/_api/user`: people, their roles and their sessions. The id `me` is the caller. */
 export const userRoutes = ({ access, requireRole, sendList }: AccessRoutesDeps) => {
@@ -116,7 +116,7 @@ export const userRoutes = ({ access, requireRole, sendList }: AccessRoutesDeps) 
         },
       }),
       audited('session.end', (c) => c.req.param('id')),
-      requireRole('pending', OWN),
+      requireRole('pending', OWN_CREDENTIALS),
       async (c) => {
         const id = personOf(c.get('principal') as Principal, c.req.param('id'))
         await access.endSession(id, c.req.param('session'), c.get('actor'))
@@ -163,7 +163,7 @@ export const tokenRoutes = ({ access, requireRole, sendList }: AccessRoutesDeps)
         },
       }),
       audited('token.create', (c) => c.req.valid('json')?.name),
-      requireRole('viewer', OWN),
+      requireRole('viewer', OWN_CREDENTIALS),
       jsonBody(tokenInput),
       async (c) => {
         const principal = c.get('principal') as Principal
@@ -179,7 +179,7 @@ export const tokenRoutes = ({ access, requireRole, sendList }: AccessRoutesDeps)
         failures: { 403: 'the token does not have the role admin', 404: 'there is no such token' },
       }),
       audited('token.revoke', (c) => c.req.param('id')),
-      requireRole('viewer', OWN),
+      requireRole('viewer', OWN_CREDENTIALS),
       async (c) => {
         const principal = c.get('principal') as Principal
         await access.revokeToken(principal, c.req.param('id'), c.get('actor'))

@@ -12,13 +12,13 @@ import { findOrCreatePerson, type ProviderIdentity } from './people.ts'
 import { createSessionSecret, hashSecret } from './secret-text.ts'
 
 /** Maximum idle time of a session, ms. */
-export const IDLE = SESSION_IDLE
+export const MAX_SESSION_IDLE = SESSION_IDLE
 
 /** Maximum lifetime of a session, ms: 7 days. */
-export const ABSOLUTE = 7 * 24 * 60 * 60 * 1000
+export const MAX_SESSION_AGE = 7 * 24 * 60 * 60 * 1000
 
 /** Minimum interval between two recorded uses of a session or token, ms. */
-export const TOUCH = 60_000
+export const USE_RECORD_INTERVAL = 60_000
 
 /** A sign-in that a provider has confirmed. */
 export interface SignIn extends ProviderIdentity {
@@ -68,7 +68,9 @@ export function beginSession(
   return store.change(async (trx) => {
     await trx
       .deleteFrom('sessions')
-      .where((eb) => eb.or([eb('expires_at', '<', now), eb('last_seen_at', '<', now - IDLE)]))
+      .where((eb) =>
+        eb.or([eb('expires_at', '<', now), eb('last_seen_at', '<', now - MAX_SESSION_IDLE)]),
+      )
       .execute()
     // Check inside the transaction: a concurrent renewal has either completed, or ends this session
     // when this transaction has committed.
@@ -93,7 +95,7 @@ export function beginSession(
         person_id: person.id,
         created_at: now,
         last_seen_at: now,
-        expires_at: now + ABSOLUTE,
+        expires_at: now + MAX_SESSION_AGE,
         address: from.address,
         user_agent: from.userAgent?.slice(0, 256) ?? null,
         operator_key: signIn.operatorKey,
@@ -160,7 +162,7 @@ export async function listSessions(
     .selectAll()
     .where('person_id', '=', person)
     .where('expires_at', '>', now)
-    .where('last_seen_at', '>', now - IDLE)
+    .where('last_seen_at', '>', now - MAX_SESSION_IDLE)
     .orderBy('created_at', 'desc')
     .execute()
   return rows.map((row) => ({

@@ -7,7 +7,7 @@ import type { Store } from '../storage/open.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { createVault } from '../storage/vault.ts'
 import { type Access, createAccess } from './access.ts'
-import { TOUCH } from './sessions.ts'
+import { USE_RECORD_INTERVAL } from './sessions.ts'
 import { createUseRecorder, FLUSH_DELAY, MAX_WAITING } from './use-recorder.ts'
 
 forEachEngine((engine) => {
@@ -40,7 +40,7 @@ forEachEngine((engine) => {
       const [person] = await access.people()
       const owner = { personId: person?.id ?? '', role: 'admin' } as const
       token = (await access.createToken(owner, { name: 'a', role: 'viewer' }, START)).token
-      time += TOUCH
+      time += USE_RECORD_INTERVAL
     })
 
     it('does not wait for a transaction that holds the write lock', async () => {

@@ -153,10 +153,10 @@ const foldedActor = ({ engine }: Store): RawBuilder<string> =>
     ? sql`substr(lower(actor), 1, 256)`
     : sql`(substr(lower(actor), 1, 256) collate "C")`
 
-const folded = (text: string) => sql<string>`lower(cast(${text} as text))`
+const lowerCase = (text: string) => sql<string>`lower(cast(${text} as text))`
 
 const beginsWith = (column: RawBuilder<unknown>, text: string): Condition =>
-  sql<boolean>`substr(${column}, 1, length(${folded(text)})) = ${folded(text)}`
+  sql<boolean>`substr(${column}, 1, length(${lowerCase(text)})) = ${lowerCase(text)}`
 
 /**
  * Returns the actors whose names begin with a text, or undefined if there are more than {@link
@@ -169,7 +169,7 @@ async function actorsOf(store: Store, text: string): Promise<string[] | undefine
     const last = actors.at(-1)
     const { rows } = await sql<{ actor: string; fits: boolean | number }>`
       select ${actor} as actor, ${beginsWith(actor, text)} as fits from audit
-      where ${actor} ${last === undefined ? sql`>= ${folded(text)}` : sql`> ${last}`}
+      where ${actor} ${last === undefined ? sql`>= ${lowerCase(text)}` : sql`> ${last}`}
       order by ${actor} limit 1`.execute(store.db)
     const [next] = rows
     if (next === undefined || !next.fits) return actors

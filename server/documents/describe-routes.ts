@@ -78,7 +78,11 @@ const CHANGED_STATES = {
   '412': failure('PreconditionFailed'),
   '422': failure('Invalid'),
 }
-const WRITTEN = { ...CHANGED_STATES, '413': failure('TooLarge'), '507': failure('StorageFull') }
+const WRITE_RESPONSES = {
+  ...CHANGED_STATES,
+  '413': failure('TooLarge'),
+  '507': failure('StorageFull'),
+}
 
 export const body = (content: object, description: string) => ({
   required: true,
@@ -172,7 +176,7 @@ export const collection = operations([parameter('Collection')], {
       '202': JOB_STARTED,
       '406': failure('NotAcceptable'),
       '409': failure('Conflict'),
-      ...WRITTEN,
+      ...WRITE_RESPONSES,
     },
   },
   patch: {
@@ -190,7 +194,7 @@ export const collection = operations([parameter('Collection')], {
       '202': JOB_STARTED,
       '204': NO_CONTENT,
       '406': failure('NotAcceptable'),
-      ...WRITTEN,
+      ...WRITE_RESPONSES,
     },
   },
   delete: {
@@ -217,7 +221,7 @@ const changed = (summary: string, description: string): Operation => ({
     '404': failure('NotFound'),
     '406': failure('NotAcceptable'),
     '409': failure('Conflict'),
-    ...WRITTEN,
+    ...WRITE_RESPONSES,
   },
 })
 
@@ -279,7 +283,7 @@ export const schema = operations([parameter('Collection')], {
     responses: {
       '200': { description: 'The schema', headers: { ETag: TAG }, content: JSON_SCHEMA },
       '406': failure('NotAcceptable'),
-      ...WRITTEN,
+      ...WRITE_RESPONSES,
     },
   },
   delete: {

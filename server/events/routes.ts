@@ -108,7 +108,8 @@ async function follow(
         if (principal === undefined) break
         for (const { id, event } of hub.after(seen)) {
           seen = id
-          if (concerns(event, principal)) await stream.writeSSE({ id, data: JSON.stringify(event) })
+          if (isRelevant(event, principal))
+            await stream.writeSSE({ id, data: JSON.stringify(event) })
         }
       }
       const quiet = await new Promise<boolean>((resolve) => {
@@ -136,7 +137,7 @@ async function follow(
  * Returns whether a principal may see an event. Only admins and the person concerned see events
  * about a person.
  */
-function concerns(event: LiveEvent, { role, personId }: Principal): boolean {
+function isRelevant(event: LiveEvent, { role, personId }: Principal): boolean {
   const about = event.type === 'person' ? event.id : event.type === 'token' ? event.owner : null
   return about === null || about === personId || role === 'admin'
 }

@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import { expect, it } from 'vitest'
 import { createDocumentRules } from '../documents/document-rules.ts'
-import { PURGE } from '../documents/repository/document-counts.ts'
+import { PURGE_BATCH } from '../documents/repository/document-counts.ts'
 import { createDocumentRepository } from '../documents/repository/repository.ts'
 import type { Queries } from '../storage/changes/transactions.ts'
 import type { Store } from '../storage/open.ts'
@@ -92,9 +92,9 @@ forEngine('postgres', (engine) => {
     await sql`update documents set database = 'dropped'`.execute(store.db)
     const read = await store.transaction(async (trx) => {
       const repository = createDocumentRepository({ ...store, db: trx as unknown as Queries })
-      expect(await repository.purge('dropped')).toBe(PURGE)
+      expect(await repository.purge('dropped')).toBe(PURGE_BATCH)
       return rowsRead(trx)
     })
-    expect(read / PURGE).toBeLessThan(20)
+    expect(read / PURGE_BATCH).toBeLessThan(20)
   })
 })

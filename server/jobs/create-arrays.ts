@@ -8,7 +8,7 @@ import type { DocumentRules, Job } from './job.ts'
 import { type JobRepository, LEASE, LeaseLost } from './repository.ts'
 
 /** Maximum number of documents whose bodies are read together, and of their bytes. */
-const READ = { documents: 100, bytes: 256 * 1024 } as const
+const READ_LIMITS = { documents: 100, bytes: 256 * 1024 } as const
 
 export interface CreateArraysDeps {
   readonly repository: JobRepository
@@ -120,8 +120,8 @@ async function* bodiesOf(
       let bytes = 0
       while (
         at < sent.length &&
-        at - first < READ.documents &&
-        (at === first || bytes < READ.bytes)
+        at - first < READ_LIMITS.documents &&
+        (at === first || bytes < READ_LIMITS.bytes)
       ) {
         bytes += sent[at++]?.bytes ?? 0
       }

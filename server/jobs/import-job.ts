@@ -5,7 +5,7 @@ import type { DocumentRules, Job } from './job.ts'
 import { type JobRepository, LEASE } from './repository.ts'
 
 /** Maximum number of records that are staged in one transaction, and of their characters. */
-const STAGED = { records: 1_000, size: 1024 * 1024 } as const
+const STAGE_LIMITS = { records: 1_000, size: 1024 * 1024 } as const
 
 export interface ImportJobDeps {
   readonly repository: JobRepository
@@ -46,7 +46,7 @@ export const createBeginImport =
         latest.push(part)
         const records = latest.reduce((sum, each) => sum + each.records, 0)
         const size = latest.reduce((sum, each) => sum + each.text.length, 0)
-        if (records >= STAGED.records || size >= STAGED.size) await stage()
+        if (records >= STAGE_LIMITS.records || size >= STAGE_LIMITS.size) await stage()
       }
       await stage()
       await repository.begin(job)

@@ -116,12 +116,12 @@ export function createJobs(deps: JobsDeps): Jobs {
     if (job.kind !== 'create' && job.kind !== 'patch') return job
     const { tag, check } = await rules.schema(job)
     if (tag === job.request.schema) return job
-    let range = await rangeAfter(store.db, job, '', CHECKED)
+    let range = await rangeAfter(store.db, job, '', CHECK_LIMITS)
     while (range !== undefined) {
       await check(await repository.staged(job, range))
       await repository.keep(job)
       await pause()
-      range = await rangeAfter(store.db, job, range.last, CHECKED)
+      range = await rangeAfter(store.db, job, range.last, CHECK_LIMITS)
     }
     const stored = (await repository.read(job.id)) ?? job
     return { ...stored, request: { ...stored.request, schema: tag } }
@@ -217,7 +217,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     },
     async read(database, id) {
       const job = await repository.read(id)
-      if (job?.database === database && SHOWN.includes(job.state)) return job
+      if (job?.database === database && VISIBLE_STATES.includes(job.state)) return job
       throw new Failure('not-found', 'There is no such job.')
     },
     async restore() {
@@ -232,10 +232,10 @@ export function createJobs(deps: JobsDeps): Jobs {
 }
 
 /** Maximum number of documents validated again between two pauses, and of their bytes. */
-const CHECKED = { documents: 250, bytes: 256 * 1024 } as const
+const CHECK_LIMITS = { documents: 250, bytes: 256 * 1024 } as const
 
 /** How often a job validates its documents again after schema changes before it fails. */
 const SCHEMA_CHANGES = 5
 
 /** States that clients can see. Only its own request sees a `preparing` or `attached` job. */
-const SHOWN: readonly JobState[] = ['running', 'applying', 'done', 'failed']
+const VISIBLE_STATES: readonly JobState[] = ['running', 'applying', 'done', 'failed']

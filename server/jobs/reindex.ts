@@ -5,7 +5,7 @@ import type { Tables } from '../storage/tables.ts'
 import type { Job } from './job.ts'
 
 /** Maximum number of documents that are read for indexes at a time, and of their bytes. */
-const READ = { documents: 250, bytes: 1024 * 1024 } as const
+const READ_LIMITS = { documents: 250, bytes: 1024 * 1024 } as const
 
 /** A job that writes documents of a collection with indexes. */
 export interface Reindexing {
@@ -75,8 +75,8 @@ export async function addStaged(
 
 function* portionsOf(sizes: readonly { readonly id: string; readonly bytes: number }[]) {
   for (let from = 0; from < sizes.length; ) {
-    const some = sizes.slice(from, from + READ.documents)
-    const fit = limitBytes(some, READ.bytes)
+    const some = sizes.slice(from, from + READ_LIMITS.documents)
+    const fit = limitBytes(some, READ_LIMITS.bytes)
     yield some.slice(0, fit).map(({ id }) => id)
     from += fit
   }

@@ -39,9 +39,9 @@ export function createRunner({ repository, step, pause, onError }: RunnerDeps) {
           const next = await step(job).catch(ignoreLeaseLost)
           if (next?.state === 'running') active.push(next)
         }
-        const tidied =
+        const hasCleanedUp =
           (job === undefined || steps % STEPS_PER_CLEANUP === 0) && (await repository.tidy())
-        if (job === undefined && !tidied) return
+        if (job === undefined && !hasCleanedUp) return
         await pause()
       }
     } finally {

@@ -153,7 +153,7 @@ export function createNodes(deps: NodesDeps): Nodes {
    * Runs one heartbeat. If one step fails, such as a write to a read-only database, the next still
    * runs.
    */
-  async function beat(): Promise<void> {
+  async function sendHeartbeat(): Promise<void> {
     isHeartbeat = true
     await inBackground(reporter.follow())
     await inBackground(reader.follow())
@@ -190,7 +190,7 @@ export function createNodes(deps: NodesDeps): Nodes {
       heartbeat = setInterval(() => {
         if (beating) return
         beating = true
-        void inBackground(beat()).finally(() => {
+        void inBackground(sendHeartbeat()).finally(() => {
           beating = false
         })
       }, HEARTBEAT)

@@ -9,7 +9,7 @@ export interface DiffLine {
 }
 
 /** Key for a value that is not an object. */
-const WHOLE = 'value'
+const ROOT_KEY = 'value'
 
 /** Compares two values key by key, in order of appearance. */
 export function diffFields(before: unknown, after: unknown): DiffLine[] {
@@ -22,7 +22,7 @@ export function diffFields(before: unknown, after: unknown): DiffLine[] {
 
 function fields(value: unknown): ReadonlyMap<string, string> {
   if (value === null || value === undefined) return new Map()
-  if (typeof value !== 'object' || Array.isArray(value)) return new Map([[WHOLE, show(value)]])
+  if (typeof value !== 'object' || Array.isArray(value)) return new Map([[ROOT_KEY, show(value)]])
   return new Map(Object.entries(value).map(([key, field]) => [key, show(field)]))
 }
 

@@ -38,7 +38,7 @@ export async function deleteEndpoint(address: string, revision?: number): Promis
     if (error instanceof ApiFailure && error.status === 404) return false
     if (!(error instanceof NoResponse)) throw error
     const found = await readEndpoint(address).catch(() => null)
-    if (found === null) throw new Error(NOT_KNOWN)
+    if (found === null) throw new Error(REMOVAL_UNCONFIRMED)
     if (found !== undefined)
       throw new Error('The connection failed before the endpoint was removed. Try again.')
     return true
@@ -70,10 +70,10 @@ export async function changeEndpoint(change: EndpointChange): Promise<string | u
     const conflict = error instanceof ApiFailure && error.status === 412
     if (!unsure && !conflict) return (error as Error).message
     const found = await readEndpoint(change.address).catch(() => null)
-    if (found === null) return UNSURE
+    if (found === null) return CHANGE_UNCONFIRMED
     const now = found?.databases ?? null
     if (sameState(now, change.after)) return undefined
-    if (unsure && sameState(now, change.before)) return NOT_MADE
+    if (unsure && sameState(now, change.before)) return CHANGE_NOT_SENT
     return formatConflict(now)
   }
 }
@@ -103,7 +103,9 @@ function formatConflict(now: readonly string[] | null): string {
   return `It has since been changed and now serves ${mapping}.`
 }
 
-const NOT_KNOWN = 'Gatehouse did not respond. The endpoint may or may not have been removed.'
-const UNSURE = 'Gatehouse did not respond. The endpoint may or may not have been changed.'
-const NOT_MADE = 'The connection failed before the endpoint was changed. Try again.'
+const REMOVAL_UNCONFIRMED =
+  'Gatehouse did not respond. The endpoint may or may not have been removed.'
+const CHANGE_UNCONFIRMED =
+  'Gatehouse did not respond. The endpoint may or may not have been changed.'
+const CHANGE_NOT_SENT = 'The connection failed before the endpoint was changed. Try again.'
 const NO_REVISION = 'The state of the endpoint is not known yet. Try again.'

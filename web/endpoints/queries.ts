@@ -11,7 +11,7 @@ export { endpointsQuery } from '../app/queries.ts'
 /** Polling interval for the figures of visible rows, ms: the server's sample interval. */
 const FIGURES_MS = 5_000
 /** Number of samples in the sparkline of a row. */
-const RECENT = 24
+const SPARKLINE_SAMPLES = 24
 
 /** All listeners. Their counters are as old as the last read; see {@link figuresQuery}. */
 export const listenersQuery = queryOptions({
@@ -33,7 +33,7 @@ export const figuresQuery = (addresses: readonly string[], recent: boolean) =>
   queryOptions({
     queryKey: ['figures', addresses, recent],
     queryFn: ({ signal }) => {
-      const query = { endpoint: [...addresses], ...(recent && { recent: `${RECENT}` }) }
+      const query = { endpoint: [...addresses], ...(recent && { recent: `${SPARKLINE_SAMPLES}` }) }
       return readJson(api._api.listener.$get({ query }, { init: { signal } }))
     },
     enabled: addresses.length > 0,

@@ -5,12 +5,12 @@ export interface Searchable {
   readonly also: string
 }
 
-const fold = (text: string) => text.toLowerCase()
+const foldCase = (text: string) => text.toLowerCase()
 
 /** Returns a text in the form that {@link rank} searches. */
 export const searchable = (text: string, also = ''): Searchable => ({
-  text: fold(text),
-  also: fold(also),
+  text: foldCase(text),
+  also: foldCase(also),
 })
 
 /** Characters before the start of a word. */
@@ -53,7 +53,7 @@ function inOrder(text: string, word: string): boolean {
 }
 
 /** Returns the words of a query in lower case. */
-export const splitWords = (query: string): string[] => fold(query).split(/\s+/).filter(Boolean)
+export const splitWords = (query: string): string[] => foldCase(query).split(/\s+/).filter(Boolean)
 
 export interface Matches<T> {
   /** The best matches, best first. */

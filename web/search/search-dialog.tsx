@@ -39,7 +39,7 @@ export function SearchDialog({ onClose }: { onClose: () => void }) {
     () => (hasQuery ? find(items, query, MAX_RESULTS) : undefined),
     [items, query, hasQuery],
   )
-  const groups = found === undefined ? offered(items, person.id) : [{ items: found.best }]
+  const groups = found === undefined ? groupItems(items, person.id) : [{ items: found.best }]
   const flat = groups.flatMap((group) => group.items)
   // The list may have become shorter than the active index.
   const at = Math.min(active, flat.length - 1)
@@ -92,7 +92,7 @@ const formatCount = (shown: number, all: number): string =>
     : `${all} ${all === 1 ? 'result' : 'results'}`
 
 /** Returns what is shown before typing: recent results, pages and actions. */
-function offered(items: readonly Item[], person: string): readonly Group[] {
+function groupItems(items: readonly Item[], person: string): readonly Group[] {
   const recent = recentIds(person).flatMap((id) => items.find((item) => item.id === id) ?? [])
   const rest = (kind: Item['kind']) =>
     items.filter((item) => item.kind === kind && !recent.includes(item))

@@ -45,7 +45,7 @@ export async function run({ config, root }: CommandContext): Promise<readonly st
   letYoungGenerationGrow()
   log.info({ addresses: node.addresses.length, pid: process.pid }, 'gatehouse is ready')
   // Only on a terminal: log files must not contain the key.
-  return process.stdout.isTTY ? welcome(node, config) : []
+  return process.stdout.isTTY ? startMessage(node, config) : []
 }
 
 async function createLog(config: Config) {
@@ -64,7 +64,7 @@ async function createLog(config: Config) {
 }
 
 /** Returns the lines that tell an operator where the console is and how to sign in. */
-function welcome({ adminAddresses, operatorKey }: Node, config: Config): string[] {
+function startMessage({ adminAddresses, operatorKey }: Node, config: Config): string[] {
   const { urls, advice } = consoleUrls(adminAddresses, config.publicOrigin)
   const { isNew, file, read } = operatorKey
   const places = urls.join('\n                    ') || 'no sign-in URL available'

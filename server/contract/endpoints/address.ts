@@ -122,24 +122,29 @@ function parseHostAndPort(scheme: 'tcp' | 'ssl', rest: string, anyPort: boolean)
 type ParsedHost = { ok: true; host: string } | { ok: false; message: string }
 
 function parseHost(text: string): ParsedHost {
-  const no = (reason: string): ParsedHost => ({ ok: false, message: reason })
+  const invalidHost = (reason: string): ParsedHost => ({ ok: false, message: reason })
   if (text === '')
-    return no('The host is missing. Use 127.0.0.1 to accept connections from this machine only.')
-  if (text === '*') return no('Use 0.0.0.0 or [::] for all addresses of this machine.')
+    return invalidHost(
+      'The host is missing. Use 127.0.0.1 to accept connections from this machine only.',
+    )
+  if (text === '*') return invalidHost('Use 0.0.0.0 or [::] for all addresses of this machine.')
   if (text.startsWith('[')) return parseIpv6(text.slice(1, -1))
   // Before lower-casing, which would turn the Kelvin sign into a k.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is all of ASCII
-  if (/[^\x00-\x7f]/.test(text)) return no('Use the xn-- form of an international host name.')
+  if (/[^\x00-\x7f]/.test(text))
+    return invalidHost('Use the xn-- form of an international host name.')
   const host = text.toLowerCase()
   if (isDottedQuad(host)) return { ok: true, host }
   const labels = host.split('.')
   // The system also accepts 127.1, 0x7f.1 and 2130706433 as addresses (inet_aton(3)). A host that
   // ends in a number must be a dotted quad, so that each address has a single spelling.
   if (/^(?:[0-9]+|0x[0-9a-f]*)$/.test(host.slice(host.lastIndexOf('.') + 1))) {
-    return no(`“${text}” is not an IPv4 address. Use four numbers from 0 to 255, as in 127.0.0.1.`)
+    return invalidHost(
+      `“${text}” is not an IPv4 address. Use four numbers from 0 to 255, as in 127.0.0.1.`,
+    )
   }
   if (host.length > 253 || !labels.every((label) => NAME_LABEL.test(label))) {
-    return no(`“${text}” is not a host name. Use letters, digits, “-” and “.”.`)
+    return invalidHost(`“${text}” is not a host name. Use letters, digits, “-” and “.”.`)
   }
   return { ok: true, host }
 }
@@ -147,8 +152,8 @@ function parseHost(text: string): ParsedHost {
 // RFC 1123 §2.1, and the underscore that container networks use.
 const NAME_LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
 
-const QUAD = /^(?:(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])(?:\.(?!$)|$)){4}$/
-const isDottedQuad = (host: string): boolean => QUAD.test(host)
+const IPV4 = /^(?:(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])(?:\.(?!$)|$)){4}$/
+const isDottedQuad = (host: string): boolean => IPV4.test(host)
 
 /**
  * The name of a network interface, at most 15 characters (Linux, IFNAMSIZ), or its number. `25eth0`

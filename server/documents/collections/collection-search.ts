@@ -10,7 +10,7 @@ import { compareCodePoints } from '../query/order.ts'
 import { type CheckScan, requireConnected, type ScanLimit } from '../query/scan-limit.ts'
 
 /** Maximum number of ids that are selected by an index, and of their characters. */
-const SELECTED = { ids: 100_000, characters: 8 * 1024 * 1024 } as const
+const SELECTION_LIMITS = { ids: 100_000, characters: 8 * 1024 * 1024 } as const
 
 /** Number of entries that one statement reads, about a millisecond of work. */
 const BATCH = 250
@@ -31,7 +31,7 @@ export function createCollectionSearch(
     /**
      * Returns the ids of the documents that an index finds for a filter, in order. They may include
      * documents that do not match. Returns undefined if no index serves the filter, or if there are
-     * more than {@link SELECTED}.
+     * more than {@link SELECTION_LIMITS}.
      */
     async select(where: CollectionRef, filter: Filter): Promise<readonly string[] | undefined> {
       // An index contains a large change only once it is applied.
@@ -50,7 +50,8 @@ export function createCollectionSearch(
             ids.add(id)
             characters += id.length
           }
-          if (ids.size > SELECTED.ids || characters > SELECTED.characters) return undefined
+          if (ids.size > SELECTION_LIMITS.ids || characters > SELECTION_LIMITS.characters)
+            return undefined
           await pause()
         }
       }

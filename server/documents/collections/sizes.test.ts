@@ -3,7 +3,7 @@ import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createDocumentRepository } from '../repository/repository.ts'
 import type { DocumentRepository } from '../repository/stored-documents.ts'
-import { createSizes, FRESH, STEP } from './sizes.ts'
+import { createSizes, MEASURE_BATCH, MIN_REFRESH_INTERVAL } from './sizes.ts'
 
 forEachEngine((engine) => {
   let repository: DocumentRepository
@@ -30,7 +30,7 @@ forEachEngine((engine) => {
   describe('sizes', () => {
     it('count the documents of a database and their bytes in several steps', async () => {
       await fill('a', 3)
-      await fill('b', STEP + 1)
+      await fill('b', MEASURE_BATCH + 1)
       await fill('c', 1)
       await fill('a', 7, 'y')
       const sizes = await begin().of(['x', 'z'])
@@ -39,7 +39,7 @@ forEachEngine((engine) => {
         measured: at,
         collections: [
           { name: 'a', documents: 3, bytes: 24 },
-          { name: 'b', documents: STEP + 1, bytes: 8 * (STEP + 1) },
+          { name: 'b', documents: MEASURE_BATCH + 1, bytes: 8 * (MEASURE_BATCH + 1) },
           { name: 'c', documents: 1, bytes: 8 },
         ],
       })
@@ -53,7 +53,7 @@ forEachEngine((engine) => {
       expect(await documents()).toBe(1)
       await repository.insert({ database: 'x', collection: 'a' }, [{ id: 'e', body: '{}' }])
       expect(await documents()).toBe(1)
-      at += FRESH
+      at += MIN_REFRESH_INTERVAL
       expect(await documents()).toBe(2)
     })
 

@@ -27,19 +27,19 @@ export interface Sizes {
 }
 
 /**
- * How long a size stays valid, ms. A slow measurement stays valid for {@link SHARE} times its
+ * How long a size stays valid, ms. A slow measurement stays valid for {@link REFRESH_FACTOR} times its
  * duration.
  */
-export const FRESH = 1_000
+export const MIN_REFRESH_INTERVAL = 1_000
 
 /** Repeated measurements of a database take at most one twentieth of the time. */
-const SHARE = 20
+const REFRESH_FACTOR = 20
 
 /** Maximum time that a call waits for a measurement, ms. */
 export const MAX_WAIT = 200
 
 /** Documents counted in one step, about a millisecond of work. */
-export const STEP = 1_000
+export const MEASURE_BATCH = 1_000
 
 /** Maximum number of cached databases; the oldest measurement is evicted first. */
 const MAX_CACHED = 10_000
@@ -70,7 +70,7 @@ export function createSizes({ repository, now, pause, onError }: SizesDeps): Siz
     const sizes = new Map<string, CollectionSize>()
     let after = { collection: '', id: '' }
     while (!stopped) {
-      const parts = await repository.measure(database, after, STEP)
+      const parts = await repository.measure(database, after, MEASURE_BATCH)
       for (const { name, documents, bytes, last } of parts) {
         const before = sizes.get(name)
         sizes.set(name, {
@@ -80,9 +80,9 @@ export function createSizes({ repository, now, pause, onError }: SizesDeps): Siz
         })
         after = { collection: name, id: last }
       }
-      if (parts.reduce((sum, { documents }) => sum + documents, 0) < STEP) {
+      if (parts.reduce((sum, { documents }) => sum + documents, 0) < MEASURE_BATCH) {
         const measured = now()
-        const until = measured + Math.max(FRESH, SHARE * (measured - begun))
+        const until = measured + Math.max(MIN_REFRESH_INTERVAL, REFRESH_FACTOR * (measured - begun))
         const [oldest] = known.keys()
         if (oldest !== undefined && known.size >= MAX_CACHED) known.delete(oldest)
         known.delete(database)

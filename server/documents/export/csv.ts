@@ -46,7 +46,7 @@ export interface CsvFormat {
  * @param isRaw whether cells that a spreadsheet would evaluate stay unchanged.
  */
 export function createCsvFormat(columns: readonly FieldPath[], isRaw: boolean): CsvFormat {
-  const textOf = isRaw ? quoted : (text: string) => quoted(neutralized(text))
+  const textOf = isRaw ? quoted : (text: string) => quoted(escapeFormula(text))
   const cellOf = (value: Json | undefined): string => {
     if (value === undefined) return ''
     if (typeof value === 'string') return textOf(value)
@@ -62,7 +62,7 @@ export function createCsvFormat(columns: readonly FieldPath[], isRaw: boolean): 
 const EVALUATED = /^'*[=+\-@\t\r]/
 
 /** Returns a text that a spreadsheet does not evaluate. Its import removes the quote. */
-const neutralized = (text: string) => (EVALUATED.test(text) ? `'${text}` : text)
+const escapeFormula = (text: string) => (EVALUATED.test(text) ? `'${text}` : text)
 
 const quoted = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 

@@ -18,7 +18,7 @@ import { type ImportedDocument, validate } from './validate.ts'
 const TRANSACTION = 1_000
 
 /** The signal of a job, which no client ends. */
-const NEVER = new AbortController().signal
+const NEVER_ABORTED = new AbortController().signal
 
 /** Size after which a batch is written although it has fewer documents, in characters. */
 const BATCH_SIZE = 1024 * 1024
@@ -123,7 +123,7 @@ export function createImporter({ repository, now, check }: ImporterDeps): Import
       do {
         const documents = rest
         const isReplacing = onConflict === 'replace'
-        const written = await write(NEVER, where, rest, isReplacing, async (trx, some) => {
+        const written = await write(NEVER_ABORTED, where, rest, isReplacing, async (trx, some) => {
           count(tally, documents, some, onConflict)
           const isEnd = some.length === documents.length
           // Only counted at the end: an import that continues rejects these documents again.

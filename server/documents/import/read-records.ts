@@ -24,10 +24,10 @@ interface Parser {
 const JSON_PARSER: Parser = { needsHeader: false, parse: (record) => record }
 
 /** Maximum number of records in a part, and of their bytes. Parsing one takes a few milliseconds. */
-const PART = { records: 250, bytes: 256 * 1024 } as const
+const BATCH = { records: 250, bytes: 256 * 1024 } as const
 
 /** Maximum number of bytes that are split in one step. */
-const STEP = 64 * 1024
+const CHUNK_BYTES = 64 * 1024
 
 /**
  * Reads the records of an import as its bytes arrive: lines with a JSON text each, or CSV with a
@@ -53,15 +53,15 @@ export async function* readRecords(
       if (record === undefined) continue
       part.push(record)
       bytes += raw.bytes?.length ?? 0
-      if (part.length < PART.records && bytes < PART.bytes) continue
+      if (part.length < BATCH.records && bytes < BATCH.bytes) continue
       yield part
       part = []
       bytes = 0
     }
   }
   for await (const chunk of chunks) {
-    for (let at = 0; at < chunk.length; at += STEP) {
-      yield* add(splitter.push(chunk.subarray(at, at + STEP)))
+    for (let at = 0; at < chunk.length; at += CHUNK_BYTES) {
+      yield* add(splitter.push(chunk.subarray(at, at + CHUNK_BYTES)))
     }
   }
   yield* add(splitter.end())

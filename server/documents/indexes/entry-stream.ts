@@ -137,7 +137,7 @@ export async function mergeStreams(
   const [only] = streams
   if (only !== undefined && streams.length === 1) return only.take(limit)
   const merged: IndexEntry[] = []
-  const each = Math.max(LEAST, Math.ceil(limit / streams.length))
+  const each = Math.max(MIN_BATCH, Math.ceil(limit / streams.length))
   while (merged.length < limit) {
     let first: { readonly stream: EntryStream; readonly entry: IndexEntry } | undefined
     for (const stream of streams) {
@@ -155,4 +155,4 @@ export async function mergeStreams(
 }
 
 /** Minimum number of entries that one of several streams reads at a time. */
-const LEAST = 16
+const MIN_BATCH = 16

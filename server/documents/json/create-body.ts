@@ -3,10 +3,10 @@ import { Failure } from '../../failure.ts'
 import { ArraySplitter } from './array-splitter.ts'
 
 /** Maximum size of a part, documents and bytes. Parsing one takes a few milliseconds. */
-const PART = { documents: 250, bytes: 256 * 1024 } as const
+const BATCH = { documents: 250, bytes: 256 * 1024 } as const
 
 /** Maximum number of bytes that are split in one step. */
-const STEP = 64 * 1024
+const CHUNK_BYTES = 64 * 1024
 
 /**
  * The body of a request that creates documents: one document as JSON, or the elements of an array
@@ -50,10 +50,10 @@ export function createBodyOf(bytes: Uint8Array): CreateBody {
   return { text: decode(bytes) }
 }
 
-const firstOf = (bytes: Uint8Array) => bytes.find((byte) => !BLANKS.includes(byte))
+const firstOf = (bytes: Uint8Array) => bytes.find((byte) => !WHITESPACE.includes(byte))
 
 const OPEN_ARRAY = 0x5b
-const BLANKS: readonly number[] = [0x20, 0x0a, 0x0d, 0x09]
+const WHITESPACE: readonly number[] = [0x20, 0x0a, 0x0d, 0x09]
 
 async function* joined(head: readonly Uint8Array[], rest: AsyncIterator<Uint8Array>) {
   try {
@@ -87,13 +87,13 @@ async function* partsOf(
   let bytes = 0
   let count = 0
   for await (const chunk of chunks) {
-    for (let at = 0; at < chunk.length; at += STEP) {
-      for (const element of splitter.push(chunk.subarray(at, at + STEP))) {
+    for (let at = 0; at < chunk.length; at += CHUNK_BYTES) {
+      for (const element of splitter.push(chunk.subarray(at, at + CHUNK_BYTES))) {
         count++
         if (count > BULK_DOCUMENTS) throw tooMany()
         part.push(decode(element))
         bytes += element.length
-        if (part.length < PART.documents && bytes < PART.bytes) continue
+        if (part.length < BATCH.documents && bytes < BATCH.bytes) continue
         yield part
         part = []
         bytes = 0

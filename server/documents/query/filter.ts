@@ -10,12 +10,12 @@ export type Filter = readonly (readonly [name: string, value: string])[]
 
 /**
  * Returns whether a parsed document matches a filter. The result is a promise if a large document
- * took longer than {@link SLICE}: then other requests run between two conditions.
+ * took longer than {@link TIME_SLICE}: then other requests run between two conditions.
  */
 export type Matcher = (document: Json) => boolean | Promise<boolean>
 
 /** Time after which the evaluation of a query yields to other requests, ms. */
-export const SLICE = 10
+export const TIME_SLICE = 10
 
 /** Returns whether the value of a field matches; undefined if the document does not have it. */
 type Test = (value: Json | undefined) => boolean
@@ -96,7 +96,8 @@ export function createMatcher(filter: Filter, now = () => performance.now()): Ma
   function evaluate(document: Json, from: number): boolean | Promise<boolean> {
     const begun = now()
     for (let at = from; at < conditions.length; at++) {
-      if (at > from && now() - begun > SLICE) return nextTurn().then(() => evaluate(document, at))
+      if (at > from && now() - begun > TIME_SLICE)
+        return nextTurn().then(() => evaluate(document, at))
       const [path, test] = conditions[at] as (typeof conditions)[number]
       if (!test(valueAt(document, path))) return false
     }

@@ -4,7 +4,7 @@ import type { CollectionRef } from '../../storage/document-ref.ts'
 import { JsonArray, type JsonText } from '../json/json-array.ts'
 import { type Json, printJson } from '../json/strict-json.ts'
 import type { DocumentRepository } from '../repository/stored-documents.ts'
-import { createMatcher, type Filter, SLICE } from './filter.ts'
+import { createMatcher, type Filter, TIME_SLICE } from './filter.ts'
 import { compareCodePoints, createComparator, type Position, positionOf } from './order.ts'
 import type { DocumentQuery } from './query.ts'
 import type { CheckScan } from './scan-limit.ts'
@@ -238,7 +238,7 @@ export const stateOf = (id: string, tag: string): string => `${id}\n${tag}`
 export function createSlices(nextTurn: NextTurn): () => Promise<void> | undefined {
   let begun = performance.now()
   return () => {
-    if (performance.now() - begun < SLICE) return undefined
+    if (performance.now() - begun < TIME_SLICE) return undefined
     return nextTurn().then(() => {
       begun = performance.now()
     })

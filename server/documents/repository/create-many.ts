@@ -14,7 +14,7 @@ import type { DocumentRepository } from './stored-documents.ts'
 const SMALL_REQUEST = { documents: 1_000, bytes: 1024 * 1024 } as const
 
 /** A first part of an array up to this size is parsed as soon as it arrives; in characters. */
-const QUICK = 4 * 1024
+const FIRST_PART_LENGTH = 4 * 1024
 
 /** The stored documents of an array. */
 export interface CreatedMany {
@@ -73,7 +73,7 @@ export async function createMany(
     while (!later && made.length <= SMALL_REQUEST.documents && bytes <= SMALL_REQUEST.bytes) {
       const { done, value } = await rest.next()
       if (done) return await storeSmall(deps, where, made)
-      if (made.length > 0 || sizeOf(value) > QUICK) await deps.nextTurn()
+      if (made.length > 0 || sizeOf(value) > FIRST_PART_LENGTH) await deps.nextTurn()
       made.push(...madeOf(value, made.length, deps.now))
       for (const text of value) bytes += Buffer.byteLength(text)
     }

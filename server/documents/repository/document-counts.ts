@@ -31,10 +31,10 @@ export interface DocumentCounts {
  * Number of values that one statement of {@link distinct} finds. On SQLite a statement blocks the
  * process, here for about a millisecond. On PostgreSQL the number of round trips matters.
  */
-const TURN = { sqlite: 50, postgres: 10_000 } as const
+const VALUES_PER_STATEMENT = { sqlite: 50, postgres: 10_000 } as const
 
 /** Maximum number of documents that {@link DocumentCounts.purge} deletes in one call. */
-export const PURGE = 500
+export const PURGE_BATCH = 500
 
 /** Maximum size of documents that it deletes in one call, bytes; it deletes at least one. */
 const PURGE_BYTES = 4 * 1024 * 1024
@@ -90,7 +90,7 @@ export function createDocumentCounts(store: Store): DocumentCounts {
         .where('database', '=', database)
         .orderBy('collection')
         .orderBy('id')
-        .limit(PURGE)
+        .limit(PURGE_BATCH)
         .execute()
       const collection = rows[0]?.collection
       const some = rows.slice(0, limitBytes(rows, PURGE_BYTES))
@@ -118,7 +118,7 @@ export function createDocumentCounts(store: Store): DocumentCounts {
 }
 
 /**
- * Returns the distinct values of a column in order, {@link TURN} per statement. It steps from value
+ * Returns the distinct values of a column in order, {@link VALUES_PER_STATEMENT} per statement. It steps from value
  * to value through an index; `distinct` would read every row.
  *
  * @param next selects the first value after another.
@@ -128,7 +128,7 @@ async function distinct(
   next: (after: RawBuilder<string>) => Expression<unknown>,
 ): Promise<string[]> {
   const names: string[] = []
-  const turn = TURN[engine]
+  const turn = VALUES_PER_STATEMENT[engine]
   for (;;) {
     const { rows } = await sql<{ name: string }>`
       select name from (

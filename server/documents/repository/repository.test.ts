@@ -5,7 +5,7 @@ import type { Store } from '../../storage/open.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createDocumentId } from '../document-id.ts'
-import { PURGE } from './document-counts.ts'
+import { PURGE_BATCH } from './document-counts.ts'
 import { createPurge, purgeDropped } from './purge.ts'
 import { createDocumentRepository } from './repository.ts'
 import type { DocumentRepository } from './stored-documents.ts'
@@ -152,18 +152,18 @@ forEachEngine((engine) => {
       await databases.create('gone', START)
       const [kept, gone] = [databases.idOf('kept'), databases.idOf('gone')]
       await fill(kept, 'a', 3)
-      await fill(gone, 'a', PURGE + 5)
+      await fill(gone, 'a', PURGE_BATCH + 5)
       await fill(gone, 'b', 2)
       await fill('_system', 'a', 1)
       expect(await purgeDropped(repository, pause)).toBe(0)
       await databases.drop('gone', START)
-      expect(await purgeDropped(repository, pause)).toBe(PURGE + 7)
+      expect(await purgeDropped(repository, pause)).toBe(PURGE_BATCH + 7)
       expect(await repository.databases()).toEqual(['_system', kept].sort())
     })
 
     it('stops between two deletions, and continues when woken', async () => {
       await databases.create('gone', START)
-      await fill(databases.idOf('gone'), 'a', PURGE * 3)
+      await fill(databases.idOf('gone'), 'a', PURGE_BATCH * 3)
       await databases.drop('gone', START)
       const errors: unknown[] = []
       let pauses = 0

@@ -24,7 +24,7 @@ type Found = StoredDocument | undefined
  * Size of a body that PostgreSQL returns with those of other reads, bytes. Larger documents are
  * read separately, which bounds the size of a batch.
  */
-const TOGETHER = 64 * 1024
+const BATCHED_BYTES = 64 * 1024
 
 /** The documents of a store. Every change is durable when its promise resolves. */
 export interface DocumentRepository extends DocumentChanges, DocumentCounts {
@@ -61,7 +61,7 @@ export interface DocumentRepository extends DocumentChanges, DocumentCounts {
   readonly indexes: IndexReader & PageReader
 }
 
-/** A document whose body is null if it is larger than {@link TOGETHER}. */
+/** A document whose body is null if it is larger than {@link BATCHED_BYTES}. */
 type Small = Omit<StoredDocument, 'body'> & { readonly body: string | null }
 
 const isWhole = (found: Small): found is StoredDocument => found.body !== null
@@ -75,7 +75,7 @@ export function createStoredDocuments(store: Store): DocumentRepository {
   const some = db.selectFrom('documents').select(['id', 'tag', 'body'])
   const one = <R>(query: SelectQueryBuilder<Tables, 'documents', R>) =>
     query.where('database', '=', '').where('collection', '=', '').where('id', '=', '').compile()
-  const isSmall = sql`octet_length(body) <= ${sql.lit(TOGETHER)}`
+  const isSmall = sql`octet_length(body) <= ${sql.lit(BATCHED_BYTES)}`
   const small = sql<string | null>`case when ${isSmall} then body end`.as('body')
   const lookUp = prepareLookup<Small>(
     one(engine === 'sqlite' ? some : db.selectFrom('documents').select(['id', 'tag', small])),

@@ -14,7 +14,7 @@ export interface SchemaChecker {
   /** @throws Failure `invalid` naming what is wrong with the schema, `busy` */
   compile(schema: Schema): Promise<void>
   /**
-   * Validates documents, as JSON, against a schema. Pass at most about {@link STEP} characters.
+   * Validates documents, as JSON, against a schema. Pass at most about {@link MAX_BATCH_LENGTH} characters.
    *
    * @param from the index of the first document in an array; undefined for a single document.
    * @throws Failure `invalid` if the time limit is exceeded, `busy`
@@ -44,13 +44,13 @@ const LIMITS: SchemaLimits = {
 }
 
 /** Characters of documents that are validated in one step. */
-export const STEP = 256 * 1024
+export const MAX_BATCH_LENGTH = 256 * 1024
 
 /** Maximum number of quick checks in one message to the worker. */
-const TOGETHER = 64
+const MAX_BATCH = 64
 
 /** A schema is quick while its checks take less processor time than this, ms. */
-const QUICK = 2
+const QUICK_LIMIT = 2
 
 /** Maximum number of rejected schemas that are cached. */
 const MAX_REJECTED = 1_000
@@ -77,7 +77,7 @@ export function createSchemaChecker(
   const queue = createCheckQueue(
     ({ schema, documents }) =>
       documents !== undefined && thread.loaded(schema.key)?.isQuick === true,
-    { checks: TOGETHER, size: STEP },
+    { checks: MAX_BATCH, size: MAX_BATCH_LENGTH },
   )
 
   /** Returns the failure for a rejected schema, or undefined if it is not rejected. */
@@ -111,7 +111,7 @@ export function createSchemaChecker(
   function settle({ schema, done, fail }: Waiting, { findings, rejection, time: took }: Outcome) {
     waiting--
     const held = thread.loaded(schema.key)
-    if (held !== undefined) held.isQuick = took < QUICK
+    if (held !== undefined) held.isQuick = took < QUICK_LIMIT
     if (rejection !== undefined) fail(new Failure('invalid', rejection.message, rejection.details))
     else done(findings ?? NONE)
   }
@@ -154,7 +154,7 @@ export function createSchemaChecker(
     const [{ schema }] = some as [Waiting, ...Waiting[]]
     if (!(error instanceof TooSlow)) {
       waiting -= some.length
-      for (const { fail } of some) fail(closed ? ending() : error)
+      for (const { fail } of some) fail(closed ? stopping() : error)
     } else if (some.length > 1) {
       // The next worker holds no schema, so none is quick until it has run alone.
       for (const each of some) queue.add(each)
@@ -182,7 +182,7 @@ export function createSchemaChecker(
   }
 
   function enqueue(schema: Schema, documents?: readonly string[], from?: number) {
-    if (closed) throw ending()
+    if (closed) throw stopping()
     const rejection = rejectionOf(schema)
     if (rejection !== undefined) throw rejection
     if (waiting >= most) throw busy(`More than ${most} validations are waiting.`, 1_000)
@@ -200,7 +200,7 @@ export function createSchemaChecker(
     check: async (schema, documents, from) => enqueue(schema, documents, from),
     async close() {
       closed = true
-      for (const { fail } of queue.remove()) fail(ending())
+      for (const { fail } of queue.remove()) fail(stopping())
       await thread.close()
     },
   }
@@ -213,4 +213,4 @@ const time = (ms: number) => new Date(ms).toISOString()
 const busy = (message: string, wait: number) =>
   new Failure('busy', message, { headers: { 'Retry-After': String(Math.ceil(wait / 1000)) } })
 
-const ending = () => busy('The node is stopping.', 1_000)
+const stopping = () => busy('The node is stopping.', 1_000)

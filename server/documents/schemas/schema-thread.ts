@@ -76,7 +76,7 @@ export interface SchemaThread {
 export class TooSlow extends Error {}
 
 /** Heap limit of the worker, MiB. */
-const MEMORY = 256
+const HEAP_MIB = 256
 
 /** Maximum number of compiled schemas in the worker, and of characters of their texts. */
 const MAX_LOADED = { entries: 1_000, size: 4 * 1024 * 1024 } as const
@@ -110,7 +110,7 @@ export function createSchemaThread(): SchemaThread {
   async function start(): Promise<Running> {
     const worker = new Worker(FILE, {
       execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: MEMORY },
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
     })
     worker.unref()
     // The next call reports the error; without a listener it would end the process.

@@ -5,7 +5,7 @@ import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/open.ts'
 import { type Conditions, matches, matchesNone } from '../entity-tag.ts'
 import { parseStrictly, printJson } from '../json/strict-json.ts'
-import { type SchemaChecker, STEP } from './schema-checker.ts'
+import { MAX_BATCH_LENGTH, type SchemaChecker } from './schema-checker.ts'
 import { createSchemaRepository, type StoredSchema } from './schema-repository.ts'
 import type { Schema } from './schema-thread.ts'
 import { SizedCache } from './sized-cache.ts'
@@ -189,7 +189,7 @@ const validatorBy =
     while (at < documents.length) {
       const first = at
       let size = 0
-      while (at < documents.length && (at === first || size < STEP)) {
+      while (at < documents.length && (at === first || size < MAX_BATCH_LENGTH)) {
         size += documents[at++]?.body.length ?? 0
       }
       const some = documents.slice(first, at).map(({ body }) => body)

@@ -43,17 +43,17 @@ export const unusable = (message: string) =>
 /** Returns a value as JSON, truncated to 128 characters. */
 export const quoted = (value: unknown) => JSON.stringify(value)?.slice(0, 128) ?? ''
 
-const named = (value: unknown) => `“${String(value).slice(0, 128)}”`
+const quoteName = (value: unknown) => `“${String(value).slice(0, 128)}”`
 const many = (limit: unknown, one: string, others = `${one}s`) =>
   `${limit} ${limit === 1 ? one : others}`
 
 /** Messages by keyword, where Ajv's own message is terse or omits the expected value. */
 const wanted: Readonly<Record<string, (params: Record<string, unknown>) => string>> = {
-  required: ({ missingProperty }) => `must have the property ${named(missingProperty)}`,
+  required: ({ missingProperty }) => `must have the property ${quoteName(missingProperty)}`,
   additionalProperties: ({ additionalProperty }) =>
-    `must not have the property ${named(additionalProperty)}`,
+    `must not have the property ${quoteName(additionalProperty)}`,
   unevaluatedProperties: ({ unevaluatedProperty }) =>
-    `must not have the property ${named(unevaluatedProperty)}`,
+    `must not have the property ${quoteName(unevaluatedProperty)}`,
   enum: ({ allowedValues }) => `must be one of ${quoted(allowedValues)}`,
   const: ({ allowedValue }) => `must be ${quoted(allowedValue)}`,
   minLength: ({ limit }) => `must have at least ${many(limit, 'character')}`,

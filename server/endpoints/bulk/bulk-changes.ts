@@ -21,7 +21,7 @@ import { createBulkRunner } from './runner.ts'
 const PROGRESS = 250
 
 /** Number of changes validated per turn of the event loop. */
-const VALIDATED = 250
+const VALIDATION_BATCH = 250
 
 /** Bulk changes of endpoints, made in the background after the response to their request. */
 export interface BulkChanges {
@@ -125,7 +125,7 @@ async function canonical(
   const seen = new Set<string>()
   const result: EndpointChangeInput[] = []
   for (const [at, change] of changes.entries()) {
-    if (at % VALIDATED === VALIDATED - 1) await nextTurn()
+    if (at % VALIDATION_BATCH === VALIDATION_BATCH - 1) await nextTurn()
     try {
       const endpoint = formatAddress(readAddress(change.endpoint))
       if (!('remove' in change)) createMapping(change.databases)

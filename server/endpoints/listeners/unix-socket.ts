@@ -52,9 +52,9 @@ export async function findSocket(path: string, bound = boundSockets): Promise<'f
     await stat(dirname(path))
     return 'free'
   }
-  if (!found.isSocket()) throw coded('EEXIST', `${path} is not a socket`)
+  if (!found.isSocket()) throw errorWithCode('EEXIST', `${path} is not a socket`)
   if ((await bound()).has(path) || (await answers(path))) {
-    throw coded('EADDRINUSE', `${path} is in use`)
+    throw errorWithCode('EADDRINUSE', `${path} is in use`)
   }
   return 'stale'
 }
@@ -92,4 +92,4 @@ function answers(path: string): Promise<boolean> {
   })
 }
 
-const coded = (code: string, message: string) => Object.assign(new Error(message), { code })
+const errorWithCode = (code: string, message: string) => Object.assign(new Error(message), { code })

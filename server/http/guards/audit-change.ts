@@ -58,7 +58,7 @@ export interface RefusalDeps {
 }
 
 /** Statuses of a well-formed change that was rejected. */
-const REFUSED = new Set([401, 403, 409, 412])
+const REJECTED_STATUSES = new Set([401, 403, 409, 412])
 
 /**
  * Records every rejected change of an authenticated caller before the response is sent, up to the
@@ -84,7 +84,7 @@ export const recordRefusals = ({
       return
     }
     if (!(failure instanceof Failure)) return
-    if (!REFUSED.has(failure.kind.status)) return
+    if (!REJECTED_STATUSES.has(failure.kind.status)) return
     if (actor === undefined) return countAnonymous()
     if (limit.consume(actor.name) > 0) return
     const { action } = change

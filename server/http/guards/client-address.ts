@@ -36,7 +36,9 @@ export function createClientOf(trusted: readonly string[]): ClientOf {
     }
     const viaUnix = c.env.listener.address.scheme === 'unix' && trusted.length > 0
     if (trusted.length === 0 || !(peer === null ? viaUnix : isTrusted(peer))) return direct
-    const hops = (c.req.header('X-Forwarded-For') ?? '').split(',').map((hop) => plain(hop.trim()))
+    const hops = (c.req.header('X-Forwarded-For') ?? '')
+      .split(',')
+      .map((hop) => normalizeAddress(hop.trim()))
     const client = hops.findLast((hop) => hop === null || !isTrusted(hop))
     return {
       address: client ?? peer,
@@ -91,7 +93,7 @@ function blockList(ranges: readonly string[]): BlockList {
 }
 
 /** Returns an IP address, as IPv4 if it is an IPv4-mapped IPv6 address; null for anything else. */
-function plain(address: string): string | null {
+function normalizeAddress(address: string): string | null {
   const text = withoutMapping(address)
   return isIP(text) === 0 ? null : text
 }

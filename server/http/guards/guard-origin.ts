@@ -1,7 +1,7 @@
 import { Failure } from '../../failure.ts'
 import type { RequestView } from '../env.ts'
 
-const SAFE = new Set(['GET', 'HEAD'])
+const SAFE_METHODS = new Set(['GET', 'HEAD'])
 
 /**
  * Rejects a change that is authenticated by cookie unless a page of this server sent it. `Origin`
@@ -11,7 +11,7 @@ const SAFE = new Set(['GET', 'HEAD'])
  * @throws Failure `forbidden`
  */
 export function guardOrigin(c: RequestView, publicOrigin: string | undefined): void {
-  if (SAFE.has(c.req.method)) return
+  if (SAFE_METHODS.has(c.req.method)) return
   const origin = c.req.header('Origin')
   const site = c.req.header('Sec-Fetch-Site')
   const sameOrigin =
@@ -42,7 +42,7 @@ export const isFromBrowser = ({ req }: RequestView): boolean =>
  * @throws Failure `forbidden`
  */
 export function guardBasic(c: RequestView, publicOrigin: string | undefined): void {
-  if (SAFE.has(c.req.method)) return
+  if (SAFE_METHODS.has(c.req.method)) return
   const origin = c.req.header('Origin')
   const site = c.req.header('Sec-Fetch-Site')
   const isSameOrigin =

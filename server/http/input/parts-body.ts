@@ -2,7 +2,7 @@
 export type Body = string | readonly Buffer[]
 
 /** Maximum size of a written chunk, bytes. The server measures a client's progress in chunks. */
-const SLICE = 64 * 1024
+const CHUNK_BYTES = 64 * 1024
 
 /**
  * Returns the body of a response and the headers that it needs. A body in parts that exceeds one
@@ -14,7 +14,7 @@ export function partsBody(
   if (typeof body === 'string') return [body, {}]
   const length = body.reduce((sum, part) => sum + part.length, 0)
   const headers = { 'Content-Length': String(length) }
-  if (length <= SLICE) return [Buffer.concat(body), headers]
+  if (length <= CHUNK_BYTES) return [Buffer.concat(body), headers]
   const slices = slicesOf(body)
   const stream = new ReadableStream(
     {
@@ -31,6 +31,7 @@ export function partsBody(
 
 function* slicesOf(parts: readonly Buffer[]): Generator<Buffer, void> {
   for (const part of parts) {
-    for (let from = 0; from < part.length; from += SLICE) yield part.subarray(from, from + SLICE)
+    for (let from = 0; from < part.length; from += CHUNK_BYTES)
+      yield part.subarray(from, from + CHUNK_BYTES)
   }
 }

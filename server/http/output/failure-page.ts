@@ -32,10 +32,10 @@ function adviceFor(status: number): Advice {
   if (known !== undefined) return known
   return status < 500
     ? { title: 'This request was rejected', next: html`<p>${START}</p>` }
-    : { title: 'Something went wrong', next: WAIT }
+    : { title: 'Something went wrong', next: RETRY_ADVICE }
 }
 
-const WAIT = html`<p>${RETRY_LINK} in a moment. If the problem persists, send the message above to the operator of this server.</p>`
+const RETRY_ADVICE = html`<p>${RETRY_LINK} in a moment. If the problem persists, send the message above to the operator of this server.</p>`
 
 const ADVICE: Readonly<Record<number, Advice>> = {
   401: {
@@ -55,5 +55,5 @@ const ADVICE: Readonly<Record<number, Advice>> = {
     next: html`<p>Use the address that you got from the operator of this server.</p>`,
   },
   429: { title: 'Too many requests', next: html`<p>Wait a minute. ${RETRY_LINK}</p>` },
-  503: { title: 'Gatehouse is unavailable', next: WAIT },
+  503: { title: 'Gatehouse is unavailable', next: RETRY_ADVICE },
 }

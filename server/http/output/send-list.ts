@@ -6,7 +6,7 @@ import { API_JSON } from './render-failure.ts'
 import type { Reserve } from './response-room.ts'
 
 /** Characters serialized per step, about a millisecond of work. */
-const PART = 64 * 1024
+const CHUNK_LENGTH = 64 * 1024
 
 /** Sends a list as JSON, typed like `c.json`. Long lists are serialized in steps. */
 export type SendList = <T>(
@@ -28,7 +28,7 @@ export function createSendList(reserve: Reserve, nextTurn: () => Promise<void>):
     for (const item of items) {
       text += comma + JSON.stringify(item)
       comma = ','
-      if (text.length < PART) continue
+      if (text.length < CHUNK_LENGTH) continue
       parts.push(Buffer.from(text))
       text = ''
       await nextTurn()

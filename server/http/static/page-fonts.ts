@@ -25,9 +25,9 @@ export function findPageFonts(folder: string): PageFonts | undefined {
 
 /** Returns the `@font-face` rules, with the family names that the console uses. */
 export const fontFaces = ({ sans, mono }: PageFonts): string =>
-  face('Geist Variable', sans) + face('Geist Mono Variable', mono)
+  fontFace('Geist Variable', sans) + fontFace('Geist Mono Variable', mono)
 
-const face = (family: string, file: string) => `@font-face {
+const fontFace = (family: string, file: string) => `@font-face {
   font-family: "${family}";
   font-display: swap;
   font-weight: 100 900;

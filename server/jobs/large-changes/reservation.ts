@@ -4,7 +4,7 @@ import { rangeAfter } from '../range.ts'
 import type { JobRepository } from '../repository.ts'
 
 /** Maximum number of documents whose entries one transaction changes, and of their bytes. */
-const TOGETHER = { documents: 250, bytes: 256 * 1024 } as const
+const BATCH_LIMITS = { documents: 250, bytes: 256 * 1024 } as const
 
 export interface ReservationDeps {
   readonly store: Pick<Store, 'db' | 'transaction'>
@@ -25,12 +25,12 @@ export function createReservation({ store, repository, rules, pause }: Reservati
     job: Job,
     change: typeof rules.reserveEntries | typeof rules.releaseEntries,
   ): Promise<void> {
-    let range = await rangeAfter(db, job, '', TOGETHER)
+    let range = await rangeAfter(db, job, '', BATCH_LIMITS)
     while (range !== undefined) {
       const documents = await repository.staged(job, range)
       await transaction((trx) => change(trx, job, documents))
       await pause()
-      range = await rangeAfter(db, job, range.last, TOGETHER)
+      range = await rangeAfter(db, job, range.last, BATCH_LIMITS)
     }
   }
 

@@ -45,14 +45,14 @@ export function createLocalProviderStore(
       ? payload
       : { ...payload, consumed: Math.floor(row.consumed_at / 1000) }
   }
-  const living = () =>
+  const unexpired = () =>
     db
       .selectFrom('local_provider')
       .select(['key', 'payload', 'consumed_at'])
       .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now())]))
 
   const find = async (kind: string, id: string) =>
-    read(await living().where('key', '=', keyOf(kind, id)).executeTakeFirst())
+    read(await unexpired().where('key', '=', keyOf(kind, id)).executeTakeFirst())
 
   const adapter = (kind: string): Adapter => ({
     async upsert(id, payload, expiresIn) {
@@ -73,7 +73,7 @@ export function createLocalProviderStore(
     find: (id) => find(kind, id),
     async findByUid(uid) {
       return read(
-        await living()
+        await unexpired()
           .where('key', 'like', `${kind}/%`)
           .where('uid', '=', hashOf(uid))
           .executeTakeFirst(),

@@ -8,7 +8,7 @@ import type { Store } from '../../storage/open.ts'
 import type { Vault } from '../../storage/vault.ts'
 import { createIssuerProvider } from '../providers/issuer-provider.ts'
 import type { Provider } from '../providers/provider.ts'
-import { cut } from '../providers/provider-failure.ts'
+import { truncate } from '../providers/provider-failure.ts'
 import { inProcessFetch } from './in-process-fetch.ts'
 import { CLIENT_ID, createLocalIssuer, ISSUER } from './local-issuer.ts'
 import { createLocalProviderStore } from './local-provider-adapter.ts'
@@ -43,7 +43,7 @@ export interface PageRequest {
 }
 
 /** A redirect of the browser. */
-export interface PageAnswer {
+export interface PageResponse {
   readonly location: string
   /** Values of Set-Cookie headers. */
   readonly cookies: readonly string[]
@@ -64,7 +64,7 @@ export interface LocalProvider {
    *
    * @throws Failure `bad-parameter` if the request is invalid or its sign-in has expired.
    */
-  page(request: PageRequest): Promise<PageAnswer>
+  page(request: PageRequest): Promise<PageResponse>
   /**
    * Checks the key entered on the key page. Returns the path to redirect to.
    *
@@ -96,7 +96,7 @@ export function createLocalProvider(deps: LocalProviderDeps): LocalProvider {
     void answer(request, response)
   }
   const inProcess = inProcessFetch(mounted)
-  const ask = (url: string, init: RequestInit, secure: boolean) => {
+  const sendRequest = (url: string, init: RequestInit, secure: boolean) => {
     const headers = new Headers(init.headers)
     headers.set('X-Forwarded-Proto', secure ? 'https' : 'http')
     return inProcess(url, { ...init, headers })
@@ -113,7 +113,7 @@ export function createLocalProvider(deps: LocalProviderDeps): LocalProvider {
     },
     { now },
     {
-      fetch: (url, init) => ask(url, init, true),
+      fetch: (url, init) => sendRequest(url, init, true),
       authEndpoint: (origin) => `${origin}/_idp/auth`,
       parameters: { scope: 'openid', prompt: 'login' },
       identify: ({ sub, amr }) => ({
@@ -138,14 +138,14 @@ export function createLocalProvider(deps: LocalProviderDeps): LocalProvider {
 
     async page({ path, cookie, secure }) {
       const headers = { Accept: 'text/html', ...(cookie !== undefined && { cookie }) }
-      const response = await ask(`${ISSUER}${path}`, { headers }, secure)
+      const response = await sendRequest(`${ISSUER}${path}`, { headers }, secure)
       const location = response.headers.get('Location')
       if (location !== null) return { location, cookies: response.headers.getSetCookie() }
       // Status 200 is a page for a `response_mode` that this server does not request.
       const { error, error_description = error }: Record<string, string> =
         response.status < 400 ? { error: 'unexpected request' } : await response.json()
       const code = response.status < 500 ? 'bad-parameter' : 'internal'
-      throw new Failure(code, `The sign-in failed: ${cut(error_description ?? 'an error')}.`)
+      throw new Failure(code, `The sign-in failed: ${truncate(error_description ?? 'an error')}.`)
     },
 
     async giveKey(uid, cookie, key) {

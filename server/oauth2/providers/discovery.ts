@@ -29,7 +29,7 @@ export function createDiscovery(
       url,
       await oauth.discoveryRequest(url, { ...http, algorithm: 'oidc' }),
     )
-  const ask = async () => {
+  const fetchMetadata = async () => {
     try {
       return await discover(new URL(issuer))
     } catch (error) {
@@ -45,7 +45,7 @@ export function createDiscovery(
   return {
     read() {
       if (known === undefined || known.until <= now()) {
-        const metadata = ask()
+        const metadata = fetchMetadata()
         const made = { until: now() + CACHED_FOR, metadata }
         known = made
         metadata.catch(() => {

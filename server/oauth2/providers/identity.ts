@@ -32,11 +32,11 @@ export const isSubject = (value: unknown): value is string =>
  */
 export function nameOf(user: Readonly<Record<string, unknown>> | null): string | null {
   const names = [user?.name, user?.login, user?.preferred_username].map((value) =>
-    typeof value === 'string' ? cut(value.replace(NOT_PLAIN, ' ').trim()) : '',
+    typeof value === 'string' ? truncate(value.replace(NOT_PLAIN, ' ').trim()) : '',
   )
   return names.find((name) => name !== '') ?? null
 }
 
-const cut = (name: string) => name.slice(0, 128).toWellFormed().trim()
+const truncate = (name: string) => name.slice(0, 128).toWellFormed().trim()
 
 const NOT_PLAIN = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]+/gu

@@ -4,7 +4,7 @@ import { OAuth2Error } from '../client.ts'
 import { createRedactor, redactError } from '../sign-in/redact-error.ts'
 
 /** Makes a provider's text safe to show: one line, at most 64 characters. */
-export const cut = (text: string): string =>
+export const truncate = (text: string): string =>
   text
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ')
     .trim()
@@ -35,12 +35,12 @@ export function providerFailure(
   if (isChallenge || (error !== undefined && REGISTRATION.test(error))) {
     return new Failure(
       'unavailable',
-      `${label} rejected the credentials of this server (${cut(error ?? 'status 401')}). The operator of this server must check the client id and secret.`,
+      `${label} rejected the credentials of this server (${truncate(error ?? 'status 401')}). The operator of this server must check the client id and secret.`,
       { cause },
     )
   }
   if (status !== undefined && status < 500 && error !== undefined) {
-    return new Failure('bad-parameter', `${label} rejected this sign-in (${cut(error)}).`, {
+    return new Failure('bad-parameter', `${label} rejected this sign-in (${truncate(error)}).`, {
       cause,
     })
   }

@@ -2,7 +2,7 @@ import { invariant } from '../../contract/invariant.ts'
 import { Failure } from '../../failure.ts'
 import type { Identity } from '../providers/identity.ts'
 import type { Provider } from '../providers/provider.ts'
-import { cut } from '../providers/provider-failure.ts'
+import { truncate } from '../providers/provider-failure.ts'
 import { challengeOf, createSecret } from './csrf-token.ts'
 import type { PendingSignIn, PendingSignIns } from './pending-sign-in.ts'
 import { returnPath } from './return-to.ts'
@@ -82,7 +82,7 @@ const CHECKS: readonly Check[] = [
     // another one.
     const isOwn = (cookie ?? '') !== '' && query.get(tokenParameter(provider)) === cookie
     const description = (isOwn && query.get('error_description')) || ''
-    const reported = cut(description === '' ? given : `${given}: ${description}`)
+    const reported = truncate(description === '' ? given : `${given}: ${description}`)
     throw new Failure('internal', `${provider.label} reported an error: ${reported}`)
   },
   function duplicates({ query }) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { CHANGES_WAITING, ChangeQueue } from './change-queue.ts'
+import { ChangeQueue, MAX_WAITING_CHANGES } from './change-queue.ts'
 
 /** Returns a change that the test ends. */
 function held() {
@@ -41,7 +41,7 @@ test('a change that has waited too long is rejected, and the next one runs', asy
 test('the number of waiting changes is limited', async () => {
   const queue = new ChangeQueue()
   const first = held()
-  const all = [first.work, ...Array(CHANGES_WAITING).fill(async () => {})].map((work) =>
+  const all = [first.work, ...Array(MAX_WAITING_CHANGES).fill(async () => {})].map((work) =>
     queue.run(work),
   )
   await expect(queue.run(async () => {})).rejects.toMatchObject({ code: 'unavailable' })

@@ -4,7 +4,7 @@ import { Failure } from '../../failure.ts'
 export const CHANGE_WAIT = 10_000
 
 /** Maximum number of waiting changes. */
-export const CHANGES_WAITING = 1_000
+export const MAX_WAITING_CHANGES = 1_000
 
 interface Turn {
   readonly timer: NodeJS.Timeout
@@ -49,7 +49,7 @@ export class ChangeQueue {
   }
 
   #turn(): Promise<void> {
-    if (this.#waiting.size >= CHANGES_WAITING) throw busy()
+    if (this.#waiting.size >= MAX_WAITING_CHANGES) throw busy()
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const timer = setTimeout(() => this.#end(turn, busy()), this.#limit)
     const turn: Turn = { timer, resolve, reject }

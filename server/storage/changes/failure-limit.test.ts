@@ -2,13 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { RATE_LIMIT_KEYS } from '../../rate-limit.ts'
 import type { Store } from '../open.ts'
 import { forEachEngine } from '../test-support/each-engine.testing.ts'
-import {
-  createFailureLimit,
-  FAILURES,
-  failureKey,
-  PERIOD,
-  STORED_AT_ONCE,
-} from './failure-limit.ts'
+import { createFailureLimit, FAILURES, failureKey, PERIOD, STORE_BATCH } from './failure-limit.ts'
 
 forEachEngine((engine) => {
   const errors: unknown[] = []
@@ -90,9 +84,9 @@ forEachEngine((engine) => {
     // Does not throw: the count was dropped when the maximum number of keys was exceeded.
     limit.count('first')
     await limit.store()
-    expect(await rows(store)).toHaveLength(STORED_AT_ONCE)
+    expect(await rows(store)).toHaveLength(STORE_BATCH)
     await limit.store()
-    expect(await rows(store)).toHaveLength(2 * STORED_AT_ONCE)
+    expect(await rows(store)).toHaveLength(2 * STORE_BATCH)
     limit.clock.now = PERIOD
     limit.count('later')
     await limit.store()

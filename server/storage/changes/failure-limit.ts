@@ -36,10 +36,10 @@ function networkPrefix(address: string): string {
 const STORE_AFTER = 1_000
 
 /** Maximum number of keys stored in a batch. The rest follow in the next batch. */
-export const STORED_AT_ONCE = 500
+export const STORE_BATCH = 500
 
 /** Maximum number of expired rows deleted at a time. */
-const DELETED_AT_ONCE = 2 * STORED_AT_ONCE
+const DELETE_BATCH = 2 * STORE_BATCH
 
 /** Rate limit for failed attempts to authenticate. */
 export interface FailureLimit {
@@ -98,7 +98,7 @@ export function createFailureLimit(
     const at = now()
     for (const key of pending.keys()) if (limit.get(key) === undefined) pending.delete(key)
     // All nodes lock the rows in the same order, which prevents deadlocks.
-    const keys = [...pending.keys()].slice(0, STORED_AT_ONCE).sort()
+    const keys = [...pending.keys()].slice(0, STORE_BATCH).sort()
     const rows = keys.flatMap((key) => {
       const count = pending.get(key)
       const ends = limit.get(key)?.ends
@@ -124,7 +124,7 @@ export function createFailureLimit(
       .selectFrom('failures')
       .select('key')
       .where('expires_at', '<=', at)
-      .limit(DELETED_AT_ONCE)
+      .limit(DELETE_BATCH)
     await db.deleteFrom('failures').where('key', 'in', expired).execute()
   }
 

@@ -30,7 +30,7 @@ export interface DatabasePanelProps {
 export function DatabasePanel({ name, row, onClose }: DatabasePanelProps) {
   const { drop } = useDatabasesLocation()
   const mayChange = useHasRole('operator')
-  const stays = name === '_system'
+  const isSystem = name === '_system'
   return (
     <SidePanel
       label={`Database ${name}`}
@@ -50,9 +50,9 @@ export function DatabasePanel({ name, row, onClose }: DatabasePanelProps) {
               <Button
                 variant="subtle"
                 className={classes.drop}
-                aria-disabled={stays || undefined}
-                data-tip={stays ? SYSTEM_NOT_DROPPABLE : undefined}
-                onClick={() => stays || drop(name)}
+                aria-disabled={isSystem || undefined}
+                data-tip={isSystem ? SYSTEM_NOT_DROPPABLE : undefined}
+                onClick={() => isSystem || drop(name)}
               >
                 Drop database
               </Button>

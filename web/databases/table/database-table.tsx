@@ -104,7 +104,7 @@ function Row(props: { row: DatabaseRow; index: number; unreached: boolean }) {
   const { search, drop } = useDatabasesLocation()
   const mayChange = useHasRole('operator')
   const counted = measured === null ? 'Counting…' : `Counted ${exactTime(Date.parse(measured))}`
-  const stays = name === '_system'
+  const isSystem = name === '_system'
   const reach = formatEndpointCount(row)
   return (
     <tr
@@ -137,9 +137,9 @@ function Row(props: { row: DatabaseRow; index: number; unreached: boolean }) {
         {mayChange && (
           <IconButton
             aria-label={`Drop ${name}`}
-            aria-disabled={stays || undefined}
-            data-tip={stays ? SYSTEM_NOT_DROPPABLE : 'Drop'}
-            onClick={() => stays || drop(name)}
+            aria-disabled={isSystem || undefined}
+            data-tip={isSystem ? SYSTEM_NOT_DROPPABLE : 'Drop'}
+            onClick={() => isSystem || drop(name)}
           >
             <IconTrash size={16} stroke={1.5} aria-hidden="true" />
           </IconButton>

@@ -20,7 +20,8 @@ export function DeleteDocumentDialog({
   const { close } = useDocumentsLocation()
   const [now, setNow] = useState(document)
   const remove = useDeleteDocument(collectionRef)
-  const error = remove.error instanceof ConflictError ? CHANGED : (remove.error?.message ?? '')
+  const error =
+    remove.error instanceof ConflictError ? CHANGED_MESSAGE : (remove.error?.message ?? '')
   const submit = () =>
     remove.mutate(now, {
       // Not called if the dialog was closed before the response.
@@ -49,5 +50,5 @@ export function DeleteDocumentDialog({
   )
 }
 
-const CHANGED =
+const CHANGED_MESSAGE =
   'The document was not deleted because someone changed it. The current version is shown above.'

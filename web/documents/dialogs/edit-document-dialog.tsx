@@ -45,7 +45,7 @@ export function EditDocumentDialog({
   const showError = (error: Error) => {
     if (!(error instanceof ConflictError)) return form.showFailure(error)
     setTheirs(error.current)
-    form.showErrors(error.current === null ? { form: GONE } : {})
+    form.showErrors(error.current === null ? { form: DELETED_MESSAGE } : {})
   }
   const submit = () => {
     if (beside) return form.showErrors({ form: CHOOSE })
@@ -98,5 +98,5 @@ export function EditDocumentDialog({
 }
 
 const CHOOSE = 'Choose “Take theirs” or “Keep mine” first.'
-const GONE =
+const DELETED_MESSAGE =
   'Someone deleted this document. Your changes were not saved. Create it again, or cancel.'

@@ -15,7 +15,7 @@ export interface JsonFieldProps {
 }
 
 /** Maximum violations to list. */
-const SHOWN = 20
+const MAX_SHOWN = 20
 
 /** JSON editor with its errors, marked in the text and listed below it. */
 export function JsonField(props: JsonFieldProps) {
@@ -51,7 +51,7 @@ export function JsonField(props: JsonFieldProps) {
         )}
         {alone === undefined && placed.length > 0 && (
           <ul>
-            {placed.slice(0, SHOWN).map((mark) => (
+            {placed.slice(0, MAX_SHOWN).map((mark) => (
               <li key={`${mark.pointer} ${mark.message}`}>
                 <CollectionRef mark={mark} text={text} editor={editor} />{' '}
                 {mark.pointer === '' ? (
@@ -62,7 +62,7 @@ export function JsonField(props: JsonFieldProps) {
                 {mark.message}
               </li>
             ))}
-            {placed.length > SHOWN && <li>and {placed.length - SHOWN} more</li>}
+            {placed.length > MAX_SHOWN && <li>and {placed.length - MAX_SHOWN} more</li>}
           </ul>
         )}
       </div>
@@ -96,8 +96,8 @@ function CollectionRef(props: {
  */
 const useLocatedViolations = (text: string, violations: readonly Violation[]): readonly Placed[] =>
   useMemo(() => {
-    if (violations.length === 0) return NOWHERE
+    if (violations.length === 0) return NO_VIOLATIONS
     return violations.map((each) => ({ ...each, ...pointerRange(text, each.pointer) }))
   }, [text, violations])
 
-const NOWHERE: readonly Placed[] = []
+const NO_VIOLATIONS: readonly Placed[] = []

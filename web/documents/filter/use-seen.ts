@@ -5,7 +5,7 @@ import type { CollectionRef } from '../use-documents-location.ts'
 
 /** Maximum number of suggested values, and the length of the longest. */
 const VALUES = 50
-const LENGTH = 80
+const MAX_LENGTH = 80
 
 /** Returns functions that suggest fields and values, from the pages loaded so far. */
 export function useSeen(collectionRef: CollectionRef) {
@@ -35,5 +35,5 @@ export function useSeen(collectionRef: CollectionRef) {
 function textOf(value: unknown): string | undefined {
   if (value === undefined || (typeof value === 'object' && value !== null)) return undefined
   const text = String(value)
-  return text === '' || text.length > LENGTH ? undefined : text
+  return text === '' || text.length > MAX_LENGTH ? undefined : text
 }

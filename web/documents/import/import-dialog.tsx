@@ -93,7 +93,7 @@ export function ImportDialog({ collectionRef }: { collectionRef: CollectionRef }
             form.showErrors(
               error.message === NO_ARRAY
                 ? { format: NO_ARRAY }
-                : { form: signal.aborted ? CANCELLED : `${error.message} ${STORED_STAY}` },
+                : { form: signal.aborted ? CANCELLED : `${error.message} ${STORED_NOTE}` },
             ),
         },
       )
@@ -178,6 +178,6 @@ export function ImportDialog({ collectionRef }: { collectionRef: CollectionRef }
   )
 }
 
-const STORED_STAY =
+const STORED_NOTE =
   'Documents stored by then stay. To continue, import again and keep or replace stored documents.'
-const CANCELLED = `The import was cancelled. ${STORED_STAY}`
+const CANCELLED = `The import was cancelled. ${STORED_NOTE}`

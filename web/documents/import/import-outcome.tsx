@@ -14,7 +14,7 @@ export interface ImportOutcomeProps {
 }
 
 /** Maximum number of errors to show; the others are in the file. */
-const SHOWN = 20
+const MAX_SHOWN = 20
 
 /** Shows the counts and errors of an import. */
 export function ImportOutcome({ result, collection, ofArray, onClose }: ImportOutcomeProps) {
@@ -26,12 +26,12 @@ export function ImportOutcome({ result, collection, ofArray, onClose }: ImportOu
       <p className={classes.result}>{describeImport(result)}</p>
       {errors.length > 0 && (
         <ul aria-label="Errors" className={classes.errors}>
-          {errors.slice(0, SHOWN).map(({ line, pointer, message }) => (
+          {errors.slice(0, MAX_SHOWN).map(({ line, pointer, message }) => (
             <li key={`${line} ${pointer} ${message}`}>
               {unit} {line} <span className="mono">{pointer}</span> {message}
             </li>
           ))}
-          {errors.length > SHOWN && <li>and {errors.length - SHOWN} more</li>}
+          {errors.length > MAX_SHOWN && <li>and {errors.length - MAX_SHOWN} more</li>}
         </ul>
       )}
       {errors.length === IMPORT_ERRORS && (

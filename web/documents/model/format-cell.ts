@@ -5,7 +5,7 @@ export interface CellText {
 }
 
 /** Maximum number of characters, more than the widest column shows. */
-const ROOM = 200
+const MAX_CHARACTERS = 200
 
 /** Returns the text of a value. Strings are shown as they are, all other values as JSON. */
 export function formatCell(value: unknown): CellText {
@@ -19,4 +19,6 @@ export function formatCell(value: unknown): CellText {
 
 const shorten = (text: string) =>
   // Do not cut a surrogate pair in half.
-  text.length > ROOM ? `${text.slice(0, ROOM).replace(/[\uD800-\uDBFF]$/, '')}…` : text
+  text.length > MAX_CHARACTERS
+    ? `${text.slice(0, MAX_CHARACTERS).replace(/[\uD800-\uDBFF]$/, '')}…`
+    : text

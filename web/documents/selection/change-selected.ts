@@ -16,7 +16,7 @@ import { deleteDocument } from '../mutations/delete-document.ts'
 import type { CollectionRef } from '../use-documents-location.ts'
 
 /** Number of requests at a time. */
-const PARALLEL = 6
+const CONCURRENCY = 6
 
 /** A changed document: its version before, and after it unless it was deleted. */
 export interface DocumentChange {
@@ -40,7 +40,7 @@ async function mapParallel<T, R>(items: readonly T[], run: (item: T) => Promise<
       results[at] = await run(items[at] as T)
     }
   }
-  await Promise.all(Array.from({ length: PARALLEL }, work))
+  await Promise.all(Array.from({ length: CONCURRENCY }, work))
   return results
 }
 

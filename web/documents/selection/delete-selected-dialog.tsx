@@ -14,7 +14,7 @@ import { type SelectionDialogProps, selectedQuery } from './selection-dialog.ts'
 import { useChangeSelected } from './use-change-selected.ts'
 
 /** Maximum number of documents to show. */
-const SHOWN = 3
+const MAX_SHOWN = 3
 
 /** Asks for confirmation before the selected documents are deleted. */
 export function DeleteSelectedDialog(props: SelectionDialogProps) {
@@ -47,10 +47,10 @@ function DeleteSome({ collectionRef, selection, onClose, onDone }: SelectionDial
               Documents that change before you delete them are kept. You can undo this for ten
               seconds.
             </p>
-            {found.slice(0, SHOWN).map(({ id, json }) => (
+            {found.slice(0, MAX_SHOWN).map(({ id, json }) => (
               <JsonBlock key={id} label={`Document ${id} as JSON`} text={formatJson(json)} />
             ))}
-            {found.length > SHOWN && <p>and {found.length - SHOWN} more</p>}
+            {found.length > MAX_SHOWN && <p>and {found.length - MAX_SHOWN} more</p>}
           </>
         )}
       </QueryResult>

@@ -14,7 +14,7 @@ const UNDO_MS = 10_000
 const AFTER_HOLD_MS = 3_000
 
 /** Maximum number of reasons to show. */
-const SHOWN = 3
+const MAX_REASONS = 3
 
 export interface UndoChangesProps {
   readonly collectionRef: CollectionRef
@@ -65,7 +65,7 @@ export function UndoChanges({ collectionRef, outcome, onClose }: UndoChangesProp
               ? describeOutcome(outcome)
               : `${formatDocuments(undo.data.failures.length)} could not be restored.`}
           </p>
-          {failures.slice(0, SHOWN).map(({ id, reason }) => (
+          {failures.slice(0, MAX_REASONS).map(({ id, reason }) => (
             <p key={id}>
               <span className="mono">{id}</span> <span className={classes.reason}>{reason}</span>
             </p>

@@ -109,7 +109,10 @@ function MappingForm({ address, row, rows, mapping }: MappingFormProps) {
         danger={guard?.own === true}
         busy={stage !== 'idle'}
         progress={formatStage(stage, 'saved')}
-        error={(error === refused ? undefined : error) ?? (gone && stage === 'idle' ? GONE : null)}
+        error={
+          (error === refused ? undefined : error) ??
+          (gone && stage === 'idle' ? REMOVED_MESSAGE : null)
+        }
         sentences={sentences}
         onSave={submit}
         onCancel={close}
@@ -147,5 +150,5 @@ function MappingForm({ address, row, rows, mapping }: MappingFormProps) {
 }
 
 const CHOOSE = 'Choose “Take theirs” or “Keep mine” first.'
-const GONE =
+const REMOVED_MESSAGE =
   'Someone removed this endpoint. Your changes were not saved. Add it again with this mapping, or cancel.'

@@ -71,14 +71,14 @@ export function useSaveMapping(
       }))
       .catch(() => undefined)
     await refetchEndpoints(queryClient, [address])
-    if (now === undefined) return callbacks.onErrors({ form: MOVED })
+    if (now === undefined) return callbacks.onErrors({ form: CONFLICT_MESSAGE })
     const { found, revision } = now
     // The page shows that the endpoint was removed.
     if (found === undefined) return callbacks.onErrors({})
     if (sameMapping(found.databases, databases)) return callbacks.onSaved(undefined)
     const sameAsBefore = sameMapping(found.databases, latest.current.base)
     if (sameAsBefore && revision !== undefined && again) return run({ revision }, false)
-    return callbacks.onErrors({ form: MOVED })
+    return callbacks.onErrors({ form: CONFLICT_MESSAGE })
   }
 
   return {
@@ -89,7 +89,7 @@ export function useSaveMapping(
   }
 }
 
-const MOVED = 'Someone changed this endpoint. Compare, choose, then save again.'
+const CONFLICT_MESSAGE = 'Someone changed this endpoint. Compare, choose, then save again.'
 const NOT_SAVED = 'The connection failed and the mapping was not saved. Save it again.'
 
 const isPreconditionFailed = (error: Error) => error instanceof ApiFailure && error.status === 412

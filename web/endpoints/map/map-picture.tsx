@@ -9,7 +9,7 @@ import { positionOf } from './map-layout.ts'
 import classes from './map-picture.module.css'
 
 /** Height of a node including its spacing, px. */
-const PITCH = 40
+const NODE_HEIGHT = 40
 
 /**
  * Draws endpoints at the left, databases at the right, and lines between them, with a heavier line
@@ -18,7 +18,7 @@ const PITCH = 40
 export function MapPicture({ graph, onShow }: { graph: MapGraph; onShow: (id: string) => void }) {
   const { groups, names, lines } = graph
   const [lit, setLit] = useState<string>()
-  const height = Math.max(groups.length, names.length) * PITCH
+  const height = Math.max(groups.length, names.length) * NODE_HEIGHT
   const left = positions(groups, height)
   const right = positions(names, height)
   const isLit = ({ group, name }: { group: string; name: string }) =>
@@ -30,7 +30,7 @@ export function MapPicture({ graph, onShow }: { graph: MapGraph; onShow: (id: st
     <li
       key={key}
       className={classes.node}
-      style={{ top: top - PITCH / 2 }}
+      style={{ top: top - NODE_HEIGHT / 2 }}
       data-faded={(lit !== undefined && lit !== key && !related.has(key)) || undefined}
       {...more}
       onPointerEnter={() => setLit(key)}

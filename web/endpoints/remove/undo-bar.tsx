@@ -39,7 +39,7 @@ export function UndoBar({ now, onUndo }: { now: Undo; onUndo: () => void }) {
       onBlur={onBlur}
     >
       <div className={classes.text} role={now.stage === 'failed' ? 'alert' : 'status'}>
-        <Words now={now} />
+        <UndoText now={now} />
       </div>
       <div className={classes.actions}>
         {now.stage === 'disconnected' ? (
@@ -68,7 +68,7 @@ export function UndoBar({ now, onUndo }: { now: Undo; onUndo: () => void }) {
 
 const labels = { offered: 'Undo', undoing: 'Undoing…', failed: 'Try again' } as const
 
-function Words({ now }: { now: Undo }) {
+function UndoText({ now }: { now: Undo }) {
   if (now.stage === 'failed') {
     const { failures } = now
     const more = failures.length - MAX_REASONS

@@ -7,7 +7,7 @@ import type { KeyHandlers, KeyId, KeyScope } from './keys.ts'
 const SEQUENCE_MS = 1_500
 
 /** Shortcuts that also act over an open dialog. Others would change the page behind it. */
-const OVER_DIALOGS: readonly KeyId[] = ['search', 'keys']
+const KEYS_IN_DIALOGS: readonly KeyId[] = ['search', 'keys']
 
 /** Whether the platform uses ⌘ in place of Ctrl. */
 export const IS_MAC = /Mac|iPhone|iPad/.test(globalThis.navigator?.platform ?? '')
@@ -113,7 +113,7 @@ function act(event: KeyboardEvent, handler: KeyHandlers[KeyId]): boolean {
 }
 
 const canAct = (id: KeyId): boolean =>
-  OVER_DIALOGS.includes(id) || document.querySelector('[aria-modal="true"]') === null
+  KEYS_IN_DIALOGS.includes(id) || document.querySelector('[aria-modal="true"]') === null
 
 /** Input types that take no text. */
 const NON_TEXT_INPUT = /^(button|checkbox|color|file|image|radio|range|reset|submit)$/

@@ -8,10 +8,10 @@ import { addToIndex } from '../entries.ts'
 import type { IndexRow } from '../index-repository.ts'
 
 /** Maximum number of documents that a transaction indexes, and of their bytes: a few ms of work. */
-const STEP = { documents: 250, bytes: 256 * 1024 } as const
+const STEP_LIMITS = { documents: 250, bytes: 256 * 1024 } as const
 
 /** Number of documents that one statement counts, about a millisecond of work. */
-const COUNTED = 5_000
+const COUNT_BATCH = 5_000
 
 /** Another transaction is changing a document of the step, or the index. Try again. */
 export class Contended extends Error {}
@@ -41,9 +41,9 @@ export async function buildStep(
       .orderBy('id')
   const sizes = await until(db, upTo)
     .select(['id', sql<number>`octet_length(body)`.as('bytes')])
-    .limit(STEP.documents)
+    .limit(STEP_LIMITS.documents)
     .execute()
-  const count = limitBytes(sizes, STEP.bytes)
+  const count = limitBytes(sizes, STEP_LIMITS.bytes)
   const last = sizes[count - 1]
   if (last === undefined) return undefined
   return transaction(async (trx) => {
@@ -117,14 +117,14 @@ export async function countDocuments(
       .where('collection', '=', collection)
       .where('id', '>', after)
       .orderBy('id')
-      .limit(COUNTED)
+      .limit(COUNT_BATCH)
       .as('some')
     const { count, last } = await db
       .selectFrom(some)
       .select(({ fn }) => [fn.countAll().as('count'), fn.max('id').as('last')])
       .executeTakeFirstOrThrow()
     total += Number(count)
-    if (Number(count) < COUNTED || last === null) return total
+    if (Number(count) < COUNT_BATCH || last === null) return total
     after = last
   }
   return null

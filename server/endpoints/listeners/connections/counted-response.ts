@@ -1,7 +1,7 @@
 import { ServerResponse } from 'node:http'
 
 /** Larger bodies are sent in slices of this size, bytes. The memory of sent slices is released. */
-export const SLICE = 64 * 1024
+export const CHUNK_BYTES = 64 * 1024
 
 /** Counts the bytes of responses. */
 export interface ByteAccount {
@@ -60,7 +60,7 @@ export class CountedResponse extends ServerResponse {
     callback?: () => void,
   ): this {
     const bytes = this.#take(chunk)
-    if (bytes <= SLICE) {
+    if (bytes <= CHUNK_BYTES) {
       // ASCII, which Node.js writes faster in this encoding than in UTF-8.
       const isAscii = typeof chunk === 'string' && chunk.length === bytes && encoding === undefined
       return super.end(chunk, isAscii ? 'latin1' : (encoding as BufferEncoding), callback)
@@ -76,8 +76,8 @@ export class CountedResponse extends ServerResponse {
     let from = 0
     const send = (): void => {
       for (;;) {
-        const slice = body.subarray(from, from + SLICE)
-        from += SLICE
+        const slice = body.subarray(from, from + CHUNK_BYTES)
+        from += CHUNK_BYTES
         // The last slice is released when the response is closed.
         if (from >= body.length) return void super.end(slice)
         const goesOn = super.write(slice, () => this.#release(slice.length))

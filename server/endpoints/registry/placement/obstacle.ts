@@ -6,7 +6,7 @@ import type { Listener } from '../../listeners/listener.ts'
  * Whether two addresses on one machine cannot both be bound. Host names are not resolved: a name is
  * assumed to clash with any host on the same port.
  */
-export function clash(one: Address, other: Address): boolean {
+export function conflicts(one: Address, other: Address): boolean {
   if (one.scheme === 'unix' || other.scheme === 'unix') {
     return one.scheme === 'unix' && other.scheme === 'unix' && one.path === other.path
   }
@@ -33,7 +33,7 @@ export function explainObstacle(
 ): Obstacle {
   if (reason.details.systemCode !== 'EADDRINUSE' || address.scheme === 'unix') return { reason }
   for (const { state, name, address: other } of listeners) {
-    if (state !== 'listening' || !clash(other, address)) continue
+    if (state !== 'listening' || !conflicts(other, address)) continue
     const message = `Port ${address.port} is used by the endpoint ${name}. Choose another port. (EADDRINUSE)`
     const { cause, details } = reason
     return { reason: new Failure('conflict', message, { ...details, cause }), endpoint: name }

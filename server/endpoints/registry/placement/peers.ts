@@ -5,7 +5,7 @@ import type { Tables } from '../../../storage/tables.ts'
 import { readAddress } from '../../address.ts'
 import { listenerStatus } from '../../listener-status.ts'
 import type { Listener } from '../../listeners/listener.ts'
-import { clash } from './obstacle.ts'
+import { conflicts } from './obstacle.ts'
 
 /** The other nodes that share the store, as the endpoint registry sees them. */
 export interface Peers extends Pick<Nodes, 'sendCommand'> {
@@ -53,7 +53,7 @@ export function createPeers(nodes: Nodes): Peers {
     },
     listenOnThisHost(address) {
       if (version !== nodes.peers.version) readAddresses()
-      return addresses.get(portOf(address))?.some((other) => clash(other, address)) ?? false
+      return addresses.get(portOf(address))?.some((other) => conflicts(other, address)) ?? false
     },
     report: (listener) => nodes.report(listener.id, () => listenerStatus(listener, nodes.name)),
     forget: (listener) => nodes.forget(listener.id),

@@ -7,7 +7,7 @@ const BACKOFF = { first: 1_000, longest: 60_000 }
  * Delay between attempts to open an endpoint that is elsewhere, ms: its address may move to this
  * machine.
  */
-const ELSEWHERE = 5_000
+const ELSEWHERE_RETRY_DELAY = 5_000
 
 /** The next attempts to open the listeners that are not open. */
 export interface RetrySchedule {
@@ -31,7 +31,7 @@ export function createRetrySchedule(retry: (listener: Listener) => void): RetryS
     const elsewhere = listener.state === 'elsewhere'
     const backoff = last === undefined ? BACKOFF.first : Math.min(last.delay * 2, BACKOFF.longest)
     // Add ±10 % jitter so that listeners that failed together are not retried together.
-    const wait = (elsewhere ? ELSEWHERE : backoff) * (0.9 + Math.random() * 0.2)
+    const wait = (elsewhere ? ELSEWHERE_RETRY_DELAY : backoff) * (0.9 + Math.random() * 0.2)
     const timer = setTimeout(() => retry(listener), wait).unref()
     scheduled.set(listener, { timer, delay: elsewhere ? BACKOFF.first : backoff })
     if (!elsewhere) listener.nextTry = Date.now() + wait

@@ -12,7 +12,7 @@ export interface DatabaseChipsProps {
 }
 
 /** Longer names are truncated if there is no room. */
-const LONG = 10
+const LONG_NAME = 10
 
 /** Shows the databases of an endpoint in order, marking the default and missing databases. */
 export function DatabaseChips({ mapping, existing, room = 3 }: DatabaseChipsProps) {
@@ -24,7 +24,7 @@ export function DatabaseChips({ mapping, existing, room = 3 }: DatabaseChipsProp
     <span className={classes.chips}>
       {shown.map((name, index) => {
         const absent = missing.includes(name)
-        const long = name.length > LONG
+        const long = name.length > LONG_NAME
         return (
           <span
             // biome-ignore lint/suspicious/noArrayIndexKey: the index reuses the element when a name changes
