@@ -15,10 +15,16 @@ export interface RecordSplitter {
   end(): RawRecord[]
 }
 
-/** Collects the parts of a record from several chunks. */
+const NOTHING = new Uint8Array()
+
+/** Size of the buffer for a record in several chunks, bytes. It is doubled when it is full. */
+const BUFFER = 1024
+
+/** Collects a record from several chunks. */
 class Held {
   readonly #most: number
-  #parts: Uint8Array[] = []
+  /** Begins with the bytes so far. A record in one chunk is not copied. */
+  #buffer: Uint8Array = NOTHING
   #bytes = 0
 
   /** @param most maximum size of a record, bytes. */
@@ -32,18 +38,28 @@ class Held {
 
   /** Drops the record once it is too large; only its length is counted from then on. */
   add(part: Uint8Array): void {
+    const before = this.#bytes
     this.#bytes += part.length
-    if (this.#bytes > this.#most) this.#parts = []
-    else if (part.length > 0) this.#parts.push(part)
+    if (this.#bytes > this.#most) this.#buffer = NOTHING
+    else if (before === 0) this.#buffer = part
+    else if (part.length > 0) this.#copy(part, before)
+  }
+
+  /** Copies small parts, each of which would otherwise keep its whole chunk in memory. */
+  #copy(part: Uint8Array, at: number): void {
+    if (this.#bytes > this.#buffer.length) {
+      const larger = new Uint8Array(Math.min(this.#most, Math.max(BUFFER, 2 * this.#bytes)))
+      larger.set(this.#buffer)
+      this.#buffer = larger
+    }
+    this.#buffer.set(part, at)
   }
 
   take(line: number): RawRecord {
-    const [only] = this.#parts
-    const isLarge = this.#bytes > this.#most
-    const bytes = only !== undefined && this.#parts.length === 1 ? only : Buffer.concat(this.#parts)
-    this.#parts = []
+    const bytes = this.#bytes > this.#most ? undefined : this.#buffer.subarray(0, this.#bytes)
+    this.#buffer = NOTHING
     this.#bytes = 0
-    return { line, bytes: isLarge ? undefined : withoutMark(line, bytes) }
+    return { line, bytes: bytes && withoutMark(line, bytes) }
   }
 }
 
