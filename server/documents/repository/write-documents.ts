@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import { resolveOutcome } from '../../storage/availability/resolve-outcome.ts'
+import { retryConflicts } from '../../storage/availability/retry-conflicts.ts'
 import { limitBytes } from '../../storage/changes/limit-bytes.ts'
 import { createTurns } from '../../storage/changes/turns.ts'
 import { requireDatabase } from '../../storage/database-exists.ts'
@@ -63,9 +64,13 @@ interface Target extends Scope {
 export function createWriteDocuments({ db, engine, transaction }: Store): WriteDocuments {
   const nextTurn = createTurns()
   return async (where, documents, replaces, commit) => {
-    const rows: Row[] = []
-    const written: Written[] = []
-    const writing = transaction(async (trx) => {
+    let rows: Row[] = []
+    let written: Written[] = []
+    // The callback may count what was written, which must happen once.
+    let hasCalledBack = false
+    const write = async (trx: Transaction<Tables>) => {
+      rows = []
+      written = []
       await requireDatabase(trx, where.database)
       await lockDocuments(trx, engine)
       const indexes = await openIndexes(trx, engine, where)
@@ -79,9 +84,14 @@ export function createWriteDocuments({ db, engine, transaction }: Store): WriteD
         rows.push(...next.slice(0, outcomes.length))
         written.push(...outcomes)
       }
+      hasCalledBack = commit !== undefined
       await commit?.(trx, written)
       return written
-    }, 'long')
+    }
+    const writing = retryConflicts(
+      () => transaction(write, 'long'),
+      () => !hasCalledBack,
+    )
     return resolveOutcome(writing, async () => {
       const at = written.findLastIndex((each) => each === 'created' || each === 'replaced')
       const { id = '', tag = '' } = rows[at] ?? {}
@@ -175,7 +185,9 @@ async function insert(target: Target, rows: readonly Row[]): Promise<number> {
 }
 
 function insertion({ engine, where }: Scope, rows: readonly Row[]): RawBuilder<unknown> {
-  const list = JSON.stringify(rows.map(({ id, tag, body }) => [id, tag, body]))
+  // In one order, because two transactions that insert the same ids in different orders deadlock.
+  const sorted = rows.toSorted((one, other) => (one.id < other.id ? -1 : 1))
+  const list = JSON.stringify(sorted.map(({ id, tag, body }) => [id, tag, body]))
   const each =
     engine === 'sqlite'
       ? sql`json_each(${list})`

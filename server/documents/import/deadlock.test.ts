@@ -1,0 +1,39 @@
+import { sql } from 'kysely'
+import { expect, test, vi } from 'vitest'
+import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
+import { forEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { createDocumentRepository } from '../repository/repository.ts'
+import { createImporter } from './importer.ts'
+
+forEngine('postgres', (engine) => {
+  test('an import that PostgreSQL ends because of a deadlock is repeated', async () => {
+    const store = await engine.open()
+    await storeDatabases(store, 'db')
+    const where = { database: 'db', collection: 'articles' }
+    const importer = createImporter({
+      ...{ repository: createDocumentRepository(store), now: Date.now, check: () => undefined },
+    })
+    const row = (id: string) => ({ ...where, id, tag: 'other', body: JSON.stringify({ id }) })
+    const inserted = Promise.withResolvers<void>()
+    const isWaiting = Promise.withResolvers<void>()
+    const other = store.transaction(async (trx) => {
+      await trx.insertInto('documents').values(row('b')).execute()
+      inserted.resolve()
+      await isWaiting.promise
+      await trx.insertInto('documents').values(row('a')).execute()
+    })
+    await inserted.promise
+    async function* records() {
+      yield ['a', 'b'].map((id, at) => ({ line: at + 1, text: JSON.stringify({ id }) }))
+    }
+    const importing = importer.run(where, records(), 'skip', new AbortController().signal)
+    const waiting = sql`
+      select from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`
+    await vi
+      .waitFor(async () => expect((await waiting.execute(store.db)).rows).toHaveLength(1), 10_000)
+      .finally(isWaiting.resolve)
+    await other
+    expect(await importing).toMatchObject({ created: 0, skipped: 2, failed: 0 })
+  })
+})
