@@ -1,10 +1,3 @@
-import {
-  IconDatabase,
-  IconFileText,
-  IconHistory,
-  IconPlugConnected,
-  IconUsers,
-} from '@tabler/icons-react'
 import { Link, Outlet } from '@tanstack/react-router'
 import { atLeast, type Role } from '../../server/contract/access/role.ts'
 import { BulkOutlet } from '../endpoints/bulk/bulk-outlet.tsx'
@@ -22,6 +15,13 @@ import { PersonMenu } from '../shared/session/person-menu.tsx'
 import { SessionBanner } from '../shared/session/session-banner.tsx'
 import { LazyBoundary } from '../shared/ui/feedback/lazy-boundary.tsx'
 import { Notice } from '../shared/ui/feedback/notice.tsx'
+import {
+  IconDatabase,
+  IconFileText,
+  IconHistory,
+  IconPlugConnected,
+  IconUsers,
+} from '../shared/ui/icon/icons.tsx'
 import { navItemClass, Shell } from '../shared/ui/layout/shell.tsx'
 import { usePageTitle } from '../shared/ui/layout/use-page-title.ts'
 import { FloatingBars } from '../shared/ui/overlay/floating-bars.tsx'
@@ -44,7 +44,7 @@ export function Frame() {
     <Shell
       nav={offered.map(({ to, label, Icon }) => (
         <Link key={to} to={to} className={navItemClass}>
-          <Icon size={16} stroke={1.5} aria-hidden="true" />
+          <Icon />
           {label}
         </Link>
       ))}

@@ -1,11 +1,11 @@
 import { Button } from '@mantine/core'
-import { IconDownload } from '@tabler/icons-react'
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Outlet } from '@tanstack/react-router'
 import { LazyBoundary } from '../shared/ui/feedback/lazy-boundary.tsx'
 import { NoMatch } from '../shared/ui/feedback/no-match.tsx'
 import { Notice } from '../shared/ui/feedback/notice.tsx'
 import { QueryResult } from '../shared/ui/feedback/query-result.tsx'
+import { IconDownload } from '../shared/ui/icon/icons.tsx'
 import { PageHead } from '../shared/ui/layout/page-head.tsx'
 import { usePageTitle } from '../shared/ui/layout/use-page-title.ts'
 import { PrintNote } from '../shared/ui/print/printed-rows.tsx'
@@ -30,7 +30,7 @@ export function ActivityPage() {
         action={
           <Button
             variant="default"
-            leftSection={<IconDownload size={16} stroke={1.5} aria-hidden="true" />}
+            leftSection={<IconDownload />}
             data-tip="Save the filtered rows as JSON lines, with times in UTC"
             aria-disabled={save.isPending || undefined}
             onClick={() => save.isPending || save.mutate()}

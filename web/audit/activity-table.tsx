@@ -1,6 +1,6 @@
 import { UnstyledButton } from '@mantine/core'
-import { IconChevronRight } from '@tabler/icons-react'
 import type { AuditRow } from '../../server/contract/audit.ts'
+import { IconChevronRight } from '../shared/ui/icon/icons.tsx'
 import { type Column, RecordTable } from '../shared/ui/table/record-table.tsx'
 import { RelativeTime } from '../shared/ui/text/relative-time.tsx'
 import { actionLabels } from './action-labels.ts'
@@ -30,7 +30,7 @@ export function ActivityTable({ rows, open, onToggle }: ActivityTableProps) {
             aria-label={`${actionLabels[action]}: ${target}, before and after`}
             onClick={() => onToggle(seq)}
           >
-            <IconChevronRight size={14} stroke={1.75} aria-hidden="true" />
+            <IconChevronRight size={14} stroke={1.75} />
             {actionLabels[action]}
           </UnstyledButton>
           {outcome === 'refused' && <span className={classes.refused}>Refused</span>}

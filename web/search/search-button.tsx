@@ -1,7 +1,7 @@
 import { UnstyledButton } from '@mantine/core'
-import { IconSearch } from '@tabler/icons-react'
 import { KeyCaps } from '../shared/keys/key-caps.tsx'
 import { useLayer } from '../shared/keys/use-layer.ts'
+import { IconSearch } from '../shared/ui/icon/icons.tsx'
 import { preloadSearch } from './global-search.tsx'
 import classes from './search-button.module.css'
 
@@ -16,7 +16,7 @@ export function SearchButton() {
       onPointerEnter={preloadSearch}
       onFocus={preloadSearch}
     >
-      <IconSearch size={16} stroke={1.5} aria-hidden="true" />
+      <IconSearch />
       <span className={classes.word}>Search</span>
       <span className={classes.press} aria-hidden="true">
         <KeyCaps combination="Mod+K" />

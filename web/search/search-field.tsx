@@ -1,5 +1,5 @@
 import { CloseButton } from '@mantine/core'
-import { IconSearch } from '@tabler/icons-react'
+import { IconSearch } from '../shared/ui/icon/icons.tsx'
 import classes from './search-dialog.module.css'
 
 /** The id of the list that the field controls. */
@@ -37,7 +37,7 @@ export function SearchField(props: SearchFieldProps) {
   const { query, active, count, onChange, onStep, onChoose, onClose } = props
   return (
     <div className={classes.field}>
-      <IconSearch size={16} stroke={1.5} aria-hidden="true" />
+      <IconSearch />
       <input
         className={classes.input}
         type="text"

@@ -1,11 +1,11 @@
+import { useEffect, useId, useRef } from 'react'
 import {
+  type Icon,
   IconBolt,
   IconDatabase,
   IconFile,
   IconPlugConnected,
-  type TablerIcon,
-} from '@tabler/icons-react'
-import { useEffect, useId, useRef } from 'react'
+} from '../shared/ui/icon/icons.tsx'
 import classes from './search-dialog.module.css'
 import { optionId, RESULTS_ID } from './search-field.tsx'
 import type { Item, ResultKind } from './search-items.ts'
@@ -19,7 +19,7 @@ export interface Group {
 /** The heading of recent results. */
 export const RECENT = 'Recent'
 
-const icons: Readonly<Record<ResultKind, TablerIcon>> = {
+const icons: Readonly<Record<ResultKind, Icon>> = {
   Page: IconFile,
   Action: IconBolt,
   Endpoint: IconPlugConnected,
@@ -97,7 +97,7 @@ function Option({
       onPointerDown={(event) => event.preventDefault()}
       onClick={() => onChoose(item)}
     >
-      <Icon size={16} stroke={1.5} aria-hidden="true" />
+      <Icon />
       <span className={isName ? `mono ${classes.label}` : classes.label}>{item.label}</span>
       {named && <span className={classes.kind}>{item.kind}</span>}
     </div>

@@ -1,5 +1,5 @@
-import { IconTrash } from '@tabler/icons-react'
 import type { TokenInfo } from '../../../server/contract/access/token.ts'
+import { IconTrash } from '../../shared/ui/icon/icons.tsx'
 import { IconButton } from '../../shared/ui/layout/icon-button.tsx'
 import { type Column, RecordTable } from '../../shared/ui/table/record-table.tsx'
 import { RelativeTime } from '../../shared/ui/text/relative-time.tsx'
@@ -55,7 +55,7 @@ export function TokenTable({ tokens, withOwner, onRevoke }: TokenTableProps) {
       actions: true,
       cell: ({ id, name }) => (
         <IconButton aria-label={`Revoke ${name}`} data-tip="Revoke" onClick={() => onRevoke(id)}>
-          <IconTrash size={16} stroke={1.5} aria-hidden="true" />
+          <IconTrash />
         </IconButton>
       ),
     },

@@ -1,7 +1,7 @@
-import { IconTrash } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { useHasRole } from '../../shared/session/person.ts'
+import { IconTrash } from '../../shared/ui/icon/icons.tsx'
 import { IconButton } from '../../shared/ui/layout/icon-button.tsx'
 import { type SortHead, SortHeadCell } from '../../shared/ui/table/sort-head-cell.tsx'
 import base from '../../shared/ui/table/table.module.css'
@@ -141,7 +141,7 @@ function Row(props: { row: DatabaseRow; index: number; unreached: boolean }) {
             data-tip={isSystem ? SYSTEM_NOT_DROPPABLE : 'Drop'}
             onClick={() => isSystem || drop(name)}
           >
-            <IconTrash size={16} stroke={1.5} aria-hidden="true" />
+            <IconTrash />
           </IconButton>
         )}
       </td>

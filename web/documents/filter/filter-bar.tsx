@@ -1,8 +1,8 @@
 import { Button, CloseButton } from '@mantine/core'
-import { IconPlus } from '@tabler/icons-react'
 import { type ReactNode, useId, useRef, useState } from 'react'
 import { ApiFailure } from '../../app/api.ts'
 import { useKeys } from '../../shared/keys/use-keys.ts'
+import { IconPlus } from '../../shared/ui/icon/icons.tsx'
 import {
   type Condition,
   describeCondition,
@@ -68,7 +68,7 @@ export function FilterBar({ collectionRef, error, actions, status }: FilterBarPr
             <Button
               ref={add}
               variant="subtle"
-              leftSection={<IconPlus size={16} stroke={1.5} aria-hidden="true" />}
+              leftSection={<IconPlus />}
               aria-expanded={editing !== undefined}
               onClick={() => setEditing(conditions.length)}
             >

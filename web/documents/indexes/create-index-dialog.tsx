@@ -1,5 +1,4 @@
 import { Autocomplete, Button, NativeSelect } from '@mantine/core'
-import { IconPlus, IconX } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import * as z from 'zod/mini'
 import { isCollectionName } from '../../../server/contract/document.ts'
@@ -8,6 +7,7 @@ import { ApiFailure } from '../../app/api.ts'
 import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
 import { CodeInput } from '../../shared/ui/form/code-input.tsx'
 import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
+import { IconPlus, IconX } from '../../shared/ui/icon/icons.tsx'
 import { IconButton } from '../../shared/ui/layout/icon-button.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
 import { useSeen } from '../filter/use-seen.ts'
@@ -138,7 +138,7 @@ export function CreateIndexDialog({ indexes }: { indexes: readonly DocumentIndex
                   aria-label={`Remove field ${field === '' ? at + 1 : field}`}
                   onClick={() => form.removeListItem('fields', at)}
                 >
-                  <IconX size={16} stroke={1.5} aria-hidden="true" />
+                  <IconX />
                 </IconButton>
               )}
             </div>
@@ -147,7 +147,7 @@ export function CreateIndexDialog({ indexes }: { indexes: readonly DocumentIndex
             <Button
               variant="subtle"
               className={classes.add}
-              leftSection={<IconPlus size={16} stroke={1.5} aria-hidden="true" />}
+              leftSection={<IconPlus />}
               onClick={() => form.insertListItem('fields', { field: '', order: '' })}
             >
               Add field

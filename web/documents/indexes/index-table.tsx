@@ -1,8 +1,8 @@
-import { IconTrash } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import type { DocumentIndex } from '../../../server/contract/document-index.ts'
 import { useHasRole } from '../../shared/session/person.ts'
 import { StateBadge } from '../../shared/ui/feedback/state-badge.tsx'
+import { IconTrash } from '../../shared/ui/icon/icons.tsx'
 import { IconButton } from '../../shared/ui/layout/icon-button.tsx'
 import { RecordTable } from '../../shared/ui/table/record-table.tsx'
 import type { CollectionRef } from '../use-documents-location.ts'
@@ -42,7 +42,7 @@ export function IndexTable({ indexes, collectionRef, onDelete }: IndexTableProps
                     data-tip="Delete"
                     onClick={() => onDelete(name)}
                   >
-                    <IconTrash size={16} stroke={1.5} aria-hidden="true" />
+                    <IconTrash />
                   </IconButton>
                 ),
               },

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
-import { IconX } from '@tabler/icons-react'
 import { useEffect, useRef, useState } from 'react'
+import { IconX } from '../../shared/ui/icon/icons.tsx'
 import { IconButton } from '../../shared/ui/layout/icon-button.tsx'
 import { FloatingBar } from '../../shared/ui/overlay/floating-bars.tsx'
 import classes from '../../shared/ui/overlay/undo-bar.module.css'
@@ -87,7 +87,7 @@ export function UndoChanges({ collectionRef, outcome, onClose }: UndoChangesProp
             </Button>
           )}
           <IconButton aria-label="Close" onClick={onClose}>
-            <IconX size={16} stroke={1.5} aria-hidden="true" />
+            <IconX />
           </IconButton>
         </div>
       </section>

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
-import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react'
 import { useRef } from 'react'
+import { IconChevronLeft, IconChevronRight } from '../../shared/ui/icon/icons.tsx'
 import { PrintNote } from '../../shared/ui/print/printed-rows.tsx'
 import type { PagePosition } from '../documents-search.ts'
 import { useDocumentsLocation } from '../use-documents-location.ts'
@@ -35,7 +35,7 @@ export function Pager({ next, loading }: PagerProps) {
     <nav aria-label="Pages" className={classes.pager} data-quiet={loading || undefined}>
       <Button
         variant="default"
-        leftSection={<IconChevronLeft size={16} stroke={1.5} aria-hidden="true" />}
+        leftSection={<IconChevronLeft />}
         aria-disabled={now === '' || undefined}
         onClick={goBack}
       >
@@ -43,7 +43,7 @@ export function Pager({ next, loading }: PagerProps) {
       </Button>
       <Button
         variant="default"
-        rightSection={<IconChevronRight size={16} stroke={1.5} aria-hidden="true" />}
+        rightSection={<IconChevronRight />}
         aria-disabled={next === undefined || undefined}
         onClick={goOn}
       >

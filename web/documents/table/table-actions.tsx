@@ -1,6 +1,6 @@
 import { Button, Menu } from '@mantine/core'
-import { IconDots } from '@tabler/icons-react'
 import { useHasRole } from '../../shared/session/person.ts'
+import { IconDots } from '../../shared/ui/icon/icons.tsx'
 import { useNarrowScreen } from '../../shared/ui/layout/use-narrow-screen.ts'
 import { MenuButton } from '../../shared/ui/overlay/menu-button.tsx'
 import { useDocumentsLocation } from '../use-documents-location.ts'
@@ -18,10 +18,7 @@ export function TableActions() {
           Import
         </Button>
       )}
-      <MenuButton
-        label="More actions"
-        icon={<IconDots size={16} stroke={1.5} aria-hidden="true" />}
-      >
+      <MenuButton label="More actions" icon={<IconDots />}>
         {narrow && <Menu.Item onClick={load}>Import</Menu.Item>}
         <Menu.Item color="red" onClick={empty}>
           Delete all documents

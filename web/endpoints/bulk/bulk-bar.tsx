@@ -1,10 +1,10 @@
 import { Button } from '@mantine/core'
-import { IconX } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { EndpointChangeView } from '../../../server/contract/endpoints/endpoint-change.ts'
 import { useKeys } from '../../shared/keys/use-keys.ts'
 import { useHasRole } from '../../shared/session/person.ts'
+import { IconX } from '../../shared/ui/icon/icons.tsx'
 import { IconButton } from '../../shared/ui/layout/icon-button.tsx'
 import bar from '../../shared/ui/overlay/undo-bar.module.css'
 import { formatCount } from '../model/traffic.ts'
@@ -107,7 +107,7 @@ function Outcome({ view, onClose }: BulkBarProps) {
           </Button>
         )}
         <IconButton aria-label="Close" onClick={onClose}>
-          <IconX size={16} stroke={1.5} aria-hidden="true" />
+          <IconX />
         </IconButton>
       </div>
       {all && <FailureDialog failures={failures} onClose={() => setAll(false)} />}

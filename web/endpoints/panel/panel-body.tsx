@@ -1,8 +1,8 @@
 import { Button } from '@mantine/core'
-import { IconCopyPlus, IconTrash } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { databasesQuery } from '../../app/queries.ts'
 import { useHasRole } from '../../shared/session/person.ts'
+import { IconCopyPlus, IconTrash } from '../../shared/ui/icon/icons.tsx'
 import { exactTime } from '../../shared/ui/text/relative-time.tsx'
 import { preloadForms } from '../form/load-forms.ts'
 import { findOwnEndpoint } from '../model/admin-access.ts'
@@ -16,8 +16,6 @@ import { PanelSection } from './panel-section.tsx'
 import { TrafficSection } from './traffic/traffic-section.tsx'
 import { TryIt } from './try-it.tsx'
 import type { PanelEndpoint } from './use-panel-endpoint.ts'
-
-const icon = { size: 16, stroke: 1.5, 'aria-hidden': true } as const
 
 /** The content of the panel, for an existing endpoint or one removed while the panel is open. */
 export function PanelBody(props: { endpoint: PanelEndpoint; onClose: () => void }) {
@@ -74,14 +72,14 @@ export function PanelBody(props: { endpoint: PanelEndpoint; onClose: () => void 
         <div className={classes.actions}>
           <Button
             variant="default"
-            leftSection={<IconCopyPlus {...icon} />}
+            leftSection={<IconCopyPlus />}
             onClick={() => duplicate(address)}
           >
             Duplicate
           </Button>
           <Button
             variant="default"
-            leftSection={<IconTrash {...icon} />}
+            leftSection={<IconTrash />}
             onClick={() => remove(address)}
             onPointerEnter={preloadForms}
             onFocus={preloadForms}

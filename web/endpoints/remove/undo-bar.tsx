@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
-import { IconX } from '@tabler/icons-react'
 import { type FocusEvent, useEffect, useRef } from 'react'
+import { IconX } from '../../shared/ui/icon/icons.tsx'
 import { IconButton } from '../../shared/ui/layout/icon-button.tsx'
 import classes from '../../shared/ui/overlay/undo-bar.module.css'
 import type { EndpointChange } from '../guard/check-changes.ts'
@@ -58,7 +58,7 @@ export function UndoBar({ now, onUndo }: { now: Undo; onUndo: () => void }) {
         )}
         {now.stage !== 'undoing' && (
           <IconButton aria-label="Close" onClick={undo.dismiss}>
-            <IconX size={16} stroke={1.5} aria-hidden="true" />
+            <IconX />
           </IconButton>
         )}
       </div>

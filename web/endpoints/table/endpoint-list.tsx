@@ -1,5 +1,5 @@
-import { IconDots } from '@tabler/icons-react'
 import { memo, useRef } from 'react'
+import { IconDots } from '../../shared/ui/icon/icons.tsx'
 import { IconButton } from '../../shared/ui/layout/icon-button.tsx'
 import { useWindowRows } from '../../shared/ui/table/use-window-rows.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
@@ -135,7 +135,7 @@ const ListRow = memo(function ListRow(props: EndpointRowProps & { count: number 
         tabIndex={tabIndex}
         onClick={(event) => props.onMenu(row, event.currentTarget)}
       >
-        <IconDots size={16} stroke={1.5} aria-hidden="true" />
+        <IconDots />
       </IconButton>
     </li>
   )

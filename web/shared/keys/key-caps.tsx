@@ -1,11 +1,11 @@
+import type { ComponentType } from 'react'
 import {
   IconArrowBigUp,
   IconArrowDown,
   IconArrowUp,
   IconCommand,
   type IconProps,
-} from '@tabler/icons-react'
-import type { ComponentType } from 'react'
+} from '../ui/icon/icons.tsx'
 import classes from './key-caps.module.css'
 import { IS_MAC } from './use-keys.ts'
 
@@ -47,7 +47,7 @@ function Key({ name }: { name: string }) {
   if (Icon === undefined) return names[name] ?? name
   return (
     <>
-      <Icon size={12} stroke={1.75} aria-hidden="true" />
+      <Icon size={12} stroke={1.75} />
       <span className="visually-hidden">{word}</span>
     </>
   )

@@ -1,7 +1,7 @@
 import { Menu } from '@mantine/core'
-import { IconLogout, IconUser } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { type Ref, useImperativeHandle } from 'react'
+import { IconLogout, IconUser } from '../ui/icon/icons.tsx'
 import { useEscape } from '../ui/overlay/use-escape.ts'
 import { nameOf, type SignedIn } from './person.ts'
 import classes from './person-menu.module.css'
@@ -26,7 +26,6 @@ export function PersonMenuList(props: PersonMenuListProps) {
     button.focus()
   }
   useEscape('dialog', leave)
-  const icon = { size: 16, stroke: 1.5, 'aria-hidden': true } as const
   return (
     <Menu
       id={id}
@@ -53,14 +52,10 @@ export function PersonMenuList(props: PersonMenuListProps) {
           {problem !== undefined && <p className={classes.problem}>{problem}</p>}
         </div>
         <Menu.Divider />
-        <Menu.Item data-autofocus component={Link} to="/me" leftSection={<IconUser {...icon} />}>
+        <Menu.Item data-autofocus component={Link} to="/me" leftSection={<IconUser />}>
           Sessions, tokens, preferences
         </Menu.Item>
-        <Menu.Item
-          leftSection={<IconLogout {...icon} />}
-          closeMenuOnClick={false}
-          onClick={onSignOut}
-        >
+        <Menu.Item leftSection={<IconLogout />} closeMenuOnClick={false} onClick={onSignOut}>
           Sign out
         </Menu.Item>
       </Menu.Dropdown>

@@ -1,7 +1,7 @@
 import { UnstyledButton } from '@mantine/core'
-import { IconChevronDown } from '@tabler/icons-react'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { announce } from '../ui/feedback/announce.tsx'
+import { IconChevronDown } from '../ui/icon/icons.tsx'
 import { nameOf, usePresence } from './person.ts'
 import classes from './person-menu.module.css'
 import { useSignOut } from './use-sign-out.ts'
@@ -45,7 +45,7 @@ export function PersonMenu() {
         <span className={classes.initial} data-initial={initialOf(name)} aria-hidden="true" />
         <span className={classes.name}>{name}</span>
         <span className="visually-hidden">account menu</span>
-        <IconChevronDown size={14} stroke={1.5} aria-hidden="true" className={classes.chevron} />
+        <IconChevronDown size={14} className={classes.chevron} />
       </UnstyledButton>
       {open && button !== null && (
         <Suspense>

@@ -1,7 +1,12 @@
 import { useSortable } from '@dnd-kit/sortable'
 import { CSS } from '@dnd-kit/utilities'
-import { IconArrowDown, IconArrowUp, IconGripVertical, IconX } from '@tabler/icons-react'
 import type { KeyboardEvent } from 'react'
+import {
+  IconArrowDown,
+  IconArrowUp,
+  IconGripVertical,
+  IconX,
+} from '../../../shared/ui/icon/icons.tsx'
 import { IconButton } from '../../../shared/ui/layout/icon-button.tsx'
 import classes from './mapping-list.module.css'
 
@@ -18,8 +23,6 @@ export interface MappingItemProps {
   readonly onMove: (by: 1 | -1) => void
   readonly onRemove: () => void
 }
-
-const icon = { size: 16, stroke: 1.5, 'aria-hidden': true } as const
 
 /** A database in a mapping list, dragged by its name, with buttons to move it and take it out. */
 export function MappingItem(props: MappingItemProps) {
@@ -39,7 +42,7 @@ export function MappingItem(props: MappingItemProps) {
       onKeyDown={onKeyDown}
     >
       <span className={classes.handle} {...listeners}>
-        <IconGripVertical {...icon} className={classes.grip} />
+        <IconGripVertical className={classes.grip} />
         <span className={`mono ${classes.name}`}>{name}</span>
         {first && <span className={classes.note}>default</span>}
         {missing && <span className={classes.note}>does not exist yet</span>}
@@ -52,7 +55,7 @@ export function MappingItem(props: MappingItemProps) {
           aria-disabled={index === 0 || undefined}
           onClick={() => onMove(-1)}
         >
-          <IconArrowUp {...icon} />
+          <IconArrowUp />
         </IconButton>
         <IconButton
           aria-label={`Move ${name} down`}
@@ -61,7 +64,7 @@ export function MappingItem(props: MappingItemProps) {
           aria-disabled={index === count - 1 || undefined}
           onClick={() => onMove(1)}
         >
-          <IconArrowDown {...icon} />
+          <IconArrowDown />
         </IconButton>
         <IconButton
           aria-label={`Remove ${name}`}
@@ -69,7 +72,7 @@ export function MappingItem(props: MappingItemProps) {
           data-action={'remove' satisfies ItemAction}
           onClick={onRemove}
         >
-          <IconX {...icon} />
+          <IconX />
         </IconButton>
       </span>
     </li>

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
-import { IconFileImport } from '@tabler/icons-react'
 import { type DragEvent, useEffect, useId, useRef, useState } from 'react'
+import { IconFileImport } from '../../../shared/ui/icon/icons.tsx'
 import { formatPlural } from '../format-import.ts'
 import { ImportErrors } from './import-errors.tsx'
 import type { ImportFile } from './import-file.ts'
@@ -84,7 +84,7 @@ export function ImportSource(props: ImportSourceProps) {
       />
       <Button
         variant={isValid ? 'default' : 'filled'}
-        leftSection={<IconFileImport size={16} stroke={1.5} aria-hidden="true" />}
+        leftSection={<IconFileImport />}
         onClick={() => picker.current?.click()}
       >
         {text === '' ? 'Choose a file' : 'Choose another file'}

@@ -1,6 +1,12 @@
 import { Menu } from '@mantine/core'
-import { IconAdjustments, IconCopy, IconPlugX, IconRefresh, IconTrash } from '@tabler/icons-react'
 import type { Ref } from 'react'
+import {
+  IconAdjustments,
+  IconCopy,
+  IconPlugX,
+  IconRefresh,
+  IconTrash,
+} from '../../../shared/ui/icon/icons.tsx'
 import { useEscape } from '../../../shared/ui/overlay/use-escape.ts'
 import type { EndpointRow } from '../../model/endpoint-rows.ts'
 import classes from './endpoint-menu.module.css'
@@ -25,7 +31,6 @@ export interface EndpointChanges {
 /** The menu of a row. One instance serves all rows, because thousands of menus would be slow. */
 export function EndpointMenu(props: EndpointMenuProps) {
   const { row, button, changes, onClose } = props
-  const icon = { size: 16, stroke: 1.5, 'aria-hidden': true } as const
   const removed = row.databases === null
   const leave = () => {
     onClose()
@@ -57,32 +62,28 @@ export function EndpointMenu(props: EndpointMenuProps) {
         <Anchor at={button.getBoundingClientRect()} name={`Actions for ${row.address}`} />
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item data-autofocus leftSection={<IconCopy {...icon} />} onClick={act(props.onCopy)}>
+        <Menu.Item data-autofocus leftSection={<IconCopy />} onClick={act(props.onCopy)}>
           Copy address
         </Menu.Item>
         {changes !== undefined && !removed && (
-          <Menu.Item leftSection={<IconAdjustments {...icon} />} onClick={act(changes.onEdit)}>
+          <Menu.Item leftSection={<IconAdjustments />} onClick={act(changes.onEdit)}>
             Edit mapping
           </Menu.Item>
         )}
         {changes !== undefined && row.state === 'failed' && (
-          <Menu.Item leftSection={<IconRefresh {...icon} />} onClick={act(changes.onRetry)}>
+          <Menu.Item leftSection={<IconRefresh />} onClick={act(changes.onRetry)}>
             Try now
           </Menu.Item>
         )}
         {changes !== undefined && removed && (
-          <Menu.Item leftSection={<IconPlugX {...icon} />} onClick={act(changes.onCut)}>
+          <Menu.Item leftSection={<IconPlugX />} onClick={act(changes.onCut)}>
             Close connections now
           </Menu.Item>
         )}
         {changes !== undefined && !removed && (
           <>
             <Menu.Divider />
-            <Menu.Item
-              data-danger
-              leftSection={<IconTrash {...icon} />}
-              onClick={act(changes.onRemove)}
-            >
+            <Menu.Item data-danger leftSection={<IconTrash />} onClick={act(changes.onRemove)}>
               Remove endpoint
             </Menu.Item>
           </>

@@ -1,5 +1,5 @@
-import { IconDots } from '@tabler/icons-react'
 import { memo } from 'react'
+import { IconDots } from '../../../shared/ui/icon/icons.tsx'
 import { IconButton } from '../../../shared/ui/layout/icon-button.tsx'
 import { CopyButton } from '../../../shared/ui/text/copy-button.tsx'
 import type { EndpointRow } from '../../model/endpoint-rows.ts'
@@ -29,7 +29,7 @@ export interface EndpointRowProps {
 }
 
 // A constant element, which React skips when it renders a row again.
-const dots = <IconDots size={16} stroke={1.5} aria-hidden="true" />
+const dots = <IconDots />
 
 /** A row of the table, rendered again only if its props change. */
 export const EndpointTableRow = memo(function EndpointTableRow(

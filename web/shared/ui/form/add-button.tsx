@@ -1,14 +1,8 @@
 import { Button, type ButtonProps } from '@mantine/core'
-import { IconPlus } from '@tabler/icons-react'
 import type { ComponentProps } from 'react'
+import { IconPlus } from '../icon/icons.tsx'
 
 /** A button that adds something, with a plus. Primary unless another variant is given. */
 export function AddButton(props: ButtonProps & ComponentProps<'button'>) {
-  return (
-    <Button
-      variant="filled"
-      leftSection={<IconPlus size={16} stroke={1.75} aria-hidden="true" />}
-      {...props}
-    />
-  )
+  return <Button variant="filled" leftSection={<IconPlus stroke={1.75} />} {...props} />
 }

@@ -1,6 +1,6 @@
 import { CloseButton, TextInput } from '@mantine/core'
-import { IconSearch } from '@tabler/icons-react'
 import { useRef } from 'react'
+import { IconSearch } from '../icon/icons.tsx'
 import { useEscape } from '../overlay/use-escape.ts'
 import classes from './filter-field.module.css'
 
@@ -26,7 +26,7 @@ export function FilterField({ label, clear, text, onChange, ...rest }: FilterFie
       type="search"
       className={classes.field}
       aria-label={label}
-      leftSection={<IconSearch size={16} stroke={1.5} aria-hidden="true" />}
+      leftSection={<IconSearch />}
       rightSection={
         text !== '' && (
           <CloseButton size={24} iconSize={14} aria-label={clear} onClick={() => onChange('')} />

@@ -1,6 +1,6 @@
 import { Button, Menu } from '@mantine/core'
-import { IconChevronDown } from '@tabler/icons-react'
 import { type PropsWithChildren, type ReactNode, useRef, useState } from 'react'
+import { IconChevronDown } from '../icon/icons.tsx'
 import { useEscape } from './use-escape.ts'
 
 export interface MenuButtonProps {
@@ -44,7 +44,7 @@ export function MenuButton(props: PropsWithChildren<MenuButtonProps>) {
           ref={button}
           variant="default"
           {...(icon === undefined
-            ? { rightSection: <IconChevronDown size={14} stroke={1.5} aria-hidden="true" /> }
+            ? { rightSection: <IconChevronDown size={14} /> }
             : { 'aria-label': label, px: 8 })}
         >
           {icon ?? label}

@@ -1,5 +1,5 @@
-import { IconArrowDown, IconArrowUp } from '@tabler/icons-react'
 import type { PropsWithChildren } from 'react'
+import { IconArrowDown, IconArrowUp } from '../icon/icons.tsx'
 import classes from './sort-head-cell.module.css'
 
 /** How a table is sorted by a column, and the function that changes it. */

@@ -1,6 +1,6 @@
-import { IconCheck, IconCopy } from '@tabler/icons-react'
 import { useEffect, useState } from 'react'
 import { announce } from '../feedback/announce.tsx'
+import { IconCheck, IconCopy } from '../icon/icons.tsx'
 import { IconButton } from '../layout/icon-button.tsx'
 import { copyText } from './copy-text.ts'
 
@@ -8,8 +8,8 @@ import { copyText } from './copy-text.ts'
 const TICK_MS = 1_500
 
 // Created once: the button is in every row, and React skips identical elements.
-const tick = <IconCheck size={16} stroke={1.5} aria-hidden="true" />
-const sheets = <IconCopy size={16} stroke={1.5} aria-hidden="true" />
+const tick = <IconCheck />
+const sheets = <IconCopy />
 
 /** Button that copies text and confirms it. `name` replaces secret or long text in labels. */
 export function CopyButton({

@@ -1,5 +1,5 @@
 import { useMantineColorScheme } from '@mantine/core'
-import { IconDeviceDesktop, IconMoon, IconSun } from '@tabler/icons-react'
+import { IconDeviceDesktop, IconMoon, IconSun } from '../icon/icons.tsx'
 import classes from './theme-switch.module.css'
 
 const themes = [
@@ -24,7 +24,7 @@ export function ThemeSwitch() {
             checked={colorScheme === value}
             onChange={() => setColorScheme(value)}
           />
-          <Icon size={16} stroke={1.5} aria-hidden="true" />
+          <Icon />
         </label>
       ))}
     </fieldset>
