@@ -1,4 +1,10 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createSecretKey,
+  randomBytes,
+} from 'node:crypto'
 
 /** Encrypts secrets of third parties, such as the tokens of providers. */
 export interface Vault {
@@ -31,21 +37,23 @@ const TAG_BYTES = 16
  */
 export function createVault(key: Uint8Array): Vault {
   if (key.length !== 32) throw new RangeError('the key of a vault must have 32 bytes')
+  // Node.js would convert the bytes for each text, which takes longer than encrypting it.
+  const secret = createSecretKey(key)
   const keyId = createHash('sha256').update('gatehouse vault').update(key).digest('hex').slice(0, 8)
   return {
     prefix: `${keyId}.`,
-    encrypt(secret, place) {
+    encrypt(plain, place) {
       const nonce = randomBytes(NONCE_BYTES)
-      const cipher = createCipheriv('aes-256-gcm', key, nonce)
+      const cipher = createCipheriv('aes-256-gcm', secret, nonce)
       cipher.setAAD(Buffer.from(`${keyId}/${place}`))
-      const text = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()])
+      const text = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()])
       return `${keyId}.${Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64url')}`
     },
     decrypt(sealed, place) {
       const [id, data = ''] = sealed.split('.')
       if (id !== keyId) throw new Error('encrypted with another key')
       const bytes = Buffer.from(data, 'base64url')
-      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), {
+      const decipher = createDecipheriv('aes-256-gcm', secret, bytes.subarray(0, NONCE_BYTES), {
         authTagLength: TAG_BYTES,
       })
       decipher.setAAD(Buffer.from(`${keyId}/${place}`))

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { Failure } from '../../failure.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Vault } from '../../storage/vault.ts'
@@ -55,5 +55,5 @@ export function parseCursor(vault: Vault, scope: CursorScope, cursor: string): P
 const contextOf = ({ where: { database, collection }, filter, sort }: CursorScope): string => {
   const order = sort.map(({ path, isDescending }) => [isDescending, printFieldPath(path)])
   const query = JSON.stringify([database, collection, filter, order])
-  return `cursors/${createHash('sha256').update(query).digest('base64url')}`
+  return `cursors/${hash('sha256', query, 'base64url')}`
 }
