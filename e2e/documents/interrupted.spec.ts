@@ -92,3 +92,52 @@ test('A session that ends during a change or an import loses neither input nor s
   await page.keyboard.press('Control+Enter')
   await expect(form.getByText('1 created.').first()).toBeVisible()
 })
+
+test('A database that someone drops during a change is reported, and the input is kept', async ({
+  page,
+  gatehouse,
+  browserErrors,
+}) => {
+  browserErrors.allow(/^http 404 /)
+  await makeBlog(gatehouse, many)
+  await gatehouse.signIn(page, ARTICLES)
+  await selectPage(page)
+  await bar(page).getByRole('button', { name: 'Edit' }).click()
+  await patch(page).fill('{ "seen": true }')
+  await expect(page.getByText('12 of 12 documents will change.')).toBeVisible()
+  expect((await gatehouse.delete('/_db/_system/_api/database/blog')).status).toBe(200)
+  await page.keyboard.press('Control+Enter')
+  await expect(last(page)).toContainText('12 documents could not be changed.')
+  await expect(last(page)).toContainText('database not found')
+
+  await makeBlog(gatehouse, many)
+  await page.reload()
+  await expect(bar(page)).toContainText('12 selected')
+  await bar(page).getByRole('button', { name: 'Edit' }).click()
+  await expect(patch(page)).toContainText('"seen": true')
+})
+
+test('The progress of a job that cannot be loaded is said to be unknown', async ({
+  page,
+  gatehouse,
+  browserErrors,
+}) => {
+  browserErrors.allow(/^request failed GET .*\/_job\/one/)
+  await makeBlog(gatehouse, many)
+  const [kind, state, created, updated] = ['patch', 'running', '', '']
+  const counts = { done: 3, total: 12, found: 3, failure: null }
+  const job = { id: 'one', collection: 'articles', kind, state, ...counts, created, updated }
+  let isReachable = true
+  await page.route(/_job\/one/, (route) =>
+    isReachable ? route.fulfill({ status: 206, json: job }) : route.abort('internetdisconnected'),
+  )
+  await gatehouse.signIn(page, `${ARTICLES}?job=one`)
+  const dialog = dialogOf(page, 'Changing documents')
+  await expect(dialog).toContainText('3 of 12 documents of articles processed.')
+  const unknown = dialog.getByText('The progress could not be loaded. Gatehouse did not respond.')
+  await expect(unknown).toBeHidden()
+  isReachable = false
+  await expect(unknown).toBeVisible()
+  isReachable = true
+  await expect(unknown).toBeHidden()
+})
