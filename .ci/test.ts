@@ -134,16 +134,16 @@ const timedOut: Count = {
 type Stage = readonly [name: string, run: () => Promise<Count>]
 
 /**
- * Stages that do not need each other run concurrently. The build ends before the tests, so that they
- * see the server as `npm start` leaves it.
+ * Stages that do not need each other run concurrently: the checks use the processors while unit
+ * tests wait. The build ends before the tests, so that they see the server as `npm start` leaves it.
  */
 const steps: readonly (readonly Stage[])[] = [
+  [['build', build]],
   [
     ['types', () => check('tsc', '--noEmit')],
     ['lint', () => check('npm', 'run', '--silent', 'lint')],
-    ['build', build],
+    ['unit', unit],
   ],
-  [['unit', unit]],
   [['browser', browser]],
 ]
 
