@@ -32,7 +32,7 @@ import { KILLS, randomNumbers, SEED } from '../endurance/settings.testing.ts'
  */
 const STORES = {
   sqlite: { count: 4, rounds: Math.ceil(KILLS / 4) },
-  postgres: { count: 1, rounds: Math.max(5, Math.ceil(KILLS / 10)) },
+  postgres: { count: 1, rounds: Math.max(3, Math.ceil(KILLS / 10)) },
 }
 
 /** Maximum time of a round on a busy machine, ms. */

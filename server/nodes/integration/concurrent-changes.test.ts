@@ -12,7 +12,7 @@ import { endpointPath } from '../../test-support/start.testing.ts'
 import { type NodeProcess, startNodes } from './node-processes.testing.ts'
 
 /** Number of changes, made by one client per node, each with endpoints of its own. */
-const CHANGES = 300
+const CHANGES = 200
 const OWN = 6
 
 /** Number of endpoints that all clients change. */
@@ -23,8 +23,8 @@ const SHARED = 4
  * for `STOP.ms`, until the others consider it dead. The test then deletes its rows, which takes ten
  * minutes otherwise.
  */
-const KILL_AFTER = 90
-const STOP = { after: 180, ms: 13_000 }
+const KILL_AFTER = 60
+const STOP = { after: 120, ms: 13_000 }
 
 /** How long the nodes may take to agree, including the ports of a dead one. */
 const AGREED = { timeout: 45_000, interval: 250 }
