@@ -12,7 +12,7 @@ export const nodeRoutes = (deps: {
 }) =>
   new Hono<AppEnv>().get(
     '/',
-    describe({ summary: 'List the nodes that share the database', answers: { 200: nodeList } }),
+    describe({ summary: 'List the nodes that share the store', answers: { 200: nodeList } }),
     deps.requireRole('viewer'),
     (c) => {
       const own = {

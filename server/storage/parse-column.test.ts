@@ -17,7 +17,7 @@ describe('parseJsonColumn', () => {
 describe('parseColumn', () => {
   it('throws an error that names the column and does not show the value', () => {
     const parse = () => parseColumn(z.enum(['a', 'b']), 'people.role', 'secret')
-    expect(parse).toThrow('people.role has an invalid value in the database')
+    expect(parse).toThrow('people.role has an invalid value in the store')
     expect(parse).not.toThrow('secret')
   })
 })

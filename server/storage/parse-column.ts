@@ -9,7 +9,7 @@ import * as z from 'zod/mini'
 export function parseColumn<T>(schema: z.ZodMiniType<T>, column: string, value: unknown): T {
   const parsed = z.safeParse(schema, value)
   if (parsed.success) return parsed.data
-  throw new Error(`${column} has an invalid value in the database`, { cause: parsed.error })
+  throw new Error(`${column} has an invalid value in the store`, { cause: parsed.error })
 }
 
 /** Parses the JSON text of a column, as {@link parseColumn}. */

@@ -342,7 +342,7 @@ forEngine('sqlite', (engine) => {
       expect(result).toMatchObject({
         reason: {
           code: 'unavailable',
-          message: 'Another process has locked the database. Try again.',
+          message: 'Another process has locked the store. Try again.',
         },
       })
     }
