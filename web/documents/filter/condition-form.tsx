@@ -1,4 +1,4 @@
-import { Autocomplete, Button, NativeSelect } from '@mantine/core'
+import { Autocomplete, NativeSelect } from '@mantine/core'
 import { useEffect, useMemo, useRef } from 'react'
 import * as z from 'zod/mini'
 import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
@@ -12,6 +12,7 @@ import {
 } from '../model/conditions.ts'
 import type { CollectionRef } from '../use-documents-location.ts'
 import classes from './condition-form.module.css'
+import { FilterActions } from './filter-actions.tsx'
 import { useSeen } from './use-seen.ts'
 
 export interface ConditionFormProps {
@@ -100,14 +101,10 @@ export function ConditionForm(props: ConditionFormProps) {
           {...form.getInputProps('value')}
         />
       )}
-      <div className={classes.actions}>
-        <Button type="submit" variant="filled">
-          {condition === undefined ? 'Apply filter' : 'Update filter'}
-        </Button>
-        <Button variant="default" onClick={onCancel}>
-          Cancel
-        </Button>
-      </div>
+      <FilterActions
+        label={condition === undefined ? 'Apply filter' : 'Update filter'}
+        onCancel={onCancel}
+      />
     </form>
   )
 }

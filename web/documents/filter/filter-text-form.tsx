@@ -1,8 +1,9 @@
-import { Button, TextInput } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
 import { useEscape } from '../../shared/ui/overlay/use-escape.ts'
 import { parseFilter } from '../model/conditions.ts'
 import classes from './condition-form.module.css'
+import { FilterActions } from './filter-actions.tsx'
 import text from './filter-text-form.module.css'
 
 export interface FilterTextFormProps {
@@ -46,14 +47,7 @@ export function FilterTextForm({ text: active, onChange, onCancel }: FilterTextF
         error={error}
         onChange={(event) => setTyped(event.currentTarget.value)}
       />
-      <div className={classes.actions}>
-        <Button type="submit" variant="filled">
-          Apply filter
-        </Button>
-        <Button variant="default" onClick={onCancel}>
-          Cancel
-        </Button>
-      </div>
+      <FilterActions label="Apply filter" onCancel={onCancel} />
     </form>
   )
 }
