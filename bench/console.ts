@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { type Browser, chromium, type Page } from '@playwright/test'
 import { CHROMIUM_ARGS, chromiumPath } from '../e2e/support/chromium.ts'
+import { addFigure } from './figures.ts'
 import { quantile } from './load/statistics.ts'
 import {
   beforeChange,
@@ -41,6 +42,7 @@ const MAX_DURATION = (5 + 2 * MINUTES) * 60_000
 const BUILT = fileURLToPath(new URL('../dist/console/', import.meta.url))
 
 function printVerdict(what: string, value: string, wanted: string, met: boolean, more = ''): void {
+  addFigure({ what: `console: ${what}`, value, target: wanted, isMet: met })
   print(`  ${what.padEnd(40)} ${value.padStart(18)}   wanted: ${wanted} – ${verdict(met)}${more}`)
 }
 

@@ -1,8 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { createDocumentRepository } from '../server/documents/repository/repository.ts'
 import { openStore } from '../server/storage/open.ts'
 import { makeToken, sendRequest } from '../server/test-support/start.testing.ts'
+import { addFigure } from './figures.ts'
 import { openLoad } from './load/load.ts'
 import {
   CONNECTIONS,
@@ -30,6 +32,9 @@ import { type Subject, startProcess } from './servers/process.ts'
 // Measures reads by id and inserts, compared with bare `node:http` and json-server.
 // docs/benchmarks.md explains the measurements.
 
+const { values: options } = parseArgs({
+  options: { rounds: { type: 'string', default: '30' } },
+})
 const DATABASE = 'library'
 /** Port of a node's administration, and port of its documents. */
 const [ADMIN = 0] = portsOf(1)
@@ -46,7 +51,7 @@ const INSERT_BATCH = 10_000
 const READ = 1_000
 /** More than a node caches, so that every read queries the store. */
 const ANY = 50_000
-const ROUNDS: Rounds = { rounds: 30, slice: 400, warmUp: 3_000 }
+const ROUNDS: Rounds = { rounds: Number(options.rounds), slice: 400, warmUp: 3_000 }
 /** Maximum duration of the run, ms. */
 const MAX_DURATION = 10 * 60_000
 
@@ -205,12 +210,15 @@ const GROUPS = [
 
 function showCost(what: string, reads: Map<Kind, Slice[]>, kind: Kind, max?: number): void {
   const each = ratios(reads, kind, 'few', 'cost')
-  const met = verdict(quantile(each) <= (max ?? Infinity))
+  const isMet = max === undefined ? undefined : quantile(each) <= max
+  const shown = spread(each, (ratio) => ratio.toFixed(2))
   print(
-    `  ${what.padEnd(38)} ${spread(each, (ratio) => ratio.toFixed(2)).padEnd(26)} ` +
-      (max === undefined ? '' : `wanted: at most ${max} – ${met} `) +
+    `  ${what.padEnd(38)} ${shown.padEnd(26)} ` +
+      (isMet === undefined ? '' : `wanted: at most ${max} – ${verdict(isMet)} `) +
       `(by rate ${quantile(ratios(reads, 'few', kind, 'rate')).toFixed(2)})`,
   )
+  const target = max === undefined ? undefined : `at most ${max}`
+  addFigure({ what: `processor time of a ${what}`, value: shown, target, isMet })
 }
 
 function showRatios(reads: Map<Kind, Slice[]>, inserts: Map<Kind, Slice[]>): void {

@@ -2,37 +2,38 @@ import { execFileSync } from 'node:child_process'
 import { fsyncSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { addFigure } from './figures.ts'
 import { quantile, shuffled } from './load/statistics.ts'
 import { startCaddy } from './peers/caddy.ts'
 import { count, limitDuration, print, printEnd, printMachine, spread, verdict } from './report.ts'
-import { portsOf, refuses, respondsOk, until } from './servers/address.ts'
+import { refuses, respondsOk, until } from './servers/address.ts'
 import { makeFolder } from './servers/folder.ts'
-import { memoryOf, startGatehouse, storeEndpoints } from './servers/gatehouse.ts'
+import { startGatehouse, storeEndpoints } from './servers/gatehouse.ts'
 import type { Subject } from './servers/process.ts'
 
 // Measures how long it takes to add, remove and restore endpoints, and the cost of an idle one, for
 // Gatehouse and Caddy in one run. docs/benchmarks.md explains the measurements.
 
+const { values: options } = parseArgs({
+  options: { rounds: { type: 'string', default: '30' } },
+})
 const SIZES = [1, 100, 1_000, 5_000]
-const ROUNDS = 30
+const ROUNDS = Number(options.rounds)
 const WARM_UP = 5
 /** The port that is added and removed, above the ports of the largest subject. */
 const CHANGED_PORT = 18_000
-const STARTS = 7
-const STORED = 1_000
-const MEMORY_RUNS = 3
 /** Number of endpoints in a bulk change, and number of endpoints added by single requests. */
 const BULK = 5_000
 const SINGLE = 300
 /** Maximum duration of the run, ms. */
 const MAX_DURATION = 20 * 60_000
-/** How long a node is idle before its memory is read, ms. */
-const SETTLE = 3_000
 
 const ms = (number: number) => number.toFixed(number < 100 ? 1 : 0)
 const msSpread = (times: readonly number[]) => spread(times, ms)
 
 function printVerdict(what: string, value: string, wanted: string, met: boolean): void {
+  addFigure({ what, value, target: wanted, isMet: met })
   print(`  ${what.padEnd(34)} ${value.padStart(9)}   wanted: ${wanted} – ${verdict(met)}`)
 }
 
@@ -134,72 +135,6 @@ async function measureChanges(withCaddy: boolean): Promise<void> {
   }
 }
 
-async function measureStarts(): Promise<void> {
-  const few = await storeEndpoints(1)
-  const many = await storeEndpoints(STORED)
-  const times = { few: [] as number[], many: [] as number[] }
-  let unresponsive = 0
-  for (let run = 0; run < STARTS + 1; run++) {
-    const one = await startGatehouse(1, few)
-    await one.stop()
-    const all = await startGatehouse(STORED, many)
-    for (const port of portsOf(STORED)) {
-      // Requested once only, to detect listeners that were not open when the node reported ready.
-      if (!(await respondsOk(all.host, port, all.path))) unresponsive++
-    }
-    await all.stop()
-    // The first run of each fills the file caches and does not count.
-    if (run === 0) continue
-    times.few.push(one.startTime)
-    times.many.push(all.startTime)
-  }
-  const ratio = quantile(times.many) / quantile(times.few)
-  print(`Start: from spawning the process until every endpoint listens; ms, median of ${STARTS}`)
-  print(`  with one endpoint stored     ${msSpread(times.few)}`)
-  print(`  with ${count(STORED)} endpoints stored  ${msSpread(times.many)}`)
-  print(
-    `  did not respond when the node was ready: ${unresponsive} of ${count(STORED * (STARTS + 1))}`,
-  )
-  printVerdict(`${count(STORED)} : 1`, ratio.toFixed(2), 'under 4', ratio < 4 && unresponsive === 0)
-  print()
-}
-
-async function measureMemory(): Promise<void> {
-  const probe = ['--expose-gc', '--import', join(import.meta.dirname, 'probes/memory-probe.ts')]
-  const folders = new Map([
-    [1, await storeEndpoints(1)],
-    [5_000, await storeEndpoints(5_000)],
-  ])
-  const kinds = ['as it is', 'collected'] as const
-  const each: Record<(typeof kinds)[number], number[]> = { 'as it is': [], collected: [] }
-  const heap: number[] = []
-  for (let run = 0; run < MEMORY_RUNS; run++) {
-    const use = { 'as it is': [0, 0], collected: [0, 0], heap: [0, 0] }
-    for (const [at, [size, folder]] of [...folders].entries()) {
-      const node = await startGatehouse(size, folder, probe)
-      await pause(SETTLE)
-      for (const kind of kinds) {
-        const memory = await memoryOf(node, kind)
-        use[kind][at] = memory.rss
-        use.heap[at] = memory.heap
-      }
-      await node.stop()
-    }
-    const perListener = ([few = 0, many = 0]: number[]) => (many - few) / 4_999 / 1024
-    for (const kind of kinds) each[kind].push(perListener(use[kind]))
-    heap.push(perListener(use.heap))
-  }
-  print(
-    `Memory of an idle listener: (node with 5,000 − node with 1) / 4,999; KiB, median of ${MEMORY_RUNS}`,
-  )
-  print(`  JavaScript objects, garbage collected  ${quantile(heap).toFixed(1)}`)
-  const asItIs = quantile(each['as it is'])
-  const collected = quantile(each.collected)
-  printVerdict('resident, as it is after 3 s', asItIs.toFixed(1), 'under 20', asItIs < 20)
-  printVerdict('resident, garbage collected', collected.toFixed(1), 'under 20', collected < 20)
-  print()
-}
-
 /** Changes 5,000 endpoints in one request each, and some with single requests, on one node. */
 async function measureBulk(): Promise<void> {
   const node = await startGatehouse(1, await storeEndpoints(1))
@@ -253,7 +188,5 @@ print(
 )
 print()
 await measureChanges(caddy !== undefined)
-await measureStarts()
-await measureMemory()
 await measureBulk()
 printEnd()

@@ -3,9 +3,11 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
 import { createBrowser } from '../server/oauth2/sign-in/browser.testing.ts'
 import { callbackPath } from '../server/oauth2/sign-in/sign-in.ts'
 import { makeToken } from '../server/test-support/start.testing.ts'
+import { addFigure } from './figures.ts'
 import { type Load, openLoad } from './load/load.ts'
 import { quantile, shuffled } from './load/statistics.ts'
 import { count, limitDuration, print, printEnd, printMachine, spread, verdict } from './report.ts'
@@ -16,6 +18,9 @@ import { processorTime, type Subject } from './servers/process.ts'
 // Measures sign-ins per second, and the cost of authentication per request. docs/benchmarks.md
 // explains the measurements.
 
+const { values: options } = parseArgs({
+  options: { rounds: { type: 'string', default: '25' } },
+})
 const [PORT = 0] = portsOf(1)
 /** Number of concurrent sign-ins. */
 const CONCURRENCY = 8
@@ -25,7 +30,7 @@ const SIGN_INS = { warmUp: 3_000, counted: 10_000 }
 const CONNECTIONS = 64
 /** Number of node starts, rounds per start, and ms of each load in a round. */
 const STARTS = 3
-const ROUNDS = 25
+const ROUNDS = Number(options.rounds)
 const SLICE = 400
 /** Warm-up of each load before rounds count, ms. */
 const WARM_UP = 2_000
@@ -208,6 +213,8 @@ async function measureCost(): Promise<void> {
     const byCost = rounds.map((round) => round.without.cost / round[method].cost)
     const met = quantile(ratios) >= 0.8
     const shown = spread(ratios, (ratio) => ratio.toFixed(2))
+    const what = `${labels[method]} : without authentication`
+    addFigure({ what, value: shown, target: 'at least 0.8', isMet: met })
     print(
       `  ${labels[method].padEnd(26)} ${shown.padEnd(26)} wanted: at least 0.8 – ` +
         `${verdict(met)} (by processor time ${quantile(byCost).toFixed(2)})`,

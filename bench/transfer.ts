@@ -3,6 +3,7 @@ import { freePorts } from '../server/endpoints/listeners/free-ports.testing.ts'
 import { SECRETS } from '../server/nodes/integration/node-processes.testing.ts'
 import { killProcesses, startProcess } from '../server/test-support/server-process.testing.ts'
 import { makeToken } from '../server/test-support/start.testing.ts'
+import { addFigure } from './figures.ts'
 import {
   type BesideTransfer,
   besideTransfer,
@@ -62,6 +63,17 @@ function show(what: string, { reads, inserts, time, memory }: BesideTransfer, ta
   const isRateMet = target === undefined ? '' : verdict(rate >= target)
   print(`| ${what}: documents/s | ${Math.round(rate).toLocaleString('en')} | ${isRateMet} |`)
   const mib = Math.round(memory / 1024 / 1024)
+  addFigure({
+    what: `${what}: documents/s`,
+    value: Math.round(rate).toLocaleString('en'),
+    ...(target !== undefined && { target: `at least ${target}`, isMet: rate >= target }),
+  })
+  addFigure({
+    what: `${what}: memory, MiB`,
+    value: `+ ${mib}`,
+    target: 'at most + 64',
+    isMet: memory <= TARGET.memory,
+  })
   print(`| ${what}: memory | + ${mib} MiB | ${verdict(memory <= TARGET.memory)} |`)
   for (const [other, times] of [
     ['read by id', reads],
@@ -69,6 +81,12 @@ function show(what: string, { reads, inserts, time, memory }: BesideTransfer, ta
   ] as const) {
     const [half, p99, longest] = [0.5, 0.99, 1].map((share) => quantile(times, share).toFixed(1))
     const isMet = quantile(times, 0.99) < TARGET.p99
+    addFigure({
+      what: `${what}: ${other} beside it, p99, ms`,
+      value: p99 ?? '',
+      target: `under ${TARGET.p99}`,
+      isMet,
+    })
     print(
       `| ${what}: ${other}, median, 99 %, longest | ${half}, ${p99}, ${longest} ms | ${verdict(isMet)} |`,
     )

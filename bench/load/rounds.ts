@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
+import { addFigure } from '../figures.ts'
 import { count, print, spread, verdict } from '../report.ts'
 import { processorTime, type Subject } from '../servers/process.ts'
 import type { Load } from './load.ts'
@@ -152,12 +153,19 @@ export function showRate<Kind extends string>(
 ): void {
   const each = ratios(slices, kind, to, 'rate')
   const byCost = quantile(ratios(slices, to, kind, 'cost'))
-  const met = verdict(quantile(each) >= (min ?? 0))
+  const isMet = min === undefined ? undefined : quantile(each) >= min
+  const shown = spread(each, (ratio) => ratio.toFixed(3))
   print(
-    `  ${what.padEnd(38)} ${spread(each, (ratio) => ratio.toFixed(3)).padEnd(26)} ` +
-      (min === undefined ? '' : `wanted: at least ${min} – ${met} `) +
+    `  ${what.padEnd(38)} ${shown.padEnd(26)} ` +
+      (isMet === undefined ? '' : `wanted: at least ${min} – ${verdict(isMet)} `) +
       `(by processor time ${byCost.toFixed(3)})`,
   )
+  addFigure({
+    what,
+    value: shown,
+    target: min === undefined ? undefined : `at least ${min}`,
+    isMet,
+  })
 }
 
 /** Prints the median and the 99th percentile of the times of responses, ms. */
@@ -168,4 +176,6 @@ export function showTimes(what: string, times: readonly number[], max: number): 
       `${`${quantile(times).toFixed(1)} (${p99.toFixed(1)})`.padEnd(26)} ` +
       `wanted: p99 under ${max} – ${verdict(p99 < max)}`,
   )
+  const value = `${quantile(times).toFixed(1)} (${p99.toFixed(1)})`
+  addFigure({ what, value, target: `p99 under ${max}`, isMet: p99 < max })
 }

@@ -4,7 +4,6 @@ import { createRecorder, START } from '../../server/audit/record.ts'
 import { writeEndpoint } from '../../server/endpoints/bulk/endpoint-writer.ts'
 import { openStore } from '../../server/storage/open.ts'
 import { endpointPath, makeToken } from '../../server/test-support/start.testing.ts'
-import type { MemoryUse } from '../probes/memory-probe.ts'
 import { FIRST_PORT, nextHost, portsOf, requestOk } from './address.ts'
 import { makeFolder } from './folder.ts'
 import { type Subject, startProcess } from './process.ts'
@@ -90,14 +89,4 @@ export async function startGatehouse(
       await administer('DELETE', endpointPath(`tcp://${host}:${port}`))
     },
   }
-}
-
-/**
- * Returns the memory use of a node, as it is or after garbage collection; see `memory-probe.ts`.
- */
-export function memoryOf(subject: Subject, which: 'as it is' | 'collected'): Promise<MemoryUse> {
-  return new Promise((resolve) => {
-    subject.process.once('message', (answer) => resolve(answer as MemoryUse))
-    subject.process.send(which)
-  })
 }

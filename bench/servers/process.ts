@@ -43,9 +43,7 @@ export async function startProcess(
   isReady: (printed: () => string) => Promise<boolean>,
 ): Promise<Pick<Subject, 'process' | 'startTime' | 'stop'>> {
   const begun = performance.now()
-  // Only the memory probe gets a channel: nodes that are timed have none.
-  const channel = args.includes('--expose-gc') ? (['ipc'] as const) : []
-  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe', ...channel] })
+  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
   children.add(child)
   let printed = ''
   let output = Promise.withResolvers<void>()

@@ -1,0 +1,42 @@
+import { appendFileSync, readFileSync } from 'node:fs'
+
+/** A figure of the table that `npm run bench` prints. */
+export interface Figure {
+  /** What was measured, of which subject, such as `read by id : bare node:http`. */
+  readonly what: string
+  readonly value: string
+  /** Such as `at least 0.35`; without a target, the figure is for comparison. */
+  readonly target?: string | undefined
+  readonly isMet?: boolean | undefined
+}
+
+/** Names the file to which a benchmark appends its figures. */
+export const FIGURES_VARIABLE = 'GATEHOUSE_BENCH_FIGURES'
+
+let section = ''
+
+/** Names the figures that follow, such as by their database. */
+export function beginSection(name: string): void {
+  section = `${name}: `
+}
+
+/** Adds a figure to the table, if `npm run bench` has started this benchmark. */
+export function addFigure({ what, ...figure }: Figure): void {
+  const file = process.env[FIGURES_VARIABLE]
+  if (file === undefined) return
+  appendFileSync(file, `${JSON.stringify({ what: section + what, ...figure })}\n`)
+}
+
+/** Returns the figures of a file, none if there is no file. */
+export function readFigures(file: string): Figure[] {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch {
+    return []
+  }
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+}

@@ -1,0 +1,123 @@
+import { cpSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { bundleServer } from '../tools/bundle-server.ts'
+import { addFigure } from './figures.ts'
+import { quantile } from './load/statistics.ts'
+import { print, printEnd, printMachine, spread, verdict } from './report.ts'
+import { nextHost, FIRST_PORT as PORT } from './servers/address.ts'
+import { makeFolder } from './servers/folder.ts'
+import { storeEndpoints } from './servers/gatehouse.ts'
+import { processorTime, startProcess } from './servers/process.ts'
+
+// Measures the start and the idle memory of the packed form. docs/benchmarks.md explains the
+// measurements.
+
+const { values: options } = parseArgs({
+  options: { rounds: { type: 'string', default: '10' } },
+})
+const ROUNDS = Number(options.rounds)
+const STORED = 1_000
+const LISTENERS = 10_000
+/** How long a node is idle before its memory is read, ms. */
+const SETTLE = 3_000
+
+const ROOT = join(import.meta.dirname, '..')
+const packed = makeFolder('packed')
+const cache = makeFolder('compiled')
+
+/** Creates the packed form, as `npm pack` would. */
+async function pack(): Promise<void> {
+  cpSync(join(ROOT, 'package.json'), join(packed, 'package.json'))
+  cpSync(join(ROOT, 'bin'), join(packed, 'bin'), { recursive: true })
+  await bundleServer(join(packed, 'dist/server'))
+}
+
+/** Starts a node from the packed form, and waits until it has reported that it is ready. */
+function startNode({ data, host }: { data: string; host: string }) {
+  const env = Object.entries(process.env).filter(([name]) => !name.startsWith('GATEHOUSE_'))
+  const flags = ['--data', data, '--endpoint', `tcp://${host}:${PORT}`]
+  return startProcess(
+    process.execPath,
+    [join(packed, 'bin/gatehouse.js'), 'start', ...flags],
+    { ...Object.fromEntries(env), NODE_COMPILE_CACHE: cache },
+    async (printed) => printed().includes('gatehouse is ready'),
+  )
+}
+
+const startBare = () =>
+  startProcess(
+    process.execPath,
+    ['-e', "require('http').createServer().listen(0, '127.0.0.1', () => console.log('ready'))"],
+    process.env,
+    async (printed) => printed().includes('ready'),
+  )
+
+interface Start {
+  /** From spawning the process until it was ready, ms. */
+  readonly time: number
+  /** Its processor time until then, ms (a multiple of 10). */
+  readonly cost: number
+}
+
+async function measureStart(started: ReturnType<typeof startProcess>): Promise<Start> {
+  const node = await started
+  const start = { time: node.startTime, cost: processorTime(node) / 1_000 }
+  await node.stop()
+  return start
+}
+
+/** Returns the resident memory of an idle node, MB (1,000,000 bytes). */
+async function memoryOf(started: ReturnType<typeof startProcess>): Promise<number> {
+  const node = await started
+  await pause(SETTLE)
+  const status = readFileSync(`/proc/${node.process.pid}/status`, 'utf8')
+  await node.stop()
+  return (Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * 1_024) / 1e6
+}
+
+function show(what: string, value: string, target?: string, isMet?: boolean): void {
+  print(`  ${what.padEnd(44)} ${value.padEnd(22)} ${target ?? ''} ${verdictOf(isMet)}`)
+  addFigure({ what, value, target, isMet })
+}
+
+const verdictOf = (isMet: boolean | undefined) => (isMet === undefined ? '' : verdict(isMet))
+const whole = (number: number) => number.toFixed(0)
+
+printMachine()
+await pack()
+const stored = await storeEndpoints(STORED)
+const subjects = {
+  bare: () => startBare(),
+  empty: () => startNode({ data: makeFolder(`empty-${nextHost()}`), host: nextHost() }),
+  many: () => startNode(stored),
+}
+const starts: Record<keyof typeof subjects, Start[]> = { bare: [], empty: [], many: [] }
+for (let round = 0; round <= ROUNDS; round++) {
+  for (const [name, begin] of Object.entries(subjects)) {
+    const start = await measureStart(begin())
+    // The first one of each fills the compile cache and the file caches.
+    if (round > 0) starts[name as keyof typeof subjects].push(start)
+  }
+}
+const timesOf = (name: keyof typeof subjects) => starts[name].map(({ time }) => time)
+const empty = quantile(timesOf('empty'))
+const ratio = quantile(timesOf('many')) / empty
+show('start of bare Node.js, ms', spread(timesOf('bare'), whole))
+show('start, empty store, ms', spread(timesOf('empty'), whole), 'at most 350', empty <= 350)
+show(
+  'its processor time, ms',
+  spread(
+    starts.empty.map(({ cost }) => cost),
+    whole,
+  ),
+)
+show(`start, ${STORED} endpoints : empty store`, ratio.toFixed(2), 'at most 1.3', ratio <= 1.3)
+const idle = await memoryOf(subjects.empty())
+show('memory of an idle node, MB', whole(idle), 'at most 90', idle <= 90)
+const listening = await memoryOf(startNode(await storeEndpoints(LISTENERS)))
+show(`memory with ${LISTENERS} listeners, MB`, whole(listening), 'at most 300', listening <= 300)
+printEnd()
+// Exiting stops all started processes and removes their files.
+process.exit()
