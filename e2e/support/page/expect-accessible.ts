@@ -7,8 +7,8 @@ const EVERYTHING = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'bes
 const COLOURS = ['color-contrast', 'link-in-text-block']
 
 /**
- * Fails if axe finds a violation of WCAG 2.2 AA or of its best practices. With `colours`, runs only
- * the rules for colors.
+ * Fails if axe finds a violation of WCAG 2.2 AA or of its best practices in the topmost modal dialog,
+ * or else in the page. With `colours`, runs only the rules for colors.
  */
 export async function expectAccessible(page: Page, what?: 'colours'): Promise<void> {
   // Contrast is measured correctly only after animations have ended.
@@ -23,7 +23,9 @@ export async function expectAccessible(page: Page, what?: 'colours'): Promise<vo
     const { axe: engine } = window as unknown as { axe: typeof axe }
     // axe describes every element of the other result types as well, unless they are left out.
     const options = { runOnly: only, resultTypes: ['violations' as const] }
-    const { violations } = await engine.run(document, options)
+    // The page behind a modal dialog is inert, and is checked as a page of its own.
+    const modal = [...document.querySelectorAll('[aria-modal="true"]')].at(-1)
+    const { violations } = await engine.run(modal ?? document, options)
     return violations.map(({ id, help, nodes }) => ({
       id,
       help,
