@@ -78,6 +78,8 @@ export function createPageReader({
       ? sql`documents on ${isInCollection}`
       : sql`lateral (
           select tag, body from documents where ${isInCollection} offset 0) as document on true`
+  // Without an order, PostgreSQL may read a whole range before it applies the limit.
+  const inKeyOrder = sql`order by key, id`
   // SQLite aggregates in the order in which it reads the entries.
   const inOrder = engine === 'sqlite' ? sql`` : sql` order by entry.key, entry.id`
   const read = prepareRead(
@@ -86,10 +88,10 @@ export function createPageReader({
         cast((select count(*) from document_indexes
           where document_indexes.id = ${0} and state = 'ready') as integer) as is_ready,
         cast((select count(*) from (
-          select 1 from index_entries where ${isWithin} limit ${limitRows(0)}) as counted
+          select 1 from index_entries where ${isWithin} ${inKeyOrder} limit ${limitRows(0)}) as counted
         ) as integer) as scanned,
         cast((select count(*) from (
-          select 1 from index_entries where ${isWithin} limit 1) as others_found
+          select 1 from index_entries where ${isWithin} ${inKeyOrder} limit 1) as others_found
         ) as integer) as others,
         cast(count(*) as integer) as entries,
         cast(count(tag) as integer) as found,
@@ -100,7 +102,7 @@ export function createPageReader({
         string_agg(entry.id || '\n' || tag, '\n'${inOrder}) as states,
         string_agg(cast(octet_length(body) as text), ','${inOrder}) as sizes
       from (
-        select key, id from index_entries where ${isWithin} order by key, id limit ${limitRows(0)}
+        select key, id from index_entries where ${isWithin} ${inKeyOrder} limit ${limitRows(0)}
       ) as entry left join ${itsDocument}`.compile(db),
   )
   return {
