@@ -316,7 +316,7 @@ const error = (description: string, headers: Described = {}): Described => ({
   content: json(ref('schemas/ErrorBody')),
 })
 
-/** What the operations of documents, schemas and jobs refer to, besides shared schemas. */
+/** Components of the operations of documents, schemas and jobs, in addition to shared schemas. */
 export const documentComponents: Components = {
   schemas: {
     Document: {

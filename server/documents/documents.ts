@@ -50,7 +50,7 @@ export interface Documents {
    */
   read(ref: DocumentRef, conditions: Conditions): StoredDocument | Promise<StoredDocument>
   /**
-   * Returns the page that the query of a URL asks for. It may be a promise.
+   * Returns the page for the query of a URL, or a promise of it.
    *
    * @throws Failure `bad-parameter`, `busy`, `query-too-expensive`
    */

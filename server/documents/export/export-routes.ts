@@ -9,7 +9,7 @@ import type { Exporter } from './exporter.ts'
 
 export interface ExportCollectionDeps {
   readonly exporter: Exporter
-  /** Called with the error that ended an export early. */
+  /** Called with the error that ended an export before its last document. */
   readonly onExportError: (error: unknown) => void
 }
 
@@ -20,7 +20,7 @@ const TYPES: Readonly<Record<ExportFormat, string>> = {
 }
 
 /**
- * Returns the format of the export that a request asks for; undefined if it asks for a page. Links
+ * Returns the format of the requested export; undefined for a request of a page. Links
  * in a browser cannot set `Accept`, so the URL overrides it.
  *
  * @throws Failure `bad-parameter`

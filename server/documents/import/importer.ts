@@ -171,7 +171,7 @@ function parse(text: string, now: () => number): MadeDocument | Failure {
 
 const NOT_JSON = new Failure('bad-json', 'The line is not JSON.')
 
-/** Counts what was done with the first documents. */
+/** Counts the results of the first documents. */
 function count(
   tally: ImportTally,
   documents: readonly ImportedDocument[],

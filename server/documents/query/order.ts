@@ -64,7 +64,7 @@ function rankOf(value: SortValue): number {
 export const positionOf = (document: Json, id: string, sort: Sort): Position => ({
   values: sort.map(({ path }) => {
     const value = valueAt(document, path)
-    // All arrays and objects are equal; the empty one stands for them.
+    // All arrays and objects are equal, so the empty one represents them.
     return typeof value === 'object' && value !== null ? {} : value
   }),
   id,

@@ -35,7 +35,7 @@ export interface LargeArrays {
    * resolves, also with a job.
    *
    * @param parts read as they are stored.
-   * @param later whether the caller asks for a job. An array of more than `MAX_SYNC_BULK_DOCUMENTS` documents
+   * @param later whether the caller requests a job. An array of more than `MAX_SYNC_BULK_DOCUMENTS` documents
    * always becomes a job.
    * @throws Failure `conflict`, `too-many-requests`; any error that `parts` throws
    */

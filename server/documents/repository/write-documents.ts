@@ -17,7 +17,7 @@ import {
   openIndexes,
 } from '../indexes/entries.ts'
 
-/** What was done with a document. `exists`: the stored document with this id was kept. */
+/** The result of writing a document. `exists`: the stored document with this id was kept. */
 export type Written = 'created' | 'replaced' | 'exists' | NotUnique
 
 /**
@@ -26,7 +26,7 @@ export type Written = 'created' | 'replaced' | 'exists' | NotUnique
  *
  * @param replaces whether stored documents with the same ids are replaced.
  * @param commit called at the end of the transaction, to store more in it.
- * @returns what was done with the first documents, at least one; call it again with the others.
+ * @returns the results of the first documents, at least one; call it again with the others.
  * @throws Failure `database-not-found`
  */
 export type WriteDocuments = (
@@ -66,7 +66,7 @@ export function createWriteDocuments({ db, engine, transaction }: Store): WriteD
   return async (where, documents, replaces, commit) => {
     let rows: Row[] = []
     let written: Written[] = []
-    // The callback may count what was written, which must happen once.
+    // The callback may count the written documents, which must happen once.
     let hasCalledBack = false
     const write = async (trx: Transaction<Tables>) => {
       rows = []

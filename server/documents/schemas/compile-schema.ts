@@ -37,7 +37,7 @@ const meta = new Ajv2020(OPTIONS)
  * generated code holds names and patterns as values, never as code. `$async` is rejected because it
  * would make every document valid.
  *
- * @throws Failure `invalid` naming what is wrong with the schema.
+ * @throws Failure `invalid` that names the error in the schema.
  */
 export function compileSchema(schema: Json): Check {
   if (typeof schema !== 'boolean' && (typeof schema !== 'object' || schema === null)) {

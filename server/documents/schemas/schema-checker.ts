@@ -11,10 +11,11 @@ import { type Findings, unusable } from './violations.ts'
 
 /** Compiles schemas and validates documents in a worker, off the event loop. */
 export interface SchemaChecker {
-  /** @throws Failure `invalid` naming what is wrong with the schema, `busy` */
+  /** @throws Failure `invalid` that names the error in the schema, `busy` */
   compile(schema: Schema): Promise<void>
   /**
-   * Validates documents, as JSON, against a schema. Pass at most about {@link MAX_BATCH_LENGTH} characters.
+   * Validates documents, as JSON, against a schema. Pass at most about {@link MAX_BATCH_LENGTH}
+   * characters.
    *
    * @param from the index of the first document in an array; undefined for a single document.
    * @throws Failure `invalid` if the time limit is exceeded, `busy`

@@ -24,7 +24,7 @@ export interface Schemas {
    * Sets the schema of a collection. It applies to later changes; stored documents are not
    * validated until they change.
    *
-   * @throws Failure `bad-json`, `invalid` naming what is wrong with it, `precondition-failed`,
+   * @throws Failure `bad-json`, `invalid` that names the error in it, `precondition-failed`,
    * `busy`
    */
   put(where: CollectionRef, text: string, conditions: Conditions): Promise<StoredSchema>

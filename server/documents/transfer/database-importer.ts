@@ -44,7 +44,7 @@ export interface DatabaseImporter {
    * Stores the collections of an export with their documents, then their schemas and indexes.
    *
    * @throws Failure `conflict` if the database contains documents; `invalid` if the body is not a
-   * complete export. What was stored by then stays.
+   * complete export. Documents that were stored until then are kept.
    */
   run(request: DatabaseImport): Promise<DatabaseImportResult>
 }

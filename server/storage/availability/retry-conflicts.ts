@@ -11,7 +11,7 @@ const CONFLICTS: ReadonlySet<string | undefined> = new Set(['40001', '40P01'])
  * Runs a transaction, and runs it again if PostgreSQL has rolled it back because of a deadlock or
  * another conflict.
  *
- * @param isRepeatable whether the transaction can run again, after what it has done so far.
+ * @param isRepeatable whether the transaction can run again after its statements so far.
  */
 export async function retryConflicts<T>(
   transaction: () => Promise<T>,

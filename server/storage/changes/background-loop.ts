@@ -9,7 +9,7 @@ export interface BackgroundLoop {
 /**
  * Creates a {@link BackgroundLoop}.
  *
- * @param run ends early once `isStopped` returns true.
+ * @param run returns once `isStopped` returns true.
  */
 export function createBackgroundLoop(
   run: (isStopped: () => boolean) => Promise<void>,

@@ -13,7 +13,7 @@ export const PERIOD = 5 * 60 * 1000
  * reduced to their /64 prefix, because a client can choose the other 64 bits freely (RFC 4291
  * §2.5.4).
  *
- * @param kind what was attempted, such as `token`.
+ * @param kind the kind of the attempt, such as `token`.
  */
 export function failureKey(kind: string, address: string | null): string {
   if (address === null) return `${kind}/unix`
