@@ -43,15 +43,15 @@ describe('with the operator key', () => {
     expect(page.url.pathname).toMatch(/^\/_idp\/key\//)
   })
 
-  test('100 concurrent sign-ins create a session each, of one person', async () => {
+  test('30 concurrent sign-ins create a session each, of one person', async () => {
     const sessions = await Promise.all(
-      Array.from({ length: 100 }, async () => JSON.parse((await signIn(createBrowser())).text)),
+      Array.from({ length: 30 }, async () => JSON.parse((await signIn(createBrowser())).text)),
     )
     expect(new Set(sessions.map(({ person }) => person.id)).size).toBe(1)
     const browser = createBrowser()
     await signIn(browser)
     const people = JSON.parse((await browser.get(`${origin}/_api/user`)).text)
-    expect(people).toMatchObject([{ username: 'local:operator', sessions: 101 }])
+    expect(people).toMatchObject([{ username: 'local:operator', sessions: 31 }])
   })
 
   test('only the button of the local provider, the last one, leads there', async () => {
