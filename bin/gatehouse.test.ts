@@ -89,7 +89,14 @@ function gatehouse(args: string[], isOld = false): Run {
   const words = [...pretend, path.join(folder, 'bin/gatehouse.js'), ...args]
   const child = spawn(process.execPath, words, {
     cwd: folder,
-    env: { ...process.env, MARK: 'kept', NODE_OPTIONS: '', XDG_CACHE_HOME: folder },
+    env: {
+      ...process.env,
+      MARK: 'kept',
+      NODE_OPTIONS: '',
+      // `npm test` sets a folder for compiled code.
+      NODE_COMPILE_CACHE: '',
+      XDG_CACHE_HOME: folder,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   started.push(child)
