@@ -31,8 +31,8 @@ import { KILLS, randomNumbers, SEED } from '../endurance/settings.testing.ts'
  * because its tests are cheaper.
  */
 const STORES = {
-  sqlite: { count: 4, rounds: Math.ceil(KILLS / 4) },
-  postgres: { count: 1, rounds: Math.max(3, Math.ceil(KILLS / 10)) },
+  sqlite: { count: 2, rounds: Math.ceil(KILLS / 2) },
+  postgres: { count: 1, rounds: Math.max(5, Math.ceil(KILLS / 10)) },
 }
 
 /** Maximum time of a round on a busy machine, ms. */
