@@ -113,13 +113,9 @@ test('on a full disk changes get 507 and reads continue, until there is space', 
     reason: null,
     waiting: 0,
   })
-  const lines = server.printed().split('\n')
-  expect(
-    lines.filter((line) => line.includes('the database does not accept changes')),
-  ).toHaveLength(1)
-  expect(lines.filter((line) => line.includes('the database accepts changes again'))).toHaveLength(
-    1,
-  )
+  const count = (text: string) => server.printed().split(text).length - 1
+  await expect.poll(() => count('the database accepts changes again')).toBe(1)
+  expect(count('the database does not accept changes')).toBe(1)
   server.signal('SIGTERM')
   expect(await server.exit).toEqual({ code: 0, signal: null })
 })
