@@ -108,6 +108,8 @@ forEachEngine((engine) => {
     })
 
     it('are not cached from a read before a change', async () => {
+      // PostgreSQL looks up tags in batches, not by `db`. It reads a schema by `db`, if there is one.
+      if (engine.name === 'postgres') await schemas.put(where, TEXT, none)
       const read = Promise.withResolvers<void>()
       const changed = Promise.withResolvers<void>()
       let reads = 0
