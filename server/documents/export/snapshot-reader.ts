@@ -6,7 +6,7 @@ import type { CollectionRef } from '../../storage/document-ref.ts'
 import { limitRows } from '../../storage/limit-rows.ts'
 import type { Snapshot, Store } from '../../storage/open.ts'
 import { beforeNul } from '../document-id.ts'
-import { createIndexReader, type IndexReader } from '../indexes/index-reader.ts'
+import { createIndexReader, type IndexReader } from '../indexes/read/index-reader.ts'
 import type { StoredDocument } from '../repository/stored-documents.ts'
 
 /** Maximum number of documents that are read together, and of their bytes: some milliseconds. */

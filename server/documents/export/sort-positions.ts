@@ -1,5 +1,5 @@
 import type { CollectionRef } from '../../storage/document-ref.ts'
-import { portionsOf } from '../indexes/read-by-index.ts'
+import { portionsOf } from '../indexes/read/read-by-index.ts'
 import type { Json } from '../json/strict-json.ts'
 import { createComparator, type Position, positionOf } from '../query/order.ts'
 import type { ExportQuery } from '../query/query.ts'

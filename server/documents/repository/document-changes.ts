@@ -9,7 +9,7 @@ import type { Tables } from '../../storage/tables.ts'
 import type { MadeDocument } from '../document.ts'
 import { createEntityTag } from '../entity-tag.ts'
 import { openIndexes } from '../indexes/entries.ts'
-import type { IndexedDocument } from '../indexes/index-reader.ts'
+import type { IndexedDocument } from '../indexes/read/index-reader.ts'
 import { createIndexedWrites, IndexedCollections } from './indexed-writes.ts'
 import { createSingleChanges } from './single-changes.ts'
 

@@ -6,7 +6,7 @@ import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/open.ts'
 import type { IndexDefinition } from '../indexes/definition.ts'
 import { type Entry, entriesOf, isMaintained } from '../indexes/entries.ts'
-import type { IndexedDocument } from '../indexes/index-reader.ts'
+import type { IndexedDocument } from '../indexes/read/index-reader.ts'
 
 /** SQLSTATE of a row that exists already. */
 const UNIQUE_VIOLATION = '23505'

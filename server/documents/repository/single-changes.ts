@@ -3,7 +3,7 @@ import { databaseExists } from '../../storage/database-exists.ts'
 import type { DocumentRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/open.ts'
 import { isMaintained } from '../indexes/entries.ts'
-import type { IndexedDocument } from '../indexes/index-reader.ts'
+import type { IndexedDocument } from '../indexes/read/index-reader.ts'
 
 /**
  * Changes of single documents, each one statement. They return whether they were made: they are not

@@ -3,7 +3,7 @@ import { PAGE } from '../../contract/document.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/open.ts'
 import { beforeNul } from '../document-id.ts'
-import type { IndexedDocument } from '../indexes/index-reader.ts'
+import type { IndexedDocument } from '../indexes/read/index-reader.ts'
 
 /** Maximum number of documents: one more than a page detects the next page. */
 const DOCUMENTS = PAGE.default + 1

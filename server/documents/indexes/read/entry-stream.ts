@@ -1,9 +1,9 @@
-import type { CollectionRef } from '../../storage/document-ref.ts'
-import { compareCodePoints } from '../query/order.ts'
-import type { IndexDefinition } from './definition.ts'
-import { type KeyRange, successorOf } from './index-key.ts'
+import type { CollectionRef } from '../../../storage/document-ref.ts'
+import { compareCodePoints } from '../../query/order.ts'
+import type { IndexDefinition } from '../definition.ts'
+import { type KeyRange, successorOf } from '../index-key.ts'
+import type { Stream } from '../plan.ts'
 import type { EntryRange, IndexEntry, IndexReader } from './index-reader.ts'
-import type { Stream } from './plan.ts'
 
 /** A position in an index: the key after the prefix of a stream, and the id of a document. */
 export interface StreamPosition {

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
-import { invariant } from '../../contract/invariant.ts'
-import type { CollectionRef } from '../../storage/document-ref.ts'
-import { limitRows } from '../../storage/limit-rows.ts'
-import type { Store } from '../../storage/open.ts'
-import type { IndexDefinition } from './definition.ts'
+import { invariant } from '../../../contract/invariant.ts'
+import type { CollectionRef } from '../../../storage/document-ref.ts'
+import { limitRows } from '../../../storage/limit-rows.ts'
+import type { Store } from '../../../storage/open.ts'
+import type { IndexDefinition } from '../definition.ts'
 import { INLINE_BYTES } from './index-reader.ts'
 
 /** A part of an index: the entries after a key and an id, below another key. */

@@ -1,11 +1,11 @@
-import { PAGE, PAGE_BYTES } from '../../contract/document.ts'
-import { limitBytes } from '../../storage/changes/limit-bytes.ts'
-import type { NextTurn } from '../../storage/changes/turns.ts'
-import type { CollectionRef } from '../../storage/document-ref.ts'
-import { JsonArray } from '../json/json-array.ts'
-import type { Json } from '../json/strict-json.ts'
-import { printFieldPath } from '../query/field-path.ts'
-import { createComparator, type Position, positionOf } from '../query/order.ts'
+import { PAGE, PAGE_BYTES } from '../../../contract/document.ts'
+import { limitBytes } from '../../../storage/changes/limit-bytes.ts'
+import type { NextTurn } from '../../../storage/changes/turns.ts'
+import type { CollectionRef } from '../../../storage/document-ref.ts'
+import { JsonArray } from '../../json/json-array.ts'
+import type { Json } from '../../json/strict-json.ts'
+import { printFieldPath } from '../../query/field-path.ts'
+import { createComparator, type Position, positionOf } from '../../query/order.ts'
 import {
   BATCH_BYTES,
   createSlices,
@@ -14,12 +14,12 @@ import {
   type PageQuery,
   pageOfTop,
   stateOf,
-} from '../query/read-page.ts'
-import { TopDocuments } from '../query/top-documents.ts'
+} from '../../query/read-page.ts'
+import { TopDocuments } from '../../query/top-documents.ts'
+import { keyOfValues, mayBeTruncated, valuesOf } from '../index-key.ts'
+import type { IndexPlan } from '../plan.ts'
 import { EntryStream, mergeStreams, type StreamPosition } from './entry-stream.ts'
-import { keyOfValues, mayBeTruncated, valuesOf } from './index-key.ts'
 import type { IndexEntry, IndexedDocument, IndexReader } from './index-reader.ts'
-import type { IndexPlan } from './plan.ts'
 
 interface ReadByIndexDeps {
   readonly reader: IndexReader

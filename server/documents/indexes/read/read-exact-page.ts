@@ -1,10 +1,10 @@
-import type { CollectionRef } from '../../storage/document-ref.ts'
-import type { Json } from '../json/strict-json.ts'
-import { positionOf } from '../query/order.ts'
-import type { Page, PageQuery } from '../query/read-page.ts'
-import { mayBeTruncated } from './index-key.ts'
+import type { CollectionRef } from '../../../storage/document-ref.ts'
+import type { Json } from '../../json/strict-json.ts'
+import { positionOf } from '../../query/order.ts'
+import type { Page, PageQuery } from '../../query/read-page.ts'
+import { mayBeTruncated } from '../index-key.ts'
+import type { IndexPlan } from '../plan.ts'
 import type { IndexedPage, IndexPart, PageReader } from './page-reader.ts'
-import type { IndexPlan } from './plan.ts'
 import { beginAfter } from './read-by-index.ts'
 
 /**

@@ -1,10 +1,10 @@
 import { type QueryResult, sql } from 'kysely'
-import type { CollectionRef } from '../../storage/document-ref.ts'
-import { limitRows } from '../../storage/limit-rows.ts'
-import type { Store } from '../../storage/open.ts'
-import type { MadeDocument } from '../document.ts'
-import { type DefinitionRow, type IndexDefinition, toDefinition } from './definition.ts'
-import type { KeyRange } from './index-key.ts'
+import type { CollectionRef } from '../../../storage/document-ref.ts'
+import { limitRows } from '../../../storage/limit-rows.ts'
+import type { Store } from '../../../storage/open.ts'
+import type { MadeDocument } from '../../document.ts'
+import { type DefinitionRow, type IndexDefinition, toDefinition } from '../definition.ts'
+import type { KeyRange } from '../index-key.ts'
 
 /** An entry of an index, with its document. */
 export interface IndexEntry {
