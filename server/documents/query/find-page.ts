@@ -8,7 +8,8 @@ import { readByIndex } from '../indexes/read/read-by-index.ts'
 import { readExactPage } from '../indexes/read/read-exact-page.ts'
 import type { DocumentRepository } from '../repository/stored-documents.ts'
 import type { Filter } from './filter.ts'
-import { type Page, type PageQuery, readPage } from './read-page.ts'
+import type { PageQuery } from './page-query.ts'
+import { type Page, readPage } from './read-page.ts'
 import type { ScanLimit } from './scan-limit.ts'
 
 interface FindPageDeps {

@@ -2,14 +2,15 @@ import { PAGE, PAGE_BYTES } from '../../contract/document.ts'
 import type { NextTurn } from '../../storage/changes/turns.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { JsonArray, type JsonText } from '../json/json-array.ts'
-import { type Json, printJson } from '../json/strict-json.ts'
+import type { Json } from '../json/strict-json.ts'
 import type { DocumentRepository } from '../repository/stored-documents.ts'
 import { createMatcher, type Filter, TIME_SLICE } from './filter.ts'
-import { compareCodePoints, createComparator, type Position, positionOf } from './order.ts'
-import type { DocumentQuery } from './query.ts'
+import { compareCodePoints, type Position } from './order.ts'
+import type { PageQuery } from './page-query.ts'
 import type { CheckScan } from './scan-limit.ts'
-import { createFieldSelector } from './select-fields.ts'
-import { TopDocuments } from './top-documents.ts'
+import { createTextOf } from './select-fields.ts'
+import { SortedMatches } from './sorted-matches.ts'
+import type { TopDocuments } from './top-documents.ts'
 
 /** A page of a collection. */
 export interface Page {
@@ -27,14 +28,6 @@ export interface Page {
   readonly scanned: number
   /** Name of the index that served the query; undefined for a scan. */
   readonly index?: string
-}
-
-/** The part of a query that selects a page. */
-export interface PageQuery extends Pick<DocumentQuery, 'matches' | 'sort' | 'fields' | 'limit'> {
-  /** The position after which the page begins. */
-  readonly from: Position | undefined
-  /** Whether to count all documents that match. */
-  readonly count: boolean
 }
 
 /** Returns the query of a page in id order, of whole documents. */
@@ -172,15 +165,12 @@ async function readInIdOrder(
 async function readSorted(
   { repository, nextTurn }: ReadPageDeps,
   where: CollectionRef,
-  { matches, sort, fields, limit, from, count }: PageQuery,
+  query: PageQuery,
   { upTo, reserve, check }: ScanBounds,
 ): Promise<Page> {
-  const textOf = createTextOf(fields)
   const slice = createSlices(nextTurn)
-  const compare = createComparator(sort)
-  const top = new TopDocuments(compare, limit)
+  const matches = new SortedMatches(query)
   let scanned = 0
-  let total = 0
   for (let after: string | undefined; ; ) {
     check?.()
     const { last } = await repository.until(where, after, PAGE.max, BATCH_BYTES, upTo)
@@ -190,19 +180,14 @@ async function readSorted(
     for (const { id, tag, body } of rows) {
       const turn = slice()
       if (turn !== undefined) await turn
-      const parsed = JSON.parse(body) as Json
-      const matched = matches?.(parsed) ?? true
-      if (!(typeof matched === 'boolean' ? matched : await matched)) continue
-      total++
-      const position = positionOf(parsed, id, sort)
-      if (from !== undefined && compare(position, from) <= 0) continue
-      top.offer(position, () => ({ id, tag, text: textOf(body, parsed) }))
+      const adding = matches.add({ id, tag, body, parsed: JSON.parse(body) as Json })
+      if (adding !== undefined) await adding
     }
     if (last === undefined && rows.length < PAGE.max) break
     after = rows.length < PAGE.max ? last : rows.at(-1)?.id
   }
-  const page = await pageOfTop(top, reserve, nextTurn)
-  return { ...page, total: count ? total : undefined, scanned }
+  const page = await pageOfTop(matches.top, reserve, nextTurn)
+  return { ...page, total: query.count ? matches.total : undefined, scanned }
 }
 
 /** Returns the page of the first documents in an order. */
@@ -243,11 +228,4 @@ export function createSlices(nextTurn: NextTurn): () => Promise<void> | undefine
       begun = performance.now()
     })
   }
-}
-
-/** Returns the JSON to return for a document: its selected fields, or all of it. */
-export function createTextOf(fields: PageQuery['fields']): (body: string, parsed: Json) => string {
-  if (fields === undefined) return (body) => body
-  const select = createFieldSelector(fields)
-  return (_, parsed) => printJson(select(parsed))
 }

@@ -1,4 +1,4 @@
-import type { Json } from '../json/strict-json.ts'
+import { type Json, printJson } from '../json/strict-json.ts'
 import type { FieldPath } from './field-path.ts'
 
 type JsonObject = { [key: string]: Json }
@@ -42,4 +42,13 @@ function select(document: JsonObject, selection: Selection): JsonObject {
   }
   // Not an object literal: `__proto__` is a field like any other.
   return Object.fromEntries(entries)
+}
+
+/** Returns the JSON to return for a document: its selected fields, or all of it. */
+export function createTextOf(
+  fields: readonly FieldPath[] | undefined,
+): (body: string, parsed: Json) => string {
+  if (fields === undefined) return (body) => body
+  const select = createFieldSelector(fields)
+  return (_, parsed) => printJson(select(parsed))
 }

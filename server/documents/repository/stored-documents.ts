@@ -93,6 +93,21 @@ export function createStoredDocuments(store: Store): DocumentRepository {
     })
   }
   const readSmallPage = createReadSmallPage(store)
+  /** Returns the query of the documents after an id, up to the last one. */
+  const inRange = (
+    { database, collection }: CollectionRef,
+    after: string | undefined,
+    limit: number,
+    last: string | undefined,
+  ) =>
+    db
+      .selectFrom('documents')
+      .where('database', '=', database)
+      .where('collection', '=', collection)
+      .$call((query) => (after === undefined ? query : query.where('id', '>', beforeNul(after))))
+      .$call((query) => (last === undefined ? query : query.where('id', '<=', last)))
+      .orderBy('id')
+      .limit(limit)
   const tagOf = async (ref: DocumentRef) => (await read(ref))?.tag
 
   return {
@@ -100,15 +115,8 @@ export function createStoredDocuments(store: Store): DocumentRepository {
     ...createDocumentCounts(store),
     read,
     indexes: { ...createIndexReader(store), ...createPageReader(store) },
-    list({ database, collection }, after, limit, last) {
-      return some
-        .where('database', '=', database)
-        .where('collection', '=', collection)
-        .$call((query) => (after === undefined ? query : query.where('id', '>', beforeNul(after))))
-        .$call((query) => (last === undefined ? query : query.where('id', '<=', last)))
-        .orderBy('id')
-        .limit(limit)
-        .execute()
+    list(where, after, limit, last) {
+      return inRange(where, after, limit, last).select(['id', 'tag', 'body']).execute()
     },
     async until(where, after, limit, most, last) {
       const documents = last === undefined ? await readSmallPage(where, after, limit) : undefined
@@ -116,16 +124,8 @@ export function createStoredDocuments(store: Store): DocumentRepository {
         const bytes = documents.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0)
         if (bytes <= most) return { last: undefined, bytes, documents }
       }
-      const { database, collection } = where
-      const rows = await db
-        .selectFrom('documents')
+      const rows = await inRange(where, after, limit, last)
         .select(['id', sql<number>`octet_length(body)`.as('bytes')])
-        .where('database', '=', database)
-        .where('collection', '=', collection)
-        .$call((query) => (after === undefined ? query : query.where('id', '>', beforeNul(after))))
-        .$call((query) => (last === undefined ? query : query.where('id', '<=', last)))
-        .orderBy('id')
-        .limit(limit)
         .execute()
       const fit = limitBytes(rows, most)
       const bytes = rows.slice(0, fit).reduce((sum, row) => sum + row.bytes, 0)

@@ -1,8 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { NoResponse } from '../../app/api.ts'
 import { QueryResult } from '../../shared/ui/feedback/query-result.tsx'
 import { ConfirmDialog } from '../../shared/ui/overlay/confirm-dialog.tsx'
-import { TypedConfirmDialog } from '../../shared/ui/overlay/typed-confirm-dialog.tsx'
+import { DeleteManyDialog } from '../dialogs/delete-many-dialog.tsx'
 import { formatJson } from '../editor/document-text.ts'
 import { JsonBlock } from '../editor/json-block.tsx'
 import { conditionsOf } from '../model/conditions.ts'
@@ -65,25 +64,15 @@ function DeleteMatching({ collectionRef, onClose }: SelectionDialogProps) {
   const count = useMatchingCount(collectionRef, search.filter)
   const remove = useMutation({ mutationFn: () => deleteMatching(collectionRef, conditions) })
   return (
-    <TypedConfirmDialog
+    <DeleteManyDialog
       title={`Delete documents of ${collection}?`}
-      name={collection}
-      effect="delete them"
-      mismatch={`Type ${collection} exactly as shown to delete its documents.`}
-      keep="Keep them"
-      error={
-        remove.error instanceof NoResponse
-          ? `${remove.error.message} The deletion may or may not have started. Check before you try again.`
-          : (remove.error?.message ?? '')
-      }
-      confirm={{
-        label: 'Delete documents',
-        busy: remove.isPending,
-        run: () => remove.mutate(undefined, { onSuccess: follow }),
-      }}
+      collection={collection}
+      label="Delete documents"
+      deletion={remove}
+      onDelete={() => remove.mutate(undefined, { onSuccess: follow })}
       onClose={onClose}
     >
       <p>{describeMatching(conditions, count)} are deleted permanently, on all pages.</p>
-    </TypedConfirmDialog>
+    </DeleteManyDialog>
   )
 }

@@ -5,17 +5,11 @@ import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { JsonArray } from '../../json/json-array.ts'
 import type { Json } from '../../json/strict-json.ts'
 import { printFieldPath } from '../../query/field-path.ts'
-import { createComparator, type Position, positionOf } from '../../query/order.ts'
-import {
-  BATCH_BYTES,
-  createSlices,
-  createTextOf,
-  type Page,
-  type PageQuery,
-  pageOfTop,
-  stateOf,
-} from '../../query/read-page.ts'
-import { TopDocuments } from '../../query/top-documents.ts'
+import { type Position, positionOf } from '../../query/order.ts'
+import type { PageQuery } from '../../query/page-query.ts'
+import { BATCH_BYTES, createSlices, type Page, pageOfTop, stateOf } from '../../query/read-page.ts'
+import { createTextOf } from '../../query/select-fields.ts'
+import { SortedMatches } from '../../query/sorted-matches.ts'
 import { keyOfValues, mayBeTruncated, valuesOf } from '../index-key.ts'
 import type { IndexPlan } from '../plan.ts'
 import { EntryStream, mergeStreams, type StreamPosition } from './entry-stream.ts'
@@ -123,16 +117,13 @@ async function readUnordered(
   { reader, nextTurn }: ReadByIndexDeps,
   where: CollectionRef,
   plan: IndexPlan,
-  { matches, sort, fields, limit, from, count }: PageQuery,
+  query: PageQuery,
   { reserve, check }: IndexBounds,
 ): Promise<Page | undefined> {
-  const textOf = createTextOf(fields)
   const slice = createSlices(nextTurn)
-  const compare = createComparator(sort)
-  const top = new TopDocuments(compare, limit)
+  const matches = new SortedMatches(query)
   let scanned = 0
   let read = 0
-  let total = 0
   for (const each of plan.streams) {
     const stream = new EntryStream(reader, where, plan.index, each, false)
     for (;;) {
@@ -150,21 +141,16 @@ async function readUnordered(
           const turn = slice()
           if (turn !== undefined) await turn
           const current = currentOf(plan, entry, found)
-          if (current === undefined) continue
-          const { id, tag, body, parsed } = current
-          const matched = matches?.(parsed) ?? true
-          if (!(typeof matched === 'boolean' ? matched : await matched)) continue
-          total++
-          const position = positionOf(parsed, id, sort)
-          if (from !== undefined && compare(position, from) <= 0) continue
-          top.offer(position, () => ({ id, tag, text: textOf(body, parsed) }))
+          const adding = current && matches.add(current)
+          if (adding !== undefined) await adding
         }
       }
     }
   }
   if (!(await reader.isReady(where, plan.index))) return undefined
-  const page = await pageOfTop(top, reserve, nextTurn)
-  return { ...page, total: count ? total : undefined, scanned, index: plan.index.name }
+  const page = await pageOfTop(matches.top, reserve, nextTurn)
+  const total = query.count ? matches.total : undefined
+  return { ...page, total, scanned, index: plan.index.name }
 }
 
 /** Returns where the streams begin; `unknown` if the key of the position is truncated. */
