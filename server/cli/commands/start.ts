@@ -21,9 +21,8 @@ export async function run({ config, root }: CommandContext): Promise<readonly st
   const last = new Map<NodeJS.Signals, number>()
   const stop = (signal: NodeJS.Signals) => {
     const now = performance.now()
-    const isRepeat = now - (last.get(signal) ?? Number.NEGATIVE_INFINITY) < REPEAT_WINDOW
+    if (now - (last.get(signal) ?? Number.NEGATIVE_INFINITY) < REPEAT_WINDOW) return
     last.set(signal, now)
-    if (isRepeat) return
     if (++signals > 2) process.exit(1)
     log.info({ signal }, signals === 1 ? 'stopping' : 'stopping immediately')
     stopping.abort()
